@@ -1,0 +1,43 @@
+# Two commands are enough: `make run` and `make test`. `make help` lists the rest.
+PYTHON ?= $(shell command -v python3.11 || command -v python3 || echo python3.11)
+VENV = .venv/bin/python
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help run test bench lint lock screenshots clean
+
+help:  ## this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */  make \1\t/'
+
+run:  ## install, prepare and start everything on 127.0.0.1 (port: ASSAY_PORT, default 8000); Ctrl-C ends it
+	@$(PYTHON) config/install.py runtime
+	@exec $(VENV) manage.py up
+
+test:  ## install what the tests need, then run all of them
+	@$(PYTHON) config/install.py dev
+	@$(VENV) config/browser.py
+	@$(VENV) -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+
+bench:  ## measure speed against the peers, one table of ratios (ARGS=--quick for a short one)
+	@$(PYTHON) config/install.py dev
+	@$(VENV) config/browser.py
+	@$(VENV) -m benchmarks $(ARGS)
+
+lint:  ## ruff and mypy (installed on demand, apart from what the tests need)
+	@$(PYTHON) config/install.py dev
+	@$(VENV) -m ruff --version >/dev/null 2>&1 || .venv/bin/uv pip install --quiet --python $(VENV) -r requirements-lint.txt
+	@$(VENV) -m ruff check . && $(VENV) -m mypy pooling annotation analysis config
+
+lock:  ## compile requirements.in and requirements-dev.in into the hash-locked files
+	@$(PYTHON) config/install.py dev
+	@.venv/bin/uv pip compile --quiet --generate-hashes --python-version 3.11 --no-emit-index-url requirements.in -o requirements.txt
+	@.venv/bin/uv pip compile --quiet --generate-hashes --python-version 3.11 --no-emit-index-url -c requirements.txt requirements-dev.in -o requirements-dev.txt
+
+screenshots:  ## photograph every page of a demo installation into var/screenshots
+	@$(PYTHON) config/install.py dev
+	@$(VENV) config/browser.py
+	@$(VENV) -m tests.screenshots
+
+clean:  ## remove the virtual environment and caches; the data in var/ stay
+	rm -rf .venv .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

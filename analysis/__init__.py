@@ -1,0 +1,1 @@
+"""Reads pools and judgements and computes: labels, agreement, measures, comparisons, stability."""

@@ -1,0 +1,63 @@
+"""Heat maps and confusion matrices: cells in nine steps of one colour, each with its number as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from analysis.charts.svg import drawing, element, figure, number, undefined
+
+STEPS = 9
+
+
+def matrix(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    values: Sequence[Sequence[float | None]],
+    *,
+    caption: str,
+    row_label: str,
+    column_label: str,
+    high: float | None = None,
+    form: Callable[[float], str] = number,
+    written: bool = True,
+    reason: str = "There is nothing to show yet.",
+) -> str:
+    """values: rows x columns, None is an empty (hatched) cell. Darker is more, up to `high`. written: numbers inside the cells,
+    for small matrices; every cell has its number as a tooltip and in the table anyway."""
+    defined = [v for line in values for v in line if v is not None]
+    if not defined or not rows or not columns:
+        return undefined(reason, caption=caption)
+    top_value = high if high is not None else max(defined)
+    left = min(200.0, 30 + 7.2 * max(len(name) for name in rows))
+    width = 640.0
+    cell_w = min((width - left - 12) / len(columns), 90.0)
+    cell_h = 26.0 if written or len(rows) <= 30 else max(4.0, 780.0 / len(rows))
+    top = 40.0
+    every_row = 1 if cell_h >= 12 else -(-12 // int(cell_h))
+    every_column = -(-len(columns) // 24) if cell_w < 26 else 1
+    parts = [element("text", text=column_label, x=left, y=14, class_="label")]
+    for j, name in enumerate(columns):
+        if j % every_column == 0:
+            parts.append(element("text", text=name[:14], x=left + (j + 0.5) * cell_w, y=top - 8, text_anchor="middle", class_="label"))
+    for i, name in enumerate(rows):
+        y = top + i * cell_h
+        if i % every_row == 0:
+            parts.append(element("text", text=name[:26], x=left - 8, y=y + cell_h / 2 + 4, text_anchor="end", class_="label"))
+        for j in range(len(columns)):
+            parts.append(_cell(left + j * cell_w, y, cell_w, cell_h, values[i][j], top_value, f"{name}, {columns[j]}", form, written))
+    described = f"{len(rows)} rows ({row_label}) by {len(columns)} columns ({column_label}), from {form(min(defined))} to {form(max(defined))}."
+    picture = drawing(width, top + len(rows) * cell_h + 8, *parts, title=caption, description=described)
+    table_rows = [[name, *values[i]] for i, name in enumerate(rows)]
+    return figure(picture, caption=caption, header=[row_label, *columns], rows=table_rows)
+
+
+def _cell(x: float, y: float, w: float, h: float, value: float | None, high: float, name: str, form: Callable[[float], str], written: bool) -> str:
+    if value is None:
+        tip = element("title", text=f"{name}: undefined")
+        return element("rect", tip, x=x + 0.5, y=y + 0.5, width=w - 1, height=max(h - 1, 1), class_="empty-cell")
+    step = 0 if high <= 0 else min(STEPS - 1, max(0, round(value / high * (STEPS - 1))))
+    gap = 1 if h >= 8 else 0
+    box = element("rect", element("title", text=f"{name}: {form(value)}"), x=x + 0.5, y=y, width=w - 1, height=h - gap, class_=f"g{step}")
+    if not written or w < 24:
+        return box
+    return box + element("text", text=form(value), x=x + w / 2, y=y + h / 2 + 4, text_anchor="middle", class_="on-dark" if step >= 5 else "on-light")

@@ -1,0 +1,194 @@
+"""Points with intervals (one a row), scatter plots, boxes, and the radar."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from analysis.charts.svg import Linear, axis_bottom, axis_left, drawing, element, figure, legend, number, undefined
+
+WIDTH = 640.0
+
+
+class Interval(NamedTuple):
+    """value None: undefined, with the reason in `note`."""
+
+    name: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+
+
+def intervals(
+    rows: Sequence[Interval],
+    *,
+    caption: str,
+    x_label: str,
+    what: str,
+    low: float | None = None,
+    high: float | None = None,
+    reference: tuple[float, str] | None = None,
+    form: Callable[[float], str] = number,
+    reason: str = "There is nothing to show yet.",
+) -> str:
+    """A point and its interval in each row."""
+    seen = [v for row in rows for v in (row.value, row.low, row.high) if v is not None]
+    if not seen:
+        return undefined(reason, caption=caption)
+    left, step, top = 160.0, 24.0, 12.0
+    bottom = top + step * len(rows) + 4
+    least, most = min(seen) if low is None else low, max(seen) if high is None else high
+    scale = Linear(least, most if most > least else least + 1, left, WIDTH - 20)
+    parts = [axis_bottom(scale, top=top, bottom=bottom, label=x_label, form=form)]
+    if reference:
+        parts.append(element("line", x1=scale(reference[0]), x2=scale(reference[0]), y1=top, y2=bottom, class_="reference"))
+        parts.append(element("text", text=reference[1], x=scale(reference[0]) + 4, y=top + 2, class_="label"))
+    for i, row in enumerate(rows):
+        y = top + (i + 0.5) * step
+        parts.append(element("text", text=row.name[:24], x=left - 10, y=y + 4, text_anchor="end", class_="label"))
+        if row.value is None:
+            parts.append(element("text", text=row.note or "undefined", x=left + 4, y=y + 4, class_="label"))
+            continue
+        if row.low is not None and row.high is not None:
+            parts.append(element("line", x1=scale(row.low), x2=scale(row.high), y1=y, y2=y, class_="l1"))
+        tip = element("title", text=f"{row.name}: {form(row.value)}")
+        parts.append(element("circle", tip, cx=scale(row.value), cy=y, r=4, class_="s1"))
+    described = f"{len(rows)} {what}, values from {form(min(seen))} to {form(max(seen))}."
+    picture = drawing(WIDTH, bottom + 44, *parts, title=caption, description=described)
+    numbers = [[row.name, row.value, row.low, row.high, row.note] for row in rows]
+    return figure(picture, caption=caption, header=[what, x_label, "low", "high", "note"], rows=numbers)
+
+
+class Spot(NamedTuple):
+    name: str
+    x: float
+    y: float
+    kind: int = 0
+    """Index into the names of kinds: colour and shape."""
+
+
+def scatter(
+    spots: Sequence[Spot],
+    *,
+    kinds: Sequence[str],
+    caption: str,
+    x_label: str,
+    y_label: str,
+    x_form: Callable[[float], str] = number,
+    y_form: Callable[[float], str] = number,
+    reason: str = "There is nothing to show yet.",
+) -> str:
+    """Points in the plane; kinds differ by colour and by shape (circle, square, triangle)."""
+    if not spots:
+        return undefined(reason, caption=caption)
+    left, top, bottom = 56.0, 26.0, 270.0
+    xs, ys = [s.x for s in spots], [s.y for s in spots]
+    pad = (max(ys) - min(ys)) * 0.05 or 0.5
+    x_scale = Linear(min(xs), max(xs) if max(xs) > min(xs) else min(xs) + 1, left + 8, WIDTH - 20)
+    y_scale = Linear(min(ys) - pad, max(ys) + pad, bottom, top)
+    parts = [
+        axis_left(y_scale, left=left, right=WIDTH - 14, label=y_label, form=y_form),
+        axis_bottom(x_scale, top=top, bottom=bottom, label=x_label, form=x_form),
+    ]
+    for spot in sorted(spots, key=lambda s: s.kind):
+        parts.append(_mark(x_scale(spot.x), y_scale(spot.y), spot.kind, f"{spot.name}: {x_form(spot.x)}, {y_form(spot.y)}"))
+    picture = drawing(WIDTH, 314, *parts, title=caption, description=f"{len(spots)} points of the kinds {', '.join(kinds)}.")
+    rows = [[s.name, x_form(s.x), s.y, kinds[s.kind]] for s in spots]
+    return figure(picture, caption=caption, header=["", x_label, y_label, "kind"], rows=rows, key=legend(list(kinds)))
+
+
+def _mark(x: float, y: float, kind: int, tip: str) -> str:
+    title, style = element("title", text=tip), f"s{kind % 6 + 1}"
+    if kind % 3 == 1:
+        return element("rect", title, x=x - 4.5, y=y - 4.5, width=9, height=9, class_=style)
+    if kind % 3 == 2:
+        return element("polygon", title, points=f"{x:.1f},{y - 5:.1f} {x + 5:.1f},{y + 4:.1f} {x - 5:.1f},{y + 4:.1f}", class_=style)
+    return element("circle", title, cx=x, cy=y, r=4, class_=style)
+
+
+class Box(NamedTuple):
+    """Five numbers of a distribution and its size; None where nothing was measured."""
+
+    name: str
+    low: float | None
+    q1: float | None
+    median: float | None
+    q3: float | None
+    high: float | None
+    n: int
+
+
+def boxes(
+    rows: Sequence[Box],
+    *,
+    caption: str,
+    x_label: str,
+    what: str,
+    form: Callable[[float], str] = number,
+    reason: str = "There is nothing to show yet.",
+) -> str:
+    """A lying box a row: median, quartiles, and the low and high ends given."""
+    seen = [row for row in rows if row.median is not None]
+    if not seen:
+        return undefined(reason, caption=caption)
+    left, step, top = 130.0, 34.0, 10.0
+    bottom = top + step * len(rows)
+    scale = Linear(0, max(row.high or 0 for row in seen) or 1, left, WIDTH - 70)
+    parts = [axis_bottom(scale, top=top, bottom=bottom, label=x_label, form=form)]
+    for i, row in enumerate(rows):
+        y = top + (i + 0.5) * step
+        parts.append(element("text", text=row.name[:20], x=left - 10, y=y + 4, text_anchor="end", class_="label"))
+        parts.append(element("text", text=f"n = {row.n:,}", x=WIDTH - 62, y=y + 4, class_="label"))
+        if row.median is None or row.q1 is None or row.q3 is None or row.low is None or row.high is None:
+            continue
+        tip = element("title", text=f"{row.name}: median {form(row.median)}, quartiles {form(row.q1)} and {form(row.q3)}")
+        parts.append(element("line", x1=scale(row.low), x2=scale(row.high), y1=y, y2=y, class_="axis"))
+        parts.append(
+            element("rect", tip, x=scale(row.q1), y=y - 9, width=max(scale(row.q3) - scale(row.q1), 1), height=18, class_="s1 bar")
+        )
+        parts.append(element("line", x1=scale(row.median), x2=scale(row.median), y1=y - 9, y2=y + 9, class_="median"))
+    described = "; ".join(f"{row.name}: median {form(row.median)}" for row in seen if row.median is not None)
+    picture = drawing(WIDTH, bottom + 44, *parts, title=caption, description=described)
+    numbers = [list(row) for row in rows]
+    return figure(picture, caption=caption, header=[what, "low", "first quartile", "median", "third quartile", "high", "n"], rows=numbers)
+
+
+def radar(
+    axes: Sequence[str], series: Sequence[tuple[str, Sequence[float]]], *, caption: str, high: float, form: Callable[[float], str] = number
+) -> str:
+    """One closed line a series over at least three axes from 0 (centre) to `high` (rim)."""
+    if len(axes) < 3:
+        return undefined(f"A radar needs three axes; there {'is' if len(axes) == 1 else 'are'} {len(axes)}.", caption=caption)
+    centre, radius = (320.0, 190.0), 140.0
+
+    def place(axis: int, value: float) -> tuple[float, float]:
+        angle = 2 * math.pi * axis / len(axes) - math.pi / 2
+        return centre[0] + math.cos(angle) * radius * value / high, centre[1] + math.sin(angle) * radius * value / high
+
+    parts = []
+    for ring in (0.25, 0.5, 0.75, 1.0):
+        corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(i, ring * high) for i in range(len(axes))))
+        parts.append(element("polygon", points=corners, class_="grid"))
+        parts.append(element("text", text=form(ring * high), x=centre[0] + 4, y=place(0, ring * high)[1] - 2, class_="label"))
+    for i, name in enumerate(axes):
+        x, y = place(i, high)
+        parts.append(element("line", x1=centre[0], y1=centre[1], x2=x, y2=y, class_="grid"))
+        tx, ty = place(i, high * 1.12)
+        anchor = "middle" if abs(tx - centre[0]) < 20 else "start" if tx > centre[0] else "end"
+        parts.append(element("text", text=name, x=tx, y=ty + 4, text_anchor=anchor, class_="label"))
+    for k, (_, values) in enumerate(series, start=1):
+        corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(i, value) for i, value in enumerate(values)))
+        parts.append(element("polygon", points=corners, class_=f"l{(k - 1) % 6 + 1}"))
+    described = "; ".join(
+        f"{name}: " + ", ".join(f"{axis} {form(v)}" for axis, v in zip(axes, values, strict=True)) for name, values in series
+    )
+    picture = drawing(WIDTH, 380, *parts, title=caption, description=described)
+    return figure(
+        picture,
+        caption=caption,
+        header=["", *axes],
+        rows=[[name, *values] for name, values in series],
+        key=legend([n for n, _ in series], "l"),
+    )

@@ -1,0 +1,152 @@
+"""The pieces that all pictures share: elements, scales, ticks, and the figure around them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import count
+
+Cell = str | int | float | None
+_numbers = count(1)
+
+
+def element(name: str, *children: str, text: str = "", **attributes: object) -> str:
+    """`<name …>`; a trailing underscore of an attribute is dropped, other underscores become hyphens; None is left out."""
+    given = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(_short(value), quote=True)}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    inside = escape(text) + "".join(children)
+    return f"<{name}{given}>{inside}</{name}>" if inside else f"<{name}{given}/>"
+
+
+def _short(value: object) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+
+
+def number(value: float | None, digits: int = 2) -> str:
+    """For people: thousands separated, undefined as a dash."""
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return "–"
+    if isinstance(value, int) or float(value).is_integer():
+        return f"{int(value):,}"
+    return f"{value:,.{digits}f}"
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A linear scale from data `low`..`high` to pixels `start`..`end`."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        span = self.high - self.low
+        return self.start + (value - self.low) / span * (self.end - self.start) if span else (self.start + self.end) / 2
+
+
+def ticks(low: float, high: float, wanted: int = 5) -> list[float]:
+    """Round numbers (1, 2 or 5 times a power of ten apart) that cover low..high from the inside."""
+    if not high > low:
+        return [low]
+    rough = (high - low) / max(wanted, 1)
+    power = 10 ** math.floor(math.log10(rough))
+    step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough * (1 - 1e-9))
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [round(i * step, 12) for i in range(first, last + 1)]
+
+
+def axis_left(scale: Linear, *, left: float, right: float, label: str = "", form: Callable[[float], str] = lambda v: number(v)) -> str:
+    """Horizontal grid lines with their values at the left."""
+    parts = []
+    for tick in ticks(min(scale.low, scale.high), max(scale.low, scale.high)):
+        y = scale(tick)
+        parts.append(element("line", x1=left, x2=right, y1=y, y2=y, class_="grid"))
+        parts.append(element("text", text=form(tick), x=left - 6, y=y + 4, text_anchor="end", class_="label"))
+    if label:
+        parts.append(element("text", text=label, x=left, y=min(scale.start, scale.end) - 8, text_anchor="start", class_="label"))
+    return "".join(parts)
+
+
+def axis_bottom(
+    scale: Linear,
+    *,
+    top: float,
+    bottom: float,
+    label: str = "",
+    at: Sequence[float] | None = None,
+    form: Callable[[float], str] = lambda v: number(v),
+) -> str:
+    parts = [element("line", x1=scale.start, x2=scale.end, y1=bottom, y2=bottom, class_="axis")]
+    for tick in at if at is not None else ticks(min(scale.low, scale.high), max(scale.low, scale.high)):
+        x = scale(tick)
+        parts.append(element("line", x1=x, x2=x, y1=bottom, y2=bottom + 4, class_="axis"))
+        words = form(tick)
+        room = min(0.0, max(scale.start, scale.end) + 14 - (x + 3.2 * len(words)))  # a label at the end stays inside the picture
+        parts.append(element("text", text=words, x=x + room, y=bottom + 16, text_anchor="middle", class_="label"))
+    if label:
+        parts.append(element("text", text=label, x=(scale.start + scale.end) / 2, y=bottom + 32, text_anchor="middle", class_="label"))
+    return "".join(parts)
+
+
+def drawing(width: float, height: float, *parts: str, title: str, description: str) -> str:
+    """An SVG that screen readers announce by title and description."""
+    key = f"p{next(_numbers)}"
+    head = element("title", text=title, id=f"{key}t") + element("desc", text=description, id=f"{key}d")
+    return element(
+        "svg",
+        head,
+        *parts,
+        viewBox=f"0 0 {_short(float(width))} {_short(float(height))}",
+        role="img",
+        aria_labelledby=f"{key}t {key}d",
+        xmlns="http://www.w3.org/2000/svg",
+    )
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[Cell]], *, caption: str) -> str:
+    """The numbers behind a picture."""
+
+    def cell(value: Cell) -> str:
+        numeric = isinstance(value, (int, float)) or value is None
+        return element("td", text=number(value, 3) if numeric else str(value), class_="number" if numeric else None)  # type: ignore[arg-type]
+
+    head = element("thead", element("tr", *(element("th", text=name, scope="col") for name in header)))
+    body = element("tbody", *(element("tr", element("th", text=str(row[0]), scope="row"), *map(cell, row[1:])) for row in rows))
+    return element("table", element("caption", text=caption, class_="visually-hidden"), head, body, class_="table compact")
+
+
+def legend(names: Sequence[str], prefix: str = "s") -> str:
+    """Names beside swatches of the classes s1, s2, …"""
+    items = []
+    for i, name in enumerate(names, start=1):
+        shape = (
+            element("rect", x=1, y=3, width=14, height=10, class_=f"{prefix}{i}")
+            if prefix != "l"
+            else element("line", x1=0, x2=16, y1=8, y2=8, class_=f"l{i}")
+        )
+        items.append(element("li", element("svg", shape, viewBox="0 0 16 16", aria_hidden="true"), " " + escape(name)))
+    return element("ul", *items, class_="legend", role="list")
+
+
+def figure(picture: str, *, caption: str, header: Sequence[str], rows: Sequence[Sequence[Cell]], key: str = "") -> str:
+    """A picture with its caption, legend and the table behind it."""
+    data = element(
+        "details",
+        element("summary", text="The numbers"),
+        element(
+            "div", table(header, rows, caption=caption), class_="table-wrap", tabindex="0", role="region", aria_label=f"Numbers: {caption}"
+        ),
+    )
+    return element("figure", picture, key, element("figcaption", text=caption), data, class_="figure")
+
+
+def undefined(reason: str, *, caption: str) -> str:
+    """In place of a picture that has nothing to show: why."""
+    return element("figure", element("p", text=reason, class_="callout info"), element("figcaption", text=caption), class_="figure")

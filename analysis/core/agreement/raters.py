@@ -1,0 +1,129 @@
+"""Joint counts of grades: annotators against labels, against the labels of the others, against each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from analysis.core.aggregation.majority import lowest_of_the_most_frequent
+from analysis.core.agreement.kappa import cohen_kappa, mean_of_defined
+from analysis.core.labels import MISSING, LabelTable
+
+
+def against_labels(table: LabelTable, label: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Grades of each annotator (second axis) against the labels (third): (n_annotators, n_grades, n_grades).
+
+    label: (n_pairs), MISSING where a pair has none; its judgements are left out.
+    """
+    return _joint(table, label[table.pair])
+
+
+def labels_of_others(table: LabelTable) -> NDArray[np.int64]:
+    """For each judgement the label that the other judgements of its pair give: (n_judgements).
+
+    Majority with the lowest-grade rule, from one other judgement on; MISSING where there is no other.
+    """
+    others = table.counts[table.pair]
+    others[np.arange(len(table)), table.grade] -= 1
+    alone = table.judgements_per_pair[table.pair] < 2
+    return np.where(alone, MISSING, lowest_of_the_most_frequent(others)) if len(table) else np.empty(0, dtype=np.int64)
+
+
+def against_others(table: LabelTable) -> NDArray[np.int64]:
+    """Grades of each annotator (second axis) against the label of the others (third): (n_annotators, n_grades, n_grades)."""
+    return _joint(table, labels_of_others(table))
+
+
+def _joint(table: LabelTable, other: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Joint counts by annotator of the judgements' grades and the grades set against them (n_judgements, or MISSING)."""
+    kept = other != MISSING
+    g = table.n_grades
+    cells = (table.annotator[kept].astype(np.int64) * g + table.grade[kept]) * g + other[kept]
+    return np.bincount(cells, minlength=table.n_annotators * g * g).reshape(table.n_annotators, g, g)
+
+
+@dataclass(frozen=True, eq=False)
+class AnnotatorPairs:
+    """Pairs of annotators with pairs in common.
+
+    first, second: (n), indices of annotators, first < second, ascending.
+    joint: float64 (n, n_grades, n_grades), how often the first gave the second axis' grade where the second gave the third's.
+    """
+
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    joint: NDArray[np.float64]
+
+    @property
+    def common(self) -> NDArray[np.int64]:
+        """Pairs in common: (n)."""
+        return self.joint.sum(axis=(1, 2)).astype(np.int64)
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+
+def pairs_of_annotators(table: LabelTable, *, min_common: int = 10) -> AnnotatorPairs:
+    """Every pair of annotators with at least `min_common` pairs in common.
+
+    The joint counts of all of them are one sparse product: annotators and grades x pairs, times its transpose.
+    """
+    g = table.n_grades
+    column = table.annotator.astype(np.int64) * g + table.grade
+    given = sparse.csr_array((np.ones(len(table), dtype=np.float64), (table.pair, column)), shape=(table.n_pairs, table.n_annotators * g))
+    both = (given.T.tocsr() @ given).tocoo()
+    row, column = (index.astype(np.int64) for index in both.coords)
+    upper = row // g < column // g
+    row, column, n = row[upper], column[upper], both.data[upper]
+    codes, position = np.unique((row // g) * max(table.n_annotators, 1) + column // g, return_inverse=True)
+    enough = np.bincount(position, weights=n, minlength=len(codes)) >= max(min_common, 1)
+    kept = enough[position]
+    position = (np.cumsum(enough) - 1)[position[kept]]
+    cells = (position * g + row[kept] % g) * g + column[kept] % g
+    codes = codes[enough]
+    joint = np.bincount(cells, weights=n[kept], minlength=len(codes) * g * g).astype(np.float64, copy=False).reshape(len(codes), g, g)
+    return AnnotatorPairs(codes // max(table.n_annotators, 1), codes % max(table.n_annotators, 1), joint)
+
+
+def chance_floor(table: LabelTable, *, weighted: bool, rng: np.random.Generator, permutations: int = 100) -> float:
+    """The mean kappa against the label that annotators would reach by chance, since each label holds their own vote.
+
+    The grades of each annotator are permuted among the pairs that this annotator judged, labels are made anew, and the mean
+    kappa over annotators taken; the mean over the permutations. NaN if it is undefined in each. All pairs of `table` take part.
+    """
+    floors = np.full(permutations, np.nan)
+    by_annotator = np.argsort(table.annotator, kind="stable")
+    g, own = table.n_grades, table.grade[by_annotator].astype(np.int64)
+    annotator, pair = table.annotator[by_annotator].astype(np.int64), table.pair[by_annotator].astype(np.int64)
+    for i in range(permutations):
+        shuffled = own[np.argsort(annotator + rng.random(len(own)))]
+        counts = np.bincount(pair * g + shuffled, minlength=table.n_pairs * g).reshape(table.n_pairs, g)
+        label = lowest_of_the_most_frequent(counts) if table.n_pairs else np.empty(0, dtype=np.int64)
+        joint = np.bincount((annotator * g + shuffled) * g + label[pair], minlength=table.n_annotators * g * g)
+        floors[i] = mean_of_defined(cohen_kappa(joint.reshape(-1, g, g), weighted=weighted))
+    return mean_of_defined(floors)
+
+
+@dataclass(frozen=True, eq=False)
+class ConfusionMatrix:
+    """counts: (n_grades, n_grades). Against labels: rows are annotators' grades, columns labels. Between annotators: symmetric,
+    each two judgements of a pair are counted once in either order."""
+
+    counts: NDArray[np.int64]
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """Each row's shares; NaN for a grade never given."""
+        totals = self.counts.sum(axis=1, keepdims=True)
+        return np.where(totals > 0, self.counts / np.maximum(totals, 1), np.nan)
+
+
+def confusion_matrix(table: LabelTable, label: NDArray[np.integer] | None = None) -> ConfusionMatrix:
+    """How often one grade meets another: between any two judgements of a pair, or against labels (n_pairs), if given."""
+    if label is not None:
+        return ConfusionMatrix(against_labels(table, label).sum(axis=0))
+    counts = table.counts
+    return ConfusionMatrix(counts.T @ counts - np.diag(counts.sum(axis=0)))

@@ -1,0 +1,201 @@
+"""How certain is each run's place? Ranks of runs over bootstrap samples of topics.
+
+Nick Craswell, Bhaskar Mitra, Emine Yilmaz, Daniel Campos, Jimmy Lin: MS MARCO: Benchmarking Ranking Models in the Large-Data
+Regime, SIGIR 2021 (Tables 1 and 2, Figures 3 and 4), after Caruana, Joachims and Backstrom (2004).
+
+A trial draws as many topics as there are, with replacement, and ranks the runs by their mean score on them, rounded to 10
+decimals. Tied runs share the mean rank, and their probability is spread equally over the places that they span (ours).
+
+The work is cut into chunks of trials of a fixed size. Each chunk has its own random stream, derived from the seed and its number
+alone, and its counts are added up in the order of the chunks: whoever runs them, and how many at a time, the result is the same.
+Conditions with the same number of topics see the same samples.
+
+    tally = combine(run_chunk(scores, chunk) for chunk in chunks(trials=1000, seed=0))
+    summary = summarise(tally)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import threadpool_limits
+
+from analysis.core.significance import Floats
+
+TRIALS = 1000
+CHUNK = 125
+"""Trials in a chunk. Part of the definition of the random samples: another size gives other samples."""
+DECIMALS = 10
+INTERVAL = (2.5, 97.5)
+"""Percentiles of the rank (ours), interpolated linearly."""
+BEATEN = 0.975
+"""A run is significantly worse than one that beats it in at least this share of the trials (ours)."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A number of trials with a random stream of their own."""
+
+    number: int
+    trials: int
+    seed: int
+
+    def rng(self) -> np.random.Generator:
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(self.number,)))
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What has been counted over some trials; tallies of other trials can be added.
+
+    places: float64 (n_runs, n_runs), how often run i was at place j + 1, ties spread equally.
+    ranks: int64 (n_runs, 2 n_runs + 1), how often twice the rank of run i was j (shared ranks are halves).
+    wins: int64 (n_runs, n_runs), twice how often run i beat run j, a tie counting once.
+    """
+
+    trials: int
+    places: Floats
+    ranks: NDArray[np.int64]
+    wins: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Shares and ranks over all trials, by run.
+
+    rank_share: (n_runs, n_runs), P(rank of i = j + 1): the picture of rank distributions; rows sum to 1.
+    expected_rank, best_rank, worst_rank: (n_runs); interval: (n_runs, 2), percentiles of the rank.
+    beats: (n_runs, n_runs), how often i beats j, a tie counting half; NaN on the diagonal.
+    significantly_worse: bool (n_runs, n_runs), whether i is significantly worse than j.
+    """
+
+    trials: int
+    rank_share: Floats
+    expected_rank: Floats
+    best_rank: Floats
+    worst_rank: Floats
+    interval: Floats
+    beats: Floats
+    significantly_worse: NDArray[np.bool_]
+
+
+def chunks(*, trials: int = TRIALS, seed: int) -> list[Chunk]:
+    """The work of so many trials, in chunks that may run anywhere and in any order."""
+    return [Chunk(number, min(CHUNK, trials - start), seed) for number, start in enumerate(range(0, trials, CHUNK))]
+
+
+def run_chunk(scores: ArrayLike, chunk: Chunk) -> Tally:
+    """The tally of one chunk on scores (n_runs, n_topics). Raises ValueError for undefined scores, or without topics."""
+    scores = checked(scores)
+    return tally_of(sample_means(scores, topic_counts(scores.shape[1], chunk.trials, chunk.rng())))
+
+
+def checked(scores: ArrayLike) -> Floats:
+    scores = np.asarray(scores, float)
+    if scores.ndim != 2 or scores.size == 0:
+        raise ValueError(f"scores of at least one run on at least one topic are needed, not an array of shape {scores.shape}")
+    if np.isnan(scores).any():
+        raise ValueError("some scores are undefined; leave those topics out for all runs")
+    return scores
+
+
+def topic_counts(n_topics: int, trials: int, rng: np.random.Generator) -> Floats:
+    """float64 (trials, n_topics): how often each topic was drawn; rows sum to n_topics."""
+    drawn = rng.integers(n_topics, size=(trials, n_topics), dtype=np.uint32)
+    counts = np.empty((trials, n_topics))
+    for trial in range(trials):  # one trial's counters stay in the processor's cache, those of all trials would not
+        counts[trial] = np.bincount(drawn[trial], minlength=n_topics)
+    return counts
+
+
+def sample_means(scores: Floats, counts: Floats) -> Floats:
+    """(n_runs, trials): mean score of each run over each sample, rounded so that equal scores tie."""
+    with threadpool_limits(1, user_api="blas"):  # chunks are the unit of parallel work; threads within them fight for the same cores
+        totals = scores @ counts.T
+    return np.round(totals / scores.shape[1], DECIMALS)
+
+
+def tally_of(means: Floats) -> Tally:
+    """Ranks and wins of runs by means (n_runs, trials), higher is better."""
+    n_runs, trials = means.shape
+    above = np.zeros(means.shape, np.int32)
+    tied = np.zeros(means.shape, np.int32)
+    ahead = np.zeros((n_runs, n_runs), np.int64)
+    for run in range(n_runs):
+        wins = means[run] > means
+        ahead[run] = np.count_nonzero(wins, axis=1)
+        above += wins
+        tied += means[run] == means
+    run_index = np.arange(n_runs)[:, None]
+    places = np.zeros(n_runs * n_runs)
+    for offset in range(int(tied.max())):
+        spans = tied > offset
+        where = (run_index * n_runs + above + offset)[spans]
+        places += np.bincount(where, weights=1 / tied[spans], minlength=n_runs * n_runs)
+    width = 2 * n_runs + 1
+    doubled = run_index * width + 2 * above + tied + 1
+    return Tally(
+        trials=trials,
+        places=places.reshape(n_runs, n_runs),
+        ranks=np.bincount(doubled.ravel(), minlength=n_runs * width).reshape(n_runs, width),
+        wins=ahead + trials - ahead.T,
+    )
+
+
+def combine(tallies: Iterable[Tally]) -> Tally:
+    """The sum of tallies of the same runs, in the order given."""
+    tallies = list(tallies)
+    return Tally(
+        trials=sum(tally.trials for tally in tallies),
+        places=np.sum([tally.places for tally in tallies], axis=0),
+        ranks=np.sum([tally.ranks for tally in tallies], axis=0),
+        wins=np.sum([tally.wins for tally in tallies], axis=0),
+    )
+
+
+def summarise(tally: Tally) -> Summary:
+    n_runs = len(tally.places)
+    ranks = np.arange(2 * n_runs + 1) / 2
+    occurring = tally.ranks > 0
+    beats = tally.wins / (2 * tally.trials)
+    np.fill_diagonal(beats, np.nan)
+    return Summary(
+        trials=tally.trials,
+        rank_share=tally.places / tally.trials,
+        expected_rank=tally.ranks @ ranks / tally.trials,
+        best_rank=ranks[occurring.argmax(axis=1)],
+        worst_rank=ranks[2 * n_runs - occurring[:, ::-1].argmax(axis=1)],
+        interval=np.array([np.percentile(np.repeat(ranks, counts), INTERVAL) for counts in tally.ranks]),
+        beats=beats,
+        significantly_worse=beats.T >= BEATEN,
+    )
+
+
+def bootstrap(scores: ArrayLike, *, trials: int = TRIALS, seed: int) -> Summary:
+    """All chunks one after another, on scores (n_runs, n_topics)."""
+    scores = checked(scores)
+    return summarise(combine(run_chunk(scores, chunk) for chunk in chunks(trials=trials, seed=seed)))
+
+
+def as_json(summary: Summary, tags: Sequence[str], observed: Floats, *, shown: Iterable[str] | None = None) -> dict[str, Any]:
+    """The summary by tag as the command-line contract names it; of `shown` only, but among all runs.
+
+    observed: (n_runs), mean scores on the topics themselves.
+    """
+    place = {tag: i for i, tag in enumerate(tags)}
+    chosen = [(tag, place[tag]) for tag in (tags if shown is None else shown)]
+    return {
+        "observed": {tag: float(observed[i]) for tag, i in chosen},
+        "expected_rank": {tag: float(summary.expected_rank[i]) for tag, i in chosen},
+        "best_rank": {tag: float(summary.best_rank[i]) for tag, i in chosen},
+        "worst_rank": {tag: float(summary.worst_rank[i]) for tag, i in chosen},
+        "rank_share": {tag: {str(rank): share for rank, share in enumerate(summary.rank_share[i].tolist(), 1)} for tag, i in chosen},
+        "interval": {tag: summary.interval[i].tolist() for tag, i in chosen},
+        "beats": {tag: {other: float(summary.beats[i, j]) for other, j in place.items() if j != i} for tag, i in chosen},
+        "significantly_worse": {tag: [other for other, j in place.items() if summary.significantly_worse[i, j]] for tag, i in chosen},
+        "trials": summary.trials,
+    }

@@ -1,0 +1,144 @@
+"""Signs that a manager should look at an annotator, each with what it does *not* prove. Nothing follows from a flag by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Flag:
+    name: str
+    evidence: str
+    caveat: str
+
+
+@dataclass(frozen=True, eq=False)
+class Portrait:
+    """What is known of one annotator.
+
+    confusion: (n_grades, n_grades), own grade x label of the others. cohort_confusion: the same summed over everybody else.
+    kappa, low, high: linearly weighted, against the others, with its 95 % interval; NaN where undefined.
+    """
+
+    n: int
+    n_fast: int
+    n_cannot: int
+    median_seconds: float
+    cohort_median_seconds: float
+    kappa: float
+    low: float
+    high: float
+    n_shared: int
+    shares: NDArray[np.float64]
+    cohort_shares: NDArray[np.float64]
+    confusion: NDArray[np.int64]
+    cohort_confusion: NDArray[np.int64]
+    gold_right: int = 0
+    gold_judged: int = 0
+
+
+FEW = 20
+"""Judgements below which nothing is flagged but too-fast ones."""
+
+
+def flags(p: Portrait, names: list[str]) -> list[Flag]:
+    """names: of the grades, lowest first."""
+    found = []
+    submitted = p.n + p.n_fast + p.n_cannot
+    if p.n_fast >= 3 and p.n_fast / max(submitted, 1) > 0.05:
+        evidence = f"{p.n_fast} of {submitted} below the minimum time"
+        found.append(
+            Flag(
+                "many too fast",
+                evidence,
+                "Some pairs are obvious at a glance, and keys get pressed twice. These judgements do not count anyway.",
+            )
+        )
+    if p.n_cannot >= 5 and p.n_cannot / max(submitted, 1) > 0.2:
+        evidence = f"{p.n_cannot} of {submitted} not judged"
+        found.append(
+            Flag("often cannot judge", evidence, "May have got the unclear topics, or lack a language: look at the reasons given.")
+        )
+    if p.n < FEW:
+        return found
+    found += _speed(p) + _agreement(p) + _confused(p, names) + _distribution(p, names) + _gold(p)
+    return found
+
+
+def _speed(p: Portrait) -> list[Flag]:
+    if not p.median_seconds < p.cohort_median_seconds / 3:
+        return []
+    evidence = f"median {p.median_seconds:.1f} s, the others' {p.cohort_median_seconds:.1f} s"
+    return [
+        Flag(
+            "fast",
+            evidence,
+            "Speed alone is not carelessness: practised annotators and short documents are fast. Look at the agreement beside it.",
+        )
+    ]
+
+
+def _agreement(p: Portrait) -> list[Flag]:
+    if p.n_shared < FEW or np.isnan(p.high):
+        return []
+    evidence = f"kappa {p.kappa:.2f} [{p.low:.2f}, {p.high:.2f}] against the others on {p.n_shared} pairs"
+    if p.high < 0:
+        return [
+            Flag(
+                "against the others",
+                evidence,
+                "May have read the scale the wrong way round; the others may also share an error. Ask before excluding.",
+            )
+        ]
+    if p.low < 0.1 and p.high < 0.35:
+        return [
+            Flag(
+                "agrees no better than chance",
+                evidence,
+                "May have got the hardest topics, or judge well among careless others: read some disagreements.",
+            )
+        ]
+    return []
+
+
+def _confused(p: Portrait, names: list[str]) -> list[Flag]:
+    """Two neighbouring grades told apart much worse than the others do, among pairs that lie in the two."""
+    found = []
+    for a in range(len(names) - 1):
+        own = p.confusion[a : a + 2, a : a + 2]
+        others = p.cohort_confusion[a : a + 2, a : a + 2]
+        if own.sum() < FEW or others.sum() < FEW:
+            continue
+        wrong, usual = 1 - np.trace(own) / own.sum(), 1 - np.trace(others) / others.sum()
+        if wrong > 0.4 and wrong > usual + 0.15:
+            evidence = f"{100 * wrong:.0f} % of {int(own.sum())} pairs on the other side; usual {100 * usual:.0f} %"
+            name = f"confuses {names[a]} and {names[a + 1]}"
+            found.append(
+                Flag(name, evidence, "The guidelines may be unclear on just this border; a message with an example often mends it.")
+            )
+    return found
+
+
+def _distribution(p: Portrait, names: list[str]) -> list[Flag]:
+    distance = float(np.abs(p.shares - p.cohort_shares).sum() / 2)
+    if not distance > 0.35:
+        return []
+    most = int(np.argmax(p.shares - p.cohort_shares))
+    evidence = f"{names[most]} {100 * p.shares[most]:.0f} %, the others {100 * p.cohort_shares[most]:.0f} %"
+    return [
+        Flag(
+            "grades unlike the others'",
+            evidence,
+            "Annotators get different pairs: early ones see the top ranks, which are better. Compare on shared pairs.",
+        )
+    ]
+
+
+def _gold(p: Portrait) -> list[Flag]:
+    if p.gold_judged < 5 or p.gold_right / p.gold_judged >= 0.6:
+        return []
+    evidence = f"{p.gold_right} of {p.gold_judged} gold pairs right"
+    return [Flag("misses gold", evidence, "Gold can be wrong, too: look at the pairs that many miss.")]

@@ -1,0 +1,231 @@
+"""The table of counted judgements: the one form in which judgements enter aggregation, agreement and statistics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from pooling.core.columns import Judgements
+
+MISSING = -1
+"""The label of a pair that has none. Never a grade: unlabelled is not non-relevant."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelTable:
+    """Counted judgements, at most one for each annotator and pair.
+
+    topics, documents, annotators: distinct ids, ascending by code point (the order of UTF-8 bytes); each has a judgement.
+    pair_topic, pair_document: int32 (n_pairs), the pairs in ascending order of topic id, then document id.
+    pair, annotator: int32 (n_judgements), rows in ascending order of pair, then annotator.
+    grade: int16 (n_judgements), 0 to n_grades - 1.
+    seconds: float64 (n_judgements), NaN where no time is known.
+    judged_at: float64 (n_judgements), seconds since 1970 in UTC, NaN where unknown.
+
+    The order is canonical: whatever the order of the rows it was made from, the table is the same.
+    """
+
+    topics: list[str]
+    documents: list[str]
+    annotators: list[str]
+    pair_topic: NDArray[np.int32]
+    pair_document: NDArray[np.int32]
+    pair: NDArray[np.int32]
+    annotator: NDArray[np.int32]
+    grade: NDArray[np.int16]
+    seconds: NDArray[np.float64]
+    judged_at: NDArray[np.float64]
+    n_grades: int
+
+    def __len__(self) -> int:
+        return len(self.pair)
+
+    @property
+    def n_pairs(self) -> int:
+        return len(self.pair_topic)
+
+    @property
+    def n_annotators(self) -> int:
+        return len(self.annotators)
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """How often each pair was given each grade: (n_pairs, n_grades)."""
+        cells = self.pair.astype(np.int64) * self.n_grades + self.grade
+        return np.bincount(cells, minlength=self.n_pairs * self.n_grades).reshape(self.n_pairs, self.n_grades)
+
+    @cached_property
+    def judgements_per_pair(self) -> NDArray[np.int64]:
+        """(n_pairs)"""
+        return np.bincount(self.pair, minlength=self.n_pairs)
+
+    def pair_ids(self, pair: int) -> tuple[str, str]:
+        """-> (topic id, document id)"""
+        return self.topics[self.pair_topic[pair]], self.documents[self.pair_document[pair]]
+
+    def where(self, rows: NDArray[np.bool_]) -> LabelTable:
+        """Only these judgements; pairs, topics, documents and annotators left without one are gone."""
+        if rows.all():
+            return self
+        pair, topic = self.pair[rows], self.pair_topic[self.pair[rows]]
+        return label_table(
+            topics=self.topics,
+            documents=self.documents,
+            annotators=self.annotators,
+            topic=topic,
+            document=self.pair_document[pair],
+            annotator=self.annotator[rows],
+            grade=self.grade[rows],
+            seconds=self.seconds[rows],
+            judged_at=self.judged_at[rows],
+            n_grades=self.n_grades,
+        )
+
+    def of_pairs(self, pairs: NDArray[np.bool_]) -> LabelTable:
+        """Only the judgements of these pairs (n_pairs)."""
+        return self.where(pairs[self.pair])
+
+    def without_annotators(self, names: set[str]) -> LabelTable:
+        """Without the judgements of these annotators; unknown names are ignored."""
+        dropped = np.array([name in names for name in self.annotators], dtype=bool)
+        return self.where(~dropped[self.annotator]) if len(self) else self
+
+    def with_enough(self, min_judgements: int) -> LabelTable:
+        """Only the pairs with at least so many judgements."""
+        return self.of_pairs(self.judgements_per_pair >= min_judgements)
+
+    def binary(self, threshold: int) -> LabelTable:
+        """Each judgement binarised: 1 (relevant) from grade `threshold`, else 0 (METHODS 4: before any aggregation)."""
+        if not 0 < threshold < self.n_grades:
+            raise ValueError(f"threshold {threshold} does not divide the grades 0 to {self.n_grades - 1}")
+        return replace(self, grade=(self.grade >= threshold).astype(np.int16), n_grades=2)
+
+
+def label_table(
+    *,
+    topics: list[str],
+    documents: list[str],
+    annotators: list[str],
+    topic: ArrayLike,
+    document: ArrayLike,
+    annotator: ArrayLike,
+    grade: ArrayLike,
+    n_grades: int,
+    seconds: ArrayLike | None = None,
+    judged_at: ArrayLike | None = None,
+) -> LabelTable:
+    """A table from one row per judgement, given as indices into lists of distinct ids; ids without a judgement are dropped.
+
+    topic, document, annotator, grade: (n). seconds, judged_at: (n), NaN where unknown; None: unknown throughout.
+    ValueError if a grade is outside 0 to n_grades - 1, or if an annotator has a pair twice.
+    """
+    topic, document, annotator = (np.asarray(a, dtype=np.int64) for a in (topic, document, annotator))
+    grade = np.asarray(grade, dtype=np.int16)
+    if n_grades < 2:
+        raise ValueError(f"a scale of {n_grades} grades; at least 2 are needed")
+    if len(grade) and (grade.min() < 0 or grade.max() >= n_grades):
+        raise ValueError(f"grades from {grade.min()} to {grade.max()} on a scale from 0 to {n_grades - 1}")
+    topics, topic = _sorted_ids(topics, topic)
+    documents, document = _sorted_ids(documents, document)
+    annotators, annotator = _sorted_ids(annotators, annotator)
+    codes, pair = np.unique(topic * max(len(documents), 1) + document, return_inverse=True)
+    order = np.lexsort((annotator, pair))
+    pair, annotator = pair[order], annotator[order]
+    if ((np.diff(pair) == 0) & (np.diff(annotator) == 0)).any():
+        raise ValueError("an annotator has a pair twice; `counted` keeps the last row of each")
+    unknown = np.full(len(pair), np.nan)
+    return LabelTable(
+        topics=topics,
+        documents=documents,
+        annotators=annotators,
+        pair_topic=(codes // max(len(documents), 1)).astype(np.int32),
+        pair_document=(codes % max(len(documents), 1)).astype(np.int32),
+        pair=pair.astype(np.int32),
+        annotator=annotator.astype(np.int32),
+        grade=grade[order],
+        seconds=unknown if seconds is None else np.asarray(seconds, dtype=np.float64)[order],
+        judged_at=unknown if judged_at is None else np.asarray(judged_at, dtype=np.float64)[order],
+        n_grades=n_grades,
+    )
+
+
+def _sorted_ids(ids: list[str], index: NDArray[np.int64]) -> tuple[list[str], NDArray[np.int64]]:
+    """The ids in use, ascending, and the index into them."""
+    used = np.unique(index)
+    order = sorted(used.tolist(), key=ids.__getitem__)
+    position = np.full(len(ids), MISSING, dtype=np.int64)
+    position[order] = np.arange(len(order))
+    return [ids[i] for i in order], position[index]
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """What does not count, in rows of the file. Each row is counted once, under the first reason that holds in this order."""
+
+    repeated: int
+    """Rows followed by a later row of the same annotator for the same pair."""
+    too_fast: int
+    excluded: int
+    gold: int
+    """Rows of gold pairs, where these were not wanted."""
+    emptied_pairs: int
+    """Pairs (not rows) of the file that are left without any counted judgement."""
+
+
+def counted(judgements: Judgements, *, n_grades: int, min_seconds: float = 1.0, with_gold: bool = True) -> tuple[LabelTable, Dropped]:
+    """The judgements that count, and how many do not and why.
+
+    Where an annotator has a pair twice the last row of the file counts, before any other filter: if that one is too
+    fast or excluded, none of that annotator for the pair counts. Then those with a known time below `min_seconds` are
+    left out (an unknown time is never too fast), then the excluded ones, then, unless `with_gold`, those of gold pairs.
+    """
+    last = _last_of_each(judgements)
+    too_fast = last & (judgements.seconds < min_seconds)
+    excluded = last & ~too_fast & judgements.excluded
+    gold = last & ~too_fast & ~excluded & judgements.gold if not with_gold else np.zeros(len(last), dtype=bool)
+    kept = last & ~too_fast & ~excluded & ~gold
+    table = label_table(
+        topics=judgements.topics,
+        documents=judgements.documents,
+        annotators=judgements.annotators,
+        topic=judgements.topic[kept],
+        document=judgements.document[kept],
+        annotator=judgements.annotator[kept],
+        grade=judgements.grade[kept],
+        seconds=judgements.seconds[kept],
+        judged_at=judgements.judged_at[kept],
+        n_grades=n_grades,
+    )
+    n_pairs = len(np.unique(judgements.topic.astype(np.int64) * max(len(judgements.documents), 1) + judgements.document))
+    return table, Dropped(
+        repeated=int((~last).sum()),
+        too_fast=int(too_fast.sum()),
+        excluded=int(excluded.sum()),
+        gold=int(gold.sum()),
+        emptied_pairs=n_pairs - table.n_pairs,
+    )
+
+
+def _last_of_each(judgements: Judgements) -> NDArray[np.bool_]:
+    """True for the last row of each annotator and pair: (n)."""
+    pairs = judgements.topic.astype(np.int64) * max(len(judgements.documents), 1) + judgements.document
+    _, pairs = np.unique(pairs, return_inverse=True)
+    keys = pairs * max(len(judgements.annotators), 1) + judgements.annotator
+    last = np.zeros(len(keys), dtype=bool)
+    _, first_from_the_end = np.unique(keys[::-1], return_index=True)
+    last[len(keys) - 1 - first_from_the_end] = True
+    return last
+
+
+def scale_warnings(table: LabelTable) -> list[str]:
+    """What is odd about the grades as a whole: grades that never use 0 may have been counted from 1."""
+    if len(table) and not (table.grade == 0).any():
+        return [
+            "no judgement has grade 0: if these grades count from 1, every pair is relevant at level 1; grades are expected to count from 0"
+        ]
+    return []

@@ -1,0 +1,126 @@
+"""A leaderboard over time: which runs became the state of the art, how they compare, and which order they have.
+
+After Lin et al. (SIGIR 2021) and Craswell et al. (SIGIR 2021, Figure 1). Runs are taken by date, then by tag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+LAST = 3
+"""How many runs at the end of the chain are compared among each other."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One run on the board. date: ISO 8601, so that dates sort as text; score: higher is better."""
+
+    tag: str
+    date: str
+    score: float
+    group: str = ""
+    is_baseline: bool = False
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class Point:
+    """An entry as the picture over time shows it."""
+
+    entry: Entry
+    is_sota: bool
+    is_highlighted: bool
+
+
+@dataclass(frozen=True)
+class Order:
+    """A linear order of runs under a relation that need not be transitive.
+
+    tags: best first.
+    cycles: groups of runs of which each is displaced by another around the circle, in the order of `tags`.
+    against: pairs (above, below) that stand so although the lower one displaces the higher; only within cycles.
+    """
+
+    tags: list[str]
+    cycles: list[list[str]]
+    against: list[tuple[str, str]]
+
+
+def by_date(entries: Iterable[Entry]) -> list[Entry]:
+    return sorted(entries, key=lambda entry: (entry.date, entry.tag))
+
+
+def chain(entries: Iterable[Entry]) -> list[str]:
+    """Tags of the runs that were the state of the art, oldest first; empty if none ever beat the baselines.
+
+    The first is the first run that scores more than every baseline (whatever the baseline's date, ours), each further one
+    scores more than the one before. An equal score displaces nobody, and a baseline is never in the chain (ours).
+    """
+    entries = list(entries)
+    top = max((entry.score for entry in entries if entry.is_baseline), default=float("-inf"))
+    tags = []
+    for entry in by_date(entries):
+        if not entry.is_baseline and entry.score > top:
+            top = entry.score
+            tags.append(entry.tag)
+    return tags
+
+
+def points(entries: Iterable[Entry], *, highlight: str = "") -> list[Point]:
+    """Every run by date for the picture: whether it became the state of the art, and whether its description holds the word
+    (upper and lower case alike, also inside a longer word, as BERT in DistilBERT)."""
+    entries = by_date(entries)
+    sota = set(chain(entries))
+    word = highlight.casefold()
+    return [Point(entry, entry.tag in sota, bool(word) and word in entry.description.casefold()) for entry in entries]
+
+
+def comparisons(tags: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+    """The pairs (A, B), B the later, that both tables of Lin et al. show of a chain.
+
+    vs_first: each against the first; vs_previous: each against its predecessor; vs_last: the last three among each other.
+    """
+    last = tags[-LAST:]
+    return {
+        "vs_first": [(tags[0], tag) for tag in tags[1:]],
+        "vs_previous": list(pairwise(tags)),
+        "vs_last": [(last[i], last[j]) for j in range(len(last)) for i in range(j)],
+    }
+
+
+def order_by_displacement(tags: Sequence[str], displaces: Callable[[str, str], bool]) -> Order:
+    """Tags (oldest first) in a linear order, best first (ours).
+
+    Each run enters in turn: it takes the place of the highest run that it displaces, which moves down with all below it; one
+    that displaces nobody goes to the foot. `displaces` need not be transitive, so a run may then stand above one that displaces
+    it: the order is put right with the fewest exceptions by taking, from the top, the first run that no remaining one displaces.
+    Where runs displace each other in a circle no order is right: they keep the order in which they entered, and are reported.
+    """
+    relation = np.array([[a != b and displaces(a, b) for b in tags] for a in tags], dtype=bool).reshape(len(tags), len(tags))
+    entered: list[int] = []
+    for new in range(len(tags)):
+        place = next((place for place, old in enumerate(entered) if relation[new, old]), len(entered))
+        entered.insert(place, new)
+    component = strong_components(relation)
+    remaining, final = entered, []
+    while remaining:
+        free = [run for run in remaining if not any(relation[other, run] and component[other] != component[run] for other in remaining)]
+        final.append(free[0])
+        remaining = [run for run in remaining if run != free[0]]
+    cycles = [[tags[run] for run in final if component[run] == c] for c in dict.fromkeys(component[run] for run in final)]
+    against = [(tags[a], tags[b]) for i, a in enumerate(final) for b in final[i + 1 :] if relation[b, a]]
+    return Order([tags[run] for run in final], [cycle for cycle in cycles if len(cycle) > 1], against)
+
+
+def strong_components(relation: np.ndarray) -> list[int]:
+    """Number of the strongly connected component of each run of an (n, n) boolean relation."""
+    if not len(relation):
+        return []
+    _, labels = connected_components(coo_array(relation), directed=True, connection="strong")
+    return labels.tolist()

@@ -1,0 +1,134 @@
+"""Names of retrieval measures as values.
+
+The names are those of ir-measures (MacAvaney, Macdonald and Ounis 2022): `AP`, `nDCG@10`, `RR@10`, `P@10`, `R@100`, `Rprec`,
+`Bpref`, `Judged@10`, `Success@5`. Two forms are written differently here: `-J` before the cutoff is the condensed form
+(`nDCG-J@5`, which ir-measures calls `nDCG(judged_only=True)@5`), and `nDCG-exp` is nDCG with the gain 2^grade - 1. A measure may
+bring its own relevance level, `AP(rel=2)`. How each is computed stands in `evaluation`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Family(NamedTuple):
+    """One kind of measure. cutoff: "none", "optional" or "required"; uses_level: binary, so that a relevance level matters."""
+
+    cutoff: str
+    uses_level: bool
+    title: str
+
+
+FAMILIES = {
+    "AP": Family("optional", True, "average precision"),
+    "nDCG": Family("optional", False, "normalised discounted cumulative gain, gain = grade"),
+    "nDCG-exp": Family("optional", False, "normalised discounted cumulative gain, gain = 2^grade - 1"),
+    "RR": Family("optional", True, "reciprocal rank"),
+    "P": Family("required", True, "precision"),
+    "R": Family("required", True, "recall"),
+    "Rprec": Family("none", True, "precision at the number of relevant documents"),
+    "Bpref": Family("none", True, "binary preference"),
+    "Judged": Family("required", False, "share of judged documents"),
+    "Success": Family("required", True, "1 where a relevant document is found"),
+}
+
+OTHER_NAMES = {
+    "map": "AP",
+    "ndcg": "nDCG",
+    "mrr": "RR",
+    "recip_rank": "RR",
+    "precision": "P",
+    "recall": "R",
+    "j": "Judged",
+    "bpref": "Bpref",
+    "r-prec": "Rprec",
+    "hit": "Success",
+}
+"""What others call them, for the hint in the error message only."""
+
+PATTERN = re.compile(r"(?P<family>nDCG-exp|[A-Za-z_]+?)(?:\((?P<options>[^()]*)\))?(?P<condensed>-J)?(?:@(?P<cutoff>\d+))?")
+
+
+class UnknownMeasure(ValueError):
+    """A name that is no measure; the message says which there are."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One measure; `str()` gives its name, which `parse_measure` reads back.
+
+    cutoff: only the first so many ranks count; None: all.
+    condensed: unjudged documents are taken out of the ranking first (Sakai 2007), then the cutoff; the recall base stays.
+    level: the lowest relevant grade; None: that of the evaluation.
+    """
+
+    family: str
+    cutoff: int | None = None
+    condensed: bool = False
+    level: int | None = None
+
+    def __str__(self) -> str:
+        level = "" if self.level is None else f"(rel={self.level})"
+        return self.family + level + ("-J" if self.condensed else "") + ("" if self.cutoff is None else f"@{self.cutoff}")
+
+
+def parse_measure(name: str) -> Measure:
+    """The measure of this name. Raises UnknownMeasure, which says what is wrong and what there is."""
+    match = PATTERN.fullmatch(name)
+    if match is None or match["family"] not in FAMILIES:
+        raise UnknownMeasure(f"no measure is called {name!r}{_hint(name)}; there are {', '.join(known_names())}")
+    family = match["family"]
+    level, condensed = _options(name, family, match["options"])
+    cutoff = None if match["cutoff"] is None else int(match["cutoff"])
+    rule = FAMILIES[family].cutoff
+    if cutoff is None and rule == "required":
+        raise UnknownMeasure(f"{name!r} needs a cutoff, for example {name}@10")
+    if cutoff is not None and rule == "none":
+        raise UnknownMeasure(f"{name!r} has a cutoff, but {family} has none")
+    if cutoff == 0:
+        raise UnknownMeasure(f"the cutoff of {name!r} is 0, but ranks start at 1")
+    return Measure(family, cutoff, condensed or match["condensed"] is not None, level)
+
+
+def parse_measures(names: str | Iterable[str]) -> list[Measure]:
+    """Measures of a list of names, or of a text with names between blanks or commas; each once, in the order given."""
+    words = re.findall(r"(?:\([^()]*\)|[^\s,(])+", names) if isinstance(names, str) else list(names)
+    measures = list(dict.fromkeys(parse_measure(word) for word in words))
+    if not measures:
+        raise UnknownMeasure(f"no measure is named; there are {', '.join(known_names())}")
+    return measures
+
+
+def known_names() -> list[str]:
+    """The form of every name, `k` standing for a cutoff."""
+    forms = {"none": "{0}", "optional": "{0} {0}@k", "required": "{0}@k"}
+    names = " ".join(forms[family.cutoff].format(name) for name, family in FAMILIES.items()).split()
+    return [*names, "each also with -J before the cutoff (nDCG-J@5, AP-J)"]
+
+
+def _options(name: str, family: str, text: str | None) -> tuple[int | None, bool]:
+    """What stands between brackets, in the spelling of ir-measures. -> (relevance level, condensed)"""
+    level, condensed = None, False
+    for option in (text or "").split(","):
+        key, _, value = (part.strip() for part in option.partition("="))
+        if key == "rel" and value.isdecimal() and int(value) >= 1 and FAMILIES[family].uses_level:
+            level = int(value)
+        elif key == "judged_only" and value in ("True", "False"):
+            condensed = value == "True"
+        elif option.strip():
+            there_are = "rel=N (N at least 1, not for nDCG and Judged) and judged_only=True"
+            raise UnknownMeasure(f"{option.strip()!r} in {name!r} is unknown; there are {there_are}")
+    return level, condensed
+
+
+def _hint(name: str) -> str:
+    stem = re.split(r"[@(]", name)[0].removesuffix("-J").removesuffix("-j")
+    folded = {family.casefold(): family for family in FAMILIES} | OTHER_NAMES
+    close = difflib.get_close_matches(stem.casefold(), folded, n=1, cutoff=0.6)
+    if not close:
+        return ""
+    return f" (perhaps {folded[close[0]]})"

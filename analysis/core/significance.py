@@ -1,0 +1,240 @@
+"""Two-sided tests of a difference between paired scores, single or in batches, and corrections for many comparisons.
+
+Every test takes arrays whose last axis is the topics; further axes are a batch (pairs of runs, splits) and come back as the
+shape of the p-values. A single comparison is the batch without axes.
+
+What a test asks of the scale of the scores (Ferrante, Ferro and Fuhr 2021, as Lin et al. 2021 cite them):
+
+    sign test        ordinal      counts topics on which one run is ahead
+    rank-sum         ordinal      unpaired: compares the two samples of scores
+    signed-rank      interval     ranks the sizes of the differences
+    paired t         interval     compares the mean difference with its standard error
+
+Conventions (ours), the same in every test: where all differences are zero p = 1; differences are taken as zero or equal when
+they are so after rounding to 12 decimals, because scores are floating-point sums; without topics, or where a score is
+undefined (NaN), p is NaN. Significant means p < alpha.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+DECIMALS = 12
+"""Differences of scores are rounded to this many decimals before they are called zero, tied or positive."""
+
+BLOCK = 1 << 21
+"""Elements that a batched test sorts at once."""
+
+SCALES = {
+    "sign": "ordinal",
+    "wrs": "ordinal",
+    "wrs_tie_corrected": "ordinal",
+    "wsr": "interval",
+    "t": "interval",
+}
+"""The scale that each test asks for. ESL is a ratio scale (so also interval); RR is ordinal, interval only in dispute."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RankSum:
+    """p-values of the rank-sum test: as scipy's `ranksums`, and with the variance reduced for ties. Same shape."""
+
+    p: Floats
+    p_tie_corrected: Floats
+
+
+def rounded_differences(a: ArrayLike, b: ArrayLike) -> Floats:
+    """b - a, rounded so that float noise is neither a win nor a difference."""
+    return np.round(np.asarray(b, float) - np.asarray(a, float), DECIMALS) + 0.0
+
+
+def paired_t(differences: ArrayLike) -> Floats:
+    """p of Student's paired t-test (1908), n - 1 degrees of freedom, on differences (..., n).
+
+    A constant difference other than zero gives 0; one topic with a difference, or none, gives NaN.
+    """
+    d = np.asarray(differences, float)
+    n = d.shape[-1]
+    if n == 0:
+        return np.full(d.shape[:-1], np.nan)
+    rounded = np.round(d, DECIMALS)
+    constant = (rounded == rounded[..., :1]).all(axis=-1)
+    mean = d.mean(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        variance = ((d - mean[..., None]) ** 2).sum(axis=-1) / (n - 1)
+    variance = np.where(constant & (n > 1), 0.0, variance)
+    return t_p(mean, variance, n, all_zero=(rounded == 0).all(axis=-1))
+
+
+def t_p(mean: Floats, variance: Floats, n: int | Floats, *, all_zero: NDArray[np.bool_]) -> Floats:
+    """p of a mean difference with its sample variance over n topics; `all_zero` marks batches without any difference."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        t = np.abs(mean) / np.sqrt(variance / n)
+        p = 2 * special.stdtr(np.asarray(n - 1, float), -t)
+    p = np.where((variance == 0) & (np.asarray(n) > 1), 0.0, p)
+    return np.where(all_zero, 1.0, p)
+
+
+def signed_rank(differences: ArrayLike) -> Floats:
+    """p of Wilcoxon's signed-rank test (1945) on differences (..., n).
+
+    Variant: zeros are dropped, tied sizes share their mean rank, normal approximation with the variance reduced for ties,
+    without continuity correction (scipy: zero_method="wilcox", correction=False, method="asymptotic").
+    """
+    d = np.round(np.asarray(differences, float), DECIMALS)
+    positive, n, ties = np.moveaxis(_blockwise(_signed_rank_rows, d), -1, 0)
+    p = signed_rank_p(positive, n, ties)
+    return np.where(np.isnan(d).any(axis=-1) | (d.shape[-1] == 0), np.nan, p)
+
+
+def rank_balance(differences: ArrayLike) -> Floats:
+    """Sum of the ranks of positive differences minus that of negative ones: the direction in which `signed_rank` looks."""
+    d = np.round(np.asarray(differences, float), DECIMALS)
+    positive, n, _ = np.moveaxis(_blockwise(_signed_rank_rows, d), -1, 0)
+    return 2 * positive - n * (n + 1) / 2
+
+
+def _signed_rank_rows(d: Floats) -> Floats:
+    """-> (rows, 3): sum of the ranks of positive differences, number of differences other than zero, sum of t^3 - t."""
+    sizes = np.abs(d)
+    order = np.argsort(sizes, axis=-1)
+    first, last = tie_bounds(np.take_along_axis(sizes, order, -1))
+    zeros = (d == 0).sum(axis=-1, keepdims=True)
+    counted = np.arange(d.shape[-1]) >= zeros  # zeros are the smallest sizes, so they sort first
+    ranks = (first + last) / 2 + 1 - zeros
+    positive = np.where(np.take_along_axis(d, order, -1) > 0, ranks, 0).sum(axis=-1)
+    length = last - first + 1.0
+    ties = np.where(counted, length**2 - 1, 0).sum(axis=-1)
+    return np.stack([positive, d.shape[-1] - zeros[..., 0], ties], axis=-1)
+
+
+def signed_rank_p(positive: Floats, n: ArrayLike, ties: Floats) -> Floats:
+    """p from the sum of the ranks of positive differences, n differences other than zero, ties = sum of t^3 - t."""
+    n = np.asarray(n, float)
+    variance = n * (n + 1) * (2 * n + 1) / 24 - ties / 48
+    with np.errstate(invalid="ignore", divide="ignore"):
+        z = (positive - n * (n + 1) / 4) / np.sqrt(variance)
+    return np.where(n == 0, 1.0, 2 * special.ndtr(-np.abs(z)))
+
+
+def rank_sum(a: ArrayLike, b: ArrayLike) -> RankSum:
+    """p of the rank-sum test (Wilcoxon 1945, Mann and Whitney 1947) between a (..., n) and b (..., m), unpaired.
+
+    Variant: tied scores share their mean rank, normal approximation without continuity correction. `p` leaves the variance
+    as it is without ties (scipy's `ranksums`), `p_tie_corrected` reduces it; under the heavy ties of reciprocal ranks the two
+    differ. The scores are compared as they are, without rounding, except that pairs without a difference give 1.
+    """
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    both = np.concatenate([a, b], axis=-1)
+    n, m = a.shape[-1], b.shape[-1]
+    packed = _blockwise(lambda rows: _rank_sum_rows(rows, n), both)
+    p, corrected = packed[..., 0], packed[..., 1]
+    if n == m:
+        same = (rounded_differences(a, b) == 0).all(axis=-1) & (n > 0)
+        p, corrected = np.where(same, 1.0, p), np.where(same, 1.0, corrected)
+    return RankSum(p, corrected)
+
+
+def _rank_sum_rows(both: Floats, n: int) -> Floats:
+    m = both.shape[-1] - n
+    if n == 0 or m == 0:
+        return np.full((*both.shape[:-1], 2), np.nan)
+    order = np.argsort(both, axis=-1)
+    first, last = tie_bounds(np.take_along_axis(both, order, -1))
+    rank_total = np.where(order < n, (first + last) / 2 + 1, 0).sum(axis=-1)
+    length = last - first + 1.0
+    ties = (length**2 - 1).sum(axis=-1)
+    p = np.stack([rank_sum_p(rank_total, n, m), rank_sum_p(rank_total, n, m, ties)], axis=-1)
+    p[np.isnan(both).any(axis=-1)] = np.nan
+    return p
+
+
+def rank_sum_p(rank_total: Floats, n: int, m: int, ties: Floats | float = 0.0) -> Floats:
+    """p from the sum of ranks of the first sample (n scores against m); ties = sum of t^3 - t to correct for them."""
+    size = n + m
+    variance = n * m / 12 * (size + 1 - np.asarray(ties, float) / (size * (size - 1)))
+    distance = rank_total - n * (size + 1) / 2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        z = distance / np.sqrt(variance)
+    return np.where(variance <= 0, 1.0, 2 * special.ndtr(-np.abs(z)))
+
+
+def sign(differences: ArrayLike) -> Floats:
+    """p of the sign test on differences (..., n): ties dropped, exact binomial."""
+    d = np.round(np.asarray(differences, float), DECIMALS)
+    p = binomial((d > 0).sum(axis=-1), (d < 0).sum(axis=-1))
+    return np.where(np.isnan(d).any(axis=-1) | (d.shape[-1] == 0), np.nan, p)
+
+
+def binomial(wins: ArrayLike, losses: ArrayLike) -> Floats:
+    """p of the exact two-sided binomial test of wins among wins + losses with probability 1/2; 1 where there are none.
+
+    With 1/2 the distribution is symmetric, so the two tails are twice the smaller one. Each count is computed once.
+    """
+    wins, losses = np.broadcast_arrays(np.asarray(wins, np.int64), np.asarray(losses, np.int64))
+    fewer, n = np.minimum(wins, losses), wins + losses
+    if fewer.size == 0:
+        return np.ones(fewer.shape)
+    keys, inverse = np.unique(fewer * (int(n.max()) + 1) + n, return_inverse=True)
+    k, total = np.divmod(keys, int(n.max()) + 1)
+    tails = np.where(total == 0, 1.0, np.minimum(1.0, 2 * special.bdtr(k.astype(float), np.maximum(total, 1), 0.5)))
+    return tails[inverse].reshape(fewer.shape)
+
+
+def tie_bounds(ordered: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """First and last position of the group of equal values that each position of sorted rows (..., n) belongs to."""
+    n = ordered.shape[-1]
+    positions = np.broadcast_to(np.arange(n), ordered.shape)
+    starts = np.ones(ordered.shape, bool)
+    starts[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
+    first = np.maximum.accumulate(np.where(starts, positions, 0), axis=-1)
+    ends = np.ones(ordered.shape, bool)
+    ends[..., :-1] = starts[..., 1:]
+    backwards = np.where(ends, positions, n)[..., ::-1]
+    return first, np.minimum.accumulate(backwards, axis=-1)[..., ::-1]
+
+
+def _blockwise(rows_test: Callable[[Floats], Floats], values: Floats) -> Floats:
+    """The test on all rows of (..., n), a bounded number at a time."""
+    batch, n = values.shape[:-1], values.shape[-1]
+    flat = values.reshape(int(np.prod(batch, dtype=np.int64)), n)
+    step = max(1, BLOCK // max(n, 1))
+    parts = [rows_test(flat[start : start + step]) for start in range(0, len(flat), step)]
+    if not parts:
+        tail = rows_test(np.zeros((1, n))).shape[1:]
+        return np.empty(batch + tail)
+    joined = np.concatenate(parts)
+    return joined.reshape(batch + joined.shape[1:])
+
+
+def adjusted(p_values: Sequence[float] | Floats, correction: str, *, family: int | None = None) -> Floats:
+    """p-values multiplied for a family of comparisons, so that each is compared with the same alpha; NaN stays NaN.
+
+    none: unchanged. bonferroni: times the size of the family (Dunn 1961). holm: step-down (Holm 1979). The family is as large
+    as the list unless `family` says more (comparisons made elsewhere); undefined p-values are members of it.
+    """
+    p = np.asarray(p_values, float)
+    size = len(p) if family is None else family
+    if size < len(p):
+        raise ValueError(f"a family of {size} cannot hold {len(p)} comparisons")
+    if correction == "none":
+        return p.copy()
+    if correction == "bonferroni":
+        return np.minimum(1.0, p * size)
+    if correction == "holm":
+        order = np.argsort(p, kind="stable")  # NaN sorts last
+        stepped = np.maximum.accumulate(np.minimum(1.0, p[order] * (size - np.arange(len(p)))))
+        result = np.empty_like(p)
+        result[order] = stepped
+        return np.where(np.isnan(p), np.nan, result)
+    raise ValueError(f"unknown correction {correction!r}; known: {', '.join(CORRECTIONS)}")
+
+
+CORRECTIONS = ("none", "bonferroni", "holm")

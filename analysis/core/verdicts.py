@@ -1,0 +1,217 @@
+"""Is run B better than run A? The verdicts of Lin et al. (SIGIR 2021, section 5), each with the facts it rests on.
+
+    better                 B wins the topics that only one run answers and has the smaller ESL where both answer
+    significantly better   and both differences are significant
+    do no harm             B significantly answers more topics without significantly increasing ESL, or significantly
+                           decreases ESL without significantly leaving more topics unanswered
+
+Ours: alpha 0.05; the exact binomial test for answered topics (the paper proposes it); Wilcoxon's signed-rank test for ESL, or
+the paired t-test; the direction of a difference is that of the means, and where the signed-rank test looks the other way, a
+disagreement says so; where no topic is answered by both runs, nothing can be smaller and nothing is significant. The same
+verdicts with RR in place of ESL stand beside them. A correction multiplies p-values before they are compared with alpha.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from analysis.core.outcomes import Comparison, Means
+from analysis.core.significance import SCALES, adjusted
+
+ALPHA = 0.05
+TESTS = {"wsr": "the signed-rank test", "t": "the t-test"}
+P_VALUES = ("mrr_wrs", "mrr_wsr", "mrr_t", "binomial", "esl_wsr", "esl_t", "rr_wsr", "rr_t")
+DECIMALS = 12
+"""Means are rounded to this many decimals before one is called smaller."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    better: bool
+    significantly_better: bool
+    do_no_harm: bool
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The verdict on one comparison, by ESL and by RR.
+
+    because: sentences, the facts in the order of the argument.
+    disagreements: sentences, where tests or measures point different ways; empty if nowhere.
+    corrected: the p-values that were compared with alpha, by the names in P_VALUES; NaN undefined.
+    mirrored: the verdict on A against B, by ESL.
+    """
+
+    verdict: Verdict
+    by_rr: Verdict
+    mirrored: Verdict
+    because: list[str]
+    disagreements: list[str]
+    corrected: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a verdict rests on. Directions: 1 B is better, -1 A is, 0 neither (or undefined)."""
+
+    answers: int
+    answers_significant: bool
+    ranking: int
+    ranking_significant: bool
+
+    def mirrored(self) -> Facts:
+        """The same facts with A and B changed over."""
+        return replace(self, answers=-self.answers, ranking=-self.ranking)
+
+    def verdict(self) -> Verdict:
+        better = self.answers == 1 and self.ranking == 1
+        more_answers = self.answers == 1 and self.answers_significant
+        fewer_answers = self.answers == -1 and self.answers_significant
+        better_ranking = self.ranking == 1 and self.ranking_significant
+        worse_ranking = self.ranking == -1 and self.ranking_significant
+        return Verdict(
+            better=better,
+            significantly_better=more_answers and better_ranking,
+            do_no_harm=(more_answers and not worse_ranking) or (better_ranking and not fewer_answers),
+        )
+
+
+def judge(
+    comparisons: Sequence[Comparison], *, alpha: float = ALPHA, decide: str = "wsr", correction: str = "none", family: int | None = None
+) -> list[Judged]:
+    """Verdicts on comparisons that form one family: each kind of test is corrected over the list.
+
+    decide: "wsr" or "t", the test for the topics that both runs answer. correction: "none", "bonferroni" or "holm".
+    family: its size, where it is larger than the list.
+    """
+    if decide not in TESTS:
+        raise ValueError(f"unknown test {decide!r}; known: {', '.join(TESTS)}")
+    columns = {name: adjusted([p_values(comparison)[name] for comparison in comparisons], correction, family=family) for name in P_VALUES}
+    return [
+        _judge_one(comparison, {name: float(column[i]) for name, column in columns.items()}, alpha, decide)
+        for i, comparison in enumerate(comparisons)
+    ]
+
+
+def p_values(comparison: Comparison) -> dict[str, float]:
+    """The raw p-values that are corrected, by the names in P_VALUES."""
+    return {
+        "mrr_wrs": comparison.mrr.wrs,
+        "mrr_wsr": comparison.mrr.wsr,
+        "mrr_t": comparison.mrr.t,
+        "binomial": comparison.binomial,
+        "esl_wsr": comparison.esl.wsr,
+        "esl_t": comparison.esl.t,
+        "rr_wsr": comparison.rr.wsr,
+        "rr_t": comparison.rr.t,
+    }
+
+
+def _judge_one(comparison: Comparison, p: dict[str, float], alpha: float, decide: str) -> Judged:
+    answers = Facts(
+        answers=(comparison.b_only > comparison.a_only) - (comparison.b_only < comparison.a_only),
+        answers_significant=p["binomial"] < alpha,
+        ranking=0,
+        ranking_significant=False,
+    )
+    by_esl = replace(answers, ranking=-direction(comparison.esl), ranking_significant=p[f"esl_{decide}"] < alpha)
+    by_rr = replace(answers, ranking=direction(comparison.rr), ranking_significant=p[f"rr_{decide}"] < alpha)
+    return Judged(
+        verdict=by_esl.verdict(),
+        by_rr=by_rr.verdict(),
+        mirrored=by_esl.mirrored().verdict(),
+        because=reasons(comparison, by_esl, p, decide),
+        disagreements=disagreements(comparison, by_esl, by_rr, p, alpha),
+        corrected=p,
+    )
+
+
+def direction(means: Means) -> int:
+    """1 if B's mean is larger, -1 if A's is, 0 if neither or undefined."""
+    difference = round(means.b - means.a, DECIMALS) if means.a == means.a else 0.0
+    return (difference > 0) - (difference < 0)
+
+
+def reasons(comparison: Comparison, facts: Facts, p: Mapping[str, float], decide: str) -> list[str]:
+    a_only, b_only = comparison.a_only, comparison.b_only
+    winner = {1: "B wins", -1: "A wins", 0: "neither wins"}[facts.answers]
+    said = [
+        f"{winner} the topics that only one run answers: A {a_only}, B {b_only} of {comparison.topics}, "
+        f"{significant(facts.answers_significant)} by the binomial test (p = {p['binomial']:.3g})"
+    ]
+    if comparison.both == 0:
+        return [*said, "no topic is answered by both runs, so search lengths cannot be compared"]
+    shorter = {1: "B has the smaller mean search length", -1: "A has the smaller mean search length", 0: "mean search lengths are equal"}
+    said.append(
+        f"{shorter[facts.ranking]} on the {comparison.both} topics that both answer: A {comparison.esl.a:.4g}, B {comparison.esl.b:.4g}, "
+        f"{significant(facts.ranking_significant)} by {TESTS[decide]} (p = {p[f'esl_{decide}']:.3g})"
+    )
+    return said
+
+
+def significant(is_significant: bool) -> str:
+    return "significant" if is_significant else "not significant"
+
+
+def disagreements(comparison: Comparison, by_esl: Facts, by_rr: Facts, p: Mapping[str, float], alpha: float) -> list[str]:
+    """Where tests disagree about significance, where a test looks another way than the means, and where ESL and RR differ."""
+    said = []
+    of_mrr = {"the rank-sum test": p["mrr_wrs"] < alpha, TESTS["wsr"]: p["mrr_wsr"] < alpha, TESTS["t"]: p["mrr_t"] < alpha}
+    if len(set(of_mrr.values())) == 2:
+        find, miss = (" and ".join(test for test, found in of_mrr.items() if found == wanted) for wanted in (True, False))
+        said.append(f"mean RR of all topics: the difference is significant by {find} and not by {miss}")
+    for key, name in (("esl", "ESL"), ("rr", "RR")):
+        verdicts = {test: p[f"{key}_{test}"] < alpha for test in TESTS}
+        if verdicts["wsr"] != verdicts["t"]:
+            yes, no = ("wsr", "t") if verdicts["wsr"] else ("t", "wsr")
+            said.append(f"{name}: the difference is significant by {TESTS[yes]} and not by {TESTS[no]}")
+        means: Means = getattr(comparison, key)
+        if means.signed_ranks * direction(means) < 0 and verdicts["wsr"]:
+            said.append(f"{name}: the signed-rank test looks the other way than the means")
+    if by_esl.ranking * by_rr.ranking < 0:
+        ahead = {1: "B", -1: "A"}
+        said.append(f"where both answer, {ahead[by_esl.ranking]} is ahead by ESL and {ahead[by_rr.ranking]} by RR")
+    if by_esl.ranking_significant != by_rr.ranking_significant:
+        yes, no = ("ESL", "RR") if by_esl.ranking_significant else ("RR", "ESL")
+        said.append(f"where both answer, the difference is significant by {yes} and not by {no}")
+    esl, rr = by_esl.verdict(), by_rr.verdict()
+    for field, words in (("better", "better"), ("significantly_better", "significantly better"), ("do_no_harm", "do no harm")):
+        if getattr(esl, field) != getattr(rr, field):
+            holds, fails = ("ESL", "RR") if getattr(esl, field) else ("RR", "ESL")
+            said.append(f"the verdict {words} holds by {holds} and not by {fails}")
+    return said
+
+
+def as_json(comparison: Comparison, judged: Judged) -> dict[str, Any]:
+    """One row of the tables as the command-line contract names it; outcomes are shares of all topics, p-values are raw."""
+    mrr, both = comparison.mrr, comparison.both
+    row: dict[str, Any] = {
+        "mrr": {"a": mrr.a, "b": mrr.b, "difference": mrr.difference, **{test: getattr(mrr, test) for test in TESTS_OF_MRR}},
+        "outcomes": {outcome: comparison.share(outcome) for outcome in OUTCOMES},
+        "outcome_topics": {outcome: getattr(comparison, outcome) for outcome in OUTCOMES},
+        "esl": _means_json(comparison.esl),
+        "rr": _means_json(comparison.rr),
+        "binomial": comparison.binomial,
+        "corrected": judged.corrected,
+        "verdict": {
+            **asdict(judged.verdict),
+            "because": judged.because,
+            "by_rr": asdict(judged.by_rr),
+            "disagreements": judged.disagreements,
+        },
+        "topics": comparison.topics,
+        "scales": {test: SCALES[test] for test in TESTS_OF_MRR},
+    }
+    if both == 0:
+        row["undefined"] = {"esl": "no topic is answered by both runs", "rr": "no topic is answered by both runs"}
+    return row
+
+
+OUTCOMES = ("neither", "a_only", "b_only", "both")
+TESTS_OF_MRR = ("wrs", "wrs_tie_corrected", "wsr", "t")
+
+
+def _means_json(means: Means) -> dict[str, float]:
+    return {"a": means.a, "b": means.b, "wsr": means.wsr, "t": means.t}

@@ -1,0 +1,89 @@
+"""`manage.py agreement JUDGEMENTS`: how far the annotators agree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from django.core.management.base import CommandParser
+
+from analysis.core.agreement.report import agreement_report
+from analysis.judged_files import add_judgement_options, dropped_rows, read_judged
+from analysis.results import annotator_json, scale_json
+from pooling.commandline import FileCommand, positive, text_table
+
+FIGURES = {
+    "mean_kappa": "mean kappa against the label",
+    "chance_floor": "the same by chance",
+    "mean_kappa_others": "mean kappa against the label of the others",
+    "mean_pairwise_kappa": "mean kappa of two annotators",
+    "mean_pairwise_kappa_weighted": "the same, weighted by common pairs",
+    "alpha": "Krippendorff's alpha",
+    "alpha_nominal": "Krippendorff's alpha, nominal",
+    "fleiss": "Fleiss' kappa",
+    "percent": "agreeing pairs of judgements",
+}
+
+
+class Command(FileCommand):
+    help = "Agreement between annotators: Cohen's kappa, Krippendorff's alpha, Fleiss' kappa, percent agreement."
+
+    def arguments(self, parser: CommandParser) -> None:
+        add_judgement_options(parser)
+        parser.add_argument(
+            "--min-common",
+            type=positive,
+            default=10,
+            metavar="N",
+            help="two annotators are compared from so many common pairs on (default 10)",
+        )
+        parser.add_argument(
+            "--bootstrap", type=positive, default=1000, metavar="N", help="samples of pairs for the interval of alpha (default 1000)"
+        )
+
+    def compute(self, *, min_common: int, min_judgements: int, bootstrap: int, seed: int, **options: Any) -> dict[str, Any]:
+        table, dropped, threshold, _ = read_judged(self, options)
+        report = agreement_report(
+            table,
+            threshold=threshold,
+            rng=np.random.default_rng(seed),
+            min_common=min_common,
+            min_judgements=min_judgements,
+            samples=bootstrap,
+        )
+        return {
+            "graded": scale_json(report.graded),
+            "binary": scale_json(report.binary),
+            "annotators": {person.name: annotator_json(person) for person in report.annotators},
+            "pairs": report.n_pairs,
+            "labelled_pairs": report.n_labelled,
+            "judgements": report.n_judgements,
+            "dropped": dropped_rows(dropped),
+            "threshold": threshold,
+        }
+
+    def table(self, result: dict[str, Any], **options: Any) -> str:
+        graded, binary = result["graded"], result["binary"]
+        rows: list[list[Any]] = [[text, graded[name], binary[name]] for name, text in FIGURES.items()]
+        for bound, text in enumerate(("alpha, lower bound (95 %)", "alpha, upper bound (95 %)")):
+            rows.append([text, graded["alpha_ci"][bound], binary["alpha_ci"][bound]])
+        people = [
+            [name, row["judgements"], row["kappa_graded"], row["kappa_graded_others"], row["kappa_binary"], row["kappa_binary_others"]]
+            for name, row in result["annotators"].items()
+        ]
+        reasons = [
+            f"{scale}: {FIGURES.get(name, name)} is undefined: {why}"
+            for scale in ("graded", "binary")
+            for name, why in result[scale]["reasons"].items()
+        ]
+        return "\n".join(
+            [
+                f"{result['judgements']} judgements of {result['pairs']} pairs by {len(people)} annotators; kappa linearly weighted and "
+                "alpha ordinal on the full scale",
+                "",
+                text_table(["", "graded", "binary"], rows),
+                *reasons,
+                "",
+                text_table(["annotator", "judgements", "graded", "others", "binary", "others"], people),
+            ]
+        )

@@ -1,0 +1,149 @@
+"""`manage.py bootstrap QRELS RUN...`: how certain each run's place is (Craswell et al. 2021)."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from analysis.commandline import PiecewiseCommand, Plan, add_level_options, add_run_options, each_run, measure_list, one_qrels
+from analysis.core.bootstrap import Chunk, Tally, as_json, chunks, combine, run_chunk, summarise
+from analysis.core.evaluation import Evaluation, Evaluator
+from analysis.core.measures import Measure
+from analysis.core.score_table import ScoreTable, score_table
+from analysis.core.significance import Floats
+from pooling.commandline import BadInput, positive, text_table
+from pooling.core.columns import Qrels
+from pooling.formats.opening import lines
+
+DEFAULT = "RR@100"
+TOP = 5
+"""Ranks whose probability the table shows, as Tables 1 and 2 of the paper."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What runs are ranked by. topics_file: one topic id a line; None: all topics of the qrels. level: None: as --level."""
+
+    name: str
+    measure: Measure
+    qrels: str
+    topics_file: str | None = None
+    level: int | None = None
+
+
+class Command(PiecewiseCommand):
+    help = "Rank runs on bootstrap samples of the topics: probability of each rank, expected rank, interval, who beats whom."
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("qrels", metavar="QRELS")
+        parser.add_argument("runs", nargs="+", metavar="RUN")
+        parser.add_argument("--measures", type=measure_list, metavar='"..."', help=f'default "{DEFAULT}", none where --condition is given')
+        parser.add_argument("--trials", type=positive, default=1000, metavar="N", help="samples of the topics (default 1000)")
+        parser.add_argument("--show", metavar="TAGS", help="report these runs only, among all; separated by commas")
+        parser.add_argument(
+            "--condition",
+            action="append",
+            default=[],
+            type=condition,
+            dest="conditions",
+            metavar="NAME=MEASURE,QRELS[,TOPICS_FILE[,LEVEL]]",
+            help="rank the runs under this condition too; may be repeated",
+        )
+        add_level_options(parser)
+        add_run_options(parser)
+
+    def plan(self, *, qrels: str, runs: list[str], conditions: list[Condition], trials: int, seed: int, **options: Any) -> Plan:
+        measures = options["measures"] or ([] if conditions else measure_list(DEFAULT))
+        conditions = [Condition(str(measure), measure, qrels) for measure in measures] + conditions
+        if twice := [one.name for i, one in enumerate(conditions) if one.name in {other.name for other in conditions[:i]}]:
+            raise BadInput(f"two conditions are called {twice[0]}")
+        tables = self.tables(conditions, runs, options)
+        tags = next(iter(tables.values())).tags
+        shown = tags if options["show"] is None else [tag for tag in options["show"].split(",") if tag]
+        if unknown := [tag for tag in shown if tag not in tags]:
+            raise BadInput(f"no run is called {', '.join(unknown)} (--show); there are {', '.join(tags)}")
+        pieces = [(name, chunk) for name in tables for chunk in chunks(trials=trials, seed=seed)]
+
+        def finish(tallies: list[Tally]) -> dict[str, Any]:
+            result = {}
+            for name, table in tables.items():
+                summary = summarise(combine(tally for (of, _), tally in zip(pieces, tallies, strict=True) if of == name))
+                result[name] = {**as_json(summary, tags, table.scores.mean(axis=1), shown=shown), "topics": len(table.topics)}
+            return result
+
+        return Plan("bootstrap", _tally, {name: table.scores for name, table in tables.items()}, pieces, finish)
+
+    def tables(self, conditions: list[Condition], runs: list[str], options: dict[str, Any]) -> dict[str, ScoreTable]:
+        """The scores of all runs under each condition; each file is read once."""
+        judged: dict[str, Qrels] = {}
+        evaluators = {}
+        for one in conditions:
+            if one.qrels not in judged:
+                judged[one.qrels] = one_qrels(self, one.qrels)
+            level = options["level"] if one.level is None else one.level
+            evaluators[one.name] = Evaluator(
+                judged[one.qrels], [one.measure], level=level, topics=options["topics"], only_with_relevant=options["only_with_relevant"]
+            )
+        evaluations: dict[str, list[Evaluation]] = {one.name: [] for one in conditions}
+        for run in each_run(self, runs, options):
+            for name, evaluator in evaluators.items():
+                evaluations[name].append(evaluator.evaluate(run))
+        tables = {}
+        for one in conditions:
+            only = None if one.topics_file is None else self.topic_ids(one.topics_file, judged[one.qrels].topics)
+            tables[one.name] = score_table(evaluations[one.name], only=only)
+            if not tables[one.name].topics:
+                raise BadInput(f"condition {one.name}: no topic counts for all runs")
+        return tables
+
+    def topic_ids(self, path: str, judged: Iterable[str]) -> set[str]:
+        ids = {text.split()[0] for _, text in lines(path) if text.strip()}
+        unknown = ids - set(judged)
+        if unknown == ids:
+            raise BadInput(f"{path}: none of its {len(ids)} topics is in the qrels")
+        if unknown:
+            self.warn(f"{path}: {len(unknown)} of {len(ids)} topics are not in the qrels")
+        return ids
+
+    def table(self, result: dict[str, Any], **options: Any) -> str:
+        parts = []
+        for name, found in result.items():
+            if not isinstance(found, dict):
+                continue
+            tags = sorted(found["observed"], key=lambda tag: (found["expected_rank"][tag], tag))
+            n_ranks = min(TOP, len(found["rank_share"][tags[0]]))
+            header = ["run", "score", *(f"P(rank {r})" for r in range(1, n_ranks + 1)), "expected rank", "best", "worst", "2.5 %", "97.5 %"]
+            rows = [
+                [
+                    tag,
+                    found["observed"][tag],
+                    *(found["rank_share"][tag][str(r)] for r in range(1, n_ranks + 1)),
+                    *(found[key][tag] for key in ("expected_rank", "best_rank", "worst_rank")),
+                    *found["interval"][tag],
+                ]
+                for tag in tags
+            ]
+            parts.append(f"{name}: {found['topics']} topics, {found['trials']} trials\n{text_table(header, rows)}")
+        return "\n\n".join(parts)
+
+
+def _tally(scores: dict[str, Floats], piece: tuple[str, Chunk]) -> Tally:
+    name, chunk = piece
+    return run_chunk(scores[name], chunk)
+
+
+def condition(text: str) -> Condition:
+    """For argparse: NAME=MEASURE,QRELS[,TOPICS_FILE[,LEVEL]]."""
+    name, _, rest = text.partition("=")
+    parts = rest.split(",")
+    if not name or not 2 <= len(parts) <= 4 or not parts[1]:
+        raise ArgumentTypeError(f"{text!r} is not NAME=MEASURE,QRELS[,TOPICS_FILE[,LEVEL]]")
+    measures = measure_list(parts[0])
+    if len(measures) != 1:
+        raise ArgumentTypeError(f"{text!r} names {len(measures)} measures, expected one")
+    topics_file = parts[2] if len(parts) > 2 and parts[2] else None
+    return Condition(name, measures[0], parts[1], topics_file, positive(parts[3]) if len(parts) > 3 and parts[3] else None)

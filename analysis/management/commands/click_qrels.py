@@ -1,0 +1,66 @@
+"""Qrels from a click log."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from typing import Any
+
+import numpy as np
+from django.core.management.base import CommandParser
+
+from analysis.core.clicks import THRESHOLDS, dctr_labels, raw_labels
+from pooling.commandline import FileCommand, text_table, whole_file
+from pooling.formats.clicks import read_clicks
+from pooling.formats.qrels import write_qrels
+
+
+def rates(text: str) -> tuple[float, ...]:
+    """For argparse: ascending click-through rates from 0 to 1."""
+    try:
+        values = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        values = ()
+    if not values or not all(0 <= value <= 1 for value in values) or list(values) != sorted(set(values)):
+        raise ArgumentTypeError(f"{text!r} are not ascending rates from 0 to 1 with commas between, such as 0.04,0.30")
+    return values
+
+
+class Command(FileCommand):
+    help = "Qrels from a click log, by TripClick's rules: Raw (clicked or skipped) or DCTR (ranges of the click-through rate)."
+    makes_data_file = True
+    takes_seed = False
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("clicks", metavar="CLICKS", help="session topic document rank clicked; or, with --shown, one row a click")
+        parser.add_argument("--shown", metavar="FILE", help="the ranking that was shown for each topic: topic rank document")
+        parser.add_argument("--model", choices=["raw", "dctr"], default="dctr", help="default dctr")
+        parser.add_argument(
+            "--thresholds",
+            type=rates,
+            default=THRESHOLDS,
+            metavar="RATES",
+            help="dctr: above them the grade is 2, 3, ... (default 0.04,0.30)",
+        )
+
+    def compute(
+        self, *, clicks: str, shown: str | None, model: str, thresholds: tuple[float, ...], output: str | None, **options: Any
+    ) -> dict[str, Any]:
+        counts = read_clicks(clicks, shown=shown)
+        for warning in counts.warnings:
+            self.warn(f"{clicks}: {warning}")
+        qrels = raw_labels(counts) if model == "raw" else dctr_labels(counts, thresholds=thresholds)
+        if output:
+            with whole_file(output) as out:
+                write_qrels(qrels, out)
+        n_grades = 2 if model == "raw" else len(thresholds) + 2
+        labels = np.bincount(qrels.grades, minlength=n_grades)
+        result = {"pairs": len(qrels), "labels": {str(grade): int(n) for grade, n in enumerate(labels)}}
+        result |= {"topics": len(qrels.topics), "sessions": counts.n_sessions, "clicks": int(counts.clicks.sum()), "model": model}
+        return result | ({"thresholds": list(thresholds)} if model == "dctr" else {})
+
+    def table(self, result: dict[str, Any], **options: Any) -> str:
+        labels = result["labels"]
+        rows = [[label, n, n / result["pairs"] if result["pairs"] else None] for label, n in labels.items()]
+        source = f"{result['clicks']} clicks in {result['sessions']} sessions"
+        head = f"{result['model']}: {result['pairs']} pairs of {result['topics']} topics from {source}"
+        return head + "\n\n" + text_table(["grade", "pairs", "share"], rows)

@@ -1,0 +1,110 @@
+"""Measures of runs under one or several qrels."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from analysis.commandline import add_measure_options, evaluate_files, named_qrels
+from analysis.core.evaluation import Evaluation
+from pooling.commandline import FileCommand, text_table
+
+
+class Command(FileCommand):
+    help = "Measures of runs under qrels: means over the topics of the qrels, and each topic on request."
+    takes_seed = False
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("judged", metavar="QRELS", help="qrels, or NAME=FILE")
+        parser.add_argument("runs", metavar="RUN", nargs="+")
+        parser.add_argument("--qrels", metavar="NAME=FILE", action="append", default=[], help="further qrels for the same runs")
+        parser.add_argument("--per-topic", action="store_true", help="also the value of every topic")
+        add_measure_options(parser)
+
+    def compute(self, *, judged: str, runs: list[str], qrels: list[str], per_topic: bool, **options: Any) -> dict[str, Any]:
+        evaluations = evaluate_files(self, runs, named_qrels(self, [judged, *qrels]), options)
+        result: dict[str, Any] = {"qrels": {name: {e.tag: means_of(e) for e in found} for name, found in evaluations.items()}}
+        if per_topic:
+            result["per_topic"] = {name: {e.tag: topics_of(e) for e in found} for name, found in evaluations.items()}
+        result["topics"] = {name: topic_counts(found) for name, found in evaluations.items()}
+        result["settings"] = {key: options[key] for key in ("level", "topics", "scores")}
+        undefined = {name: reasons(found) for name, found in evaluations.items()}
+        if any(undefined.values()):
+            result["undefined"] = undefined
+        return result
+
+    def table(self, result: dict[str, Any], **options: Any) -> str:
+        parts = [side_by_side(result["qrels"]), notes(result["topics"])]
+        for name, by_run in result.get("per_topic", {}).items():
+            parts.append(f"{name}, each topic\n" + per_topic_table(by_run))
+        return "\n\n".join(parts)
+
+
+def means_of(evaluation: Evaluation) -> dict[str, float]:
+    return dict(zip(map(str, evaluation.measures), evaluation.means().tolist(), strict=True))
+
+
+def topics_of(evaluation: Evaluation) -> dict[str, dict[str, float]]:
+    """{measure: {topic: value}} for the topics that count, sorted."""
+    order = sorted(range(len(evaluation.topics)), key=lambda i: evaluation.topics[i].encode())
+    return {
+        str(measure): {
+            evaluation.topics[i]: float(evaluation.values[i, column]) for i in order if not math.isnan(evaluation.values[i, column])
+        }
+        for column, measure in enumerate(evaluation.measures)
+    }
+
+
+def topic_counts(evaluations: list[Evaluation]) -> dict[str, Any]:
+    """Topics of the qrels, those without relevant documents; of each run those missing, ignored (not in the qrels), averaged over."""
+    first = evaluations[0]
+    return {
+        "qrels": len(first.topics),
+        "without_relevant": int((~first.with_relevant).sum()),
+        "missing": {e.tag: e.n_missing for e in evaluations},
+        "ignored": {e.tag: e.n_ignored for e in evaluations},
+        "averaged": {e.tag: e.n_averaged for e in evaluations},
+    }
+
+
+def reasons(evaluations: list[Evaluation]) -> dict[str, str]:
+    return {e.tag: "no topic of the run counts under these qrels" for e in evaluations if not e.n_averaged}
+
+
+def side_by_side(means: dict[str, dict[str, dict[str, float]]]) -> str:
+    """One row a run; the measures under each qrels beside each other, the qrels' name above them."""
+    tags = list(next(iter(means.values())))
+    blocks = [["", *text_table(["run"], [[tag] for tag in tags]).splitlines()]]
+    for name, by_run in means.items():
+        measures = list(next(iter(by_run.values())))
+        blocks.append([name, *text_table(measures, [list(by_run[tag].values()) for tag in tags]).splitlines()])
+    widths = [max(map(len, block)) for block in blocks]
+    return "\n".join(
+        "   ".join(line.ljust(width) for line, width in zip(lines, widths, strict=True)).rstrip() for lines in zip(*blocks, strict=True)
+    )
+
+
+def notes(topics: dict[str, dict[str, Any]]) -> str:
+    """What the means are over, a sentence for each qrels."""
+    sentences = []
+    for name, counts in topics.items():
+        averaged = set(counts["averaged"].values())
+        over = f"{averaged.pop()}" if len(averaged) == 1 else f"{min(averaged)} to {max(averaged)}"
+        sentence = f"{name}: means over {over} of {counts['qrels']} topics, {counts['without_relevant']} without relevant documents"
+        for kind, text in (("missing", "topics missing from runs"), ("ignored", "topics of runs that are not in the qrels, ignored")):
+            concerned = {tag: n for tag, n in counts[kind].items() if n}
+            if concerned:
+                shown = ", ".join(f"{tag} {n}" for tag, n in list(concerned.items())[:5])
+                sentence += f"; {text}: {shown}" + (f" and {len(concerned) - 5} more runs" if len(concerned) > 5 else "")
+        sentences.append(sentence)
+    return "\n".join(sentences)
+
+
+def per_topic_table(by_run: dict[str, dict[str, dict[str, float]]]) -> str:
+    rows = []
+    for tag, by_measure in by_run.items():
+        topics = next(iter(by_measure.values()))
+        rows += [[tag, topic, *(values[topic] for values in by_measure.values())] for topic in topics]
+    return text_table(["run", "topic", *next(iter(by_run.values()))], rows)

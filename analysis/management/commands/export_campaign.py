@@ -1,0 +1,53 @@
+"""`manage.py export_campaign --campaign SLUG --output FILE`: a release, one archive with everything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from analysis.campaign_files import add_campaign_options, campaign_named, choices_of, whole_bytes
+from analysis.services.archive import Plan, write_archive
+from analysis.services.releases import digest_of, plan_of
+from annotation.services.audit import record
+from annotation.services.errors import CampaignError
+from pooling.commandline import BadInput, FileCommand, Progress
+
+N_PARTS = 20
+
+
+class Command(FileCommand):
+    help = "Write a release of a campaign: qrels, judgements under pseudonyms, topics, pool, guidelines, datasheet, checksums."
+    makes_data_file = True
+    takes_seed = False
+
+    def arguments(self, parser: CommandParser) -> None:
+        add_campaign_options(parser)
+        parser.add_argument("--recipe", metavar="NAME", help="a recipe of the campaign, in place of the options above")
+        parser.add_argument("--documents", action="store_true", help="put the texts of the pool's documents in (mind their licence)")
+        parser.add_argument("--notes", action="store_true", help="put annotators' notes in (people may have written names)")
+
+    def compute(
+        self, *, campaign: str, recipe: str | None, documents: bool, notes: bool, output: str | None, **options: Any
+    ) -> dict[str, Any]:
+        if not output or output == "-":
+            raise BadInput("a release is a zip file: name it with --output FILE")
+        found = campaign_named(campaign)
+        plan = Plan("default", choices_of(found, options), documents=documents, notes=notes)
+        if recipe is not None:
+            saved = found.recipes.filter(name=recipe).first()
+            if saved is None:
+                raise BadInput(f"the campaign {campaign} has no recipe {recipe!r}")
+            plan = plan_of(saved)
+        try:
+            with Progress("writing parts", N_PARTS) as progress, whole_bytes(output) as out:
+                facts = write_archive(found, plan, out, step=lambda name: progress.step())
+                out.flush()
+                digest = digest_of(out)
+        except CampaignError as error:
+            raise BadInput(str(error)) from None
+        record(found, None, "exported", f"release {plan.name}", digest=digest)
+        return {"campaign": found.slug, "file": output, "sha256": digest, "simulated": found.simulated, "recipe": plan.as_json(), **facts}
+
+    def table(self, result: dict[str, Any], **options: Any) -> str:
+        return f"{result['file']}: {result['pairs']} labelled pairs from {result['judgements']} judgements\nsha256 {result['sha256']}"

@@ -1,0 +1,33 @@
+"""`manage.py export_judgements --campaign SLUG`: every revision of every judgement of a campaign."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from analysis.campaign_files import ExportCommand, add_campaign_options, campaign_named, choices_of
+from analysis.services.exports import EXPORTS, Wanted
+
+FORMS = {"raw": "judgements", "fira": "fira", "quepid-book": "quepid-book", "crowd-kit": "crowd-kit"}
+
+
+class Command(ExportCommand):
+    help = "Write the judgements of a campaign: every revision with times and standing, or what counts in another tool's format."
+
+    def arguments(self, parser: CommandParser) -> None:
+        add_campaign_options(parser)
+        parser.add_argument("--format", choices=list(FORMS), default="raw", dest="form", help="default raw; the others hold what counts")
+        parser.add_argument("--spreadsheet", action="store_true", help="make cells harmless that a spreadsheet would run as formulas (raw)")
+
+    def compute(self, *, campaign: str, form: str, spreadsheet: bool, output: str | None, json: bool, **options: Any) -> dict[str, Any]:
+        found = campaign_named(campaign)
+        choices = choices_of(found, options)
+        lines = self.export(FORMS[form], found, Wanted(choices, spreadsheet=spreadsheet), output, json=json)
+        return {
+            "campaign": found.slug,
+            "format": form,
+            "file": EXPORTS[FORMS[form]].filename(found),
+            "lines": lines,
+            "simulated": found.simulated,
+        }

@@ -1,0 +1,195 @@
+"""`manage.py leaderboard QRELS RUN... --order FILE`: the records of a leaderboard and whether they are significant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from analysis.commandline import add_level_options
+from analysis.core.leaderboard import Entry, Point, chain, comparisons, order_by_displacement, points
+from analysis.core.outcomes import Comparison, compare
+from analysis.core.significance import CORRECTIONS
+from analysis.core.verdicts import as_json, judge
+from analysis.first_ranks import FirstRanks, add_verdict_options, first_ranks
+from pooling.commandline import BadInput, FileCommand, Progress, distinct_tags, text_table
+from pooling.formats.leaderboards import ORDER, BoardRow, read_leaderboard
+
+PRECISIONS = ("float64", "float32")
+
+
+class Command(FileCommand):
+    help = "The chain of runs that were the state of the art, compared as Lin et al. do; with --scores FILE the chain alone."
+    takes_seed = False
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("qrels", nargs="?", metavar="QRELS")
+        parser.add_argument("runs", nargs="*", metavar="RUN")
+        parser.add_argument("--order", metavar="FILE", help="tag, date, group, baseline (0/1), description of each run; without: as given")
+        parser.add_argument(
+            "--scores",
+            default="float64",
+            metavar="FILE",
+            help="tag, date, group, score of each run in place of QRELS and RUN; or float64 or float32, the precision of scores in runs",
+        )
+        parser.add_argument("--score-column", metavar="NAME", help="with --scores FILE: the header of the column that counts")
+        parser.add_argument(
+            "--baselines", default="", metavar="TAGS", help="organisers' baselines, separated by commas, beside those marked"
+        )
+        parser.add_argument("--until", default="", metavar="DATE", help="leave out what is later, as in 2021-04-30")
+        parser.add_argument("--highlight", default="", metavar="WORD", help="mark runs whose description holds this word")
+        parser.add_argument(
+            "--lenient", action="store_true", help="accept extra columns, and runs of three columns (topic, document, rank)"
+        )
+        add_verdict_options(parser, CORRECTIONS)
+        add_level_options(parser)
+
+    def compute(self, **options: Any) -> dict[str, Any]:
+        if options["scores"] in PRECISIONS and not (options["qrels"] is None and Path(options["scores"]).exists()):
+            return self.compared(**options)
+        if options["qrels"] is not None:
+            raise BadInput("--scores FILE stands in place of QRELS and RUN, give one or the other")
+        rows = read_leaderboard(options["scores"], required=("tag", "date", "score"), score_column=options["score_column"])
+        tags, _ = distinct_tags(row.tag for row in rows)
+        entries = [entry(row, tag, row.numbers["score"]) for row, tag in zip(rows, tags, strict=True)]
+        return board(self.chosen(entries, **options), options["highlight"])
+
+    def compared(self, *, qrels: str | None, runs: Sequence[str], order: str | None, **options: Any) -> dict[str, Any]:
+        if qrels is None or not runs:
+            raise BadInput("QRELS and at least one RUN are needed, or --scores FILE")
+        found = first_ranks(self, qrels, runs, options)
+        if order is None:
+            entries = [Entry(tag, f"{i:06}", mrr) for i, (tag, mrr) in enumerate(zip(found.tags, found.mrr.tolist(), strict=True))]
+        else:
+            entries = self.dated(order, found)
+        entries = self.chosen(entries, **options)
+        result = board(entries, options["highlight"])
+        if order is None:
+            for run in result["runs"]:
+                run["date"] = None
+        return {**result, **self.rows(entries, result["chain"], found, **options), "topics_with_several_relevant": found.n_several}
+
+    def dated(self, order: str, found: FirstRanks) -> list[Entry]:
+        rows: dict[str, BoardRow] = {}
+        for row in read_leaderboard(order, columns=ORDER):
+            if row.tag in rows:
+                raise BadInput(f"{order}: the run {row.tag} is there twice")
+            rows[row.tag] = row
+        if absent := [tag for tag in found.tags if tag not in rows]:
+            raise BadInput(f"{order}: no line for the run{'s' if len(absent) > 1 else ''} {', '.join(absent)}")
+        if unknown := sorted(set(rows) - set(found.tags)):
+            self.warn(f"{order}: {len(unknown)} runs were not given: {', '.join(unknown[:5])}{' ...' if len(unknown) > 5 else ''}")
+        return [entry(rows[tag], tag, mrr) for tag, mrr in zip(found.tags, found.mrr.tolist(), strict=True)]
+
+    def chosen(self, entries: list[Entry], *, baselines: str, until: str, **options: Any) -> list[Entry]:
+        """The entries that count, organisers' baselines marked."""
+        named = {tag for tag in baselines.split(",") if tag}
+        if unknown := named - {one.tag for one in entries}:
+            raise BadInput(f"no run is called {', '.join(sorted(unknown))} (--baselines)")
+        kept = [replace(one, is_baseline=one.is_baseline or one.tag in named) for one in entries]
+        return [one for one in kept if not until or one.date[:10] <= until.replace("/", "-")]
+
+    def rows(self, entries: list[Entry], tags: list[str], found: FirstRanks, **options: Any) -> dict[str, Any]:
+        """The comparisons of the chain, and the linear order of all runs."""
+        place = {tag: i for i, tag in enumerate(found.tags)}
+        lists = comparisons(tags) if tags else {name: [] for name in ("vs_first", "vs_previous", "vs_last")}
+        in_order = [point.entry.tag for point in points(entries)]
+        pairs = [(a, b) for j, b in enumerate(in_order) for a in in_order[:j]]
+        compared: dict[tuple[str, str], Comparison] = {}
+        with Progress("comparing runs", len(pairs)) as progress:
+            for a, b in pairs:
+                compared[a, b] = compare(found.ranks[place[a]], found.ranks[place[b]])
+                progress.step()
+        how = {name: options[name] for name in ("alpha", "decide", "correction")}
+        family = list(dict.fromkeys(pair for rows in lists.values() for pair in rows))
+        verdicts = dict(zip(family, judge([compared[pair] for pair in family], **how), strict=True))
+        table = {name: [{"a": a, "b": b, **as_json(compared[a, b], verdicts[a, b])} for a, b in rows] for name, rows in lists.items()}
+        later_wins = {}
+        for (a, b), judged in zip(pairs, judge([compared[pair] for pair in pairs], **how), strict=True):
+            later_wins[b, a] = judged.verdict.do_no_harm
+            later_wins[a, b] = judged.mirrored.do_no_harm
+        order = order_by_displacement(in_order, lambda a, b: later_wins[a, b])
+        return {**table, "family": len(family), "order": order.tags, "cycles": order.cycles, "against": [list(p) for p in order.against]}
+
+    def table(self, result: dict[str, Any], **options: Any) -> str:
+        score = {run["tag"]: run["score"] for run in result["runs"]}
+        parts = [
+            text_table(
+                ["record", "date", "score"], [[run["tag"], run["date"] or "-", run["score"]] for run in result["runs"] if run["sota"]]
+            )
+        ]
+        rows = {(row["a"], row["b"]): row for name in ("vs_first", "vs_previous", "vs_last") for row in result.get(name, [])}
+        if rows:
+            parts.extend(paper_tables(list(rows.values())))
+        if "order" in result:
+            parts.append("order by displacement: " + ", ".join(f"{tag} ({score[tag]:.4f})" for tag in result["order"]))
+            parts.extend("no order among " + ", ".join(cycle) for cycle in result["cycles"])
+        return "\n\n".join(parts)
+
+
+def entry(row: BoardRow, tag: str, score: float) -> Entry:
+    return Entry(tag, row.date, score, row.group, row.is_baseline, row.description)
+
+
+def board(entries: list[Entry], highlight: str) -> dict[str, Any]:
+    """The chain, and every run for the picture over time."""
+    return {"chain": chain(entries), "runs": [point_json(point) for point in points(entries, highlight=highlight)]}
+
+
+def point_json(point: Point) -> dict[str, Any]:
+    one = point.entry
+    return {
+        "tag": one.tag,
+        "date": one.date,
+        "group": one.group,
+        "score": one.score,
+        "baseline": one.is_baseline,
+        "sota": point.is_sota,
+        "highlighted": point.is_highlighted,
+        "description": one.description,
+    }
+
+
+def paper_tables(rows: list[dict[str, Any]]) -> list[str]:
+    """Table 1, Table 2 and the verdicts, one comparison a line; p-values are raw, verdicts are corrected."""
+
+    def percent(share: float) -> str:
+        return f"{100 * share:.0f} %"
+
+    def p(value: float) -> str:
+        return "-" if value != value else f"{value:.3g}"
+
+    def said(verdict: dict[str, Any]) -> list[str]:
+        return ["yes" if verdict[key] else "no" for key in ("better", "significantly_better", "do_no_harm")]
+
+    tests, outcomes, verdicts = [], [], []
+    for row in rows:
+        pair, mrr, esl, rr, shares, verdict = [row["a"], row["b"]], row["mrr"], row["esl"], row["rr"], row["outcomes"], row["verdict"]
+        tests.append([*pair, mrr["difference"], p(mrr["wrs"]), p(mrr["wsr"]), p(mrr["t"])])
+        outcomes.append(
+            [
+                *pair,
+                *(percent(shares[name]) for name in ("neither", "a_only", "b_only", "both")),
+                esl["a"],
+                esl["b"],
+                p(esl["wsr"]),
+                p(esl["t"]),
+            ]
+            + [rr["a"], rr["b"], p(rr["wsr"]), p(rr["t"])]
+        )
+        verdicts.append([*pair, p(row["binomial"]), *said(verdict), *said(verdict["by_rr"]), len(verdict["disagreements"])])
+    return [
+        "mean RR\n" + text_table(["A", "B", "difference", "WRS p", "WSR p", "t p"], tests),
+        "outcomes\n"
+        + text_table(
+            ["A", "B", "neither", "A only", "B only", "both", "ESL A", "ESL B", "WSR p", "t p", "RR A", "RR B", "WSR p", "t p"], outcomes
+        ),
+        "is B better than A?\n"
+        + text_table(
+            ["A", "B", "binomial p", "better", "significantly", "no harm", "by RR: better", "significantly", "no harm", "disagreements"],
+            verdicts,
+        ),
+    ]

@@ -1,0 +1,89 @@
+"""`manage.py reusability QRELS RUN...`: would a system that did not take part be judged fairly, and was the pool deep enough?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from django.core.management.base import CommandParser
+
+from analysis.commandline import DEFAULT_MEASURES, PiecewiseCommand, Plan, add_measure_options, all_runs, one_qrels
+from analysis.core.batch import Collection, pack
+from analysis.core.reusability import Request, as_json, chunks, combine, run_chunk
+from pooling.commandline import BadInput, positive, text_table
+from pooling.formats.leaderboards import read_leaderboard
+
+
+class Command(PiecewiseCommand):
+    help = "Leave one run or group out of the pool, and make the pool shallower: how much do scores and ranks change?"
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("qrels", metavar="QRELS")
+        parser.add_argument("runs", nargs="+", metavar="RUN")
+        parser.add_argument("--depth", type=positive, default=10, metavar="K", help="of the pool (default 10)")
+        parser.add_argument("--groups", metavar="FILE", help="tag and group of each run: whole groups are left out")
+        add_measure_options(parser, measures=DEFAULT_MEASURES)
+
+    def plan(self, *, qrels: str, runs: list[str], depth: int, groups: str | None, **options: Any) -> Plan:
+        collection = pack(one_qrels(self, qrels), all_runs(self, runs, options))
+        request = Request(
+            measures=tuple(options["measures"]),
+            depth=depth,
+            groups=None if groups is None else self.groups_of(groups, collection.tags),
+            level=options["level"],
+            topics=options["topics"],
+        )
+        pieces = chunks(collection, request)
+
+        def finish(means: list[np.ndarray]) -> dict[str, Any]:
+            found = as_json(combine(collection, request, pieces, means))
+            if len(collection.tags) < 2:
+                found["undefined"] = "one run makes no ranking of systems, so that there is no tau"
+            return {**found, "pool_depth": depth, "qrels_pairs": len(collection.grades), "topics": len(collection.topics)}
+
+        return Plan("reusability", _means, (collection, request), pieces, finish)
+
+    def groups_of(self, path: str, tags: list[str]) -> tuple[str, ...]:
+        """The group of each run; a run that the file lacks is a group of its own."""
+        group: dict[str, str] = {}
+        for row in read_leaderboard(path, columns=("tag", "group"), required=("tag", "group")):
+            if group.setdefault(row.tag, row.group) != row.group:
+                raise BadInput(f"{path}: the run {row.tag} is in two groups, {group[row.tag]} and {row.group}")
+        if absent := [tag for tag in tags if tag not in group]:
+            clash = [tag for tag in absent if tag in group.values()]
+            if clash:
+                raise BadInput(f"{path}: no line for the run {clash[0]}, and a group has its name")
+            self.warn(f"{path}: no line for {', '.join(absent)}; each is a group of its own")
+        if unknown := sorted(set(group) - set(tags)):
+            self.warn(f"{path}: {len(unknown)} runs were not given: {', '.join(unknown[:5])}{' ...' if len(unknown) > 5 else ''}")
+        return tuple(group.get(tag, tag) for tag in tags)
+
+    def table(self, result: dict[str, Any], **options: Any) -> str:
+        names = [str(measure) for measure in options["measures"]]
+        of_group = options["groups"] is not None
+        left = []
+        for unit, found in result["leave_out"].items():
+            runs = found["runs"].items()
+            row: list[Any] = [unit, found["pairs"]]
+            for name in names:
+                changes = [(abs(run["score_change"][name]), run["score_change"][name], abs(run["rank_change"][name])) for _, run in runs]
+                row += [found["tau"][name], max(changes)[1], max(change[2] for change in changes)]
+            left.append(row)
+        header = ["left out", "pairs"] + [f"{what} {name}" for name in names for what in ("tau", "score", "rank")]
+        depths = [
+            [depth, found["pairs"], *(value for name in names for value in (found["tau"][name], found["mean_abs_change"][name]))]
+            for depth, found in result["depth"].items()
+        ]
+        return "\n\n".join(
+            [
+                f"pool of depth {result['pool_depth']}, qrels of {result['qrels_pairs']} pairs, {result['topics']} topics",
+                f"{'groups' if of_group else 'runs'} left out; score, rank: the largest change of any run\n{text_table(header, left)}",
+                "shallower pools; change: mean absolute change of the scores\n"
+                + text_table(["depth", "pairs"] + [f"{what} {name}" for name in names for what in ("tau", "change")], depths),
+            ]
+        )
+
+
+def _means(shared: tuple[Collection, Request], piece: tuple[int, int]) -> np.ndarray:
+    collection, request = shared
+    return run_chunk(collection, request, piece)

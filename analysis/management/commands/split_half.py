@@ -1,0 +1,69 @@
+"""`manage.py split_half QRELS RUN...`: do two halves of the topics lead to the same conclusions? (Craswell et al. 2021, Table 4)"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from analysis.commandline import PiecewiseCommand, Plan, add_measure_options, evaluate_files, one_qrels
+from analysis.core.score_table import score_table
+from analysis.core.significance import Floats
+from analysis.core.split_half import ALPHA, RATES, SPLITS, Chunk, Tally, chunks, combine, run_chunk, tabulate
+from pooling.commandline import BadInput, fraction, positive, text_table
+
+NAMES = {"sign": "sign", "wrs": "rank-sum", "wsr": "signed-rank", "t": "t"}
+
+
+class Command(PiecewiseCommand):
+    help = "Split the topics at random into halves and count how often tests on the halves agree about pairs of runs."
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("qrels", metavar="QRELS")
+        parser.add_argument("runs", nargs="+", metavar="RUN")
+        add_measure_options(parser, measures="RR@100")
+        parser.add_argument("--splits", type=positive, default=SPLITS, metavar="N", help=f"random splits (default {SPLITS})")
+        parser.add_argument(
+            "--alpha", type=fraction, default=ALPHA, metavar="P", help=f"significant means a p-value below this (default {ALPHA})"
+        )
+
+    def plan(self, *, qrels: str, runs: list[str], splits: int, alpha: float, seed: int, **options: Any) -> Plan:
+        if len(runs) < 2:
+            raise BadInput("at least two runs are needed to compare them")
+        evaluations = evaluate_files(self, runs, {"": one_qrels(self, qrels)}, options)[""]
+        work = chunks(splits=splits, seed=seed)
+        tables = {str(measure): score_table(evaluations, i) for i, measure in enumerate(options["measures"])}
+        for name, scores in tables.items():
+            if len(scores.topics) < 2:
+                raise BadInput(f"{name}: fewer than two topics count for all runs, so there are no halves")
+        pieces = [(name, chunk) for name in tables for chunk in work]
+
+        def finish(tallies: list[Tally]) -> dict[str, Any]:
+            result: dict[str, Any] = {}
+            for name, scores in tables.items():
+                table = tabulate(combine(tally for (of, _), tally in zip(pieces, tallies, strict=True) if of == name))
+                result[name] = {**asdict(table), "topics": len(scores.topics), "splits": splits, "alpha": alpha}
+            return result
+
+        return Plan("split halves", _tally, ({name: scores.scores for name, scores in tables.items()}, alpha), pieces, finish)
+
+    def table(self, result: dict[str, Any], **options: Any) -> str:
+        parts = []
+        for measure, found in result.items():
+            if not isinstance(found, dict):
+                continue
+            columns = [(kind, test) for kind in ("mean", "median") for test in found[kind]]
+            header = ["", *(f"{NAMES[test]}, {kind}" for kind, test in columns)]
+            rows = [[rate, *(f"{100 * found[kind][test][rate]:.1f} %" for kind, test in columns)] for rate in RATES]
+            parts.append(
+                f"{measure}: {found['splits']} splits of {found['topics']} topics, alpha {found['alpha']}\n{text_table(header, rows)}\n"
+                f"halves with equal medians: {100 * found['tied_medians']:.1f} %"
+            )
+        return "\n\n".join(parts)
+
+
+def _tally(shared: tuple[dict[str, Floats], float], piece: tuple[str, Chunk]) -> Tally:
+    scores, alpha = shared
+    name, chunk = piece
+    return run_chunk(scores[name], chunk, alpha=alpha)

@@ -1,0 +1,159 @@
+"""`manage.py stability QRELS RUN...`: does the ranking of systems survive a change of the collection? (multi-element protocol)"""
+
+from __future__ import annotations
+
+import math
+import re
+from argparse import ArgumentTypeError
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from django.core.management.base import CommandParser
+from numpy.typing import NDArray
+
+from analysis.commandline import PiecewiseCommand, Plan, add_measure_options, all_runs, one_qrels
+from analysis.core.batch import Collection, pack
+from analysis.core.stability import MEASURES, Chunk, Protocol, as_json, chunks, combine, population, run_chunk
+from analysis.core.subcollections import ELEMENTS
+from pooling.commandline import BadInput, fraction, positive, text_table
+from pooling.formats.errors import FormatError
+from pooling.formats.opening import lines
+
+FILTERED = "runs are filtered to the documents drawn, not run again on them"
+
+
+class Command(PiecewiseCommand):
+    help = "Rank systems on pairs of sub-collections that share more and more of one element, and say how often the rankings agree."
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("qrels", metavar="QRELS")
+        parser.add_argument("runs", nargs="+", metavar="RUN")
+        parser.add_argument("--element", choices=ELEMENTS, required=True, help="what is varied; positive: relevant assessments only")
+        parser.add_argument(
+            "--overlaps",
+            type=levels,
+            metavar="5:100:5",
+            help="percent, first:last:step or 10,50,100 (default 5:100:5; topics: each number of shared topics)",
+        )
+        parser.add_argument("--pairs", type=positive, default=50, metavar="N", help="of sub-collections at each level (default 50)")
+        parser.add_argument("--threshold", type=fraction, default=0.9, metavar="T", help="of Kendall's tau-b (default 0.9)")
+        parser.add_argument("--docids", metavar="FILE", help="the collection's document ids, one a line (default: those of runs and qrels)")
+        parser.add_argument("--per-topic-quota", action="store_true", help="draw half of each topic's assessments, not half of all")
+        add_measure_options(parser, measures=MEASURES)
+
+    def plan(self, *, qrels: str, runs: list[str], docids: str | None, **options: Any) -> Plan:
+        protocol = protocol_of(options)
+        if docids is not None and protocol.element != "documents":
+            raise BadInput(f"--docids is for --element documents, not for {protocol.element}")
+        documents = None if docids is None else self.document_ids(docids)
+        judged = one_qrels(self, qrels)
+        collection = pack(judged, all_runs(self, runs, options))
+        if len(collection.tags) < 2:
+            raise BadInput("one run makes no ranking of systems; give at least two")
+        if unmet := [tag for tag, has in zip(collection.tags, collection.has, strict=True) if not has.any()]:
+            self.warn(f"{', '.join(unmet)}: no topic in common with the qrels")
+        try:
+            drawn = population(collection, protocol, documents)
+        except ValueError as error:
+            raise BadInput(str(error)) from None
+        unlisted = 0 if documents is None else self.unlisted(collection, documents)
+        work = chunks(drawn, protocol)
+
+        def finish(taus: list[NDArray[np.float64]]) -> dict[str, Any]:
+            result = {**as_json(combine(drawn, protocol, work, taus)), "pairs": protocol.pairs, "threshold": protocol.threshold}
+            result["topics"] = len(collection.topics)
+            if protocol.element == "documents":
+                result |= {"unlisted": unlisted, "note": FILTERED}
+            return result
+
+        return Plan(f"stability over {protocol.element}", _taus, (collection, protocol, documents), work, finish)
+
+    def document_ids(self, path: str) -> NDArray[np.bytes_]:
+        """The ids of a list, sorted, each once."""
+        given = []
+        for number, text in lines(path):
+            words = text.split()
+            if len(words) > 1:
+                raise FormatError.single(path, number, f"{len(words)} words", "one document id a line", text)
+            given.extend(words)
+        if not given:
+            raise FormatError.single(path, None, "no document ids", "one document id a line")
+        ids = np.unique(np.array([document.encode() for document in given]))
+        if len(ids) < len(given):
+            self.warn(f"{path}: {len(given) - len(ids)} lines repeat a document id; each counts once")
+        return ids
+
+    def unlisted(self, collection: Collection, documents: NDArray[np.bytes_]) -> int:
+        n = int(np.count_nonzero(~np.isin(collection.documents, documents)))
+        if n == len(collection.documents):
+            raise BadInput("no document of runs and qrels is in the list of document ids")
+        if n:
+            self.warn(f"{n} documents of runs and qrels are not in the list of document ids and are in no sub-collection")
+        return n
+
+    def table(self, result: dict[str, Any], **options: Any) -> str:
+        names = list(result["probability"])
+        header = ["overlap", "shared", *(f"P {name}" for name in names), *(f"tau {name}" for name in names)]
+        rows: list[list[Any]] = [
+            [f"{100 * level:.4g} %", result["shared"][i], *(result[key][name][i] for key in ("probability", "mean_tau") for name in names)]
+            for i, level in enumerate(result["levels"])
+        ]
+        summary = [
+            [
+                name,
+                result["fit"][name]["slope"],
+                result["fit"][name]["intercept"],
+                "none" if result["minimum_overlap"][name] is None else f"{100 * result['minimum_overlap'][name]:.4g} %",
+                sum(result["undefined"][name]),
+            ]
+            for name in names
+        ]
+        parts = [
+            f"{result['element']}: {result['size']} of {result['population']} in each sub-collection, {result['pairs']} pairs a level; "
+            f"P = share of pairs with Kendall's tau-b >= {result['threshold']:g}, tau = its mean",
+            text_table(header, rows),
+            text_table(["measure", "slope", "intercept", "least overlap with P = 1", "undefined taus"], summary),
+        ]
+        return "\n\n".join(parts + ([result["note"]] if "note" in result else []))
+
+
+def _taus(shared: tuple[Collection, Protocol, NDArray[np.bytes_] | None], chunk: Chunk) -> NDArray[np.float64]:
+    collection, protocol, documents = shared
+    return run_chunk(collection, protocol, chunk, documents)
+
+
+def protocol_of(options: dict[str, Any]) -> Protocol:
+    if options["seed"] < 0:
+        raise BadInput(f"--seed {options['seed']}: a seed is a whole number from 0")
+    try:
+        return Protocol(
+            element=options["element"],
+            measures=tuple(options["measures"]),
+            overlaps=options["overlaps"],
+            pairs=options["pairs"],
+            threshold=options["threshold"],
+            level=options["level"],
+            per_topic_quota=options["per_topic_quota"],
+            topics=options["topics"],
+            seed=options["seed"],
+        )
+    except ValueError as error:
+        raise BadInput(str(error)) from None
+
+
+def levels(text: str) -> tuple[Fraction, ...]:
+    """For argparse: percentages as `first:last:step`, or separated by commas. -> fractions, exact"""
+    wrong = ArgumentTypeError(f"{text!r} is neither first:last:step nor a list of percentages from 0 to 100, as in 5:100:5 or 10,50,100")
+    words = re.split("[:,]", text)
+    if not all(re.fullmatch(r"\d+(\.\d+)?", word) for word in words) or (":" in text and ("," in text or len(words) != 3)):
+        raise wrong
+    numbers = [Fraction(word) for word in words]
+    if ":" in text:
+        first, last, step = numbers
+        if step == 0 or first > last:
+            raise wrong
+        numbers = [first + i * step for i in range(math.floor((last - first) / step) + 1)]
+    if max(numbers) > 100:
+        raise wrong
+    return tuple(number / 100 for number in numbers)

@@ -1,0 +1,135 @@
+"""What a person chooses for a report: runs, qrels, options, a seed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from analysis.core.measures import UnknownMeasure, parse_measure, parse_measures
+from analysis.reports.inputs import campaign_references
+from analysis.reports.kinds import Field, Kind
+from annotation.models import Campaign
+from pooling.models import Collection
+from pooling.models import Qrels as QrelsRow
+
+
+class ReportForm(forms.Form):
+    """The form of one kind of report; its fields follow from the kind."""
+
+    def __init__(self, *args: Any, kind: Kind, collection: Collection, campaign: Campaign | None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.kind, self.collection, self.campaign = kind, collection, campaign
+        runs = [(run.pk, run.tag) for run in collection.runs.all()]
+        if kind.pair:
+            for name, label in (("run_a", "Run A"), ("run_b", "Run B")):
+                self.fields[name] = forms.TypedChoiceField(label=label, choices=runs, coerce=int)
+        elif kind.least_runs:
+            self.fields["runs"] = forms.TypedMultipleChoiceField(
+                label="Runs", choices=runs, coerce=int, widget=forms.CheckboxSelectMultiple, initial=[pk for pk, _ in runs]
+            )
+        own = campaign_references(campaign) if campaign else []
+        imported = [(f"imported:{row.pk}", row) for row in collection.qrels.all()]
+        named = [(reference, f"{row.name} ({row.get_kind_display()}, {row.n_rows:,} pairs)") for reference, row in imported]
+        clicks = [pair for pair, (_, row) in zip(named, imported, strict=True) if row.kind == QrelsRow.Kind.CLICKS]
+        judged = [pair for pair in named if pair not in clicks] if kind.click_qrels else named
+        several = kind.qrels[1] != 1
+        self._qrels_field("qrels", kind.qrels_label, own + judged, several=several)
+        if kind.click_qrels:
+            self._qrels_field("click_qrels", "Qrels from clicks", clicks, several=True, initial=[reference for reference, _ in clicks])
+        if kind.private_qrels:
+            self._qrels_field("private_qrels", "Private qrels", own + named, several=False)
+        for one in kind.fields:
+            self.fields[one.name] = form_field(one, campaign=campaign)
+        if kind.click_qrels and campaign is None:
+            del self.fields["top"]
+        if kind.seeded:
+            self.fields["seed"] = forms.IntegerField(
+                label="Seed", min_value=0, max_value=2**62, initial=0, help_text="The same seed gives the same answer."
+            )
+
+    def _qrels_field(self, name: str, label: str, choices: list[tuple[str, str]], *, several: bool, initial: Any = None) -> None:
+        first = initial if initial is not None else [choices[0][0]] if choices and several else choices[0][0] if choices else None
+        if several:
+            self.fields[name] = forms.MultipleChoiceField(label=label, choices=choices, widget=forms.CheckboxSelectMultiple, initial=first)
+        else:
+            self.fields[name] = forms.ChoiceField(label=label, choices=choices, initial=first)
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean() or {}
+        if not self.errors:
+            n = len(self.qrels())
+            if n < self.kind.qrels[0] + self.kind.click_qrels + self.kind.private_qrels:
+                self.add_error("qrels", f"Choose at least {self.kind.qrels[0]}.")
+            if self.kind.least_runs and not self.kind.pair and len(found["runs"]) < self.kind.least_runs:
+                self.add_error("runs", f"Choose at least {self.kind.least_runs}.")
+        return found
+
+    def qrels(self) -> list[str]:
+        found = self.cleaned_data["qrels"]
+        chosen = [found] if isinstance(found, str) else list(found)
+        chosen += self.cleaned_data.get("click_qrels", [])
+        return chosen + ([self.cleaned_data["private_qrels"]] if self.kind.private_qrels else [])
+
+    def parameters(self) -> dict[str, Any]:
+        """As `ask_for_report` takes them."""
+        data = self.cleaned_data
+        runs = [data["run_a"], data["run_b"]] if self.kind.pair else data.get("runs", [])
+        options = {}
+        for one in self.kind.fields:
+            value: Any = data.get(one.name)
+            if value not in (None, ""):
+                options[one.name] = value.isoformat() if one.kind == "date" else value
+        return {"runs": runs, "qrels": self.qrels(), "options": options}
+
+    @property
+    def seed(self) -> int:
+        return self.cleaned_data.get("seed") or 0
+
+    def option_fields(self) -> list[Any]:
+        return [self[name] for name in self.fields if name not in ("runs", "run_a", "run_b", "qrels", "click_qrels", "private_qrels")]
+
+    def choice_fields(self) -> list[Any]:
+        return [self[name] for name in ("run_a", "run_b", "runs", "qrels", "click_qrels", "private_qrels") if name in self.fields]
+
+
+def form_field(one: Field, *, campaign: Campaign | None) -> forms.Field:
+    common: dict[str, Any] = {"label": one.label, "help_text": one.hint, "required": False, "initial": one.default}
+    if one.name in ("level", "threshold") and campaign is not None and one.kind == "whole":
+        common["help_text"] = (
+            f"{one.hint} With this campaign's {len(campaign.scale)} grades it is {campaign.threshold}; with 2 grades 1.".strip()
+        )
+    if one.kind == "whole":
+        return forms.IntegerField(
+            min_value=int(one.least) if one.least is not None else None, max_value=int(one.most) if one.most else None, **common
+        )
+    if one.kind == "number":
+        return forms.FloatField(min_value=one.least, max_value=one.most, **common)
+    if one.kind == "yes":
+        return forms.BooleanField(**common)
+    if one.kind == "choice":
+        return forms.ChoiceField(choices=one.choices, **(common | {"required": True}))
+    if one.kind == "date":
+        return forms.DateField(widget=forms.DateInput(attrs={"type": "date"}), **common)
+    if one.kind in ("measures", "measure"):
+        return MeasuresField(single=one.kind == "measure", max_length=400, **common)
+    return forms.CharField(max_length=200, **common)
+
+
+class MeasuresField(forms.CharField):
+    """Names of measures between blanks."""
+
+    def __init__(self, *, single: bool, **kwargs: Any) -> None:
+        self.single = single
+        super().__init__(**kwargs)
+
+    def clean(self, value: Any) -> str:
+        text = " ".join(super().clean(value).split()) or str(self.initial)
+        try:
+            if self.single:
+                parse_measure(text)
+            else:
+                parse_measures(text)
+        except UnknownMeasure as error:
+            raise forms.ValidationError(str(error)) from None
+        return text

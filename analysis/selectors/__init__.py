@@ -1,0 +1,1 @@
+"""The only bridge from rows and files to arrays."""

@@ -1,0 +1,197 @@
+"""What each annotator's judgements look like beside the others'."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+
+from analysis.core.agreement.people import LeaveOneOut, of_joint
+from analysis.core.agreement.raters import against_others
+from analysis.core.flags import Flag, Portrait, flags
+from analysis.selectors.judgements import CANNOT, NO_GRADE, TOO_FAST, Rows
+from analysis.selectors.live import Live, live_rows
+from annotation.models import Campaign, Membership
+from annotation.selectors.qualification import Score, known_scores
+
+SAMPLES = 400
+NOTHING = float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Person:
+    """One annotator. Seconds are active seconds of counted judgements; None where there is none to speak of."""
+
+    membership: Membership
+    n: int
+    n_fast: int
+    n_cannot: int
+    n_extra: int
+    median: float | None
+    q1: float | None
+    q3: float | None
+    median_by_grade: list[float | None]
+    shares: list[float | None]
+    agreement: LeaveOneOut | None
+    gold: Score | None
+    qualification: Score | None
+    last: datetime | None
+    flags: list[Flag]
+
+    @property
+    def submitted(self) -> int:
+        return self.n + self.n_fast + self.n_cannot
+
+    @property
+    def fast_share(self) -> float | None:
+        return self.n_fast / self.submitted if self.submitted else None
+
+    @property
+    def cannot_share(self) -> float | None:
+        return self.n_cannot / self.submitted if self.submitted else None
+
+    @property
+    def kappa(self) -> float | None:
+        return None if self.agreement is None or np.isnan(self.agreement.kappa) else self.agreement.kappa
+
+    @property
+    def kappa_reason(self) -> str:
+        """Why there is no kappa."""
+        if self.agreement is None or self.agreement.n == 0:
+            return "no pair shared with others yet"
+        return f"one and the same grade only, on {self.agreement.n} shared pairs"
+
+
+def people(campaign: Campaign, *, live: Live | None = None) -> list[Person]:
+    """All annotators, in a number of queries that does not depend on how many they are."""
+    live = live or live_rows(campaign)
+    rows = live.rows
+    members = list(campaign.memberships.filter(role=Membership.Role.ANNOTATOR).select_related("user").order_by("pseudonym"))
+    names = [grade["name"] for grade in campaign.scale]
+    known = known_scores(campaign)
+    agreements = live.derived("leave one out", lambda: {loo.name: loo for loo in _agreements(campaign, live)})
+    place = {name: i for i, name in enumerate(rows.annotators)}
+    n_rows = np.bincount(rows.annotator, minlength=len(place))
+    newest = np.zeros(len(place), dtype=np.int64)
+    newest[rows.annotator] = rows.judgement  # by ascending id, so the last one stays
+
+    def own(name: str) -> Own:
+        code = place.get(name)
+        if code is None:
+            return own_numbers(rows.where(np.empty(0, dtype=np.int64)), len(names))
+        mark = (live.audit, int(n_rows[code]), int(newest[code]))
+        return live.remembered(
+            ("own numbers", name), mark, lambda: own_numbers(rows.where(np.flatnonzero(rows.annotator == code)), len(names))
+        )
+
+    all_counts = np.bincount(rows.grade[rows.counts], minlength=len(names)).astype(float)
+    all_confusion = sum((loo.confusion for loo in agreements.values()), np.zeros((len(names), len(names)), dtype=np.int64))
+    median_of_all = live.derived("median seconds", lambda: _median(rows.active[rows.counts]))
+    return [
+        _person(m, own(m.pseudonym), names, agreements.get(m.pseudonym), known.get(m.pk, {}), all_counts, all_confusion, median_of_all)
+        for m in members
+    ]
+
+
+def _agreements(campaign: Campaign, live: Live) -> list[LeaveOneOut]:
+    """With a generator of their own for each annotator: an interval changes only with what it rests on."""
+    table = live.table(len(campaign.scale))
+    if not len(table):
+        return []
+
+    def one(name: str, joint: np.ndarray) -> LeaveOneOut:
+        seed = [campaign.seed % 2**63, *name.encode()]
+        return live.remembered(
+            ("leave one out", name), joint.tobytes(), lambda: of_joint(name, joint, rng=np.random.default_rng(seed), samples=SAMPLES)
+        )
+
+    return [one(name, joint) for name, joint in zip(table.annotators, against_others(table), strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class Own:
+    """What is known from an annotator's own rows alone."""
+
+    n: int
+    n_fast: int
+    n_cannot: int
+    n_extra: int
+    counts: np.ndarray
+    quartiles: tuple[float, float, float] | None
+    median_by_grade: list[float | None]
+    last: datetime | None
+
+
+def own_numbers(own: Rows, n_grades: int) -> Own:
+    """own: the rows of one annotator."""
+    counted = own.counts
+    seconds = own.active[counted]
+    timed = seconds[~np.isnan(seconds)]
+    fast = int((own.standing == TOO_FAST).sum())
+    q1, median, q3 = (float(v) for v in np.quantile(timed, [0.25, 0.5, 0.75])) if len(timed) else (NOTHING,) * 3
+    return Own(
+        n=int(counted.sum()),
+        n_fast=fast,
+        n_cannot=int((own.standing == CANNOT).sum()),
+        n_extra=int(((own.grade != NO_GRADE) & ~counted).sum()) - fast,
+        counts=np.bincount(own.grade[counted], minlength=n_grades).astype(float),
+        quartiles=(q1, median, q3) if len(timed) else None,
+        median_by_grade=[_median(own.active[counted & (own.grade == grade)]) for grade in range(n_grades)],
+        last=datetime.fromtimestamp(float(own.judged_at.max()), UTC) if len(own) else None,
+    )
+
+
+def _person(
+    member: Membership,
+    own: Own,
+    names: list[str],
+    agreement: LeaveOneOut | None,
+    known: dict[str, Score],
+    all_counts: np.ndarray,
+    all_confusion: np.ndarray,
+    median_of_all: float | None,
+) -> Person:
+    own_counts, n = own.counts, own.n
+    q1, median, q3 = own.quartiles or (None, None, None)
+    gold = known.get("gold")
+    others_counts = all_counts - own_counts
+    portrait = Portrait(
+        n=n,
+        n_fast=own.n_fast,
+        n_cannot=own.n_cannot,
+        median_seconds=NOTHING if median is None else median,
+        cohort_median_seconds=NOTHING if median_of_all is None else median_of_all,
+        kappa=agreement.kappa if agreement else NOTHING,
+        low=agreement.interval.low if agreement else NOTHING,
+        high=agreement.interval.high if agreement else NOTHING,
+        n_shared=agreement.n if agreement else 0,
+        shares=own_counts / n if n else own_counts,
+        cohort_shares=others_counts / others_counts.sum() if others_counts.sum() else others_counts,
+        confusion=agreement.confusion if agreement else np.zeros_like(all_confusion),
+        cohort_confusion=all_confusion - (agreement.confusion if agreement else 0),
+        gold_right=gold.right if gold else 0,
+        gold_judged=gold.judged if gold else 0,
+    )
+    return Person(
+        membership=member,
+        n=n,
+        n_fast=own.n_fast,
+        n_cannot=own.n_cannot,
+        n_extra=own.n_extra,
+        median=median,
+        q1=q1,
+        q3=q3,
+        median_by_grade=own.median_by_grade,
+        shares=[float(v) / n if n else None for v in own_counts],
+        agreement=agreement,
+        gold=gold,
+        qualification=known.get("qualification"),
+        last=own.last,
+        flags=flags(portrait, names) if member.standing != Membership.Standing.EXCLUDED else [],
+    )
+
+
+def _median(seconds: np.ndarray) -> float | None:
+    known = seconds[~np.isnan(seconds)]
+    return float(np.median(known)) if len(known) else None

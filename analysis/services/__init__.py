@@ -1,0 +1,1 @@
+"""Long calculations as jobs, and what is stored of them."""

@@ -1,0 +1,56 @@
+"""What would excluding somebody change? Labels, pairs left without one, and the ranking of the systems."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from analysis.core.agreement.people import what_if_excluded
+from analysis.selectors.judgements import counted_table
+from analysis.services.system_rankings import MEASURES, means_under, tau_between
+from annotation.models import Campaign
+from pooling import jobs
+from pooling.jobs import Work
+from pooling.models import Job
+
+EXCLUSION = "preview exclusion"
+MOST_SHOWN = 100
+
+
+def ask_what_exclusion_changes(campaign: Campaign, annotators: list[str], *, user: User) -> Job:
+    return jobs.enqueue(
+        EXCLUSION,
+        {"annotators": sorted(annotators)},
+        label=f"What excluding {', '.join(sorted(annotators))} would change in {campaign.name}",
+        user=user,
+        collection=campaign.collection,
+        campaign_id=campaign.pk,
+    )
+
+
+@jobs.kind(EXCLUSION, unit="runs")
+def preview_exclusion(work: Work) -> dict[str, Any]:
+    """-> report: judgements, pairs without label, changes (the first hundred), and tau of the rankings before and after"""
+    campaign = Campaign.objects.select_related("collection").get(pk=work.job.campaign_id)
+    what = what_if_excluded(counted_table(campaign), work.parameters["annotators"])
+    report: dict[str, Any] = {
+        "annotators": what.annotators,
+        "judgements": what.n_judgements,
+        "labels_before": what.before.n_labelled,
+        "labels_after": what.after.n_labelled,
+        "without_label": len(what.without_label),
+        "n_changes": len(what.changes),
+        "changes": [{"topic": c.topic, "document": c.document, "before": c.before, "after": c.after} for c in what.changes[:MOST_SHOWN]],
+        "tau": {},
+        "systems": 0,
+    }
+    runs = list(campaign.collection.runs.all())
+    if len(runs) < 2:
+        report["tau_reason"] = "there are fewer than two runs to rank"
+        return report
+    if not what.after.n_labelled or not what.before.n_labelled:
+        report["tau_reason"] = "no pair has enough judgements for a label"
+        return report
+    before, after = means_under(work, runs, [what.before.qrels("before"), what.after.qrels("after")], level=campaign.threshold)
+    return report | {"tau": dict(zip(MEASURES, tau_between(before, after), strict=True)), "systems": len(runs)}

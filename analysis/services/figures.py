@@ -1,0 +1,195 @@
+"""Figures that take longer than a page may: computed by a job, kept as its report, shown with their age."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from analysis.core.agreement.alpha import SubsetAlpha, alpha_by_group
+from analysis.core.agreement.report import ScaleAgreement, agreement_report
+from analysis.core.labels import LabelTable
+from analysis.selectors.judgements import Rows, read_rows, table_of
+from analysis.selectors.live import Live
+from annotation.models import Campaign
+from pooling import jobs
+from pooling.commandline import jsonable
+from pooling.jobs import Work
+from pooling.models import Job
+
+AGREEMENT = "agreement figures"
+STALE = timedelta(seconds=60)
+"""Figures are computed anew at most so often, and only while somebody looks."""
+OLD = timedelta(minutes=10)
+"""The alpha beside the progress may be so old while nobody looks at the agreement."""
+SAMPLES = 1000
+FEWEST_PAIRS = 10
+MOST_GROUPS = 15
+LENGTHS = [(0, 100), (100, 200), (200, 400), (400, 800), (800, None)]
+"""Words of a document: from, below."""
+
+
+def latest(campaign: Campaign) -> Job | None:
+    return Job.objects.filter(campaign_id=campaign.pk, kind=AGREEMENT, state=Job.State.DONE).order_by("-finished_at").first()
+
+
+def is_running(campaign: Campaign) -> bool:
+    return Job.objects.filter(campaign_id=campaign.pk, kind=AGREEMENT, state__in=[Job.State.QUEUED, Job.State.RUNNING]).exists()
+
+
+def agreement_of(campaign: Campaign, live: Live) -> tuple[dict[str, Any] | None, Job | None]:
+    """-> (the newest figures with `age` in seconds and `current`, or None; a new job to be sent, if they are out of date)"""
+    newest = latest(campaign)
+    marks = [live.newest, live.audit]
+    result = None
+    if newest is not None and newest.finished_at is not None:
+        age = timezone.now() - newest.finished_at
+        result = {
+            **newest.report,
+            "age": age.total_seconds(),
+            "finished_at": newest.finished_at,
+            "current": newest.parameters.get("marks") == marks,
+        }
+        if result["current"] or age < STALE:
+            return result, None
+    if not live.rows.counts.any():
+        return result, None
+    return result, ask(campaign, marks=marks)
+
+
+def latest_alpha(campaign: Campaign) -> dict[str, Any]:
+    """Ordinal alpha as it was computed last -> value, low, high (None where undefined), at (when; None: never), reason in words"""
+    newest = latest(campaign)
+    if newest is None:
+        return {"value": None, "low": None, "high": None, "at": None, "reason": "not computed yet; the page Agreement does it"}
+    graded = newest.report["graded"]
+    low, high = graded["alpha_ci"]
+    reason = graded.get("reasons", {}).get("alpha") or "undefined"
+    return {"value": graded["alpha"], "low": low, "high": high, "at": newest.finished_at, "reason": reason}
+
+
+def keep_alpha(campaign: Campaign, live: Live) -> Job | None:
+    """A new job to be sent, if there are judgements that alpha does not know and it is older than OLD."""
+    newest = latest(campaign)
+    if not live.rows.counts.any():
+        return None
+    if newest is not None and newest.finished_at is not None:
+        if newest.parameters.get("marks") == [live.newest, live.audit] or timezone.now() - newest.finished_at < OLD:
+            return None
+    return ask(campaign, marks=[live.newest, live.audit])
+
+
+def ask(campaign: Campaign, *, marks: list[int] | None = None, user: User | None = None) -> Job | None:
+    """A new job, unless one is on its way."""
+    if is_running(campaign):
+        return None
+    label = f"Agreement figures of {campaign.name}"
+    return jobs.enqueue(AGREEMENT, {"marks": marks or []}, label=label, user=user, collection=campaign.collection, campaign_id=campaign.pk)
+
+
+@jobs.kind(AGREEMENT, unit="steps")
+def compute(work: Work) -> dict[str, Any]:
+    """-> report: graded, binary (the keys of the command `agreement`), over_time, by_topic, by_length, by_guideline"""
+    campaign = Campaign.objects.get(pk=work.job.campaign_id)
+    rows = read_rows(campaign)
+    table = table_of(rows, n_grades=len(campaign.scale))
+    rng = np.random.default_rng(campaign.seed)
+    work.progress(0, total=5, message="kappa and alpha", now=True)
+    report = agreement_report(table, threshold=campaign.threshold, rng=rng, samples=SAMPLES)
+    work.progress(1, total=5, message="alpha over time")
+    days = np.full(table.n_pairs, -1)
+    last = np.zeros(table.n_pairs)
+    np.maximum.at(last, table.pair, np.nan_to_num(table.judged_at))
+    twice = table.judgements_per_pair > 1
+    days[twice] = np.floor(last[twice] / 86400)
+    over_time = [
+        {"day": datetime.fromtimestamp(day * 86400, UTC).strftime("%d %b"), **_alpha(found)}
+        for day, found in sorted(_alphas(table, days, rng).items())
+    ]
+    work.progress(2, total=5, message="alpha by topic")
+    by_topic = _named(_alphas(table, table.pair_topic, rng, fewest=FEWEST_PAIRS), lambda t: table.topics[t])
+    by_topic.sort(key=lambda row: (row["alpha"] is None, row["alpha"] or 0.0))
+    work.progress(3, total=5, message="alpha by length")
+    lengths = _length_groups(rows, table)
+    by_length = _named(_alphas(table, lengths, rng, fewest=FEWEST_PAIRS), _length_name)
+    work.progress(4, total=5, message="alpha by guidelines")
+    versions = _guideline_groups(rows, table)
+    by_guideline = _named(_alphas(table, versions, rng, fewest=FEWEST_PAIRS), lambda v: f"version {v}" if v else "none")
+    return jsonable(
+        {
+            "graded": _scale(report.graded),
+            "binary": _scale(report.binary),
+            "n_pairs": report.n_pairs,
+            "n_labelled": report.n_labelled,
+            "n_judgements": report.n_judgements,
+            "over_time": over_time,
+            "by_topic": by_topic[:MOST_GROUPS],
+            "by_length": by_length,
+            "by_guideline": by_guideline,
+            "seed": campaign.seed,
+        }
+    )
+
+
+def _scale(one: ScaleAgreement) -> dict[str, Any]:
+    return {
+        "alpha": one.alpha,
+        "alpha_ci": list(one.alpha_interval),
+        "mean_kappa": one.mean_kappa,
+        "chance_floor": one.chance_floor,
+        "mean_kappa_others": one.mean_kappa_others,
+        "mean_pairwise_kappa": one.mean_pairwise_kappa,
+        "mean_pairwise_kappa_weighted": one.mean_pairwise_kappa_weighted,
+        "pairs_of_annotators": one.pairs_of_annotators,
+        "percent": one.percent,
+        "fleiss": one.fleiss,
+        "undefined": one.undefined,
+        "reasons": one.reasons,
+    }
+
+
+def _alphas(table: LabelTable, group: Any, rng: np.random.Generator, *, fewest: int = 2) -> dict[int, SubsetAlpha]:
+    """Ordinal alpha of the groups with at least `fewest` pairs judged twice."""
+    twice = table.judgements_per_pair > 1
+    group = np.where(twice, group, -1)
+    values, n = np.unique(group[group >= 0], return_counts=True)
+    group = np.where(np.isin(group, values[n >= fewest]), group, -1)
+    return alpha_by_group(table, group, level="ordinal", rng=rng, samples=200)
+
+
+def _alpha(found: SubsetAlpha) -> dict[str, Any]:
+    reason = "one and the same grade only" if np.isnan(found.alpha) else ""
+    return {"alpha": found.alpha, "low": found.interval.low, "high": found.interval.high, "pairs": found.n_pairs, "reason": reason}
+
+
+def _named(found: dict[int, SubsetAlpha], name: Any) -> list[dict[str, Any]]:
+    return [{"name": name(group), **_alpha(alpha)} for group, alpha in sorted(found.items())]
+
+
+def _first_rows(rows: Rows, table: LabelTable) -> dict[tuple[str, str], int]:
+    kept = np.flatnonzero(rows.counts)
+    return {(rows.topics[rows.topic[i]], rows.documents[rows.document[i]]): i for i in kept.tolist()[::-1]}
+
+
+def _length_groups(rows: Rows, table: LabelTable) -> Any:
+    first = _first_rows(rows, table)
+    words = np.array([rows.words[first[table.pair_ids(pair)]] for pair in range(table.n_pairs)], dtype=np.int64)
+    return np.digitize(words, [low for low, _ in LENGTHS[1:]]) if len(words) else words
+
+
+def _length_name(group: int) -> str:
+    low, high = LENGTHS[group]
+    return f"{low} to {high - 1} words" if high else f"{low} words and more"
+
+
+def _guideline_groups(rows: Rows, table: LabelTable) -> Any:
+    """The version under which all judgements of the pair were made; -1 where they are of several."""
+    versions: dict[tuple[str, str], set[int]] = {}
+    for i in np.flatnonzero(rows.counts).tolist():
+        versions.setdefault((rows.topics[rows.topic[i]], rows.documents[rows.document[i]]), set()).add(int(rows.guideline[i]))
+    return np.array(
+        [next(iter(v)) if len(v := versions[table.pair_ids(pair)]) == 1 else -1 for pair in range(table.n_pairs)], dtype=np.int64
+    )

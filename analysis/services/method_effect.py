@@ -1,0 +1,62 @@
+"""What another aggregation method would change: labels, and the ranking of the systems."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from analysis.core.aggregation import METHODS
+from analysis.selectors.judgements import counted_table
+from analysis.selectors.live import Live
+from analysis.services.system_rankings import MEASURES, means_under, tau_between
+from annotation.models import Campaign
+from pooling import jobs
+from pooling.jobs import Work
+from pooling.models import Job
+
+EFFECT = "method effect"
+STALE = timedelta(seconds=120)
+
+
+def latest_or_ask(campaign: Campaign, live: Live) -> tuple[dict[str, Any] | None, Job | None]:
+    """-> (the newest result with `finished_at`, or None; a new job to be sent when it is out of date)"""
+    mine = Job.objects.filter(campaign_id=campaign.pk, kind=EFFECT)
+    newest = mine.filter(state=Job.State.DONE).order_by("-finished_at").first()
+    marks = [live.newest, live.audit]
+    result = {**newest.report, "finished_at": newest.finished_at} if newest else None
+    if newest and newest.finished_at and (newest.parameters.get("marks") == marks or timezone.now() - newest.finished_at < STALE):
+        return result, None
+    if not live.rows.counts.any() or mine.filter(state__in=[Job.State.QUEUED, Job.State.RUNNING]).exists():
+        return result, None
+    label = f"What the aggregation method changes in {campaign.name}"
+    return result, jobs.enqueue(EFFECT, {"marks": marks}, label=label, user=None, collection=campaign.collection, campaign_id=campaign.pk)
+
+
+@jobs.kind(EFFECT, unit="runs")
+def compute(work: Work) -> dict[str, Any]:
+    """-> report: measures, systems, methods: [{name, labels, different, tau: [one a measure]}]"""
+    campaign = Campaign.objects.select_related("collection").get(pk=work.job.campaign_id)
+    table = counted_table(campaign)
+    labels = {name: method(table) for name, method in METHODS.items()}
+    runs = list(campaign.collection.runs.all())
+    reason = "" if len(runs) > 1 else "there are fewer than two runs to rank"
+    base = labels["majority"]
+    taus: dict[str, list[float | None]] = {name: [None] * len(MEASURES) for name in labels}
+    if base.n_labelled and not reason:
+        means = means_under(work, runs, [found.qrels(name) for name, found in labels.items()], level=campaign.threshold)
+        under = dict(zip(labels, means, strict=True))
+        taus = {name: tau_between(under["majority"], under[name]) for name in labels}
+    rows = []
+    for name, found in labels.items():
+        both = base.labelled & found.labelled
+        rows.append(
+            {
+                "name": name,
+                "labels": found.n_labelled,
+                "different": int((base.label[both] != found.label[both]).sum()),
+                "tau": taus[name],
+            }
+        )
+    return {"measures": list(MEASURES), "systems": len(runs), "methods": rows, "reason": reason}

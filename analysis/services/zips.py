@@ -1,0 +1,52 @@
+"""Zip files that are the same bytes whenever their parts are: fixed times and rights, parts in the order of their names."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from collections.abc import Callable, Mapping
+from typing import IO, BinaryIO
+
+EPOCH = (1980, 1, 1, 0, 0, 0)
+Part = Callable[[IO[str]], object]
+
+
+class _Hashed(io.RawIOBase):
+    """Passes bytes on and keeps their digest."""
+
+    def __init__(self, target: IO[bytes]) -> None:
+        self.target, self.sum = target, hashlib.sha256()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: bytes) -> int:  # type: ignore[override]
+        self.sum.update(data)
+        return self.target.write(data)
+
+
+def write_zip(out: BinaryIO, parts: Mapping[str, Part], *, sums: str = "", step: Callable[[str], object] = lambda name: None) -> None:
+    """Each part's function writes its text. sums: name of a last part with the SHA-256 of the others. step: told each name before."""
+    digests: dict[str, str] = {}
+    with zipfile.ZipFile(out, "w") as archive:
+        for name in sorted(parts):
+            step(name)
+            digests[name] = _add(archive, name, parts[name])
+        if sums:
+            _add(archive, sums, lambda text: text.writelines(f"{digest}  {name}\n" for name, digest in digests.items()))
+
+
+def _add(archive: zipfile.ZipFile, name: str, write: Part) -> str:
+    info = zipfile.ZipInfo(name, EPOCH)
+    info.compress_type, info.create_system, info.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
+    with archive.open(info, "w", force_zip64=True) as member:
+        hashed = _Hashed(member)
+        buffered = io.BufferedWriter(hashed, 1 << 18)
+        text = io.TextIOWrapper(buffered, encoding="utf-8", newline="\n", write_through=True)
+        write(text)
+        text.flush()
+        text.detach()
+        buffered.flush()
+        buffered.detach()
+    return hashed.sum.hexdigest()

@@ -1,0 +1,122 @@
+"""TripJudge's Figure 1 and Table 1, and what the choice of the aggregation method changes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_safe
+
+from analysis.charts.bars import stacked
+from analysis.core.aggregation import METHODS, Aggregation
+from analysis.core.campaign import CampaignStatistics, RankCoverage, campaign_statistics, complete_depth
+from analysis.selectors.live import Live, live_rows
+from analysis.selectors.pairs import QUALIFICATION
+from analysis.services import method_effect
+from annotation.models import Campaign
+from annotation.permissions import managed_campaign
+from pooling.tasks import send
+
+DECISIONS = [("unanimous", "all agree"), ("majority", "majority"), ("lowest_grade", "lowest grade"), ("adjudicated", "adjudicated")]
+
+
+@login_required
+@require_safe
+def page(request: HttpRequest, slug: str) -> HttpResponse:
+    campaign = managed_campaign(request, slug)
+    live = live_rows(campaign)
+    names = [grade["name"] for grade in campaign.scale]
+    rulings = rulings_of(campaign)
+    pool = live.derived("table 1", lambda: table_1_numbers(campaign, live))
+    graded = live.derived("labels", lambda: METHODS["majority"](live.table(len(names)))).adjudicated(rulings)
+    on_two = {pair: int(grade >= campaign.threshold) for pair, grade in rulings.items()}
+    binary = live.derived("binary labels", lambda: METHODS["majority"](live.table(len(names)).binary(campaign.threshold))).adjudicated(
+        on_two
+    )
+    effect, job = method_effect.latest_or_ask(campaign, live)
+    if job is not None:
+        send(job)
+    context = {
+        "campaign": campaign,
+        "tab": "labels",
+        "n_labels": graded.n_labelled,
+        "n_too_few": graded.n_too_few,
+        "pictures": [
+            mark_safe(figure_1(graded, names, f"Labels on {len(names)} grades and how each was decided")),
+            mark_safe(
+                figure_1(binary, ["Irrelevant", "Relevant"], "Labels on 2 grades and how each was decided (each judgement binarised first)")
+            ),
+        ],
+        "table_1": table_1(pool, names),
+        "warnings": pool.warnings,
+        "effect": effect,
+        "effect_running": job is not None,
+    }
+    return render(request, "analysis/labels.html", context)
+
+
+def table_1_numbers(campaign: Campaign, live: Live) -> CampaignStatistics:
+    """The statistics of the command, with the ranks of the pool from the kept pairs."""
+    table, pairs = live.table(len(campaign.scale)), live.pairs
+    found = campaign_statistics(table, threshold=campaign.threshold, documents=campaign.collection.n_documents)
+    n = np.zeros(len(pairs), dtype=np.int64)
+    n[live.table_pairs] = table.judgements_per_pair
+    wanted = pairs.kind != QUALIFICATION
+    ranks, at = np.unique(pairs.rank[wanted], return_inverse=True)
+    columns = [np.bincount(at[some], minlength=len(ranks)).tolist() for some in (slice(None), n[wanted] > 0, n[wanted] >= 2)]
+    coverage = {rank: RankCoverage(*numbers) for rank, *numbers in zip(ranks.tolist(), *columns, strict=True)}
+    return replace(found, coverage=coverage, complete_depth=complete_depth(coverage))
+
+
+def rulings_of(campaign: Campaign) -> dict[tuple[str, str], int]:
+    """(topic id, document id) -> the manager's own label."""
+    rows = campaign.pairs.filter(adjudicated_grade__isnull=False).values_list("entry__topic__topic_id", "entry__docno", "adjudicated_grade")
+    return {(topic, docno): grade for topic, docno, grade in rows}
+
+
+def figure_1(labels: Aggregation, names: list[str], caption: str) -> str:
+    cross: dict[int, dict[str, int]] = labels.cross() or {}
+    series = [(title, [float(cross.get(g, {}).get(key, 0)) for g in range(len(names))]) for key, title in DECISIONS]
+    series = [(title, values) for title, values in series if any(values) or title != "adjudicated"]
+    return stacked(
+        names, series, caption=caption, what="label", shares=False, reason="No pair has two judgements yet, so none has a label."
+    )
+
+
+def table_1(found: CampaignStatistics, names: list[str]) -> list[tuple[str, str]]:
+    """The rows of TripJudge's Table 1, in words; undefined ones say so."""
+
+    def text(value: Any, digits: int = 2, unit: str = "") -> str:
+        if value is None:
+            return "not known"
+        if isinstance(value, float) and math.isnan(value):
+            return "undefined: nothing judged yet"
+        return f"{value:,.{digits}f}{unit}" if isinstance(value, float) else f"{value:,}{unit}"
+
+    rows = [
+        ("Topics with a judgement", text(found.topics)),
+        ("Documents in the collection", text(found.documents)),
+        ("Judged pairs", text(found.pairs)),
+        ("Labelled pairs (at least two judgements)", text(found.labelled_pairs)),
+        ("Judgements", text(found.judgements)),
+        ("Judgements per judged pair", text(found.per_pair)),
+        ("Judgements per labelled pair", text(found.per_labelled_pair)),
+    ]
+    for grade, name in enumerate(names):
+        one = found.grades[grade]
+        share = "" if math.isnan(one.share) else f" ({100 * one.share:.0f} %)"
+        seconds = "" if math.isnan(one.mean_seconds) else f", mean {one.mean_seconds:.0f} s, median {one.median_seconds:.0f} s"
+        rows.append((f"Judgements {name}", f"{one.n:,}{share}{seconds}"))
+    rows += [
+        ("Annotators", text(found.annotators)),
+        ("Judgements per annotator", text(found.per_annotator, 1)),
+        ("Complete down to rank", text(found.complete_depth)),
+        ("Relevant share of the labels", text(found.relevant_share * 100, 1, " %")),
+    ]
+    return rows

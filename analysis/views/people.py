@@ -1,0 +1,188 @@
+"""The annotators beside each other, one person's page, and what a manager can do about one."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+
+import numpy as np
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from analysis.charts.bars import bars, stacked
+from analysis.charts.matrices import matrix
+from analysis.charts.points import Interval, intervals
+from analysis.core.campaign import judgements_per_half_day
+from analysis.selectors import disagreements
+from analysis.selectors.live import live_rows
+from analysis.selectors.quality import Person, people
+from analysis.services import exclusions
+from annotation.models import Campaign, Membership
+from annotation.permissions import managed_campaign
+from annotation.services import qualification, standing
+from annotation.services.errors import CampaignError
+from annotation.services.people import send_message
+from pooling.models import Job
+from pooling.tasks import send
+
+PER_PAGE = 25
+
+
+@login_required
+@require_safe
+def index(request: HttpRequest, slug: str) -> HttpResponse:
+    campaign = managed_campaign(request, slug)
+    everybody = people(campaign)
+    names = [grade["name"] for grade in campaign.scale]
+    shown = [person for person in everybody if person.n]
+    context = {
+        "campaign": campaign,
+        "tab": "people",
+        "people": everybody,
+        "grades": names,
+        "kappas": mark_safe(kappa_chart(shown)),
+        "shares": mark_safe(
+            stacked(
+                [person.membership.pseudonym for person in shown],
+                [(name, [person.n * (person.shares[g] or 0.0) for person in shown]) for g, name in enumerate(names)],
+                caption="Grades given by each annotator",
+                what="annotator",
+                reason="Nobody has judged yet.",
+            )
+        ),
+        "n_flagged": sum(bool(person.flags) for person in everybody),
+    }
+    return render(request, "analysis/people.html", context)
+
+
+def kappa_chart(shown: list[Person]) -> str:
+    rows = []
+    for person in sorted(shown, key=lambda p: (p.kappa is None, p.kappa or 0.0)):
+        if person.kappa is None or person.agreement is None:
+            rows.append(Interval(person.membership.pseudonym, None, note=person.kappa_reason))
+            continue
+        low, high = person.agreement.interval
+        rows.append(Interval(person.membership.pseudonym, person.kappa, None if math.isnan(low) else low, None if math.isnan(high) else high))
+    return intervals(
+        rows,
+        caption="Linearly weighted kappa against the label of the other annotators, with 95 % bootstrap interval; the lowest first",
+        x_label="kappa",
+        what="annotators",
+        reference=(0.0, "chance"),
+        reason="No annotator shares a pair with others yet.",
+    )
+
+
+def person_of(campaign: Campaign, pseudonym: str) -> Person:
+    found = next((person for person in people(campaign) if person.membership.pseudonym == pseudonym), None)
+    if found is None:
+        raise Http404("No such annotator.")
+    return found
+
+
+@login_required
+@require_safe
+def person(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
+    campaign = managed_campaign(request, slug)
+    found = person_of(campaign, pseudonym)
+    live = live_rows(campaign)
+    names = [grade["name"] for grade in campaign.scale]
+    code = live.rows.annotators.index(pseudonym) if pseudonym in live.rows.annotators else -1
+    mine = live.rows.judged_at[live.rows.annotator == code] if code >= 0 else np.empty(0)
+    timeline = judgements_per_half_day(mine) or []
+    confusion = found.agreement.confusion if found.agreement is not None and found.agreement.n else None
+    differences = Paginator(disagreements.of_person(campaign, live, pseudonym), PER_PAGE).get_page(request.GET.get("page"))
+    disagreements.with_texts(campaign, differences.object_list)
+    context = {
+        "campaign": campaign,
+        "tab": "people",
+        "person": found,
+        "grades": list(zip(names, found.shares, found.median_by_grade, strict=True)),
+        "timeline": mark_safe(
+            bars(
+                [datetime.fromtimestamp(start, UTC).strftime("%d %b %Hh") for start, _ in timeline],
+                [float(n) for _, n in timeline],
+                caption="Judgements per 12 hours (UTC)",
+                unit="judgements",
+                what="half day",
+                reason="No judgement yet.",
+            )
+        ),
+        "confusion": mark_safe(
+            matrix(
+                names,
+                names,
+                confusion.tolist() if confusion is not None else [],
+                caption=f"Grades of {pseudonym} (rows) against the label of the others (columns), in pairs",
+                row_label="own grade",
+                column_label="label of the others",
+                reason="No pair shared with other annotators yet.",
+            )
+        ),
+        "differences": differences,
+        "sent": found.membership.messages.order_by("-created_at")[:10],
+    }
+    return render(request, "analysis/person.html", context)
+
+
+@login_required
+@require_POST
+def act(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
+    """Message, pause, resume, include again, let in; or ask what an exclusion would change."""
+    campaign = managed_campaign(request, slug)
+    member = get_object_or_404(Membership.objects.select_related("campaign", "user"), campaign=campaign, pseudonym=pseudonym, role="annotator")
+    action, text = request.POST.get("action", ""), request.POST.get("text", "").strip()
+    try:
+        if action == "message":
+            send_message(membership=member, text=text, actor=request.user)
+            messages.success(request, f"{pseudonym} will see it on the judging page.")
+        elif action == "pause":
+            standing.pause_annotator(member, reason=text, actor=request.user)
+            messages.success(request, f"{pseudonym} is paused and is shown the reason.")
+        elif action == "resume":
+            standing.resume_annotator(member, actor=request.user)
+            messages.success(request, f"{pseudonym} may go on.")
+        elif action == "let-in":
+            qualification.let_in(member, actor=request.user)
+            messages.success(request, f"{pseudonym} may judge.")
+        elif action == "include":
+            done = standing.include_annotator(member, actor=request.user, reason=text)
+            messages.success(request, f"{pseudonym} is included again: {done.counted} judgements count, {done.extra} are kept as extra.")
+        elif action == "preview":
+            job = exclusions.ask_what_exclusion_changes(campaign, [pseudonym], user=request.user)
+            send(job)
+            return redirect("campaign-exclude", slug, pseudonym, job.pk)
+        else:
+            raise Http404("No such action.")
+    except CampaignError as error:
+        messages.error(request, str(error))
+    return redirect("campaign-person", slug, pseudonym)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def exclude(request: HttpRequest, slug: str, pseudonym: str, job_id: int) -> HttpResponse:
+    """What excluding would change; the POST does it, with a reason."""
+    campaign = managed_campaign(request, slug)
+    member = get_object_or_404(Membership.objects.select_related("campaign", "user"), campaign=campaign, pseudonym=pseudonym, role="annotator")
+    job = get_object_or_404(Job, pk=job_id, campaign_id=campaign.pk, kind=exclusions.EXCLUSION)
+    if job.parameters.get("annotators") != [pseudonym]:
+        raise Http404("This preview is about somebody else.")
+    if request.method == "POST":
+        try:
+            n = standing.exclude_annotator(member, reason=request.POST.get("reason", "").strip(), actor=request.user)
+        except CampaignError as error:
+            messages.error(request, str(error))
+            return redirect(request.path)
+        messages.success(request, f"{pseudonym} is excluded: {n} judgements no longer count. You can include them again.")
+        return redirect("campaign-person", slug, pseudonym)
+    names = [grade["name"] for grade in campaign.scale]
+    changes = [{**change, "before": names[change["before"]], "after": names[change["after"]]} for change in job.report.get("changes", [])]
+    template = "analysis/_exclusion.html" if request.headers.get("HX-Request") else "analysis/exclude.html"
+    context = {"campaign": campaign, "tab": "people", "member": member, "job": job, "report": job.report, "changes": changes}
+    return render(request, template, context)

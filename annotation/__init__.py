@@ -1,0 +1,1 @@
+"""Who judged what, when and how: campaigns, annotators, leases, judgements."""

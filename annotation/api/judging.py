@@ -1,0 +1,371 @@
+"""The judging page's API, under /api/v1/judging/<slug>/. Every answer carries `server_time`, `state`, `message` and `progress`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import exceptions, serializers
+from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotation import permissions
+from annotation.markup import markdown
+from annotation.models import Feedback, Membership, Message, Profile
+from annotation.selectors import judging as selectors
+from annotation.services import judging, leases, participation, serving
+from annotation.services.errors import CampaignError, Refused
+
+MOST_MS = 7 * 86_400_000
+MOST_HISTORY = 200
+
+
+class HeldSerializer(serializers.Serializer):
+    """want: how many leases the page would hold; held: the tokens it has."""
+
+    want = serializers.IntegerField(min_value=0, max_value=50, default=3)
+    held = serializers.ListField(child=serializers.UUIDField(), default=list, max_length=100)
+    continue_after_target = serializers.BooleanField(default=False)
+
+
+class TokensSerializer(serializers.Serializer):
+    leases = serializers.ListField(child=serializers.UUIDField(), max_length=100)
+
+
+class AnswerSerializer(HeldSerializer):
+    """A judgement. Times are milliseconds of this opening of the pair; moments are by the page's own clock."""
+
+    key = serializers.UUIDField()
+    grade = serializers.IntegerField(allow_null=True)
+    cannot_reason = serializers.ChoiceField(choices=["", *judging.REASONS], default="")
+    note = serializers.CharField(allow_blank=True, default="", max_length=10_000)
+    spans = serializers.ListField(
+        child=serializers.ListField(child=serializers.IntegerField(min_value=0), min_length=2, max_length=2), default=list, max_length=500
+    )
+    active_ms = serializers.IntegerField(min_value=0, max_value=MOST_MS, allow_null=True, default=None)
+    idle_ms = serializers.IntegerField(min_value=0, max_value=MOST_MS, allow_null=True, default=None)
+    hidden_ms = serializers.IntegerField(min_value=0, max_value=MOST_MS, allow_null=True, default=None)
+    wall_ms = serializers.IntegerField(min_value=0, max_value=MOST_MS, allow_null=True, default=None)
+    shown_at = serializers.DateTimeField(allow_null=True, default=None)
+    judged_at = serializers.DateTimeField(allow_null=True, default=None)
+    sent_at = serializers.DateTimeField(allow_null=True, default=None)
+    guideline_version = serializers.IntegerField(min_value=0, default=0)
+    device = serializers.CharField(allow_blank=True, default="", max_length=20)
+
+    def answer(self) -> judging.Answer:
+        data = self.validated_data
+        names = (
+            "grade",
+            "cannot_reason",
+            "note",
+            "active_ms",
+            "idle_ms",
+            "hidden_ms",
+            "wall_ms",
+            "judged_at",
+            "sent_at",
+            "guideline_version",
+            "device",
+        )
+        return judging.Answer(**{name: data[name] for name in names}, spans=[(start, end) for start, end in data["spans"]])
+
+
+class SubmitSerializer(AnswerSerializer):
+    lease = serializers.UUIDField()
+
+
+class SkipSerializer(HeldSerializer):
+    lease = serializers.UUIDField()
+    key = serializers.UUIDField(required=False)
+
+
+class NumberSerializer(serializers.Serializer):
+    number = serializers.IntegerField(min_value=1)
+
+
+class FeedbackSerializer(serializers.Serializer):
+    score = serializers.ChoiceField(choices=Feedback.Score.choices)
+    text = serializers.CharField(allow_blank=True, default="", max_length=10_000)
+
+
+class JudgingView(APIView):
+    """Finds the membership, and gives every error the shape {"error": {code, message}}."""
+
+    serializer_class: type[serializers.Serializer] | None = None
+
+    def member(self, request: Request, slug: str) -> Membership:
+        return permissions.annotating(request, slug)
+
+    def data(self, request: Request) -> serializers.Serializer:
+        if self.serializer_class is None:
+            raise TypeError("this view reads no body")
+        found = self.serializer_class(data=request.data)
+        found.is_valid(raise_exception=True)
+        return found
+
+    def handle_exception(self, exc: Exception) -> Response:
+        if isinstance(exc, Refused):
+            return _error(exc.code, exc.message, exc.status)
+        if isinstance(exc, CampaignError):
+            return _error("refused", str(exc), 409)
+        if isinstance(exc, exceptions.NotAuthenticated):
+            return _error("signed_out", "You are signed out. Sign in again; nothing is lost.", 401)
+        if isinstance(exc, exceptions.AuthenticationFailed):
+            return _error("token_invalid", str(exc.detail), 401)
+        if isinstance(exc, exceptions.ValidationError):
+            return _error("malformed", "; ".join(_sentences(exc.detail)), 400)
+        if isinstance(exc, Http404):
+            return _error("not_found", "There is no such campaign, or you do not take part in it.", 404)
+        if isinstance(exc, PermissionDenied | exceptions.PermissionDenied):
+            return _error("forbidden", str(exc) or "You may not do this.", 403)
+        if isinstance(exc, exceptions.APIException):
+            return _error(str(getattr(exc, "default_code", "error")), str(exc.detail), exc.status_code)
+        return super().handle_exception(exc)
+
+
+def _error(code: str, message: str, status: int) -> Response:
+    return Response({"error": {"code": code, "message": message}, "server_time": timezone.now()}, status=status)
+
+
+def _sentences(detail: Any, name: str = "") -> list[str]:
+    if isinstance(detail, dict):
+        return [text for key, value in detail.items() for text in _sentences(value, str(key))]
+    if isinstance(detail, list):
+        return [text for value in detail for text in _sentences(value, name)]
+    return [f"{name}: {detail}" if name and name != "non_field_errors" else str(detail)]
+
+
+def _answer(situation: selectors.Situation, **more: Any) -> Response:
+    return Response(
+        {
+            **more,
+            **situation.details,
+            "state": situation.state,
+            "message": situation.message,
+            "progress": vars(situation.progress),
+            "server_time": timezone.now(),
+        }
+    )
+
+
+def _situation(membership: Membership) -> selectors.Situation:
+    membership = Membership.objects.select_related("campaign", "user__profile").get(pk=membership.pk)
+    return selectors.situation(membership, now=timezone.now())
+
+
+def _topped_up(membership: Membership, data: dict[str, Any], **more: Any) -> Response:
+    membership = Membership.objects.select_related("campaign", "user__profile").get(pk=membership.pk)  # as the answer has left it
+    served = serving.top_up(membership, want=data["want"], held=data["held"], continue_after_target=data["continue_after_target"])
+    return _answer(served.situation, pairs=selectors.leases_shown(served.leases, membership), **more)
+
+
+ANY = {200: OpenApiTypes.OBJECT}
+
+
+class Setup(JudgingView):
+    @extend_schema(responses=ANY, operation_id="judging_setup")
+    def get(self, request: Request, slug: str) -> Response:
+        """What the page needs once: the campaign's settings, the scale, the guidelines, one's own settings and unread messages."""
+        member = self.member(request, slug)
+        campaign, version = member.campaign, selectors.newest_guideline(member.campaign)
+        profile = Profile.objects.filter(user=member.user_id).first()
+        names = (
+            "slug", "name", "deadline", "grace_minutes", "spans", "spans_from", "rotate_text", "truncate_words", "idle_seconds",
+            "lease_minutes",
+            "lease_window", "continue_after_target", "simulated", "threshold",
+        )  # fmt: skip
+        unread = member.messages.filter(read_at=None).order_by("created_at")
+        return _answer(
+            _situation(member),
+            campaign={name: getattr(campaign, name) for name in names},
+            scale=campaign.scale,
+            guideline={**selectors.guideline(version), "acknowledged": member.guideline_read} if version else None,
+            consent_html=markdown(campaign.consent_text) if campaign.consent_text else "",
+            profile=profile.choices if profile else {},
+            pseudonym=member.pseudonym,
+            feedback_given=Feedback.objects.filter(membership=member).exists(),
+            messages=[{"id": row.pk, "text": row.text, "at": row.created_at} for row in unread],
+        )
+
+
+class Leases(JudgingView):
+    serializer_class = HeldSerializer
+
+    @extend_schema(request=HeldSerializer, responses=ANY, operation_id="judging_lease")
+    def post(self, request: Request, slug: str) -> Response:
+        """Top up the leases in hand to `want`. Live leases that are not in `held` are sent again, so it can be repeated."""
+        member = self.member(request, slug)
+        return _topped_up(member, self.data(request).validated_data)
+
+
+class RenewLeases(JudgingView):
+    serializer_class = TokensSerializer
+
+    @extend_schema(request=TokensSerializer, responses=ANY, operation_id="judging_renew")
+    def post(self, request: Request, slug: str) -> Response:
+        """The heartbeat of a visible page: live leases last longer. Says of each what it is now."""
+        member = self.member(request, slug)
+        known = leases.renew(member, self.data(request).validated_data["leases"])
+        shown = {token: {"state": lease.state, "expires_at": lease.expires_at} for token, lease in known.items()}
+        return _answer(_situation(member), leases=shown)
+
+
+class ReleaseLeases(JudgingView):
+    serializer_class = TokensSerializer
+    parser_classes = [JSONParser, FormParser, MultiPartParser]
+
+    @extend_schema(request=TokensSerializer, responses=ANY, operation_id="judging_release")
+    def post(self, request: Request, slug: str) -> Response:
+        """On leaving the page: give leases back. A beacon sends a form with `leases` as JSON or repeated."""
+        member = self.member(request, slug)
+        tokens = request.data.getlist("leases") if hasattr(request.data, "getlist") else request.data.get("leases", [])
+        if len(tokens) == 1 and isinstance(tokens[0], str) and tokens[0].startswith("["):
+            try:
+                tokens = json.loads(tokens[0])
+            except ValueError:
+                raise Refused("malformed", "leases: not a list of tokens") from None
+        found = TokensSerializer(data={"leases": tokens})
+        found.is_valid(raise_exception=True)
+        released = leases.release(member, found.validated_data["leases"])
+        return _answer(_situation(member), released=released)
+
+
+class Judgements(JudgingView):
+    serializer_class = SubmitSerializer
+
+    @extend_schema(request=SubmitSerializer, responses=ANY, operation_id="judging_submit")
+    def post(self, request: Request, slug: str) -> Response:
+        """Submit a judgement for a lease, also one that has expired, and get the next pairs. The same key again: the same answer."""
+        member, data = self.member(request, slug), self.data(request)
+        outcome = judging.submit(member, lease=data.validated_data["lease"], key=data.validated_data["key"], answer=data.answer())  # type: ignore[attr-defined]
+        return _topped_up(member, data.validated_data, **_shown(outcome))
+
+
+class Revise(JudgingView):
+    serializer_class = AnswerSerializer
+
+    @extend_schema(request=AnswerSerializer, responses=ANY, operation_id="judging_revise")
+    def post(self, request: Request, slug: str, judgement_id: int) -> Response:
+        """Change one's own judgement: a new revision. All are kept, the last counts."""
+        member, data = self.member(request, slug), self.data(request)
+        outcome = judging.revise(member, judgement_id, key=data.validated_data["key"], answer=data.answer())  # type: ignore[attr-defined]
+        return _topped_up(member, data.validated_data, **_shown(outcome))
+
+
+def _shown(outcome: judging.Outcome) -> dict[str, Any]:
+    row = outcome.judgement
+    return {
+        "judgement": {
+            "id": row.pk,
+            "pair": row.pair_id,
+            "revision": row.revision,
+            "grade": row.grade,
+            "standing": row.standing,
+            "late": row.late,
+            "after_deadline": row.after_deadline,
+            "message": outcome.message,
+        },
+        "feedback": outcome.feedback,
+    }
+
+
+class Skip(JudgingView):
+    serializer_class = SkipSerializer
+
+    @extend_schema(request=SkipSerializer, responses=ANY, operation_id="judging_skip")
+    def post(self, request: Request, slug: str) -> Response:
+        """Judge later: the pair comes back when there is nothing else."""
+        member, data = self.member(request, slug), self.data(request).validated_data
+        judging.skip(member, lease=data["lease"])
+        return _topped_up(member, data)
+
+
+class History(JudgingView):
+    @extend_schema(
+        parameters=[OpenApiParameter("limit", int), OpenApiParameter("before", int)], responses=ANY, operation_id="judging_history"
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """One's own judgements, the latest first, each with its revisions."""
+        member = self.member(request, slug)
+        limit, before = _number(request, "limit", 50), _number(request, "before", None)
+        items = selectors.history(member, limit=max(1, min(limit or 50, MOST_HISTORY)), before=before)
+        return _answer(_situation(member), items=items)
+
+
+def _number(request: Request, name: str, default: int | None) -> int | None:
+    text = request.query_params.get(name)
+    if text is None:
+        return default
+    if not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise Refused("malformed", f"{name}: a whole number is needed")
+    return int(text)
+
+
+class HistoryItem(JudgingView):
+    @extend_schema(responses=ANY, operation_id="judging_history_item")
+    def get(self, request: Request, slug: str, judgement_id: int) -> Response:
+        """One own judgement with its pair, to be read again or revised."""
+        member = self.member(request, slug)
+        revisions = selectors.revisions_of(member, judgement_id)
+        if not revisions:
+            raise Refused("judgement_unknown", "There is no such judgement of yours.", 404)
+        shown = selectors.judgement_shown(revisions)
+        pair = {**selectors.pair_shown(revisions[-1].pair, member), "lease": None, "previous": shown}
+        return _answer(_situation(member), pair=pair, judgement=shown)
+
+
+class AcknowledgeGuideline(JudgingView):
+    serializer_class = NumberSerializer
+
+    @extend_schema(request=NumberSerializer, responses=ANY, operation_id="judging_acknowledge")
+    def post(self, request: Request, slug: str) -> Response:
+        member = self.member(request, slug)
+        participation.acknowledge(member, self.data(request).validated_data["number"])
+        return _answer(_situation(member))
+
+
+class Consent(JudgingView):
+    @extend_schema(request=None, responses=ANY, operation_id="judging_consent")
+    def post(self, request: Request, slug: str) -> Response:
+        member = self.member(request, slug)
+        participation.consent(member)
+        return _answer(_situation(member))
+
+
+class OwnSettings(JudgingView):
+    @extend_schema(request=OpenApiTypes.OBJECT, responses=ANY, operation_id="judging_profile")
+    def put(self, request: Request, slug: str) -> Response:
+        """The person's own settings of the page, as one JSON object; they hold in all campaigns."""
+        member = self.member(request, slug)
+        if not isinstance(request.data, dict):
+            raise Refused("malformed", "The settings are one JSON object.")
+        return _answer(_situation(member), profile=participation.save_choices(member, dict(request.data)))
+
+
+class ReadMessage(JudgingView):
+    @extend_schema(request=None, responses=ANY, operation_id="judging_message_read")
+    def post(self, request: Request, slug: str, message_id: int) -> Response:
+        member = self.member(request, slug)
+        if not Message.objects.filter(pk=message_id, membership=member).exists():
+            raise Refused("message_unknown", "There is no such message.", 404)
+        participation.mark_read(member, message_id)
+        return _answer(_situation(member))
+
+
+class GiveFeedback(JudgingView):
+    serializer_class = FeedbackSerializer
+
+    @extend_schema(request=FeedbackSerializer, responses=ANY, operation_id="judging_feedback")
+    def post(self, request: Request, slug: str) -> Response:
+        """How the annotator liked it; sent again it replaces the earlier answer."""
+        member = self.member(request, slug)
+        data = self.data(request).validated_data
+        participation.give_feedback(member, score=data["score"], text=data["text"])
+        return _answer(_situation(member))

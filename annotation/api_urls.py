@@ -1,0 +1,22 @@
+"""Addresses of this app's API, under /api/v1/."""
+
+from django.urls import path
+
+from annotation.api import judging
+
+urlpatterns = [
+    path("judging/<slug:slug>/setup", judging.Setup.as_view(), name="api-judging-setup"),
+    path("judging/<slug:slug>/leases", judging.Leases.as_view(), name="api-judging-leases"),
+    path("judging/<slug:slug>/leases/renew", judging.RenewLeases.as_view(), name="api-judging-renew"),
+    path("judging/<slug:slug>/leases/release", judging.ReleaseLeases.as_view(), name="api-judging-release"),
+    path("judging/<slug:slug>/judgements", judging.Judgements.as_view(), name="api-judging-judgements"),
+    path("judging/<slug:slug>/judgements/<int:judgement_id>/revise", judging.Revise.as_view(), name="api-judging-revise"),
+    path("judging/<slug:slug>/skip", judging.Skip.as_view(), name="api-judging-skip"),
+    path("judging/<slug:slug>/history", judging.History.as_view(), name="api-judging-history"),
+    path("judging/<slug:slug>/history/<int:judgement_id>", judging.HistoryItem.as_view(), name="api-judging-history-item"),
+    path("judging/<slug:slug>/guideline/acknowledge", judging.AcknowledgeGuideline.as_view(), name="api-judging-acknowledge"),
+    path("judging/<slug:slug>/consent", judging.Consent.as_view(), name="api-judging-consent"),
+    path("judging/<slug:slug>/profile", judging.OwnSettings.as_view(), name="api-judging-profile"),
+    path("judging/<slug:slug>/messages/<int:message_id>/read", judging.ReadMessage.as_view(), name="api-judging-message-read"),
+    path("judging/<slug:slug>/feedback", judging.GiveFeedback.as_view(), name="api-judging-feedback"),
+]

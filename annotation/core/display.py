@@ -1,0 +1,46 @@
+"""What the judging page shows of a document: how much, from where on, and after how long without a sign of life it is idle."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+WORDS_A_MINUTE = 240  # silent reading of English prose: 238 words a minute (Brysbaert 2019, Journal of Memory and Language 109)
+SENTENCE_START = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+(?=\S)|\n\s*\n\s*(?=\S)")
+
+
+def idle_limit_s(base_s: int, n_words: int) -> int:
+    """Seconds without any input after which the reader counts as away (ours).
+
+    `base_s` for a text that is read within a minute; a minute more for each further minute of reading, at most five times the base.
+    """
+    longer = max(0, n_words - WORDS_A_MINUTE) * 60 / WORDS_A_MINUTE
+    return round(min(base_s + longer, 5 * base_s))
+
+
+def shown_words(n_words: int, truncate_words: int | None) -> int | None:
+    """How many words are shown at first; None: all."""
+    return truncate_words if truncate_words and n_words > truncate_words else None
+
+
+def rotation(text: str, seed: int) -> int:
+    """The code point at which the shown text begins when a campaign rotates texts (as FiRA does): a sentence's start drawn by `seed`.
+
+    The page shows text[k:] + text[:k]; stored positions are always those of the unrotated text. 0 for a text of one sentence.
+    """
+    starts = [0, *(match.end() for match in SENTENCE_START.finditer(text))]
+    digest = hashlib.blake2b(f"{seed}|rotation".encode(), digest_size=8).digest()
+    return starts[int.from_bytes(digest, "big") % len(starts)]
+
+
+def merged_spans(spans: list[tuple[int, int]], *, length: int) -> list[list[int]]:
+    """The spans sorted, with those that overlap or touch joined. ValueError when one is empty or reaches outside the text."""
+    merged: list[list[int]] = []
+    for start, end in sorted(spans):
+        if not 0 <= start < end <= length:
+            raise ValueError(f"{start}-{end} is not a part of a text of {length} characters")
+        if merged and start <= merged[-1][1]:
+            merged[-1][1] = max(merged[-1][1], end)
+        else:
+            merged.append([start, end])
+    return merged

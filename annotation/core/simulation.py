@@ -1,0 +1,82 @@
+"""Simulated annotators: what they answer and how long they take. For demonstrations, load and tests; never data about people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+KINDS = ("reliable", "clicker", "speeder", "contrarian", "confuser", "dropout")
+SIGMA = 0.6  # spread of the log of the seconds: the middle half lies between 0.67 and 1.5 times the median
+NEIGHBOUR = 0.75  # share of a reliable annotator's mistakes that are one grade off
+
+
+class Behaviour(NamedTuple):
+    """One answer: the grade, and the active milliseconds it took."""
+
+    grade: int
+    active_ms: int
+
+
+def mixture(text: str) -> dict[str, float]:
+    """Weights of kinds from `reliable:8,clicker:1`; a kind without a number has weight 1. ValueError for what it does not know."""
+    weights: dict[str, float] = {}
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        kind, _, weight = part.partition(":")
+        if kind not in KINDS:
+            raise ValueError(f"{kind!r} is not a kind of annotator; the kinds are {', '.join(KINDS)}")
+        weights[kind] = float(weight or 1)
+    if not weights or min(weights.values()) < 0 or sum(weights.values()) <= 0:
+        raise ValueError(f"{text!r} names no annotators; write for instance reliable:8,clicker:1")
+    return weights
+
+
+def kinds_of(n: int, weights: Mapping[str, float]) -> list[str]:
+    """The kind of each of n annotators, in the proportions of the weights, by largest remainders; ties in the order of `weights`."""
+    total = sum(weights.values())
+    exact = {kind: n * weight / total for kind, weight in weights.items()}
+    counts = {kind: int(share) for kind, share in exact.items()}
+    by_remainder = sorted(exact, key=lambda kind: counts[kind] - exact[kind])
+    for kind in by_remainder[: n - sum(counts.values())]:
+        counts[kind] += 1
+    return [kind for kind in weights for _ in range(counts[kind])]
+
+
+def truth(grade: int | None, values: Sequence[int]) -> int:
+    """The grade of the scale that stands for a grade of the qrels: the highest that is not above it.
+
+    A pair that the qrels do not know, or of a negative grade, is taken for the lowest grade: in a simulation somebody has to answer.
+    """
+    if grade is None:
+        return values[0]
+    return max((value for value in values if value <= grade), default=values[0])
+
+
+def behave(kind: str, true_grade: int, values: Sequence[int], *, reliability: float, seconds: float, rng: np.random.Generator) -> Behaviour:
+    """One answer of an annotator of a kind.
+
+    reliable and dropout: the true grade with probability `reliability`, else mostly a neighbouring one. clicker: any grade, in a
+    quarter of the time. speeder: any grade, in under a second. contrarian: the scale upside down. confuser: takes the two middle
+    grades for each other. Times are log-normal with median `seconds`.
+    """
+    place = values.index(true_grade)
+    pace = {"clicker": 0.25}.get(kind, 1.0)
+    taken = float(np.exp(np.log(seconds * pace) + SIGMA * rng.standard_normal()))
+    if kind == "speeder":
+        taken = float(rng.uniform(0.2, 0.9))
+    if kind in ("clicker", "speeder"):
+        return Behaviour(int(values[int(rng.integers(len(values)))]), round(taken * 1000))
+    if kind == "contrarian":
+        place = len(values) - 1 - place
+    if kind == "confuser":
+        low, high = (len(values) - 1) // 2, len(values) // 2
+        if low == high:  # an odd scale: the middle and the one above
+            high = min(low + 1, len(values) - 1)
+        place = {low: high, high: low}.get(place, place)
+    if rng.random() >= reliability:
+        others = [i for i in range(len(values)) if i != place]
+        near = [i for i in others if abs(i - place) == 1]
+        chosen = near if rng.random() < NEIGHBOUR else others
+        place = chosen[int(rng.integers(len(chosen)))]
+    return Behaviour(int(values[place]), max(1, round(taken * 1000)))

@@ -1,0 +1,1 @@
+"""The demo campaign: the documentation of the installed Python standard library, three systems really run over it."""

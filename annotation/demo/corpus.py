@@ -1,0 +1,94 @@
+"""Documents from the docstrings of the Python standard library that is installed with the interpreter.
+
+Python modules are parsed, never imported: importing some has effects. Compiled modules are imported, those on a list of
+harmless ones only.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+LEFT_OUT = {"test", "tests", "idlelib", "lib2to3", "site-packages", "__pycache__", "turtledemo", "ensurepip", "_pyrepl", "idle_test", "pydoc_data"}
+COMPILED = [
+    *["math", "cmath", "itertools", "_bisect", "_heapq", "_collections", "_functools", "_operator", "_random", "_struct", "_csv"],
+    *["_json", "_pickle", "_datetime", "_decimal", "zlib", "binascii", "array", "select", "_socket", "time", "unicodedata", "_io"],
+    *["builtins", "sys", "gc", "marshal", "errno", "signal", "_statistics", "_zoneinfo", "mmap", "pwd", "grp", "resource", "fcntl"],
+]
+SHORTEST = 60
+"""Docstrings of fewer characters say too little to be judged."""
+
+
+class Entry(NamedTuple):
+    """One document: dotted name, kind (module, class, function, method), signature or heading, docstring."""
+
+    document: str
+    kind: str
+    title: str
+    text: str
+    module: str
+
+
+def standard_library() -> list[Entry]:
+    """All entries, ordered by name, one for each name."""
+    entries = {entry.document: entry for entry in [*compiled_modules(), *source_modules()]}
+    return [entries[name] for name in sorted(entries)]
+
+
+def source_modules() -> Iterator[Entry]:
+    root = Path(sysconfig.get_path("stdlib"))
+    for path in sorted(root.rglob("*.py")):
+        parts = path.relative_to(root).with_suffix("").parts
+        if LEFT_OUT.intersection(parts) or any(part.startswith("config-") for part in parts):
+            continue
+        module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        if any(part.startswith("_") for part in module.split(".")) or not module:
+            continue
+        try:
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+        except (SyntaxError, UnicodeDecodeError, ValueError):
+            continue
+        yield from _documented(tree, module, module)
+
+
+def _documented(node: ast.Module | ast.ClassDef, name: str, module: str) -> Iterator[Entry]:
+    if isinstance(node, ast.Module) and (text := _text(ast.get_docstring(node))):
+        yield Entry(name, "module", f"module {name}", text, module)
+    for child in node.body:
+        if not isinstance(child, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) or child.name.startswith("_"):
+            continue
+        full = f"{name}.{child.name}"
+        text = _text(ast.get_docstring(child))
+        if isinstance(child, ast.ClassDef):
+            if text:
+                yield Entry(full, "class", f"class {full}", text, module)
+            yield from _documented(child, full, module)
+        elif text:
+            kind = "method" if isinstance(node, ast.ClassDef) else "function"
+            yield Entry(full, kind, f"{full}({ast.unparse(child.args)})", text, module)
+
+
+def compiled_modules() -> Iterator[Entry]:
+    for name in COMPILED:
+        try:
+            module = importlib.import_module(name)
+        except ImportError:
+            continue
+        public = name.removeprefix("_")
+        for attribute, value in sorted(vars(module).items()):
+            if attribute.startswith("_") or not (inspect.isroutine(value) or inspect.isclass(value)):
+                continue
+            text = _text(inspect.getdoc(value))
+            if text:
+                kind = "class" if inspect.isclass(value) else "function"
+                yield Entry(f"{public}.{attribute}", kind, f"{kind} {public}.{attribute}", text, public)
+
+
+def _text(docstring: str | None) -> str:
+    text = (docstring or "").strip()
+    return text if len(text) >= SHORTEST else ""

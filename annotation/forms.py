@@ -1,0 +1,92 @@
+"""Forms of the people pages: the shape of what is typed in; meaning is checked by the services."""
+
+from __future__ import annotations
+
+import zoneinfo
+from typing import Any
+
+from django import forms
+from django.contrib.auth import get_user_model, password_validation
+from django.contrib.auth.validators import UnicodeUsernameValidator
+
+
+class SignInForm(forms.Form):
+    username = forms.CharField(max_length=150, widget=forms.TextInput(attrs={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}))
+    password = forms.CharField(widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}))
+
+
+class LinkForm(forms.Form):
+    email = forms.EmailField(label="Email address", widget=forms.EmailInput(attrs={"autocomplete": "email"}))
+
+
+class RegisterForm(forms.Form):
+    username = forms.CharField(
+        label="User name",
+        max_length=150,
+        validators=[UnicodeUsernameValidator()],
+        help_text="Only you and the campaign's managers see it; published data carry a pseudonym.",
+        widget=forms.TextInput(attrs={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}),
+    )
+    email = forms.EmailField(
+        label="Email address",
+        required=False,
+        help_text="Optional: with it you can sign in by a link instead of the password.",
+        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
+    )
+    password = forms.CharField(
+        help_text="At least 10 characters.", widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "minlength": "10"})
+    )
+
+    def clean_username(self) -> str:
+        name = self.cleaned_data["username"]
+        if get_user_model().objects.filter(username__iexact=name).exists():
+            raise forms.ValidationError("This name is taken. If it is yours, sign in; else choose another.")
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if data.get("password"):
+            user = get_user_model()(username=data.get("username", ""), email=data.get("email", ""))
+            try:
+                password_validation.validate_password(data["password"], user)
+            except forms.ValidationError as error:
+                self.add_error("password", error)
+        return data
+
+
+class CodeForm(forms.Form):
+    code = forms.CharField(max_length=20, widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}))
+
+
+class AccountForm(forms.Form):
+    email = forms.EmailField(label="Email address", required=False)
+    time_zone = forms.ChoiceField(label="Time zone", required=False, help_text="Deadlines and times are shown in it.")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        names = sorted(name for name in zoneinfo.available_timezones() if "/" in name and not name.startswith(("Etc/", "SystemV/", "posix/", "right/")))
+        self.fields["time_zone"].choices = [("", "UTC"), *[(name, name.replace("_", " ")) for name in names]]
+
+
+class PasswordForm(forms.Form):
+    current = forms.CharField(label="Current password", widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}))
+    new = forms.CharField(label="New password", widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "minlength": "10"}))
+
+    def __init__(self, user: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+        if not user.has_usable_password():
+            del self.fields["current"]
+
+    def clean_current(self) -> str:
+        if not self.user.check_password(self.cleaned_data["current"]):
+            raise forms.ValidationError("This is not your current password.")
+        return self.cleaned_data["current"]
+
+    def clean_new(self) -> str:
+        password_validation.validate_password(self.cleaned_data["new"], self.user)
+        return self.cleaned_data["new"]
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(max_length=100, help_text="What the token is for, such as “export script”.")

@@ -1,0 +1,247 @@
+"""Forms of the campaign's settings: rules, scale, guidelines, invitations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.models import User
+from django.utils.text import slugify
+
+from annotation.models import Campaign, Membership
+from pooling.models import Collection, Pool
+
+SHAPES = [
+    ("cross", "Cross"),
+    ("ring", "Ring"),
+    ("half", "Half disc"),
+    ("disc", "Disc"),
+    ("square", "Square"),
+    ("triangle", "Triangle"),
+    ("diamond", "Diamond"),
+    ("bar", "Bar"),
+    ("star", "Star"),
+]
+FEWEST_GRADES, MOST_GRADES = 2, 9
+
+
+class NewCampaignForm(forms.Form):
+    name = forms.CharField(max_length=200, help_text="What annotators will read, such as “Health queries 2026”.")
+    collection = forms.ModelChoiceField(Collection.objects.none(), help_text="The topics, documents and runs to judge.")
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        every = Collection.objects.all() if user.is_superuser else Collection.objects.filter(managers=user)
+        self.fields["collection"].queryset = every
+
+    def clean_name(self) -> str:
+        name = self.cleaned_data["name"].strip()
+        if not slugify(name):
+            raise forms.ValidationError("Use at least one letter or digit.")
+        return name
+
+
+class PoolForm(forms.Form):
+    pool = forms.ModelChoiceField(Pool.objects.none(), empty_label=None, widget=forms.RadioSelect)
+
+    def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["pool"].queryset = Pool.objects.filter(
+            collection=campaign.collection, n_pairs__gt=0
+        )  # one that is being built has none yet
+
+
+class RulesForm(forms.ModelForm):
+    deadline = forms.DateTimeField(
+        required=False,
+        help_text="In your time zone. After it only judgements made before it are taken, for the minutes of grace.",
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+    )
+
+    completion_url = forms.URLField(
+        label="Completion address", required=False, assume_scheme="https", help_text="Where annotators go at the end."
+    )
+
+    class Meta:
+        model = Campaign
+        fields = [
+            *["name", "description", "judgements_per_pair", "target_per_annotator", "daily_limit", "continue_after_target", "deadline"],
+            *[
+                "grace_minutes",
+                "closing_hours",
+                "threshold",
+                "min_active_seconds",
+                "idle_seconds",
+                "lease_minutes",
+                "lease_window",
+                "block_length",
+            ],
+            *["expected_seconds", "truncate_words", "spans", "spans_from", "rotate_text", "gold_every", "min_common", "min_partners"],
+            *["thanks_text", "completion_code", "completion_url", "qualification_pass"],
+        ]
+        labels = {
+            "judgements_per_pair": "Judgements per pair",
+            "target_per_annotator": "Target per annotator",
+            "daily_limit": "Limit per annotator and day",
+            "continue_after_target": "Annotators may go on after their target",
+            "grace_minutes": "Minutes of grace",
+            "closing_hours": "Hours of closing",
+            "threshold": "Lowest relevant grade",
+            "min_active_seconds": "Minimum active seconds",
+            "idle_seconds": "Idle limit in seconds",
+            "lease_minutes": "Lease minutes",
+            "lease_window": "Pairs leased ahead",
+            "block_length": "Pairs of one topic in a row",
+            "expected_seconds": "Expected seconds per judgement",
+            "truncate_words": "Show at most so many words",
+            "spans": "Marking passages",
+            "spans_from": "Required from grade",
+            "rotate_text": "Rotate the text",
+            "gold_every": "One gold pair in",
+            "min_common": "Planned overlap: common pairs",
+            "min_partners": "Planned overlap: with so many others",
+            "thanks_text": "Words of thanks",
+            "completion_code": "Completion code",
+            "qualification_pass": "Qualification: share to get right",
+        }
+        help_texts = {
+            "judgements_per_pair": "How many different annotators grade each pair. TripJudge: 3.",
+            "daily_limit": "Empty: none.",
+            "target_per_annotator": "0: no target.",
+            "closing_hours": "So long before the deadline pairs that have judgements come first, whatever their priority.",
+            "threshold": "Grades from this one up count as relevant on the two-grade scale.",
+            "min_active_seconds": "Faster judgements are kept as raw data and count nowhere. TripJudge: 1.",
+            "idle_seconds": "Stretches without a sign of life beyond this are not counted as active; it grows with the document's length.",
+            "lease_minutes": "How long a pair is reserved for the annotator who has it on screen.",
+            "block_length": "Then another topic is offered, where there is one of the same priority.",
+            "expected_seconds": "For the cost preview. TripJudge: 48.",
+            "truncate_words": "Empty: the whole text. What was cut can be shown on demand.",
+            "rotate_text": "Start each annotator at another sentence, as FiRA does; positions are mapped back.",
+            "gold_every": "On average one gold or everyone pair in so many.",
+            "min_common": "Each annotator shares at least so many pairs …; 0: not planned.",
+            "min_partners": "… with at least so many others.",
+            "completion_code": "Shown to annotators who reached their target.",
+            "qualification_pass": "0: no qualification. 0.7: seven of ten qualification pairs.",
+        }
+        widgets = {"description": forms.Textarea(attrs={"rows": 3}), "thanks_text": forms.Textarea(attrs={"rows": 3})}
+
+    groups = [
+        (
+            "The job",
+            ["name", "description", "judgements_per_pair", "threshold", "target_per_annotator", "daily_limit", "continue_after_target"],
+        ),
+        ("Time", ["deadline", "grace_minutes", "closing_hours", "min_active_seconds", "idle_seconds", "expected_seconds"]),
+        ("Reading", ["truncate_words", "spans", "spans_from", "rotate_text"]),
+        (
+            "Who gets what",
+            ["lease_minutes", "lease_window", "block_length", "gold_every", "min_common", "min_partners", "qualification_pass"],
+        ),
+        ("At the end", ["thanks_text", "completion_code", "completion_url"]),
+    ]
+
+    def grouped(self) -> list[tuple[str, list[forms.BoundField]]]:
+        return [(title, [self[name] for name in names]) for title, names in self.groups]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, least in {
+            "judgements_per_pair": 1,
+            "lease_minutes": 1,
+            "lease_window": 1,
+            "block_length": 1,
+            "gold_every": 2,
+            "idle_seconds": 5,
+        }.items():
+            self.fields[name].min_value = least
+            self.fields[name].widget.attrs["min"] = least
+        self.fields["lease_window"].widget.attrs["max"] = 10
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        for name in ("judgements_per_pair", "lease_minutes", "lease_window", "block_length"):
+            if data.get(name) == 0:
+                self.add_error(name, "At least 1.")
+        if (data.get("judgements_per_pair") or 0) > 50:
+            self.add_error("judgements_per_pair", "At most 50.")
+        if (data.get("lease_window") or 0) > 10:
+            self.add_error("lease_window", "At most 10: what is leased ahead is kept from the others.")
+        if not 0 <= (data.get("qualification_pass") or 0) <= 1:
+            self.add_error("qualification_pass", "A share from 0 to 1.")
+        if bool(data.get("min_common")) != bool(data.get("min_partners")):
+            self.add_error("min_partners", "Planned overlap needs both numbers, or neither.")
+        return data
+
+
+class GradeForm(forms.Form):
+    name = forms.CharField(max_length=60, required=False)
+    explanation = forms.CharField(max_length=500, required=False, widget=forms.Textarea(attrs={"rows": 2}))
+    example = forms.CharField(max_length=500, required=False, widget=forms.Textarea(attrs={"rows": 2}))
+    shape = forms.ChoiceField(choices=SHAPES, required=False)
+
+
+class BaseScale(forms.BaseFormSet):
+    """Grades from the lowest up; rows without a name are left out."""
+
+    def clean(self) -> None:
+        names = [form.cleaned_data.get("name", "").strip() for form in self.forms if hasattr(form, "cleaned_data")]
+        named = [name for name in names if name]
+        if not FEWEST_GRADES <= len(named) <= MOST_GRADES:
+            raise forms.ValidationError(f"A scale has {FEWEST_GRADES} to {MOST_GRADES} grades.")
+        if len({name.casefold() for name in named}) < len(named):
+            raise forms.ValidationError("Two grades have the same name.")
+        if any(not name for name in names[: len(named)]):
+            raise forms.ValidationError("Name the grades one after the other, from the lowest up, without a gap.")
+
+    def scale(self) -> list[dict[str, object]]:
+        rows = [form.cleaned_data for form in self.forms if form.cleaned_data.get("name", "").strip()]
+        return [
+            {
+                "value": value,
+                "name": row["name"].strip(),
+                "explanation": row.get("explanation", "").strip(),
+                "example": row.get("example", "").strip(),
+                "shape": row.get("shape") or SHAPES[value][0],
+            }
+            for value, row in enumerate(rows)
+        ]
+
+
+ScaleFormSet = forms.formset_factory(GradeForm, formset=BaseScale, extra=0, min_num=MOST_GRADES, max_num=MOST_GRADES, validate_max=True)
+
+
+class GuidelineForm(forms.Form):
+    text = forms.CharField(
+        label="Guidelines",
+        widget=forms.Textarea(attrs={"rows": 22, "class": "mono"}),
+        help_text="Markdown: # headings, - lists, **bold**, tables.",
+    )
+    note = forms.CharField(
+        label="What changed", max_length=300, required=False, help_text="Annotators see it when they must read the new version."
+    )
+    consent_text = forms.CharField(
+        label="Consent",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 6}),
+        help_text="Markdown. If given, annotators must agree before the first pair.",
+    )
+
+
+class InvitationForm(forms.Form):
+    role = forms.ChoiceField(choices=[(Membership.Role.ANNOTATOR, "Annotators"), (Membership.Role.MANAGER, "A manager")])
+    max_uses = forms.IntegerField(
+        label="Good for so many people", min_value=1, max_value=100_000, required=False, help_text="Empty: any number."
+    )
+    expires_at = forms.DateTimeField(label="Good until", required=False, widget=forms.DateTimeInput(attrs={"type": "datetime-local"}))
+
+
+class NamesForm(forms.Form):
+    file = forms.FileField(label="CSV file", required=False, help_text="A column of names; or a header with name and email.")
+    names = forms.CharField(label="… or type them", required=False, widget=forms.Textarea(attrs={"rows": 5, "class": "mono"}))
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if bool(data.get("file")) == bool((data.get("names") or "").strip()):
+            raise forms.ValidationError("Give a file or type the names: one of the two.")
+        if data.get("file") and data["file"].size > 2_000_000:
+            raise forms.ValidationError("A file of names is smaller than 2 MB.")
+        return data

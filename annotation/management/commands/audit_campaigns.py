@@ -1,0 +1,40 @@
+"""Recompute every counter of campaigns from their rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection, transaction
+
+from annotation.models import Campaign
+from annotation.selectors.judging import audit_invariants
+
+
+class Command(BaseCommand):
+    help = (
+        "Recompute the counters of campaigns from judgements and leases, and say what does not agree. "
+        "Changes nothing; may run while people judge."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("campaigns", nargs="*", metavar="SLUG", help="default: all")
+
+    def handle(self, *args: object, **options: Any) -> None:
+        campaigns = Campaign.objects.order_by("slug")
+        if options["campaigns"]:
+            campaigns = campaigns.filter(slug__in=options["campaigns"])
+            unknown = set(options["campaigns"]) - set(campaigns.values_list("slug", flat=True))
+            if unknown:
+                raise CommandError(f"There is no campaign {', '.join(sorted(unknown))}.", returncode=2)
+        broken = 0
+        for slug in list(campaigns.values_list("slug", flat=True)):
+            with transaction.atomic():
+                if connection.vendor == "postgresql":
+                    with connection.cursor() as cursor:
+                        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                found = audit_invariants(Campaign.objects.get(slug=slug))
+            broken += len(found)
+            self.stdout.write(f"{slug}: {'; '.join(found) or 'all counters agree'}")
+        if broken:
+            raise CommandError(f"{broken} counters do not agree with the rows.")

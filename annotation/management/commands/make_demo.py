@@ -1,0 +1,22 @@
+"""`manage.py make_demo`: the demo campaign, on an empty database only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.demo.accounts import remembered_sign_ins
+from annotation.demo.campaign import make_demo
+from pooling.models import Collection
+
+
+class Command(BaseCommand):
+    help = "Make the demo campaign from the documentation of the Python standard library."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if Collection.objects.exists():
+            raise CommandError("there are collections already; the demo is made on an empty database only")
+        make_demo(self.stdout.write)
+        for role, name, password in remembered_sign_ins():
+            self.stdout.write(f"  {role:<10} {name:<12} {password}")

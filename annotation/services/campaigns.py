@@ -1,0 +1,215 @@
+"""Campaigns: making, changing, opening, pausing, closing; their guidelines. Every change leaves a row in the audit trail."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.text import slugify
+
+from annotation.core import scale as scales
+from annotation.models import Campaign, GuidelineVersion, Lease, Membership
+from annotation.services import pairs, people, slots
+from annotation.services.audit import record
+from annotation.services.errors import CampaignError
+from annotation.services.pairs import extend, set_kind, set_pool  # the same door for callers
+from pooling.models import Collection
+
+__all__ = [
+    "CampaignError",
+    "close",
+    "create_campaign",
+    "extend",
+    "open_campaign",
+    "pause",
+    "resume",
+    "save_guideline",
+    "set_kind",
+    "set_pool",
+    "update_campaign",
+]
+
+SETTINGS = {
+    "name", "description", "scale", "threshold", "judgements_per_pair", "target_per_annotator", "daily_limit", "continue_after_target",
+    "deadline", "grace_minutes", "closing_hours", "min_active_seconds", "idle_seconds", "lease_minutes", "lease_window", "block_length",
+    "expected_seconds", "truncate_words", "spans", "spans_from", "rotate_text", "gold_every", "min_common", "min_partners",
+    "consent_text", "thanks_text", "completion_code", "completion_url", "qualification_pass",
+}  # fmt: skip
+FIXED_BY_JUDGEMENTS = {"rotate_text"}  # would change what earlier judgements were about
+
+
+def create_campaign(
+    *,
+    name: str,
+    collection: Collection,
+    actor: User | None,
+    slug: str = "",
+    simulated: bool = False,
+    seed: int | None = None,
+    **settings: Any,
+) -> Campaign:
+    """A draft campaign; `actor` becomes its manager. settings: fields of SETTINGS. Raises CampaignError with what is wrong."""
+    campaign = Campaign(
+        name=name,
+        collection=collection,
+        created_by=actor,
+        simulated=simulated,
+        seed=secrets.randbelow(2**31) if seed is None else seed,
+    )
+    _assign(campaign, settings)
+    _check(campaign)
+    wanted = (slug or slugify(name))[:70] or "campaign"
+    for number in range(1, 1000):
+        campaign.slug = wanted if number == 1 else f"{wanted}-{number}"
+        try:
+            with transaction.atomic():
+                campaign.save(force_insert=True)
+                if actor is not None:
+                    people.add_member(campaign=campaign, user=actor, role=Membership.Role.MANAGER)
+                record(campaign, actor, "made the campaign", campaign.name, settings=sorted(settings))
+            return campaign
+        except IntegrityError:
+            campaign.pk = None
+            if not Campaign.objects.filter(slug=campaign.slug).exists() or slug:
+                raise CampaignError(f"The address “{campaign.slug}” is taken; choose another.") from None
+    raise CampaignError("Choose another name; this one is taken too often.")
+
+
+def update_campaign(campaign: Campaign, *, actor: User | None, **settings: Any) -> Campaign:
+    """Change settings, also while it is open. The judgements per pair are changed for all its pairs.
+
+    A grade that was given cannot leave the scale. Raises CampaignError; then nothing is changed.
+    """
+    before = {name: getattr(campaign, name) for name in settings}
+    _assign(campaign, settings)
+    try:
+        _check(campaign)
+        _check_against_judgements(campaign, before)
+    except CampaignError:
+        _assign(campaign, before)
+        raise
+    changed = {name: [before[name], getattr(campaign, name)] for name in settings if before[name] != getattr(campaign, name)}
+    if not changed:
+        return campaign
+    with transaction.atomic():
+        campaign.save(update_fields=list(changed))
+        record(
+            campaign,
+            actor,
+            "changed settings",
+            ", ".join(sorted(changed)),
+            changes={k: [_plain(v) for v in both] for k, both in changed.items()},
+        )
+    if "judgements_per_pair" in changed:
+        pairs.renew_slots(campaign)
+    return campaign
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _assign(campaign: Campaign, settings: dict[str, Any]) -> None:
+    unknown = set(settings) - SETTINGS
+    if unknown:
+        raise TypeError(f"not settings of a campaign: {', '.join(sorted(unknown))}")
+    for name, value in settings.items():
+        setattr(campaign, name, value)
+
+
+def _check(campaign: Campaign) -> None:
+    found = scales.problems(campaign.scale, threshold=campaign.threshold)
+    if not campaign.name.strip():
+        found.append("Give the campaign a name.")
+    if campaign.judgements_per_pair < 1:
+        found.append("A pair needs at least one judgement.")
+    if campaign.lease_minutes < 1:
+        found.append("A lease lasts at least one minute.")
+    if not 0 <= campaign.qualification_pass <= 1:
+        found.append("The share of qualification pairs to get right is between 0 and 1.")
+    if campaign.daily_limit is not None and campaign.daily_limit < 1:
+        found.append("The daily limit is at least 1, or empty for none.")
+    if campaign.min_active_seconds < 0 or campaign.expected_seconds <= 0 or campaign.idle_seconds < 5:
+        found.append("Times are positive, and the idle limit is at least 5 seconds.")
+    if found:
+        raise CampaignError(" ".join(found))
+
+
+def _check_against_judgements(campaign: Campaign, before: dict[str, Any]) -> None:
+    changed = {name for name, value in before.items() if value != getattr(campaign, name)}
+    if not changed & (FIXED_BY_JUDGEMENTS | {"scale"}):
+        return
+    given = campaign.pairs.filter(judgements__grade__isnull=False).values_list("judgements__grade", flat=True).distinct()
+    grades = {int(grade) for grade in given if grade is not None}
+    lost = grades - set(scales.values(campaign.scale))
+    if lost:
+        raise CampaignError(f"Grade {min(lost)} has been given in this campaign, so it has to stay in the scale.")
+    if grades and changed & FIXED_BY_JUDGEMENTS:
+        raise CampaignError("There are judgements already; whether texts are rotated cannot be changed any more.")
+
+
+def _move(campaign: Campaign, actor: User | None, *, source: set[Campaign.State], to: str, action: str, **changes: Any) -> Campaign:
+    """Change the state by compare-and-set, so that of two managers at once one is told."""
+    with transaction.atomic():
+        moved = Campaign.objects.filter(pk=campaign.pk, state__in=source).update(state=to, **changes)
+        if not moved:
+            campaign.refresh_from_db()
+            raise CampaignError(f"The campaign is {campaign.state}; this is not possible now.")
+        record(campaign, actor, action, campaign.name, **{k: _plain(v) for k, v in changes.items()})
+    campaign.refresh_from_db()
+    return campaign
+
+
+def open_campaign(campaign: Campaign, *, actor: User | None = None) -> Campaign:
+    """Let annotators judge. Needs pairs and a deadline that is not over; a closed campaign can be opened again."""
+    if not campaign.pairs.exists():
+        raise CampaignError("The campaign has no pairs yet: choose a pool first.")
+    if campaign.deadline is not None and campaign.deadline <= timezone.now():
+        raise CampaignError("The deadline is over: set a later one first.")
+    opened = campaign.opened_at or timezone.now()
+    source = {Campaign.State.DRAFT, Campaign.State.CLOSED}
+    return _move(campaign, actor, source=source, to=Campaign.State.OPEN, action="opened", opened_at=opened, closed_at=None)
+
+
+def pause(campaign: Campaign, *, reason: str = "", actor: User | None = None) -> Campaign:
+    """No new pairs are served; answers for those already on somebody's screen are still taken."""
+    return _move(campaign, actor, source={Campaign.State.OPEN}, to=Campaign.State.PAUSED, action="paused", paused_reason=reason)
+
+
+def resume(campaign: Campaign, *, actor: User | None = None) -> Campaign:
+    return _move(campaign, actor, source={Campaign.State.PAUSED}, to=Campaign.State.OPEN, action="resumed", paused_reason="")
+
+
+def close(campaign: Campaign, *, actor: User | None = None) -> Campaign:
+    """End the judging. Leases are given back; answers given before, and still on their way, are taken within the grace."""
+    now = timezone.now()
+    source = {Campaign.State.OPEN, Campaign.State.PAUSED}
+    _move(campaign, actor, source=source, to=Campaign.State.CLOSED, action="closed", closed_at=now)
+
+    def give_back() -> None:
+        rows = Lease.objects.select_for_update().filter(membership__campaign=campaign, state=Lease.State.LIVE)
+        slots.end_leases(list(rows.order_by("pk")), Lease.State.RELEASED, now)
+
+    slots.retrying(give_back)
+    return campaign
+
+
+def save_guideline(campaign: Campaign, text: str, *, note: str = "", actor: User | None = None) -> GuidelineVersion:
+    """A new version of the guidelines (Markdown); annotators must read it before they go on. The same text again makes none."""
+    for _ in range(10):
+        newest = campaign.guidelines.order_by("number").last()
+        if newest is not None and newest.text == text:
+            return newest
+        number = newest.number + 1 if newest else 1
+        try:
+            with transaction.atomic():
+                version = GuidelineVersion.objects.create(campaign=campaign, number=number, text=text, note=note, created_by=actor)
+                record(campaign, actor, "wrote guidelines", f"version {number}", note=note)
+                return version
+        except IntegrityError:
+            continue  # somebody else saved at the same moment
+    raise RuntimeError("no free guideline number in ten tries")

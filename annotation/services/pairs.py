@@ -1,0 +1,163 @@
+"""The pairs of a campaign: made from the pool, extended with it, and given their kind."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+from django.db.models import Count, F, Max, Min, Q, Value
+from django.db.models.functions import Greatest
+
+from annotation.models import Campaign, Pair
+from annotation.services import slots
+from annotation.services.audit import record
+from annotation.services.errors import CampaignError
+from pooling.models import Pool, PoolEntry
+
+MISSING_PAIRS = """INSERT INTO annotation_pair
+  (campaign_id, entry_id, topic_row, kind, priority, position, needed, counted, held, open_slots, started, unjudgeable,
+   gold_explanation, adjudicated_reason)
+  SELECT %(campaign)s, e.id, e.topic_id, 'normal', e.priority, e.position, %(n)s, 0, 0, %(n)s, %(no)s, %(no)s, '', ''
+  FROM pooling_poolentry e JOIN pooling_topic t ON t.id = e.topic_id
+  WHERE e.pool_id = %(pool)s AND e.id BETWEEN %(first)s AND %(last)s AND t.removed_reason = ''
+    AND NOT EXISTS (SELECT 1 FROM annotation_pair p WHERE p.campaign_id = %(campaign)s AND p.entry_id = e.id)"""
+
+
+def batches(ids: tuple[int | None, int | None]) -> list[tuple[int, int]]:
+    """Ranges of row ids from (first, last), small enough for one transaction, for judges are waiting."""
+    first, last = ids
+    if first is None or last is None:
+        return []
+    return [(start, min(start + slots.BATCH - 1, last)) for start in range(first, last + 1, slots.BATCH)]
+
+
+def breathe(batch: int) -> None:
+    """Leave the single writer of SQLite to others between two batches."""
+    if connection.vendor == "sqlite" and batch and not connection.in_atomic_block:
+        time.sleep(0.03)
+
+
+def set_pool(campaign: Campaign, pool: Pool, *, actor: User | None = None) -> int:
+    """Make the pool's entries the campaign's pairs; returns how many pairs there are. Entries of removed topics are left out.
+
+    Repeating it completes what an interruption left. A campaign that has judgements keeps its pool.
+    """
+    if pool.collection_id != campaign.collection_id:
+        raise CampaignError("The pool belongs to another collection.")
+    if campaign.pool_id not in (None, pool.pk):
+        if Pair.objects.filter(campaign=campaign, leases__isnull=False).exists():
+            raise CampaignError("Pairs of this campaign's pool have been served already; make another campaign for another pool.")
+        Pair.objects.filter(campaign=campaign).delete()
+    campaign.pool = pool
+    campaign.save(update_fields=["pool"])
+    made = _add_missing(campaign)
+    record(campaign, actor, "set the pool", pool.name, pairs=campaign.n_pairs, made=made)
+    return campaign.n_pairs
+
+
+def extend(campaign: Campaign, *, actor: User | None = None) -> int:
+    """Take up what the campaign's pool has gained: new pairs, better ranks, the new order. Judgements and leases are not touched.
+
+    Returns how many pairs were added. May run while annotators judge.
+    """
+    if campaign.pool_id is None:
+        raise CampaignError("The campaign has no pool yet.")
+    made = _add_missing(campaign)
+    moved = _follow_order(campaign)
+    record(
+        campaign, actor, "extended the pool", campaign.pool.name if campaign.pool else "", added=made, moved=moved, pairs=campaign.n_pairs
+    )
+    return made
+
+
+def _add_missing(campaign: Campaign) -> int:
+    made = 0
+    ids = PoolEntry.objects.filter(pool=campaign.pool_id).aggregate(first=Min("pk"), last=Max("pk"))
+    for number, (first, last) in enumerate(batches((ids["first"], ids["last"]))):
+        breathe(number)
+        with transaction.atomic(), connection.cursor() as cursor:
+            n = slots.per_pair(campaign.pk)
+            values = {"campaign": campaign.pk, "pool": campaign.pool_id, "n": n, "no": False, "first": first, "last": last}
+            cursor.execute(MISSING_PAIRS, values)
+            made += cursor.rowcount
+    count_pairs(campaign)
+    return made
+
+
+def _follow_order(campaign: Campaign) -> int:
+    """Give pairs the priority and position of their entries where these have changed, a batch at a time."""
+    moved = 0
+    ids = Pair.objects.filter(campaign=campaign).aggregate(first=Min("pk"), last=Max("pk"))
+    for number, (first, last) in enumerate(batches((ids["first"], ids["last"]))):
+        breathe(number)
+
+        def follow(first: int = first, last: int = last) -> int:
+            rows = Pair.objects.select_for_update(of=("self",)).select_related("entry").filter(campaign=campaign, pk__range=(first, last))
+            changed = []
+            for pair in rows.order_by("pk"):
+                entry = pair.entry
+                if (pair.priority, pair.position) != (entry.priority, entry.position):
+                    pair.priority, pair.position = entry.priority, entry.position
+                    changed.append(pair)
+            Pair.objects.bulk_update(changed, ["priority", "position"], batch_size=slots.BATCH)
+            return len(changed)
+
+        moved += slots.retrying(follow)
+    return moved
+
+
+def renew_slots(campaign: Campaign) -> None:
+    """After a change of judgements per pair: give every pair its new number of slots, while annotators judge."""
+    ids = Pair.objects.filter(campaign=campaign).aggregate(first=Min("pk"), last=Max("pk"))
+    for number, (first, last) in enumerate(batches((ids["first"], ids["last"]))):
+        breathe(number)
+
+        def renew(first: int = first, last: int = last) -> None:
+            rows = Pair.objects.filter(campaign=campaign, pk__range=(first, last))
+            list(rows.select_for_update().order_by("pk").values_list("pk", flat=True))  # in the order in which everybody locks
+            n = slots.per_pair(campaign.pk)
+            needed = Greatest(F("counted"), Value(n))  # what was counted stays counted
+            rows.filter(kind=Pair.Kind.NORMAL, unjudgeable=False).update(needed=needed, open_slots=needed - F("counted") - F("held"))
+            rows.filter(kind__in=[Pair.Kind.GOLD, Pair.Kind.EVERYONE]).update(needed=n, open_slots=n - F("counted") - F("held"))
+
+        slots.retrying(renew)
+
+
+def count_pairs(campaign: Campaign) -> None:
+    """Store how many pairs of each kind and how many topics the campaign has."""
+    counts: dict[str, Any] = Pair.objects.filter(campaign=campaign).aggregate(
+        n_pairs=Count("pk"),
+        n_topics=Count("topic_row", distinct=True),
+        n_gold=Count("pk", filter=Q(kind=Pair.Kind.GOLD)),
+        n_everyone=Count("pk", filter=Q(kind=Pair.Kind.EVERYONE)),
+    )
+    for name, value in counts.items():
+        setattr(campaign, name, value)
+    campaign.save(update_fields=list(counts))
+
+
+def set_kind(pair: Pair, kind: str, *, gold_grade: int | None = None, explanation: str = "", actor: User | None = None) -> Pair:
+    """Make a pair normal, gold, everyone or qualification. Gold and qualification need the known grade.
+
+    A pair that somebody has judged cannot become a qualification pair, for its judgements would leave the labels.
+    """
+    campaign = pair.campaign
+    known = kind in (Pair.Kind.GOLD, Pair.Kind.QUALIFICATION)
+    if known and gold_grade not in [grade["value"] for grade in campaign.scale]:
+        raise CampaignError("The known grade must be one of the scale.")
+
+    def change() -> Pair:
+        row = slots.locked([pair.pk])[pair.pk]
+        if Pair.Kind.QUALIFICATION in (kind, row.kind) and kind != row.kind and row.judgements.exists():
+            raise CampaignError("The pair has judgements: it can neither become a qualification pair nor cease to be one.")
+        row.kind, row.gold_grade, row.gold_explanation = kind, gold_grade if known else None, explanation if known else ""
+        row.save(update_fields=["kind", "gold_grade", "gold_explanation"])
+        slots.save(row)
+        record(campaign, actor, f"made a pair {kind}", str(row.entry), gold_grade=row.gold_grade)
+        return row
+
+    changed = slots.retrying(change)
+    count_pairs(campaign)
+    return changed

@@ -1,0 +1,275 @@
+"""Invitations, joining, accounts, sign-in links and API tokens."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import re
+import secrets
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import AbstractBaseUser, User
+from django.contrib.auth.tokens import PasswordResetTokenGenerator
+from django.core.exceptions import ValidationError
+from django.core.mail import send_mail
+from django.core.validators import validate_email
+from django.db import IntegrityError, transaction
+from django.db.models import F, Q
+from django.utils import timezone
+from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
+
+from annotation.models import ApiTokenRow, AuditEvent, Campaign, Invitation, Membership, Message, Profile
+from annotation.services.audit import record
+from annotation.services.errors import CampaignError
+from pooling.formats.errors import FormatError, Problem
+
+CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no letters that look like digits
+MOST_NAMES = 5000
+
+
+class PeopleError(Exception):
+    """A person's mistake, as one sentence that can be shown."""
+
+
+class Invited(NamedTuple):
+    invitation: Invitation
+    name: str
+    email: str
+
+
+def invite(
+    *,
+    campaign: Campaign,
+    actor: User | None,
+    role: str = Membership.Role.ANNOTATOR,
+    name: str = "",
+    email: str = "",
+    max_uses: int | None = None,
+    expires_at: datetime | None = None,
+) -> Invitation:
+    """An invitation by link and by code; for one person when `max_uses` is 1."""
+    for _ in range(10):
+        code = "".join(secrets.choice(CODE_ALPHABET) for _ in range(8))
+        try:
+            with transaction.atomic():
+                invitation = Invitation.objects.create(
+                    campaign=campaign,
+                    role=role,
+                    name=name,
+                    email=email,
+                    max_uses=max_uses,
+                    expires_at=expires_at,
+                    code=code,
+                    created_by=actor,
+                )
+                AuditEvent.objects.create(
+                    campaign=campaign, actor=actor, action="invited", subject=name or "anyone with the link", details={"role": role, "uses": max_uses}
+                )
+                return invitation
+        except IntegrityError:
+            continue  # the code is taken
+    raise RuntimeError("no free invitation code in ten tries")
+
+
+def read_names(text: str, *, file: str = "names.csv") -> list[tuple[str, str]]:
+    """(name, email) from CSV: a column of names, or a header with `name` and optionally `email`.
+
+    Raises FormatError with every mistake: an empty name, a malformed or repeated address, too many rows.
+    """
+    text = text.removeprefix("\ufeff")
+    dialect = "\t" if "\t" in text.partition("\n")[0] else ","
+    rows = [(number, [cell.strip() for cell in row]) for number, row in enumerate(csv.reader(io.StringIO(text), delimiter=dialect), start=1) if any(row)]
+    if not rows:
+        raise FormatError.single(file, None, "no names", "one name in each line, or a header with name and email")
+    header = [cell.lower() for cell in rows[0][1]]
+    if "name" in header or "email" in header:
+        name_at, email_at = (header.index(k) if k in header else None for k in ("name", "email"))
+        rows = rows[1:]
+    else:
+        name_at, email_at = 0, 1 if len(header) > 1 else None
+    people: list[tuple[str, str]] = []
+    problems: list[Problem] = []
+    seen: set[str] = set()
+    for number, cells in rows:
+        name = cells[name_at] if name_at is not None and name_at < len(cells) else ""
+        email = cells[email_at] if email_at is not None and email_at < len(cells) else ""
+        if not name and not email:
+            problems.append(Problem(number, "neither name nor address", "a name", ",".join(cells)))
+            continue
+        if email:
+            try:
+                validate_email(email)
+            except ValidationError:
+                problems.append(Problem(number, f"{email!r} is not an email address", "an address such as ada@example.org", ",".join(cells)))
+                continue
+            if email.lower() in seen:
+                problems.append(Problem(number, f"{email} appears twice", "each address once", ",".join(cells)))
+                continue
+            seen.add(email.lower())
+        people.append((name or email.partition("@")[0], email))
+    if len(people) > MOST_NAMES:
+        problems.append(Problem(None, f"{len(people)} names", f"at most {MOST_NAMES} at once"))
+    if problems:
+        raise FormatError(file, problems)
+    return people
+
+
+@transaction.atomic
+def invite_many(*, campaign: Campaign, actor: User | None, people: list[tuple[str, str]], expires_at: datetime | None = None) -> list[Invited]:
+    """A personal invitation, good for one use, for each (name, email)."""
+    return [
+        Invited(invite(campaign=campaign, actor=actor, name=name, email=email, max_uses=1, expires_at=expires_at), name, email)
+        for name, email in people
+    ]
+
+
+def revoke(*, invitation: Invitation, actor: User) -> None:
+    invitation.revoked_at = timezone.now()
+    invitation.save(update_fields=["revoked_at"])
+    AuditEvent.objects.create(campaign=invitation.campaign, actor=actor, action="revoked an invitation", subject=str(invitation))
+
+
+def find_invitation(*, token: str = "", code: str = "") -> Invitation:
+    """The invitation behind a link's token or a typed code. Raises PeopleError with the reason when it is no longer good."""
+    query = Q(token=token) if token else Q(code=re.sub(r"[^A-Z0-9]", "", code.upper()))
+    invitation = Invitation.objects.select_related("campaign").filter(query).first() if token or code else None
+    if invitation is None:
+        raise PeopleError("There is no such invitation. Check the link or the code, or ask the person who sent it.")
+    if invitation.revoked_at:
+        raise PeopleError("This invitation was withdrawn. Ask the person who sent it for a new one.")
+    if invitation.expires_at and invitation.expires_at <= timezone.now():
+        raise PeopleError("This invitation has expired. Ask the person who sent it for a new one.")
+    if invitation.max_uses is not None and invitation.n_uses >= invitation.max_uses:
+        raise PeopleError("This invitation has been used already. Sign in if it was you; else ask for a new one.")
+    return invitation
+
+
+def join(*, invitation: Invitation, user: User) -> Membership:
+    """Make the user a member; joining twice changes nothing. Raises PeopleError when the invitation is used up meanwhile."""
+    existing = Membership.objects.filter(campaign=invitation.campaign, user=user).first()
+    if existing is not None:
+        return existing
+    for _ in range(20):
+        try:
+            with transaction.atomic():
+                free = Q(max_uses__isnull=True) | Q(n_uses__lt=F("max_uses"))
+                if not Invitation.objects.filter(free, pk=invitation.pk, revoked_at=None).update(n_uses=F("n_uses") + 1):
+                    raise PeopleError("This invitation has been used already. Ask for a new one.")
+                return add_member(campaign=invitation.campaign, user=user, role=invitation.role)
+        except IntegrityError:
+            existing = Membership.objects.filter(campaign=invitation.campaign, user=user).first()
+            if existing is not None:
+                return existing  # the same person joined in another window; the use was rolled back with the failed insert
+    raise RuntimeError("no free pseudonym in twenty tries")
+
+
+def add_member(*, campaign: Campaign, user: User, role: str, simulated: bool = False) -> Membership:
+    """A new membership under a free pseudonym (IntegrityError when somebody else took it at the same moment)."""
+    membership = Membership.objects.create(
+        campaign=campaign,
+        user=user,
+        role=role,
+        pseudonym=next_pseudonym(campaign, role),
+        simulated=simulated,
+        seed=secrets.randbelow(2**62),
+    )
+    AuditEvent.objects.create(campaign=campaign, actor=user, action="joined", subject=membership.pseudonym, details={"role": role})
+    if simulated and not campaign.simulated:
+        campaign.simulated = True
+        campaign.save(update_fields=["simulated"])
+    return membership
+
+
+def next_pseudonym(campaign: Campaign, role: str) -> str:
+    """`A001`, `A002`, … for annotators and `M01` for managers: the first number not taken."""
+    letter, width = ("M", 2) if role == Membership.Role.MANAGER else ("A", 3)
+    taken = set(campaign.memberships.filter(pseudonym__startswith=letter).values_list("pseudonym", flat=True))
+    number = len(taken) + 1
+    while f"{letter}{number:0{width}d}" in taken:
+        number += 1
+    return f"{letter}{number:0{width}d}"
+
+
+def send_message(*, membership: Membership, text: str, actor: User | None) -> Message:
+    """A message that the annotator sees on the judging page until it is read. CampaignError when it is empty."""
+    if not text.strip():
+        raise CampaignError("Write something: an empty message helps nobody.")
+    message = Message.objects.create(membership=membership, text=text.strip()[:5000], created_by=actor)
+    record(membership.campaign, actor, "wrote a message", membership.pseudonym, text=message.text)
+    return message
+
+
+def register(*, username: str, password: str, email: str = "") -> User:
+    """A new account with its profile. The form has validated name and password."""
+    user = get_user_model().objects.create_user(username=username, password=password, email=email)
+    Profile.objects.create(user=user)
+    return user
+
+
+def profile_of(user: User) -> Profile:
+    return Profile.objects.get_or_create(user=user)[0]
+
+
+class SignInLinks(PasswordResetTokenGenerator):
+    """Links that sign one in: good once (a sign-in changes last_login) and for half an hour."""
+
+    key_salt = "annotation.services.people.SignInLinks"
+    minutes = 30
+
+    def check_token(self, user: AbstractBaseUser | None, token: str | None) -> bool:
+        if not super().check_token(user, token):
+            return False
+        moment = int((token or "0").partition("-")[0], 36)
+        return self._num_seconds(self._now()) - moment <= self.minutes * 60
+
+
+sign_in_links = SignInLinks()
+
+
+def sign_in_path(user: User) -> str:
+    """`<user>/<token>`: the end of the address that signs this person in."""
+    return f"{urlsafe_base64_encode(str(user.pk).encode())}/{sign_in_links.make_token(user)}"
+
+
+def user_of_sign_in_link(identifier: str, token: str) -> User | None:
+    try:
+        user = get_user_model().objects.get(pk=int(urlsafe_base64_decode(identifier)), is_active=True)
+    except (ValueError, OverflowError, get_user_model().DoesNotExist):
+        return None
+    return user if sign_in_links.check_token(user, token) else None
+
+
+def send_sign_in_link(*, email: str, address: str) -> None:
+    """Mail a link to every active account with this address; silent when there is none, so that nobody can probe for addresses.
+
+    address: absolute URL prefix to which `<user>/<token>` is added.
+    """
+    for user in get_user_model().objects.filter(email__iexact=email, is_active=True).exclude(email=""):
+        send_mail(
+            "Your sign-in link",
+            f"Hello {user.get_username()},\n\nthis link signs you in. It is good once, for {sign_in_links.minutes} minutes:\n\n"
+            f"{address}{sign_in_path(user)}\n\nIf you did not ask for it, ignore this message.\n",
+            settings.DEFAULT_FROM_EMAIL,
+            [user.email],
+        )
+
+
+def create_api_token(*, user: User, name: str) -> str:
+    """A new token for scripts. It is returned once; only its digest is stored."""
+    token = "assay_" + secrets.token_urlsafe(32)
+    ApiTokenRow.objects.create(user=user, name=name, digest=hashlib.sha256(token.encode()).hexdigest())
+    return token
+
+
+def user_of_api_token(token: str) -> User | None:
+    row = ApiTokenRow.objects.select_related("user").filter(digest=hashlib.sha256(token.encode()).hexdigest(), user__is_active=True).first()
+    if row is None:
+        return None
+    now = timezone.now()
+    if row.last_used_at is None or now - row.last_used_at > timedelta(minutes=5):
+        ApiTokenRow.objects.filter(pk=row.pk).update(last_used_at=now)
+    return row.user

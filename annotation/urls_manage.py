@@ -1,0 +1,15 @@
+"""Addresses of the pages on which a campaign is made and changed."""
+
+from django.urls import path
+
+from annotation.views import campaigns
+
+urlpatterns = [
+    path("campaigns/", campaigns.index, name="campaigns"),
+    path("campaigns/new", campaigns.new, name="campaign-new"),
+    path("campaigns/<slug:slug>/settings/", campaigns.settings, name="campaign-settings"),
+    path("campaigns/<slug:slug>/settings/<str:key>/", campaigns.step, name="campaign-step"),
+    path("campaigns/<slug:slug>/state", campaigns.change_state, name="campaign-state"),
+    path("campaigns/<slug:slug>/guidelines/<int:number>", campaigns.guideline, name="campaign-guideline"),
+    path("campaigns/<slug:slug>/invitations.csv", campaigns.invitation_links, name="campaign-invitations"),
+]

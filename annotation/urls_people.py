@@ -1,0 +1,16 @@
+"""Addresses of the people pages."""
+
+from django.urls import path
+
+from annotation.views import people
+
+urlpatterns = [
+    path("", people.home, name="home"),
+    path("sign-in", people.sign_in, name="sign-in"),
+    path("sign-in/link", people.ask_for_link, name="sign-in-link"),
+    path("sign-in/link/<str:identifier>/<str:token>", people.use_link, name="sign-in-link-use"),
+    path("sign-out", people.sign_out, name="sign-out"),
+    path("join", people.join_by_code, name="join-code"),
+    path("join/<str:token>", people.join, name="join"),
+    path("account", people.account, name="account"),
+]

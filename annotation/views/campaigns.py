@@ -1,0 +1,325 @@
+"""Making a campaign step by step, and its settings afterwards: the same pages. Every step can be left and resumed."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.forms_campaign import (
+    MOST_GRADES,
+    GuidelineForm,
+    InvitationForm,
+    NamesForm,
+    NewCampaignForm,
+    PoolForm,
+    RulesForm,
+    ScaleFormSet,
+)
+from annotation.markup import markdown
+from annotation.models import Campaign, Invitation, Membership
+from annotation.permissions import managed_campaign, may_create
+from annotation.services import campaigns as service
+from annotation.services import people
+from pooling.formats.errors import FormatError
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the way to an open campaign. `missing` says what is still to be done, empty when it is done."""
+
+    key: str
+    title: str
+    missing: str
+
+
+STEPS = ["files", "pool", "rules", "scale", "guidelines", "people", "open"]
+
+
+def steps_of(campaign: Campaign) -> list[Step]:
+    collection = campaign.collection
+    files = [name for name, there in (("topics", collection.topics.exists()), ("runs", collection.runs.exists())) if not there]
+    if not collection.document_files.exists() and not collection.documents.exists():
+        files.append("documents")
+    annotators = campaign.memberships.filter(role=Membership.Role.ANNOTATOR).exists()
+    invited = annotators or campaign.invitations.filter(revoked_at=None).exists()
+    version = campaign.guidelines.last()
+    return [
+        Step("files", "Files", f"{_listed(files)} to import" if files else ""),
+        Step("pool", "Pool", "" if campaign.pool_id else "no pool chosen"),
+        Step("rules", "Rules", ""),
+        Step("scale", "Scale", ""),
+        Step("guidelines", "Guidelines", "" if version else "nothing written"),
+        Step("people", "People", "" if invited else "nobody invited"),
+        Step("open", "Open", "" if campaign.state != Campaign.State.DRAFT else "not open yet"),
+    ]
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1] if words else ""
+
+
+@login_required
+@require_safe
+def index(request: HttpRequest) -> HttpResponse:
+    """All campaigns that the person manages."""
+    mine = Campaign.objects.select_related("collection", "pool")
+    if not request.user.is_superuser:
+        mine = mine.filter(memberships__user=request.user, memberships__role=Membership.Role.MANAGER)
+    return render(request, "annotation/campaigns.html", {"campaigns": mine, "may_create": may_create(request)})
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    if not may_create(request):
+        raise PermissionDenied("Ask an administrator for the right to make campaigns.")
+    form = NewCampaignForm(request.user, request.POST or None, initial={"collection": request.GET.get("collection")})
+    if request.method == "POST" and form.is_valid():
+        campaign = service.create_campaign(name=form.cleaned_data["name"], collection=form.cleaned_data["collection"], actor=request.user)
+        return redirect("campaign-step", campaign.slug, "files")
+    return render(request, "annotation/campaign_new.html", {"form": form}, status=400 if form.errors else 200)
+
+
+@login_required
+@require_safe
+def settings(request: HttpRequest, slug: str) -> HttpResponse:
+    """Straight to the first step with something left to do, else to the rules."""
+    campaign = managed_campaign(request, slug)
+    first = next((step.key for step in steps_of(campaign) if step.missing), "rules")
+    return redirect("campaign-step", slug, first)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def step(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+    campaign = managed_campaign(request, slug)
+    if key not in PAGES:
+        raise Http404("No such step.")
+    return PAGES[key](request, campaign)
+
+
+def _page(request: HttpRequest, campaign: Campaign, key: str, context: dict[str, object], *, bad: bool = False) -> HttpResponse:
+    steps = steps_of(campaign)
+    after = STEPS[STEPS.index(key) + 1] if key != STEPS[-1] else ""
+    frame = {"campaign": campaign, "steps": steps, "key": key, "next_step": after, "tab": "settings"}
+    return render(request, f"annotation/campaign_{key}.html", {**frame, **context}, status=400 if bad else 200)
+
+
+def _onward(request: HttpRequest, campaign: Campaign, key: str) -> HttpResponse:
+    """After saving: the next step while the campaign is made, the same page afterwards."""
+    messages.success(request, "Saved.")
+    if "onward" in request.POST and campaign.state == Campaign.State.DRAFT:
+        return redirect("campaign-step", campaign.slug, STEPS[STEPS.index(key) + 1])
+    return redirect("campaign-step", campaign.slug, key)
+
+
+def _files(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    collection = campaign.collection
+    removed = collection.topics.exclude(removed_reason="").count()
+    counts = {
+        "n_topics": collection.topics.count() - removed,
+        "n_removed": removed,
+        "n_undecided": collection.topics.exclude(proposal="").filter(decided_at=None, removed_reason="").count(),
+        "n_runs": collection.runs.count(),
+        "n_files": collection.document_files.count(),
+        "n_pools": collection.pools.count(),
+    }
+    return _page(request, campaign, "files", counts)
+
+
+def _pool(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    form = PoolForm(campaign, request.POST or None, initial={"pool": campaign.pool_id})
+    if request.method == "POST" and form.is_valid():
+        try:
+            service.set_pool(campaign, form.cleaned_data["pool"], actor=request.user)
+        except service.CampaignError as error:
+            form.add_error("pool", str(error))
+        else:
+            return _onward(request, campaign, "pool")
+    pools = list(campaign.collection.pools.filter(n_pairs__gt=0).prefetch_related("runs"))
+    for pool in pools:
+        pool.n_judgements = pool.n_pairs * campaign.judgements_per_pair
+        pool.hours = pool.n_judgements * campaign.expected_seconds / 3600
+    return _page(request, campaign, "pool", {"form": form, "pools": pools}, bad=bool(form.errors))
+
+
+def _rules(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    form = RulesForm(request.POST or None, instance=Campaign.objects.get(pk=campaign.pk))  # a copy: the form writes into its instance
+    if request.method == "POST" and form.is_valid():
+        try:
+            service.update_campaign(campaign, actor=request.user, **form.cleaned_data)
+        except service.CampaignError as error:
+            form.add_error(None, str(error))
+        else:
+            return _onward(request, campaign, "rules")
+    return _page(request, campaign, "rules", {"form": form, "grades": campaign.scale}, bad=bool(form.errors))
+
+
+def _scale(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    initial = [{**grade} for grade in campaign.scale] + [{} for _ in range(MOST_GRADES - len(campaign.scale))]
+    forms = ScaleFormSet(request.POST or None, initial=initial)
+    if request.method == "POST" and forms.is_valid():
+        try:
+            service.update_campaign(campaign, actor=request.user, scale=forms.scale())
+        except service.CampaignError as error:
+            return _page(request, campaign, "scale", {"forms": forms, "error": str(error)}, bad=True)
+        return _onward(request, campaign, "scale")
+    return _page(request, campaign, "scale", {"forms": forms, "n_shown": len(campaign.scale)}, bad=forms.is_bound)
+
+
+def _guidelines(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    newest = campaign.guidelines.last()
+    initial = {"text": newest.text if newest else STARTING_GUIDELINES, "consent_text": campaign.consent_text}
+    form = GuidelineForm(request.POST or None, initial=initial)
+    preview = None
+    if request.method == "POST" and form.is_valid():
+        if "preview" in request.POST:
+            preview = markdown(form.cleaned_data["text"])
+        else:
+            service.save_guideline(campaign, form.cleaned_data["text"], note=form.cleaned_data["note"], actor=request.user)
+            service.update_campaign(campaign, actor=request.user, consent_text=form.cleaned_data["consent_text"])
+            return _onward(request, campaign, "guidelines")
+    context = {"form": form, "newest": newest, "preview": preview, "versions": campaign.guidelines.order_by("-number")}
+    return _page(request, campaign, "guidelines", context, bad=bool(form.errors))
+
+
+def _people(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    action = request.POST.get("action", "")
+    link_form = InvitationForm(request.POST if action == "link" else None)
+    names_form = NamesForm(request.POST if action == "names" else None, request.FILES if action == "names" else None)
+    problems: list[str] = []
+    if action == "link" and link_form.is_valid():
+        people.invite(campaign=campaign, actor=request.user, **link_form.cleaned_data)
+        return redirect("campaign-step", campaign.slug, "people")
+    if action == "names" and names_form.is_valid():
+        upload = names_form.cleaned_data["file"]
+        try:
+            text = upload.read().decode("utf-8") if upload else names_form.cleaned_data["names"]
+            invited = people.invite_many(
+                campaign=campaign, actor=request.user, people=people.read_names(text, file=upload.name if upload else "names")
+            )
+        except UnicodeDecodeError:
+            problems = [f"{upload.name}: not UTF-8; save it as “CSV UTF-8” and try again"]
+        except FormatError as error:
+            problems = error.lines()
+        else:
+            messages.success(request, f"{len(invited)} personal invitations made.")
+            return redirect("campaign-step", campaign.slug, "people")
+    if action == "revoke":
+        people.revoke(
+            invitation=get_object_or_404(Invitation, campaign=campaign, pk=request.POST.get("invitation") or 0), actor=request.user
+        )
+        messages.success(request, "The invitation is withdrawn.")
+        return redirect("campaign-step", campaign.slug, "people")
+    invitations = list(campaign.invitations.filter(revoked_at=None).order_by("-created_at")[:500])
+    for invitation in invitations:
+        invitation.address = request.build_absolute_uri(reverse("join", args=[invitation.token]))
+    context = {
+        "link_form": link_form,
+        "names_form": names_form,
+        "problems": problems,
+        "invitations": invitations,
+        "members": campaign.memberships.select_related("user").order_by("role", "pseudonym"),
+    }
+    bad = bool(problems) or any(form.is_bound and form.errors for form in (link_form, names_form))
+    return _page(request, campaign, "people", context, bad=bad)
+
+
+def _open(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    pool = campaign.pool
+    n_judgements = pool.n_pairs * campaign.judgements_per_pair if pool else 0
+    context = {
+        "todo": [step for step in steps_of(campaign) if step.missing and step.key != "open"],
+        "n_judgements": n_judgements,
+        "hours": n_judgements * campaign.expected_seconds / 3600,
+        "n_annotators": -(-n_judgements // campaign.target_per_annotator) if campaign.target_per_annotator else None,
+    }
+    return _page(request, campaign, "open", context)
+
+
+PAGES = {"files": _files, "pool": _pool, "rules": _rules, "scale": _scale, "guidelines": _guidelines, "people": _people, "open": _open}
+
+
+@login_required
+@require_POST
+def change_state(request: HttpRequest, slug: str) -> HttpResponse:
+    """Open, pause, resume or close."""
+    campaign = managed_campaign(request, slug)
+    action = request.POST.get("action", "")
+    try:
+        if action == "open":
+            service.open_campaign(campaign, actor=request.user)
+        elif action == "pause":
+            service.pause(campaign, reason=request.POST.get("reason", ""), actor=request.user)
+        elif action == "resume":
+            service.resume(campaign, actor=request.user)
+        elif action == "close":
+            service.close(campaign, actor=request.user)
+        else:
+            raise Http404("No such action.")
+    except service.CampaignError as error:
+        messages.error(request, str(error))
+        return redirect("campaign-step", slug, "open")
+    messages.success(request, {"open": "The campaign is open.", "pause": "Paused.", "resume": "Open again.", "close": "Closed."}[action])
+    return redirect("campaign", slug)
+
+
+@login_required
+@require_safe
+def guideline(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """One version of the guidelines, for members."""
+    campaign = managed_campaign(request, slug)
+    version = get_object_or_404(campaign.guidelines, number=number)
+    return render(
+        request, "annotation/guideline.html", {"campaign": campaign, "version": version, "html": markdown(version.text), "tab": "settings"}
+    )
+
+
+@login_required
+@require_safe
+def invitation_links(request: HttpRequest, slug: str) -> HttpResponse:
+    """The open personal invitations as CSV: name, email, link, code."""
+    campaign = managed_campaign(request, slug)
+    response = HttpResponse(
+        content_type="text/csv; charset=utf-8", headers={"Content-Disposition": f'attachment; filename="{campaign.slug}-invitations.csv"'}
+    )
+    writer = csv.writer(response)
+    writer.writerow(["name", "email", "link", "code", "used"])
+    for invitation in campaign.invitations.filter(revoked_at=None).order_by("created_at"):
+        link = request.build_absolute_uri(reverse("join", args=[invitation.token]))
+        writer.writerow([harmless(invitation.name), harmless(invitation.email), link, invitation.code, invitation.n_uses])
+    return response
+
+
+def harmless(cell: str) -> str:
+    """The cell with an apostrophe before it where a spreadsheet would take it for a formula."""
+    return "'" + cell if cell[:1] in {"=", "+", "-", "@", "\t", "\r"} else cell
+
+
+STARTING_GUIDELINES = """# What to do
+
+Read the query, then the document, and choose the grade that fits best. Judge each document on its own, as if you had
+not seen the others.
+
+## The grades
+
+- **Wrong**: the document is not about the topic of the query.
+- **Topic**: it is about the topic, but does not answer the query.
+- **Partial**: it answers a part of the query, or answers it in passing.
+- **Perfect**: it answers the query.
+
+Between *Topic* and *Partial* ask: would the person who typed the query have learned something they asked for?
+
+## When you cannot judge
+
+Press **0** and say why: the query is unclear, the document is broken, it is in a language that you do not read, or it
+needs expertise that you do not have. That is better than a guess.
+"""

@@ -1,0 +1,206 @@
+"""Signing in and out, joining a campaign, the home and account pages."""
+
+from __future__ import annotations
+
+import hashlib
+
+from django.contrib import messages
+from django.contrib.auth import authenticate, get_user_model, login, logout, update_session_auth_hash
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.forms import AccountForm, CodeForm, LinkForm, PasswordForm, RegisterForm, SignInForm, TokenForm
+from annotation.models import ApiTokenRow, Membership
+from annotation.permissions import may_create
+from annotation.selectors.people import my_campaigns
+from annotation.services import people
+
+MOST_FAILURES, FAILURE_SECONDS = 10, 300
+LINK_BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+def _next(request: HttpRequest) -> str:
+    target = request.POST.get("next") or request.GET.get("next") or ""
+    return target if url_has_allowed_host_and_scheme(target, {request.get_host()}, request.is_secure()) else reverse("home")
+
+
+def _attempts_key(request: HttpRequest, username: str) -> str:
+    source = f"{request.META.get('REMOTE_ADDR', '')}|{username.lower()}"
+    return "sign-in:" + hashlib.sha256(source.encode()).hexdigest()
+
+
+def _start_session(request: HttpRequest, user: User) -> None:
+    login(request, user, backend=LINK_BACKEND)
+    request.session["time_zone"] = people.profile_of(user).time_zone
+
+
+@sensitive_post_parameters("password")
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def sign_in(request: HttpRequest) -> HttpResponse:
+    """The sign-in page; asked for JSON it answers 204 or 400, for the dialog of the judging page."""
+    wants_json = "application/json" in request.headers.get("Accept", "")
+    form = SignInForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        username = form.cleaned_data["username"]
+        key = _attempts_key(request, username)
+        if cache.get(key, 0) >= MOST_FAILURES:
+            form.add_error(None, "Too many failed attempts. Wait five minutes and try again.")
+        else:
+            user = authenticate(request, username=username, password=form.cleaned_data["password"])
+            if user is None:
+                cache.add(key, 0, FAILURE_SECONDS)
+                cache.incr(key)
+                form.add_error(None, "User name and password do not match. Both are case-sensitive.")
+            else:
+                cache.delete(key)
+                _start_session(request, user)
+                return HttpResponse(status=204) if wants_json else HttpResponseRedirect(_next(request))
+    if wants_json:
+        return JsonResponse(
+            {"error": {"code": "not_signed_in", "message": " ".join(form.non_field_errors()) or "Type user name and password."}}, status=400
+        )
+    if request.user.is_authenticated and request.method != "POST":
+        return HttpResponseRedirect(_next(request))
+    return render(request, "annotation/sign_in.html", {"form": form, "next": _next(request)}, status=400 if form.errors else 200)
+
+
+@require_POST
+def sign_out(request: HttpRequest) -> HttpResponse:
+    logout(request)
+    messages.success(request, "You are signed out.")
+    return redirect("sign-in")
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def ask_for_link(request: HttpRequest) -> HttpResponse:
+    form = LinkForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        key = "link:" + hashlib.sha256(form.cleaned_data["email"].lower().encode()).hexdigest()
+        if cache.add(key, 1, 60):  # one mail a minute to one address
+            people.send_sign_in_link(email=form.cleaned_data["email"], address=request.build_absolute_uri("/sign-in/link/"))
+        return render(request, "annotation/link_sent.html", {"email": form.cleaned_data["email"], "minutes": people.sign_in_links.minutes})
+    return render(request, "annotation/link_ask.html", {"form": form}, status=400 if form.errors else 200)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def use_link(request: HttpRequest, identifier: str, token: str) -> HttpResponse:
+    """A GET only asks (mail scanners follow links); the POST signs in."""
+    user = people.user_of_sign_in_link(identifier, token)
+    if user is None:
+        return render(request, "annotation/link_bad.html", status=410)
+    if request.method == "POST":
+        _start_session(request, user)
+        return redirect("home")
+    return render(request, "annotation/link_use.html", {"name": user.get_username()})
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    if not request.user.is_authenticated:
+        return render(request, "annotation/welcome.html") if not get_user_model().objects.exists() else redirect("sign-in")
+    judging, managing = my_campaigns(request.user)
+    context = {"judging": judging, "managing": managing, "may_create": may_create(request.user), "code_form": CodeForm()}
+    return render(request, "annotation/home.html", context)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def join_by_code(request: HttpRequest) -> HttpResponse:
+    form = CodeForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            return redirect("join", people.find_invitation(code=form.cleaned_data["code"]).token)
+        except people.PeopleError as error:
+            form.add_error("code", str(error))
+    return render(request, "annotation/join_code.html", {"form": form}, status=400 if form.errors else 200)
+
+
+@sensitive_post_parameters("password")
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def join(request: HttpRequest, token: str) -> HttpResponse:
+    """Where an invitation leads: a signed-in person confirms, others sign in or make an account."""
+    try:
+        invitation = people.find_invitation(token=token)
+    except people.PeopleError as error:
+        return render(request, "annotation/join_bad.html", {"reason": str(error)}, status=410)
+    campaign = invitation.campaign
+    form = None
+    if request.user.is_authenticated:
+        existing = Membership.objects.filter(campaign=campaign, user=request.user).first()
+        if existing is not None:
+            return redirect(_start_of(existing))
+    else:
+        form = RegisterForm(request.POST or None, initial={"email": invitation.email})
+    if request.method == "POST" and (form is None or form.is_valid()):
+        user = request.user
+        if form is not None:
+            user = people.register(
+                username=form.cleaned_data["username"], password=form.cleaned_data["password"], email=form.cleaned_data["email"]
+            )
+            _start_session(request, user)
+        try:
+            membership = people.join(invitation=invitation, user=user)
+        except people.PeopleError as error:
+            return render(request, "annotation/join_bad.html", {"reason": str(error)}, status=410)
+        return redirect(_start_of(membership))
+    context = {"invitation": invitation, "campaign": campaign, "form": form, "guideline": campaign.guidelines.last()}
+    return render(request, "annotation/join.html", context, status=400 if form is not None and form.errors else 200)
+
+
+def _start_of(membership: Membership) -> str:
+    name = "campaign" if membership.role == Membership.Role.MANAGER else "judge"
+    return reverse(name, args=[membership.campaign.slug])
+
+
+@sensitive_post_parameters("current", "new")
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def account(request: HttpRequest) -> HttpResponse:
+    user, profile = request.user, people.profile_of(request.user)
+    action = request.POST.get("action", "")
+    initial = {"email": user.email, "time_zone": profile.time_zone}
+    details = AccountForm(request.POST if action == "details" else None, initial=initial)
+    password = PasswordForm(user, request.POST if action == "password" else None)
+    token_form = TokenForm(request.POST if action == "token" else None)
+    new_token = ""
+    if action == "details" and details.is_valid():
+        user.email = details.cleaned_data["email"]
+        user.save(update_fields=["email"])
+        profile.time_zone = details.cleaned_data["time_zone"]
+        profile.save(update_fields=["time_zone"])
+        request.session["time_zone"] = profile.time_zone
+        messages.success(request, "Saved.")
+        return redirect("account")
+    if action == "password" and password.is_valid():
+        user.set_password(password.cleaned_data["new"])
+        user.save(update_fields=["password"])
+        update_session_auth_hash(request, user)
+        messages.success(request, "Your password is changed.")
+        return redirect("account")
+    if action == "token" and token_form.is_valid():
+        new_token = people.create_api_token(user=user, name=token_form.cleaned_data["name"])
+    if action == "drop-token":
+        ApiTokenRow.objects.filter(user=user, pk=request.POST.get("token") or 0).delete()
+        messages.success(request, "The token is no longer valid.")
+        return redirect("account")
+    context = {
+        "details": details,
+        "password": password,
+        "token_form": token_form,
+        "tokens": user.api_tokens.order_by("-created_at"),
+        "new_token": new_token,
+    }
+    bad = any(form.is_bound and form.errors for form in (details, password, token_form))
+    return render(request, "annotation/account.html", context, status=400 if bad else 200)

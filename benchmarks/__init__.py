@@ -1,0 +1,1 @@
+"""Speed, measured beside peers in the same run (`make bench`)."""

@@ -1,0 +1,197 @@
+"""From the grade's key to the next document on the screen, in Chromium, over 200 judgements of GENERATED texts of 300 words.
+
+Every request of the page to the judging API takes 300 ms longer (half on each way), and 2 % fail (lost on the way, answer lost, or a
+server error by turns). Measured from the key's own time stamp to the frame in which the new document stands, by a script of this
+benchmark; the browser's own Event Timing is given beside it. The peer is a page that shows the next document when the server has
+answered, as most tools do: the time from the same key to the answer of the same judgement.
+
+    python -m benchmarks bench_judging_page
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+LIMIT_MEDIAN_MS, LIMIT_P95_MS = 50.0, 100.0
+READING_MS = 450
+DELAY_MS, FAILING = 300, 0.02
+
+WATCH = """
+({ delay, failing }) => {
+  let asked = 0, turn = 0;
+  const every = Math.round(1 / failing);
+  const rest = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+  const real = window.fetch;
+  window.bench = { shown: [], answered: [], failed: 0, browser: [] };
+  window.fetch = async (input, init) => {
+    if (!String(input).includes('/api/v1/judging/')) return real(input, init);
+    const since = pressed;
+    const fails = (asked += 1) % every === every >> 1 ? (turn += 1) % 3 : -1;
+    if (fails >= 0) window.bench.failed += 1;
+    await rest(delay / 2);
+    if (fails === 0) throw new TypeError('lost on the way');
+    if (fails === 1) return new Response('', { status: 503 });
+    const response = await real(input, init);
+    await rest(delay / 2);
+    if (fails === 2) throw new TypeError('answer lost');
+    if (String(input).endsWith('/judgements') && since) window.bench.answered.push(performance.now() - since);
+    return response;
+  };
+  let pressed = 0, waits = false;
+  document.addEventListener('keydown', (event) => { pressed = event.timeStamp; waits = true; }, true);
+  new MutationObserver(() => {
+    if (!waits || !document.querySelector('#document .doc-title')) return;
+    waits = false;
+    requestAnimationFrame(() => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => window.bench.shown.push(performance.now() - pressed);
+      port2.postMessage(0);
+    });
+  }).observe(document, { childList: true, subtree: true });
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) if (entry.name === 'keydown') window.bench.browser.push(entry.duration);
+  }).observe({ type: 'event', durationThreshold: 16 });
+}
+"""
+
+
+def percentile(values: list[float], share: float) -> float:
+    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
+
+
+def generated_text(rng: random.Random) -> str:
+    words = [
+        "exercise",
+        "sugar",
+        "the",
+        "of",
+        "in",
+        "trial",
+        "patients",
+        "lowers",
+        "walking",
+        "evening",
+        "diet",
+        "with",
+        "and",
+        "after",
+        "weeks",
+    ]
+    sentences = [" ".join(rng.choices(words, k=15)).capitalize() + "." for _ in range(20)]
+    return "\n\n".join(" ".join(sentences[start : start + 5]) for start in range(0, 20, 5))
+
+
+def measured(n_judgements: int) -> dict[str, Any]:
+    """Runs in a process of its own, with the settings and the temporary database of the tests."""
+    import django
+
+    django.setup()
+    from django.contrib.staticfiles.handlers import StaticFilesHandler
+    from django.core.management import call_command
+    from django.core.servers.basehttp import ThreadedWSGIServer, WSGIRequestHandler, get_internal_wsgi_application
+    from playwright.sync_api import sync_playwright
+
+    from tests.browser.conftest import FLAGS, browser_path, session_cookie
+    from tests.browser.judging import make_job
+
+    class Silent(WSGIRequestHandler):
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    path = browser_path()
+    if path is None:
+        raise RuntimeError("no Chromium was found in PATH or at ASSAY_TEST_CHROMIUM")
+    call_command("migrate", verbosity=0)
+    rng = random.Random(5)
+    texts = [generated_text(rng) for _ in range(n_judgements + 1)]
+    campaign, ada = make_job(n_documents=len(texts), texts=texts)
+    server = ThreadedWSGIServer(("127.0.0.1", 0), Silent)
+    server.set_app(StaticFilesHandler(get_internal_wsgi_application()))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        context = browser.new_context(viewport={"width": 1280, "height": 860})
+        context.add_cookies([session_cookie(ada.user, url)])
+        context.add_init_script(f"({WATCH})({json.dumps({'delay': DELAY_MS, 'failing': FAILING})})")
+        page = context.new_page()
+        page.goto(f"{url}/judge/{campaign.slug}/")
+        page.locator("html[data-complete]").wait_for(timeout=30_000)
+        page.wait_for_timeout(1500)
+        for _ in range(n_judgements):
+            page.wait_for_timeout(READING_MS)
+            page.wait_for_function("() => !document.querySelector('.grade-button[data-place]')?.disabled")
+            before = page.evaluate("window.bench.shown.length")
+            page.keyboard.press(str(rng.randrange(1, 5)))
+            page.wait_for_function("n => window.bench.shown.length > n", arg=before, timeout=30_000)
+        page.locator("#chip[data-status=saved]").wait_for(timeout=60_000)
+        figures = page.evaluate("window.bench")
+        browser.close()
+    server.shutdown()
+    from annotation.models import Judgement
+
+    figures["stored"] = Judgement.objects.filter(membership=ada).count()
+    return dict(figures)
+
+
+def main(quick: bool = False) -> list[dict[str, object]]:
+    n = 30 if quick else 200
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings", "DJANGO_ALLOW_ASYNC_UNSAFE": "true", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "benchmarks.bench_judging_page", "--measure", str(n)]
+    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    if run.returncode:
+        raise RuntimeError(run.stderr.strip().splitlines()[-1] if run.stderr.strip() else "the measuring process failed")
+    found = json.loads(run.stdout.splitlines()[-1])
+    shown, answered = found["shown"], found["answered"]
+    if found["stored"] != n:
+        raise RuntimeError(f"{found['stored']} of {n} judgements arrived")
+    median, p95 = statistics.median(shown), percentile(shown, 0.95)
+    browser = statistics.median([*found["browser"], *[16.0] * max(0, n - len(found["browser"]))])
+    note = (
+        f"median {median:.0f} ms, p95 {p95:.0f} ms, slowest {max(shown):.0f} ms; Event Timing median {browser:.0f} ms; "
+        f"{found['failed']} requests failed, all {n} judgements stored"
+    )
+    return [
+        {
+            "work": f"key to next document painted, median of {n}",
+            "peer": "a limit of 50 ms",
+            "ratio": LIMIT_MEDIAN_MS / median,
+            "at_least": 1.0,
+            "note": note,
+        },
+        {
+            "work": f"key to next document painted, p95 of {n}",
+            "peer": "a limit of 100 ms",
+            "ratio": LIMIT_P95_MS / p95,
+            "at_least": 1.0,
+            "note": "",
+        },
+        {
+            "work": "key to next document painted, median",
+            "peer": "waiting for the server's answer, 300 ms away",
+            "ratio": statistics.median(answered) / median,
+            "at_least": 5.0,
+            "note": f"waiting: median {statistics.median(answered):.0f} ms",
+        },
+    ]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--measure", type=int, default=0, help="judgements; prints the raw figures as JSON")
+    arguments = parser.parse_args()
+    if arguments.measure:
+        print(json.dumps(measured(arguments.measure)))
+    else:
+        for row in main():
+            print(row)

@@ -1,0 +1,146 @@
+"""A stability report on the web: one worker beside two, on a real Redis and one database.
+
+The elements `assessments` and `documents` of the multi-element protocol on TREC-COVID's complete qrels (below ASSAY_TEST_DATA) with
+the ten GENERATED runs of bench_stability. Workers are processes of `celery worker` with one child each, started before the clock
+runs; measured is the job from claim to end, with reading, pieces, combining and drawing. One and two workers take turns; the answers
+are compared and must be the same. The time falls only while the machine has idle cores.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+BROKER = os.environ.get("ASSAY_TEST_BROKER_URL", "redis://127.0.0.1:6379/8")
+ROUNDS = 3
+WORKER = ["-m", "celery", "-A", "config", "worker", "--pool", "prefork", "--concurrency", "1", "--without-gossip", "--without-mingle"]
+
+SETUP = """
+from benchmarks.bench_stability import generated
+from pooling.formats.qrels import save_qrels
+from pooling.formats.runs import save_run
+from pooling.models import Collection
+from pooling.services.runs import store_columns
+qrels, runs, _ = generated()
+collection = Collection.objects.create(slug="covid", name="TREC-COVID")
+for run in runs:
+    name, digest = store_columns("runs", lambda target: save_run(run, target))
+    collection.runs.create(tag=run.tag, columns=name, digest=digest, n_rows=len(run), n_topics=len(run.topics))
+name, digest = store_columns("qrels", lambda target: save_qrels(qrels, target))
+collection.qrels.create(name="judged", columns=name, digest=digest, n_rows=len(qrels), n_topics=len(qrels.topics))
+"""
+
+ASK = """
+from analysis.reports.kinds import KINDS
+from analysis.services import reports
+from pooling.models import Collection
+from pooling.tasks import send
+collection = Collection.objects.get()
+report = reports.ask_for_report(
+    KINDS["stability"], collection=collection, campaign=None, seed=5, user=None,
+    parameters=dict(
+        runs=[r.pk for r in collection.runs.all()],
+        qrels=["imported:%d" % collection.qrels.get().pk],
+        options=dict(element={element!r}, pairs={pairs}),
+    ),
+)
+send(report.job)
+print(report.pk)
+"""
+
+SEEN = """
+import json
+from analysis.models import Report
+report = Report.objects.select_related("job").get(pk={pk})
+job = report.job
+seconds = (job.finished_at - job.started_at).total_seconds() if job.finished_at else None
+print(json.dumps([job.state, seconds, report.result if job.state == "done" else job.message]))
+"""
+
+
+class Installation:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.env = dict(
+            os.environ, ASSAY_DATA_DIR=str(folder), ASSAY_BROKER_URL=BROKER, ASSAY_DATABASE_URL="", ASSAY_SECRET_KEY="only for a benchmark"
+        )
+        self.env |= {"DJANGO_SETTINGS_MODULE": "config.settings", "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
+
+    def manage(self, *arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "manage.py", *arguments], cwd=ROOT, env=self.env, check=True, stdout=subprocess.PIPE, text=True
+        )
+        return done.stdout.strip()
+
+    def shell(self, code: str) -> str:
+        return self.manage("shell", "-v", "0", "-c", code)
+
+    def measured(self, n_workers: int, *, element: str, pairs: int) -> tuple[float, Any]:
+        """Seconds of a report with so many workers, and its result."""
+        with (self.folder / "worker.log").open("ab") as log:
+            workers = [
+                subprocess.Popen(
+                    [sys.executable, *WORKER, "-n", f"b{i}@%h"], cwd=ROOT, env=self.env, stdout=log, stderr=log, start_new_session=True
+                )
+                for i in range(n_workers)
+            ]
+            try:
+                time.sleep(12)  # they are up and idle
+                pk = int(self.shell(ASK.format(element=element, pairs=pairs)).splitlines()[-1])
+                while True:
+                    time.sleep(2)
+                    state, seconds, result = json.loads(self.shell(SEEN.format(pk=pk)).splitlines()[-1])
+                    if state == "done":
+                        return seconds, result
+                    if state in ("failed", "cancelled"):
+                        raise RuntimeError(f"{state}: {result}")
+            finally:
+                for worker in workers:
+                    worker.terminate()
+                for worker in workers:
+                    worker.wait(timeout=60)
+
+
+def main(quick: bool = False) -> list[dict[str, object]]:
+    import redis
+
+    rows: list[dict[str, object]] = []
+    with tempfile.TemporaryDirectory(prefix="assay-bench-") as folder:
+        place = Installation(Path(folder))
+        server = redis.Redis.from_url(BROKER)
+        place.manage("migrate", "-v", "0")
+        place.shell(SETUP)
+        for element in ("assessments",) if quick else ("assessments", "documents"):
+            seconds: dict[int, list[float]] = {1: [], 2: []}
+            results = []
+            for _ in range(1 if quick else ROUNDS):
+                for n_workers, taken in seconds.items():
+                    server.flushdb()
+                    lasted, result = place.measured(n_workers, element=element, pairs=10 if quick else 50)
+                    taken.append(lasted)
+                    results.append(result)
+            if any(result != results[0] for result in results):
+                raise RuntimeError("the answer depends on the number of workers")
+            one, two = (median(taken) for taken in seconds.values())
+            rows.append(
+                {
+                    "work": f"web report of stability over {element}, two workers",
+                    "peer": "the same report with one worker; the answers are identical",
+                    "ratio": one / two,
+                    "at_least": 1.3,
+                    "aim": 1.8,
+                    "note": f"{two:.1f} s against {one:.1f} s, two cores, one Redis",
+                    "figures": {"seconds": {str(n): taken for n, taken in seconds.items()}},
+                }
+            )
+        server.flushdb()
+        server.close()
+    return rows

@@ -1,0 +1,64 @@
+"""Settings come from environment variables of one prefix; a value that makes no sense stops the start with a sentence."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+PREFIX = "ASSAY_"
+TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
+
+
+def text(name: str, default: str = "") -> str:
+    return os.environ.get(PREFIX + name, default).strip()
+
+
+def flag(name: str, default: bool = False) -> bool:
+    value = text(name, "1" if default else "0").lower()
+    if value in TRUE:
+        return True
+    if value in FALSE:
+        return False
+    raise ImproperlyConfigured(f"{PREFIX}{name}={value!r} is neither yes nor no; use 1 or 0")
+
+
+def number(name: str, default: int, *, least: int = 0) -> int:
+    value = text(name, str(default))
+    try:
+        result = int(value)
+    except ValueError:
+        raise ImproperlyConfigured(f"{PREFIX}{name}={value!r} is not a whole number") from None
+    if result < least:
+        raise ImproperlyConfigured(f"{PREFIX}{name}={value!r} must be at least {least}")
+    return result
+
+
+def words(name: str, default: str = "") -> list[str]:
+    return [word for word in text(name, default).replace(",", " ").split() if word]
+
+
+def secret_key(data_dir: Path) -> str:
+    """The configured key, or one generated once into the data folder, readable by the owner alone."""
+    configured = text("SECRET_KEY")
+    if configured:
+        return configured
+    path = data_dir / "secret-key"
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        pass
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        key = secrets.token_urlsafe(50)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_text(encoding="ascii").strip()
+    except OSError:
+        # A command on plain files needs no data folder; a key for this process alone is enough there.
+        return secrets.token_urlsafe(50)
+    with os.fdopen(handle, "w", encoding="ascii") as out:
+        out.write(key + "\n")
+    return key

@@ -1,0 +1,105 @@
+"""Make the virtual environment and install the locked requirements; instant when nothing has changed.
+
+Usage: python install.py runtime|dev. Standard library only: it runs before anything is installed. It must be readable by
+older Pythons too, so that they can be told in a sentence that they are too old.
+"""
+
+import hashlib
+import os
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+VENV = os.path.join(ROOT, ".venv")
+PYTHON = os.path.join(VENV, "bin", "python")
+FILES = {"runtime": ["requirements.txt"], "dev": ["requirements-dev.txt"]}
+OLDEST = (3, 11)
+
+
+def stop(sentence):
+    sys.stderr.write("assay: " + sentence + "\n")
+    raise SystemExit(1)
+
+
+def digest(names):
+    content = hashlib.sha256(sys.version.encode())
+    for name in names:
+        with open(os.path.join(ROOT, name), "rb") as source:
+            content.update(source.read())
+    return content.hexdigest()
+
+
+def run(command):
+    """Run quietly; what it printed is shown only when it failed. -> whether it succeeded."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=ROOT)
+    if done.returncode:
+        sys.stderr.write(done.stdout.decode(errors="replace")[-3000:])
+    return done.returncode == 0
+
+
+def make_environment():
+    """A virtual environment, also where the system's Python comes without ensurepip."""
+    if os.path.exists(PYTHON):
+        return
+    print("Making the virtual environment .venv …", flush=True)
+    if not run([sys.executable, "-m", "venv", "--without-pip", VENV]):
+        stop("the virtual environment .venv could not be made; see above (on Debian: apt install python3-venv).")
+
+
+def has_module(module):
+    return subprocess.run([PYTHON, "-c", "import " + module], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+
+def quietly(command):
+    environment = dict(os.environ, UV_SYSTEM_CERTS="1")  # as pip does where a company has a certificate authority of its own
+    return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT, env=environment).returncode == 0
+
+
+def installer():
+    """uv where it can be had (seconds), else pip."""
+    uv = os.path.join(VENV, "bin", "uv")
+    if os.path.exists(uv):
+        return uv
+    if not quietly([sys.executable, "-m", "pip", "--python", PYTHON, "install", "--quiet", "--disable-pip-version-check", "uv"]):
+        quietly([PYTHON, "-m", "ensurepip"])
+        if has_module("pip"):
+            quietly([PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "uv"])
+    return uv if os.path.exists(uv) else None
+
+
+def install(names):
+    print("Installing the requirements …", flush=True)
+    arguments = []
+    for name in names:
+        arguments += ["-r", name]
+    uv = installer()
+    if uv and quietly([uv, "pip", "install", "--quiet", "--python", PYTHON, "--require-hashes"] + arguments):
+        return  # where uv fails (a mirror or certificates that only pip is configured for) pip gets its turn
+    if not has_module("pip") and not quietly([PYTHON, "-m", "ensurepip"]):
+        stop("neither uv nor pip could be installed into .venv; is the package index reachable?")
+    if not run([PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes"] + arguments):
+        stop("the requirements could not be installed; see above. Is the package index reachable?")
+
+
+def main():
+    kind = sys.argv[1] if len(sys.argv) > 1 else "runtime"
+    if sys.version_info < OLDEST:
+        stop("Python %d.%d is too old; Assay needs Python 3.11 or newer (set PYTHON=/path/to/python3.11)." % sys.version_info[:2])
+    if not os.access(ROOT, os.W_OK):
+        stop("the folder %s is read-only for you; clone Assay into a folder of your own." % ROOT)
+    stamp = os.path.join(VENV, "installed-" + kind)
+    wanted = digest(FILES[kind])
+    try:
+        with open(stamp) as source:
+            if source.read() == wanted and os.path.exists(PYTHON):
+                return
+    except OSError:
+        pass
+    make_environment()
+    install(FILES[kind])
+    with open(stamp, "w") as out:
+        out.write(wanted)
+
+
+if __name__ == "__main__":
+    main()

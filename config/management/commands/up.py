@@ -1,0 +1,138 @@
+"""`manage.py up`: prepare the database and static files, then run web server and worker together until Ctrl-C."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import socket
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.contrib.staticfiles.finders import get_finders
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import OperationalError, connection
+
+from config import environment
+from config.supervisor import Child, Supervisor
+
+LOOPBACK = "127.0.0.1"
+
+
+class Command(BaseCommand):
+    help = "Prepare and start Assay: web server and background worker, on loopback unless told otherwise."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--host", default=environment.text("HOST", LOOPBACK))
+        parser.add_argument("--port", type=int, default=environment.number("PORT", 8000, least=1))
+        parser.add_argument("--no-demo", action="store_true", help="do not make the demo campaign on an empty database")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        host, port = options["host"], options["port"]
+        self.check_folder()
+        self.check_port(host, port)
+        self.prepare_database()
+        self.collect_static()
+        address = f"http://{host}:{port}/"
+        if not get_user_model().objects.exists() and not options["no_demo"] and not environment.flag("NO_DEMO"):
+            call_command("make_demo", stdout=self.stdout, stderr=self.stderr)
+        children = [
+            Child("web server", gunicorn_command(host, port)),
+            Child("worker", worker_command(), {"PYTHONWARNINGS": "ignore:You're running the worker with superuser"}),
+        ]
+        threading.Thread(target=self.announce, args=(address,), daemon=True).start()
+        status = Supervisor(children).run()
+        self.stdout.write("Assay has ended.")
+        raise SystemExit(status)
+
+    def check_folder(self) -> None:
+        folder = Path(settings.DATA_DIR)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            probe = folder / f".probe-{os.getpid()}"
+            probe.touch()
+            probe.unlink()
+        except OSError as error:
+            raise CommandError(
+                f"the data folder {folder} cannot be written ({error.strerror}); set ASSAY_DATA_DIR to a folder of your own"
+            ) from None
+
+    def check_port(self, host: str, port: int) -> None:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+            except OSError as error:
+                if error.errno == errno.EADDRINUSE:
+                    raise CommandError(f"port {port} on {host} is in use; set another one, for example: make run ASSAY_PORT={port + 1}") from None
+                raise CommandError(f"{host}:{port} cannot be used: {error.strerror}") from None
+
+    def prepare_database(self) -> None:
+        try:
+            connection.ensure_connection()
+        except OperationalError as error:
+            raise CommandError(f"the database does not answer: {str(error).strip().splitlines()[0]}; check ASSAY_DATABASE_URL") from None
+        call_command("migrate", interactive=False, verbosity=0)
+
+    def collect_static(self) -> None:
+        """Collect static files, only when one of them has changed."""
+        stamp = Path(settings.DATA_DIR) / "static.digest"
+        wanted = static_digest()
+        if stamp.exists() and stamp.read_text() == wanted and Path(settings.STATIC_ROOT).exists():
+            return
+        call_command("collectstatic", interactive=False, verbosity=0, clear=True, ignore_patterns=["*.map", "redoc"])
+        stamp.write_text(wanted)
+
+    def announce(self, address: str) -> None:
+        """Print address and sign-ins once the web server answers."""
+        for _ in range(300):
+            try:
+                urllib.request.urlopen(address + "sign-in", timeout=2).close()
+                break
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.1)
+        from annotation.demo.accounts import remembered_sign_ins
+
+        lines = ["", f"  Assay is running at {address}", ""]
+        sign_ins = remembered_sign_ins()
+        lines += [f"    {role:<10} {name:<12} {password}" for role, name, password in sign_ins]
+        lines += ["", "  Ctrl-C ends it.", ""] if sign_ins else ["  Ctrl-C ends it.", ""]
+        sys.stdout.write("\n".join(lines) + "\n")
+        sys.stdout.flush()
+
+
+def gunicorn_command(host: str, port: int) -> list[str]:
+    bind = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    return [
+        *[sys.executable, "-m", "gunicorn", "config.wsgi:application", "--bind", bind],
+        *["--worker-class", "gthread", "--workers", str(environment.number("WEB_WORKERS", 2, least=1))],
+        *["--threads", str(environment.number("WEB_THREADS", 8, least=1)), "--keep-alive", "30", "--timeout", "120"],
+        *["--graceful-timeout", "10", "--log-level", "warning", "--no-control-socket"],
+    ]
+
+
+def worker_command() -> list[str]:
+    return [
+        *[sys.executable, "-m", "celery", "--quiet", "-A", "config", "worker", "--pool", "prefork"],
+        *["--concurrency", str(environment.number("WORKER_PROCESSES", 2, least=1)), "--loglevel", "WARNING"],
+        *["--without-gossip", "--without-mingle", "--without-heartbeat"],
+    ]
+
+
+def static_digest() -> str:
+    """Changes whenever a static file is added, removed or edited (name, size, time)."""
+    content = hashlib.sha256()
+    for finder in get_finders():
+        for name, storage in finder.list([]):
+            status = os.stat(storage.path(name))
+            content.update(f"{name} {status.st_size} {status.st_mtime_ns}\n".encode())
+    return content.hexdigest()

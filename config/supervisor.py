@@ -1,0 +1,84 @@
+"""Keep a few child processes running: restart one that died, end all on one signal."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+
+GRACE_SECONDS = 15.0
+"""How long children may take to end before they are killed."""
+MOST_RESTARTS = 5
+"""A child that dies more often than this within a minute is broken; everything stops."""
+
+
+@dataclass
+class Child:
+    """One supervised program. `deaths` holds the times of its recent unexpected ends."""
+
+    name: str
+    command: list[str]
+    environment: dict[str, str] = field(default_factory=dict)
+    process: subprocess.Popen[bytes] | None = None
+    deaths: list[float] = field(default_factory=list)
+
+    def start(self) -> None:
+        # A session of its own: Ctrl-C in the terminal reaches only the supervisor, which then ends the children in order.
+        self.process = subprocess.Popen(self.command, env={**os.environ, **self.environment}, start_new_session=True)
+
+
+class Supervisor:
+    def __init__(self, children: list[Child]) -> None:
+        self.children = children
+        self.stopping = False
+
+    def run(self) -> int:
+        """Run until SIGINT or SIGTERM. -> exit status: 0 after a signal, 1 when a child cannot be kept alive."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._stop)
+        for child in self.children:
+            child.start()
+        status = 0
+        try:
+            while not self.stopping:
+                time.sleep(0.2)
+                if not all(self._alive(child) for child in self.children):
+                    status = 1
+                    break
+        finally:
+            self._end()
+        return status
+
+    def _stop(self, *_: object) -> None:
+        self.stopping = True
+
+    def _alive(self, child: Child) -> bool:
+        """Restart the child if it has died. -> False when it dies too often."""
+        assert child.process is not None
+        if self.stopping or child.process.poll() is None:
+            return True
+        now = time.monotonic()
+        child.deaths = [death for death in child.deaths if now - death < 60] + [now]
+        if len(child.deaths) > MOST_RESTARTS:
+            sys.stderr.write(f"assay: the {child.name} ended {len(child.deaths)} times within a minute; stopping\n")
+            return False
+        sys.stderr.write(f"assay: the {child.name} ended with status {child.process.returncode}; starting it again\n")
+        child.start()
+        return True
+
+    def _end(self) -> None:
+        for child in self.children:
+            if child.process and child.process.poll() is None:
+                child.process.terminate()
+        until = time.monotonic() + GRACE_SECONDS
+        for child in self.children:
+            if child.process is None:
+                continue
+            try:
+                child.process.wait(timeout=max(0.1, until - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                os.killpg(child.process.pid, signal.SIGKILL)
+                child.process.wait()

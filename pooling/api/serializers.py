@@ -1,0 +1,173 @@
+"""Shapes of collections, their files, pools and jobs in the API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from pooling.models import Collection, DocumentFile, Job, Pool, PoolEntry, Qrels, Run, Topic, Upload
+from pooling.selectors import jobs as job_selectors
+from pooling.services.topics import LEVELS
+from pooling.services.uploads import MODES
+
+
+class CollectionSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Collection
+        fields = ["slug", "name", "description", "n_documents", "created_at"]
+        read_only_fields = ["created_at"]
+        extra_kwargs = {"slug": {"required": False, "validators": []}}
+
+
+class JobSerializer(serializers.ModelSerializer):
+    """state: queued, running, done, failed, cancelled. report: counts, warnings, the first 50 problems, what was made."""
+
+    collection = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    rows_per_second = serializers.SerializerMethodField(allow_null=True)
+    bytes_per_second = serializers.SerializerMethodField(allow_null=True)
+    share = serializers.SerializerMethodField(allow_null=True, help_text="0 to 1; null where it is not known")
+
+    class Meta:
+        model = Job
+        fields = [
+            *["id", "kind", "label", "state", "collection", "progress", "total", "unit", "n_bytes", "share", "rows_per_second"],
+            *["bytes_per_second", "message", "report", "cancel_requested", "attempt", "created_at", "started_at", "finished_at"],
+        ]
+        read_only_fields = fields
+
+    def get_rows_per_second(self, job: Job) -> float | None:
+        return job_selectors.shown(job).rows_per_second
+
+    def get_bytes_per_second(self, job: Job) -> float | None:
+        return job_selectors.shown(job).bytes_per_second
+
+    def get_share(self, job: Job) -> float | None:
+        return job_selectors.shown(job).share
+
+
+class UploadSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Upload
+        fields = ["id", "kind", "name", "n_bytes", "created_at"]
+        read_only_fields = fields
+
+
+class NewUploadSerializer(serializers.Serializer):
+    """One file. mode: inspect (a report only), careful (imports unless a person should decide first), import."""
+
+    file = serializers.FileField()
+    kind = serializers.ChoiceField(choices=Upload.Kind.choices)
+    mode = serializers.ChoiceField(choices=MODES, default="careful")
+    tag = serializers.CharField(required=False, max_length=200, help_text="run: in place of the tag in the file")
+    order = serializers.ChoiceField(choices=["score", "rank"], required=False, help_text="run: order by score (default) or by the rank column")
+    lenient = serializers.BooleanField(required=False, help_text="run, qrels: extra columns are ignored; runs of three columns are taken")
+    group = serializers.CharField(required=False, max_length=200, help_text="run: who submitted it")
+    description = serializers.CharField(required=False, max_length=5000, help_text="run")
+    submitted_on = serializers.DateField(required=False, help_text="run: its date on leaderboards")
+    baseline = serializers.BooleanField(required=False, help_text="run: made by the organisers")
+    name = serializers.CharField(required=False, max_length=200, help_text="qrels: in place of the file's name")
+    qrels_kind = serializers.ChoiceField(choices=Qrels.Kind.choices, required=False, help_text="qrels: judged or clicks")
+
+    OPTIONS = {
+        Upload.Kind.RUN: ("tag", "order", "lenient", "group", "description", "submitted_on", "baseline"),
+        Upload.Kind.QRELS: ("name", "qrels_kind", "lenient"),
+    }
+
+    def options(self) -> dict[str, Any]:
+        """Those that the kind of file has, as the services take them."""
+        data = self.validated_data
+        found = {name: data[name] for name in self.OPTIONS.get(data["kind"], ()) if data.get(name)}
+        if "submitted_on" in found:
+            found["submitted_on"] = found["submitted_on"].isoformat()
+        if "qrels_kind" in found:
+            found["kind"] = found.pop("qrels_kind")
+        return found
+
+
+class TopicSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Topic
+        fields = ["topic_id", "text", "description", "narrative", "fields", "position", "proposal", "same_as", "removed_reason", "decided_at"]
+        read_only_fields = fields
+
+
+class CheckSerializer(serializers.Serializer):
+    level = serializers.ChoiceField(choices=LEVELS, default="exact")
+
+
+class DecisionsSerializer(serializers.Serializer):
+    """Decisions by topic id. Topics that are not there are refused."""
+
+    remove = serializers.ListField(child=serializers.CharField(), default=list)
+    keep = serializers.ListField(child=serializers.CharField(), default=list)
+    open = serializers.ListField(child=serializers.CharField(), default=list)
+
+
+class DecidedSerializer(serializers.Serializer):
+    changed = serializers.IntegerField()
+
+
+class RunSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Run
+        fields = [
+            *["id", "tag", "group", "description", "submitted_on", "baseline", "source_name", "digest", "n_rows", "n_topics"],
+            *["max_depth", "warnings", "created_at"],
+        ]
+        read_only_fields = ["id", "tag", "source_name", "digest", "n_rows", "n_topics", "max_depth", "warnings", "created_at"]
+
+
+class QrelsSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Qrels
+        fields = ["id", "name", "kind", "source_name", "digest", "n_rows", "n_topics", "grades", "warnings", "created_at"]
+        read_only_fields = fields
+
+
+class DocumentFileSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = DocumentFile
+        fields = ["id", "name", "digest", "n_bytes", "n_documents", "n_empty", "n_long", "n_words", "warnings", "created_at"]
+        read_only_fields = fields
+
+
+class PoolSerializer(serializers.ModelSerializer):
+    """built_at is null while the pool is being built."""
+
+    runs = serializers.SlugRelatedField(slug_field="tag", many=True, read_only=True)
+
+    class Meta:
+        model = Pool
+        fields = [
+            *["id", "name", "depth", "seed", "runs", "n_pairs", "by_depth", "coverage", "digest", "missing_documents"],
+            *["created_at", "built_at", "extended_at"],
+        ]
+        read_only_fields = fields
+
+
+class NewPoolSerializer(serializers.Serializer):
+    """runs: tags; empty or left out: all runs of the collection."""
+
+    depth = serializers.IntegerField(min_value=1, max_value=1000, default=10)
+    runs = serializers.ListField(child=serializers.CharField(), default=list)
+    seed = serializers.IntegerField(default=0, min_value=-(2**63), max_value=2**63 - 1)
+    name = serializers.CharField(required=False, allow_blank=True, default="", max_length=200)
+
+
+class ExtendPoolSerializer(serializers.Serializer):
+    depth = serializers.IntegerField(min_value=1, max_value=1000, required=False)
+    runs = serializers.ListField(child=serializers.CharField(), default=list)
+
+
+class EntrySerializer(serializers.ModelSerializer):
+    topic = serializers.CharField(source="topic.topic_id", read_only=True)
+    has_text = serializers.SerializerMethodField()
+
+    class Meta:
+        model = PoolEntry
+        fields = ["topic", "docno", "best_rank", "priority", "position", "contributions", "has_text"]
+        read_only_fields = fields
+
+    def get_has_text(self, entry: PoolEntry) -> bool:
+        return entry.document_id is not None

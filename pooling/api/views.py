@@ -1,0 +1,351 @@
+"""The API of collections, pools and jobs: doors to the same services as the pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import StreamingHttpResponse
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import status
+from rest_framework.exceptions import APIException
+from rest_framework.generics import GenericAPIView
+from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from pooling import jobs as machinery
+from pooling import permissions, tasks
+from pooling.api import serializers as shapes
+from pooling.jobs import Refused
+from pooling.models import Collection, DocumentFile, Job, Pool, PoolEntry, Qrels, Run, Topic, Upload
+from pooling.selectors import pools as pool_selectors
+from pooling.selectors import topics as topic_selectors
+from pooling.services import collections, pools, topics, uploads
+from pooling.services.documents import delete_document_file
+from pooling.services.qrels import delete_qrels
+from pooling.services.runs import delete_run, describe_run
+
+
+class Conflict(APIException):
+    """What was asked for cannot be done; `detail` says why."""
+
+    status_code = status.HTTP_409_CONFLICT
+    default_code = "refused"
+
+
+# No docstrings on the views that need none: they would be the descriptions in the API's documentation.
+class Door(GenericAPIView):
+    def handle_exception(self, exc: Exception) -> Response:
+        return super().handle_exception(Conflict(str(exc)) if isinstance(exc, Refused) else exc)
+
+    def collection(self, slug: str) -> Collection:
+        return permissions.managed_collection(self.request, slug)
+
+    def read(self, request: Request, shape: type | None = None) -> Any:
+        """The validated body."""
+        serializer = (shape or self.get_serializer_class())(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        return serializer
+
+    def pages(self, rows: Any, shape: type) -> Response:
+        page = self.paginate_queryset(rows)
+        return self.get_paginated_response(shape(page, many=True).data)
+
+    def accepted(self, job: Job) -> Response:
+        tasks.send(job)
+        return Response(shapes.JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
+
+
+class Collections(Door):
+    serializer_class = shapes.CollectionSerializer
+    queryset = Collection.objects.none()
+
+    @extend_schema(operation_id="collections_list")
+    def get(self, request: Request) -> Response:
+        return self.pages(permissions.my_collections(request), shapes.CollectionSerializer)
+
+    def post(self, request: Request) -> Response:
+        user = permissions.creating(request)
+        made = collections.create_collection(user=user, **self.read(request).validated_data)
+        return Response(shapes.CollectionSerializer(made).data, status=status.HTTP_201_CREATED)
+
+
+class OneCollection(Door):
+    serializer_class = shapes.CollectionSerializer
+
+    def get(self, request: Request, slug: str) -> Response:
+        return Response(shapes.CollectionSerializer(self.collection(slug)).data)
+
+    def patch(self, request: Request, slug: str) -> Response:
+        found = self.collection(slug)
+        serializer = shapes.CollectionSerializer(found, data=request.data, partial=True)
+        serializer.is_valid(raise_exception=True)
+        given = {"name": found.name, "description": found.description, "n_documents": found.n_documents}
+        given.update({name: value for name, value in serializer.validated_data.items() if name in given})
+        return Response(shapes.CollectionSerializer(collections.describe_collection(found, **given)).data)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, slug: str) -> Response:
+        collections.delete_collection(self.collection(slug))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class Uploads(Door):
+    """Files that wait for a decision; a POST sends one and answers with the job that reads it."""
+
+    serializer_class = shapes.NewUploadSerializer
+    parser_classes = [MultiPartParser, FormParser]
+    queryset = Upload.objects.none()
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Who may not send, and what is too large, is told so before the body is read."""
+        super().initial(request, *args, **kwargs)
+        self.collection(kwargs["slug"])
+        if request.method == "POST":
+            uploads.check_room(int(request.META.get("CONTENT_LENGTH") or 0))
+
+    @extend_schema(operation_id="collections_uploads_list", responses=shapes.UploadSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        return self.pages(uploads.waiting_uploads(self.collection(slug)), shapes.UploadSerializer)
+
+    @extend_schema(request={"multipart/form-data": shapes.NewUploadSerializer}, responses={202: shapes.JobSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        found = self.collection(slug)
+        body = self.read(request)
+        file = body.validated_data["file"]
+        kept = uploads.receive(found, kind=body.validated_data["kind"], file=file, name=file.name, user=request.user)
+        return self.accepted(uploads.ask_for_import(kept, mode=body.validated_data["mode"], options=body.options(), user=request.user))
+
+
+class OneUpload(Door):
+    serializer_class = shapes.UploadSerializer
+
+    @extend_schema(request=None, responses={202: shapes.JobSerializer})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """Import a file that was inspected."""
+        found = get_object_or_404(self.collection(slug).uploads, pk=pk)
+        return self.accepted(uploads.ask_for_import(found, mode="import", options=uploads.last_options(found), user=request.user))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, slug: str, pk: int) -> Response:
+        uploads.discard(get_object_or_404(self.collection(slug).uploads, pk=pk))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class Topics(Door):
+    serializer_class = shapes.TopicSerializer
+    queryset = Topic.objects.none()
+
+    @extend_schema(operation_id="collections_topics_list")
+    def get(self, request: Request, slug: str) -> Response:
+        return self.pages(topic_selectors.topics(self.collection(slug)), shapes.TopicSerializer)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, slug: str) -> Response:
+        topics.delete_topics(self.collection(slug))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class TopicCheck(Door):
+    serializer_class = shapes.CheckSerializer
+
+    @extend_schema(responses={202: shapes.JobSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        found = self.collection(slug)
+        return self.accepted(topics.ask_for_check(found, level=self.read(request).validated_data["level"], user=request.user))
+
+
+class TopicDecisions(Door):
+    serializer_class = shapes.DecisionsSerializer
+
+    @extend_schema(responses=shapes.DecidedSerializer)
+    def post(self, request: Request, slug: str) -> Response:
+        found = self.collection(slug)
+        given = self.read(request).validated_data
+        wanted = {topic_id: decision for decision in ("remove", "keep", "open") for topic_id in given[decision]}
+        rows = dict(found.topics.filter(topic_id__in=list(wanted)).values_list("topic_id", "pk"))
+        unknown = sorted(set(wanted) - set(rows))
+        if unknown:
+            raise Refused(f"{len(unknown)} topics are not in the collection: {', '.join(unknown[:5])}")
+        changed = topics.decide(found, {rows[topic_id]: decision for topic_id, decision in wanted.items()}, user=request.user)
+        return Response({"changed": changed})
+
+
+class Runs(Door):
+    serializer_class = shapes.RunSerializer
+    queryset = Run.objects.none()
+
+    @extend_schema(operation_id="collections_runs_list")
+    def get(self, request: Request, slug: str) -> Response:
+        return self.pages(self.collection(slug).runs.all(), shapes.RunSerializer)
+
+
+class OneRun(Door):
+    serializer_class = shapes.RunSerializer
+
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        return Response(shapes.RunSerializer(get_object_or_404(self.collection(slug).runs, pk=pk)).data)
+
+    def patch(self, request: Request, slug: str, pk: int) -> Response:
+        found = get_object_or_404(self.collection(slug).runs, pk=pk)
+        serializer = shapes.RunSerializer(found, data=request.data, partial=True)
+        serializer.is_valid(raise_exception=True)
+        names = ("group", "description", "submitted_on", "baseline")
+        given = {name: serializer.validated_data.get(name, getattr(found, name)) for name in names}
+        return Response(shapes.RunSerializer(describe_run(found, **given)).data)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, slug: str, pk: int) -> Response:
+        delete_run(get_object_or_404(self.collection(slug).runs, pk=pk))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class QrelsList(Door):
+    serializer_class = shapes.QrelsSerializer
+    queryset = Qrels.objects.none()
+
+    @extend_schema(operation_id="collections_qrels_list")
+    def get(self, request: Request, slug: str) -> Response:
+        return self.pages(self.collection(slug).qrels.all(), shapes.QrelsSerializer)
+
+
+class OneQrels(Door):
+    serializer_class = shapes.QrelsSerializer
+
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        return Response(shapes.QrelsSerializer(get_object_or_404(self.collection(slug).qrels, pk=pk)).data)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, slug: str, pk: int) -> Response:
+        delete_qrels(get_object_or_404(self.collection(slug).qrels, pk=pk))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class DocumentFiles(Door):
+    serializer_class = shapes.DocumentFileSerializer
+    queryset = DocumentFile.objects.none()
+
+    @extend_schema(operation_id="collections_documents_list")
+    def get(self, request: Request, slug: str) -> Response:
+        return self.pages(self.collection(slug).document_files.all(), shapes.DocumentFileSerializer)
+
+
+class OneDocumentFile(Door):
+    serializer_class = shapes.DocumentFileSerializer
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, slug: str, pk: int) -> Response:
+        delete_document_file(get_object_or_404(self.collection(slug).document_files, pk=pk))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def runs_by_tag(collection: Collection, tags: list[str]) -> list[Run]:
+    """The runs of these tags; Refused where one is missing."""
+    found = {run.tag: run for run in collection.runs.filter(tag__in=tags)}
+    absent = [tag for tag in tags if tag not in found]
+    if absent:
+        raise Refused(f"no run has the tag {', '.join(absent[:5])}")
+    return list(found.values())
+
+
+class Pools(Door):
+    serializer_class = shapes.NewPoolSerializer
+    queryset = Pool.objects.none()
+    ask = staticmethod(pools.ask_for_pool)
+
+    @extend_schema(operation_id="collections_pools_list", responses=shapes.PoolSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        return self.pages(self.collection(slug).pools.prefetch_related("runs"), shapes.PoolSerializer)
+
+    @extend_schema(responses={202: shapes.JobSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        found = self.collection(slug)
+        given = dict(self.read(request).validated_data)
+        tags = given.pop("runs")
+        runs = runs_by_tag(found, tags) if tags else list(found.runs.all())
+        return self.accepted(self.ask(found, runs=runs, user=request.user, **given))
+
+
+class PoolPreview(Pools):
+    """What a pool would hold: the job's report has pairs per depth, overlap and unique contributions."""
+
+    http_method_names = ["post", "options"]
+    ask = staticmethod(pools.ask_for_preview)
+
+
+class OnePool(Door):
+    serializer_class = shapes.PoolSerializer
+
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        return Response(shapes.PoolSerializer(get_object_or_404(self.collection(slug).pools, pk=pk)).data)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, slug: str, pk: int) -> Response:
+        pools.delete_pool(get_object_or_404(self.collection(slug).pools, pk=pk))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class ExtendPool(Door):
+    serializer_class = shapes.ExtendPoolSerializer
+
+    @extend_schema(responses={202: shapes.JobSerializer})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        found = get_object_or_404(self.collection(slug).pools, pk=pk)
+        given = self.read(request).validated_data
+        runs = runs_by_tag(found.collection, given["runs"])
+        return self.accepted(pools.ask_to_extend(found, runs=runs, depth=given.get("depth"), user=request.user))
+
+
+class Entries(Door):
+    """The pool's pairs, best first."""
+
+    serializer_class = shapes.EntrySerializer
+    queryset = PoolEntry.objects.none()
+
+    @extend_schema(operation_id="collections_pools_entries_list")
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        return self.pages(pool_selectors.entries(get_object_or_404(self.collection(slug).pools, pk=pk)), shapes.EntrySerializer)
+
+
+class PoolTable(Door):
+    serializer_class = shapes.PoolSerializer
+    pagination_class = None
+
+    @extend_schema(responses={(200, "text/tab-separated-values"): OpenApiResponse(OpenApiTypes.STR, description="topic, document, best_rank, priority, runs")})
+    def get(self, request: Request, slug: str, pk: int) -> StreamingHttpResponse:
+        found = get_object_or_404(self.collection(slug).pools, pk=pk)
+        return StreamingHttpResponse(pool_selectors.table(found), content_type="text/tab-separated-values; charset=utf-8")
+
+
+class Jobs(Door):
+    serializer_class = shapes.JobSerializer
+    queryset = Job.objects.none()
+    pagination_class = LimitOffsetPagination
+
+    @extend_schema(operation_id="jobs_list")
+    def get(self, request: Request) -> Response:
+        found: QuerySet[Job] = permissions.my_jobs(request).select_related("collection").distinct()
+        return self.pages(found, shapes.JobSerializer)
+
+
+class OneJob(Door):
+    serializer_class = shapes.JobSerializer
+
+    def get(self, request: Request, pk: int) -> Response:
+        return Response(shapes.JobSerializer(permissions.visible_job(request, pk)).data)
+
+
+class CancelJob(Door):
+    serializer_class = shapes.JobSerializer
+    parser_classes = [JSONParser, FormParser, MultiPartParser]
+
+    @extend_schema(request=None, responses=shapes.JobSerializer)
+    def post(self, request: Request, pk: int) -> Response:
+        found = permissions.visible_job(request, pk)
+        machinery.request_cancel(found)
+        found.refresh_from_db()
+        return Response(shapes.JobSerializer(found).data)

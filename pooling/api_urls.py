@@ -1,0 +1,30 @@
+"""Addresses of collections, pools and jobs in the API."""
+
+from django.urls import path
+
+from pooling.api import views
+
+urlpatterns = [
+    path("collections/", views.Collections.as_view(), name="api-collections"),
+    path("collections/<slug:slug>/", views.OneCollection.as_view(), name="api-collection"),
+    path("collections/<slug:slug>/uploads/", views.Uploads.as_view(), name="api-uploads"),
+    path("collections/<slug:slug>/uploads/<int:pk>/", views.OneUpload.as_view(), name="api-upload"),
+    path("collections/<slug:slug>/topics/", views.Topics.as_view(), name="api-topics"),
+    path("collections/<slug:slug>/topics/check", views.TopicCheck.as_view(), name="api-topics-check"),
+    path("collections/<slug:slug>/topics/decisions", views.TopicDecisions.as_view(), name="api-topics-decisions"),
+    path("collections/<slug:slug>/documents/", views.DocumentFiles.as_view(), name="api-document-files"),
+    path("collections/<slug:slug>/documents/<int:pk>/", views.OneDocumentFile.as_view(), name="api-document-file"),
+    path("collections/<slug:slug>/runs/", views.Runs.as_view(), name="api-runs"),
+    path("collections/<slug:slug>/runs/<int:pk>/", views.OneRun.as_view(), name="api-run"),
+    path("collections/<slug:slug>/qrels/", views.QrelsList.as_view(), name="api-qrels-list"),
+    path("collections/<slug:slug>/qrels/<int:pk>/", views.OneQrels.as_view(), name="api-qrels"),
+    path("collections/<slug:slug>/pools/", views.Pools.as_view(), name="api-pools"),
+    path("collections/<slug:slug>/pools/preview", views.PoolPreview.as_view(), name="api-pool-preview"),
+    path("collections/<slug:slug>/pools/<int:pk>/", views.OnePool.as_view(), name="api-pool"),
+    path("collections/<slug:slug>/pools/<int:pk>/extend", views.ExtendPool.as_view(), name="api-pool-extend"),
+    path("collections/<slug:slug>/pools/<int:pk>/entries", views.Entries.as_view(), name="api-pool-entries"),
+    path("collections/<slug:slug>/pools/<int:pk>/pool.tsv", views.PoolTable.as_view(), name="api-pool-table"),
+    path("jobs/", views.Jobs.as_view(), name="api-jobs"),
+    path("jobs/<int:pk>/", views.OneJob.as_view(), name="api-job"),
+    path("jobs/<int:pk>/cancel", views.CancelJob.as_view(), name="api-job-cancel"),
+]

@@ -1,0 +1,8 @@
+from django.apps import AppConfig
+
+
+class PoolingConfig(AppConfig):
+    name = "pooling"
+
+    def ready(self) -> None:
+        from pooling import kinds  # noqa: F401  the kinds of jobs this app can do register themselves on import

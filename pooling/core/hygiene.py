@@ -1,0 +1,176 @@
+"""Topics to remove before pooling, with the reason for each (TripJudge, Althammer et al. 2022, section 2.1; levels ours).
+
+check_topics(topics, match) -> [Removal]
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+SET_REFERENCE = re.compile(r"#\s*\d+")
+WORD = re.compile(r"[^\W\d_]{2,}")
+DAMAGED = re.compile("[\x80-\x9f\ufffd]")
+"""Characters that only damaged text has: UTF-8 read as Latin-1, or replaced."""
+OPERATORS = frozenset(("and", "or", "not"))
+
+
+class Match(StrEnum):
+    """How alike two texts must be for the later one to be proposed."""
+
+    EXACT = "exact"
+    PUNCTUATION = "punctuation"
+    SUSPECT = "suspect"
+
+
+class Removal(NamedTuple):
+    """A topic proposed for removal. reason: `duplicate`, `no text` or `suspect`; same_as: the kept topic that it repeats, or ``."""
+
+    topic: str
+    text: str
+    reason: str
+    same_as: str
+
+
+def normal(text: str) -> str:
+    """Unicode NFKC, case folded, trimmed, white space collapsed."""
+    return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).split())
+
+
+def without_punctuation(text: str) -> str:
+    """`normal` text with every character of the categories punctuation and symbol as a space; apostrophes vanish without one."""
+    text = re.sub(r"(?<=\w)['’](?=\w)", "", normal(text))
+    return " ".join("".join(" " if unicodedata.category(c)[0] in "PS" else c for c in text).split())
+
+
+def has_text(text: str) -> bool:
+    """Whether a word is left after set references (`#1`) and operators: two or more letters other than and, or, not."""
+    return any(word not in OPERATORS for word in WORD.findall(SET_REFERENCE.sub(" ", normal(text))))
+
+
+def check_topics(topics: Iterable[tuple[str, str]], *, match: Match | str = Match.EXACT) -> list[Removal]:
+    """Proposals for removal among (id, text), in file order; the first of equal topics is the one that is kept.
+
+    exact: texts equal after `normal`. punctuation: equal after `without_punctuation` too. suspect: also, as reason `suspect` for a
+    person to confirm, the same words in another order or parted otherwise, singular against plural, one-letter typing errors (same_as
+    says of what), and text with damaged characters.
+    """
+    match = Match(match)
+    removed: list[Removal] = []
+    kept: list[tuple[str, str]] = []
+    for topic, text in topics:
+        if has_text(text):
+            kept.append((topic, text))
+        else:
+            removed.append(Removal(topic, text, "no text", ""))
+    order = {topic: place for place, (topic, _) in enumerate(topics)} if isinstance(topics, Sequence) else {}
+    levels: list[tuple[str, Callable[[str], str]]] = [("duplicate", normal)]
+    if match is not Match.EXACT:
+        levels.append(("duplicate", without_punctuation))
+    for reason, form in levels:
+        kept, found = _equal(kept, form, reason)
+        removed += found
+    if match is Match.SUSPECT:
+        kept, found = _alike(kept)
+        removed += found
+    removed = _chased(removed)
+    return sorted(removed, key=lambda r: order[r.topic]) if order else removed
+
+
+def _equal(topics: list[tuple[str, str]], form: Callable[[str], str], reason: str) -> tuple[list[tuple[str, str]], list[Removal]]:
+    first: dict[str, str] = {}
+    kept, removed = [], []
+    for topic, text in topics:
+        key = form(text) or normal(text)
+        if key in first:
+            removed.append(Removal(topic, text, reason, first[key]))
+        else:
+            first[key] = topic
+            kept.append((topic, text))
+    return kept, removed
+
+
+def _singular(word: str) -> str:
+    """The word without an English plural ending; words of up to three letters stay."""
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("sses", "shes", "ches", "xes", "zes")):
+        return word[:-2]
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def _alike(topics: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], list[Removal]]:
+    first_bag: dict[tuple[str, ...], str] = {}
+    first_text: dict[str, str] = {}
+    holes: dict[str, list[str]] = {}
+    kept, removed = [], []
+    for topic, text in topics:
+        if DAMAGED.search(text):
+            removed.append(Removal(topic, text, "suspect", ""))
+            continue
+        words = [_singular(word) for word in without_punctuation(text).split()]
+        bag, joined = tuple(sorted(words)), " ".join(words)
+        same = first_bag.get(bag) or first_text.get(joined.replace(" ", ""))
+        if same is None:
+            same = next((first_text[other] for hole in _holes(joined) for other in holes.get(hole, ()) if _one_letter(joined, other)), None)
+        if same is not None:
+            removed.append(Removal(topic, text, "suspect", same))
+            continue
+        kept.append((topic, text))
+        first_bag.setdefault(bag, topic)
+        first_text.setdefault(joined, topic)
+        first_text.setdefault(joined.replace(" ", ""), topic)
+        for hole in _holes(joined):
+            holes.setdefault(hole, []).append(joined)
+    return kept, removed
+
+
+SHORTEST, SHORTEST_WORD = 6, 5
+"""Letters of a text and of a word below which one letter makes another word (vitamin c, vitamin d), not an error."""
+
+
+def _holes(text: str) -> set[str]:
+    """The text, and the text with each one character left out: two texts one error apart share one of these."""
+    if len(text) < SHORTEST:
+        return set()
+    return {text, *(text[:k] + text[k + 1 :] for k in range(len(text)))}
+
+
+def _one_letter(a: str, b: str) -> bool:
+    """Whether one letter added, left out, changed, or two neighbours exchanged turn one text into the other; digits never do."""
+    if a == b:
+        return True
+    begin = 0
+    while begin < min(len(a), len(b)) and a[begin] == b[begin]:
+        begin += 1
+    end = 0
+    while end < min(len(a), len(b)) - begin and a[-1 - end] == b[-1 - end]:
+        end += 1
+    left, right = a[begin : len(a) - end], b[begin : len(b) - end]
+    if any(not c.isalpha() for c in left + right) or min(_word_length(a, begin), _word_length(b, begin)) < SHORTEST_WORD:
+        return False
+    if len(left) <= 1 and len(right) <= 1:
+        return True
+    return len(left) == len(right) == 2 and left == right[::-1]
+
+
+def _word_length(text: str, place: int) -> int:
+    """Letters of the word at a place, or that ends there."""
+    return len(text[:place].rpartition(" ")[2]) + len(text[place:].partition(" ")[0])
+
+
+def _chased(removed: list[Removal]) -> list[Removal]:
+    """`same_as` followed to a topic that is kept."""
+    target = {r.topic: r.same_as for r in removed if r.same_as}
+
+    def kept(topic: str) -> str:
+        while topic in target:
+            topic = target[topic]
+        return topic
+
+    return [r._replace(same_as=kept(r.same_as)) if r.same_as else r for r in removed]

@@ -1,0 +1,1 @@
+"""Readers and writers of files: no Django, Celery, settings, clock or global randomness."""

@@ -1,0 +1,235 @@
+"""White-space separated tables read many lines at a time: tokens found, and taken out as fixed-width bytes (as numbers: numerals).
+
+Lines that do not fit the quick way are read by a slower one, with the same result.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pooling.formats.errors import SHOWN, Problem
+
+PAD = 32
+"""Free bytes before and behind the text, so that a word can be taken at any token's end."""
+
+LONGEST_ID = 1024
+"""Bytes of the longest topic or document id."""
+
+WORD = np.dtype("<u8")
+U = np.uint64
+
+
+np.empty(1 << 24, np.uint8)
+
+
+class Problems:
+    """The mistakes of one file: the first 50, and how many there were."""
+
+    def __init__(self) -> None:
+        self.first: list[Problem] = []
+        self.count = 0
+
+    def add(self, line: int | None, problem: str, expected: str, text: str = "") -> None:
+        self.count += 1
+        if len(self.first) < SHOWN:
+            self.first.append(Problem(line, problem, expected, text))
+
+    def more(self, n: int) -> None:
+        self.count += n
+
+    @property
+    def full(self) -> bool:
+        return len(self.first) >= SHOWN
+
+
+class Rows:
+    """The good lines of one block, as places of their tokens.
+
+    text: uint8, the block between `PAD` line ends on either side. lines: int64 (n_rows).
+    before, ends: intp (n_rows, n_columns), one place before each token, and its end.
+    """
+
+    def __init__(
+        self, raw: bytes, text: NDArray[np.uint8], before: NDArray[np.intp], ends: NDArray[np.intp], lines: NDArray[np.int64] | range
+    ) -> None:
+        self.raw, self.text, self._before, self._ends, self._lines = raw, text, before, ends, lines
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    @property
+    def n_columns(self) -> int:
+        return self._ends.shape[1]
+
+    @property
+    def lines(self) -> NDArray[np.int64] | range:
+        """Line number of each row."""
+        return self._lines
+
+    def places(self, column: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Starts and ends of a column's tokens in `text`."""
+        return self._before[:, column] + 1, np.ascontiguousarray(self._ends[:, column])
+
+    def token(self, row: int, column: int) -> bytes:
+        return self.raw[int(self._before[row, column]) + 1 - PAD : int(self._ends[row, column]) - PAD]
+
+    def line_text(self, row: int) -> str:
+        at = int(self._before[row, 0]) + 1 - PAD
+        begin, end = self.raw.rfind(b"\n", 0, at) + 1, self.raw.index(b"\n", at)
+        return self.raw[begin : min(end, begin + 4096)].decode("utf-8", "replace")
+
+    def longer_than(self, column: int, bound: int) -> NDArray[np.bool_]:
+        return self._ends[:, column] - self._before[:, column] - 1 > bound
+
+    def without(self, bad: NDArray[np.bool_]) -> Rows:
+        good = ~bad
+        return Rows(self.raw, self.text, self._before[good], self._ends[good], np.asarray(self._lines, np.int64)[good])
+
+
+def rows(
+    block: bytes,
+    first_line: int,
+    n_columns: int,
+    problems: Problems,
+    *,
+    expected: str,
+    n_lines: int | None = None,
+    more_columns: bool = False,
+    comments: bool = False,
+) -> tuple[Rows, int]:
+    """The lines of `block` that have `n_columns` tokens, and how many lines were blank. -> (rows, n_blank)
+
+    Other lines become problems. `more_columns`: lines may have more, which are left out; `comments`: lines that begin with # are blank;
+    `n_lines`: of the block, where it is known.
+    """
+    text = np.empty(len(block) + 2 * PAD, np.uint8)
+    text[:PAD] = 10
+    text[-PAD:] = 10
+    inner = text[PAD:-PAD]
+    inner[:] = np.frombuffer(block, np.uint8)
+    if n_lines is None:
+        n_lines = int(np.count_nonzero(inner == 10))
+    if not (comments and b"#" in block):
+        regular = _regular(text, inner, n_lines, n_columns)
+        if regular is not None:
+            return Rows(block, text, *regular, range(first_line, first_line + n_lines)), 0
+    white = (inner == 32) | ((inner >= 9) & (inner <= 13))
+    edges = np.flatnonzero(white[1:] != white[:-1]) + 1 + PAD
+    if len(white) and not white[0]:
+        edges = np.concatenate(([PAD], edges))
+    all_starts, all_ends = edges[0::2], edges[1::2]
+    newlines = np.flatnonzero(inner == 10) + PAD
+    counts = np.diff(np.searchsorted(all_starts, newlines), prepend=0)
+    first = np.cumsum(counts) - counts
+    if comments and len(all_starts):
+        begun = counts > 0
+        hashed = np.zeros(n_lines, bool)
+        hashed[begun] = text[all_starts[first[begun]]] == ord("#")
+        counts = np.where(hashed, 0, counts)
+    blank = counts == 0
+    good = counts >= n_columns if more_columns else counts == n_columns
+    wrong = np.flatnonzero(~good & ~blank)
+    room = max(SHOWN - len(problems.first), 0)
+    for at in wrong[:room]:
+        begin = int(newlines[at - 1]) + 1 - PAD if at else 0
+        line = block[begin : min(int(newlines[at]) - PAD, begin + 4096)].decode("utf-8", "replace")
+        n = int(counts[at])
+        problems.add(first_line + int(at), f"{n} column{'s' if n != 1 else ''}", expected, line)
+    problems.more(max(len(wrong) - room, 0))
+    if good.all() and len(all_starts) == n_lines * n_columns:
+        before, ends = (all_starts - 1).reshape(n_lines, n_columns), all_ends.reshape(n_lines, n_columns)
+    else:
+        chosen = first[good][:, None] + np.arange(n_columns)
+        before = all_starts[chosen] - 1 if len(chosen) else np.empty((0, n_columns), np.intp)
+        ends = all_ends[chosen] if len(chosen) else np.empty((0, n_columns), np.intp)
+    return Rows(block, text, before, ends, np.flatnonzero(good).astype(np.int64) + first_line), int(blank.sum())
+
+
+def _regular(
+    text: NDArray[np.uint8], inner: NDArray[np.uint8], n_lines: int, n_columns: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+    """(one before each token, its end) where every line is `n_columns` tokens with one space or tab between them; else None."""
+    if not n_lines or inner[0] <= 32:
+        return None
+    white = inner <= 32
+    n_white = int(np.count_nonzero(white))
+    if n_white != n_lines * n_columns:
+        return None
+    n_spaces, n_tabs = int(np.count_nonzero(inner == 32)), int(np.count_nonzero(inner == 9))
+    if n_spaces + n_tabs + n_lines != n_white or (white[1:] & white[:-1]).any():
+        return None
+    places = np.empty(n_white + 1, np.intp)
+    places[0] = PAD - 1
+    np.add(np.flatnonzero(white), PAD, out=places[1:])
+    ends = places[1:].reshape(n_lines, n_columns)
+    if not (text[ends[:, -1]] == 10).all():
+        return None
+    return places[:-1].reshape(n_lines, n_columns), ends
+
+
+@cache
+def _keep_first(width: int) -> NDArray[np.uint64]:
+    """Row n: words that keep the first n bytes of `width`. -> uint64 (width + 1, width / 8)"""
+    keep = np.arange(width)[None, :] < np.arange(width + 1)[:, None]
+    return (keep * np.uint8(255)).astype(np.uint8).view(WORD)
+
+
+def take_bytes(text: NDArray[np.uint8], places: NDArray[np.intp], width: int) -> NDArray[np.uint64]:
+    """`width` bytes from each place. -> uint64 (n, width / 8)"""
+    if len(text) < width:
+        text = np.concatenate((text, np.zeros(width, np.uint8)))
+    last = len(text) - width
+    windows = np.ndarray((last + 1,), f"V{width}", text, strides=(1,))
+    if len(places) and places[-1] > last:
+        padded = np.concatenate((text, np.zeros(width, np.uint8)))
+        windows = np.ndarray((len(text),), f"V{width}", padded, strides=(1,))
+    return windows[places].view(WORD).reshape(len(places), width // 8)
+
+
+def strings(rows: Rows, column: int) -> NDArray[np.uint64]:
+    """The tokens of a column as words of eight bytes, NUL behind the token. -> uint64 (n_rows, width / 8)"""
+    starts, ends = rows.places(column)
+    lengths = ends - starts
+    longest, shortest = (int(lengths.max()), int(lengths.min())) if len(lengths) else (1, 1)
+    width = -(-longest // 8) * 8
+    words = take_bytes(rows.text, starts, width)
+    if shortest < width:
+        masks = _keep_first(width)
+        if shortest == longest:
+            words &= masks[longest]
+        elif width == 8:
+            words &= masks[:, 0].take(lengths)[:, None]
+        else:
+            words &= masks.take(lengths, axis=0)
+    return words
+
+
+def one_string(rows: Rows, column: int) -> bytes | None:
+    """The token that every row has in this column; None where they differ."""
+    starts, ends = rows.places(column)
+    length = int(ends[0] - starts[0])
+    if length > 4 * 8 or not (ends - starts == length).all():
+        return None
+    width = -(-length // 8) * 8
+    words = take_bytes(rows.text, starts, width)
+    words &= _keep_first(width)[length]
+    return rows.token(0, column) if (words == words[0]).all() else None
+
+
+def as_bytes(words: NDArray[np.uint64]) -> NDArray[np.bytes_]:
+    """Words as one S array of the same memory."""
+    width = words.shape[1] * 8
+    return np.ascontiguousarray(words).view(f"S{width}").reshape(len(words))
+
+
+def changes(words: NDArray[np.uint64]) -> NDArray[np.intp]:
+    """Rows whose token differs from that of the row before; row 0 always. -> intp"""
+    if len(words) == 0:
+        return np.empty(0, np.intp)
+    different = words[1:, 0] != words[:-1, 0]
+    for k in range(1, words.shape[1]):
+        different |= words[1:, k] != words[:-1, k]
+    return np.concatenate(([0], np.flatnonzero(different) + 1))

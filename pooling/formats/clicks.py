@@ -1,0 +1,218 @@
+"""Click logs, counted per (topic, document).
+
+read_clicks(path) -> ClickCounts                   one file: session topic document rank clicked
+read_clicks(path, shown=path) -> ClickCounts       clicks (session, topic, rank, document; rank 0: none) and the rankings shown
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, Mistakes, Row, Table, column_names, find_column
+from pooling.formats.errors import FormatError
+from pooling.formats.opening import Source
+
+
+@dataclass(frozen=True, eq=False)
+class ClickCounts:
+    """What a click log says of each pair that was shown, pairs in order of topic and document as bytes.
+
+    topics, documents: distinct ids. topic, document: int32 (n), index into these lists.
+    impressions: int64 (n), sessions that were shown the pair. clicks: int64 (n), sessions that clicked it at least once.
+    skipped: int64 (n), sessions in which it was shown above a clicked document and not clicked itself.
+    n_sessions: distinct sessions, those without a click too.
+    """
+
+    topics: list[str]
+    documents: list[str]
+    topic: NDArray[np.int32]
+    document: NDArray[np.int32]
+    impressions: NDArray[np.int64]
+    clicks: NDArray[np.int64]
+    skipped: NDArray[np.int64]
+    n_sessions: int
+    warnings: list[str] = field(default_factory=list)
+    name: str = ""
+
+    def __len__(self) -> int:
+        return len(self.topic)
+
+
+class _Counts:
+    """[impressions, clicks, skipped] of each pair."""
+
+    def __init__(self) -> None:
+        self.pairs: dict[tuple[str, str], list[int]] = {}
+
+    def session(self, topic: str, ranking: dict[str, int], clicked: set[str]) -> None:
+        """One session: the rank of each document shown, and those clicked."""
+        last = max((ranking[document] for document in clicked), default=0)
+        for document, rank in ranking.items():
+            count = self.pairs.setdefault((topic, document), [0, 0, 0])
+            count[0] += 1
+            if document in clicked:
+                count[1] += 1
+            elif rank < last:
+                count[2] += 1
+
+    def result(self, name: str, n_sessions: int, warnings: list[str]) -> ClickCounts:
+        pairs = sorted(self.pairs, key=lambda pair: (pair[0].encode("utf-8"), pair[1].encode("utf-8")))
+        topics = {topic: i for i, topic in enumerate(dict.fromkeys(topic for topic, _ in pairs))}
+        documents = {document: i for i, document in enumerate(dict.fromkeys(document for _, document in pairs))}
+        counts = np.array([self.pairs[pair] for pair in pairs], np.int64).reshape(len(pairs), 3)
+        return ClickCounts(
+            topics=list(topics), documents=list(documents), topic=np.array([topics[t] for t, _ in pairs], np.int32),
+            document=np.array([documents[d] for _, d in pairs], np.int32), impressions=counts[:, 0], clicks=counts[:, 1],
+            skipped=counts[:, 2], n_sessions=n_sessions, warnings=warnings, name=name,
+        )  # fmt: skip
+
+
+def read_clicks(
+    path: Source, *, shown: Source | None = None, name: str | None = None, shown_name: str | None = None, max_bytes: int | None = None
+) -> ClickCounts:
+    """The counts of a click log.
+
+    One file has a row for each document shown: `session topic document rank clicked` (clicked 0 or 1). With `shown`, the log has a row
+    for each click (`session query_id rank doc_id`; rank 0 and no document: a session without a click), and `shown` the ranking that
+    every session of a topic saw (`query_id rank doc_id`). Columns are found by their header.
+    Refused (FormatError, all problems at once): missing columns, another number of columns, an empty id, a rank that is no whole number
+    (from 1, where something was shown), clicked other than 0 and 1, a document or a rank twice in what a session was shown for a topic,
+    a click on a document or topic that `shown` does not have, or at another rank. A session may have several topics; each counts alone.
+    """
+    if shown is None:
+        return _one_file(path, name, max_bytes)
+    return _two_files(path, shown, name, shown_name, max_bytes)
+
+
+def _columns(table: Table, *wanted: tuple[str, ...]) -> list[int]:
+    names = column_names(table.first.cells)
+    found = [find_column(names, options) for options in wanted]
+    missing = [options[0] for options, place in zip(wanted, found, strict=True) if place is None]
+    if missing:
+        header = table.delimiter.join(table.first.cells)
+        expected = "a header with " + ", ".join(options[0] for options in wanted)
+        raise FormatError.single(table.name, table.first.line, f"no column {', '.join(missing)}", expected, header)
+    return [place for place in found if place is not None]
+
+
+def _row_wrong(row: Row, table: Table, rank: int, ids: Iterable[int], mistakes: Mistakes) -> bool:
+    text = table.delimiter.join(row.cells)
+    if len(row.cells) != len(table.first.cells):
+        mistakes.add(row.line, f"{len(row.cells)} columns", f"{len(table.first.cells)} columns as in the header", text)
+    elif not (row.cells[rank].strip().isascii() and row.cells[rank].strip().isdigit() and len(row.cells[rank]) < 10):
+        mistakes.add(row.line, f"rank {row.cells[rank]!r}", "a whole number", text)
+    elif not all(row.cells[k].strip() for k in ids):
+        mistakes.add(row.line, "an empty id", "a session, a topic and a document", text)
+    else:
+        return False
+    return True
+
+
+SESSION, RANK, CLICKED = ("session", "session_id", "sessionid"), ("rank", "position"), ("clicked", "click", "is_clicked")
+
+
+class _Sessions:
+    """For each (session, topic): the rank of what was shown, and what was clicked."""
+
+    def __init__(self, mistakes: Mistakes) -> None:
+        self.seen: dict[tuple[str, str], None] = {}
+        self.shown: dict[tuple[str, str], dict[str, int]] = {}
+        self.clicked: dict[tuple[str, str], set[str]] = {}
+        self.mistakes = mistakes
+
+    @property
+    def n_sessions(self) -> int:
+        return len({session for session, _ in self.seen})
+
+    def check(self) -> None:
+        if not self.seen and not self.mistakes.count:
+            self.mistakes.add(None, "no session", "at least one row below the header")
+        self.mistakes.raise_any()
+
+
+def _one_file(path: Source, name: str | None, max_bytes: int | None) -> ClickCounts:
+    table = Table(path, name=name, max_bytes=max_bytes)
+    session, topic, document, rank, clicked = _columns(table, SESSION, TOPIC_NAMES, DOCUMENT_NAMES, RANK, CLICKED)
+    mistakes = Mistakes(table.name)
+    sessions = _Sessions(mistakes)
+    for row in table:
+        if _row_wrong(row, table, rank, (session, topic, document), mistakes):
+            continue
+        cells, text = [cell.strip() for cell in row.cells], table.delimiter.join(row.cells)
+        key, place = (cells[session], cells[topic]), int(cells[rank])
+        sessions.seen[key] = None
+        ranking = sessions.shown.setdefault(key, {})
+        if cells[clicked] not in ("0", "1") or not place:
+            mistakes.add(row.line, f"rank {place}, clicked {cells[clicked]!r}", "a rank from 1, and clicked 0 or 1", text)
+        elif cells[document] in ranking or place in ranking.values():
+            mistakes.add(row.line, f"a document or rank twice in session {key[0]}", "each document at one rank", text)
+        else:
+            ranking[cells[document]] = place
+            if cells[clicked] == "1":
+                sessions.clicked.setdefault(key, set()).add(cells[document])
+    sessions.check()
+    counts = _Counts()
+    for key in sessions.seen:
+        counts.session(key[1], sessions.shown[key], sessions.clicked.get(key, set()))
+    return counts.result(table.name, sessions.n_sessions, [])
+
+
+def _two_files(path: Source, shown: Source, name: str | None, shown_name: str | None, max_bytes: int | None) -> ClickCounts:
+    rankings = _rankings(shown, shown_name, max_bytes)
+    table = Table(path, name=name, max_bytes=max_bytes)
+    session, topic, rank, document = _columns(table, SESSION, TOPIC_NAMES, RANK, DOCUMENT_NAMES)
+    mistakes = Mistakes(table.name)
+    sessions = _Sessions(mistakes)
+    for row in table:
+        if _row_wrong(row, table, rank, (session, topic), mistakes):
+            continue
+        cells, text = [cell.strip() for cell in row.cells], table.delimiter.join(row.cells)
+        ranking, place = rankings.get(cells[topic]), int(cells[rank])
+        if ranking is None:
+            mistakes.add(row.line, f"topic {cells[topic]} was not shown", "a topic of the rankings shown", text)
+        elif place and ranking.get(cells[document]) != place:
+            where = ranking.get(cells[document])
+            problem = f"document {cells[document]!r} was not shown at rank {place} of topic {cells[topic]}"
+            mistakes.add(row.line, problem, f"rank {where}" if where else "a document of the ranking shown", text)
+        elif not place and cells[document]:
+            mistakes.add(row.line, "rank 0 with a document", "no document where nothing was clicked", text)
+        else:
+            key = (cells[session], cells[topic])
+            sessions.seen[key] = None
+            if place:
+                sessions.clicked.setdefault(key, set()).add(cells[document])
+    sessions.check()
+    counts = _Counts()
+    for key in sessions.seen:
+        counts.session(key[1], rankings[key[1]], sessions.clicked.get(key, set()))
+    unseen = len(rankings) - len({topic for _, topic in sessions.seen})
+    warnings = [f"{unseen} topics of the rankings shown have no session; they are left out"] if unseen else []
+    return counts.result(table.name, sessions.n_sessions, warnings)
+
+
+def _rankings(shown: Source, name: str | None, max_bytes: int | None) -> dict[str, dict[str, int]]:
+    table = Table(shown, name=name, max_bytes=max_bytes)
+    topic, rank, document = _columns(table, TOPIC_NAMES, RANK, DOCUMENT_NAMES)
+    mistakes = Mistakes(table.name)
+    rankings: dict[str, dict[str, int]] = {}
+    places: set[tuple[str, int]] = set()
+    for row in table:
+        if _row_wrong(row, table, rank, (topic, document), mistakes):
+            continue
+        cells, text = [cell.strip() for cell in row.cells], table.delimiter.join(row.cells)
+        ranking, place = rankings.setdefault(cells[topic], {}), int(cells[rank])
+        if cells[document] in ranking or (cells[topic], place) in places or not place:
+            mistakes.add(
+                row.line, f"rank 0, or a document or rank twice for topic {cells[topic]}", "each document at one rank from 1", text
+            )
+            continue
+        ranking[cells[document]] = place
+        places.add((cells[topic], place))
+    if not rankings and not mistakes.count:
+        mistakes.add(None, "no ranking", "at least one row below the header")
+    mistakes.raise_any()
+    return rankings

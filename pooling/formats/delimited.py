@@ -1,0 +1,109 @@
+"""Comma- and tab-separated files with a header, read row by row with line numbers; and cells made harmless for spreadsheets."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from pooling.formats.errors import SHOWN, FormatError, Problem
+from pooling.formats.opening import LONGEST_DOCUMENT, Source, lines, source_name
+
+csv.field_size_limit(max(csv.field_size_limit(), LONGEST_DOCUMENT))
+
+
+class Row(NamedTuple):
+    line: int
+    cells: list[str]
+
+
+class Mistakes:
+    """Problems of one file while it is read: the first 50, and how many."""
+
+    def __init__(self, file: str) -> None:
+        self.file, self.first, self.count = file, [], 0
+
+    def add(self, line: int | None, problem: str, expected: str, text: str = "") -> None:
+        self.count += 1
+        if len(self.first) < SHOWN:
+            self.first.append(Problem(line, problem, expected, text))
+
+    def raise_any(self) -> None:
+        if self.count:
+            raise FormatError(self.file, sorted(self.first, key=lambda problem: problem.line or 0), self.count)
+
+
+class Table:
+    """A delimited file whose first row with content has been read.
+
+    first: that row. delimiter: comma, tab or semicolon, whichever that row has most of.
+    """
+
+    def __init__(
+        self, source: Source, *, name: str | None = None, delimiter: str | None = None, quoting: bool = True, max_bytes: int | None = None
+    ) -> None:
+        self.name = source_name(source, name)
+        self._lines = lines(source, name=self.name, max_bytes=max_bytes)
+        self._quoting = quoting
+        number, text = 0, ""
+        for number, text in self._lines:  # noqa: B007 - the line found is used after the loop
+            if text.strip():
+                break
+        else:
+            raise FormatError.single(self.name, None, "nothing in it", "a header and rows")
+        self.delimiter = delimiter or max("\t,;", key=lambda mark: (text.count(mark), mark == "\t"))
+        self._rows = self._read(number, text)
+        self.first = next(self._rows)
+
+    def _read(self, number: int, text: str) -> Iterator[Row]:
+        if not self._quoting:
+            yield Row(number, text.split(self.delimiter))
+            for number, text in self._lines:
+                if text.strip():
+                    yield Row(number, text.split(self.delimiter))
+            return
+        at = [number]
+
+        def feed() -> Iterator[str]:
+            yield text + "\n"
+            for line, more in self._lines:
+                at[0] = line
+                yield more + "\n"
+
+        reader = csv.reader(feed(), delimiter=self.delimiter, strict=True)
+        begin = number
+        try:
+            for cells in reader:
+                if any(cells):
+                    yield Row(begin, cells)
+                begin = at[0] + 1
+        except csv.Error as error:
+            raise FormatError.single(
+                self.name, begin, f"a row that cannot be read ({error})", "quotes that are closed, doubled inside"
+            ) from None
+
+    def __iter__(self) -> Iterator[Row]:
+        """The rows after the first."""
+        return self._rows
+
+
+def column_names(cells: Iterable[str]) -> list[str]:
+    """Header cells in one spelling: trimmed, lower case, spaces and hyphens as underscores."""
+    return [cell.strip().lower().replace("-", "_").replace(" ", "_") for cell in cells]
+
+
+def find_column(names: Sequence[str], wanted: Sequence[str]) -> int | None:
+    """Index of the first of `wanted` that is among `names`."""
+    for name in wanted:
+        if name in names:
+            return list(names).index(name)
+    return None
+
+
+TOPIC_NAMES = ("topic", "topic_id", "query_id", "qid", "queryid", "topicid", "topic_number", "query")
+DOCUMENT_NAMES = ("document", "document_id", "doc_id", "docid", "documentid", "docno", "corpus_id")
+
+
+def harmless(cell: str) -> str:
+    """The cell with an apostrophe before what a spreadsheet would take for a formula."""
+    return f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell

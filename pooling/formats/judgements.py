@@ -1,0 +1,348 @@
+"""Judgements of annotators, one row each: our own columns, and the exports of other tools, recognised by their header.
+
+read_judgements(path, scale=4) -> Judgements
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pooling.core.columns import Judgements
+from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, Mistakes, Row, Table, column_names, find_column
+from pooling.formats.errors import FormatError
+from pooling.formats.opening import LONGEST_DOCUMENT, Peeked, Source, source_name
+
+ANNOTATOR_NAMES = ("annotator", "annotator_id", "worker", "worker_id", "user", "user_id", "userid", "judge", "assessor")
+GRADE_NAMES = ("grade", "judgement", "judgment", "rating", "relevance", "label")
+TRUE, FALSE = ("1", "true", "yes"), ("", "0", "false", "no")
+FIRA_GRADES = {
+    "0_NOT_RELEVANT": 0,
+    "1_TOPIC_RELEVANT_DOES_NOT_ANSWER": 1,
+    "2_GOOD_ANSWER": 2,
+    "3_PERFECT_ANSWER": 3,
+    "-1_MISLEADING_ANSWER": 0,
+}
+LARGEST_JSON = 4 * LONGEST_DOCUMENT
+MISLEADING = "-1_MISLEADING_ANSWER"
+
+
+class _Judgement(NamedTuple):
+    line: int
+    topic: str
+    document: str
+    annotator: str
+    grade: int
+    seconds: float = math.nan
+    judged_at: float = math.nan
+    excluded: bool = False
+    gold: bool = False
+
+
+class Invalid(ValueError):
+    """A cell that cannot be read: (what is wrong, what was expected)."""
+
+    def __init__(self, problem: str, expected: str) -> None:
+        super().__init__(problem)
+        self.problem, self.expected = problem, expected
+
+
+def read_judgements(path: Source, *, scale: int | None = None, name: str | None = None, max_bytes: int | None = None) -> Judgements:
+    """The judgements of a file, in its order.
+
+    scale: number of grades; a grade outside 0..scale-1 is refused. None: any grade from 0 to 32767 is taken.
+    Forms, told by content: CSV or TSV with columns topic, document, annotator, grade and optionally seconds (or active_ms), judged_at
+    (ISO 8601, without an offset taken as UTC; or seconds since 1970), excluded, gold (0/1); FiRA's export; HiCAL's CSV; crowd-kit's
+    task, worker, label (the task is the topic's id, a space, and the document's); Quepid's book as CSV (one column a judge) and as JSON.
+    Refused (FormatError, all problems at once): missing columns, an empty id, a grade that is no whole number or outside the scale,
+    seconds that are negative or no number, a time that is none, no row at all.
+    Warned about: FiRA's misleading answers (they count as grade 0), rows without a grade or id (skipped), times without offset,
+    grades that never use 0.
+    """
+    called = source_name(path, name)
+    stream = Peeked(path, name=called, max_bytes=max_bytes)
+    if stream.head.lstrip()[:1] == b"{":
+        return _columns(called, *_quepid_book_json(stream, called), scale)
+    table = Table(stream, name=called)
+    mistakes, warnings = Mistakes(called), _Counted()
+    return _columns(called, _delimited(table, mistakes, warnings), mistakes, warnings, scale)
+
+
+class _Counted:
+    """Warnings with how often."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+
+    def add(self, text: str) -> None:
+        self.counts[text] = self.counts.get(text, 0) + 1
+
+    def texts(self) -> list[str]:
+        return [text.format(n=n) for text, n in self.counts.items()]
+
+
+def _delimited(table: Table, mistakes: Mistakes, warnings: _Counted) -> Iterator[_Judgement]:
+    names = column_names(table.first.cells)
+    known = set(names)
+    if {"relevancelevel", "documentid", "queryid", "userid"} <= known:
+        return _rows(table, mistakes, _fira(names, warnings))
+    if {"task", "worker", "label"} <= known:
+        return _rows(table, mistakes, _crowdkit(names))
+    if names[0] == "query" and len(names) > 2 and names[1] in ("docid", "doc_id") and find_column(names, ANNOTATOR_NAMES) is None:
+        return _quepid_book_csv(table, mistakes, warnings)
+    return _rows(table, mistakes, _plain(table, names, warnings))
+
+
+def _rows(table: Table, mistakes: Mistakes, read: Callable[[Row], _Judgement | None]) -> Iterator[_Judgement]:
+    n_columns = len(table.first.cells)
+    for row in table:
+        text = table.delimiter.join(row.cells)
+        if len(row.cells) != n_columns:
+            mistakes.add(row.line, f"{len(row.cells)} columns", f"{n_columns} columns as in the header", text)
+            continue
+        try:
+            judgement = read(row)
+        except Invalid as error:
+            mistakes.add(row.line, error.problem, error.expected, text)
+            continue
+        if judgement is not None:
+            yield judgement
+
+
+def _plain(table: Table, names: list[str], warnings: _Counted) -> Callable[[Row], _Judgement | None]:
+    found = {
+        "topic": find_column(names, TOPIC_NAMES),
+        "document": find_column(names, DOCUMENT_NAMES),
+        "annotator": find_column(names, ANNOTATOR_NAMES),
+        "grade": find_column(names, GRADE_NAMES),
+    }
+    missing = [column for column, place in found.items() if place is None]
+    if missing:
+        header = table.delimiter.join(table.first.cells)
+        raise FormatError.single(
+            table.name, table.first.line, f"no column {', '.join(missing)}", "a header with topic, document, annotator, grade", header
+        )
+    topic, document, annotator, grade = (int(place) for place in found.values() if place is not None)
+    seconds, milliseconds = find_column(names, ("seconds", "time_to_judge")), find_column(names, ("active_ms",))
+    judged_at, reason = find_column(names, ("judged_at", "timestamp")), find_column(names, ("cannot_judge_reason",))
+    excluded, gold = find_column(names, ("excluded",)), find_column(names, ("gold",))
+
+    def read(row: Row) -> _Judgement | None:
+        cells = row.cells
+        if not cells[grade].strip() and reason is not None and cells[reason].strip():
+            warnings.add("{n} rows say that the pair cannot be judged; they were skipped")
+            return None
+        time = math.nan
+        if seconds is not None:
+            time = _seconds(cells[seconds])
+        elif milliseconds is not None:
+            time = _seconds(cells[milliseconds]) / 1000
+        return _Judgement(
+            row.line,
+            _id(cells[topic], "topic"),
+            _id(cells[document], "document"),
+            _id(cells[annotator], "annotator"),
+            _grade(cells[grade]),
+            time,
+            math.nan if judged_at is None else _time(cells[judged_at], warnings),
+            excluded is not None and _flag(cells[excluded], "excluded"),
+            gold is not None and _flag(cells[gold], "gold"),
+        )
+
+    return read
+
+
+def _fira(names: list[str], warnings: _Counted) -> Callable[[Row], _Judgement | None]:
+    level, document, topic, user = (names.index(n) for n in ("relevancelevel", "documentid", "queryid", "userid"))
+    duration, at = find_column(names, ("durationusedtojudgems",)), find_column(names, ("judgedatunixts",))
+
+    def read(row: Row) -> _Judgement | None:
+        cells = [cell.strip() for cell in row.cells]
+        if not (cells[document] and cells[topic] and cells[user]):
+            warnings.add("{n} rows have an empty id; they were skipped")
+            return None
+        grade = FIRA_GRADES.get(cells[level])
+        if grade is None:
+            raise Invalid(f"{cells[level]!r} is not one of FiRA's relevance levels", " or ".join(FIRA_GRADES))
+        if cells[level] == MISLEADING:
+            warnings.add("{n} judgements are " + MISLEADING + "; they count as grade 0")
+        seconds = math.nan if duration is None else _seconds(cells[duration]) / 1000
+        judged_at = math.nan if at is None else _seconds(cells[at])
+        return _Judgement(row.line, cells[topic], cells[document], cells[user], grade, seconds, judged_at)
+
+    return read
+
+
+def _crowdkit(names: list[str]) -> Callable[[Row], _Judgement | None]:
+    task, worker, label = (names.index(n) for n in ("task", "worker", "label"))
+
+    def read(row: Row) -> _Judgement:
+        parts = row.cells[task].split()
+        if len(parts) != 2:
+            raise Invalid(f"task {row.cells[task]!r} does not name a topic and a document", "`topic document` with one space between")
+        return _Judgement(row.line, parts[0], parts[1], _id(row.cells[worker], "annotator"), _grade(row.cells[label]))
+
+    return read
+
+
+def _quepid_book_csv(table: Table, mistakes: Mistakes, warnings: _Counted) -> Iterator[_Judgement]:
+    judges: list[str] = []
+    for cell in table.first.cells[2:]:
+        judge, n = cell.strip() or "Anonymous", 1
+        while (judge if n == 1 else f"{judge}#{n}") in judges:
+            n += 1
+        if n > 1:
+            warnings.add(f"two judges are called {judge}; the later one is called {judge}#{n}")
+        judges.append(judge if n == 1 else f"{judge}#{n}")
+    for row in table:
+        text = table.delimiter.join(row.cells)
+        if len(row.cells) != len(judges) + 2:
+            mistakes.add(row.line, f"{len(row.cells)} columns", f"{len(judges) + 2} columns as in the header", text)
+            continue
+        try:
+            topic, document = _id(row.cells[0], "query"), row.cells[1].strip()
+            if not document:
+                warnings.add("{n} rows have an empty id; they were skipped")
+                continue
+            for judge, cell in zip(judges, row.cells[2:], strict=True):
+                if cell.strip():
+                    yield _Judgement(row.line, topic, document, judge, _grade(cell, decimals=True))
+        except Invalid as error:
+            mistakes.add(row.line, error.problem, error.expected, text)
+
+
+def read_json(stream: Peeked, called: str) -> Any:
+    """A JSON file as a whole (at most `LARGEST_JSON` bytes), errors as FormatError."""
+    raw = stream.exactly(LARGEST_JSON + 1)
+    if len(raw) > LARGEST_JSON:
+        raise FormatError.single(called, None, f"JSON of more than {LARGEST_JSON} bytes", "a smaller file")
+    try:
+        return json.loads(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise FormatError.single(called, raw.count(b"\n", 0, error.start) + 1, "a byte that is not UTF-8", "UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise FormatError.single(called, error.lineno, f"not JSON ({error.msg})", "JSON") from None
+    except (RecursionError, ValueError):
+        raise FormatError.single(called, 1, "JSON nested too deeply or with too long a number", "plain JSON") from None
+
+
+def _quepid_book_json(stream: Peeked, called: str) -> tuple[Iterator[_Judgement], Mistakes, _Counted]:
+    book = read_json(stream, called)
+    mistakes, warnings = Mistakes(called), _Counted()
+    pairs = book.get("query_doc_pairs") if isinstance(book, dict) else None
+    if not isinstance(pairs, list):
+        raise FormatError.single(called, 1, "JSON without a list query_doc_pairs", "a Quepid book")
+
+    def judgements() -> Iterator[_Judgement]:
+        for number, pair in enumerate(pairs, 1):
+            place = f"query_doc_pairs[{number - 1}]"
+            if not isinstance(pair, dict) or not isinstance(pair.get("judgements", []), list):
+                mistakes.add(None, f"{place} is not a pair", "an object with query_text, doc_id, judgements")
+                continue
+            for judgement in pair.get("judgements", []):
+                try:
+                    if not isinstance(judgement, dict):
+                        raise Invalid("a judgement that is no object", "an object with rating and user_email")
+                    if judgement.get("unrateable") or judgement.get("judge_later") or judgement.get("rating") is None:
+                        warnings.add("{n} judgements are unrateable, put off or empty; they were skipped")
+                        continue
+                    yield _Judgement(
+                        1,
+                        _id(str(pair.get("query_text") or ""), "query_text"),
+                        _id(str(pair.get("doc_id") or ""), "doc_id"),
+                        str(judgement.get("user_email") or "Anonymous"),
+                        _grade(str(judgement["rating"]), decimals=True),
+                    )
+                except Invalid as error:
+                    mistakes.add(None, f"{place}: {error.problem}", error.expected)
+
+    return judgements(), mistakes, warnings
+
+
+def _id(cell: str, what: str) -> str:
+    cell = cell.strip()
+    if not cell:
+        raise Invalid(f"no {what}", f"a {what}")
+    return cell
+
+
+def _grade(cell: str, *, decimals: bool = False) -> int:
+    text = cell.strip()
+    if decimals and text.endswith(".0"):
+        text = text[:-2]
+    if not (text.removeprefix("-").isascii() and text.removeprefix("-").isdigit() and len(text) < 9):
+        raise Invalid(f"grade {cell!r}" if text else "no grade", "a whole number")
+    return int(text)
+
+
+def _seconds(cell: str) -> float:
+    text = cell.strip()
+    if not text:
+        return math.nan
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or value < 0 or "_" in text:
+        raise Invalid(f"{cell!r} is not a time", "a number of at least 0, or nothing")
+    return value
+
+
+def _time(cell: str, warnings: _Counted) -> float:
+    text = cell.strip()
+    if not text:
+        return math.nan
+    if text.replace(".", "", 1).isdigit() and len(text.partition(".")[0]) != 8:
+        return _seconds(text)
+    try:
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo is None:
+            warnings.add("{n} times have no offset; they were taken as UTC")
+            moment = moment.replace(tzinfo=UTC)
+        return moment.timestamp()
+    except (ValueError, OverflowError):
+        raise Invalid(f"{cell!r} is not a date and time", "ISO 8601 such as 2021-03-04T10:30:00Z") from None
+
+
+def _flag(cell: str, what: str) -> bool:
+    text = cell.strip().lower()
+    if text in TRUE:
+        return True
+    if text in FALSE:
+        return False
+    raise Invalid(f"{what} {cell!r}", "0 or 1")
+
+
+def _columns(called: str, judgements: Iterator[_Judgement], mistakes: Mistakes, warnings: _Counted, scale: int | None) -> Judgements:
+    topics: dict[str, int] = {}
+    documents: dict[str, int] = {}
+    annotators: dict[str, int] = {}
+    columns: list[list[Any]] = [[] for _ in range(9)]
+    top = 32767 if scale is None else scale - 1
+    for j in judgements:
+        if not 0 <= j.grade <= top:
+            expected = "a whole number from 0" if scale is None else f"one of 0 to {top}"
+            mistakes.add(j.line, f"grade {j.grade} of topic {j.topic}, document {j.document} is outside the scale", expected)
+            continue
+        values = (
+            topics.setdefault(j.topic, len(topics)),
+            documents.setdefault(j.document, len(documents)),
+            annotators.setdefault(j.annotator, len(annotators)),
+            j.grade, j.seconds, j.judged_at, j.excluded, j.gold, j.line,
+        )  # fmt: skip
+        for column, value in zip(columns, values, strict=True):
+            column.append(value)
+    if not columns[0] and not mistakes.count:
+        mistakes.add(None, "no judgement", "at least one row below the header")
+    mistakes.raise_any()
+    texts = warnings.texts()
+    if 0 not in columns[3]:
+        texts.append("no judgement has grade 0; if the scale of the file counts from 1, every pair is relevant at level 1")
+    kinds = (np.int32, np.int32, np.int32, np.int16, np.float64, np.float64, np.bool_, np.bool_, np.int64)
+    arrays = [np.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+    return Judgements(list(topics), list(documents), list(annotators), *arrays, warnings=texts, name=called)

@@ -1,0 +1,166 @@
+"""Tables of runs that were submitted to a leaderboard: one row a run, separated by tabs, commas or white space.
+
+Columns are found by the header, whatever else the table holds; without a header they are taken in the order of `columns`.
+A name matches without regard to case, blanks and signs, so that `MRR@100 (Eval)` is a score.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from itertools import chain
+from typing import NamedTuple
+
+from pooling.formats.errors import FormatError, Problem
+from pooling.formats.opening import Source, lines, source_name
+
+NAMES = {
+    "tag": ("tag", "id", "run", "runid", "system"),
+    "date": ("date", "submitted", "submissiondate"),
+    "group": ("group", "team", "institution"),
+    "baseline": ("baseline", "isbaseline"),
+    "description": ("description", "title", "model"),
+    "score": ("score", "publicscore", "public", "eval", "mrr100eval", "mrr10eval"),
+    "private_score": ("privatescore", "private"),
+    "private_rank": ("privaterank",),
+    "expected_private_rank": ("expectedprivaterank", "expectedrank"),
+}
+NUMBERS = ("score", "private_score", "private_rank", "expected_private_rank")
+ORDER = ("tag", "date", "group", "baseline", "description")
+"""Columns of a file that tells when runs were submitted."""
+SCORES = ("tag", "date", "group", "score", "baseline", "description")
+SUBMISSIONS = ("tag", "date", "group", "score", "private_score", "private_rank", "expected_private_rank")
+
+
+class BoardRow(NamedTuple):
+    """One run. date: ISO 8601; numbers: by column name, NaN where the cell is empty or there is no such column."""
+
+    tag: str
+    date: str
+    group: str
+    is_baseline: bool
+    description: str
+    numbers: dict[str, float]
+
+
+def read_leaderboard(
+    source: Source, *, columns: Sequence[str] = SCORES, required: Sequence[str] = ("tag", "date"), score_column: str | None = None
+) -> list[BoardRow]:
+    """The rows in the order of the file. A row without a tag is called as its description.
+
+    required: columns that must be there, with a value in every row. score_column: the header of the column that is the score.
+    Raises FormatError for a missing column, a date that is none, a score that is no number, a row of another length, no rows.
+    """
+    name = source_name(source)
+    records = _records(source, name)
+    number, first = next(records, (1, []))
+    if not first:
+        raise FormatError.single(name, None, "no rows", "one row a run")
+    places = _header(first, score_column)
+    if not places:
+        places = {column: i for i, column in enumerate(columns) if i < len(first)}
+        records, n_columns = chain([(number, first)], records), None
+    else:
+        n_columns = len(first)
+    if score_column is not None and "score" not in places:
+        raise FormatError.single(name, number, f"no column {score_column}", "a header that names it")
+    missing = [column for column in required if column not in places and not (column == "tag" and "description" in places)]
+    if missing:
+        raise FormatError.single(name, number, f"no column {', '.join(missing)}", f"a header with {', '.join(required)}")
+    problems: list[Problem] = []
+    rows = []
+    for number, cells in records:
+        if n_columns is not None and len(cells) != n_columns:
+            problems.append(Problem(number, f"{len(cells)} columns", f"{n_columns}, as in the header", ",".join(cells)))
+            continue
+        row, wrong = _row({column: cells[i].strip() for column, i in places.items() if i < len(cells)}, required)
+        problems.extend(Problem(number, problem, expected, ",".join(cells)) for problem, expected in wrong)
+        rows.append(row)
+    if problems:
+        raise FormatError(name, problems)
+    if not rows:
+        raise FormatError.single(name, number, "no rows below the header", "one row a run")
+    return rows
+
+
+def _records(source: Source, name: str) -> Iterator[tuple[int, list[str]]]:
+    """(line number, cells) of each row that is not blank."""
+    texts = (text for _, text in lines(source, name=name))
+    first = next(texts, "")
+    whole = (text + "\n" for text in chain([first], texts))
+    if "\t" not in first and "," not in first:
+        for number, text in enumerate(whole, start=1):
+            if cells := text.split():
+                yield number, cells
+        return
+    reader = csv.reader(whole, delimiter="\t" if "\t" in first else ",")
+    before = 0
+    try:
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                yield before + 1, cells
+            before = reader.line_num
+    except csv.Error as error:
+        raise FormatError.single(name, before + 1, f"a row that cannot be read ({error})", "cells with quotes closed") from None
+
+
+def _plain(text: str) -> str:
+    return "".join(c for c in text.casefold() if c.isalnum())
+
+
+def _header(cells: list[str], score_column: str | None) -> dict[str, int]:
+    """Place of each known column; empty if this row is no header."""
+    plain = [_plain(cell) for cell in cells]
+    places: dict[str, int] = {}
+    for column, names in NAMES.items():
+        wanted = (_plain(score_column),) if column == "score" and score_column is not None else names
+        for wanted_name in wanted:
+            if wanted_name in plain:
+                places[column] = plain.index(wanted_name)
+                break
+    return places if {"tag", "date", "description"} & set(places) else {}
+
+
+def _row(cells: dict[str, str], required: Sequence[str]) -> tuple[BoardRow, list[tuple[str, str]]]:
+    wrong = []
+    tag = cells.get("tag") or cells.get("description", "")
+    if not tag:
+        wrong.append(("no tag", "the name of the run"))
+    date = _date(cells.get("date", ""))
+    if date is None or (not date and "date" in required):
+        wrong.append((f"{cells.get('date', '')!r} is no date", "a date as 2021-04-30 or 2021/04/30"))
+    baseline = cells.get("baseline", "").casefold()
+    if baseline not in ("", "0", "1", "true", "false", "yes", "no"):
+        wrong.append((f"{baseline!r} as the mark of a baseline", "0 or 1"))
+    numbers = {}
+    for column in NUMBERS:
+        text = cells.get(column, "")
+        value = _number(text)
+        if value is None or (not text and column in required):
+            wrong.append((f"{text!r} as {column}", "a finite number"))
+        numbers[column] = float("nan") if value is None else value
+    row = BoardRow(tag, date or "", cells.get("group", ""), baseline in ("1", "true", "yes"), cells.get("description", ""), numbers)
+    return row, wrong
+
+
+def _date(text: str) -> str | None:
+    """ISO 8601, empty for empty, None for what is no date."""
+    if not text:
+        return ""
+    try:
+        moment = datetime.fromisoformat(text.replace("/", "-"))
+    except ValueError:
+        return None
+    return moment.date().isoformat() if len(text) <= 10 else moment.isoformat()
+
+
+def _number(text: str) -> float | None:
+    """NaN for empty, None for what is no finite number."""
+    if not text:
+        return float("nan")
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if abs(value) != float("inf") and value == value else None

@@ -1,0 +1,111 @@
+"""Text out of markup that strangers wrote: tagged TREC text with tags left open, and HTML as readable text."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9_:-]*)(\s[^<>]*)?>")
+SPACES = re.compile(r"[ \t\f\v\r\u00a0]+")
+TAG_NAME = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9:-]*)")
+HIDDEN = frozenset(("script", "style", "template", "noscript", "iframe", "object", "svg", "math", "title"))
+BLOCKS = frozenset(
+    [
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "br",
+        "dd",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "header",
+        "hr",
+        "li",
+        "main",
+        "nav",
+        "ol",
+        "p",
+        "pre",
+        "section",
+        "table",
+        "td",
+        "th",
+        "tr",
+        "ul",
+    ]
+)
+
+
+def tagged_fields(text: str) -> list[tuple[str, str]]:
+    """(tag, its text) of a record whose tags may be left open: a field ends where the next tag begins. Text before any tag has tag ``."""
+    fields: list[tuple[str, str]] = []
+    tag, begin = "", 0
+    for found in TAG.finditer(text):
+        fields.append((tag, text[begin : found.start()]))
+        tag = "" if found[1] else found[2].lower()
+        begin = found.end()
+    fields.append((tag, text[begin:]))
+    return [(tag, unescape(value).strip()) for tag, value in fields if value.strip()]
+
+
+def one_line(text: str) -> str:
+    """White space, line ends too, as single spaces."""
+    return " ".join(text.split())
+
+
+def html_text(markup: str) -> tuple[str, str]:
+    """(title, text) of an HTML page: what is shown, a line for each block; scripts, styles and comments left out.
+
+    The text is plain: `&lt;b&gt;` in the page is `<b>` here, so whoever shows it escapes it. One pass, in time linear in the page
+    whatever it holds (a tag ends at the next `>`).
+    """
+    parts: list[str] = []
+    title = ""
+    at, preformatted = 0, 0
+    while at < len(markup):
+        begin = markup.find("<", at)
+        data = unescape(markup[at:] if begin < 0 else markup[at:begin])
+        parts.append(data if preformatted > 0 else SPACES.sub(" ", data.replace("\n", " ")))
+        if begin < 0:
+            break
+        tag = TAG_NAME.match(markup, begin)
+        if tag is None:
+            comment = markup.startswith("<!--", begin)
+            if not comment and markup[begin + 1 : begin + 2] not in ("!", "?"):
+                parts.append("<")
+                at = begin + 1
+                continue
+            end = markup.find("-->" if comment else ">", begin)
+            at = len(markup) if end < 0 else end + (3 if comment else 1)
+            continue
+        closing, name = tag[1], tag[2].lower()
+        end = markup.find(">", begin)
+        at = len(markup) if end < 0 else end + 1
+        if name in HIDDEN and not closing:
+            after = re.compile(rf"</{name}\b", re.IGNORECASE).search(markup, at)
+            if name == "title" and after and not title:
+                title = one_line(unescape(markup[at : after.start()]))
+            at = after.start() if after else len(markup)
+        if name == "pre":
+            preformatted += -1 if closing else 1
+        if name in BLOCKS:
+            parts.append("\n")
+    kept: list[str] = []
+    for line in "".join(parts).split("\n"):
+        line = line.rstrip()
+        if line or (kept and kept[-1]):
+            kept.append(line)
+    return title, "\n".join(kept).strip("\n")

@@ -1,0 +1,295 @@
+"""Opening what people give us: plain or compressed, told by content, in bounded memory, with errors that name the file.
+
+    pieces(source)        unpacked bytes as they come
+    blocks(source)        bytes that hold whole lines, UTF-8, without byte order mark, line ends LF
+    lines(source)         (line number, text) one by one
+
+A truncated or damaged archive, an unpacked size or a line beyond its bound, a NUL byte and text that is not UTF-8 are FormatErrors.
+"""
+
+from __future__ import annotations
+
+import bz2
+import io
+import lzma
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import zstandard
+
+from pooling.formats.errors import FormatError
+
+Source = str | os.PathLike[str] | BinaryIO
+"""A path, `-` for standard input, or an open binary file."""
+
+PIECE = 1 << 19
+"""Bytes unpacked at a time: arrays over the lines of one piece stay in the processor's cache."""
+
+LONGEST_LINE = 1 << 20
+"""Bytes of the longest line that tables accept."""
+
+LONGEST_DOCUMENT = 1 << 26
+"""Bytes of the longest line in files that carry texts."""
+
+DICTIONARY = 1 << 28
+"""Bytes of memory that an archive may ask for before it has given anything."""
+
+
+def source_name(source: Source, name: str | None = None) -> str:
+    """What messages call the file: `name`, else the path as given."""
+    if name is not None:
+        return name
+    if isinstance(source, (str, os.PathLike)):
+        return "standard input" if os.fspath(source) == "-" else os.fspath(source)
+    return str(getattr(source, "name", "upload"))
+
+
+def plain_size(source: Source) -> int:
+    """The size of a file on disk, 0 where it is not known; of an archive the packed size."""
+    if isinstance(source, (str, os.PathLike)) and os.path.isfile(source):
+        return os.path.getsize(source)
+    return 0
+
+
+def bare_name(path: str | os.PathLike[str]) -> str:
+    """The file's name without folder, compression suffix and format suffix."""
+    name = Path(path).name
+    for suffix in (".gz", ".bz2", ".xz", ".zst"):
+        name = name.removesuffix(suffix) if name != suffix else name
+    for suffix in (".txt", ".tsv", ".csv", ".qrels", ".qrel", ".run", ".jsonl", ".json", ".npz"):
+        name = name.removesuffix(suffix) if name != suffix else name
+    return name
+
+
+def pieces(source: Source, *, name: str | None = None, max_bytes: int | None = None) -> Iterator[bytes]:
+    """The unpacked bytes, at most `PIECE` at a time, never more than `max_bytes` in all."""
+    name = source_name(source, name)
+    if isinstance(source, (str, os.PathLike)):
+        if os.fspath(source) == "-":
+            yield from _bounded(_unpacked(sys.stdin.buffer, name), name, max_bytes)
+            return
+        with open(source, "rb", buffering=0) as stream:
+            yield from _bounded(_unpacked(stream, name), name, max_bytes)
+    else:
+        yield from _bounded(_unpacked(source, name), name, max_bytes)
+
+
+def _bounded(stream: Iterator[bytes], name: str, max_bytes: int | None) -> Iterator[bytes]:
+    total = 0
+    for piece in stream:
+        total += len(piece)
+        if max_bytes is not None and total > max_bytes:
+            raise FormatError.single(name, None, f"more than {max_bytes} bytes when unpacked", f"at most {max_bytes} bytes")
+        yield piece
+
+
+def _read(stream: BinaryIO | io.RawIOBase, size: int) -> bytes:
+    return stream.read(size) or b""
+
+
+def _unpacked(stream: Any, name: str) -> Iterator[bytes]:
+    first = _read(stream, PIECE)
+    while len(first) < 10 and (more := _read(stream, PIECE)):
+        first += more
+    if first.startswith(b"\x1f\x8b"):
+        yield from _members(stream, first, name, "gzip", lambda: _Inflate(), (zlib.error,))
+    elif first[:3] == b"BZh" and first[4:10] == b"1AY&SY":
+        yield from _members(stream, first, name, "bzip2", bz2.BZ2Decompressor, (OSError, ValueError))
+    elif first.startswith(b"\xfd7zXZ\x00"):
+        yield from _members(stream, first, name, "xz", lambda: lzma.LZMADecompressor(memlimit=DICTIONARY), (lzma.LZMAError,))
+    elif first.startswith(b"\x28\xb5\x2f\xfd"):
+        yield from _members(stream, first, name, "zstandard", lambda: _Zstandard(), (zstandard.ZstdError,))
+    else:
+        if first.startswith(b"PK\x03\x04"):
+            raise FormatError.single(name, None, "a zip archive", "plain text, or one file packed by gzip, bzip2, xz or zstandard")
+        if first.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise FormatError.single(name, 1, "text in UTF-16", "UTF-8")
+        while first:
+            yield first
+            first = _read(stream, PIECE)
+
+
+class _Inflate:
+    """zlib's decompressor with the manners of bz2's and lzma's."""
+
+    def __init__(self) -> None:
+        self._inner = zlib.decompressobj(wbits=31)
+        self._waiting = b""
+
+    @property
+    def eof(self) -> bool:
+        return self._inner.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inner.unused_data
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._waiting
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        out = self._inner.decompress(self._waiting + data, max_length)
+        self._waiting = self._inner.unconsumed_tail
+        return out
+
+
+class _Zstandard:
+    """zstandard's decompressor with the manners of bz2's and lzma's. It unpacks all it is given, so it is fed little at a time."""
+
+    FED = 512
+
+    def __init__(self) -> None:
+        self._inner = zstandard.ZstdDecompressor(max_window_size=DICTIONARY).decompressobj()
+        self._waiting = b""
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._inner.eof)
+
+    @property
+    def unused_data(self) -> bytes:
+        return bytes(self._inner.unused_data) + self._waiting
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._waiting
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        waiting = memoryview(self._waiting + data)
+        out, size, at = [], 0, 0
+        while at < len(waiting) and size < max_length and not self._inner.eof:
+            out.append(self._inner.decompress(waiting[at : at + self.FED]))
+            size += len(out[-1])
+            at += self.FED
+        self._waiting = bytes(waiting[at:])
+        return b"".join(out)
+
+
+def _members(stream: Any, first: bytes, name: str, kind: str, make: Any, errors: tuple[type[Exception], ...]) -> Iterator[bytes]:
+    """Everything in an archive of one or several members; the end of the file inside a member is an error."""
+    waiting, unpacker, line = first, make(), 1
+    try:
+        while True:
+            if unpacker.eof:
+                waiting = unpacker.unused_data.lstrip(b"\0") if kind in ("gzip", "xz") else unpacker.unused_data
+                while not waiting:
+                    waiting = _read(stream, PIECE)
+                    if not waiting:
+                        return
+                    if kind in ("gzip", "xz"):
+                        waiting = waiting.lstrip(b"\0")
+                unpacker = make()
+            elif unpacker.needs_input and not waiting:
+                waiting = _read(stream, PIECE)
+                if not waiting:
+                    raise FormatError.single(name, line, f"the {kind} archive is cut off", "a whole archive")
+            out = unpacker.decompress(waiting, PIECE)
+            waiting = b""
+            for at in range(0, len(out), PIECE):
+                yield out if len(out) <= PIECE else out[at : at + PIECE]
+            line += count_lines(out)
+    except errors as error:
+        raise FormatError.single(name, line, f"the {kind} archive is damaged ({error})", "a whole archive") from None
+
+
+def blocks(
+    source: Source, *, name: str | None = None, max_bytes: int | None = None, max_line: int = LONGEST_LINE, size: int = PIECE
+) -> Iterator[tuple[int, int, bytes]]:
+    """(number of its first line, how many, whole lines) again and again; each line ends with LF, the last one too.
+
+    Memory is bounded by `max_line` and `size`; a line that does not end within `max_line` bytes is refused without reading on.
+    """
+    name = source_name(source, name)
+    line, carry, waiting, unfinished = 1, [], 0, 0
+    for piece in pieces(source, name=name, max_bytes=max_bytes):
+        carry.append(piece)
+        waiting += len(piece)
+        end = piece.rfind(b"\n") + 1
+        unfinished = len(piece) - end if end else unfinished + len(piece)
+        if unfinished > max_line:
+            at = line + sum(part.count(b"\n") for part in carry)
+            raise FormatError.single(name, at, f"a line of more than {max_line} bytes", "shorter lines")
+        if waiting < size or unfinished == waiting:
+            continue
+        whole = b"".join(carry)
+        block = whole[: waiting - unfinished]
+        carry, waiting = [whole[waiting - unfinished :]], unfinished
+        n_lines = count_lines(block)
+        yield line, n_lines, _text(block, line, name)
+        line += n_lines
+    rest = b"".join(carry)
+    if rest:
+        if not rest.endswith(b"\n"):
+            rest += b"\n"
+        yield line, count_lines(rest), _text(rest, line, name)
+
+
+def count_lines(block: bytes) -> int:
+    return int(np.count_nonzero(np.frombuffer(block, np.uint8) == 10))
+
+
+def _text(block: bytes, line: int, name: str) -> bytes:
+    if line == 1:
+        block = block.removeprefix(b"\xef\xbb\xbf")
+    if b"\0" in block:
+        at = line + block.count(b"\n", 0, block.index(b"\0"))
+        raise FormatError.single(name, at, "a NUL byte", "text")
+    if not block.isascii():
+        try:
+            block.decode("utf-8")
+        except UnicodeDecodeError as error:
+            at = line + block.count(b"\n", 0, error.start)
+            start = block.rfind(b"\n", 0, error.start) + 1
+            text = block[start : block.index(b"\n", error.start)].decode("utf-8", "replace")
+            raise FormatError.single(name, at, f"a byte that is not UTF-8 (0x{block[error.start]:02x})", "UTF-8", text) from None
+    return block.replace(b"\r\n", b"\n") if b"\r" in block else block
+
+
+def lines(
+    source: Source, *, name: str | None = None, max_bytes: int | None = None, max_line: int = LONGEST_DOCUMENT
+) -> Iterator[tuple[int, str]]:
+    """(line number from 1, text without its line end), one by one."""
+    name = source_name(source, name)
+    for number, _, block in blocks(source, name=name, max_bytes=max_bytes, max_line=max_line):
+        for offset, raw in enumerate(block[:-1].split(b"\n")):
+            if len(raw) > max_line:
+                raise FormatError.single(name, number + offset, f"a line of more than {max_line} bytes", "shorter lines")
+            yield number + offset, raw.decode("utf-8")
+
+
+class Peeked(io.RawIOBase):
+    """Unpacked content that can still be read from its begin after a look at its head."""
+
+    def __init__(self, source: Source, *, name: str | None = None, max_bytes: int | None = None, size: int = 1 << 16) -> None:
+        self.name = source_name(source, name)
+        self._pieces = pieces(source, name=self.name, max_bytes=max_bytes)
+        self._waiting = b""
+        while len(self._waiting) < size and (piece := next(self._pieces, b"")):
+            self._waiting += piece
+        self.head = self._waiting[:size].removeprefix(b"\xef\xbb\xbf")
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """At most `size` bytes, at least one unless the content has ended."""
+        if size is None or size < 0:
+            raise ValueError("content of unknown size is read in parts")
+        if not self._waiting:
+            self._waiting = next(self._pieces, b"")
+        given, self._waiting = self._waiting[:size], self._waiting[size:]
+        return given
+
+    def exactly(self, size: int) -> bytes:
+        """`size` bytes, fewer only where the content ends."""
+        parts = []
+        while size and (part := self.read(size)):
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)

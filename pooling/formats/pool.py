@@ -1,0 +1,128 @@
+"""Pool files: our own table, FiRA's judgement pairs, trectools' pools (which Relevation reads too).
+
+read_pool(path) -> Pool       write_pool, write_fira_pairs, write_trectools_pool
+"""
+
+from __future__ import annotations
+
+import re
+from typing import IO
+
+import numpy as np
+
+from pooling.core.depth import DEEPEST, Pool
+from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, Mistakes, Row, Table, column_names, find_column
+from pooling.formats.errors import FormatError
+from pooling.formats.opening import Source
+
+HEADER = ("topic", "document", "best_rank", "priority", "runs")
+CONTRIBUTION = re.compile(r"(.+?):([1-9]\d{0,4})(?:,|$)")
+
+
+def read_pool(path: Source, *, name: str | None = None, max_bytes: int | None = None) -> Pool:
+    """The pairs of a pool file in its order (which is the order of judging).
+
+    Forms, told by the first line: our header `topic document best_rank priority runs` (the last three may be missing), FiRA's
+    `query_id doc_id priority` (a number or `all`), trectools' `topic Q0 document 0 0 trectools`.
+    A best rank that the file does not give is 0; depth is the deepest best rank, or 1 + the highest priority.
+    Refused: another number of columns, an empty id, a rank or priority that is no whole number, a pair twice, no pair at all.
+    """
+    table = Table(path, name=name, delimiter="\t", quoting=False, max_bytes=max_bytes)
+    mistakes = Mistakes(table.name)
+    names = column_names(table.first.cells)
+    topic, document = find_column(names, TOPIC_NAMES), find_column(names, DOCUMENT_NAMES)
+    headed = topic is not None and document is not None
+    rows = list(table)
+    if not headed:
+        cells = table.first.cells if len(table.first.cells) > 1 else table.first.cells[0].split()
+        if len(cells) not in (4, 6) or cells[1].lower() not in ("q0", "0"):
+            raise FormatError.single(
+                table.name, table.first.line, "no column topic or document", "a header `topic document best_rank priority runs`",
+                table.delimiter.join(table.first.cells),
+            )  # fmt: skip
+        rows, topic, document = [table.first, *rows], 0, 2
+        names = [""] * len(cells)
+        if len(table.first.cells) == 1:
+            rows = [Row(row.line, row.cells[0].split()) for row in rows]
+    best, priority, runs = (find_column(names, (column,)) for column in HEADER[2:])
+    return _pool(rows, len(names), int(topic or 0), int(document or 0), best, priority, runs, mistakes)
+
+
+def _pool(
+    rows: list[Row], n_columns: int, topic: int, document: int, best: int | None, priority: int | None, runs: int | None, mistakes: Mistakes
+) -> Pool:
+    seen: dict[tuple[str, str], int] = {}
+    tags: dict[str, int] = {}
+    bests, priorities, everyone = [], [], []
+    contributions: list[list[tuple[int, int]]] = []
+    for line, cells in rows:
+        text = "\t".join(cells)
+        if len(cells) != n_columns:
+            mistakes.add(line, f"{len(cells)} columns", f"{n_columns} columns", text)
+            continue
+        pair = (cells[topic].strip(), cells[document].strip())
+        if not all(pair):
+            mistakes.add(line, "an empty id", "a topic and a document", text)
+            continue
+        if pair in seen:
+            mistakes.add(
+                line, f"document {pair[1]} is there twice for topic {pair[0]} (first in line {seen[pair]})", "each pair once", text
+            )
+            continue
+        rank = _number(cells[best] if best is not None else "0")
+        to_all = priority is not None and cells[priority].strip() == "all"
+        value = 0 if to_all else _number(cells[priority] if priority is not None else "0")
+        given = cells[runs].strip() if runs is not None else ""
+        found = CONTRIBUTION.findall(given)
+        if rank is None or value is None or rank > DEEPEST:
+            mistakes.add(line, "a rank or priority that is no whole number", "a whole number", text)
+            continue
+        if (given and "".join(f"{tag}:{place}," for tag, place in found) != f"{given},") or any(int(place) > DEEPEST for _, place in found):
+            mistakes.add(line, f"runs {given!r}", "tag:rank,tag:rank", text)
+            continue
+        seen[pair] = line
+        bests.append(rank or min((int(place) for _, place in found), default=0))
+        priorities.append(value)
+        everyone.append(to_all)
+        contributions.append([(tags.setdefault(tag, len(tags)), int(place)) for tag, place in found])
+    if not seen and not mistakes.count:
+        mistakes.add(None, "no pair", "at least one row below the header")
+    mistakes.raise_any()
+    names = sorted({pair[0] for pair in seen}, key=lambda topic: topic.encode("utf-8"))
+    index = {name: i for i, name in enumerate(names)}
+    ranks = np.zeros((len(seen), len(tags)), np.int16)
+    for row, found_runs in enumerate(contributions):
+        for run, place in found_runs:
+            ranks[row, run] = place
+    depth = max(max(bests), 1 + max(priorities), int(ranks.max()) if ranks.size else 0, 1)
+    return Pool(
+        depth=min(depth, DEEPEST), tags=list(tags), topics=names, topic=np.array([index[t] for t, _ in seen], np.int32),
+        documents=np.array([d.encode("utf-8") for _, d in seen]), best_rank=np.array(bests, np.int32),
+        priority=np.array(priorities, np.int32), ranks=ranks, everyone=np.array(everyone, bool),
+    )  # fmt: skip
+
+
+def _number(cell: str) -> int | None:
+    text = cell.strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def write_pool(pool: Pool, out: IO[str]) -> None:
+    """Tab-separated with header `topic document best_rank priority runs`, best first; runs as `tag:rank,tag:rank`."""
+    out.write("\t".join(HEADER) + "\n")
+    for pair in pool:
+        runs = ",".join(f"{tag}:{rank}" for tag, rank in pair.runs)
+        out.write(f"{pair.topic}\t{pair.document}\t{pair.best_rank}\t{pair.priority}\t{runs}\n")
+
+
+def write_fira_pairs(pool: Pool, out: IO[str]) -> None:
+    """FiRA's judgement-pairs.tsv: `query_id doc_id priority`. FiRA compares priorities as text, so they are cut at 9."""
+    out.write("query_id\tdoc_id\tpriority\n")
+    for pair, everyone in zip(pool, pool.everyone.tolist(), strict=True):
+        out.write(f"{pair.topic}\t{pair.document}\t{'all' if everyone else min(pair.priority, 9)}\n")
+
+
+def write_trectools_pool(pool: Pool, out: IO[str]) -> None:
+    """`topic Q0 document 0 0 trectools`, tab-separated: trectools' export, Relevation's input."""
+    for pair in pool:
+        out.write(f"{pair.topic}\tQ0\t{pair.document}\t0\t0\ttrectools\n")

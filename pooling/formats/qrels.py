@@ -1,0 +1,204 @@
+"""Qrels: `topic Q0 document grade` (TREC), or `query-id corpus-id score` with a header (BEIR).
+
+read_qrels(path) -> Qrels     write_qrels(qrels, out)     save_qrels, load_qrels: the project's own columnar storage
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pooling.core.columns import Qrels
+from pooling.core.ranking import big_endian, duplicates, group_rows, topic_of_rows, words_of
+from pooling.formats import cells, numerals
+from pooling.formats.errors import FormatError
+from pooling.formats.growing import Growing
+from pooling.formats.opening import Source, bare_name, blocks, source_name
+from pooling.formats.runs import with_lines
+from pooling.formats.storage import load_columns, save_columns
+
+FOUR = "4 columns: topic Q0 document grade"
+BEIR = "3 columns: query-id corpus-id score"
+BEIR_HEADER = [b"query-id", b"corpus-id", b"score"]
+
+
+def read_qrels(path: Source, *, name: str | None = None, lenient: bool = False, max_bytes: int | None = None) -> Qrels:
+    """Grades of pairs, documents of a topic ascending by id as bytes, topics in order of first appearance.
+
+    name: of the qrels, by default the file's without its extensions. lenient: columns beyond the last are ignored.
+    Any white space separates; the second TREC column may hold anything; lines that begin with # and blank lines are skipped;
+    negative grades are kept (in the pool, unjudged).
+    Refused (FormatError, all problems of the file at once): another number of columns, a grade that is not a whole number of 32 bits,
+    a pair twice with different grades, no line at all, and what `opening` refuses. Warned about: a pair twice with one grade.
+    """
+    called = source_name(path)
+    reading = _Reading(called, lenient=lenient)
+    for first_line, n_lines, block in blocks(path, name=called, max_bytes=max_bytes):
+        reading.add(first_line, n_lines, block)
+    qrels = reading.finish(bare_name(called) if name is None else name)
+    if reading.problems.count:
+        raise FormatError(called, with_lines(reading.problems.first, path), reading.problems.count)
+    return qrels
+
+
+class _Reading:
+    """The columns of one file while it is read."""
+
+    def __init__(self, called: str, *, lenient: bool) -> None:
+        self.called, self.lenient = called, lenient
+        self.problems = cells.Problems()
+        self.n_columns = 0
+        self.topics: dict[bytes, int] = {}
+        self.segment_topics: list[NDArray[np.int64]] = []
+        self.segment_rows: list[NDArray[np.int64]] = []
+        self.words = Growing(np.uint64)
+        self.grades = Growing(np.int32)
+        self.lines = Growing(np.int64)
+
+    def add(self, first_line: int, n_lines: int, block: bytes) -> None:
+        if not self.n_columns:
+            while block:
+                line, _, rest = block.partition(b"\n")
+                if line.strip() and not line.lstrip().startswith(b"#"):
+                    break
+                block, first_line, n_lines = rest, first_line + 1, n_lines - 1
+            if not block:
+                return
+            beir = [token.lower() for token in line.split()][:3] == BEIR_HEADER
+            self.n_columns = 3 if beir else 4
+            if beir:
+                block, first_line, n_lines = rest, first_line + 1, n_lines - 1
+                if not block:
+                    return
+        beir = self.n_columns == 3
+        rows, _ = cells.rows(
+            block, first_line, self.n_columns, self.problems,
+            expected=BEIR if beir else FOUR, n_lines=n_lines, more_columns=self.lenient, comments=True,
+        )  # fmt: skip
+        if not len(rows):
+            return
+        document, grade = (1, 2) if beir else (2, 3)
+        grades, readable = numerals.integers(rows, grade)
+        bad = ~readable
+        self.refuse(bad, rows, grade, "is not a grade", "a whole number")
+        for column, what in ((0, "topic"), (document, "document")):
+            long = rows.longer_than(column, cells.LONGEST_ID)
+            self.refuse(long & ~bad, rows, column, f"is a {what} id of more than {cells.LONGEST_ID} bytes", "a shorter id")
+            bad |= long
+        if bad.any():
+            rows, grades = rows.without(bad), grades[~bad]
+            if not len(rows):
+                return
+        self.words.extend(cells.strings(rows, document))
+        self.grades.extend(grades)
+        self.lines.extend(np.asarray(rows.lines, np.int64))
+        words = cells.strings(rows, 0)
+        starts = cells.changes(words)
+        found = [self.topics.setdefault(topic, len(self.topics)) for topic in cells.as_bytes(words[starts]).tolist()]
+        self.segment_topics.append(np.array(found, np.int64))
+        self.segment_rows.append(np.diff(starts, append=len(words)))
+
+    def refuse(self, wrong: NDArray[np.bool_], rows: cells.Rows, column: int, problem: str, expected: str) -> None:
+        places = np.flatnonzero(wrong)
+        shown = places[: max(cells.SHOWN - len(self.problems.first), 0)]
+        for row in shown.tolist():
+            token = rows.token(row, column)[:80].decode("utf-8", "replace")
+            self.problems.add(int(rows.lines[row]), f"{token!r} {problem}", expected, rows.line_text(row))
+        self.problems.more(len(places) - len(shown))
+
+    def finish(self, name: str) -> Qrels:
+        n_rows = len(self.words)
+        if not n_rows:
+            if not self.problems.count:
+                self.problems.add(None, "no line with a grade", "at least one line `topic Q0 document grade`")
+            return empty_qrels(name)
+        words, grades, lines = self.words.take(), self.grades.take()[:, 0], self.lines.take()[:, 0]
+        topics = [topic.decode("utf-8") for topic in self.topics]
+        offsets, grouping = group_rows(np.concatenate(self.segment_topics), np.concatenate(self.segment_rows), len(topics))
+        if grouping is not None:
+            words, grades, lines = words[grouping], grades[grouping], lines[grouping]
+        warnings = []
+        if repeated := duplicates(words, offsets):
+            extra = np.array([row for row, _ in repeated])
+            first = np.array([row for _, row in repeated])
+            other = grades[extra] != grades[first]
+            for row, before in sorted(zip(extra[other].tolist(), first[other].tolist(), strict=True), key=lambda pair: lines[pair[0]]):
+                document = words[row].tobytes().rstrip(b"\0").decode("utf-8")
+                topic = topics[int(np.searchsorted(offsets, row, side="right")) - 1]
+                text = f"document {document} of topic {topic} has grade {grades[row]} here and {grades[before]} in line {lines[before]}"
+                self.problems.add(int(lines[row]), text, "one grade for a pair")
+            if n_same := int((~other).sum()):
+                warnings.append(f"{n_same} pair{'s are' if n_same > 1 else ' is'} there more than once with the same grade")
+            keep = np.ones(n_rows, bool)
+            keep[extra] = False
+            sizes = np.bincount(topic_of_rows(offsets)[keep], minlength=len(topics))
+            words, grades, offsets = words[keep], grades[keep], np.concatenate(([0], np.cumsum(sizes)))
+        return _sorted(name, topics, offsets, words, grades, warnings)
+
+
+def empty_qrels(name: str) -> Qrels:
+    return Qrels(name=name, topics=[], offsets=np.zeros(1, np.int64), documents=np.empty(0, "S8"), grades=np.empty(0, np.int32))
+
+
+def _sorted(
+    name: str, topics: list[str], offsets: NDArray[np.int64], words: NDArray[np.uint64], grades: NDArray[np.int32], warnings: list[str]
+) -> Qrels:
+    keys = big_endian(words)
+    order = np.lexsort((*(keys[:, k] for k in range(keys.shape[1] - 1, -1, -1)), topic_of_rows(offsets)))
+    return Qrels(name=name, topics=topics, offsets=offsets, documents=cells.as_bytes(words[order]), grades=grades[order], warnings=warnings)
+
+
+def qrels_of_rows(name: str, rows: Iterable[tuple[str, str, int]]) -> Qrels:
+    """Qrels from (topic, document, grade), topics in order of first appearance. A pair twice is a ValueError."""
+    topics: dict[str, int] = {}
+    of, documents, grades = [], [], []
+    for topic, document, grade in rows:
+        of.append(topics.setdefault(topic, len(topics)))
+        documents.append(document.encode("utf-8"))
+        grades.append(grade)
+    if not of:
+        return empty_qrels(name)
+    offsets, grouping = group_rows(np.array(of), np.ones(len(of), np.int64), len(topics))
+    words, values = words_of(np.array(documents)), np.array(grades, np.int32)
+    if grouping is not None:
+        words, values = words[grouping], values[grouping]
+    if repeated := duplicates(words, offsets):
+        raise ValueError(f"{len(repeated)} pairs are there twice")
+    return _sorted(name, list(topics), offsets, words, values, [])
+
+
+def write_qrels(qrels: Qrels, out: IO[str], *, second: str = "0") -> None:
+    """`topic 0 document grade`, sorted by topic and document as bytes: the same grades give the same bytes.
+
+    ValueError for an id with white space: no reader could tell its columns apart.
+    """
+    for index in sorted(range(len(qrels.topics)), key=lambda i: qrels.topics[i].encode("utf-8")):
+        rows = qrels.rows(index)
+        topic, documents = qrels.topics[index], qrels.documents[rows].tolist()
+        for identifier in (topic.encode("utf-8"), *documents):
+            if len(identifier.split(None, 1)) != 1 or identifier[-1:].isspace() or identifier[:1].isspace():
+                raise ValueError(f"the id {identifier.decode('utf-8')!r} has white space and cannot stand in TREC qrels")
+        pairs = zip(documents, qrels.grades[rows].tolist(), strict=True)
+        out.writelines(f"{topic} {second} {document.decode('utf-8')} {grade}\n" for document, grade in pairs)
+
+
+def save_qrels(qrels: Qrels, path: Source) -> str:
+    """The qrels as a columnar file of the project's storage. -> their digest"""
+    return save_columns(
+        path,
+        kind="qrels",
+        about={"topics": qrels.topics, "warnings": qrels.warnings, "name": qrels.name},
+        columns={"offsets": qrels.offsets, "documents": words_of(qrels.documents), "grades": qrels.grades},
+    )
+
+
+def load_qrels(path: Source) -> Qrels:
+    """Qrels that `save_qrels` wrote."""
+    about, columns = load_columns(path, kind="qrels", names=("offsets", "documents", "grades"))
+    return Qrels(
+        name=about["name"], topics=about["topics"], offsets=columns["offsets"], documents=cells.as_bytes(columns["documents"]),
+        grades=columns["grades"], warnings=about["warnings"],
+    )  # fmt: skip

@@ -1,0 +1,152 @@
+"""Grades and runs that search-tuning tools exchange: Quepid's ratings and snapshots, LTR files, Rated Ranking Evaluator JSON.
+
+These name topics by their query text; `topics` (text -> id) gives them their ids, otherwise the text itself is the id.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pooling.core.columns import Qrels, Run
+from pooling.formats.delimited import Mistakes, Table, column_names, find_column
+from pooling.formats.errors import FormatError
+from pooling.formats.judgements import read_json
+from pooling.formats.opening import Peeked, Source, bare_name, lines, source_name
+from pooling.formats.qrels import qrels_of_rows
+from pooling.formats.runs import run_of_rows
+
+LTR = re.compile(r"(-?\d+)\s+qid:(\S+)\s+(?:\d+:\S+\s+)*#\s*(\S+)\s+(.*\S)\s*")
+Grade = tuple[int, str, str, int]
+"""line, query text, document, grade"""
+
+
+def read_ratings(path: Source, *, name: str | None = None, topics: Mapping[str, str] | None = None, max_bytes: int | None = None) -> Qrels:
+    """Grades of a Quepid ratings CSV (`query,docid,rating`), an LTR file (`rating qid:1 # docid query text`) or RRE JSON, by content.
+
+    Rows without rating or document are passed over and counted. Refused: grades that are no whole number, a pair with two grades,
+    query texts that `topics` does not have, nothing at all.
+    """
+    called = source_name(path)
+    stream = Peeked(path, name=called, max_bytes=max_bytes)
+    mistakes = Mistakes(called)
+    head = stream.head.lstrip()
+    empty = [0]
+    if head[:1] == b"{":
+        found = _rre(stream, mistakes)
+    elif re.match(rb"-?\d+\s+qid:", head):
+        found = _ltr(stream, mistakes)
+    else:
+        found = _ratings(stream, mistakes, empty)
+    grades: dict[tuple[str, str], int] = {}
+    repeated = 0
+    for line, query, document, grade in found:
+        topic = query if topics is None else topics.get(query)
+        if topic is None:
+            mistakes.add(line, f"query {query!r} is not among the topics", "the text of a topic")
+        elif grades.setdefault((topic, document), grade) != grade:
+            mistakes.add(line, f"document {document} of {query!r} has grade {grade} here and {grades[topic, document]} before", "one grade")
+        else:
+            repeated += 1
+    if not grades and not mistakes.count:
+        mistakes.add(None, "no rating", "at least one")
+    mistakes.raise_any()
+    qrels = qrels_of_rows(name or bare_name(called), ((topic, document, grade) for (topic, document), grade in grades.items()))
+    if repeated > len(grades):
+        qrels.warnings.append(f"{repeated - len(grades)} pairs are there more than once with the same grade")
+    if empty[0]:
+        qrels.warnings.append(f"{empty[0]} rows without rating or document were passed over")
+    return qrels
+
+
+def read_snapshot(path: Source, *, name: str | None = None, topics: Mapping[str, str] | None = None, max_bytes: int | None = None) -> Run:
+    """A Quepid snapshot CSV as a run: rank = Doc Position, score = -rank, tag = the snapshot's name. Further columns are left out.
+
+    Refused: missing columns, a position that is no whole number, a document twice for a query, queries that `topics` does not have.
+    """
+    table = Table(path, name=name, delimiter=",", max_bytes=max_bytes)
+    names = column_names(table.first.cells)
+    places = [find_column(names, (wanted,)) for wanted in ("query_text", "doc_id", "doc_position")]
+    title = find_column(names, ("snapshot_name",))
+    if None in places or title is None:
+        raise FormatError.single(table.name, table.first.line, "no Quepid snapshot", "Snapshot Name, Query Text, Doc ID, Doc Position")
+    query, document, position = (int(place) for place in places if place is not None)
+    mistakes = Mistakes(table.name)
+    rows: dict[tuple[str, str], float] = {}
+    tag = ""
+    for line, cells in table:
+        text = ",".join(cells)
+        if len(cells) != len(names):
+            mistakes.add(line, f"{len(cells)} columns", f"{len(names)} columns as in the header", text)
+            continue
+        topic = cells[query].strip() if topics is None else topics.get(cells[query].strip())
+        tag = tag or "_".join(cells[title].split())
+        if not topic:
+            mistakes.add(line, f"query {cells[query]!r} is not among the topics", "the text of a topic", text)
+        elif not (cells[position].isascii() and cells[position].isdigit() and len(cells[position]) < 10):
+            mistakes.add(line, f"position {cells[position]!r}", "a whole number", text)
+        elif not cells[document].strip() or (topic, cells[document].strip()) in rows:
+            mistakes.add(line, "no document, or a document twice for one query", "each document once", text)
+        else:
+            rows[topic, cells[document].strip()] = -float(cells[position])
+    if not rows and not mistakes.count:
+        mistakes.add(None, "no row", "at least one below the header")
+    mistakes.raise_any()
+    return run_of_rows(tag or bare_name(table.name), ((topic, d, score) for (topic, d), score in rows.items()), name=table.name)
+
+
+def _whole(value: Any) -> int | None:
+    text = str(value).strip().removesuffix(".0")
+    return int(text) if re.fullmatch(r"-?[0-9]{1,9}", text) else None
+
+
+def _ratings(stream: Peeked, mistakes: Mistakes, empty: list[int]) -> Iterator[Grade]:
+    table = Table(stream, name=mistakes.file, delimiter=",")
+    names = column_names(table.first.cells)
+    if names[:1] != ["query"] or names[1:2] not in (["docid"], ["doc_id"]) or names[2:] != ["rating"]:
+        header = ",".join(table.first.cells)
+        raise FormatError.single(table.name, table.first.line, "no ratings file that is known", "a header query,docid,rating", header)
+    for line, cells in table:
+        if len(cells) != 3:
+            mistakes.add(line, f"{len(cells)} columns", "3 columns: query,docid,rating", ",".join(cells))
+            continue
+        query, document, rating = (cell.strip() for cell in cells)
+        grade = _whole(rating)
+        if not document or not rating:
+            empty[0] += 1
+        elif grade is None or not query:
+            mistakes.add(line, f"rating {rating!r} of {query!r}", "a query and a whole number", ",".join(cells))
+        else:
+            yield line, query, document, grade
+
+
+def _ltr(stream: Peeked, mistakes: Mistakes) -> Iterator[Grade]:
+    for line, text in lines(stream, name=mistakes.file):
+        found = LTR.fullmatch(text.strip())
+        if found:
+            yield line, found[4], found[3], int(found[1])
+        elif text.strip():
+            mistakes.add(line, "no LTR line", "`rating qid:1 # docid query text`", text)
+
+
+def _rre(stream: Peeked, mistakes: Mistakes) -> Iterator[Grade]:
+    """Every object with `placeholders.$query` and `relevant_documents`, wherever it stands."""
+    waiting = [read_json(stream, mistakes.file)]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += reversed(value)
+        if not isinstance(value, dict):
+            continue
+        places, relevant = value.get("placeholders"), value.get("relevant_documents")
+        query = places.get("$query") if isinstance(places, dict) else None
+        if not (isinstance(query, str) and query.strip() and isinstance(relevant, dict)):
+            waiting += reversed(value.values())
+            continue
+        for document, rated in relevant.items():
+            grade = _whole(rated.get("gain")) if isinstance(rated, dict) else None
+            if grade is None or not document.strip():
+                mistakes.add(None, f"document {document!r} of {query!r} has no gain that is a whole number", '{"gain": 2}')
+            else:
+                yield 1, query.strip(), document.strip(), grade

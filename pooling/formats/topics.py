@@ -1,0 +1,256 @@
+"""Topics: what the annotators read. The form is told by the content.
+
+TREC's tagged text with tags left open, TREC's XML, tab-separated with or without header, FiRA's queries, CSV with a header, JSONL
+(BEIR's queries.jsonl too), SMART, and one topic a line.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder
+
+from defusedxml.common import DefusedXmlException
+from defusedxml.ElementTree import DefusedXMLParser
+
+from pooling.formats.delimited import Mistakes, Table, column_names, find_column
+from pooling.formats.errors import FormatError
+from pooling.formats.markup import one_line, tagged_fields
+from pooling.formats.opening import LONGEST_DOCUMENT, Peeked, Source, lines, source_name
+
+ID_NAMES = ("topic", "topic_id", "query_id", "qid", "queryid", "topicid", "_id", "id", "number", "num")
+TEXT_NAMES = ("text", "title", "query_text", "query", "question", "topic_text")
+DESCRIPTION_NAMES = ("description", "desc", "information_need", "question")
+NARRATIVE_NAMES = ("narrative", "narr")
+LABELS = re.compile(
+    r"^(?:Number|Topic|Title|Description|Narrative|Domain|Summary|Concept\(s\)|Factor\(s\)|Definition\(s\)|Nationality|Time)\s*:\s*"
+)
+RECORD = re.compile(r"<(top|topic|doc|query)\b([^<>]*)>", re.IGNORECASE)
+ATTRIBUTE = re.compile(r"(\w+)\s*=\s*[\"']([^\"']*)[\"']")
+LARGEST = 1 << 28
+"""Bytes of a file of topics, which is read as a whole."""
+
+
+class Topic(NamedTuple):
+    """text: the query. fields: everything else that the file says, by name. line: where the topic begins."""
+
+    topic: str
+    text: str
+    description: str = ""
+    narrative: str = ""
+    fields: dict[str, str] = {}
+    line: int = 0
+
+
+def read_topics(path: Source, *, name: str | None = None, max_bytes: int | None = None) -> list[Topic]:
+    """The topics in file order. Empty text is kept (see core.hygiene); ids stay text ("051" is not "51").
+
+    Refused (FormatError, all problems at once): a topic without id, an id twice, markup that is not well formed and not TREC's,
+    entities and document types in XML, a row with another number of columns than the first, JSON that is none, no topic at all.
+    """
+    called = source_name(path, name)
+    stream = Peeked(path, name=called, max_bytes=min(max_bytes or LARGEST, LARGEST))
+    head = stream.head.lstrip()
+    mistakes = Mistakes(called)
+    found: Iterable[Topic]
+    if head[:1] == b"<":
+        found = _marked(stream, called)
+    elif head[:1] == b"{":
+        found = _json_lines(stream, mistakes)
+    elif re.match(rb"\.I\s+\S+\s", head):
+        found = _smart(stream)
+    else:
+        found = _delimited(stream, head, mistakes)
+    topics = []
+    first: dict[str, int] = {}
+    for topic in found:
+        if not topic.topic:
+            mistakes.add(topic.line, "a topic without id", "an id", topic.text)
+        elif topic.topic in first:
+            mistakes.add(topic.line, f"topic {topic.topic} is there twice (first in line {first[topic.topic]})", "each id once", topic.text)
+        else:
+            first[topic.topic] = topic.line
+            topics.append(topic)
+    if not topics and not mistakes.count:
+        mistakes.add(None, "no topic", "at least one")
+    mistakes.raise_any()
+    return topics
+
+
+def _topic(fields: Iterable[tuple[str, str]], line: int, *, rest: str = "") -> Topic:
+    """A topic from (name, value), by the names that the formats use; `rest`: the text where no field gives it."""
+    named: dict[str, str] = {}
+    for key, value in fields:
+        if value and key:
+            named[key] = f"{named[key]} {value}" if key in named else value
+    topic = next((named.pop(key) for key in ("num", "number", "docno", *ID_NAMES) if key in named), "")
+    text = next((named.pop(key) for key in ("title", "query", "query_text", "text", "question") if key in named), rest)
+    description = next((named.pop(key) for key in DESCRIPTION_NAMES if key in named), "")
+    narrative = next((named.pop(key) for key in NARRATIVE_NAMES if key in named), "")
+    return Topic(one_line(topic), one_line(text or description), one_line(description), narrative, named, line)
+
+
+def _label_off(value: str) -> str:
+    return LABELS.sub("", value, count=1)
+
+
+def _marked(stream: Peeked, called: str) -> Iterator[Topic]:
+    text = "\n".join(text for _, text in lines(stream, name=called, max_line=LONGEST_DOCUMENT))
+    try:
+        root, numbers = _xml(text)
+    except DefusedXmlException as error:
+        raise FormatError.single(
+            called, 1, f"XML with {type(error).__name__.removesuffix('Forbidden')}", "plain XML without entities"
+        ) from None
+    except (ParseError, ValueError) as error:
+        if not RECORD.search(text):
+            line = getattr(error, "position", (1, 0))[0]
+            raise FormatError.single(called, line, f"markup that cannot be read ({error})", "<top> or <topic> records, or XML") from None
+        return _tagged(text)
+    records = [e for e in root.iter() if isinstance(e.tag, str) and e.tag.lower() in ("top", "topic", "doc") and e is not root]
+    if not records:
+        records = [e for e in root.iter() if isinstance(e.tag, str) and e.tag.lower() == "query"]
+    if not records:
+        return _tagged(text)
+    return (_element(record, numbers[id(record)]) for record in records)
+
+
+def _xml(text: str) -> tuple[Element, dict[int, int]]:
+    """The root, and the line on which each element (by identity) begins."""
+    numbers: dict[int, int] = {}
+
+    class Numbered(TreeBuilder):
+        def start(self, tag: Any, attrs: Any) -> Element:
+            element = super().start(tag, attrs)
+            numbers[id(element)] = parser.parser.CurrentLineNumber
+            return element
+
+    parser = DefusedXMLParser(target=Numbered(), forbid_dtd=True)
+    parser.feed(text.encode("utf-8") if not text.startswith("<?xml") else text)
+    return parser.close(), numbers
+
+
+def _element(record: Element, line: int) -> Topic:
+    fields = [(key.lower(), value.strip()) for key, value in record.attrib.items()]
+    for child in record:
+        if isinstance(child.tag, str):
+            fields.append((child.tag.lower(), _label_off("".join(child.itertext()).strip())))
+    return _topic(fields, line, rest=(record.text or "").strip())
+
+
+def _tagged(text: str) -> Iterator[Topic]:
+    begins = list(RECORD.finditer(text))
+    kind = next((found[1].lower() for found in begins if found[1].lower() != "query"), "query")
+    begins = [found for found in begins if found[1].lower() == kind]
+    line, at = 1, 0
+    for found, after in zip(begins, [*begins[1:], None], strict=True):
+        line += text.count("\n", at, found.start())
+        at = found.start()
+        record = text[found.end() : after.start() if after else len(text)]
+        record = re.split(rf"</{kind}\s*>", record, maxsplit=1, flags=re.IGNORECASE)[0]
+        fields = [(key, _label_off(value)) for key, value in tagged_fields(record)]
+        attributes = [(key.lower(), value) for key, value in ATTRIBUTE.findall(found[2])]
+        rest = " ".join(value for key, value in fields if not key)
+        yield _topic([*attributes, *fields], line, rest=rest)
+
+
+def json_lines(stream: Source, mistakes: Mistakes) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(line, object) of each line that holds one; others become mistakes, blank lines are skipped."""
+    for line, text in lines(stream, name=mistakes.file):
+        if not text.strip():
+            continue
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            mistakes.add(line, "not JSON", "one JSON object a line", text)
+            continue
+        if isinstance(value, dict):
+            yield line, value
+        else:
+            mistakes.add(line, "JSON, but no object", "one JSON object a line", text)
+
+
+def plain(value: Any) -> str:
+    """A JSON value as text: text as it is, nothing for null, the rest as JSON."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _json_lines(stream: Peeked, mistakes: Mistakes) -> Iterator[Topic]:
+    for line, value in json_lines(stream, mistakes):
+        fields = {key.lower(): plain(cell).strip() for key, cell in value.items()}
+        topic = next(
+            (fields.pop(key) for key in ("_id", "qid", "query_id", "topic_id", "topic", "id", "number", "num") if key in fields), ""
+        )
+        rest = _topic(fields.items(), line)
+        yield rest._replace(topic=topic)
+
+
+def _smart(stream: Peeked) -> Iterator[Topic]:
+    for line, identifier, fields in smart_records(stream, stream.name):
+        yield Topic(identifier, one_line(fields.pop("w", "") or fields.pop("t", "")), fields=fields, line=line)
+
+
+def smart_records(stream: Source, called: str) -> Iterator[tuple[int, str, dict[str, str]]]:
+    """(line, id, text by letter) of SMART's `.I 1`, `.T`, `.W` ... records."""
+    begin, identifier, letter = 0, "", ""
+    fields: dict[str, list[str]] = {}
+    for line, text in lines(stream, name=called):
+        if text.startswith(".I ") or text.startswith(".I\t"):
+            if begin:
+                yield begin, identifier, {key: "\n".join(value).strip() for key, value in fields.items()}
+            begin, identifier, letter, fields = line, text[2:].strip(), "", {}
+        elif re.fullmatch(r"\.[A-Z]\s*", text):
+            letter = text[1].lower()
+        elif letter:
+            fields.setdefault(letter, []).append(text)
+    if begin:
+        yield begin, identifier, {key: "\n".join(value).strip() for key, value in fields.items()}
+
+
+def _delimited(stream: Peeked, head: bytes, mistakes: Mistakes) -> Iterator[Topic]:
+    first = head.split(b"\n", 1)[0].decode("utf-8", "replace")
+    names = column_names(first.replace('"', "").split(","))
+    if "\t" not in first and find_column(names, TEXT_NAMES) is not None and (find_column(names, ID_NAMES) is not None or len(names) == 2):
+        table = Table(stream, name=stream.name, delimiter=",")
+    elif "\t" in first:
+        table = Table(stream, name=stream.name, delimiter="\t", quoting=False)
+        names = column_names(table.first.cells)
+    else:
+        yield from _single_lines(stream, mistakes)
+        return
+    topic, text = find_column(names, ID_NAMES), find_column(names, TEXT_NAMES)
+    if topic is not None and text is not None and topic != text:
+        for line, cells in table:
+            if len(cells) != len(names):
+                mistakes.add(line, f"{len(cells)} columns", f"{len(names)} columns as in the header", table.delimiter.join(cells))
+                continue
+            fields = {key: cell.strip() for key, cell in zip(names, cells, strict=True) if key}
+            fields.pop(names[topic])
+            yield _topic(fields.items(), line)._replace(topic=cells[topic].strip(), text=one_line(cells[text]))
+        return
+    if names == ["query", "information_need"]:
+        for line, cells in table:
+            if len(cells) == 2:
+                yield Topic(one_line(cells[0]), one_line(cells[0]), one_line(cells[1]), line=line)
+            else:
+                mistakes.add(line, f"{len(cells)} columns", "2 columns as in the header", table.delimiter.join(cells))
+        return
+    for line, cells in (table.first, *table):
+        if len(cells) < 2:
+            mistakes.add(line, "no tab", "`id<TAB>text`", table.delimiter.join(cells))
+            continue
+        further = [cell.strip() for cell in cells[2:]]
+        yield Topic(cells[0].strip(), one_line(cells[1]), *further[:2], line=line)
+
+
+def _single_lines(stream: Peeked, mistakes: Mistakes) -> Iterator[Topic]:
+    for line, text in lines(stream, name=mistakes.file):
+        if text.strip():
+            topic, _, rest = text.strip().partition(" ")
+            yield Topic(topic, one_line(rest), line=line)

@@ -1,0 +1,103 @@
+"""Shape of what people send about collections; meaning is checked by the services."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from pooling.models import Collection, Qrels, Run, Upload
+from pooling.services.uploads import MODES
+
+
+class CollectionForm(forms.Form):
+    name = forms.CharField(max_length=200, help_text="What people know the collection by, for example NFCorpus.")
+    description = forms.CharField(
+        required=False, widget=forms.Textarea(attrs={"rows": 4}), help_text="Where it comes from, which licence it has, who made the runs."
+    )
+    n_documents = forms.IntegerField(
+        label="Documents in the whole collection",
+        required=False,
+        min_value=1,
+        help_text="Only where the files you bring hold a part of it; it appears in the statistics.",
+    )
+
+
+class ManagerForm(forms.Form):
+    username = forms.CharField(
+        label="User name",
+        max_length=150,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
+    )
+
+
+class UploadForm(forms.Form):
+    """How an uploaded file is to be read. `options()` are those that its kind has."""
+
+    kind = forms.ChoiceField(choices=Upload.Kind)
+    mode = forms.ChoiceField(choices=[(mode, mode) for mode in MODES], required=False)
+    tag = forms.CharField(max_length=200, required=False)
+    order = forms.ChoiceField(choices=[("score", "score"), ("rank", "rank")], required=False)
+    lenient = forms.BooleanField(required=False)
+    group = forms.CharField(max_length=200, required=False)
+    description = forms.CharField(max_length=5000, required=False)
+    submitted_on = forms.DateField(required=False)
+    baseline = forms.BooleanField(required=False)
+    name = forms.CharField(max_length=200, required=False)
+    qrels_kind = forms.ChoiceField(choices=Qrels.Kind, required=False)
+
+    def options(self) -> dict[str, Any]:
+        data = self.cleaned_data
+        if data["kind"] == Upload.Kind.RUN:
+            found = {name: data[name] for name in ("tag", "order", "lenient", "group", "description", "baseline")}
+            found["submitted_on"] = data["submitted_on"].isoformat() if data["submitted_on"] else ""
+        elif data["kind"] == Upload.Kind.QRELS:
+            found = {"name": data["name"], "kind": data["qrels_kind"], "lenient": data["lenient"]}
+        else:
+            found = {}
+        return {name: value for name, value in found.items() if value}
+
+    def way(self) -> str:
+        """inspect, careful or import."""
+        return self.cleaned_data["mode"] or "careful"
+
+
+class RunForm(forms.ModelForm):
+    class Meta:
+        model = Run
+        fields = ["group", "description", "submitted_on", "baseline"]
+        widgets = {"submitted_on": forms.DateInput(attrs={"type": "date"}), "description": forms.Textarea(attrs={"rows": 3})}
+        labels = {"submitted_on": "Date", "baseline": "A baseline of the organisers"}
+
+
+class PoolForm(forms.Form):
+    """What a pool is made of. `runs` are runs of the collection given."""
+
+    depth = forms.IntegerField(min_value=1, max_value=1000, initial=10, help_text="Ranks of each run to judge.")
+    runs = forms.ModelMultipleChoiceField(queryset=Run.objects.none(), widget=forms.CheckboxSelectMultiple)
+    name = forms.CharField(max_length=200, required=False, help_text="Empty: made from depth and number of runs.")
+    seed = forms.IntegerField(required=False, initial=0, min_value=-(2**63), max_value=2**63 - 1, help_text="Fixes the order of topics.")
+
+    def __init__(self, *args: Any, collection: Collection, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        runs = collection.runs.all()
+        self.fields["runs"].queryset = runs  # type: ignore[attr-defined]
+        self.fields["runs"].initial = [run.pk for run in runs]
+
+
+class ExtendForm(forms.Form):
+    depth = forms.IntegerField(min_value=1, max_value=1000)
+    runs = forms.ModelMultipleChoiceField(
+        queryset=Run.objects.none(), widget=forms.CheckboxSelectMultiple, required=False, label="Further runs"
+    )
+
+    def __init__(self, *args: Any, pool: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["runs"].queryset = pool.collection.runs.exclude(pools=pool)  # type: ignore[attr-defined]
+        self.fields["depth"].initial = pool.depth
+        self.fields["depth"].min_value = pool.depth  # type: ignore[attr-defined]
+
+
+class CostForm(forms.Form):
+    judgements = forms.IntegerField(label="Judgements per pair", min_value=1, max_value=50, initial=3)
+    seconds = forms.FloatField(label="Expected seconds per judgement", min_value=1, max_value=3600, initial=48)

@@ -1,0 +1,323 @@
+"""Background work: the Job row is the truth, the broker only carries a hint (docs/decisions/0002-jobs.md).
+
+A kind of job is a function of Work, registered under a name:
+
+    @jobs.kind("import run", unit="rows")
+    def import_run(work: Work) -> dict[str, Any]: ...
+
+Whoever asks for work creates the row (`enqueue`) and lets `pooling.tasks.send` tell the worker; the worker calls
+`run_job`. Exceptions of a job, and what becomes of it:
+
+    Refused, FormatError   a person's mistake: failed, with the reason and the lines
+    Cancelled              somebody asked for it: cancelled
+    Fenced                 another worker has taken the job over: stop without writing anything
+    OperationalError       the database was busy or away: queued again, three attempts in all
+    anything else          our mistake: failed, and the log has the whole of it
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Any, TypeVar
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db import OperationalError, connection, transaction
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from pooling.formats.errors import FormatError
+from pooling.models import Collection, Job
+
+log = logging.getLogger(__name__)
+
+HEARTBEAT = 5.0
+"""Seconds between two signs of life of a worker that is inside a long calculation."""
+STALE = timedelta(seconds=30)
+"""A running job without a sign of life for so long belongs to nobody."""
+ATTEMPTS = 3
+THROTTLE = 0.5
+"""Seconds between two writes of progress."""
+SQLITE_ROWS, SQLITE_PAUSE, ROWS = 500, 0.03, 5000
+"""Rows of one transaction and seconds between two on SQLite, so that judges are not kept waiting; rows elsewhere."""
+
+T = TypeVar("T")
+
+
+class Refused(Exception):
+    """What was asked for cannot be done; the message says why and what would help."""
+
+
+class Cancelled(Exception):
+    """Somebody asked to stop the job."""
+
+
+class Fenced(Exception):
+    """Another worker holds the job now."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    name: str
+    function: Callable[[Work], dict[str, Any] | None]
+    unit: str
+
+
+KINDS: dict[str, Kind] = {}
+
+
+def kind(name: str, *, unit: str = "rows") -> Callable[[Callable[[Work], dict[str, Any] | None]], Callable[[Work], dict[str, Any] | None]]:
+    """Register a function as what a job of this kind does. `unit` names what its progress counts."""
+
+    def register(function: Callable[[Work], dict[str, Any] | None]) -> Callable[[Work], dict[str, Any] | None]:
+        if name in KINDS and KINDS[name].function is not function:
+            raise ValueError(f"two kinds of jobs are called {name!r}")
+        KINDS[name] = Kind(name, function, unit)
+        return function
+
+    return register
+
+
+def enqueue(
+    kind: str,
+    parameters: dict[str, Any],
+    *,
+    label: str,
+    user: AbstractBaseUser | AnonymousUser | None,
+    collection: Collection | None = None,
+    campaign_id: int | None = None,
+) -> Job:
+    """A new queued job. The door that calls this also calls `pooling.tasks.send(job)`, or `pooling.tasks.enqueue` for both."""
+    if kind not in KINDS:
+        raise ValueError(f"no kind of job is called {kind!r}")
+    return Job.objects.create(
+        kind=kind,
+        parameters=parameters,
+        label=label[:300],
+        created_by=user if user is not None and user.is_authenticated else None,
+        collection=collection,
+        campaign_id=campaign_id,
+        unit=KINDS[kind].unit,
+    )
+
+
+def request_cancel(job: Job) -> None:
+    """A queued job is cancelled at once, a running one at its next step, a finished one not at all."""
+    now = timezone.now()
+    queued = Job.objects.filter(pk=job.pk, state=Job.State.QUEUED)
+    if queued.update(state=Job.State.CANCELLED, cancel_requested=True, finished_at=now, message="cancelled before it began"):
+        return
+    Job.objects.filter(pk=job.pk, state=Job.State.RUNNING).update(cancel_requested=True)
+
+
+def waiting(now: datetime | None = None) -> list[tuple[int, int]]:
+    """(id, attempt) of jobs that a worker should take: queued ones, oldest first, then those whose worker went silent."""
+    stale = (now or timezone.now()) - STALE
+    queued = Job.objects.filter(state=Job.State.QUEUED).order_by("created_at").values_list("pk", "attempt")
+    silent = Job.objects.filter(state=Job.State.RUNNING, heartbeat__lt=stale).order_by("created_at").values_list("pk", "attempt")
+    return [*queued, *silent]
+
+
+@dataclass
+class Work:
+    """A claimed job in the hands of one worker. Every write carries the worker's token and is refused once it is not the owner."""
+
+    job: Job
+    token: str
+    fenced: threading.Event = field(default_factory=threading.Event)
+    _written_at: float = 0.0
+    _changes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return self.job.parameters
+
+    def progress(
+        self, done: int | None = None, *, total: int | None = None, n_bytes: int | None = None, message: str | None = None, now: bool = False
+    ) -> None:
+        """Say how far the job is; cheap enough for every row (written twice a second, at once with `now`).
+
+        Raises Cancelled where a person has asked for it and Fenced where another worker has the job.
+        """
+        given = {"progress": done, "total": total, "n_bytes": n_bytes, "message": message}
+        self._changes.update({name: value for name, value in given.items() if value is not None})
+        if self.fenced.is_set():
+            raise Fenced
+        if not now and time.monotonic() - self._written_at < THROTTLE:
+            return
+        self._written_at = time.monotonic()
+        self._guarded(heartbeat=timezone.now(), **self._changes)
+        self._changes = {}
+        if Job.objects.filter(pk=self.job.pk, cancel_requested=True).exists():
+            raise Cancelled
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """A transaction that commits only while this worker still holds the job."""
+        with transaction.atomic():
+            self._guarded(heartbeat=timezone.now())
+            yield
+
+    @contextmanager
+    def finishing(self) -> Iterator[dict[str, Any]]:
+        """A transaction whose effects and the job's end become true together; fill the report that it gives."""
+        report: dict[str, Any] = {}
+        with transaction.atomic():
+            self._guarded(heartbeat=timezone.now())
+            yield report
+            self._close(Job.State.DONE, report=report)
+
+    def in_batches(self, rows: Iterable[T], write: Callable[[Sequence[T]], object], *, counted: bool = False) -> int:
+        """Write rows in transactions small enough for people to work beside them. -> how many rows.
+
+        counted: they are what the job's progress counts.
+        """
+        done, rows = 0, iter(rows)
+        sqlite = connection.vendor == "sqlite"
+        while batch := list(islice(rows, SQLITE_ROWS if sqlite else ROWS)):
+            with self.writing():
+                write(batch)
+            done += len(batch)
+            self.progress(done if counted else None)
+            if sqlite:
+                time.sleep(SQLITE_PAUSE)
+        return done
+
+    def _guarded(self, **changes: Any) -> None:
+        mine = Job.objects.filter(pk=self.job.pk, owner=self.token, state=Job.State.RUNNING)
+        if not mine.update(**changes):
+            self.fenced.set()
+            raise Fenced
+
+    def _close(self, state: str, *, report: dict[str, Any], message: str | None = None) -> None:
+        changes = dict(self._changes, state=state, report=report, finished_at=timezone.now(), owner="")
+        if message is not None:
+            changes["message"] = message
+        self._guarded(**changes)
+
+
+def run_job(job_id: int) -> None:
+    """Do the job if it is there to be had; else return without a word (somebody else has it, or it is over)."""
+    work = _claim(job_id)
+    if work is None:
+        return
+    job = work.job
+    if job.kind not in KINDS:
+        work._close(Job.State.FAILED, report={}, message=f"this installation knows no jobs of the kind {job.kind!r}")
+        return
+    stop = threading.Event()
+    pulse = threading.Thread(target=_keep_alive, args=(work, stop), name=f"heartbeat of job {job_id}", daemon=True)
+    if not connection.in_atomic_block:  # inside a test's transaction another connection would wait for it
+        pulse.start()
+    try:
+        _do(work)
+    finally:
+        stop.set()
+        if pulse.is_alive():
+            pulse.join(timeout=HEARTBEAT)
+
+
+def _do(work: Work) -> None:
+    job = work.job
+    try:
+        report = KINDS[job.kind].function(work)
+        if Job.objects.filter(pk=job.pk, owner=work.token, state=Job.State.RUNNING).exists():
+            work._close(Job.State.DONE, report=report or {})
+    except Fenced:
+        log.warning("job %s (%s) was taken over by another worker", job.pk, job.label)
+    except Cancelled:
+        _quietly(work, Job.State.CANCELLED, {}, "cancelled; nothing was kept")
+    except Refused as error:
+        _quietly(work, Job.State.FAILED, {}, str(error))
+    except FormatError as error:
+        _quietly(work, Job.State.FAILED, refusal(error), refusal_sentence(error))
+    except OperationalError:
+        log.exception("job %s (%s): the database refused, attempt %s", job.pk, job.label, job.attempt)
+        if job.attempt < ATTEMPTS:
+            changes = {"state": Job.State.QUEUED, "owner": "", "message": "the database was busy; waiting for another attempt"}
+            Job.objects.filter(pk=job.pk, owner=work.token, state=Job.State.RUNNING).update(**changes)
+        else:
+            _quietly(work, Job.State.FAILED, {}, f"the database refused {ATTEMPTS} times; nothing was kept, please try again later")
+    except MemoryError:
+        log.exception("job %s (%s) ran out of memory", job.pk, job.label)
+        _quietly(work, Job.State.FAILED, {}, "the server's memory is too small for this; nothing was kept")
+    except Exception:
+        log.exception("job %s (%s) failed", job.pk, job.label)
+        _quietly(work, Job.State.FAILED, {}, f"something is wrong on the server; nothing was kept, and its log says more under job {job.pk}")
+
+
+def _quietly(work: Work, state: str, report: dict[str, Any], message: str) -> None:
+    try:
+        work._close(state, report=report, message=message)
+    except Fenced:
+        log.warning("job %s was taken over by another worker", work.job.pk)
+
+
+def refusal(error: FormatError) -> dict[str, Any]:
+    """A refused file as a job's report: the first 50 problems and how many there were."""
+    return {
+        "file": error.file,
+        "n_problems": error.count,
+        "problems": [{"line": p.line, "problem": p.problem, "expected": p.expected, "text": _printable(p.text)} for p in error.problems],
+    }
+
+
+def refusal_sentence(error: FormatError) -> str:
+    return f"{error.count:,} problem{'' if error.count == 1 else 's'} in {error.file}; nothing of it was kept"
+
+
+def _printable(text: str, length: int = 300) -> str:
+    clean = "".join(c if c.isprintable() or c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in text[:length])
+    return clean + ("…" if len(text) > length else "")
+
+
+def _claim(job_id: int) -> Work | None:
+    """Compare and set: of any number of workers that ask at once one gets the job."""
+    now, token = timezone.now(), uuid.uuid4().hex
+    free = Q(state=Job.State.QUEUED) | Q(state=Job.State.RUNNING, heartbeat__lt=now - STALE)
+    there = Job.objects.filter(free, pk=job_id)
+    if there.filter(cancel_requested=True).update(state=Job.State.CANCELLED, owner="", finished_at=now, message="cancelled; nothing was kept"):
+        return None
+    tired = {"state": Job.State.FAILED, "owner": "", "finished_at": now}
+    tired["message"] = f"the worker died {ATTEMPTS} times over this job, perhaps for want of memory; nothing was kept"
+    if there.filter(attempt__gte=ATTEMPTS).update(**tired):
+        return None
+    claimed = there.update(
+        state=Job.State.RUNNING,
+        owner=token,
+        attempt=F("attempt") + 1,
+        heartbeat=now,
+        started_at=Coalesce("started_at", now),
+        progress=0,
+        n_bytes=0,
+        message="",
+    )
+    if not claimed:
+        return None
+    return Work(Job.objects.select_related("collection", "created_by").get(pk=job_id), token)
+
+
+def _keep_alive(work: Work, stop: threading.Event) -> None:
+    """Signs of life while the job is inside one long step."""
+    try:
+        while not stop.wait(HEARTBEAT):
+            mine = Job.objects.filter(pk=work.job.pk, owner=work.token, state=Job.State.RUNNING)
+            try:
+                alive = mine.update(heartbeat=timezone.now())
+            except OperationalError:
+                log.warning("job %s: no heartbeat could be written", work.job.pk, exc_info=True)
+                connection.close()
+                continue
+            if not alive:
+                work.fenced.set()
+                return
+    finally:
+        connection.close()

@@ -1,0 +1,24 @@
+"""Import qrels into a collection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from pooling.management.in_line import add_file_arguments, bring, lines
+
+
+class Command(BaseCommand):
+    help = "Import qrels into a collection."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        add_file_arguments(parser, "TREC qrels or BEIR TSV; plain or packed")
+        parser.add_argument("--name", help="in place of the file name")
+        parser.add_argument("--kind", choices=["judged", "clicks"], help="made from judgements (default) or from clicks")
+        parser.add_argument("--lenient", action="store_true", help="ignore extra columns")
+
+    def handle(self, *, files: list[str], collection: str, user: str | None, inspect: bool, **options: Any) -> None:
+        chosen = {name: options[name] for name in ("name", "kind", "lenient")}
+        for job in bring("qrels", files=files, collection=collection, user=user, inspect=inspect, options=chosen, stderr=self.stderr):
+            self.stdout.write("\n".join(lines(job)))

@@ -1,0 +1,258 @@
+"""Collections with their topics, documents, runs, qrels and pools, and the jobs that work on them.
+
+Runs and qrels are columnar files in the project's storage; their rows here hold metadata and the digest only.
+"""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+
+class Collection(models.Model):
+    """Topics, documents, runs and qrels that belong together. `managers` may change it and build campaigns on it."""
+
+    slug = models.SlugField(max_length=80, unique=True)
+    name = models.CharField(max_length=200)
+    description = models.TextField(blank=True)
+    n_documents = models.PositiveBigIntegerField(null=True, blank=True, help_text="documents in the whole collection, not only the pooled ones")
+    managers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="collections", blank=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Topic(models.Model):
+    """A query with its id. `position` is its place in the file. A removed topic keeps its row and the reason."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="topics")
+    topic_id = models.CharField(max_length=200)
+    text = models.TextField(blank=True)
+    description = models.TextField(blank=True)
+    narrative = models.TextField(blank=True)
+    fields = models.JSONField(default=dict, blank=True)
+    position = models.PositiveIntegerField()
+    proposal = models.CharField(max_length=20, blank=True, help_text="why the topic check proposes removal: duplicate, no text, suspect")
+    same_as = models.CharField(max_length=200, blank=True, help_text="id of the topic of which this is a duplicate")
+    removed_reason = models.CharField(max_length=200, blank=True, help_text="empty: the topic is kept")
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    decided_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [models.UniqueConstraint(fields=["collection", "topic_id"], name="one_topic_per_id")]
+
+    def __str__(self) -> str:
+        return f"{self.topic_id}: {self.text}"
+
+
+class Upload(models.Model):
+    """A file that has arrived and is not yet part of the collection: to be inspected, imported or discarded."""
+
+    class Kind(models.TextChoices):
+        TOPICS = "topics"
+        DOCUMENTS = "documents"
+        RUN = "run"
+        QRELS = "qrels"
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="uploads")
+    kind = models.CharField(max_length=10, choices=Kind)
+    name = models.CharField(max_length=255, help_text="the file's name without any folder, as pages and messages show it")
+    file = models.FileField(upload_to="uploads/%Y/%m", max_length=300)
+    n_bytes = models.PositiveBigIntegerField()
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["created_at"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class DocumentFile(models.Model):
+    """A document file as it was uploaded. Its documents are read again whenever a pool needs more of them."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="document_files")
+    name = models.CharField(max_length=255)
+    file = models.FileField(upload_to="documents/%Y/%m", max_length=300)
+    ids = models.FileField(upload_to="documents/%Y/%m", max_length=300, blank=True, help_text="sorted 64-bit digests of its document ids")
+    format = models.CharField(max_length=20)
+    digest = models.CharField(max_length=64)
+    n_bytes = models.PositiveBigIntegerField()
+    n_documents = models.PositiveBigIntegerField(default=0)
+    n_empty = models.PositiveBigIntegerField(default=0)
+    n_long = models.PositiveBigIntegerField(default=0, help_text="documents of more than 512 words")
+    n_words = models.PositiveBigIntegerField(default=0, help_text="words of all its documents")
+    warnings = models.JSONField(default=list, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["created_at"]
+        constraints = [models.UniqueConstraint(fields=["collection", "digest"], name="one_document_file_per_digest")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Document(models.Model):
+    """A document that some pool needs, as text. `text` is what offsets of spans count in (Unicode code points)."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="documents")
+    docno = models.CharField(max_length=255, help_text="the document's own id")
+    title = models.TextField(blank=True)
+    text = models.TextField(blank=True)
+    fields = models.JSONField(default=dict, blank=True)
+    n_words = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["collection", "docno"], name="one_document_per_id")]
+
+    def __str__(self) -> str:
+        return self.docno
+
+
+class Run(models.Model):
+    """One system's rankings: metadata of a columnar file (pooling.formats.runs.load_run)."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="runs")
+    tag = models.CharField(max_length=200)
+    group = models.CharField(max_length=200, blank=True, help_text="who submitted it")
+    description = models.TextField(blank=True)
+    submitted_on = models.DateField(null=True, blank=True)
+    baseline = models.BooleanField(default=False)
+    source_name = models.CharField(max_length=255)
+    columns = models.FileField(upload_to="runs/%Y/%m", max_length=300)
+    digest = models.CharField(max_length=64)
+    n_rows = models.PositiveBigIntegerField()
+    n_topics = models.PositiveIntegerField()
+    max_depth = models.PositiveIntegerField(default=0)
+    warnings = models.JSONField(default=list, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["tag"]
+        constraints = [models.UniqueConstraint(fields=["collection", "tag"], name="one_run_per_tag")]
+
+    def __str__(self) -> str:
+        return self.tag
+
+
+class Qrels(models.Model):
+    """Imported grades of pairs: metadata of a columnar file (pooling.formats.qrels.load_qrels)."""
+
+    class Kind(models.TextChoices):
+        JUDGED = "judged", "from judgements"
+        CLICKS = "clicks", "from clicks"
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="qrels")
+    name = models.CharField(max_length=200)
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.JUDGED)
+    source_name = models.CharField(max_length=255)
+    columns = models.FileField(upload_to="qrels/%Y/%m", max_length=300)
+    digest = models.CharField(max_length=64)
+    n_rows = models.PositiveBigIntegerField()
+    n_topics = models.PositiveIntegerField()
+    grades = models.JSONField(default=dict, help_text="grade -> pairs")
+    warnings = models.JSONField(default=list, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        verbose_name_plural = "qrels"
+        constraints = [models.UniqueConstraint(fields=["collection", "name"], name="one_qrels_per_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Pool(models.Model):
+    """The pairs to be judged: the union over runs of each kept topic's top `depth`, reproducible from runs and seed."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="pools")
+    name = models.CharField(max_length=200)
+    depth = models.PositiveIntegerField()
+    seed = models.BigIntegerField(default=0)
+    runs = models.ManyToManyField(Run, related_name="pools")
+    n_pairs = models.PositiveIntegerField(default=0)
+    by_depth = models.JSONField(default=dict, help_text="depth -> pairs of the pool of that depth")
+    coverage = models.JSONField(default=dict, help_text="unique contributions and overlap between runs")
+    digest = models.CharField(max_length=64, blank=True)
+    missing_documents = models.PositiveIntegerField(default=0, help_text="pairs whose document has no stored text")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    built_at = models.DateTimeField(null=True, blank=True, help_text="empty while the job that builds it is at work, or has failed")
+    extended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [models.UniqueConstraint(fields=["collection", "name"], name="one_pool_per_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class PoolEntry(models.Model):
+    """One pair of a pool. `position` is its place in the pool's order (METHODS 2): lower is judged earlier."""
+
+    pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="entries")
+    topic = models.ForeignKey(Topic, on_delete=models.PROTECT, related_name="+")
+    docno = models.CharField(max_length=255, help_text="the document's own id; a pair exists before, and without, its stored text")
+    document = models.ForeignKey(Document, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    best_rank = models.PositiveIntegerField()
+    priority = models.IntegerField()
+    position = models.PositiveIntegerField()
+    contributions = models.JSONField(default=dict, help_text="run tag -> rank")
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [models.UniqueConstraint(fields=["pool", "topic", "docno"], name="one_entry_per_pair")]
+        indexes = [models.Index(fields=["pool", "position"], name="pool_order")]
+
+    def __str__(self) -> str:
+        return f"{self.topic_id} {self.docno}"
+
+
+class Job(models.Model):
+    """A piece of background work. This row is the truth; the broker only carries a hint (docs/decisions)."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    kind = models.CharField(max_length=40)
+    parameters = models.JSONField(default=dict)
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED, db_index=True)
+    label = models.CharField(max_length=300, help_text="what the person asked for, in words")
+    collection = models.ForeignKey(Collection, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")
+    campaign_id = models.BigIntegerField(null=True, blank=True, db_index=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="jobs")
+    progress = models.BigIntegerField(default=0)
+    total = models.BigIntegerField(null=True, blank=True)
+    unit = models.CharField(max_length=20, default="rows")
+    n_bytes = models.BigIntegerField(default=0)
+    message = models.TextField(blank=True)
+    report = models.JSONField(default=dict, blank=True, help_text="counts, warnings, refused lines")
+    cancel_requested = models.BooleanField(default=False)
+    attempt = models.PositiveSmallIntegerField(default=0)
+    owner = models.CharField(max_length=40, blank=True, help_text="token of the worker that holds the job")
+    heartbeat = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [models.Index(fields=["created_at"], condition=Q(state="queued"), name="queued_jobs")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}: {self.state}"

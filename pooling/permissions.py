@@ -1,0 +1,76 @@
+"""Who may see and do what with collections and jobs. Pages and API ask here; each function returns the object or raises.
+
+`Http404` where the person may not even know that the thing exists. Superusers may everything. Annotators have no business with
+collections: what they need reaches them through their campaign.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.db.models import Q, QuerySet
+from django.http import Http404
+
+from pooling.models import Collection, Job
+
+job_readers: list[Callable[[Any, Job], bool]] = []
+"""Further rules (user, job) -> may see and cancel it, added by apps that know about campaigns."""
+
+
+def person(request_or_user: Any) -> Any:
+    """The user behind a request, or the user itself."""
+    return getattr(request_or_user, "user", request_or_user)
+
+
+def may_create(request_or_user: Any) -> bool:
+    """Whether the person may make collections."""
+    user = person(request_or_user)
+    if not user.is_authenticated:
+        return False
+    return bool(user.is_superuser or getattr(getattr(user, "profile", None), "may_create", False) or user.has_perm("pooling.add_collection"))
+
+
+def creating(request_or_user: Any) -> Any:
+    """The person, if he may make collections. 403 otherwise."""
+    if not may_create(request_or_user):
+        raise PermissionDenied("You may not make collections. Ask an administrator of this installation for the right to.")
+    return person(request_or_user)
+
+
+def my_collections(request_or_user: Any) -> QuerySet[Collection]:
+    """The collections that the person may see."""
+    user = person(request_or_user)
+    if not user.is_authenticated:
+        return Collection.objects.none()
+    return Collection.objects.all() if user.is_superuser else Collection.objects.filter(managers=user)
+
+
+def managed_collection(request_or_user: Any, slug: str) -> Collection:
+    """The collection, for its managers and superusers. 404 for everybody else."""
+    found = my_collections(request_or_user).filter(slug=slug).first()
+    if found is None:
+        raise Http404("No such collection.")
+    return found
+
+
+def my_jobs(request_or_user: Any) -> QuerySet[Job]:
+    """Jobs that the person asked for, and those of collections that he manages."""
+    user = person(request_or_user)
+    if not user.is_authenticated:
+        return Job.objects.none()
+    if user.is_superuser:
+        return Job.objects.all()
+    return Job.objects.filter(Q(created_by=user) | Q(collection__in=Collection.objects.filter(managers=user)))
+
+
+def visible_job(request_or_user: Any, pk: int) -> Job:
+    """The job, for whom asked for it, managers of its collection or campaign, and superusers. 404 for everybody else."""
+    user = person(request_or_user)
+    job = Job.objects.select_related("collection", "created_by").filter(pk=pk).first()
+    if job is None or not user.is_authenticated:
+        raise Http404("No such job.")
+    if my_jobs(user).filter(pk=pk).exists() or any(rule(user, job) for rule in job_readers):
+        return job
+    raise Http404("No such job.")

@@ -1,0 +1,114 @@
+"""Collections as pages and API show them, in a number of queries that does not grow with what they hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce, Substr
+from django.urls import reverse
+
+from pooling.models import Collection, Document, DocumentFile, Job, Pool, Qrels, Run, Topic, Upload
+from pooling.permissions import my_collections
+from pooling.selectors import jobs
+
+
+def _count(model: Any, **filters: Any) -> Coalesce:
+    counted = model.objects.filter(collection=OuterRef("pk"), **filters).order_by().values("collection").annotate(n=Count("pk")).values("n")
+    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
+
+
+def listed(user: Any) -> QuerySet[Collection]:
+    """The collections of a person with n_topics, n_removed, n_runs, n_qrels, n_pools and n_in_files."""
+    files = DocumentFile.objects.filter(collection=OuterRef("pk")).order_by().values("collection").annotate(n=Sum("n_documents")).values("n")
+    return my_collections(user).annotate(
+        n_topics=_count(Topic, removed_reason=""),
+        n_runs=_count(Run),
+        n_qrels=_count(Qrels),
+        n_pools=_count(Pool),
+        n_in_files=Coalesce(Subquery(files, output_field=IntegerField()), 0),
+    )
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step on the way from files to a pool."""
+
+    key: str
+    title: str
+    url: str
+    done: bool
+    current: bool
+    says: str
+    optional: bool = False
+
+
+def steps(collection: Collection) -> list[Step]:
+    """Topics, their check, runs, documents, qrels, pool: what is done and what comes next."""
+    topics = collection.topics.aggregate(
+        n=Count("pk"), removed=Count("pk", filter=~Q(removed_reason="")), undecided=Count("pk", filter=~Q(proposal="") & Q(decided_at=None))
+    )
+    files = collection.document_files.aggregate(n=Count("pk"), documents=Coalesce(Sum("n_documents"), 0))
+    n_runs, n_qrels = collection.runs.count(), collection.qrels.count()
+    n_pools = collection.pools.exclude(built_at=None).count()
+    rows = [
+        ("topics", "Topics", "collection-topics", topics["n"] > 0, f"{topics['n']:,} topics" if topics["n"] else "a file of queries", False),
+        (
+            "check",
+            "Topic check",
+            "collection-check",
+            topics["n"] > 0 and not topics["undecided"],
+            f"{topics['undecided']:,} to decide" if topics["undecided"] else f"{topics['removed']:,} removed" if topics["n"] else "after the topics",
+            False,
+        ),
+        ("runs", "Runs", "collection-runs", n_runs > 0, f"{n_runs:,} runs" if n_runs else "one file a system", False),
+        ("documents", "Documents", "collection-documents", files["n"] > 0, f"{files['documents']:,} documents" if files["n"] else "the texts to judge", False),
+        ("qrels", "Qrels", "collection-qrels", n_qrels > 0, f"{n_qrels:,} qrels" if n_qrels else "earlier judgements or clicks", True),
+        ("pools", "Pool", "collection-pools", n_pools > 0, f"{n_pools:,} pool{'s' if n_pools > 1 else ''}" if n_pools else "the pairs to judge", False),
+    ]
+    following = next((key for key, _, _, done, _, optional in rows if not done and not optional), None)
+    return [
+        Step(key, title, reverse(url, args=[collection.slug]), done, key == following, says, optional) for key, title, url, done, says, optional in rows
+    ]
+
+
+@dataclass(frozen=True)
+class Activity:
+    """What is going on in a collection: work in hand and just ended, files that wait for a decision."""
+
+    active: list[jobs.Shown]
+    recent: list[jobs.Shown]
+    waiting: list[Upload]
+
+
+def activity(collection: Collection, *, n_recent: int = 5) -> Activity:
+    found = list(collection.jobs.select_related("created_by")[: 50 + n_recent])
+    active = [jobs.shown(job) for job in found if job.state in jobs.ACTIVE]
+    ended = [job for job in found if job.state not in jobs.ACTIVE][:n_recent]
+    reading = {job.parameters.get("upload") for job in found if job.state in jobs.ACTIVE}
+    last: dict[Any, Job] = {}
+    for job in found:
+        last.setdefault(job.parameters.get("upload"), job)
+    waiting = []
+    for upload in collection.uploads.all():
+        if upload.pk not in reading:
+            upload.last_job = jobs.shown(last[upload.pk]) if upload.pk in last else None  # type: ignore[attr-defined]
+            waiting.append(upload)
+    return Activity(active, [jobs.shown(job) for job in ended], waiting)
+
+
+def pools_of(collection: Collection) -> QuerySet[Pool]:
+    """The collection's pools with n_runs."""
+    return collection.pools.select_related("created_by").annotate(n_runs=Count("runs"))
+
+
+def runs_of(collection: Collection) -> QuerySet[Run]:
+    """The collection's runs with n_pools."""
+    return collection.runs.annotate(n_pools=Count("pools")).order_by("tag")
+
+
+def documents(collection: Collection, *, words: str = "") -> QuerySet[Document]:
+    """Stored texts by id, without the text itself but for its `begin`. words: in id or title."""
+    found = collection.documents.defer("text", "fields").annotate(begin=Substr("text", 1, 160)).order_by("docno")
+    return found.filter(Q(docno__icontains=words) | Q(title__icontains=words)) if words else found

@@ -1,0 +1,81 @@
+"""Background work as pages and API show it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from pooling.models import Job
+
+ACTIVE = (Job.State.QUEUED, Job.State.RUNNING)
+LATE = timedelta(seconds=15)
+"""A job that nobody has taken for so long makes the page ask whether a worker is running."""
+BADGES = {"queued": "", "running": "info", "done": "good", "failed": "bad", "cancelled": "warn"}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A job with what follows from it: share done (None: unknown), rates per second, seconds so far."""
+
+    job: Job
+    active: bool
+    badge: str
+    share: float | None
+    seconds: float | None
+    rows_per_second: float | None
+    bytes_per_second: float | None
+    size: int | None
+    waits_for_worker: bool
+    facts: list[tuple[str, Any]]
+    """What was found, in words."""
+    waiting_upload: int | None
+    """The upload that a person may import now, after an inspection or a warning."""
+
+
+def shown(job: Job) -> Shown:
+    size = job.parameters.get("size")
+    seconds = None
+    if job.started_at:
+        seconds = max(((job.finished_at or timezone.now()) - job.started_at).total_seconds(), 0.001)
+    share = None
+    if job.state == Job.State.DONE:
+        share = 1.0
+    elif job.total:
+        share = min(job.progress / job.total, 1.0)
+    elif size:
+        share = min(job.n_bytes / size, 1.0)
+    report = job.report if isinstance(job.report, dict) else {}
+    facts = report.get("facts")
+    return Shown(
+        job=job,
+        active=job.state in ACTIVE,
+        badge=BADGES[job.state],
+        share=share,
+        seconds=seconds,
+        rows_per_second=job.progress / seconds if seconds and job.progress else None,
+        bytes_per_second=job.n_bytes / seconds if seconds and job.n_bytes else None,
+        size=size,
+        waits_for_worker=job.state == Job.State.QUEUED and timezone.now() - job.created_at > LATE,
+        facts=list(facts.items()) if isinstance(facts, dict) else [],
+        waiting_upload=report.get("upload") if job.state == Job.State.DONE and report.get("stored") is False else None,
+    )
+
+
+def problems_table(job: Job) -> str:
+    """Refused lines, tab-separated with a header; a last line counts those beyond the first 50."""
+    report = job.report if isinstance(job.report, dict) else {}
+    rows = [["line", "problem", "expected", "text"]]
+    for problem in report.get("problems", []):
+        line = "" if problem["line"] is None else str(problem["line"])
+        rows.append([line, problem["problem"], problem["expected"], problem["text"]])
+    more = report.get("n_problems", 0) - (len(rows) - 1)
+    if more > 0:
+        rows.append(["", f"{more} more problems", "", ""])
+    return "".join("\t".join(_flat(cell) for cell in row) + "\n" for row in rows)
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split("\t")).replace("\n", " ").replace("\r", " ")

@@ -1,0 +1,94 @@
+"""Pools as pages, API and files show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from pooling.models import Pool, PoolEntry
+from pooling.selectors import jobs
+
+
+@dataclass(frozen=True)
+class Depth:
+    """The pool of one depth and what judging it costs."""
+
+    depth: int
+    pairs: int
+    new: int
+    share: float
+    judgements: int | None
+    hours: float | None
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """One run's part. overlaps: (share of this run's pairs that the other has too, step 0-4 for its shade, is itself)."""
+
+    tag: str
+    pairs: int
+    unique: int
+    share: float
+    overlaps: list[tuple[float | None, int, bool]]
+
+
+@dataclass(frozen=True)
+class Figures:
+    depths: list[Depth]
+    runs: list[Contribution]
+    pairs: int
+    shared: int
+
+
+def figures(report: dict[str, Any], *, judgements: int | None = None, seconds: float | None = None) -> Figures:
+    """Pairs per depth with their cost, and each run's contribution, from a preview's report or a pool's stored figures."""
+    pairs = report["facts"]["pairs"]
+    depths, before = [], 0
+    for depth, n in sorted((int(depth), n) for depth, n in report["by_depth"].items()):
+        needed = n * judgements if judgements else None
+        hours = needed * seconds / 3600 if needed is not None and seconds else None
+        depths.append(Depth(depth, n, n - before, n / pairs if pairs else 0.0, needed, hours))
+        before = n
+    overlap = report.get("overlap", {})
+    runs = []
+    for tag in sorted(overlap):
+        row = [(overlap[tag].get(other), _step(overlap[tag].get(other)), other == tag) for other in sorted(overlap)]
+        own = report["contributed"][tag]
+        runs.append(Contribution(tag, own, report["unique"][tag], report["unique"][tag] / own if own else 0.0, row))
+    return Figures(depths, runs, pairs, pairs - sum(run.unique for run in runs))
+
+
+def _step(share: float | None) -> int:
+    return 0 if share is None else min(int(share * 5), 4)
+
+
+def entries(pool: Pool, *, words: str = "", without_text: bool = False) -> QuerySet[PoolEntry]:
+    """The pool's pairs, best first, with topic and document. words: in topic id, query or document id."""
+    found = pool.entries.select_related("topic", "document").defer("document__text", "document__fields").order_by("position")
+    if without_text:
+        found = found.filter(document=None)
+    if words:
+        found = found.filter(Q(topic__topic_id=words) | Q(topic__text__icontains=words) | Q(docno__icontains=words))
+    return found
+
+
+def table(pool: Pool) -> Iterator[str]:
+    """The pool's file in pieces of whole lines, as `pooling.formats.pool.write_pool` writes it."""
+    piece = ["topic\tdocument\tbest_rank\tpriority\truns\n"]
+    rows = pool.entries.order_by("position").values_list("topic__topic_id", "docno", "best_rank", "priority", "contributions")
+    for topic, docno, best_rank, priority, contributions in rows.iterator(chunk_size=2000):
+        runs = ",".join(f"{tag}:{rank}" for tag, rank in contributions.items())
+        piece.append(f"{topic}\t{docno}\t{best_rank}\t{priority}\t{runs}\n")
+        if len(piece) >= 1000:
+            yield "".join(piece)
+            piece = []
+    yield "".join(piece)
+
+
+def last_job(pool: Pool) -> jobs.Shown | None:
+    """The last piece of work on this pool."""
+    found = pool.collection.jobs.filter(parameters__pool=pool.pk).select_related("collection", "created_by").order_by("-created_at").first()
+    return jobs.shown(found) if found else None

@@ -1,0 +1,55 @@
+"""A collection's topics as pages show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.db.models import BooleanField, Count, ExpressionWrapper, Q, QuerySet
+
+from pooling.models import Collection, Topic
+
+
+def topics(collection: Collection, *, show: str = "all", words: str = "") -> QuerySet[Topic]:
+    """Topics in their order. show: all, kept or removed. words: in id or text."""
+    found = collection.topics.select_related("decided_by").order_by("position")
+    if show == "kept":
+        found = found.filter(removed_reason="")
+    elif show == "removed":
+        found = found.exclude(removed_reason="")
+    return found.filter(Q(text__icontains=words) | Q(topic_id__icontains=words)) if words else found
+
+
+def counts(collection: Collection) -> dict[str, int]:
+    """all, kept, removed, open (proposed and not decided)."""
+    return collection.topics.aggregate(
+        all=Count("pk"),
+        kept=Count("pk", filter=Q(removed_reason="")),
+        removed=Count("pk", filter=~Q(removed_reason="")),
+        open=Count("pk", filter=~Q(proposal="") & Q(decided_at=None)),
+    )
+
+
+def proposals(collection: Collection) -> QuerySet[Topic]:
+    """Topics that the check proposes to remove or that a manager has removed; undecided ones first."""
+    found = collection.topics.select_related("decided_by").filter(~Q(proposal="") | ~Q(removed_reason=""))
+    return found.annotate(is_decided=ExpressionWrapper(Q(decided_at__isnull=False), output_field=BooleanField())).order_by("is_decided", "position")
+
+
+def add_originals(collection: Collection, shown: Iterable[Topic]) -> None:
+    """Give each duplicate the topic that it repeats, as `original`."""
+    shown = list(shown)
+    there = {t.topic_id: t for t in collection.topics.filter(topic_id__in=[topic.same_as for topic in shown if topic.same_as])}
+    for topic in shown:
+        topic.original = there.get(topic.same_as)  # type: ignore[attr-defined]
+
+
+def open_reasons(collection: Collection) -> list[tuple[str, int]]:
+    """(reason, topics) of proposals that nobody has decided."""
+    found = collection.topics.filter(Q(decided_at=None) & ~Q(proposal="")).order_by().values_list("proposal").annotate(n=Count("pk"))
+    return sorted(found)
+
+
+def last_level(collection: Collection) -> str:
+    """The level of the last check; `exact` is what every import does."""
+    last = collection.jobs.filter(kind="check topics").order_by("-created_at").first()
+    return last.parameters.get("level", "exact") if last else "exact"

@@ -1,0 +1,82 @@
+"""Collections: making, describing and deleting them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.files.storage import default_storage
+from django.db import IntegrityError, transaction
+from django.db.models import ProtectedError
+from django.utils.text import slugify
+
+from pooling.jobs import Refused
+from pooling.models import Collection
+
+
+def create_collection(*, name: str, user: Any, description: str = "", slug: str = "", n_documents: int | None = None) -> Collection:
+    """A new collection, managed by its maker. The slug is made from the name unless given; a taken one gets a number."""
+    if not name.strip():
+        raise Refused("a collection needs a name")
+    wanted = slug or slugify(name)[:70] or "collection"
+    for number in range(1, 1000):
+        free = wanted if number == 1 else f"{wanted}-{number}"
+        try:
+            with transaction.atomic():
+                made = Collection.objects.create(
+                    slug=free, name=name.strip(), description=description.strip(), n_documents=n_documents, created_by=user
+                )
+                if user is not None:
+                    made.managers.add(user)
+                return made
+        except IntegrityError:
+            if slug:
+                raise Refused(f"a collection with the address {slug!r} is there already") from None
+    raise Refused(f"a thousand collections are called {name!r}; choose another name")
+
+
+def describe_collection(collection: Collection, *, name: str, description: str, n_documents: int | None) -> Collection:
+    collection.name, collection.description, collection.n_documents = name.strip(), description.strip(), n_documents
+    collection.save(update_fields=["name", "description", "n_documents"])
+    return collection
+
+
+def add_manager(collection: Collection, username: str) -> Any:
+    """Let another person manage the collection. Refused where nobody has that user name."""
+    found = get_user_model().objects.filter(username=username.strip(), is_active=True).first()
+    if found is None:
+        raise Refused(f"nobody here has the user name {username.strip()!r}")
+    collection.managers.add(found)
+    return found
+
+
+def remove_manager(collection: Collection, user_id: int) -> None:
+    """Take the right to manage away. The last manager stays."""
+    with transaction.atomic():
+        Collection.objects.select_for_update().get(pk=collection.pk)
+        if not collection.managers.exclude(pk=user_id).exists():
+            raise Refused("a collection keeps at least one manager")
+        collection.managers.remove(user_id)
+
+
+def delete_collection(collection: Collection) -> None:
+    """Delete it with its topics, documents, runs, qrels, pools and files. Refused while a campaign is built on it."""
+    files = [
+        name
+        for names in (
+            collection.uploads.values_list("file", flat=True),
+            collection.document_files.values_list("file", flat=True),
+            collection.document_files.values_list("ids", flat=True),
+            collection.runs.values_list("columns", flat=True),
+            collection.qrels.values_list("columns", flat=True),
+        )
+        for name in names
+        if name
+    ]
+    try:
+        with transaction.atomic():
+            collection.pools.all().delete()  # entries protect their topics
+            collection.delete()
+            transaction.on_commit(lambda: [default_storage.delete(name) for name in files])
+    except ProtectedError:
+        raise Refused("campaigns are built on this collection; delete them first") from None

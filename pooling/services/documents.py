@@ -1,0 +1,205 @@
+"""Documents: files are kept as they came and read again whenever a pool needs texts; only pooled documents become rows."""
+
+from __future__ import annotations
+
+import uuid
+from array import array
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.db import IntegrityError, transaction
+from django.db.models import OuterRef, Subquery
+from django.utils import timezone
+
+from pooling import jobs
+from pooling.core.columns import Run as Rankings
+from pooling.formats.documents import Document as Read
+from pooling.formats.documents import read_documents
+from pooling.jobs import Refused, Work
+from pooling.models import Collection, Document, DocumentFile, Pool, PoolEntry
+from pooling.services import uploads
+from pooling.services.matching import examples, id_digest, known_documents, top_documents, unmatched_documents
+from pooling.services.runs import MATCHED_DEPTH, rankings_of
+
+LONG = 512
+"""Words beyond which a document counts as long: many campaigns show no more of it."""
+LONGEST_ID = 255
+"""Characters of a document id that the database takes."""
+
+
+@jobs.kind("import documents")
+@uploads.importing
+def import_documents(work: Work) -> dict[str, Any]:
+    """Inspect or import an uploaded document file, in bounded memory. -> report: facts, warnings, stored"""
+    upload = uploads.upload_of(work)
+    collection = upload.collection
+    digest = file_digest(upload.file.path, work)
+    same = collection.document_files.filter(digest=digest).first()
+    if same is not None:
+        raise Refused(f"exactly this file is there already, as {same.name}")
+    ids, n_empty, n_long, n_words, empty = array("Q"), 0, 0, 0, []
+    with uploads.reading(upload, work, archives=True, counted=False) as feed:
+        for document in read_documents(feed, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES):
+            ids.append(id_digest(document.document.encode("utf-8")))
+            words = len(document.text.split())
+            n_words += words
+            n_long += words > LONG
+            if not words and not document.title.strip():
+                n_empty += 1
+                empty.append(document.document) if n_empty <= 5 else None
+            work.progress(len(ids))
+    digests = np.sort(np.frombuffer(ids, np.uint64))
+    facts: dict[str, Any] = {
+        "documents": len(ids),
+        "words a document": round(n_words / len(ids), 1),
+        f"longer than {LONG} words": f"{n_long:,} ({100 * n_long / len(ids):.1f} %)",
+        "without any text": n_empty,
+    }
+    warnings = [f"{n_empty:,} documents have neither title nor text{examples(empty)}"] if n_empty else []
+    known = known_documents(collection)
+    again = sum(int(np.isin(digests, other).sum()) for other in known)
+    hold = []
+    if again:
+        hold.append(f"{again:,} of its documents are in an earlier file already; the earlier text is used")
+    matched, more = _match_runs(collection, known, digests, work)
+    if matched and not matched["found in this file"]:
+        hold += more
+    report: dict[str, Any] = {"file": upload.name, "facts": facts | matched, "warnings": warnings + hold + [one for one in more if one not in hold]}
+    if not uploads.decide(work, report, hold=hold):
+        return report
+    work.progress(len(ids), message="storing", now=True)
+    name = default_storage.generate_filename(timezone.now().strftime(f"documents/%Y/%m/{uuid.uuid4().hex}.ids.npy"))
+    path = Path(default_storage.path(name))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.save(path, digests, allow_pickle=False)
+    try:
+        with work.finishing() as final:
+            row = DocumentFile.objects.create(
+                collection=collection,
+                name=upload.name,
+                file=upload.file.name,
+                ids=name,
+                format=upload.name.rsplit(".", 1)[-1][:20],
+                digest=digest,
+                n_bytes=upload.n_bytes,
+                n_documents=len(ids),
+                n_empty=n_empty,
+                n_long=n_long,
+                n_words=n_words,
+                warnings=report["warnings"],
+            )
+            uploads.forget(upload, keep_file=True)
+            for pool in collection.pools.filter(missing_documents__gt=0).exclude(built_at=None):
+                label = f"Fetch texts for the pool {pool.name}"
+                jobs.enqueue("fetch documents", {"pool": pool.pk}, label=label, user=work.job.created_by, collection=collection)
+            final.update(report, documents=row.pk, digest=digest)
+    except IntegrityError:
+        default_storage.delete(name)
+        raise Refused(f"{upload.name} has just been imported by somebody else") from None
+    except BaseException:
+        default_storage.delete(name)
+        raise
+    return final
+
+
+def _match_runs(collection: Collection, known: list[Any], digests: Any, work: Work) -> tuple[dict[str, int], list[str]]:
+    """How much of the runs' tops has a text now. -> (facts, warnings)"""
+    tops = []
+    for run in collection.runs.all():
+        work.progress(message=f"comparing with {run.tag}", now=True)
+        rankings: Rankings = rankings_of(run)
+        tops.append(top_documents(rankings, MATCHED_DEPTH))
+    if not tops:
+        return {}, []
+    needed = np.unique(np.concatenate(tops))
+    missing = unmatched_documents(needed, [*known, digests])
+    here = len(needed) - len(unmatched_documents(needed, [digests]))
+    facts = {f"documents in the runs' top {MATCHED_DEPTH}": len(needed), "found in this file": here, "still without text": len(missing)}
+    if not len(missing):
+        return facts, []
+    names = [one.decode("utf-8", "replace") for one in missing[:5].tolist()]
+    return facts, [f"{len(missing):,} of {len(needed):,} documents in the runs' top {MATCHED_DEPTH} are in no document file{examples(names)}"]
+
+
+def file_digest(path: str, work: Work) -> str:
+    total = sha256()
+    with open(path, "rb") as file:
+        while piece := file.read(1 << 20):
+            total.update(piece)
+            work.progress(message="taking the digest")
+    work.progress(message="", now=True)
+    return total.hexdigest()
+
+
+def store_documents(work: Work, collection: Collection, docnos: set[str]) -> int:
+    """Store the texts of these documents that the files have and the database has not, in one pass over each file that has some.
+
+    -> how many were stored
+    """
+    wanted = docnos - stored_docnos(collection, docnos)
+    if not wanted:
+        return 0
+    stored = 0
+    for file in collection.document_files.all():
+        names = np.array(sorted(one.encode("utf-8") for one in wanted)) if wanted else np.empty(0, "S8")
+        index = [np.load(file.ids.path, mmap_mode="r", allow_pickle=False)] if file.ids else []
+        there = len(names) - len(unmatched_documents(names, index)) if index else len(names)
+        if not there:
+            continue
+        work.progress(0, total=there, message=f"reading texts from {file.name}", now=True)
+        found: set[str] = set()
+
+        def rows(file: DocumentFile = file, there: int = there, found: set[str] = found) -> Iterator[Document]:
+            with uploads.reading(file, work, archives=True, counted=False) as feed:
+                for document in read_documents(feed, name=file.name, max_bytes=settings.MAX_UNPACKED_BYTES):
+                    work.progress()
+                    if document.document in wanted and document.document not in found:
+                        found.add(document.document)
+                        yield row_of(collection, document)
+                        if len(found) == there:
+                            return
+
+        stored += work.in_batches(rows(), lambda batch: Document.objects.bulk_create(batch, ignore_conflicts=True), counted=True)
+        wanted -= found
+    return stored
+
+
+def row_of(collection: Collection, document: Read) -> Document:
+    """A document as it is stored. NUL, which JSON can write and databases refuse, is left out."""
+    text = document.text.replace("\0", "")
+    fields = {key.replace("\0", ""): value.replace("\0", "") for key, value in document.fields.items()}
+    return Document(
+        collection=collection, docno=document.document, title=document.title.replace("\0", ""), text=text, fields=fields, n_words=len(text.split())
+    )
+
+
+def stored_docnos(collection: Collection, docnos: set[str]) -> set[str]:
+    """Those of `docnos` whose text is stored."""
+    names, there = sorted(docnos), set()
+    for begin in range(0, len(names), 500):
+        some = names[begin : begin + 500]
+        there.update(Document.objects.filter(collection=collection, docno__in=some).values_list("docno", flat=True))
+    return there
+
+
+def link_documents(work: Work, pool: Pool) -> None:
+    """Point the pool's entries to the texts that are stored."""
+    text = Document.objects.filter(collection=pool.collection_id, docno=OuterRef("docno")).values("pk")[:1]
+    waiting = list(pool.entries.filter(document=None).order_by("pk").values_list("pk", flat=True))
+    work.progress(0, total=len(waiting), message="linking texts", now=True)
+    work.in_batches(waiting, lambda some: PoolEntry.objects.filter(pk__in=some).update(document=Subquery(text)), counted=True)
+
+
+def delete_document_file(file: DocumentFile) -> None:
+    """Refused while there are pools: they take their texts from the collection's files when they grow."""
+    with transaction.atomic():
+        if file.collection.pools.exists():
+            raise Refused("the collection's pools take their texts from its document files; delete the pools first")
+        names = [name for name in (file.file.name, file.ids.name) if name]
+        file.delete()
+        transaction.on_commit(lambda: [default_storage.delete(name) for name in names])

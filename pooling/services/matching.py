@@ -1,0 +1,75 @@
+"""Whether ids of one file are known from the others: the unmatched ids of a dry-run report.
+
+Ids of a document file are kept as sorted 64-bit digests, 8 bytes an id, so that a run of millions of rows can be matched with a
+collection of millions of documents in seconds. Two of 10 million ids share a digest with a chance of 1 in 400,000.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pooling.core.columns import Qrels, Run
+from pooling.models import Collection
+
+SHOWN = 5
+"""Ids named as examples in a warning."""
+
+
+def id_digest(docno: bytes) -> int:
+    return int.from_bytes(blake2b(docno, digest_size=8).digest(), "little")
+
+
+def known_documents(collection: Collection) -> list[NDArray[np.uint64]]:
+    """The sorted id digests of each document file."""
+    return [np.load(file.ids.path, mmap_mode="r", allow_pickle=False) for file in collection.document_files.exclude(ids="")]
+
+
+def unmatched_documents(ids: NDArray[np.bytes_], known: list[NDArray[np.uint64]]) -> NDArray[np.bytes_]:
+    """Those of `ids` that no document file has."""
+    digests = np.fromiter((id_digest(one) for one in ids.tolist()), np.uint64, len(ids))
+    found = np.zeros(len(ids), bool)
+    for digest_list in known:
+        if len(digest_list):
+            places = np.minimum(np.searchsorted(digest_list, digests), len(digest_list) - 1)
+            found |= digest_list[places] == digests
+    return ids[~found]
+
+
+def top_documents(run: Run, depth: int) -> NDArray[np.bytes_]:
+    """Distinct documents of the run's first `depth` ranks."""
+    ranks = np.arange(len(run)) - np.repeat(run.offsets[:-1], np.diff(run.offsets))
+    return np.unique(run.documents[ranks < depth])
+
+
+def match(found: Run | Qrels, collection: Collection, *, documents: NDArray[np.bytes_], what: str) -> tuple[dict[str, int], list[str]]:
+    """Topics and documents of a run or qrels that the collection does not know. -> (facts, warnings)
+
+    documents: the distinct ids to look for, `what` they are in words. What the collection has none of yet is not looked for.
+    """
+    facts: dict[str, int] = {}
+    warnings: list[str] = []
+    known = {topic_id: not reason for topic_id, reason in collection.topics.values_list("topic_id", "removed_reason")}
+    if known:
+        unknown = [topic for topic in found.topics if topic not in known]
+        removed = sum(not known[topic] for topic in found.topics if topic in known)
+        absent = sum(kept for kept in known.values()) - sum(known.get(topic, False) for topic in found.topics)
+        facts.update({"unknown topics": len(unknown), "removed topics": removed, "kept topics it does not have": absent})
+        if unknown:
+            warnings.append(f"{len(unknown):,} of its {len(found.topics):,} topics are not in the collection{examples(unknown)}")
+    digests = known_documents(collection)
+    if digests:
+        missing = unmatched_documents(documents, digests)
+        facts[f"{what} without text"] = len(missing)
+        if len(missing):
+            names = [one.decode("utf-8", "replace") for one in missing[:SHOWN].tolist()]
+            warnings.append(f"{len(missing):,} of {len(documents):,} {what} are in no document file{examples(names)}")
+    return facts, warnings
+
+
+def examples(names: Iterable[str]) -> str:
+    shown = list(names)[:SHOWN]
+    return f", such as {', '.join(shown)}" if shown else ""

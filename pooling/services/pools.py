@@ -1,0 +1,354 @@
+"""Pools: previewed, built, extended by runs or depth, given texts, deleted (METHODS 2).
+
+A pool is reproducible from its runs, depth and seed and the kept topics; extending it gives what building it anew from all its
+runs would give, and keeps every pair that is there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from django.db import IntegrityError, transaction
+from django.db.models import ProtectedError
+from django.utils import timezone
+
+from pooling import jobs
+from pooling.core import coverage
+from pooling.core.depth import Pool as Pairs
+from pooling.core.depth import Top, depth_pool, top_of_run
+from pooling.core.depth import extend_pool as extended
+from pooling.formats.pool import write_pool
+from pooling.jobs import Refused, Work
+from pooling.models import Collection, Job, Pool, PoolEntry, Run
+from pooling.services.documents import LONGEST_ID, link_documents, store_documents
+from pooling.services.matching import known_documents, unmatched_documents
+from pooling.services.runs import rankings_of
+
+on_extended: list[Callable[[Pool, Work], None]] = []
+"""Called inside the job, after the pool's new entries are committed: apps that hold something per entry catch up. It may be called
+again after a worker's death, so it adds what is missing and nothing else. `work.in_batches` writes in small transactions."""
+
+BIGGEST = 5_000_000
+"""Pairs beyond which a pool is refused: nobody can judge them, and it is most likely a wrong depth."""
+
+
+def ask_for_preview(collection: Collection, *, runs: Sequence[Run], depth: int, seed: int = 0, name: str = "", user: Any) -> Job:
+    """The job that counts what a pool would hold. Name and seed are kept for the pool that may be built from it."""
+    _check(collection, runs)
+    parameters = {"runs": [run.pk for run in runs], "depth": depth, "seed": seed, "name": name}
+    label = f"Preview the pool of depth {depth} of {len(runs)} runs"
+    return jobs.enqueue("preview pool", parameters, label=label, user=user, collection=collection)
+
+
+def ask_for_pool(collection: Collection, *, runs: Sequence[Run], depth: int, seed: int = 0, name: str = "", user: Any) -> Job:
+    """A new pool without pairs yet, and the job that builds it (parameters: pool)."""
+    _check(collection, runs)
+    given = name.strip()
+    wanted = given or f"Depth {depth}, {len(runs)} run{'s' if len(runs) != 1 else ''}"
+    with transaction.atomic():
+        for number in range(1, 1000):
+            try:
+                with transaction.atomic():
+                    pool = Pool.objects.create(
+                        collection=collection,
+                        name=wanted if number == 1 else f"{wanted} ({number})",
+                        depth=depth,
+                        seed=seed,
+                        created_by=user if user is not None and user.is_authenticated else None,
+                    )
+                break
+            except IntegrityError:
+                if given:
+                    raise Refused(f"a pool with the name {given} is there already; choose another name") from None
+        else:
+            raise Refused("choose a name for the pool")
+        pool.runs.set(runs)
+        return jobs.enqueue("build pool", {"pool": pool.pk}, label=f"Build the pool {pool.name}", user=user, collection=collection)
+
+
+def ask_to_build_again(pool: Pool, *, user: Any) -> Job:
+    """Build a pool whose job failed or was cancelled."""
+    if pool.built_at is not None:
+        raise Refused(f"{pool.name} is built; extend it instead")
+    _check_idle(pool)
+    return jobs.enqueue("build pool", {"pool": pool.pk}, label=f"Build the pool {pool.name}", user=user, collection=pool.collection)
+
+
+def ask_to_extend(pool: Pool, *, runs: Sequence[Run] = (), depth: int | None = None, user: Any) -> Job:
+    """The job that adds further runs, or goes deeper with those it has, or both. Judgements are not touched."""
+    deeper = depth or pool.depth
+    there = set(pool.runs.values_list("pk", flat=True))
+    new = [run for run in runs if run.pk not in there]
+    if pool.built_at is None:
+        raise Refused(f"{pool.name} is not built yet")
+    if deeper < pool.depth:
+        raise Refused(f"{pool.name} has depth {pool.depth}; a pool only grows")
+    if not new and deeper == pool.depth:
+        raise Refused(f"nothing to add: choose further runs, or a depth above {pool.depth}")
+    if new:
+        _check(pool.collection, new)
+    _check_idle(pool)
+    what = [f"by {len(new)} run{'s' if len(new) != 1 else ''}"] if new else []
+    what += [f"to depth {deeper}"] if deeper > pool.depth else []
+    parameters = {"pool": pool.pk, "runs": [run.pk for run in new], "depth": deeper}
+    return jobs.enqueue("extend pool", parameters, label=f"Extend the pool {pool.name} {' and '.join(what)}", user=user, collection=pool.collection)
+
+
+def ask_for_documents(pool: Pool, *, user: Any) -> Job:
+    """The job that looks again for the texts of pairs that have none."""
+    if not pool.missing_documents:
+        raise Refused("every pair has its text")
+    _check_idle(pool)
+    return jobs.enqueue("fetch documents", {"pool": pool.pk}, label=f"Fetch texts for the pool {pool.name}", user=user, collection=pool.collection)
+
+
+def _check(collection: Collection, runs: Sequence[Run]) -> None:
+    if not runs:
+        raise Refused("choose at least one run")
+    if any(run.collection_id != collection.pk for run in runs):
+        raise Refused("a run of another collection was chosen")
+    if not collection.topics.filter(removed_reason="").exists():
+        raise Refused("the collection has no topics yet; import them first")
+
+
+def _check_idle(pool: Pool) -> None:
+    if Job.objects.filter(collection=pool.collection_id, parameters__pool=pool.pk, state__in=[Job.State.QUEUED, Job.State.RUNNING]).exists():
+        raise Refused(f"{pool.name} is being worked on; wait until that is done")
+
+
+@jobs.kind("preview pool", unit="runs")
+def preview_pool(work: Work) -> dict[str, Any]:
+    """-> report: facts, by_depth, unique, overlap, contributed, warnings, and the parameters of the pool"""
+    collection = work.job.collection
+    assert collection is not None  # ask_for_preview sets it
+    runs = list(collection.runs.filter(pk__in=work.parameters["runs"]))
+    pairs, warnings = pooled(work, collection, runs, depth=work.parameters["depth"], seed=work.parameters["seed"])
+    known = known_documents(collection)
+    facts = {"pairs": len(pairs), "topics": len(pairs.topics), "runs": len(runs), "depth": pairs.depth}
+    if known:
+        distinct = np.unique(pairs.documents)
+        missing = len(unmatched_documents(distinct, known))
+        facts |= {"distinct documents": len(distinct), "documents without text": missing}
+        if missing:
+            warnings.append(f"{missing:,} of {len(distinct):,} documents are in no document file; their pairs cannot be judged")
+    else:
+        warnings.append("there is no document file yet; pairs can be judged once their texts are there")
+    return {"facts": facts, "warnings": warnings, **figures(pairs), **{name: work.parameters[name] for name in ("runs", "depth", "seed", "name")}}
+
+
+@jobs.kind("build pool", unit="pairs")
+def build_pool(work: Work) -> dict[str, Any]:
+    """Fill a pool that has no pairs yet. -> report: facts, warnings"""
+    pool = _pool_of(work)
+    if pool.built_at is not None:
+        raise Refused(f"{pool.name} is built already")
+    leftover = PoolEntry.objects.filter(pool=pool).order_by("pk")
+    while some := list(leftover.values_list("pk", flat=True)[: jobs.SQLITE_ROWS]):  # of an attempt that did not end
+        with work.writing():
+            PoolEntry.objects.filter(pk__in=some).delete()
+    pairs, warnings = pooled(work, pool.collection, list(pool.runs.all()), depth=pool.depth, seed=pool.seed)
+    _add_entries(work, pool, pairs, {})
+    return _finish(work, pool, pairs, warnings, built_at=timezone.now())
+
+
+@jobs.kind("extend pool", unit="pairs")
+def extend_pool(work: Work) -> dict[str, Any]:
+    """Add runs or depth to a built pool; every pair stays, best ranks only improve. -> report: facts, warnings"""
+    pool = _pool_of(work)
+    new = list(pool.collection.runs.filter(pk__in=work.parameters["runs"]))
+    runs = [*pool.runs.all(), *(run for run in new)]
+    deeper = max(work.parameters["depth"], pool.depth)
+    before, there = stored_pairs(pool)
+    tops, warnings = _tops(work, pool.collection, sorted(set(runs), key=lambda run: run.tag), deeper)
+    pairs = extended(before, tops, depth=deeper, rng=np.random.default_rng(_seed(pool.seed)))
+    n_before = len(there)
+    _change_entries(work, pool, pairs, there)
+    _add_entries(work, pool, pairs, there)
+    for catch_up in on_extended:
+        catch_up(pool, work)
+    report = _finish(work, pool, pairs, warnings, extended_at=timezone.now(), depth=deeper, further_runs=new, n_before=n_before)
+    return report
+
+
+@jobs.kind("fetch documents", unit="documents")
+def fetch_documents(work: Work) -> dict[str, Any]:
+    """Look for the texts of a pool's pairs in the document files. -> report: facts"""
+    pool = _pool_of(work)
+    stored = give_texts(work, pool)
+    missing = pool.entries.filter(document=None).count()
+    with work.finishing() as report:
+        Pool.objects.filter(pk=pool.pk).update(missing_documents=missing)
+        report.update(facts={"texts stored": stored, "pairs without text": missing}, warnings=[], pool=pool.pk)
+    return report
+
+
+def give_texts(work: Work, pool: Pool) -> int:
+    """Store the texts that the pool's pairs lack and link them. -> how many were stored"""
+    docnos = set(pool.entries.filter(document=None).values_list("docno", flat=True))
+    stored = store_documents(work, pool.collection, docnos)
+    link_documents(work, pool)
+    return stored
+
+
+def pooled(work: Work, collection: Collection, runs: Sequence[Run], *, depth: int, seed: int) -> tuple[Pairs, list[str]]:
+    """The pairs of the kept topics. -> (pairs, warnings)"""
+    tops, warnings = _tops(work, collection, runs, depth)
+    pairs = depth_pool(tops, depth=depth, rng=np.random.default_rng(_seed(seed)))
+    if not len(pairs):
+        raise Refused("the runs have no result for any kept topic; do the topic ids of runs and topics agree?")
+    if pairs.documents.dtype.itemsize > LONGEST_ID:
+        long = next((one for one in pairs.documents.tolist() if len(one.decode("utf-8")) > LONGEST_ID), None)
+        if long is not None:
+            raise Refused(f"a document id has more than {LONGEST_ID} characters: {long.decode('utf-8')[:60]}…")
+    if len(pairs) > BIGGEST:
+        raise Refused(f"{len(pairs):,} pairs are more than anybody can judge; choose a smaller depth or fewer topics")
+    return pairs, warnings
+
+
+def _tops(work: Work, collection: Collection, runs: Sequence[Run], deep: int) -> tuple[list[Top], list[str]]:
+    """The first ranks of each run, one run in memory at a time."""
+    kept = list(collection.topics.filter(removed_reason="").values_list("topic_id", flat=True))
+    tops, warnings, seen = [], [], set()
+    for number, run in enumerate(runs):
+        work.progress(number, total=len(runs), message=f"reading {run.tag}", now=True)
+        rankings = rankings_of(run)
+        tops.append(top_of_run(rankings, deep, topics=kept))
+        seen.update(tops[-1].topics)
+        absent = len(kept) - len(tops[-1].topics)
+        if absent:
+            warnings.append(f"{run.tag} has no result for {absent:,} of {len(kept):,} kept topics")
+        if run.max_depth < deep:
+            warnings.append(f"{run.tag} ends at rank {run.max_depth:,}")
+    if nothing := len(kept) - len(seen):
+        warnings.append(f"{nothing:,} of {len(kept):,} kept topics have no result in any run, so no pair")
+    work.progress(len(runs), message="pooling", now=True)
+    return tops, warnings
+
+
+def _seed(seed: int) -> int:
+    return seed % 2**64  # the generator takes no negative numbers
+
+
+def figures(pairs: Pairs) -> dict[str, Any]:
+    """by_depth, unique, overlap, contributed, shared: what preview and pool page show."""
+    shared = coverage.shared_pairs(pairs)
+    ratio = coverage.overlap(pairs)
+    tags = pairs.tags
+    return {
+        "by_depth": {str(k): n for k, n in pairs.by_depth().items()},
+        "unique": dict(zip(tags, coverage.unique_pairs(pairs).tolist(), strict=True)),
+        "contributed": {tag: int(shared[i, i]) for i, tag in enumerate(tags)},
+        "overlap": {a: {b: None if np.isnan(ratio[i, j]) else float(ratio[i, j]) for j, b in enumerate(tags)} for i, a in enumerate(tags)},
+    }
+
+
+def stored_pairs(pool: Pool) -> tuple[Pairs, dict[tuple[str, str], int]]:
+    """The pool's entries as columns in their order. -> (pairs, (topic id, docno) -> entry)"""
+    rows = list(pool.entries.order_by("position").values_list("topic__topic_id", "docno", "best_rank", "priority", "contributions", "pk"))
+    tags = list(pool.runs.order_by("tag").values_list("tag", flat=True))
+    tags += sorted({tag for row in rows for tag in row[4]} - set(tags))
+    column = {tag: i for i, tag in enumerate(tags)}
+    topics = sorted({row[0] for row in rows}, key=lambda topic: topic.encode("utf-8"))
+    index = {topic: i for i, topic in enumerate(topics)}
+    ranks = np.zeros((len(rows), len(tags)), np.int16)
+    for i, row in enumerate(rows):
+        for tag, rank in row[4].items():
+            ranks[i, column[tag]] = rank
+    pairs = Pairs(
+        depth=pool.depth,
+        tags=tags,
+        topics=topics,
+        topic=np.array([index[row[0]] for row in rows], np.int32),
+        documents=np.array([row[1].encode("utf-8") for row in rows] or [], "S" if rows else "S8"),
+        best_rank=np.array([row[2] for row in rows], np.int32),
+        priority=np.array([row[3] for row in rows], np.int32),
+        ranks=ranks,
+        everyone=np.zeros(len(rows), bool),
+    )
+    return pairs, {(row[0], row[1]): row[5] for row in rows}
+
+
+def digest_of(pairs: Pairs) -> str:
+    """sha256 of the pool's file."""
+    text = io.StringIO()
+    write_pool(pairs, text)
+    return hashlib.sha256(text.getvalue().encode("utf-8")).hexdigest()
+
+
+def _pool_of(work: Work) -> Pool:
+    pool = Pool.objects.select_related("collection").filter(pk=work.parameters["pool"]).first()
+    if pool is None:
+        raise Refused("the pool is not there any more")
+    return pool
+
+
+def _add_entries(work: Work, pool: Pool, pairs: Pairs, there: dict[tuple[str, str], int]) -> None:
+    topics = dict(pool.collection.topics.values_list("topic_id", "pk"))
+    work.progress(0, total=len(pairs) - len(there), message="writing pairs", now=True)
+
+    def rows() -> Iterable[PoolEntry]:
+        for position, pair in enumerate(pairs):
+            if (pair.topic, pair.document) not in there:
+                yield PoolEntry(
+                    pool=pool,
+                    topic_id=topics[pair.topic],
+                    docno=pair.document,
+                    best_rank=pair.best_rank,
+                    priority=pair.priority,
+                    position=position,
+                    contributions=dict(pair.runs),
+                )
+
+    work.in_batches(rows(), lambda batch: PoolEntry.objects.bulk_create(batch), counted=True)
+
+
+def _change_entries(work: Work, pool: Pool, pairs: Pairs, there: dict[tuple[str, str], int]) -> None:
+    work.progress(0, total=len(there), message="moving pairs", now=True)
+
+    def rows() -> Iterable[PoolEntry]:
+        for position, pair in enumerate(pairs):
+            key = there.get((pair.topic, pair.document))
+            if key is not None:
+                yield PoolEntry(pk=key, best_rank=pair.best_rank, priority=pair.priority, position=position, contributions=dict(pair.runs))
+
+    fields = ["best_rank", "priority", "position", "contributions"]
+    work.in_batches(rows(), lambda batch: PoolEntry.objects.bulk_update(batch, fields), counted=True)
+
+
+def _finish(
+    work: Work, pool: Pool, pairs: Pairs, warnings: list[str], *, further_runs: Sequence[Run] = (), n_before: int = 0, **changes: Any
+) -> dict[str, Any]:
+    stored = give_texts(work, pool)
+    missing = pool.entries.filter(document=None).count()
+    found = figures(pairs)
+    if missing:
+        warnings.append(f"{missing:,} of {len(pairs):,} pairs have no text; bring the documents, and they get it")
+    with work.finishing() as report:
+        Pool.objects.filter(pk=pool.pk).update(
+            n_pairs=len(pairs),
+            by_depth=found["by_depth"],
+            coverage={name: found[name] for name in ("unique", "overlap", "contributed")},
+            digest=digest_of(pairs),
+            missing_documents=missing,
+            **changes,
+        )
+        pool.runs.add(*further_runs)
+        facts = {"pairs": len(pairs), "topics": len(pairs.topics), "depth": pairs.depth, "texts stored": stored, "pairs without text": missing}
+        if n_before:
+            facts |= {"pairs before": n_before, "new pairs": len(pairs) - n_before}
+        report.update(facts=facts, warnings=warnings, pool=pool.pk)
+    return report
+
+
+def delete_pool(pool: Pool) -> None:
+    """Refused while a campaign judges it."""
+    _check_idle(pool)
+    try:
+        with transaction.atomic():
+            pool.delete()
+    except ProtectedError:
+        raise Refused(f"a campaign judges the pool {pool.name}; delete the campaign first") from None

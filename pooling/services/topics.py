@@ -1,0 +1,206 @@
+"""Topics: imported, checked (METHODS 1), kept or removed by a manager's decision, listed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import F, ProtectedError, Q
+from django.utils import timezone
+
+from pooling import jobs
+from pooling.core import hygiene
+from pooling.formats.errors import SHOWN, FormatError, Problem
+from pooling.formats.topics import Topic as Read
+from pooling.formats.topics import read_topics
+from pooling.jobs import Refused, Work
+from pooling.models import Collection, Job, Topic
+from pooling.services import uploads
+from pooling.services.matching import examples
+from pooling.services.runs import rankings_of
+
+MOST = 200_000
+"""Topics of one collection; they are imported in one transaction, all or none."""
+LONGEST_ID = 200
+LEVELS = ("exact", "punctuation", "suspect")
+
+
+@jobs.kind("import topics", unit="topics")
+@uploads.importing
+def import_topics(work: Work) -> dict[str, Any]:
+    """Inspect or import uploaded topics; imported ones are checked at the exact level. -> report: facts, warnings, stored"""
+    upload = uploads.upload_of(work)
+    collection = upload.collection
+    with uploads.reading(upload, work, counted=False) as feed:
+        found = read_topics(feed, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
+        _refuse(collection, found, upload.name)
+    there = list(collection.topics.values_list("topic_id", "text", "position"))
+    texts = [(topic_id, text) for topic_id, text, _ in there] + [(topic.topic, topic.text) for topic in found]
+    proposals = propose(texts, "exact")
+    own = {topic.topic for topic in found}
+    reasons = Counter(reason for topic_id, (reason, _) in proposals.items() if topic_id in own)
+    facts: dict[str, Any] = {"topics": len(found)}
+    facts |= {f"proposed for removal: {reason}": n for reason, n in sorted(reasons.items())}
+    for name, values in (("description", [t.description for t in found]), ("narrative", [t.narrative for t in found])):
+        if n := sum(bool(value) for value in values):
+            facts[f"with {name}"] = n
+    further = sorted({key for topic in found for key in topic.fields})
+    if further:
+        facts["further fields"] = ", ".join(further[:20])
+    warnings = _match_runs(collection, found)
+    report: dict[str, Any] = {"file": upload.name, "facts": facts, "warnings": warnings}
+    if not uploads.decide(work, report, hold=warnings):
+        return report
+    begin = max((position for *_, position in there), default=-1) + 1
+    rows = [
+        Topic(
+            collection=collection,
+            topic_id=topic.topic,
+            text=_clean(topic.text),
+            description=_clean(topic.description),
+            narrative=_clean(topic.narrative),
+            fields={_clean(key): _clean(value) for key, value in topic.fields.items()},
+            position=begin + i,
+            proposal=proposals.get(topic.topic, ("", ""))[0],
+            same_as=proposals.get(topic.topic, ("", ""))[1],
+        )
+        for i, topic in enumerate(found)
+    ]
+    try:
+        with work.finishing() as final:
+            Topic.objects.bulk_create(rows, batch_size=500)
+            uploads.forget(upload, keep_file=False)
+            final.update(report)
+    except IntegrityError:
+        raise Refused(f"topics with ids of {upload.name} have just been imported by somebody else") from None
+    return final
+
+
+def _refuse(collection: Collection, found: Sequence[Read], name: str) -> None:
+    known = dict(collection.topics.values_list("topic_id", "text"))
+    if known and all(known.get(topic.topic) == topic.text for topic in found):
+        raise Refused(f"all topics of {name} are there already")
+    if len(known) + len(found) > MOST:
+        raise Refused(f"a collection has at most {MOST:,} topics; this would make it {len(known) + len(found):,}")
+    problems = [
+        Problem(topic.line, f"topic {topic.topic} is in the collection already", "ids that are new, or delete the topics first", topic.text)
+        for topic in found
+        if topic.topic in known
+    ]
+    problems += [
+        Problem(topic.line, f"a topic id of {len(topic.topic):,} characters", f"at most {LONGEST_ID}", topic.text)
+        for topic in found
+        if len(topic.topic) > LONGEST_ID
+    ]
+    if problems:
+        raise FormatError(name, sorted(problems, key=lambda problem: problem.line or 0)[:SHOWN], len(problems))
+
+
+def _match_runs(collection: Collection, found: Sequence[Read]) -> list[str]:
+    """Whether the runs that are there know these topics. -> warnings"""
+    named: set[str] = set()
+    for run in collection.runs.all():
+        named.update(rankings_of(run).topics)
+    absent = [topic.topic for topic in found if topic.topic not in named]
+    if named and absent:
+        return [f"{len(absent):,} of {len(found):,} topics are in none of the collection's runs{examples(absent)}"]
+    return []
+
+
+def _clean(text: str) -> str:
+    return text.replace("\0", "")
+
+
+def propose(topics: Sequence[tuple[str, str]], level: str) -> dict[str, tuple[str, str]]:
+    """Topics to remove by METHODS 1 up to a level. topics: (id, text) in order. -> {id: (reason, id of the topic that it repeats)}"""
+    return {found.topic: (found.reason, found.same_as) for found in hygiene.check_topics(topics, match=level)}
+
+
+def ask_for_check(collection: Collection, *, level: str, user: Any) -> Job:
+    if level not in LEVELS:
+        raise Refused(f"{level!r} is no level of the check; choose one of {', '.join(LEVELS)}")
+    if not collection.topics.exists():
+        raise Refused("there are no topics to check yet")
+    return jobs.enqueue("check topics", {"level": level}, label=f"Check the topics, level {level}", user=user, collection=collection)
+
+
+@jobs.kind("check topics", unit="topics")
+def check_topics(work: Work) -> dict[str, Any]:
+    """Propose removals at a level. What the manager has decided stays; proposals that nobody has decided are made anew.
+
+    -> report: facts, warnings
+    """
+    collection = work.job.collection
+    assert collection is not None  # ask_for_check sets it
+    there = collection.topics.filter(removed_reason="")  # what is removed already is nothing to be a duplicate of
+    rows = list(there.order_by("position").values_list("pk", "topic_id", "text", "proposal", "same_as", "decided_at"))
+    work.progress(0, total=len(rows), now=True)
+    proposals = propose([(topic_id, text) for _, topic_id, text, *_ in rows], work.parameters["level"])
+    changed = []
+    for pk, topic_id, _, proposal, same_as, decided_at in rows:
+        new = proposals.get(topic_id, ("", ""))
+        if decided_at is None and new != (proposal, same_as):
+            changed.append(Topic(pk=pk, proposal=new[0], same_as=new[1]))
+    work.progress(len(rows), now=True)
+    reasons = Counter(reason for reason, _ in proposals.values())
+    work.in_batches(changed, lambda some: Topic.objects.bulk_update(some, ["proposal", "same_as"]))
+    return {"facts": {"topics": len(rows), **{f"proposed for removal: {reason}": n for reason, n in sorted(reasons.items())}}, "warnings": []}
+
+
+def decide(collection: Collection, decisions: dict[int, str], *, user: Any) -> int:
+    """A manager's decisions: row of the topic -> `keep`, `remove` or `open` (undecided again). -> how many topics changed
+
+    A removed topic carries its proposal as the reason, or `by hand`. Pools that are built keep their pairs.
+    """
+    changed = 0
+    now = timezone.now()
+    for decision in ("keep", "remove", "open"):
+        rows = collection.topics.filter(pk__in=[pk for pk, given in decisions.items() if given == decision])
+        if decision == "keep":
+            changed += rows.update(removed_reason="", decided_by=user, decided_at=now)
+        elif decision == "remove":
+            changed += rows.filter(proposal="").update(removed_reason="by hand", decided_by=user, decided_at=now)
+            changed += rows.exclude(proposal="").update(removed_reason=F("proposal"), decided_by=user, decided_at=now)
+        else:
+            changed += rows.update(removed_reason="", decided_by=None, decided_at=None)
+    return changed
+
+
+def decide_all(collection: Collection, *, decision: str, reason: str = "", user: Any) -> int:
+    """One decision for all open proposals, or for those of one reason. -> how many topics changed"""
+    if decision not in ("keep", "remove"):
+        raise Refused(f"{decision!r} is no decision")
+    rows = collection.topics.filter(Q(decided_at=None) & ~Q(proposal=""))
+    if reason:
+        rows = rows.filter(proposal=reason)
+    return decide(collection, dict.fromkeys(rows.values_list("pk", flat=True), decision), user=user)
+
+
+def delete_topics(collection: Collection) -> int:
+    """All topics of the collection. Refused once a pool has pairs of them. -> how many"""
+    try:
+        with transaction.atomic():
+            n = collection.topics.count()
+            collection.topics.all().delete()
+            return n
+    except ProtectedError:
+        raise Refused("pools hold pairs of these topics; delete the pools first") from None
+
+
+def kept_table(collection: Collection) -> str:
+    """`id<TAB>text` of the kept topics, in order."""
+    rows = collection.topics.filter(removed_reason="").order_by("position").values_list("topic_id", "text")
+    return "".join(f"{topic_id}\t{_flat(text)}\n" for topic_id, text in rows)
+
+
+def removed_table(collection: Collection) -> str:
+    """Removed topics with a header: topic, text, reason, same_as."""
+    rows = collection.topics.exclude(removed_reason="").order_by("position").values_list("topic_id", "text", "removed_reason", "same_as")
+    return "topic\ttext\treason\tsame_as\n" + "".join(f"{t}\t{_flat(text)}\t{reason}\t{same}\n" for t, text, reason, same in rows)
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())

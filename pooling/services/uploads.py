@@ -1,0 +1,208 @@
+"""Files on their way into a collection: received in bounded memory, then inspected, imported or discarded by a job."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import unicodedata
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import wraps
+from pathlib import PurePosixPath
+from typing import Any, BinaryIO
+
+from django.conf import settings
+from django.core.files.base import File
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.utils import timezone
+
+from pooling import jobs
+from pooling.formats.errors import FormatError
+from pooling.formats.opening import pieces
+from pooling.formats.runs import with_lines
+from pooling.jobs import Refused, Work
+from pooling.models import Collection, DocumentFile, Job, Upload
+
+SUFFIXES = {".gz", ".bz2", ".xz", ".zst", ".tsv", ".txt", ".csv", ".json", ".jsonl", ".xml", ".trec", ".run", ".qrels", ".qrel", ".sgml"}
+KEPT = timedelta(days=14)
+"""How long a file waits for somebody to import it."""
+MODES = ("inspect", "careful", "import")
+"""inspect: a report and nothing else. careful: import unless a person should decide first. import: import."""
+
+
+def safe_name(name: str) -> str:
+    """The file's own name without folders, control or direction characters, at most 200 characters, never empty."""
+    last = unicodedata.normalize("NFC", name).replace("\\", "/").rsplit("/", 1)[-1]
+    clean = "".join(c for c in last if c.isprintable() and unicodedata.category(c) != "Cf").strip().strip(".")
+    if len(clean) > 200:
+        clean = clean[:180] + clean[-20:]
+    return clean or "file"
+
+
+def check_room(n_bytes: int) -> None:
+    """Refuse, before it is received, what is too large for this installation or its disk."""
+    if n_bytes > settings.MAX_UPLOAD_BYTES:
+        raise Refused(f"the file has {n_bytes:,} bytes; this installation accepts at most {settings.MAX_UPLOAD_BYTES:,} (ASSAY_MAX_UPLOAD_MB)")
+    settings.MEDIA_ROOT.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(settings.MEDIA_ROOT).free
+    if n_bytes + 100_000_000 > free:
+        raise Refused("the server's disk is too full for this file; tell its administrator")
+
+
+def receive(collection: Collection, *, kind: str, file: File, name: str, user: Any) -> Upload:
+    """Keep an uploaded file until a job has read it. The stored file's name is ours, whatever the upload called itself."""
+    if kind not in Upload.Kind.values:
+        raise Refused(f"{kind!r} is no kind of file; choose one of {', '.join(Upload.Kind.values)}")
+    shown = safe_name(name)
+    if not file.size:
+        raise Refused(f"{shown} is empty")
+    check_room(file.size)
+    discard_forgotten(collection)
+    endings = [s for s in PurePosixPath(shown.lower()).suffixes[-2:] if s in SUFFIXES]
+    upload = Upload(collection=collection, kind=kind, name=shown, n_bytes=file.size)
+    upload.created_by = user if user is not None and user.is_authenticated else None
+    upload.file.save(uuid.uuid4().hex + "".join(endings), file, save=False)
+    try:
+        upload.save()
+    except BaseException:
+        default_storage.delete(upload.file.name)
+        raise
+    return upload
+
+
+def discard(upload: Upload) -> None:
+    """Forget a file that waits. Refused while a job reads it."""
+    if Job.objects.filter(collection=upload.collection, parameters__upload=upload.pk, state=Job.State.RUNNING).exists():
+        raise Refused(f"{upload.name} is being read; cancel that first")
+    forget(upload, keep_file=False)
+
+
+def discard_forgotten(collection: Collection) -> None:
+    for upload in collection.uploads.filter(created_at__lt=timezone.now() - KEPT):
+        forget(upload, keep_file=False)
+
+
+def forget(upload: Upload, *, keep_file: bool) -> None:
+    """Delete the row and, once that is certain, the file (unless the collection keeps it under another row)."""
+    name = upload.file.name
+    Upload.objects.filter(pk=upload.pk).delete()
+    if not keep_file:
+        transaction.on_commit(lambda: default_storage.delete(name))
+
+
+def ask_for_import(upload: Upload, *, mode: str, options: dict[str, Any], user: Any) -> Job:
+    """The queued job that inspects or imports the file. Refused while another one has it."""
+    if mode not in MODES:
+        raise Refused(f"{mode!r} is no way to import; choose one of {', '.join(MODES)}")
+    busy = Job.objects.filter(collection=upload.collection, parameters__upload=upload.pk, state__in=[Job.State.QUEUED, Job.State.RUNNING])
+    if busy.exists():
+        raise Refused(f"{upload.name} is being read already")
+    words = "Inspect" if mode == "inspect" else "Import"
+    return jobs.enqueue(
+        f"import {upload.kind}",
+        {"upload": upload.pk, "mode": mode, "size": upload.n_bytes, "file": upload.name, "options": options},
+        label=f"{words} the {KIND_WORDS[upload.kind]} {upload.name}",
+        user=user,
+        collection=upload.collection,
+    )
+
+
+KIND_WORDS = {"topics": "topics of", "documents": "documents of", "run": "run", "qrels": "qrels"}
+
+
+def upload_of(work: Work) -> Upload:
+    """The upload that a job is about."""
+    found = Upload.objects.select_related("collection").filter(pk=work.parameters["upload"]).first()
+    if found is None:
+        raise Refused("the file is not waiting any more: it was imported or discarded")
+    return found
+
+
+def importing(function: Callable[[Work], dict[str, Any]]) -> Callable[[Work], dict[str, Any]]:
+    """A job's function that forgets its upload where the file is refused: it would be refused again."""
+
+    @wraps(function)
+    def import_or_forget(work: Work) -> dict[str, Any]:
+        try:
+            return function(work)
+        except (FormatError, Refused):
+            work.progress(now=True)  # not if another worker has the job
+            for upload in Upload.objects.filter(pk=work.parameters["upload"]):
+                forget(upload, keep_file=False)
+            raise
+
+    return import_or_forget
+
+
+def decide(work: Work, report: dict[str, Any], *, hold: list[str]) -> bool:
+    """Whether the job goes on to store what it has read, noted in its report. hold: warnings that a person should decide about."""
+    mode = work.parameters["mode"]
+    stored = mode == "import" or (mode == "careful" and not hold)
+    report.update(stored=stored, hold=hold, upload=None if stored else work.parameters["upload"])
+    return stored
+
+
+class Feed(io.RawIOBase):
+    """The unpacked bytes of a file, counted into a job's progress: rows so far, and bytes of the file as it was uploaded."""
+
+    def __init__(self, path: str, *, name: str, work: Work, counted: bool) -> None:
+        self.packed: BinaryIO = open(path, "rb", buffering=0)  # type: ignore[assignment]  # noqa: SIM115  closed by close()
+        self.unpacked: Iterator[bytes] = pieces(self.packed, name=name, max_bytes=settings.MAX_UNPACKED_BYTES)
+        self.name, self.work, self.counted, self.rows, self.rest = name, work, counted, 0, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        piece = self.rest or next(self.unpacked, b"")
+        if 0 <= size < len(piece):
+            piece, self.rest = piece[:size], piece[size:]
+        else:
+            self.rest = b""
+        if self.counted:
+            self.rows += piece.count(b"\n")
+        self.work.progress(self.rows if self.counted else None, n_bytes=self.packed.tell())
+        return piece
+
+    def close(self) -> None:
+        self.packed.close()
+        super().close()
+
+
+@contextmanager
+def reading(source: Upload | DocumentFile, work: Work, *, archives: bool = False, counted: bool = True) -> Iterator[Any]:
+    """The file's bytes; a FormatError that leaves the block has the text of its lines.
+
+    archives: a zip archive, which cannot be read front to back, is given as its path. counted: its lines are the job's progress.
+    """
+    path = source.file.path
+    with open(path, "rb") as begin:
+        zipped = archives and begin.read(4) == b"PK\x03\x04"
+    feed = None if zipped else Feed(path, name=source.name, work=work, counted=counted)
+    try:
+        yield path if feed is None else feed
+    except FormatError as error:
+        try:
+            problems = error.problems if zipped else with_lines(error.problems, path)
+        except FormatError:
+            problems = error.problems
+        raise FormatError(source.name, problems, error.count) from None
+    finally:
+        if feed is not None:
+            feed.close()
+
+
+def last_options(upload: Upload) -> dict[str, Any]:
+    """The options with which the file was last inspected."""
+    last = Job.objects.filter(collection=upload.collection_id, parameters__upload=upload.pk).order_by("-created_at").first()
+    return dict(last.parameters.get("options", {})) if last else {}
+
+
+def waiting_uploads(collection: Collection) -> list[Upload]:
+    """Uploads that no job has in hand."""
+    states = [Job.State.QUEUED, Job.State.RUNNING]
+    busy = set(Job.objects.filter(collection=collection, state__in=states).values_list("parameters__upload", flat=True))
+    return [upload for upload in collection.uploads.all() if upload.pk not in busy]

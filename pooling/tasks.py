@@ -1,0 +1,105 @@
+"""The Celery side of jobs: one task, and the reconciler that makes the broker's losses harmless.
+
+Worker: `celery -A config worker`. Without ASSAY_BROKER_URL nothing travels between processes: the reconciler of the worker
+reads the Job table five times a second and feeds the worker's own in-memory queue.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import Any
+
+from celery import shared_task
+from celery.signals import worker_ready, worker_shutting_down
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db import DatabaseError, close_old_connections, connection, transaction
+from kombu.exceptions import OperationalError as BrokerError
+
+from pooling import jobs
+from pooling.models import Collection, Job
+
+log = logging.getLogger(__name__)
+
+POLL_EMBEDDED, POLL_BROKER = 0.2, 5.0
+RESEND = 60.0
+"""Seconds after which a job that nobody has taken is sent once more."""
+_stopping = threading.Event()
+
+
+@shared_task(name="pooling.run_job")
+def run_job(job_id: int) -> None:
+    jobs.run_job(job_id)
+
+
+def send(job: Job) -> None:
+    """Tell the worker once the transaction has committed. A broker that does not answer costs seconds, never the job."""
+    if settings.BROKER_URL:
+        transaction.on_commit(lambda: _hint(job.pk))
+
+
+def enqueue(
+    kind: str,
+    parameters: dict[str, Any],
+    *,
+    label: str,
+    user: AbstractBaseUser | AnonymousUser | None,
+    collection: Collection | None = None,
+    campaign_id: int | None = None,
+) -> Job:
+    """jobs.enqueue and send in one, for views, API and commands."""
+    job = jobs.enqueue(kind, parameters, label=label, user=user, collection=collection, campaign_id=campaign_id)
+    send(job)
+    return job
+
+
+def _hint(job_id: int) -> bool:
+    try:
+        run_job.apply_async([job_id], retry=False)
+    except (BrokerError, OSError):
+        log.warning("the broker did not take job %s; the reconciler will send it again", job_id, exc_info=True)
+        return False
+    return True
+
+
+class Reconciler(threading.Thread):
+    """Sends queued jobs and jobs of dead workers to this worker's queue, each attempt once a minute at most."""
+
+    def __init__(self, poll: float) -> None:
+        super().__init__(name="reconciler", daemon=True)
+        self.poll = poll
+        self.sent: dict[tuple[int, int], float] = {}
+
+    def run(self) -> None:
+        while not _stopping.wait(self.poll):
+            try:
+                close_old_connections()
+                self.step()
+            except DatabaseError:
+                log.warning("the job table could not be read", exc_info=True)
+                connection.close()
+        connection.close()
+
+    def step(self) -> int:
+        """Send what is waiting. -> how many were sent."""
+        now = time.monotonic()
+        there = jobs.waiting()
+        self.sent = {key: at for key, at in self.sent.items() if key in set(there)}
+        due = [key for key in there if now - self.sent.get(key, -RESEND) >= RESEND]
+        for key in due:
+            if _hint(key[0]):
+                self.sent[key] = now
+        return len(due)
+
+
+@worker_ready.connect
+def start_reconciler(**_: Any) -> None:
+    _stopping.clear()
+    Reconciler(POLL_BROKER if settings.BROKER_URL else POLL_EMBEDDED).start()
+
+
+@worker_shutting_down.connect
+def stop_reconciler(**_: Any) -> None:
+    _stopping.set()

@@ -1,0 +1,52 @@
+"""Numbers as people read them on the pages of collections, pools and jobs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+from django.contrib.humanize.templatetags.humanize import intcomma
+
+register = template.Library()
+
+
+@register.filter
+def percent(share: float | None) -> str:
+    """0.347 -> 35 %; undefined is a dash."""
+    return "–" if share is None else f"{100 * share:.0f} %"
+
+
+@register.filter
+def amount(value: Any) -> Any:
+    """A count with separators, a fraction with one decimal, anything else as it is."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return intcomma(value)
+    if isinstance(value, float):
+        return intcomma(int(value)) if value.is_integer() else f"{value:,.1f}"
+    return value
+
+
+@register.filter
+def rate(per_second: float) -> str:
+    return f"{per_second:,.0f}" if per_second >= 10 else f"{per_second:.1f}"
+
+
+@register.filter
+def duration(seconds: float) -> str:
+    """0.4 -> 0.4 s; 75 -> 1 min 15 s; 7300 -> 2 h 1 min"""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+@register.filter
+def get(mapping: dict[str, Any], key: Any) -> Any:
+    """mapping[key]; None where there is none."""
+    return mapping.get(str(key)) if isinstance(mapping, dict) else None

@@ -1,0 +1,98 @@
+"""Pages of collections: list, making one, overview, description and managers, deletion."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from pooling import permissions
+from pooling.forms import CollectionForm, ManagerForm
+from pooling.jobs import Refused
+from pooling.selectors import collections as selectors
+from pooling.services import collections as services
+
+KINDS = [("topics", "Topics"), ("run", "Runs"), ("documents", "Documents"), ("qrels", "Qrels")]
+KIND_OF_STEP = {"topics": "topics", "runs": "run", "documents": "documents", "qrels": "qrels"}
+
+
+@login_required
+@require_safe
+def index(request: HttpRequest) -> HttpResponse:
+    context = {"collections": selectors.listed(request.user), "may_create": permissions.may_create(request)}
+    return render(request, "pooling/collections.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    user = permissions.creating(request)
+    form = CollectionForm(request.POST or None)
+    if form.is_valid():
+        made = services.create_collection(user=user, **form.cleaned_data)
+        return redirect("collection", made.slug)
+    return render(request, "pooling/collection_new.html", {"form": form}, status=400 if form.errors else 200)
+
+
+@login_required
+@require_safe
+def overview(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = permissions.managed_collection(request, slug)
+    steps = selectors.steps(collection)
+    context = {
+        "collection": collection,
+        "tab": "overview",
+        "steps": steps,
+        "kinds": KINDS,
+        "next_kind": next((KIND_OF_STEP[step.key] for step in steps if not step.done and step.key in KIND_OF_STEP), "run"),
+        "activity": selectors.activity(collection),
+        "pools": selectors.pools_of(collection),
+    }
+    return render(request, "pooling/collection.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit(request: HttpRequest, slug: str) -> HttpResponse:
+    """Name, description and managers."""
+    collection = permissions.managed_collection(request, slug)
+    initial = {"name": collection.name, "description": collection.description, "n_documents": collection.n_documents}
+    action = request.POST.get("action", "")
+    form = CollectionForm(request.POST if action == "describe" else None, initial=initial)
+    manager_form = ManagerForm(request.POST if action == "add-manager" else None)
+    try:
+        if action == "describe" and form.is_valid():
+            services.describe_collection(collection, **form.cleaned_data)
+            messages.success(request, "Saved.")
+            return redirect("collection-edit", slug)
+        if action == "add-manager" and manager_form.is_valid():
+            added = services.add_manager(collection, manager_form.cleaned_data["username"])
+            messages.success(request, f"{added.get_username()} may manage this collection now.")
+            return redirect("collection-edit", slug)
+        if action == "remove-manager" and request.POST.get("user", "").isdecimal():
+            services.remove_manager(collection, int(request.POST["user"]))
+            messages.success(request, "Removed.")
+            still = permissions.my_collections(request).filter(pk=collection.pk).exists()
+            return redirect("collection-edit", slug) if still else redirect("collections")
+    except Refused as error:
+        messages.error(request, f"Not done: {error}.")
+    context = {"collection": collection, "tab": "edit", "form": form, "manager_form": manager_form, "managers": collection.managers.order_by("username")}
+    return render(request, "pooling/collection_edit.html", context, status=400 if request.method == "POST" else 200)
+
+
+@login_required
+@require_POST
+def delete(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = permissions.managed_collection(request, slug)
+    if request.POST.get("confirm") != collection.slug:
+        messages.error(request, f"Type {collection.slug} to delete the collection.")
+        return redirect("collection-edit", slug)
+    try:
+        services.delete_collection(collection)
+    except Refused as error:
+        messages.error(request, f"Not deleted: {error}.")
+        return redirect("collection-edit", slug)
+    messages.success(request, f"{collection.name} is deleted.")
+    return redirect("collections")

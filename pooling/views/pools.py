@@ -1,0 +1,143 @@
+"""Pages of pools: preview with its cost, building, one pool with its provenance, extending, the file."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.http import urlencode
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from pooling import permissions, tasks
+from pooling.forms import CostForm, ExtendForm, PoolForm
+from pooling.jobs import Refused
+from pooling.selectors import collections as selectors
+from pooling.selectors import jobs as job_selectors
+from pooling.selectors import pools as pool_selectors
+from pooling.services import pools as services
+
+
+@login_required
+@require_safe
+def index(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = permissions.managed_collection(request, slug)
+    context = {"collection": collection, "tab": "pools", "pools": selectors.pools_of(collection), "activity": selectors.activity(collection, n_recent=0)}
+    return render(request, "pooling/pools.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest, slug: str) -> HttpResponse:
+    """Choose runs and depth; a POST asks for a preview, or with action=build for the pool itself."""
+    collection = permissions.managed_collection(request, slug)
+    form = PoolForm(request.POST or None, collection=collection)
+    if form.is_valid():
+        given = form.cleaned_data
+        ask = services.ask_for_pool if request.POST.get("action") == "build" else services.ask_for_preview
+        try:
+            job = ask(collection, runs=list(given["runs"]), depth=given["depth"], seed=given["seed"] or 0, name=given["name"], user=request.user)
+            tasks.send(job)
+            if ask is services.ask_for_pool:
+                return redirect("pool", slug, job.parameters["pool"])
+            return redirect("pool-preview", slug, job.pk)
+        except Refused as error:
+            form.add_error(None, f"{str(error).capitalize()}.")
+    context = {
+        "collection": collection,
+        "tab": "pools",
+        "form": form,
+        "runs": selectors.runs_of(collection),
+        "chosen": set(form["runs"].value() or []) | {str(pk) for pk in form["runs"].value() or []},
+        "n_topics": collection.topics.filter(removed_reason="").count(),
+        "undecided": collection.topics.filter(decided_at=None).exclude(proposal="").count(),
+    }
+    return render(request, "pooling/pool_new.html", context, status=400 if form.errors else 200)
+
+
+@login_required
+@require_safe
+def preview(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """What a pool would hold and cost, from the finished preview job."""
+    collection = permissions.managed_collection(request, slug)
+    job = get_object_or_404(collection.jobs, pk=pk, kind="preview pool")
+    cost = CostForm(request.GET if "judgements" in request.GET else None)
+    valid = cost.is_valid()
+    judgements, seconds = (cost.cleaned_data["judgements"], cost.cleaned_data["seconds"]) if valid else (3, 48.0)
+    context = {
+        "collection": collection,
+        "tab": "pools",
+        "job": job,
+        "work": job_selectors.shown(job),
+        "cost_form": cost,
+        "judgements": judgements,
+        "seconds": seconds,
+        "found": pool_selectors.figures(job.report, judgements=judgements, seconds=seconds) if job.state == job.State.DONE else None,
+    }
+    return render(request, "pooling/pool_preview.html", context)
+
+
+@login_required
+@require_safe
+def pool(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    collection = permissions.managed_collection(request, slug)
+    found = get_object_or_404(collection.pools.select_related("created_by"), pk=pk)
+    words, without = request.GET.get("q", "").strip(), request.GET.get("show") == "missing"
+    work = pool_selectors.last_job(found)
+    context = {
+        "collection": collection,
+        "tab": "pools",
+        "pool": found,
+        "runs": found.runs.all(),
+        "job": work.job if work else None,
+        "work": work,
+        "found": pool_selectors.figures({"by_depth": found.by_depth, "facts": {"pairs": found.n_pairs}, **found.coverage}) if found.built_at else None,
+        "page": Paginator(pool_selectors.entries(found, words=words, without_text=without), 25).get_page(request.GET.get("page")),
+        "words": words,
+        "without": without,
+        "query": urlencode({"q": words, "show": "missing" if without else ""}),
+        "extend_form": ExtendForm(pool=found),
+    }
+    return render(request, "pooling/pool.html", context)
+
+
+@login_required
+@require_POST
+def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """action: extend, fetch, build or delete."""
+    collection = permissions.managed_collection(request, slug)
+    found = get_object_or_404(collection.pools, pk=pk)
+    action = request.POST.get("action")
+    try:
+        if action == "delete":
+            services.delete_pool(found)
+            messages.success(request, f"The pool {found.name} is deleted.")
+            return redirect("collection-pools", slug)
+        if action == "extend":
+            form = ExtendForm(request.POST, pool=found)
+            if not form.is_valid():
+                raise Refused("; ".join(f"{name}: {' '.join(errors)}" for name, errors in form.errors.items()))
+            job = services.ask_to_extend(found, runs=list(form.cleaned_data["runs"]), depth=form.cleaned_data["depth"], user=request.user)
+        elif action == "fetch":
+            job = services.ask_for_documents(found, user=request.user)
+        elif action == "build":
+            job = services.ask_to_build_again(found, user=request.user)
+        else:
+            raise Refused("nothing was asked for")
+        tasks.send(job)
+    except Refused as error:
+        messages.error(request, f"Not done: {error}.")
+    return redirect("pool", slug, pk)
+
+
+@login_required
+@require_safe
+def table(request: HttpRequest, slug: str, pk: int) -> StreamingHttpResponse:
+    """The pool's file: topic, document, best_rank, priority, runs; best first."""
+    collection = permissions.managed_collection(request, slug)
+    found = get_object_or_404(collection.pools, pk=pk)
+    response = StreamingHttpResponse(pool_selectors.table(found), content_type="text/tab-separated-values; charset=utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="{collection.slug}-pool-{found.pk}.tsv"'
+    return response
+

@@ -1,0 +1,70 @@
+// What every page shares: look, dialogs, menus, copying, times of this reader, tables that sort, fields that are wrong.
+
+import { sortable } from "./sort.js";
+
+function setTheme(choice) {
+  document.documentElement.dataset.theme = choice;
+  document.cookie = `theme=${choice}; path=/; max-age=31536000; samesite=lax`;
+  showTheme();
+}
+
+function showTheme() {
+  const chosen = document.documentElement.dataset.theme || "auto";
+  for (const button of document.querySelectorAll("[data-theme-choice]")) button.setAttribute("aria-pressed", String(button.dataset.themeChoice === chosen));
+}
+
+async function copy(button) {
+  const text = button.dataset.copyText ?? button.closest(".code-block")?.querySelector("code")?.textContent ?? "";
+  const before = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Select and copy by hand";
+  }
+  setTimeout(() => { button.textContent = before; }, 2000);
+}
+
+document.addEventListener("click", (event) => {
+  const target = event.target instanceof Element ? event.target : null;
+  const theme = target?.closest("[data-theme-choice]");
+  if (theme) setTheme(theme.dataset.themeChoice);
+  const opener = target?.closest("[data-dialog]");
+  if (opener) document.getElementById(opener.dataset.dialog)?.showModal();
+  if (target?.closest("[data-close]")) target.closest("dialog")?.close();
+  const copier = target?.closest("[data-copy], [data-copy-text]");
+  if (copier) copy(copier);
+  for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(target)) menu.open = false;
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    menu.open = false;
+    menu.querySelector("summary")?.focus();
+  }
+});
+
+// A form with data-confirm asks before it is sent.
+document.addEventListener("submit", (event) => {
+  const question = event.submitter?.dataset.confirm ?? event.target.dataset.confirm;
+  if (question && !window.confirm(question)) event.preventDefault();
+});
+
+// <time datetime="…" data-relative> says "in 2 days", its title the full time.
+function relative(time) {
+  const at = new Date(time.dateTime);
+  const seconds = (at - Date.now()) / 1000;
+  const [unit, size] = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]].find(([, s]) => Math.abs(seconds) >= s) ?? ["second", 1];
+  time.title = time.title || at.toLocaleString();
+  time.textContent = new Intl.RelativeTimeFormat("en", { numeric: "auto" }).format(Math.round(seconds / size), unit);
+}
+
+function prepare(root) {
+  for (const table of root.querySelectorAll("table[data-sortable]")) sortable(table);
+  for (const time of root.querySelectorAll("time[data-relative]")) relative(time);
+}
+
+showTheme();
+prepare(document);
+document.addEventListener("htmx:load", (event) => prepare(event.detail.elt));

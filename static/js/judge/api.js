@@ -1,0 +1,80 @@
+// The judging API. Every failure is one of four kinds, because each asks for something else:
+// Unreachable (try again), SignedOut (sign in, then try again), Refused (trying again cannot help).
+
+export class Unreachable extends Error {}
+export class SignedOut extends Error {}
+export class Refused extends Error {
+  constructor(status, code, message, body) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.body = body;
+  }
+}
+
+const AGAIN = new Set([408, 425, 429]);
+
+function cookie(name) {
+  return document.cookie.split("; ").find((part) => part.startsWith(`${name}=`))?.slice(name.length + 1) ?? "";
+}
+
+export class Api {
+  constructor({ root, csrf, timeoutMs = 20000 }) {
+    this.root = root;
+    this.csrf = csrf;
+    this.timeoutMs = timeoutMs;
+    this.clockOffset = 0; // server clock minus ours, from the answer with the shortest way
+    this.shortestWay = Infinity;
+  }
+
+  get(path) { return this.call("GET", path); }
+  post(path, body = {}) { return this.call("POST", path, body); }
+  put(path, body = {}) { return this.call("PUT", path, body); }
+
+  /** Milliseconds since 1970 by the server's clock, as far as we can tell. */
+  serverNow() { return Date.now() + this.clockOffset; }
+
+  async call(method, path, body, { again = false } = {}) {
+    const sentAt = Date.now();
+    let response;
+    try {
+      response = await fetch(path.startsWith("/") ? path : this.root + path, {
+        method,
+        credentials: "same-origin",
+        cache: "no-store",
+        headers: { Accept: "application/json", "Content-Type": "application/json", "X-CSRFToken": cookie("csrftoken") || this.csrf },
+        body: body === undefined ? undefined : JSON.stringify(body),
+        signal: AbortSignal.timeout(this.timeoutMs),
+      });
+    } catch (error) {
+      throw new Unreachable(error.message);
+    }
+    let answer = null;
+    try {
+      answer = response.status === 204 ? {} : await response.json();
+    } catch (error) {
+      if (response.ok && !response.redirected) throw new Unreachable(`unreadable answer: ${error.message}`);
+    }
+    if (response.ok && answer !== null && !response.redirected) {
+      this.#readClock(answer.server_time, sentAt);
+      return answer;
+    }
+    const { code = "", message = "" } = answer?.error ?? {};
+    if (response.status === 401 || response.redirected || code === "signed_out") throw new SignedOut("signed out");
+    if (response.status === 403 && (answer === null || /csrf/i.test(message))) {
+      if (again) throw new SignedOut("stale token");
+      await fetch(location.pathname, { method: "HEAD" }).catch(() => null); // brings a fresh cookie
+      return this.call(method, path, body, { again: true });
+    }
+    if (response.status >= 500 || AGAIN.has(response.status)) throw new Unreachable(`server answered ${response.status}`);
+    throw new Refused(response.status, code, message || answer?.detail || `The server refused this (${response.status}).`, answer);
+  }
+
+  #readClock(serverTime, sentAt) {
+    if (!serverTime) return;
+    const way = Date.now() - sentAt;
+    if (way > this.shortestWay) return;
+    this.shortestWay = way;
+    this.clockOffset = Date.parse(serverTime) - (sentAt + way / 2);
+  }
+}

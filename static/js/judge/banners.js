@@ -1,0 +1,26 @@
+// Notices under the query. Each has a name, so that it is said once and can be taken back.
+
+import { make } from "./dom.js";
+
+export class Banners {
+  constructor(box) {
+    this.box = box;
+    this.shown = new Map();
+  }
+
+  show(name, { tone = "info", text, actions = [], closes = false }) {
+    const old = this.shown.get(name);
+    if (old?.dataset.text === text) return;
+    const banner = make(`div.banner.callout.${tone}`, { dataset: { name, text } }, make("p", {}, text),
+      ...actions.map(({ label, action, run }) => make("button.button.small", { type: "button", dataset: action ? { action } : {}, onclick: run ? () => { this.hide(name); run(); } : null }, label)),
+      closes ? make("button.button.small.quiet", { type: "button", "aria-label": "Close this notice", onclick: () => this.hide(name) }, "Close") : null);
+    if (old) old.replaceWith(banner);
+    else this.box.append(banner);
+    this.shown.set(name, banner);
+  }
+
+  hide(name) {
+    this.shown.get(name)?.remove();
+    this.shown.delete(name);
+  }
+}

@@ -1,0 +1,108 @@
+// The bar of grades. It stands at the bottom and never moves; what must be said about a press is said in it.
+
+import { make } from "./dom.js";
+import { shape } from "./shapes.js";
+
+export const REASONS = [
+  ["query", "Query unclear"],
+  ["document", "Document broken"],
+  ["language", "Language"],
+  ["expertise", "Needs expertise"],
+  ["other", "Other reason"],
+];
+
+export function gradeName(scale, grade, reason) {
+  if (grade === null) return `Cannot judge: ${(REASONS.find(([value]) => value === reason)?.[1] ?? reason).toLowerCase()}`;
+  return scale.find((one) => one.value === grade)?.name ?? String(grade);
+}
+
+/** The grades with their explanations and examples. */
+export function gradeList(scale) {
+  return make("ol.grade-list", {}, ...scale.map((grade, place) => make("li", {},
+    make("p.grade-head", {}, make("kbd", {}, String(place + 1)), shape(grade.shape, place), make("strong", {}, grade.name)),
+    grade.explanation ? make("p", {}, grade.explanation) : null,
+    grade.example ? make("p.example", {}, make("span.faint", {}, "Example: "), grade.example) : null)));
+}
+
+export class Bar {
+  constructor({ bar, grades, message, toast }) {
+    Object.assign(this, { bar, grades, messageBox: message, toastBox: toast });
+    this.scale = [];
+    this.askingReason = false;
+    this.toastTimer = 0;
+  }
+
+  setScale(scale) {
+    this.scale = scale;
+    this.bar.classList.toggle("many", scale.length > 4);
+    this.bar.classList.toggle("very-many", scale.length > 5);
+    this.#drawGrades();
+  }
+
+  gradeAt(place) { return this.scale[place]; }
+  named(value) { return this.scale.find((grade) => grade.value === value); }
+
+  #drawGrades() {
+    this.askingReason = false;
+    this.bar.classList.remove("asks");
+    this.grades.replaceChildren(...this.scale.map((grade, place) => {
+      const step = Math.round((place / Math.max(1, this.scale.length - 1)) * 8);
+      return make("button.grade-button", { type: "button", class: `grade-button step-${step}`, "aria-pressed": "false", "aria-keyshortcuts": String(place + 1), title: grade.explanation || null, dataset: { place } },
+        make("span.swatch", { "aria-hidden": "true" }), make("kbd", {}, String(place + 1)), shape(grade.shape, place), make("span.name", {}, grade.name));
+    }));
+    this.#apply();
+  }
+
+  /** Five reasons take the place of the grades, of the same size. */
+  askReason() {
+    this.askingReason = true;
+    this.bar.classList.add("asks");
+    this.grades.replaceChildren(...REASONS.map(([reason, name], place) =>
+      make("button.grade-button.reason", { type: "button", dataset: { reason } }, make("kbd", {}, String(place + 1)), make("span.name", {}, name))),
+      make("button.grade-button.reason.back", { type: "button", dataset: { reason: "" } }, make("kbd", {}, "Esc"), make("span.name", {}, "Back")));
+    this.say("Why can this not be judged?");
+  }
+
+  leaveReason() {
+    if (!this.askingReason) return false;
+    this.#drawGrades();
+    this.say("");
+    return true;
+  }
+
+  select(value) {
+    this.selected = value;
+    this.#apply();
+  }
+
+  enable(on, { undo = true } = {}) {
+    this.on = on;
+    this.undo = undo;
+    this.#apply();
+  }
+
+  #apply() {
+    for (const button of this.grades.querySelectorAll("[data-place]")) {
+      const chosen = this.selected !== null && this.selected !== undefined && this.scale[Number(button.dataset.place)].value === this.selected;
+      button.setAttribute("aria-pressed", String(chosen));
+      button.disabled = !this.on;
+    }
+    for (const button of this.bar.querySelectorAll(".bar-more [data-action]")) button.disabled = button.dataset.action === "undo" ? !this.undo : !this.on;
+  }
+
+  say(text) {
+    this.messageBox.textContent = text;
+    this.messageBox.hidden = !text;
+  }
+
+  /** A note above the bar for eight seconds; with `undo`, a button. */
+  toast(text, { undo = null, tone = "" } = {}) {
+    clearTimeout(this.toastTimer);
+    this.toastBox.className = `toast ${tone}`;
+    this.toastBox.replaceChildren(make("span", {}, text), ...(undo ? [make("button.button.small", { type: "button", dataset: { action: "undo" } }, `Undo (${undo})`)] : []));
+    this.toastBox.hidden = false;
+    this.toastTimer = setTimeout(() => { this.toastBox.hidden = true; }, 8000);
+  }
+
+  hideToast() { this.toastBox.hidden = true; }
+}

@@ -1,0 +1,138 @@
+// A pair's document on the page. Built ahead, off the page, so that showing it is one replacement. All text is set as text:
+// nothing of a document is ever parsed, fetched or executed.
+
+import { occurrences, terms } from "./highlight.js";
+import { StoredText, paragraphs, pieces } from "./text.js";
+
+const FIRST_UNITS = 40000; // of a very long text, painted at once; the rest follows when the browser has time
+
+function element(name, className, text) {
+  const made = document.createElement(name);
+  if (className) made.className = className;
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+export class DocumentView {
+  constructor(pair) {
+    this.pair = pair;
+    this.stored = new StoredText(pair.document.text ?? "");
+    this.pieces = pieces(this.stored.text, {
+      shownWords: pair.document.shown_words,
+      rotateAt: this.stored.toUnit(pair.document.rotation ?? 0),
+    });
+    this.blocks = []; // {node, start, end, piece} in the order of display
+    this.later = [];
+    this.element = this.#build();
+  }
+
+  #build() {
+    const { document: doc } = this.pair;
+    const article = element("article", "doc");
+    article.lang = ""; // unknown: the page's own language must not be assumed
+    this.heading = element("h2", "doc-title", doc.title || `Document ${doc.id}`);
+    this.heading.dir = "auto";
+    this.heading.tabIndex = -1;
+    article.append(this.heading);
+    const fields = Object.entries(doc.fields ?? {}).filter(([, value]) => value !== null && value !== "");
+    if (fields.length) article.append(this.#fields(fields));
+    this.body = element("div", "doc-body");
+    article.append(this.body);
+    let room = FIRST_UNITS;
+    this.pieces.forEach((piece, index) => {
+      if (piece.rest) return;
+      if (index === 1) this.body.append(element("p", "seam", "The text begins here; what stands above is its later part."));
+      for (const block of paragraphs(this.stored.text, piece)) {
+        if (room > 0) this.body.append(this.#block(block, index));
+        else this.later.push([block, index]);
+        room -= block.end - block.start;
+      }
+    });
+    if (!this.stored.text.trim()) this.body.append(element("p", "doc-empty", "This document has no text. If that is wrong, choose “Cannot judge” (0), then “document broken”."));
+    this.rest = this.pieces.find((piece) => piece.rest);
+    if (this.rest) article.append(this.#cut(doc));
+    return article;
+  }
+
+  #fields(fields) {
+    const list = element("dl", "doc-fields");
+    for (const [name, value] of fields) {
+      const row = element("div");
+      const text = element("dd", "", typeof value === "string" ? value : JSON.stringify(value));
+      text.dir = "auto";
+      row.append(element("dt", "", name), text);
+      list.append(row);
+    }
+    return list;
+  }
+
+  #block({ start, end, kind }, piece) {
+    const made = element("p", kind, this.stored.text.slice(start, end));
+    made.dir = "auto";
+    if (kind === "fixed") {
+      made.tabIndex = 0; // can be scrolled sideways by keyboard
+      made.setAttribute("role", "group");
+      made.setAttribute("aria-label", "Table or code");
+    }
+    this.blocks.push({ node: made.firstChild, start, end, piece });
+    return made;
+  }
+
+  #cut(doc) {
+    const box = element("div", "doc-cut");
+    const total = doc.n_words ?? this.stored.text.split(/\s+/).length;
+    box.append(element("p", "", `Shown: the first ${doc.shown_words.toLocaleString()} of ${total.toLocaleString()} words. Judge by these unless the guidelines say otherwise.`));
+    const button = element("button", "button small", `Show the other ${(total - doc.shown_words).toLocaleString()} words`);
+    button.type = "button";
+    button.dataset.action = "show-rest";
+    box.append(button);
+    this.cutBox = box;
+    return box;
+  }
+
+  /** Shows what the truncation left out. */
+  showRest() {
+    if (!this.rest || !this.cutBox) return;
+    this.cutBox.remove();
+    this.cutBox = null;
+    this.body.append(element("p", "seam", "From here on the text had been left out."));
+    for (const block of paragraphs(this.stored.text, this.rest)) this.body.append(this.#block(block, this.pieces.indexOf(this.rest)));
+    this.termRanges = null;
+  }
+
+  /** Paints what a very long text still lacks; resolves to whether anything was added. */
+  async complete() {
+    const waiting = this.later;
+    this.later = [];
+    while (waiting.length) {
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      if (!this.element.isConnected) { this.later = waiting; return false; }
+      const some = document.createDocumentFragment();
+      for (const [block, piece] of waiting.splice(0, 60)) some.append(this.#block(block, piece));
+      this.body.append(some);
+      this.termRanges = null;
+    }
+    return true;
+  }
+
+  /** Ranges of the page for [start, end) in units of the stored text; several when a span crosses blocks. */
+  ranges(start, end) {
+    const found = [];
+    for (const block of this.blocks) {
+      const from = Math.max(start, block.start), to = Math.min(end, block.end);
+      if (from >= to) continue;
+      found.push(new StaticRange({ startContainer: block.node, startOffset: from - block.start, endContainer: block.node, endOffset: to - block.start }));
+    }
+    return found;
+  }
+
+  /** Where the words of the query stand: [start, end) in each block, as ranges. */
+  terms() {
+    if (!this.termRanges) {
+      const wanted = terms(this.pair.topic.text ?? "");
+      this.termRanges = this.blocks.flatMap((block) =>
+        occurrences(block.node.data, wanted).map(([from, to]) => new StaticRange({ startContainer: block.node, startOffset: from, endContainer: block.node, endOffset: to })));
+    }
+    return this.termRanges;
+  }
+}

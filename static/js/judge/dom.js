@@ -1,0 +1,50 @@
+// Making elements without markup: text is always text.
+
+export function make(tag, attributes = {}, ...children) {
+  const [name, ...classes] = tag.split(".");
+  const element = document.createElement(name);
+  if (classes.length) element.className = classes.join(" ");
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key === "dataset") Object.assign(element.dataset, value);
+    else if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else element.setAttribute(key, value === true ? "" : value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+export const byId = (id) => document.getElementById(id);
+
+/** Calls back when what was just put on the page has been painted. Waits while the page is hidden: nothing is painted then. */
+export function afterPaint(callback) {
+  requestAnimationFrame(() => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => { port1.close(); callback(performance.now()); };
+    port2.postMessage(null);
+  });
+}
+
+/** HTML that the server has sanitised (guidelines, consent). Never a document. */
+export function trusted(html, className = "prose") {
+  const box = make(`div.${className}`);
+  box.innerHTML = html ?? "";
+  for (const link of box.querySelectorAll("a[href]")) Object.assign(link, { target: "_blank", rel: "noopener noreferrer" });
+  return box;
+}
+
+/** A random UUID (version 4), also where the page is not served over HTTPS and crypto.randomUUID is missing. */
+export function uuid() {
+  if (crypto.randomUUID) return crypto.randomUUID();
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 0x0f) | 0x40;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  return [...bytes].map((byte, place) => ([4, 6, 8, 10].includes(place) ? "-" : "") + byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** What a screen reader is told. Said again when it repeats, because the region is emptied in between. */
+export function announce(text, { urgent = false } = {}) {
+  const region = byId(urgent ? "say-now" : "say");
+  region.textContent = "";
+  requestAnimationFrame(() => { region.textContent = text; });
+}

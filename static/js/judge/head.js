@@ -1,0 +1,83 @@
+// The strip at the top: campaign, progress, deadline, and whether everything is saved.
+
+import { byId, make } from "./dom.js";
+
+const CHIP = {
+  loading: () => "Loading",
+  saved: () => "Saved",
+  saving: () => "Saving",
+  waiting: (n) => `${n} waiting`,
+  failed: (n) => `${n} not saved, retrying`,
+  "signed-out": (n) => `${n} waiting for sign-in`,
+};
+
+function distance(ms) {
+  const minutes = Math.round(ms / 60000);
+  if (minutes < 1) return "less than a minute";
+  if (minutes < 100) return `${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} d`;
+}
+
+export class Head {
+  constructor() {
+    this.deadline = null;
+    this.progress = null;
+  }
+
+  showProgress(progress, pending) {
+    this.progress = progress ?? this.progress;
+    if (!this.progress) return;
+    const { judged, target, topic_position: position, topics, today, daily_limit: limit } = this.progress;
+    const done = judged + pending;
+    byId("progress-text").textContent = target ? `${done.toLocaleString()}/${target.toLocaleString()}` : `${done.toLocaleString()} judged`;
+    const bar = byId("progress-bar");
+    bar.hidden = !target;
+    if (target) Object.assign(bar, { max: target, value: Math.min(done, target) });
+    bar.title = limit ? `${today + pending} of ${limit} today` : "";
+    byId("place").textContent = topics ? `topic ${Math.max(1, position)}/${topics}` : "";
+  }
+
+  showDeadline(deadline, now) {
+    this.deadline = deadline ? new Date(deadline) : null;
+    const due = byId("due");
+    if (!this.deadline) { due.textContent = ""; return Infinity; }
+    const left = this.deadline - now;
+    const zone = new Intl.DateTimeFormat(undefined, { timeZoneName: "short" }).formatToParts(this.deadline).find((part) => part.type === "timeZoneName")?.value ?? "";
+    const when = this.deadline.toLocaleString(undefined, { weekday: "short", hour: "2-digit", minute: "2-digit", ...(left > 6 * 86400000 ? { day: "numeric", month: "short" } : {}) });
+    due.textContent = left > 0 ? `due ${when} (${distance(left)})` : `closed ${when}`;
+    due.title = `${this.deadline.toLocaleString()} ${zone}`;
+    due.classList.toggle("soon", left < 3600000);
+    return left;
+  }
+
+  showChip(status, size) {
+    const chip = byId("chip");
+    chip.dataset.status = status;
+    byId("chip-text").textContent = CHIP[status](size);
+    chip.setAttribute("aria-label", status === "failed" ? `${CHIP.failed(size)}. Press to try now.` : CHIP[status](size));
+  }
+
+  showTopic(topic, { isNew, label }) {
+    byId("query-label").textContent = label;
+    const text = byId("query-text");
+    text.textContent = topic.text;
+    text.title = topic.text;
+    const need = byId("need");
+    const parts = [["Description", topic.description], ["Narrative", topic.narrative]].filter(([, part]) => part?.trim());
+    need.replaceChildren(...parts.flatMap(([name, part]) => [make("h3", {}, name), make("p", { dir: "auto" }, part)]));
+    byId("need-button").hidden = parts.length === 0;
+    const strip = text.closest(".query");
+    strip.classList.remove("is-new");
+    if (isNew) {
+      void strip.offsetWidth; // starts the animation again
+      strip.classList.add("is-new");
+    }
+  }
+
+  showNeed(open) {
+    const button = byId("need-button");
+    byId("need").hidden = !open || button.hidden;
+    button.setAttribute("aria-expanded", String(open && !button.hidden));
+  }
+}

@@ -1,0 +1,15 @@
+// The page of one's own judgements.
+
+import { Api } from "./api.js";
+import { History } from "./history.js";
+import { make } from "./dom.js";
+
+const box = document.getElementById("history-page");
+const api = new Api({ root: box.dataset.api, csrf: box.dataset.csrf });
+try {
+  const setup = await api.get("setup");
+  const open = ["closed", "deadline_passed", "excluded"].includes(setup.state) ? null : (id) => { location.assign(`${box.dataset.judge}?open=${id}`); };
+  await new History({ api, box, open }).show(setup.scale);
+} catch (error) {
+  box.replaceChildren(make("p.callout.warn", {}, `Your judgements could not be fetched (${error.message}).`));
+}

@@ -1,0 +1,44 @@
+// From keys to actions. Keys are remappable and saved per person; the digits of the grades are not.
+
+export const DEFAULTS = {
+  later: "l", cannot: "0", undo: "z", note: "n", highlight: "h", find: "/", guidelines: "g", need: "i", span: "s", unspan: "delete",
+  down: "j", up: "k", back: "[", forward: "]", pause: "p", help: "?",
+};
+export const FIXED = { arrowdown: "down", arrowup: "up", enter: "confirm", escape: "escape", arrowleft: "left", arrowright: "right", backspace: "unspan" };
+
+/** The name of the key of an event, the same on every keyboard layout: a letter, a digit, or a name such as "delete". */
+export function keyName(event) {
+  const key = event.key.toLowerCase();
+  if (/^(numpad|digit)\d$/i.test(event.code) && !event.shiftKey && !/^\d$/.test(key) && key.length === 1) return event.code.slice(-1);
+  // Letters of other scripts: the place of the key counts.
+  if (key.length === 1 && !/[\x20-\x7e]/.test(key) && /^Key[A-Z]$/.test(event.code)) return event.code.slice(-1).toLowerCase();
+  return key;
+}
+
+export function label(key) {
+  return { delete: "Del", enter: "Enter", escape: "Esc", " ": "Space" }[key] ?? (key.length === 1 ? key.toUpperCase() : key);
+}
+
+function typing(target) {
+  return target instanceof HTMLElement && (target.isContentEditable || target.matches("input:not([type=checkbox], [type=radio], [type=range]), textarea, select"));
+}
+
+/**
+ * The action of a key press as {action} or {action: "grade", place}, or null when the key is not ours: in a text field, with a modifier
+ * (except Ctrl-Z), while it repeats (scrolling may).
+ */
+export function actionOf(event, keys) {
+  const key = keyName(event);
+  const undo = key === "z" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+  if (event.defaultPrevented || event.isComposing || typing(event.target)) return null;
+  if (undo) return event.repeat ? null : { action: "undo" };
+  if (event.ctrlKey || event.metaKey || event.altKey) return null;
+  if (event.shiftKey && /^[a-z0-9]$/.test(key) && !/^[0-9]$/.test(event.key)) return null;
+  const named = Object.keys(DEFAULTS).find((name) => keys[name] === key) ?? FIXED[key];
+  const scrolls = ["up", "down", "left", "right"].includes(named);
+  if (event.repeat && !scrolls) return null;
+  // Enter and space on a button or link press it.
+  if (key === "enter" && event.target instanceof Element && event.target.closest("button, a, summary, [role=button]")) return null;
+  if (/^[1-9]$/.test(key) && !named) return { action: "grade", place: Number(key) - 1 };
+  return named ? { action: named } : null;
+}

@@ -1,0 +1,53 @@
+// Parts of the page that judging does not begin with. They are fetched on first use, and in any case when the first document has
+// been on the page for a moment, so that they are there when the network is not.
+
+const PARTS = {
+  finder: () => import("./finder.js"),
+  guideline: () => import("./guideline.js"),
+  history: () => import("./history.js"),
+  marking: () => import("./spans.js"),
+  note: () => import("./note.js"),
+  notices: () => import("./notices.js"),
+  preferences: () => import("./preferences.js"),
+  review: () => import("./review.js"),
+  signIn: () => import("./sign_in.js"),
+  states: () => import("./states.js"),
+  veil: () => import("./veil.js"),
+};
+const WAIT_MS = 600;
+let styles = null;
+
+function style(href) {
+  return new Promise((resolve) => {
+    const sheet = document.createElement("link");
+    Object.assign(sheet, { rel: "stylesheet", href, onload: resolve, onerror: resolve });
+    document.head.append(sheet);
+  });
+}
+
+const asked = {};
+
+/** A part by its name, with the styles of all parts. Once it is here, at once. */
+export function part(name) {
+  return (asked[name] ??= fetched(name));
+}
+
+/** Asks again as long as the server does not answer. */
+async function fetched(name) {
+  styles ??= Promise.all(document.getElementById("judge").dataset.styles.split(" ").map(style));
+  for (;;) {
+    try {
+      const [found] = await Promise.all([PARTS[name](), styles]);
+      return found;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
+  }
+}
+
+export function fetchAhead() {
+  setTimeout(async () => {
+    await Promise.all(Object.keys(PARTS).map(part));
+    document.documentElement.dataset.complete = "yes";
+  }, WAIT_MS);
+}

@@ -1,0 +1,79 @@
+// The pairs that are reserved for this annotator: the one on screen and those behind it.
+
+export class Leases extends EventTarget {
+  constructor({ api, outbox }) {
+    super();
+    this.api = api;
+    this.outbox = outbox;
+    this.ahead = 3;
+    this.queue = [];
+    this.current = null;
+    this.done = new Set(); // leases judged or put aside in this page: never shown again
+    this.asking = null;
+    this.onward = false; // continue after the target
+  }
+
+  get want() { return this.ahead + 1; }
+
+  /** Tokens of the pairs in this page, also of those whose answer is still on its way. */
+  held() {
+    const shown = this.current?.lease ? [this.current.lease] : [];
+    return [...new Set([...shown, ...this.queue.map((pair) => pair.lease), ...this.outbox.leases()])];
+  }
+
+  accept(pairs = []) {
+    const known = new Set(this.held());
+    const fresh = pairs.filter((pair) => !this.done.has(pair.lease) && !known.has(pair.lease));
+    if (fresh.length === 0) return;
+    this.queue.push(...fresh);
+    this.dispatchEvent(new Event("arrived"));
+  }
+
+  /** The next pair, which becomes the current one; null when none is here. */
+  next() {
+    this.current = this.queue.shift() ?? null;
+    return this.current;
+  }
+
+  /** The current pair is answered. */
+  finish(lease) {
+    this.done.add(lease);
+    if (this.current?.lease === lease) this.current = null;
+    this.queue = this.queue.filter((pair) => pair.lease !== lease);
+  }
+
+  /** Asks for more; one request at a time. Resolves to the answer. */
+  topUp() {
+    this.asking ??= this.api
+      .post("leases", { want: this.want, held: this.held(), continue_after_target: this.onward })
+      .finally(() => { this.asking = null; })
+      .then((answer) => {
+        this.accept(answer.pairs);
+        return answer;
+      });
+    return this.asking;
+  }
+
+  /** Keeps the leases alive. Resolves to true when the lease of the pair on screen is lost. */
+  async renew() {
+    const tokens = [...(this.current?.lease ? [this.current.lease] : []), ...this.queue.map((pair) => pair.lease)];
+    if (tokens.length === 0) return { lost: false, answer: null };
+    const answer = await this.api.post("leases/renew", { leases: tokens });
+    let lost = false;
+    for (const pair of [this.current, ...this.queue].filter(Boolean)) {
+      const found = answer.leases?.[pair.lease];
+      if (!found) continue;
+      pair.expires_at = found.expires_at ?? pair.expires_at;
+      pair.expired = found.state !== "live";
+      lost ||= pair.expired && pair === this.current;
+    }
+    // An expired pair that nobody has looked at goes back; the server offers it again if it is still wanted.
+    this.queue = this.queue.filter((pair) => !pair.expired);
+    return { lost, answer };
+  }
+
+  async release() {
+    const tokens = [...(this.current?.lease ? [this.current.lease] : []), ...this.queue.map((pair) => pair.lease)];
+    if (tokens.length) await this.api.post("leases/release", { leases: tokens });
+  }
+}

@@ -1,0 +1,154 @@
+// Answers on their way to the server. Each is in localStorage, under a key of its own, before the next document is painted, and
+// leaves it when the server has it or has refused it for good. It is sent again with the same idempotency key after a failed
+// request, a reload, a crash, a new sign-in.
+//
+// An entry: {key, kind, lease, pair, label, body, of}. `of` is the key of an entry that must arrive first: a revision needs its id.
+
+import { Refused, SignedOut } from "./api.js";
+
+const AT_ONCE = 3; // requests in flight
+const FIRST_PAUSE_MS = 400;
+const LONGEST_PAUSE_MS = 30000;
+
+export class Outbox extends EventTarget {
+  /** `send(entry)` resolves to the server's answer. `prefix` keeps campaigns and people apart. */
+  constructor({ prefix, send, storage = localStorage, random = Math.random }) {
+    super();
+    this.prefix = prefix;
+    this.send = send;
+    this.storage = storage;
+    this.random = random;
+    this.entries = [];
+    this.refused = [];
+    this.inFlight = new Set();
+    this.held = false; // signed out: nothing is sent until release()
+    this.durable = true;
+    this.timer = 0;
+    this.load();
+  }
+
+  load() {
+    const found = [];
+    for (let i = 0; i < this.storage.length; i += 1) {
+      const name = this.storage.key(i);
+      if (!name?.startsWith(this.prefix)) continue;
+      try {
+        found.push(JSON.parse(this.storage.getItem(name)));
+      } catch {
+        this.storage.removeItem(name);
+      }
+    }
+    found.sort((a, b) => a.at - b.at || (a.turn ?? 0) - (b.turn ?? 0));
+    const known = new Set(this.entries.map((entry) => entry.key));
+    this.entries.push(...found.filter((entry) => !entry.refused && !known.has(entry.key)).map((entry) => ({ ...entry, dueAt: 0 })));
+    this.refused = found.filter((entry) => entry.refused);
+    this.turn = Math.max(0, ...found.map((entry) => entry.turn ?? 0));
+  }
+
+  get size() { return this.entries.length; }
+  get failing() { return this.entries.some((entry) => entry.tries > 1); }
+  has(key) { return this.entries.some((entry) => entry.key === key); }
+  leases() { return this.entries.flatMap((entry) => (entry.lease ? [entry.lease] : [])); }
+  find(key) { return this.entries.find((entry) => entry.key === key); }
+
+  /** What the page says: saved, saving, waiting, failed or signed-out. */
+  get status() {
+    if (this.size === 0) return "saved";
+    if (this.held) return "signed-out";
+    if (this.failing) return "failed";
+    return this.size > 1 ? "waiting" : "saving";
+  }
+
+  add(entry) {
+    this.turn += 1;
+    const full = { tries: 0, at: Date.now(), dueAt: 0, turn: this.turn, ...entry };
+    this.entries.push(full);
+    this.#keep(full);
+    this.#changed();
+    this.flush();
+    return full;
+  }
+
+  /** Sends what is due. With `now`, also what waits for its next try. */
+  flush({ now = false } = {}) {
+    clearTimeout(this.timer);
+    if (this.held) return;
+    const busyPairs = new Set([...this.inFlight].map((entry) => entry.pair));
+    let next = Infinity;
+    for (const entry of this.entries) {
+      if (now) entry.dueAt = 0;
+      if (this.inFlight.has(entry)) continue;
+      if (busyPairs.has(entry.pair) || (entry.of && !entry.judgement)) { busyPairs.add(entry.pair); continue; }
+      busyPairs.add(entry.pair); // answers about one pair keep their order
+      if (entry.dueAt > Date.now()) { next = Math.min(next, entry.dueAt); continue; }
+      if (this.inFlight.size >= AT_ONCE) break;
+      this.#sendOne(entry);
+    }
+    if (next < Infinity) this.timer = setTimeout(() => this.flush(), Math.max(20, next - Date.now()));
+  }
+
+  hold() { this.held = true; this.#changed(); }
+  release() { this.held = false; this.flush({ now: true }); this.#changed(); }
+
+  forgetRefused(key) {
+    this.refused = this.refused.filter((entry) => entry.key !== key);
+    this.#drop(key);
+    this.#changed();
+  }
+
+  async #sendOne(entry) {
+    this.inFlight.add(entry);
+    this.#changed();
+    try {
+      const answer = await this.send(entry);
+      this.entries = this.entries.filter((other) => other !== entry);
+      this.inFlight.delete(entry);
+      for (const other of this.entries) {
+        if (other.of === entry.key && answer.judgement) {
+          other.judgement = answer.judgement.id;
+          this.#keep(other);
+        }
+      }
+      this.#drop(entry.key);
+      this.dispatchEvent(new CustomEvent("sent", { detail: { entry, answer } }));
+    } catch (error) {
+      this.inFlight.delete(entry);
+      if (error instanceof SignedOut) {
+        this.held = true;
+        this.dispatchEvent(new CustomEvent("signed-out"));
+      } else if (error instanceof Refused) {
+        this.#refuse(entry, error);
+      } else {
+        entry.tries += 1;
+        const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (entry.tries - 1));
+        entry.dueAt = Date.now() + pause * (0.75 + this.random() / 2);
+        this.#keep(entry);
+        this.dispatchEvent(new CustomEvent("unreachable", { detail: { entry, error } }));
+      }
+    }
+    this.#changed();
+    this.flush();
+  }
+
+  #refuse(entry, error) {
+    const lost = [entry, ...this.entries.filter((other) => other.of === entry.key)];
+    this.entries = this.entries.filter((other) => !lost.includes(other));
+    for (const one of lost) {
+      one.refused = error.message;
+      this.#keep(one);
+      this.refused.push(one);
+    }
+    this.dispatchEvent(new CustomEvent("refused", { detail: { entry, error } }));
+  }
+
+  #keep(entry) {
+    try {
+      this.storage.setItem(this.prefix + entry.key, JSON.stringify(entry));
+    } catch {
+      this.durable = false; // storage full or forbidden: the page says so and warns before it is closed
+    }
+  }
+
+  #drop(key) { this.storage.removeItem(this.prefix + key); }
+  #changed() { this.dispatchEvent(new Event("change")); }
+}

@@ -1,0 +1,91 @@
+// The shortcut sheet, and a person's settings with the keys.
+
+import { announce, byId, make } from "./dom.js";
+import { DEFAULTS, FIXED, keyName, label } from "./keyboard.js";
+
+const NAMES = {
+  later: "Judge later", cannot: "Cannot judge", undo: "Undo: reopen the last one", note: "Note", highlight: "Words of the query on and off",
+  find: "Find in the document", guidelines: "Guidelines", need: "Information need", span: "Mark a passage: start and end", unspan: "Remove a marked passage",
+  down: "Scroll down", up: "Scroll up", back: "Previous in my history", forward: "Next in my history", pause: "Pause: stop the clock", help: "This sheet",
+};
+const OTHER_KEYS = [
+  [["Enter"], "Confirm, where a grade waits for it"], [["Esc"], "Close, cancel, go back"], [["Space"], "Page down"], [["Ctrl", "Z"], "Undo"],
+  [["Ctrl", "Enter"], "Save the note and go back"], [["←", "→"], "Move the word cursor while marking"],
+];
+
+const RESERVED = new Set(["1", "2", "3", "4", "5", "6", "7", "8", "9", " ", "tab", ...Object.keys(FIXED)]);
+
+/** Why a key cannot be given to an action; "" when it can. */
+function refusal(key, action, keys) {
+  if (RESERVED.has(key)) return `${label(key)} is taken by the page itself.`;
+  const other = Object.keys(DEFAULTS).find((name) => name !== action && keys[name] === key);
+  return other ? `${label(key)} is already “${NAMES[other]}”.` : "";
+}
+
+export class Preferences {
+  constructor(settings) {
+    this.settings = settings;
+    this.capturing = null;
+    const dialog = byId("settings-dialog");
+    dialog.addEventListener("input", ({ target }) => {
+      if (!target.dataset.setting) return;
+      settings.set(target.dataset.setting, target.type === "checkbox" ? target.checked : target.type === "range" ? Number(target.value) : target.value);
+    });
+    dialog.addEventListener("click", ({ target }) => {
+      const button = target.closest("[data-remap]");
+      if (!button) return;
+      this.capturing = button.dataset.remap;
+      button.textContent = "Press a key …";
+    });
+    dialog.addEventListener("keydown", (event) => this.#captured(event), true);
+  }
+
+  help(scale) {
+    const { keys } = this.settings;
+    const row = (pressed, text) => make("div", {}, make("dt", {}, ...pressed.map((key) => make("kbd", {}, key))), make("dd", {}, text));
+    byId("help-list").replaceChildren(
+      make("dl.keys", {}, ...scale.map((grade, place) => row([String(place + 1)], grade.name)), ...Object.entries(NAMES).map(([name, text]) => row([label(keys[name])], text)), ...OTHER_KEYS.map(([pressed, text]) => row(pressed, text))),
+      make("p.hint", {}, "Keys do nothing while you type in a field."),
+    );
+    byId("help-dialog").showModal();
+  }
+
+  open() {
+    byId("help-dialog").close();
+    this.#drawKeys();
+    for (const field of document.querySelectorAll("[data-setting]")) {
+      const value = this.settings.get(field.dataset.setting);
+      if (field.type === "checkbox") field.checked = Boolean(value);
+      else field.value = String(value);
+    }
+    byId("settings-dialog").showModal();
+  }
+
+  #captured(event) {
+    if (!this.capturing) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const key = keyName(event);
+    if (["shift", "control", "alt", "meta", "dead"].includes(key)) return;
+    const action = this.capturing;
+    this.capturing = null;
+    const why = key === "escape" ? "" : refusal(key, action, this.settings.keys);
+    byId("key-message").textContent = why;
+    byId("key-message").hidden = !why;
+    if (why) announce(why, { urgent: true });
+    else if (key !== "escape") this.settings.set("keys", { ...this.settings.keys, [action]: key });
+    this.#drawKeys();
+    document.querySelector(`[data-remap="${action}"]`).focus();
+  }
+
+  resetKeys() {
+    this.settings.set("keys", { ...DEFAULTS });
+    this.#drawKeys();
+  }
+
+  #drawKeys() {
+    const { keys } = this.settings;
+    byId("key-rows").replaceChildren(...Object.entries(NAMES).map(([name, text]) => make("tr", {}, make("td", {}, text), make("td", {}, make("kbd", {}, label(keys[name]))),
+      make("td", {}, make("button.button.small", { type: "button", dataset: { remap: name }, "aria-label": `Change the key of: ${text}` }, "Change")))));
+  }
+}

@@ -1,0 +1,50 @@
+// A person's own settings of this page. Kept by the server; a copy in this browser serves until the server has answered.
+
+import { DEFAULTS } from "./keyboard.js";
+
+export const STANDARD = {
+  keys: DEFAULTS, text_size: 17, font: "serif", theme: "auto", highlight: true, confirm: false, guidelines: true, need: false,
+};
+
+export class Settings extends EventTarget {
+  constructor({ api, name, storage = localStorage }) {
+    super();
+    this.api = api;
+    this.name = name;
+    this.storage = storage;
+    this.values = { ...STANDARD, ...this.#cached() };
+    this.timer = 0;
+  }
+
+  #cached() {
+    try {
+      return JSON.parse(this.storage.getItem(this.name) ?? "{}");
+    } catch {
+      return {};
+    }
+  }
+
+  get(name) { return this.values[name]; }
+  get keys() { return { ...DEFAULTS, ...this.values.keys }; }
+
+  /** What the server knows wins over the copy here. */
+  take(fromServer) {
+    this.values = { ...this.values, ...fromServer };
+    this.#store();
+    this.dispatchEvent(new Event("change"));
+  }
+
+  set(name, value) {
+    this.values = { ...this.values, [name]: value };
+    this.#store();
+    this.dispatchEvent(new Event("change"));
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.api.put("profile", this.values).catch(() => { /* the copy here has it; the next change sends all */ }), 600);
+  }
+
+  #store() {
+    try {
+      this.storage.setItem(this.name, JSON.stringify(this.values));
+    } catch { /* private mode: settings last as long as the page */ }
+  }
+}

@@ -1,0 +1,50 @@
+// Signing in again without leaving the page.
+
+import { announce, byId } from "./dom.js";
+
+export class SignIn {
+  constructor({ api, url, username }) {
+    Object.assign(this, { api, url, open: false });
+    byId("sign-in-name").value = username;
+    byId("sign-in-dialog").addEventListener("cancel", (event) => event.preventDefault());
+    byId("sign-in-form").addEventListener("submit", (event) => { event.preventDefault(); void this.#send(); });
+    byId("sign-in-again").addEventListener("click", () => this.api.get("setup").then(() => this.#signedIn(), () => this.#say("You are not signed in yet.")));
+  }
+
+  ask({ waiting, done }) {
+    this.done = done;
+    byId("sign-in-waiting").textContent = waiting ? `${waiting} ${waiting === 1 ? "answer waits" : "answers wait"} here` : "this page stays as it is";
+    if (this.open) return;
+    this.open = true;
+    byId("sign-in-error").hidden = true;
+    byId("sign-in-password").value = "";
+    byId("sign-in-dialog").showModal();
+    byId("sign-in-password").focus();
+  }
+
+  async #send() {
+    try {
+      await fetch(this.url, { credentials: "same-origin" }); // brings a fresh CSRF cookie
+      const token = document.cookie.split("; ").find((part) => part.startsWith("csrftoken="))?.slice(10) ?? "";
+      const body = new URLSearchParams(new FormData(byId("sign-in-form")));
+      const response = await fetch(this.url, { method: "POST", credentials: "same-origin", headers: { Accept: "application/json", "X-CSRFToken": token }, body });
+      if (response.ok) return void this.#signedIn();
+      const answer = await response.json().catch(() => ({}));
+      this.#say(answer.error?.message ?? "Signing in failed. Please try again.");
+    } catch {
+      this.#say("The server does not answer. Please try again in a moment.");
+    }
+  }
+
+  #say(text) {
+    byId("sign-in-error").textContent = text;
+    byId("sign-in-error").hidden = false;
+  }
+
+  #signedIn() {
+    this.open = false;
+    byId("sign-in-dialog").close();
+    announce("Signed in again.");
+    this.done();
+  }
+}

@@ -1,0 +1,215 @@
+// Marked passages of the document on screen: by mouse (select), by touch (select, then press Mark), by keyboard (word cursor).
+// Kept as [start, end) in UTF-16 units of the stored text while on screen; sent as code points.
+
+import { announce } from "./dom.js";
+import { paint } from "./highlight.js";
+import { between, joined, placeOf, wordsOf } from "./marking.js";
+
+export class Spans extends EventTarget {
+  constructor({ list, markButton }) {
+    super();
+    this.list = list;
+    this.markButton = markButton;
+    this.enabled = false;
+    this.view = null;
+    this.units = [];
+    this.cursor = null; // {word, anchor}: word cursor by keyboard
+    this.pointer = "mouse";
+    document.addEventListener("selectionchange", () => this.#offer());
+    document.addEventListener("pointerup", (event) => {
+      this.pointer = event.pointerType;
+      if (event.pointerType === "mouse" && this.enabled && this.view?.body.contains(event.target)) setTimeout(() => this.markSelection(), 0);
+    });
+    markButton.addEventListener("click", () => this.markSelection());
+    list.addEventListener("click", (event) => {
+      const button = event.target.closest("[data-span]");
+      if (button) this.remove(Number(button.dataset.span));
+    });
+  }
+
+  get points() { return this.units.map(([start, end]) => [this.view.stored.toPoint(start), this.view.stored.toPoint(end)]); }
+
+  show(view, points) {
+    this.view = view;
+    this.enabled = true;
+    this.cursor = null;
+    this.last = -1; // the word at which the last passage was closed
+    this.units = points.map(([start, end]) => [view.stored.toUnit(start), view.stored.toUnit(end)]);
+    this.markButton.hidden = true;
+    this.repaint();
+  }
+
+  hide() {
+    this.view = null;
+    this.enabled = false;
+    this.units = [];
+    this.cursor = null;
+    this.markButton.hidden = true;
+    this.list.hidden = true;
+    for (const name of ["span", "cursor", "draft"]) paint(name, []);
+  }
+
+  repaint() {
+    if (!this.view) return;
+    paint("span", this.units.flatMap(([start, end]) => this.view.ranges(start, end)), 1);
+    paint("cursor", this.cursor ? this.#rangesOf([this.#word]) : [], 3);
+    paint("draft", this.cursor?.anchor != null ? this.#rangesOf(this.#draft()) : [], 2);
+    this.list.hidden = this.units.length === 0;
+    const items = this.units.map(([start, end], index) => {
+      const item = document.createElement("li");
+      const text = document.createElement("q");
+      const passage = this.view.stored.text.slice(start, end).replace(/\s+/g, " ");
+      text.textContent = passage.length > 160 ? `${[...passage].slice(0, 150).join("")} …` : passage;
+      text.dir = "auto";
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "button small quiet";
+      button.dataset.span = String(index);
+      button.textContent = "Remove";
+      button.setAttribute("aria-label", `Remove marked passage ${index + 1}`);
+      item.append(text, button);
+      return item;
+    });
+    this.list.querySelector("ul").replaceChildren(...items);
+    this.list.querySelector(".count").textContent = String(this.units.length);
+  }
+
+  add(spans) {
+    if (!spans.length) return;
+    this.units = joined([...this.units, ...spans]);
+    this.repaint();
+    announce(`Passage marked. ${this.units.length} marked.`);
+    this.dispatchEvent(new Event("change"));
+  }
+
+  remove(index) {
+    this.units.splice(index, 1);
+    this.repaint();
+    announce("Mark removed.");
+    this.dispatchEvent(new Event("change"));
+  }
+
+  #selected() {
+    const selection = document.getSelection();
+    if (!this.enabled || !this.view || !selection || selection.isCollapsed || selection.rangeCount === 0) return null;
+    const range = selection.getRangeAt(0);
+    const { body } = this.view;
+    if (!range.intersectsNode(body)) return null;
+    const from = body.contains(range.startContainer) ? placeOf(this.view, range.startContainer, range.startOffset) : placeOf(this.view, body, 0);
+    const to = body.contains(range.endContainer) ? placeOf(this.view, range.endContainer, range.endOffset) : placeOf(this.view, body, body.childNodes.length);
+    return from && to ? between(this.view, from, this.#backOverGap(from, to)) : null;
+  }
+
+  // A selection that ends at the very start of a block ends, for the reader, with the block before.
+  #backOverGap(from, to) {
+    const index = this.view.blocks.findIndex((block) => block.piece === to.piece && block.start === to.unit);
+    const before = this.view.blocks[index - 1];
+    return index > 0 && (before.piece > from.piece || before.end > from.unit) ? { piece: before.piece, unit: before.end } : to;
+  }
+
+  #offer() {
+    if (!this.enabled) return;
+    const touch = this.pointer !== "mouse" || matchMedia("(pointer: coarse)").matches;
+    this.markButton.hidden = !(touch && this.#selected()?.length);
+  }
+
+  markSelection() {
+    const spans = this.#selected();
+    if (!spans?.length) return false;
+    document.getSelection().removeAllRanges();
+    this.markButton.hidden = true;
+    this.add(spans);
+    return true;
+  }
+
+  // Word cursor.
+
+  get #word() { return wordsOf(this.view)[this.cursor.word]; }
+  #rangesOf(spans) { return spans.flatMap((span) => (Array.isArray(span) ? this.view.ranges(...span) : this.view.ranges(span.start, span.end))); }
+
+  #draft() {
+    const words = wordsOf(this.view);
+    const first = words[Math.min(this.cursor.anchor, this.cursor.word)], last = words[Math.max(this.cursor.anchor, this.cursor.word)];
+    return between(this.view, { piece: first.piece, unit: first.start }, { piece: last.piece, unit: last.end });
+  }
+
+  /** S: mark the selection if there is one; else bring up the word cursor, start a span at it, or close the span. */
+  step() {
+    if (!this.view) return;
+    if (this.markSelection()) return;
+    if (!this.cursor) this.#begin();
+    else if (this.cursor.anchor === null) {
+      this.cursor.anchor = this.cursor.word;
+      announce(`Span starts at ${this.#textOf(this.#word)}. Arrow keys extend, Enter closes, Escape cancels.`);
+      this.repaint();
+    } else {
+      const spans = this.#draft();
+      this.last = this.cursor.word;
+      this.cursor = null;
+      this.add(spans);
+    }
+    this.dispatchEvent(new Event("cursor"));
+  }
+
+  #begin() {
+    const words = wordsOf(this.view);
+    if (!words.length) return;
+    const top = document.querySelector(".jtop")?.getBoundingClientRect().bottom ?? 0;
+    const visible = words.findIndex((word) => {
+      const [range] = this.view.ranges(word.start, word.end);
+      if (!range) return false;
+      const live = document.createRange();
+      live.setStart(range.startContainer, range.startOffset);
+      live.setEnd(range.endContainer, range.endOffset);
+      return live.getBoundingClientRect().top >= top;
+    });
+    this.cursor = { word: Math.max(0, visible, this.last), anchor: null };
+    announce(`Word cursor at ${this.#textOf(this.#word)}. Arrow keys move, S or Enter starts the span, Escape ends.`);
+    this.#reveal();
+  }
+
+  #textOf(word) { return this.view.stored.text.slice(word.start, word.end); }
+
+  /** Moves the word cursor by an arrow key; left is forward where the text runs from right to left. */
+  move(arrow) {
+    const words = wordsOf(this.view);
+    const { node } = this.view.blocks.find((block) => block.start <= this.#word.start && this.#word.end <= block.end);
+    const forward = getComputedStyle(node.parentElement).direction === "rtl" ? -1 : 1;
+    const by = { left: -forward, right: forward, up: -8, down: 8 }[arrow];
+    this.cursor.word = Math.max(0, Math.min(words.length - 1, this.cursor.word + by));
+    announce(this.#textOf(this.#word));
+    this.#reveal();
+  }
+
+  #reveal() {
+    this.repaint();
+    const [range] = this.#rangesOf([this.#word]);
+    if (!range) return;
+    const live = document.createRange();
+    live.setStart(range.startContainer, range.startOffset);
+    live.setEnd(range.endContainer, range.endOffset);
+    const box = live.getBoundingClientRect();
+    const top = document.querySelector(".jtop").getBoundingClientRect().bottom + 24;
+    const bottom = document.querySelector(".bar").getBoundingClientRect().top - 24;
+    if (box.top < top) scrollBy(0, box.top - top);
+    else if (box.bottom > bottom) scrollBy(0, box.bottom - bottom);
+  }
+
+  /** Esc: first the started span, then the cursor. True when there was something to leave. */
+  cancel() {
+    if (!this.cursor) return false;
+    if (this.cursor.anchor !== null) this.cursor.anchor = null;
+    else this.cursor = null;
+    this.repaint();
+    this.dispatchEvent(new Event("cursor"));
+    return true;
+  }
+
+  /** Del: the span under the word cursor, else the last one. */
+  removeNear() {
+    if (!this.view || !this.units.length) return;
+    const word = this.cursor ? this.#word : null;
+    const under = word ? this.units.findIndex(([start, end]) => start < word.end && word.start < end) : this.units.length - 1;
+    if (under >= 0) this.remove(under);
+  }
+}

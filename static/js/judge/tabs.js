@@ -1,0 +1,53 @@
+// One tab judges. Web Locks decide where the page is served securely; elsewhere the tabs ask each other.
+
+export class Tabs extends EventTarget {
+  constructor(name) {
+    super();
+    this.name = name;
+    this.leading = false;
+    this.letGo = null;
+    this.channel = new BroadcastChannel(name);
+    this.channel.addEventListener("message", ({ data }) => {
+      if (data === "anybody?" && this.leading) this.channel.postMessage("me");
+      if (data === "me") this.other = true;
+      if (data === "yield" && this.leading) this.#lose();
+    });
+  }
+
+  /** Resolves to whether this tab may judge. With `take`, the other tab is told to stop. */
+  async lead({ take = false } = {}) {
+    if (take) {
+      this.channel.postMessage("yield");
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+    this.leading = navigator.locks ? await this.#lock(take) : take || (await this.#ask());
+    return this.leading;
+  }
+
+  #lock(steal) {
+    return new Promise((resolve) => {
+      const options = steal ? { steal: true } : { ifAvailable: true };
+      navigator.locks
+        .request(this.name, options, (lock) => {
+          if (!lock) return resolve(false);
+          resolve(true);
+          return new Promise((release) => { this.letGo = release; });
+        })
+        .catch(() => this.#lose()); // stolen by a tab that could not wait
+    });
+  }
+
+  async #ask() {
+    this.other = false;
+    this.channel.postMessage("anybody?");
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    return !this.other;
+  }
+
+  #lose() {
+    if (!this.leading) return;
+    this.leading = false;
+    this.letGo?.();
+    this.dispatchEvent(new Event("lost"));
+  }
+}

@@ -1,0 +1,143 @@
+// Files dropped or chosen go up one after another with their progress; what becomes of each is then the job's own card.
+
+const MEGABYTE = 1e6;
+
+function size(bytes) {
+  return bytes < MEGABYTE ? `${Math.max(1, Math.round(bytes / 1e3))} kB` : `${(bytes / MEGABYTE).toFixed(1)} MB`;
+}
+
+function row(list, file) {
+  const item = document.createElement("li");
+  item.className = "upload-item";
+  const name = document.createElement("span");
+  name.className = "clip";
+  name.textContent = file.name;
+  const bar = document.createElement("progress");
+  bar.max = file.size || 1;
+  bar.value = 0;
+  bar.setAttribute("aria-label", `Upload of ${file.name}`);
+  const says = document.createElement("span");
+  says.className = "small muted numeric nowrap";
+  says.textContent = "waiting";
+  const stop = document.createElement("button");
+  stop.type = "button";
+  stop.className = "button quiet small";
+  stop.textContent = "Stop";
+  item.append(name, bar, says, stop);
+  list.append(item);
+  return { item, bar, says, stop };
+}
+
+function send(form, file, shown) {
+  return new Promise((resolve) => {
+    const data = new FormData(form);
+    data.delete("file");
+    data.append("file", file, file.name);
+    const request = new XMLHttpRequest();
+    const began = performance.now();
+    request.open("POST", form.action);
+    request.setRequestHeader("Accept", "application/json");
+    request.setRequestHeader("X-CSRFToken", form.elements.csrfmiddlewaretoken.value);
+    request.upload.addEventListener("progress", (event) => {
+      shown.bar.value = event.loaded;
+      const rate = event.loaded / Math.max((performance.now() - began) / 1000, 0.1);
+      shown.says.textContent = event.loaded >= event.total ? "checking…" : `${size(event.loaded)} of ${size(event.total)} · ${size(rate)}/s`;
+    });
+    const fail = (message) => {
+      shown.item.classList.add("bad");
+      shown.bar.remove();
+      shown.stop.remove();
+      shown.says.textContent = message;
+      shown.says.setAttribute("role", "alert");
+      resolve(null);
+    };
+    request.addEventListener("load", () => {
+      let answer = {};
+      try {
+        answer = JSON.parse(request.responseText);
+      } catch {
+        answer = { error: request.status === 403 ? "you are signed out; sign in again in another tab" : `the server answered ${request.status}` };
+      }
+      if (request.status === 201) {
+        shown.item.remove();
+        resolve(answer.jobs);
+      } else {
+        fail(`Not taken: ${answer.error ?? `the server answered ${request.status}`}.`);
+      }
+    });
+    request.addEventListener("error", () => fail("The connection broke before the file had arrived. Try again."));
+    request.addEventListener("abort", () => fail("Stopped."));
+    shown.stop.addEventListener("click", () => request.abort());
+    request.send(data);
+  });
+}
+
+function showJobs(form, jobs) {
+  const place = document.getElementById(form.dataset.activity)?.querySelector("[data-activity-list]");
+  for (const job of jobs ?? []) {
+    if (!place || !window.htmx) {
+      window.location.assign(job.url);
+      return;
+    }
+    const holder = document.createElement("div");
+    place.prepend(holder);
+    window.htmx.ajax("GET", `${job.fragment}?was=active`, { target: holder, swap: "outerHTML" });
+  }
+}
+
+function ready(form) {
+  const input = form.querySelector('input[type="file"]');
+  const list = form.querySelector("[data-upload-list]");
+  const drop = form.querySelector("[data-drop]");
+  form.querySelector("[data-no-script]").hidden = true;
+  let chain = Promise.resolve();
+
+  const take = (files) => {
+    for (const file of files) {
+      const shown = row(list, file);
+      let stopped = false;
+      shown.stop.addEventListener("click", () => {
+        stopped = true;
+        shown.item.remove();
+      }, { once: true });
+      chain = chain.then(async () => {
+        if (!stopped) showJobs(form, await send(form, file, shown));
+      });
+    }
+    input.value = "";
+  };
+
+  input.addEventListener("change", () => take([...input.files]));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (input.files.length) take([...input.files]);
+  });
+  for (const kind of ["dragenter", "dragover"]) {
+    drop.addEventListener(kind, (event) => {
+      event.preventDefault();
+      drop.classList.add("is-over");
+    });
+  }
+  for (const kind of ["dragleave", "drop"]) drop.addEventListener(kind, () => drop.classList.remove("is-over"));
+  drop.addEventListener("drop", (event) => {
+    event.preventDefault();
+    take([...(event.dataTransfer?.files ?? [])]);
+  });
+
+  // Options that the chosen kind of file does not have are out of the way, and not sent.
+  const showOptions = () => {
+    const kind = new FormData(form).get("kind");
+    for (const field of form.querySelectorAll("[data-for]")) {
+      const fits = field.dataset.for.split(" ").includes(kind);
+      field.hidden = !fits;
+      for (const control of field.querySelectorAll("input, select, textarea")) control.disabled = !fits;
+    }
+  };
+  form.addEventListener("change", showOptions);
+  showOptions();
+}
+
+for (const form of document.querySelectorAll("form[data-upload]")) ready(form);
+
+// On a narrow screen the tab of this page is scrolled into view.
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });

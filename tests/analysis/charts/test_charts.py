@@ -1,0 +1,170 @@
+"""Every live picture: well-formed, announced to screen readers, with its numbers behind it, safe with hostile text, never empty."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from xml.etree import ElementTree
+
+import pytest
+
+from analysis.charts import bars, lines, matrices, points
+from analysis.charts.svg import Linear, number, ticks
+
+SVG = "{http://www.w3.org/2000/svg}"
+HOSTILE = "<script>alert(1)</script>\" onload='x' & ü"
+NOTHING = "nobody has judged yet"
+
+Draw = Callable[[str, bool], str]
+
+
+def _bars(name: str, empty: bool) -> str:
+    return bars.bars([name, "b", "c"], [None] * 3 if empty else [1.0, None, 3.0], caption=name, unit=name, what=name, reason=NOTHING)
+
+
+def _stacked(name: str, empty: bool) -> str:
+    return bars.stacked(
+        [name, "b"], [(name, [0.0, 0.0] if empty else [1.0, 2.0]), ("other", [0.0, 0.0])], caption=name, what=name, reason=NOTHING
+    )
+
+
+def _lines(name: str, empty: bool) -> str:
+    ys = [None] * 3 if empty else [0.5, None, 0.75]
+    line = lines.Line(
+        name,
+        list(zip((0.0, 1.0, 2.0), ys, strict=True)),
+        low=[0.4, None, 0.7] if not empty else [],
+        high=[0.6, None, 0.8] if not empty else [],
+    )
+    return lines.lines(
+        [line, lines.Line("two", [])],
+        caption=name,
+        x_label=name,
+        y_label=name,
+        vertical=[(1.0, name)],
+        horizontal=[(0.6, name)],
+        reason=NOTHING,
+    )
+
+
+def _matrix(name: str, empty: bool) -> str:
+    values = [[None, None], [None, None]] if empty else [[1.0, None], [0.0, 4.0]]
+    return matrices.matrix([name, "b"], ["x", name], values, caption=name, row_label=name, column_label=name, reason=NOTHING)
+
+
+def _intervals(name: str, empty: bool) -> str:
+    rows = [points.Interval(name, None, note=name)] + ([] if empty else [points.Interval("b", 0.25, -0.5, 0.75)])
+    return points.intervals(rows, caption=name, x_label=name, what=name, reference=(0.0, name), reason=NOTHING)
+
+
+def _boxes(name: str, empty: bool) -> str:
+    rows = [points.Box(name, None, None, None, None, None, 0)] + ([] if empty else [points.Box("b", 1.0, 2.0, 3.0, 4.0, 9.0, 17)])
+    return points.boxes(rows, caption=name, x_label=name, what=name, reason=NOTHING)
+
+
+def _scatter(name: str, empty: bool) -> str:
+    spots = [] if empty else [points.Spot(name, 1.0, 2.0, 0), points.Spot("b", 3.0, 4.0, 1), points.Spot("c", 3.0, 4.0, 2)]
+    return points.scatter(spots, kinds=[name, "two", "three"], caption=name, x_label=name, y_label=name, reason=NOTHING)
+
+
+def _radar(name: str, empty: bool) -> str:
+    axes = [name, "b"] if empty else [name, "b", "c"]
+    return points.radar(axes, [(name, [0.5] * len(axes)), ("other", [1.0] * len(axes))], caption=name, high=1.0)
+
+
+DRAWINGS = [_bars, _stacked, _lines, _matrix, _intervals, _boxes, _scatter, _radar]
+
+
+@pytest.mark.parametrize("draw", DRAWINGS)
+class TestEveryPicture:
+    def test_it_is_well_formed_with_title_description_and_the_numbers_in_a_table(self, draw: Draw):
+        figure = ElementTree.fromstring(draw("judgements", False))
+        assert figure.tag == "figure"
+        assert figure.findtext("figcaption") == "judgements"
+        svg = figure.find(f"{SVG}svg")
+        assert svg is not None
+        assert svg.get("role") == "img"
+        ids = (svg.get("aria-labelledby") or "").split()
+        named = [element for element in svg if element.get("id") in ids]
+        assert [element.tag for element in named] == [f"{SVG}title", f"{SVG}desc"]
+        assert named[0].text == "judgements"
+        assert len(named[1].text or "") > 10
+        table = figure.find("details/div/table")
+        assert table is not None
+        assert len(table.findall("tbody/tr")) >= 2
+        width = len(table.findall("thead/tr/th"))
+        assert {len(row) for row in table.findall("tbody/tr")} == {width}
+
+    def test_two_of_them_on_a_page_do_not_share_ids(self, draw: Draw):
+        found = re.findall(r' id="([^"]+)"', draw("one", False) + draw("two", False))
+        assert len(found) == len(set(found)) == 4
+
+    def test_hostile_text_stays_text(self, draw: Draw):
+        picture = draw(HOSTILE, False)
+        figure = ElementTree.fromstring(picture)
+        assert "<script" not in picture
+        assert not [element for element in figure.iter() if any(name.startswith("on") for name in element.attrib)]
+        assert figure.findtext("figcaption") == HOSTILE
+
+    def test_nothing_is_styled_inline_and_nothing_runs(self, draw: Draw):
+        figure = ElementTree.fromstring(draw("judgements", False))
+        for element in figure.iter():
+            assert "style" not in element.attrib
+            assert element.tag.rpartition("}")[2] not in ("style", "script", "foreignObject", "image", "use")
+            assert not [value for value in element.attrib.values() if value.startswith(("http:", "https:", "//")) and "w3.org" not in value]
+
+    def test_where_there_is_nothing_it_says_why_instead_of_drawing(self, draw: Draw):
+        picture = draw("judgements", True)
+        figure = ElementTree.fromstring(picture)
+        assert "<svg" not in picture
+        assert figure.findtext("p") == ("A radar needs three axes; there are 2." if draw is _radar else NOTHING)
+        assert figure.findtext("figcaption") == "judgements"
+
+    def test_no_coordinate_is_undefined(self, draw: Draw):
+        assert not re.search(r'="[^"]*\b(nan|inf|None)\b', draw("judgements", False))
+
+
+class TestUndefinedValues:
+    def test_a_bar_without_a_value_is_a_gap_and_a_dash_in_the_table(self):
+        figure = ElementTree.fromstring(_bars("a", False))
+        assert len(figure.findall(f"{SVG}svg/{SVG}rect")) == 2
+        cells = [row.findtext("td") for row in figure.findall("details/div/table/tbody/tr")]
+        assert cells == ["1", "–", "3"]
+
+    def test_a_line_is_broken_where_it_is_undefined(self):
+        figure = ElementTree.fromstring(_lines("a", False))
+        assert len(figure.findall(f"{SVG}svg/{SVG}polyline")) == 2
+
+    def test_an_empty_cell_is_hatched_and_zero_is_not(self):
+        figure = ElementTree.fromstring(_matrix("a", False))
+        classes = [rect.get("class") for rect in figure.findall(f"{SVG}svg/{SVG}rect")]
+        assert classes == ["g2", "empty-cell", "g0", "g8"]  # 1 of 4 is step 2 of 8
+
+    def test_an_annotator_without_kappa_stays_in_the_picture_with_the_reason(self):
+        assert "shares no pair" in points.intervals(
+            [points.Interval("A1", None, note="shares no pair"), points.Interval("A2", 0.5, 0.4, 0.6)],
+            caption="kappa",
+            x_label="",
+            what="annotators",
+        )
+
+
+class TestScales:
+    def test_ticks_are_round_and_inside(self):
+        assert ticks(0, 1) == [0, 0.2, 0.4, 0.6, 0.8, 1]
+        assert ticks(-0.13, 0.42) == [0, 0.2, 0.4]  # the range is 0.55: a step of 0.1 would give more than five
+        assert ticks(0, 38_810) == [0, 10_000, 20_000, 30_000]
+        assert ticks(3, 3) == [3]
+
+    def test_a_scale_maps_its_ends_to_its_ends(self):
+        scale = Linear(10, 20, 100, 0)
+        assert (scale(10), scale(15), scale(20)) == (100, 50, 0)
+
+    def test_a_scale_without_extent_puts_everything_in_the_middle(self):
+        assert Linear(3, 3, 0, 10)(3) == 5
+
+    @pytest.mark.parametrize(
+        ("value", "text"), [(38810, "38,810"), (0.6512, "0.65"), (2.0, "2"), (None, "–"), (float("nan"), "–"), (float("inf"), "–")]
+    )
+    def test_numbers_for_people(self, value, text):
+        assert number(value) == text

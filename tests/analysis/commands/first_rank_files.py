@@ -1,0 +1,53 @@
+"""Small runs and qrels with one relevant document a topic, and the calling of commands on them."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+
+def write_qrels(folder: Path, topics: list[str], name: str = "qrels.txt") -> str:
+    path = folder / name
+    path.write_text("".join(f"{topic} 0 right-{topic} 1\n" for topic in topics))
+    return str(path)
+
+
+def write_run(folder: Path, tag: str, ranks: dict[str, int], depth: int = 12) -> str:
+    """A run that has the relevant document of each topic at this rank; 0: not at all."""
+    path = folder / f"{tag}.run"
+    lines = [
+        f"{topic} Q0 {f'right-{topic}' if place == rank else f'wrong{place}'} {place} {depth - place} {tag}\n"
+        for topic, rank in ranks.items()
+        for place in range(1, depth + 1)
+    ]
+    path.write_text("".join(lines))
+    return str(path)
+
+
+def printed(command: str, *arguments: str) -> dict[str, Any]:
+    """The JSON object that the command prints."""
+    out = io.StringIO()
+    call_command(command, *arguments, "--json", stdout=out, stderr=io.StringIO())
+    return json.loads(out.getvalue())
+
+
+def read(command: str, *arguments: str) -> str:
+    """What a person reads."""
+    out = io.StringIO()
+    call_command(command, *arguments, stdout=out, stderr=io.StringIO())
+    return out.getvalue()
+
+
+def refused(command: str, *arguments: str) -> str:
+    """What standard error says when the command ends with status 2; nothing may stand on standard output."""
+    out, error = io.StringIO(), io.StringIO()
+    with pytest.raises(SystemExit) as end:
+        call_command(command, *arguments, stdout=out, stderr=error)
+    assert end.value.code == 2
+    assert out.getvalue() == ""
+    return error.getvalue()

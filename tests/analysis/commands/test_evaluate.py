@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError
+
+from tests.analysis.commands.judged_file import refused, run
+from tests.analysis.commands.ranked_files import CLICKS, GOOD, OTHER, POOR, QRELS, files, printed
+
+MEASURES = ["--measures", "AP RR@1 Judged@2 nDCG-J@5"]
+
+
+def test_means_and_counts_of_topics_by_hand(tmp_path: Path) -> None:
+    result = run("evaluate", *files(tmp_path, qrels=QRELS, good=GOOD, poor=POOR), *MEASURES)
+    ideal = 2 + 1 / math.log2(3)
+    poor_ndcg = (2 / math.log2(3)) / ideal
+    assert result["qrels"] == {
+        "qrels": {
+            "good": {"AP": pytest.approx(2 / 3), "RR@1": pytest.approx(2 / 3), "Judged@2": 1, "nDCG-J@5": pytest.approx(2 / 3)},
+            "poor": {"AP": pytest.approx(0.25 / 3), "RR@1": 0, "Judged@2": pytest.approx(1 / 3), "nDCG-J@5": pytest.approx(poor_ndcg / 3)},
+        }
+    }
+    assert result["topics"] == {
+        "qrels": {
+            "qrels": 3, "without_relevant": 1, "missing": {"good": 0, "poor": 2}, "ignored": {"good": 0, "poor": 1},
+            "averaged": {"good": 3, "poor": 3},
+        }
+    }  # fmt: skip
+    assert "per_topic" not in result
+
+
+def test_each_topic_on_request(tmp_path: Path) -> None:
+    result = run("evaluate", *files(tmp_path, qrels=QRELS, poor=POOR), "--measures", "AP", "--per-topic")
+    assert result["per_topic"] == {"qrels": {"poor": {"AP": {"1": 0.25, "2": 0, "3": 0}}}}
+
+
+def test_the_default_measures_are_those_of_the_contract(tmp_path: Path) -> None:
+    result = run("evaluate", *files(tmp_path, qrels=QRELS, good=GOOD))
+    assert list(result["qrels"]["qrels"]["good"]) == ["AP", "nDCG", "nDCG@10", "RR@10", "R@100", "Judged@10"]
+
+
+def test_the_intersection_averages_over_topics_of_the_run(tmp_path: Path) -> None:
+    paths = files(tmp_path, qrels=QRELS, poor=POOR)
+    result = run("evaluate", *paths, "--measures", "AP", "--topics", "intersection", "--per-topic")
+    assert result["qrels"]["qrels"]["poor"]["AP"] == 0.25
+    assert result["topics"]["qrels"]["averaged"] == {"poor": 1}
+    assert result["per_topic"]["qrels"]["poor"]["AP"] == {"1": 0.25}
+
+
+def test_topics_without_relevant_documents_can_be_left_out(tmp_path: Path) -> None:
+    paths = files(tmp_path, qrels=QRELS, good=GOOD)
+    assert run("evaluate", *paths, "--measures", "AP", "--only-with-relevant")["qrels"]["qrels"]["good"]["AP"] == 1
+
+
+def test_the_relevance_level_changes_binary_measures_only(tmp_path: Path) -> None:
+    paths = files(tmp_path, qrels=QRELS, good=GOOD)
+    at_two = run("evaluate", *paths, "--measures", "AP nDCG P@1", "--level", "2")["qrels"]["qrels"]["good"]
+    at_one = run("evaluate", *paths, "--measures", "AP nDCG P@1 AP(rel=2)")["qrels"]["qrels"]["good"]
+    assert at_two == {"AP": pytest.approx(1 / 3), "nDCG": at_one["nDCG"], "P@1": pytest.approx(1 / 3)}
+    assert at_one["AP(rel=2)"] == at_two["AP"]
+
+
+def test_a_mean_over_no_topic_is_null_with_a_reason(tmp_path: Path) -> None:
+    result = run("evaluate", *files(tmp_path, qrels="7 0 a 1\n", good=GOOD), "--measures", "AP", "--topics", "intersection")
+    assert result["qrels"]["qrels"]["good"]["AP"] is None
+    assert "no topic" in result["undefined"]["qrels"]["good"]
+
+
+def test_further_qrels_are_named_and_stand_beside_the_first(tmp_path: Path) -> None:
+    qrels, clicks, good, poor = files(tmp_path, qrels=QRELS, clicks=CLICKS, good=GOOD, poor=POOR)
+    result = run("evaluate", f"judged={qrels}", good, poor, "--qrels", f"raw={clicks}", "--measures", "AP")
+    assert list(result["qrels"]) == ["judged", "raw"]
+    assert result["qrels"]["raw"]["good"]["AP"] == pytest.approx((1 / 3 / 2 + 1 + 0) / 3)
+
+
+def test_table_2_of_tripjudge_has_the_measures_under_each_qrels_beside_each_other(tmp_path: Path) -> None:
+    qrels, clicks, good, poor = files(tmp_path, qrels=QRELS, clicks=CLICKS, good=GOOD, poor=POOR)
+    measures = "Judged@5 Judged@10 nDCG-J@5 nDCG@5 nDCG@10 R@100"
+    out, _ = printed("evaluate", f"TripJudge={qrels}", good, poor, "--qrels", f"DCTR={clicks}", "--measures", measures)
+    first, second, third = out.splitlines()[:3]
+    assert first.split() == ["TripJudge", "DCTR"]
+    assert second.split() == ["run", *measures.split(), *measures.split()]
+    assert third.split()[0] == "good"
+    assert len(third.split()) == 13
+    assert "means over 3 of 3 topics, 1 without relevant documents; topics missing from runs: poor 2" in out
+
+
+def test_each_topic_is_a_row_of_the_table(tmp_path: Path) -> None:
+    out, _ = printed("evaluate", *files(tmp_path, qrels=QRELS, poor=POOR), "--measures", "AP RR", "--per-topic")
+    assert ["poor", "1", "0.2500", "0.5000"] in [line.split() for line in out.splitlines()]
+
+
+def test_a_second_run_of_the_same_tag_gets_a_number_and_a_warning(tmp_path: Path) -> None:
+    paths = files(tmp_path, qrels=QRELS, good=GOOD, again=GOOD, third=GOOD)
+    assert list(run("evaluate", *paths)["qrels"]["qrels"]) == ["good", "good#2", "good#3"]
+    _, err = printed("evaluate", *paths)
+    assert "two runs have the tag good; this one is called good#2" in err
+
+
+def test_a_tag_that_looks_like_a_numbered_one_is_not_overwritten(tmp_path: Path) -> None:
+    paths = files(tmp_path, qrels=QRELS, one=GOOD, two=GOOD.replace("good", "good#2"), three=GOOD)
+    assert list(run("evaluate", *paths)["qrels"]["qrels"]) == ["good", "good#2", "good#3"]
+    assert list(run("evaluate", paths[0], paths[1], paths[3], paths[2])["qrels"]["qrels"]) == ["good", "good#2", "good#2#2"]
+
+
+def test_three_columns_and_extra_columns_are_read_only_when_lenient(tmp_path: Path) -> None:
+    qrels, short, long = files(tmp_path, qrels=QRELS, short="1\ta\t1\n", long=GOOD.replace("good\n", "good junk\n"))
+    assert list(run("evaluate", qrels, short, long, "--lenient")["qrels"]["qrels"]) == ["short", "good"]
+    for path in (short, long):
+        status, out, err = refused("evaluate", qrels, path)
+        assert (status, out) == (2, "")
+        assert err.startswith(f"{path}:1: ")
+
+
+def test_scores_can_be_compared_in_single_precision(tmp_path: Path) -> None:
+    close = "1 Q0 a 1 1.000000001 close\n1 Q0 c 2 1.0 close\n"
+    qrels, path = files(tmp_path, qrels="1 0 a 1\n", close=close)
+    assert run("evaluate", qrels, path, "--measures", "RR")["qrels"]["qrels"]["close"]["RR"] == 1
+    single = run("evaluate", qrels, path, "--measures", "RR", "--scores", "float32")
+    assert single["qrels"]["qrels"]["close"]["RR"] == 0.5  # tied, so c before a
+    assert "equal only in single precision" in printed("evaluate", qrels, path)[1]
+
+
+def test_bad_input_ends_with_status_2_and_nothing_on_standard_output(tmp_path: Path) -> None:
+    qrels, good, bad = files(tmp_path, qrels=QRELS, good=GOOD, bad="1 Q0 a 1 high bad\n")
+    status, out, err = refused("evaluate", qrels, good, bad)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"{bad}:1: ")
+    assert refused("evaluate", str(tmp_path / "absent"), good)[0] == 2
+    twice = refused("evaluate", qrels, good, "--qrels", f"qrels={qrels}")
+    assert twice == (2, "", f"two qrels are called qrels; name them, as in first={qrels}\n")
+
+
+def test_an_unknown_measure_is_refused_with_what_there_is(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match=r"no measure is called 'MAP' \(perhaps AP\); there are AP"):
+        run("evaluate", *files(tmp_path, qrels=QRELS, good=GOOD), "--measures", "MAP")
+
+
+def test_what_would_be_printed_can_go_to_a_file(tmp_path: Path) -> None:
+    target = tmp_path / "result.txt"
+    out, _ = printed("evaluate", *files(tmp_path, qrels=QRELS, good=GOOD, other=OTHER), "--output", str(target))
+    assert out == ""
+    assert target.read_text().splitlines()[2].startswith("good")
+
+
+@pytest.mark.data
+def test_compressed_files_of_a_real_collection_give_the_official_mean(data_folder: Path) -> None:
+    folder = data_folder / "robust03"
+    result = run("evaluate", str(folder / "qrels.robust2003.txt.gz"), str(folder / "runs" / "input.aplrob03a.gz"), "--measures", "AP P@100")
+    (means,) = result["qrels"]["qrels.robust2003"].values()
+    assert {measure: round(mean, 4) for measure, mean in means.items()} == {"AP": 0.2998, "P@100": 0.1864}

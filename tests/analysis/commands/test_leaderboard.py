@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+from tests.analysis.commands.first_rank_files import printed, read, refused, write_qrels, write_run
+
+TOPICS = [f"q{i}" for i in range(40)]
+RANKS = {
+    "base": [10] * 20 + [0] * 20,
+    "one": [4] * 20 + [0] * 20,
+    "two": [3] * 20 + [0] * 20,
+    "worse": [9] * 20 + [0] * 20,
+    "three": [2] * 20 + [0] * 20,
+    "four": [2] * 20 + [5] * 20,
+}
+ORDER = [
+    ("base", "2021-01-01", "organisers", "1", "BM25"),
+    ("one", "2021-01-02", "x", "0", "neural"),
+    ("two", "2021-02-01", "y", "0", "a BERT"),
+    ("worse", "2021-02-02", "y", "0", "bert again"),
+    ("three", "2021-03-01", "x", "0", "neural"),
+    ("four", "2021-04-01", "z", "0", "T5"),
+]
+
+
+@pytest.fixture
+def board(tmp_path):
+    order = tmp_path / "order.tsv"
+    order.write_text("\n".join("\t".join(row) for row in [("tag", "date", "group", "baseline", "description"), *ORDER]))
+    runs = [write_run(tmp_path, tag, dict(zip(TOPICS, ranks, strict=True))) for tag, ranks in RANKS.items()]
+    return write_qrels(tmp_path, TOPICS), runs, str(order)
+
+
+def test_the_chain_of_records_and_its_comparisons(board):
+    qrels, runs, order = board
+    found = printed("leaderboard", qrels, *runs, "--order", order)
+    assert found["chain"] == ["one", "two", "three", "four"]
+    assert [(row["a"], row["b"]) for row in found["vs_first"]] == [("one", "two"), ("one", "three"), ("one", "four")]
+    assert [(row["a"], row["b"]) for row in found["vs_previous"]] == [("one", "two"), ("two", "three"), ("three", "four")]
+    assert [(row["a"], row["b"]) for row in found["vs_last"]] == [("two", "three"), ("two", "four"), ("three", "four")]
+    assert found["vs_first"][0]["esl"]["a"] == 4
+    assert found["family"] == 6  # one-two, one-three, one-four, two-three, three-four, two-four
+    assert found["order"] == ["four", "three", "two", "one", "worse", "base"]
+    assert found["cycles"] == []
+
+
+def test_rows_are_those_of_compare_runs(board):
+    qrels, runs, order = board
+    found = printed("leaderboard", qrels, *runs, "--order", order)["vs_previous"][2]
+    assert found == {key: value for key, value in printed("compare_runs", qrels, runs[4], runs[5]).items() if key in found}
+
+
+def test_the_picture_marks_records_and_a_word(board):
+    qrels, runs, order = board
+    found = printed("leaderboard", qrels, *runs, "--order", order, "--highlight", "bert")["runs"]
+    assert [run["tag"] for run in found if run["sota"]] == ["one", "two", "three", "four"]
+    assert [run["tag"] for run in found if run["highlighted"]] == ["two", "worse"]
+    assert [run["tag"] for run in found if run["baseline"]] == ["base"]
+
+
+def test_the_order_of_files_changes_nothing(board):
+    qrels, runs, order = board
+    assert printed("leaderboard", qrels, *runs, "--order", order) == printed("leaderboard", qrels, *reversed(runs), "--order", order)
+
+
+def holm(p_values):
+    """Holm (1979), written out: each p times the number of those not yet passed, never less than the one before."""
+    result, last = {}, 0.0
+    for passed, key in enumerate(sorted(p_values, key=p_values.get)):
+        last = result[key] = max(last, min(1.0, p_values[key] * (len(p_values) - passed)))
+    return result
+
+
+@pytest.mark.parametrize("correction", ["bonferroni", "holm"])
+def test_a_correction_counts_each_row_once_and_leaves_p_values_raw(board, correction):
+    qrels, runs, order = board
+    found = printed("leaderboard", qrels, *runs, "--order", order, "--correction", correction)
+    rows = {(row["a"], row["b"]): row for name in ("vs_first", "vs_previous", "vs_last") for row in found[name]}
+    raw = {pair: row["binomial"] for pair, row in rows.items()}
+    assert len(raw) == found["family"] == 6
+    expected = holm(raw) if correction == "holm" else {pair: min(1.0, 6 * p) for pair, p in raw.items()}
+    assert {pair: row["corrected"]["binomial"] for pair, row in rows.items()} == pytest.approx(expected, abs=1e-15)
+
+
+def test_without_dates_the_files_are_in_order(board):
+    qrels, runs, _ = board
+    assert printed("leaderboard", qrels, *runs)["chain"] == ["base", "one", "two", "three", "four"]
+    assert printed("leaderboard", qrels, *runs, "--baselines", "base,two")["chain"] == ["three", "four"]
+
+
+def test_scores_alone_give_the_chain(tmp_path):
+    scores = tmp_path / "scores.csv"
+    scores.write_text('tag,date,group,score,note\nb,2021/01/02,g,0.5,"with, comma"\na,2021/01/01,g,0.4,\nc,2021/01/03,g,0.45,\n')
+    found = printed("leaderboard", "--scores", str(scores))
+    assert found["chain"] == ["a", "b"]
+    assert [run["date"] for run in found["runs"]] == ["2021-01-01", "2021-01-02", "2021-01-03"]
+    assert "record" in read("leaderboard", "--scores", str(scores))
+
+
+def test_a_person_reads_both_tables_and_the_order(board):
+    qrels, runs, order = board
+    text = read("leaderboard", qrels, *runs, "--order", order)
+    for title in ("mean RR", "outcomes", "is B better than A?"):
+        assert f"\n{title}\n" in text
+    assert "order by displacement: four" in text
+
+
+def test_what_cannot_be_done_is_said(board, tmp_path):
+    qrels, runs, order = board
+    short = tmp_path / "short.tsv"
+    short.write_text("tag\tdate\none\t2021-01-01\n")
+    assert "no line for the runs base, two" in refused("leaderboard", qrels, *runs, "--order", str(short))
+    assert "QRELS and at least one RUN are needed" in refused("leaderboard")
+    assert "no run is called nobody" in refused("leaderboard", qrels, *runs, "--order", order, "--baselines", "nobody")
+    wrong = tmp_path / "wrong.tsv"
+    wrong.write_text("tag\tdate\tscore\nx\tyesterday\t0.5\ny\t2021-01-01\thigh\n")
+    said = refused("leaderboard", "--scores", str(wrong))
+    assert f"{wrong}:2: 'yesterday' is no date" in said
+    assert f"{wrong}:3: 'high' as score" in said
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("until", "records"), [("2021-02-15", 10), ("2021-04-30", 13)])
+def test_the_records_of_the_ms_marco_document_leaderboard(data_folder, until, records):
+    """R1 to R10 of the preprint and R1 to R13 of the SIGIR paper; the organisers' first three runs are the baselines."""
+    path = data_folder / "msmarco" / "doc_leaderboard.csv"
+    with path.open(newline="") as lines:
+        first_three = [row["id"] for row in sorted(csv.DictReader(lines), key=lambda row: (row["date"], row["id"]))[:3]]
+    assert first_three == ["20200811a", "20200811b", "20200811c"]
+    found = printed("leaderboard", "--scores", str(path), "--baselines", ",".join(first_three), "--until", until)
+    assert len(found["chain"]) == records
+    assert found["chain"][0] == "20200827-bcai-bertb"
+    assert found["chain"][9] == "20210210-xyz"
+    assert json.dumps(found)
+
+
+@pytest.mark.data
+def test_the_passage_leaderboard_has_bert_from_january_2019(data_folder):
+    """Craswell et al.: the jump of January 2019 is Nogueira and Cho's BERT."""
+    path = data_folder / "msmarco" / "passage_leaderboard.csv"
+    found = printed("leaderboard", "--scores", str(path), "--highlight", "BERT", "--baselines", "BM25")
+    assert len(found["runs"]) == 168
+    first = next(run for run in found["runs"] if run["highlighted"])
+    assert (first["date"], first["tag"], first["sota"]) == ("2019-01-07", "BERT + Small Training", True)

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+
+from tests.analysis.commands.test_stability import written
+from tests.analysis.core.small_collections import Small
+
+SMALL = Small(
+    {"1": {"a": 1, "b": 1, "c": 0, "d": 1}},
+    {"one": {"1": {"a": 3, "c": 2, "d": 1}}, "two": {"1": {"b": 3, "a": 2}}, "three": {"1": {"c": 2, "x": 1}}},
+)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    return written(SMALL, tmp_path)
+
+
+def answer(*arguments: object) -> tuple[dict, str]:
+    out, err = StringIO(), StringIO()
+    call_command("reusability", *map(str, arguments), "--json", stdout=out, stderr=err)
+    return json.loads(out.getvalue()), err.getvalue()
+
+
+def test_the_answer_has_the_keys_of_the_contract_and_the_numbers_of_the_hand(files: list[str]) -> None:
+    found, _ = answer(*files, "--depth", 2, "--measures", "AP P@1")
+    assert list(found["leave_out"]) == ["one", "two", "three"]
+    assert list(found["depth"]) == ["1", "2"]
+    # depth 2: one has a c, two b a, three c x: only b is of one run alone (x is not judged)
+    assert [found["leave_out"][tag]["pairs"] for tag in ("one", "two", "three")] == [0, 1, 0]
+    assert [found["depth"][depth]["pairs"] for depth in ("1", "2")] == [3, 3]
+    two = found["leave_out"]["two"]
+    assert set(two) == {"pairs", "tau", "runs"}
+    # without b two's AP falls from 2/3 to (1/2)/2, and one's rises from 5/9 to (1 + 2/3)/2
+    assert two["runs"]["two"]["score_change"]["AP"] == pytest.approx(1 / 4 - 2 / 3)
+    assert two["runs"]["one"]["score_change"]["AP"] == pytest.approx(5 / 6 - 5 / 9)
+    assert (two["runs"]["two"]["rank_change"]["AP"], two["runs"]["one"]["rank_change"]["AP"]) == (1, -1)
+    assert two["tau"]["AP"] == pytest.approx(1 / 3)
+    # depth 1 and 2: d is gone: one 1/2, two 1, three 0
+    assert found["depth"]["2"]["mean_abs_change"]["AP"] == pytest.approx((1 / 18 + 1 / 3) / 3)
+
+
+def test_groups_are_left_out_as_wholes(files: list[str], tmp_path: Path) -> None:
+    table = tmp_path / "groups.tsv"
+    table.write_text("tag\tgroup\none\tnorth\nthree\tnorth\nabsent\tsouth\n")
+    found, warnings = answer(*files, "--depth", 1, "--measures", "AP", "--groups", table)
+    assert {unit: left["pairs"] for unit, left in found["leave_out"].items()} == {"north": 2, "two": 1}
+    assert "no line for two; each is a group of its own" in warnings
+    assert "1 runs were not given: absent" in warnings
+
+
+def test_a_run_in_two_groups_is_refused(files: list[str], tmp_path: Path) -> None:
+    table = tmp_path / "groups.csv"
+    table.write_text("one,north\none,south\n")
+    out, err = StringIO(), StringIO()
+    with pytest.raises(SystemExit) as ended:
+        call_command("reusability", *files, "--groups", str(table), "--json", stdout=out, stderr=err)
+    assert (ended.value.code, out.getvalue()) == (2, "")
+    assert "the run one is in two groups, north and south" in err.getvalue()
+
+
+def test_any_number_of_processes_gives_the_same(files: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("analysis.core.reusability.CHUNK", 2)
+    assert answer(*files)[0] == answer(*files, "--processes", 2)[0]
+
+
+def test_one_run_has_changes_but_no_tau(files: list[str]) -> None:
+    found, _ = answer(*files[:2], "--depth", 1, "--measures", "AP")
+    assert found["leave_out"]["one"]["tau"]["AP"] is None
+    assert "no tau" in found["undefined"]
+    assert found["leave_out"]["one"]["pairs"] == 1
+
+
+def test_the_table_names_runs_and_depths(files: list[str]) -> None:
+    out = StringIO()
+    call_command("reusability", *files, "--depth", "2", "--measures", "AP", stdout=out, stderr=StringIO())
+    assert "pool of depth 2, qrels of 4 pairs, 1 topics" in out.getvalue()
+    assert "three" in out.getvalue()

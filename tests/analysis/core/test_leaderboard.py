@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.core.leaderboard import Entry, chain, comparisons, order_by_displacement, points
+
+BOARD = [
+    Entry("organisers", "2020-08-11", 0.30, is_baseline=True),
+    Entry("weak", "2020-08-12", 0.25),
+    Entry("equal", "2020-08-13", 0.30),
+    Entry("first", "2020-08-20", 0.35, description="BERT reranker"),
+    Entry("lower", "2020-08-21", 0.34, description="DistilBERT"),
+    Entry("same day b", "2020-09-01", 0.37),
+    Entry("same day a", "2020-09-01", 0.38),
+    Entry("late baseline", "2020-09-02", 0.50, is_baseline=True),
+]
+
+
+def test_the_chain_starts_with_the_first_run_above_the_baselines_and_takes_each_new_top():
+    assert chain(entry for entry in BOARD if entry.tag != "late baseline") == ["first", "same day a"]
+
+
+def test_a_baseline_counts_whatever_its_date_and_is_never_a_record():
+    assert chain(BOARD) == []
+
+
+def test_without_baselines_the_first_run_is_a_record():
+    assert chain(entry for entry in BOARD if not entry.is_baseline) == ["weak", "equal", "first", "same day a"]
+
+
+def test_an_equal_score_displaces_nobody():
+    assert chain([Entry("a", "2020-01-01", 0.5), Entry("b", "2020-01-02", 0.5)]) == ["a"]
+
+
+def test_the_picture_has_every_run_by_date_with_records_and_a_word_marked():
+    found = points(BOARD[:-1], highlight="bert")
+    assert [point.entry.tag for point in found] == ["organisers", "weak", "equal", "first", "lower", "same day a", "same day b"]
+    assert [point.entry.tag for point in found if point.is_sota] == ["first", "same day a"]
+    assert [point.entry.tag for point in found if point.is_highlighted] == ["first", "lower"]
+    assert not any(point.is_highlighted for point in points(BOARD))
+
+
+def test_comparisons_are_those_of_the_papers_tables():
+    """Lin et al.: R2 to R13 against R1, and R11 to R13 among each other."""
+    tags = [f"R{i}" for i in range(1, 14)]
+    found = comparisons(tags)
+    assert found["vs_first"] == [("R1", f"R{i}") for i in range(2, 14)]
+    assert found["vs_previous"] == [(f"R{i}", f"R{i + 1}") for i in range(1, 13)]
+    assert found["vs_last"] == [("R11", "R12"), ("R11", "R13"), ("R12", "R13")]
+
+
+def test_a_chain_of_one_has_no_comparisons():
+    assert comparisons(["R1"]) == {"vs_first": [], "vs_previous": [], "vs_last": []}
+
+
+def ordered(tags: str, wins: str):
+    """`wins` lists who displaces whom, as in "ba cb"."""
+    return order_by_displacement(list(tags), lambda a, b: a + b in wins.split())
+
+
+def test_a_run_takes_the_place_of_the_highest_that_it_displaces():
+    assert ordered("abc", "ca").tags == ["c", "a", "b"]
+    assert ordered("abc", "").tags == ["a", "b", "c"]
+    assert ordered("abc", "ba ca cb").tags == ["c", "b", "a"]
+
+
+def test_a_run_stands_below_one_that_displaces_it():
+    """c displaces a and is displaced by b, which did not displace a: b, c, a contradicts nobody."""
+    found = ordered("abc", "ca bc")
+    assert found.tags == ["b", "c", "a"]
+    assert found.against == []
+
+
+def test_a_circle_is_reported_and_keeps_the_order_of_entry():
+    found = ordered("abcd", "ba cb ac da db dc")
+    assert found.tags == ["d", "c", "b", "a"]
+    assert found.cycles == [["c", "b", "a"]]
+    assert found.against == [("c", "a")]
+
+
+@given(st.integers(1, 6), st.data())
+def test_the_order_holds_every_run_and_contradicts_nobody_outside_circles(n, data):
+    tags = "abcdef"[:n]
+    pairs = ["".join(p) for p in itertools.permutations(tags, 2)]
+    wins = data.draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
+    found = ordered(tags, " ".join(wins))
+    assert sorted(found.tags) == sorted(tags)
+    circles = [set(cycle) for cycle in found.cycles]
+    for above, below in found.against:
+        assert any({above, below} <= circle for circle in circles)
+    for above, below in itertools.combinations(found.tags, 2):
+        assert (below + above in wins) == ((above, below) in found.against)
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_an_order_of_hardly_any_runs(n):
+    assert order_by_displacement(["a"][:n], lambda a, b: True).tags == ["a"][:n]

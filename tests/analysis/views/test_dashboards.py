@@ -1,0 +1,379 @@
+"""The manager's pages: who may see them, what they show, what they say when something is undefined."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from datetime import timedelta
+from html import unescape
+
+import numpy as np
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from analysis.core.agreement.alpha import krippendorff_alpha
+from analysis.selectors import live as kept
+from analysis.selectors.judgements import counted_table
+from annotation.models import AuditEvent, Campaign, Feedback, Judgement, Membership, Message, Pair
+from annotation.services import scheduling
+from annotation.services.judging import Answer, submit
+from pooling import jobs
+from pooling.models import Job
+from tests.builders import judge, make_annotator, make_campaign, make_user
+
+pytestmark = pytest.mark.django_db
+PAGES = ["", "live", "people/", "agreement/", "time/", "gold/", "labels/", "feedback/", "audit/"]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept(monkeypatch):
+    monkeypatch.setattr(kept, "FRESH", 0.0)
+    kept._kept.clear()
+    yield
+    kept._kept.clear()
+
+
+def client_of(user) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def manager_of(campaign) -> Client:
+    return client_of(campaign.memberships.get(role="manager").user)
+
+
+def text_of(response) -> str:
+    return unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode())))
+
+
+def work(campaign) -> None:
+    """Do the campaign's queued jobs."""
+    for job in Job.objects.filter(campaign_id=campaign.pk, state=Job.State.QUEUED).order_by("pk"):
+        jobs.run_job(job.pk)
+        job.refresh_from_db()
+        assert job.state == Job.State.DONE, job.message
+
+
+@pytest.mark.parametrize("page", PAGES)
+class TestWhoMay:
+    def test_the_anonymous_are_sent_to_sign_in(self, client, page):
+        assert client.get(f"/campaigns/{make_campaign().slug}/{page}").status_code == 302
+
+    def test_strangers_and_other_managers_find_nothing(self, page):
+        campaign = make_campaign()
+        assert client_of(make_user()).get(f"/campaigns/{campaign.slug}/{page}").status_code == 404
+        assert manager_of(make_campaign()).get(f"/campaigns/{campaign.slug}/{page}").status_code == 404
+
+    def test_annotators_are_refused(self, page):
+        campaign = make_campaign()
+        assert client_of(make_annotator(campaign).user).get(f"/campaigns/{campaign.slug}/{page}").status_code == 403
+
+    def test_the_manager_sees_it_empty_and_with_judgements(self, page):
+        campaign = make_campaign()
+        client = manager_of(campaign)
+        assert client.get(f"/campaigns/{campaign.slug}/{page}").status_code == 200
+        ada, bob = make_annotator(campaign), make_annotator(campaign)
+        for grade in (0, 1, 2, 3):
+            judge(ada, grade, active_ms=9000, wall_ms=9500)
+            judge(bob, 3 - grade, active_ms=4000, wall_ms=4500)
+        response = client.get(f"/campaigns/{campaign.slug}/{page}")
+        assert response.status_code == 200
+        assert " style=" not in response.content.decode()
+        assert "nan" not in text_of(response).lower().split()
+
+    def test_queries_do_not_grow_with_the_annotators(self, page, django_assert_max_num_queries):
+        campaign = make_campaign(n_topics=4, n_documents=6, judgements_per_pair=9)
+        client = manager_of(campaign)
+
+        def count(n: int) -> int:
+            for _ in range(n):
+                member = make_annotator(campaign)
+                judge(member, 1, active_ms=5000, wall_ms=6000)
+                judge(member, 2, active_ms=5000, wall_ms=6000)
+            client.get(f"/campaigns/{campaign.slug}/{page}")
+            with django_assert_max_num_queries(60) as captured:
+                client.get(f"/campaigns/{campaign.slug}/{page}")
+            return len(captured)
+
+        few = count(2)
+        assert count(6) <= few + 1  # the second visit may find a job that the first has asked for
+
+
+class TestUndefinedIsSaid:
+    def test_a_forecast_without_a_pace(self):
+        campaign = make_campaign(deadline=timezone.now() + timedelta(days=2))
+        assert "no pace: nobody has judged" in text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/"))
+
+    def test_kappa_of_somebody_who_shares_no_pair(self):
+        campaign = make_campaign()
+        judge(make_annotator(campaign), 2)
+        assert "no pair shared with others yet" in text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/people/"))
+
+    def test_kappa_where_both_gave_one_and_the_same_grade_only(self):
+        campaign = make_campaign(n_topics=1, n_documents=3)
+        ada, bob = make_annotator(campaign), make_annotator(campaign)
+        for _ in range(3):
+            judge(ada, 2)
+            judge(bob, 2)
+        assert "one and the same grade only, on 3 shared pairs" in text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/people/"))
+
+    def test_agreement_of_one_annotator(self):
+        campaign = make_campaign()
+        judge(make_annotator(campaign), 2)
+        client = manager_of(campaign)
+        client.get(f"/campaigns/{campaign.slug}/agreement/")
+        work(campaign)
+        text = text_of(client.get(f"/campaigns/{campaign.slug}/agreement/"))
+        assert text.count("undefined") >= 6
+        assert "No pair has been judged by two annotators yet" in text
+
+    def test_labels_without_two_judgements(self):
+        campaign = make_campaign()
+        judge(make_annotator(campaign), 2)
+        assert "No pair has two judgements yet" in text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/labels/"))
+
+    def test_the_effect_of_a_method_without_runs_to_rank(self):
+        campaign = make_campaign()
+        ada, bob = make_annotator(campaign), make_annotator(campaign)
+        judge(ada, 2)
+        judge(bob, 1)
+        client = manager_of(campaign)
+        client.get(f"/campaigns/{campaign.slug}/labels/")
+        work(campaign)
+        text = text_of(client.get(f"/campaigns/{campaign.slug}/labels/"))
+        assert "fewer than two runs to rank" in text
+        assert "undefined" in text
+
+
+class TestProgress:
+    def test_the_strip_counts_what_is_needed_made_and_complete(self):
+        campaign = make_campaign(n_topics=2, n_documents=2, judgements_per_pair=2)
+        ada, bob = make_annotator(campaign), make_annotator(campaign)
+        judge(ada, 1)
+        judge(bob, 1)  # closes the pair that ada began
+        judge(ada, 2)
+        text = text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/live"))
+        assert "3 of 8" in text
+        assert "1 of 4" in text
+        assert "1 now" in text  # pairs with one judgement only
+
+    def test_a_live_lease_says_why_the_pair_was_served(self):
+        campaign = make_campaign()
+        lease = scheduling.claim(make_annotator(campaign))
+        text = text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/"))
+        assert str(lease.why["rule"]) in text
+        assert "priority" in text
+
+    def test_a_stalled_pair_is_listed_after_a_day(self):
+        campaign = make_campaign(n_topics=1, n_documents=1)
+        judge(make_annotator(campaign), 1)
+        client = manager_of(campaign)
+        assert "Stalled pairs" not in text_of(client.get(f"/campaigns/{campaign.slug}/"))
+        Judgement.objects.update(judged_at=timezone.now() - timedelta(hours=30))
+        kept._kept.clear()  # the past does not change in earnest
+        assert "Stalled pairs" in text_of(client.get(f"/campaigns/{campaign.slug}/"))
+
+    def test_a_draft_leads_to_its_settings(self):
+        campaign = make_campaign(state="draft")
+        assert manager_of(campaign).get(f"/campaigns/{campaign.slug}/").status_code == 302
+
+
+class TestOnePerson:
+    def act(self, campaign, member, **data):
+        return manager_of(campaign).post(f"/campaigns/{campaign.slug}/people/{member.pseudonym}/act", data)
+
+    def test_a_message_reaches_the_annotator(self):
+        campaign = make_campaign()
+        ada = make_annotator(campaign)
+        self.act(campaign, ada, action="message", text="Mind the border between Topic and Partial.")
+        assert Message.objects.get().membership == ada
+        setup = client_of(ada.user).get(f"/api/v1/judging/{campaign.slug}/setup").json()
+        assert [m["text"] for m in setup["messages"]] == ["Mind the border between Topic and Partial."]
+
+    def test_an_empty_message_is_not_sent(self):
+        campaign = make_campaign()
+        self.act(campaign, make_annotator(campaign), action="message", text="  ")
+        assert not Message.objects.exists()
+
+    def test_a_paused_annotator_is_told_why_and_may_go_on_later(self):
+        campaign = make_campaign()
+        ada = make_annotator(campaign)
+        self.act(campaign, ada, action="pause", text="Please read the guidelines again.")
+        setup = client_of(ada.user).get(f"/api/v1/judging/{campaign.slug}/setup").json()
+        assert setup["state"] == "paused"
+        assert "read the guidelines" in str(setup)
+        self.act(campaign, ada, action="resume")
+        assert client_of(ada.user).get(f"/api/v1/judging/{campaign.slug}/setup").json()["state"] == "judging"
+
+    def test_an_exclusion_is_previewed_done_with_a_reason_and_reversed(self):
+        campaign = make_campaign(n_topics=1, n_documents=2, judgements_per_pair=2)
+        ada, bob = make_annotator(campaign), make_annotator(campaign)
+        for grade in (1, 2):
+            judge(ada, grade)
+            judge(bob, grade)
+        where = self.act(campaign, ada, action="preview").url
+        work(campaign)
+        client = manager_of(campaign)
+        text = text_of(client.get(where))
+        assert "2 would no longer count" in text
+        assert "of 2 with a label now" in text
+        client.post(where, {"reason": ""})
+        ada.refresh_from_db()
+        assert ada.standing == "active"  # not without a reason
+        client.post(where, {"reason": "clicks at random"})
+        ada.refresh_from_db()
+        assert (ada.standing, ada.standing_reason) == ("excluded", "clicks at random")
+        assert len(counted_table(campaign)) == 2
+        assert AuditEvent.objects.filter(action="excluded an annotator").get().details["reason"] == "clicks at random"
+        self.act(campaign, ada, action="include")
+        assert len(counted_table(campaign)) == 4
+
+    def test_the_preview_of_one_person_excludes_nobody_else(self):
+        campaign = make_campaign()
+        ada, bob = make_annotator(campaign), make_annotator(campaign)
+        where = self.act(campaign, ada, action="preview").url
+        other = where.replace(f"/{ada.pseudonym}/", f"/{bob.pseudonym}/")
+        assert manager_of(campaign).post(other, {"reason": "x"}).status_code == 404
+
+    def test_annotators_do_none_of_this(self):
+        campaign = make_campaign()
+        ada, bob = make_annotator(campaign), make_annotator(campaign)
+        response = client_of(ada.user).post(f"/campaigns/{campaign.slug}/people/{bob.pseudonym}/act", {"action": "pause", "text": "x"})
+        assert response.status_code == 403
+
+    def test_disagreements_are_shown_side_by_side_the_farthest_first(self):
+        campaign = make_campaign(n_topics=1, n_documents=2, judgements_per_pair=2)
+        ada, bob = make_annotator(campaign), make_annotator(campaign)
+        judge(ada, 1)
+        judge(ada, 0)
+        judge(bob, 2)
+        judge(bob, 3)
+        text = text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/people/{ada.pseudonym}/"))
+        rows = text.split("Where A001 and the others differ")[1]
+        assert rows.index("Wrong A002: Perfect") < rows.index("Topic A002: Partial")
+        assert "A002:" in rows
+
+
+class TestAdjudication:
+    def test_a_managers_label_is_marked_and_can_be_withdrawn(self):
+        campaign = make_campaign()
+        ada, bob = make_annotator(campaign), make_annotator(campaign)
+        judge(ada, 0)
+        pair = judge(bob, 3).pair
+        client = manager_of(campaign)
+        assert "Adjudicate" in text_of(client.get(f"/campaigns/{campaign.slug}/agreement/"))
+        client.post(f"/campaigns/{campaign.slug}/pairs/{pair.pk}/", {"grade": "2", "reason": "answers a part"})
+        pair.refresh_from_db()
+        assert (pair.adjudicated_grade, pair.adjudicated_reason) == (2, "answers a part")
+        assert "adjudicated" in text_of(client.get(f"/campaigns/{campaign.slug}/labels/"))
+        client.post(f"/campaigns/{campaign.slug}/pairs/{pair.pk}/", {"withdraw": "1"})
+        pair.refresh_from_db()
+        assert pair.adjudicated_grade is None
+
+    def test_a_pair_of_another_campaign_is_not_found(self):
+        pair = make_campaign().pairs.first()
+        other = make_campaign()
+        assert manager_of(other).get(f"/campaigns/{other.slug}/pairs/{pair.pk}/").status_code == 404
+
+
+class TestGold:
+    def test_a_pair_becomes_gold_with_its_explanation(self):
+        campaign = make_campaign()
+        pair = campaign.pairs.first()
+        client = manager_of(campaign)
+        client.post(f"/campaigns/{campaign.slug}/gold/", {"pair": pair.pk, "kind": "gold", "grade": "3", "explanation": "names the answer"})
+        pair.refresh_from_db()
+        assert (pair.kind, pair.gold_grade, pair.gold_explanation) == ("gold", 3, "names the answer")
+        assert "names the answer" in client.get(f"/campaigns/{campaign.slug}/gold/").content.decode()
+
+    def test_gold_without_a_grade_is_refused(self):
+        campaign = make_campaign()
+        pair = campaign.pairs.first()
+        response = manager_of(campaign).post(
+            f"/campaigns/{campaign.slug}/gold/", {"pair": pair.pk, "kind": "gold", "grade": ""}, follow=True
+        )
+        assert "known grade must be one of the scale" in text_of(response)
+        assert not Pair.objects.filter(kind="gold").exists()
+
+    def test_unanimous_pairs_are_proposed(self):
+        campaign = make_campaign(n_topics=1, n_documents=1)
+        for _ in range(3):
+            judge(make_annotator(campaign), 2)
+        proposals = manager_of(campaign).get(f"/campaigns/{campaign.slug}/gold/").context["proposals"]
+        assert [pair.proposed for pair in proposals] == [2]
+
+
+def test_feedback_is_summarised_with_its_n():
+    campaign = make_campaign()
+    for score, text in (("VERY_GOOD", "clear"), ("GOOD", ""), ("GOOD", "")):
+        Feedback.objects.create(membership=make_annotator(campaign), score=score, text=text)
+    text = text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/feedback/"))
+    assert "(n = 3)" in text
+    assert "clear" in text
+    assert "66.667" in text
+
+
+def test_text_of_annotators_and_documents_cannot_run():
+    campaign = make_campaign()
+    Feedback.objects.create(membership=make_annotator(campaign), score="GOOD", text="<script>alert(1)</script>")
+    assert "<script>alert" not in manager_of(campaign).get(f"/campaigns/{campaign.slug}/feedback/").content.decode()
+
+
+class TestBadAnnotatorsAreSeen:
+    """A campaign with a random clicker, a speeder, a contrarian and a Topic/Partial confuser among eight good annotators."""
+
+    KINDS = (*["good"] * 8, "random", "speeder", "contrarian", "confuser")
+
+    @pytest.fixture
+    def campaign(self) -> Campaign:
+        random = np.random.default_rng(5)
+        campaign = make_campaign(n_topics=8, n_documents=26, judgements_per_pair=4, min_active_seconds=0.5)
+        truth: dict[int, int] = {}
+        members = [(make_annotator(campaign, simulated=True), kind) for kind in self.KINDS]
+        self.names = {kind: member.pseudonym for member, kind in members}
+        moment = timezone.now() - timedelta(days=2)
+        while members:
+            for i in random.permutation(len(members)).tolist():  # else always the same four would meet
+                member, kind = members[i]
+                moment += timedelta(seconds=20)
+                lease = scheduling.claim(member, now=moment)
+                if lease is None:
+                    members.remove((member, kind))
+                    break
+                grade = truth.setdefault(lease.pair_id, int(random.integers(4)))
+                if kind == "random" or kind == "speeder":
+                    grade = int(random.integers(4))
+                elif kind == "contrarian":
+                    grade = 3 - grade
+                elif kind == "confuser" and grade in (1, 2):
+                    grade = 3 - grade if random.random() < 0.85 else grade
+                elif random.random() < 0.12:
+                    grade = int(np.clip(grade + random.choice([-1, 1]), 0, 3))
+                seconds = random.uniform(0.6, 3) if kind == "speeder" else random.uniform(10, 60)
+                ms = int(seconds * 1000)
+                answer = Answer(grade=grade, active_ms=ms, wall_ms=ms, judged_at=None)
+                submit(member, lease=lease.token, key=uuid.uuid4(), answer=answer, now=moment + timedelta(milliseconds=ms + 300))
+        return campaign
+
+    def test_each_is_flagged_and_excluding_two_of_them_raises_alpha(self, campaign):
+        client = manager_of(campaign)
+        people = client.get(f"/campaigns/{campaign.slug}/people/").context["people"]
+        raised = {person.membership.pseudonym: {flag.name for flag in person.flags} for person in people}
+        assert "agrees no better than chance" in raised[self.names["random"]]
+        assert "fast" in raised[self.names["speeder"]]
+        assert "against the others" in raised[self.names["contrarian"]]
+        assert "confuses Topic and Partial" in raised[self.names["confuser"]]
+        good = [
+            flags for name, flags in raised.items() if name not in {self.names[k] for k in ("random", "speeder", "contrarian", "confuser")}
+        ]
+        assert good == [set()] * 8
+        before = krippendorff_alpha(counted_table(campaign).counts, level="ordinal")
+        for kind in ("random", "speeder"):
+            member = Membership.objects.get(campaign=campaign, pseudonym=self.names[kind])
+            where = client.post(f"/campaigns/{campaign.slug}/people/{member.pseudonym}/act", {"action": "preview"}).url
+            work(campaign)
+            client.post(where, {"reason": f"{kind}"})
+        after = krippendorff_alpha(counted_table(campaign).counts, level="ordinal")
+        assert after > before + 0.05

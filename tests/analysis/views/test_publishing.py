@@ -1,0 +1,233 @@
+"""The export page and its files: who may, what arrives, and that it is in the audit trail; the same in the API and the commands."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+
+import pytest
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+from django.test import Client
+
+from analysis.models import Recipe, Release
+from analysis.services.archive import Plan, write_archive
+from analysis.services.exports import EXPORTS
+from annotation.models import AuditEvent
+from annotation.services.people import create_api_token
+from pooling import jobs
+from pooling.models import Job
+from tests.analysis.commands.judged_file import refused, run
+from tests.analysis.exported import BINARY, GRADED, examples_campaign
+from tests.annotation.test_campaign_pages import client_of, manager_of
+from tests.builders import make_annotator, make_campaign, make_user
+
+pytestmark = pytest.mark.django_db
+PAGES = ["export/", "export/files/qrels", "export/files/judgements"]
+ACTIONS = ["export/recipes/", "export/recipes/1/"]
+API = ["exports/", "exports/qrels", "recipes/"]
+
+
+@pytest.fixture
+def campaign():
+    return examples_campaign()
+
+
+def content(response) -> str:
+    return b"".join(response.streaming_content).decode()
+
+
+@pytest.mark.parametrize("page", PAGES)
+class TestWhoMaySeePages:
+    def test_the_anonymous_are_sent_to_sign_in(self, page):
+        address = f"/campaigns/{make_campaign().slug}/{page}"
+        assert Client().get(address).url == f"/sign-in?next={address}"
+
+    def test_strangers_and_managers_of_other_campaigns_find_nothing(self, page):
+        address = f"/campaigns/{make_campaign().slug}/{page}"
+        assert client_of(make_user()).get(address).status_code == 404
+        assert manager_of(make_campaign()).get(address).status_code == 404
+
+    def test_annotators_are_refused(self, page):
+        campaign = make_campaign()
+        assert client_of(make_annotator(campaign).user).get(f"/campaigns/{campaign.slug}/{page}").status_code == 403
+
+    def test_managers_may_and_cannot_post(self, page):
+        campaign = make_campaign()
+        assert manager_of(campaign).get(f"/campaigns/{campaign.slug}/{page}").status_code == 200
+        assert manager_of(campaign).post(f"/campaigns/{campaign.slug}/{page}").status_code == 405
+
+
+@pytest.mark.parametrize("page", [*ACTIONS, "export/difference", "export/releases/1.zip"])
+def test_recipes_and_releases_ask_the_same_permissions(page):
+    campaign = make_campaign()
+    address = f"/campaigns/{campaign.slug}/{page}"
+    call = "post" if page in ACTIONS else "get"
+    assert getattr(Client(), call)(address).url == f"/sign-in?next={address}"
+    assert getattr(client_of(make_user()), call)(address).status_code == 404
+    assert getattr(manager_of(make_campaign()), call)(address).status_code == 404
+    assert getattr(client_of(make_annotator(campaign).user), call)(address).status_code == 403
+
+
+def test_only_who_may_make_campaigns_may_import_one():
+    assert Client().get("/import-campaign/").url == "/sign-in?next=/import-campaign/"
+    assert client_of(make_user()).get("/import-campaign/").status_code == 403
+    assert client_of(make_user()).post("/import-campaign/").status_code == 403
+    assert client_of(make_user(may_create=True)).get("/import-campaign/").status_code == 200
+
+
+@pytest.mark.parametrize("address", API)
+def test_the_api_asks_the_same_permissions(address):
+    campaign = make_campaign()
+    path = f"/api/v1/campaigns/{campaign.slug}/{address}"
+    assert Client().get(path).status_code in (401, 403)
+    assert client_of(make_user()).get(path).status_code == 404
+    assert client_of(make_annotator(campaign).user).get(path).status_code == 403
+    assert manager_of(campaign).get(path).status_code == 200
+
+
+def test_each_file_arrives_under_its_name_and_leaves_a_row_in_the_audit_trail(campaign):
+    client = manager_of(campaign)
+    for export in EXPORTS.values():
+        response = client.get(f"/campaigns/{campaign.slug}/export/files/{export.name}")
+        assert response.status_code == 200
+        assert response["Content-Disposition"] == f'attachment; filename="{campaign.slug}-{export.file}"'
+    assert AuditEvent.objects.filter(campaign=campaign, action="exported").count() == len(EXPORTS)
+
+
+def test_qrels_follow_the_choices_in_the_address(campaign):
+    client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/export/files/qrels"
+    assert content(client.get(address)) == GRADED
+    assert content(client.get(address, {"min_judgements": 5})) == "t2 0 d3 1\n"
+    assert content(client.get(f"/campaigns/{campaign.slug}/export/files/qrels-binary")) == BINARY
+
+
+def test_choices_that_are_none_come_back_as_the_page_with_the_reason(campaign):
+    response = manager_of(campaign).get(f"/campaigns/{campaign.slug}/export/files/qrels", {"method": "magic", "min_judgements": 0})
+    assert response.status_code == 400
+    assert set(response.context["form"].errors) == {"method", "min_judgements"}
+    assert manager_of(campaign).get(f"/campaigns/{campaign.slug}/export/files/nothing").status_code == 404
+
+
+def test_the_page_carries_the_choices_into_the_links_of_files_that_heed_them(campaign):
+    page = (
+        manager_of(campaign).get(f"/campaigns/{campaign.slug}/export/", {"method": "median", "exclude": ["A001", "A002"]}).content.decode()
+    )
+    assert "export/files/qrels?method=median&amp;exclude=A001&amp;exclude=A002" in page
+    assert 'export/files/topics"' in page
+
+
+def test_the_page_asks_no_more_questions_when_there_are_more_annotators(campaign, django_assert_max_num_queries):
+    client = manager_of(campaign)
+    for _ in range(5):
+        make_annotator(campaign)
+    with django_assert_max_num_queries(20):
+        client.get(f"/campaigns/{campaign.slug}/export/")
+
+
+def test_a_token_fetches_the_same_bytes_from_the_api(campaign):
+    token = create_api_token(user=campaign.memberships.get(role="manager").user, name="script")
+    client = Client(headers={"Authorization": f"Token {token}"})
+    path = f"/api/v1/campaigns/{campaign.slug}/exports/"
+    assert [row["name"] for row in client.get(path).json()] == list(EXPORTS)
+    assert content(client.get(path + "qrels")) == GRADED
+    assert client.get(path + "qrels", {"method": "magic"}).status_code == 400
+    assert client.get(path + "nothing").status_code == 404
+
+
+def test_the_commands_write_the_same_bytes(campaign, tmp_path):
+    file = tmp_path / "q.txt"
+    result = run("export_qrels", "--campaign", campaign.slug, "--output", str(file))
+    assert file.read_text() == GRADED
+    assert (result["pairs"], result["labels"], result["judgements"]) == (6, {"0": 2, "1": 2, "2": 2}, 18)
+    out = io.StringIO()
+    call_command("export_qrels", "--campaign", campaign.slug, "--grades", "binary", stdout=out)
+    assert out.getvalue() == BINARY
+    run("export_judgements", "--campaign", campaign.slug, "--output", str(tmp_path / "j.tsv"))
+    run("aggregate", str(tmp_path / "j.tsv"), "--output", str(file))
+    assert file.read_text() == GRADED
+
+
+def test_the_commands_refuse_what_is_not_there(campaign):
+    assert refused("export_qrels", "--campaign", "nowhere")[0] == 2
+    status, out, err = refused("export_qrels", "--campaign", campaign.slug, "--threshold", "9", "--exclude", "Zoe")
+    assert (status, out) == (2, "")
+    assert "one of 1, 2, 3" in err
+    assert "Zoe" in err
+
+
+def recipe_data(name: str, **changes) -> dict[str, object]:
+    data = {"name": name, "method": "majority", "min_judgements": 2, "threshold": 2, "min_seconds": 0} | changes
+    return {f"recipe-{key}": value for key, value in data.items()}
+
+
+def test_a_manager_writes_recipes_compares_them_builds_a_release_and_downloads_it(campaign):
+    client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/export/"
+    assert client.post(address + "recipes/", recipe_data("usual")).status_code == 302
+    assert client.post(address + "recipes/", recipe_data("strict", min_judgements=5, exclude=["A001"])).status_code == 302
+    again = client.post(address + "recipes/", recipe_data("usual"))
+    assert again.status_code == 400
+    assert "There is a recipe of this name" in again.content.decode()
+    usual, strict = Recipe.objects.get(name="usual"), Recipe.objects.get(name="strict")
+    assert (strict.choices["min_judgements"], strict.choices["exclude"]) == (5, ["A001"])
+    page = client.get(address + "difference", {"first": usual.pk, "second": strict.pk}).content.decode()
+    assert "Labels that differ" in page
+    assert client.get(address + "difference", {"first": usual.pk, "second": usual.pk}).url == address
+    client.post(f"{address}recipes/{usual.pk}/", {"action": "build"})
+    job = Job.objects.get(kind="build release")
+    assert "Waiting for the background worker" in client.get(address).content.decode()
+    jobs.run_job(job.pk)
+    release = Release.objects.get()
+    assert release.digest[:12] in client.get(address).content.decode()
+    response = client.get(f"{address}releases/{release.pk}.zip")
+    assert f"{campaign.slug}-release-{release.digest[:12]}.zip" in response["Content-Disposition"]
+    assert hashlib.sha256(b"".join(response.streaming_content)).hexdigest() == release.digest
+    client.post(f"{address}recipes/{usual.pk}/", {"action": "delete"})
+    client.post(f"{address}recipes/{strict.pk}/", {"action": "delete"})
+    assert [recipe.name for recipe in Recipe.objects.all()] == ["usual"]  # it has a release
+    other = manager_of(make_campaign())
+    assert other.get(f"/campaigns/{campaign.slug}/export/releases/{release.pk}.zip").status_code == 404
+    release.file.delete(save=False)
+
+
+def test_a_release_of_one_campaign_is_not_found_under_another(campaign):
+    theirs = make_campaign()
+    recipe = Recipe.objects.create(campaign=campaign, name="x")
+    release = Release.objects.create(recipe=recipe, digest="0" * 64)
+    assert manager_of(theirs).get(f"/campaigns/{theirs.slug}/export/releases/{release.pk}.zip").status_code == 404
+    assert manager_of(theirs).post(f"/campaigns/{theirs.slug}/export/recipes/{recipe.pk}/").status_code == 404
+    assert manager_of(theirs).get(f"/api/v1/campaigns/{theirs.slug}/releases/{release.pk}.zip").status_code == 404
+
+
+def test_the_api_makes_a_recipe_and_builds_its_release(campaign):
+    client, path = manager_of(campaign), f"/api/v1/campaigns/{campaign.slug}/"
+    made = client.post(path + "recipes/", {"name": "usual", "method": "median"}, content_type="application/json")
+    assert (made.status_code, made.json()["method"]) == (201, "median")
+    assert client.post(path + "recipes/", {"name": "x", "threshold": 9}, content_type="application/json").status_code == 400
+    job = client.post(f"{path}recipes/{made.json()['id']}/build")
+    assert job.status_code == 202
+    jobs.run_job(job.json()["id"])
+    (recipe,) = client.get(path + "recipes/").json()
+    (release,) = recipe["releases"]
+    assert hashlib.sha256(b"".join(client.get(f"{path}releases/{release['id']}.zip").streaming_content)).hexdigest() == release["sha256"]
+    Release.objects.get().file.delete(save=False)
+
+
+def test_an_uploaded_release_becomes_a_campaign_and_what_is_none_says_why(campaign):
+    out = io.BytesIO()
+    write_archive(campaign, Plan(), out)
+    user = make_user(may_create=True)
+    client = client_of(user)
+    for data, state in ((out.getvalue(), Job.State.DONE), (b"PK nothing", Job.State.FAILED)):
+        response = client.post("/import-campaign/", {"archive": SimpleUploadedFile("release.zip", data)})
+        job = Job.objects.latest("pk")
+        assert response.url == f"/jobs/{job.pk}/"
+        jobs.run_job(job.pk)
+        job.refresh_from_db()
+        assert job.state == state
+        assert not default_storage.exists(job.parameters["stored"])
+    assert "damaged" in job.report["problems"][0]["problem"]
+    made = user.memberships.get().campaign
+    assert made.slug == f"{campaign.slug}-2"
+    assert client.post("/import-campaign/", {}).status_code == 400

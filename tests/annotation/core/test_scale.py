@@ -1,0 +1,40 @@
+"""Which scales can be used."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.core import scale
+from annotation.models import default_scale
+
+
+def grades(*values, **changes):
+    return [{"value": value, "name": f"grade {value}", "shape": "disc", **changes} for value in values]
+
+
+def test_the_default_scale_is_in_order():
+    assert scale.problems(default_scale(), threshold=2) == []
+
+
+def test_two_and_nine_grades_will_do():
+    assert scale.problems(grades(0, 1), threshold=1) == []
+    assert scale.problems(grades(*range(9)), threshold=3) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "threshold", "said"),
+    [
+        (grades(0), 0, "2 to 9"),
+        (grades(*range(10)), 1, "2 to 9"),
+        (grades(1, 0), 1, "lowest first"),
+        (grades(0, 0, 1), 1, "lowest first"),
+        (grades(0, "1"), 1, "whole number"),
+        (grades(0, 1), 0, "lowest relevant grade"),
+        (grades(0, 1), 5, "lowest relevant grade"),
+        (grades(0, 1, name="same"), 1, "same name"),
+        (grades(0, 1, name=" "), 1, "needs a name"),
+        (grades(0, 1, shape="skull"), 1, "shape"),
+    ],
+)
+def test_a_scale_that_cannot_be_used_says_why(given, threshold, said):
+    assert said in " ".join(scale.problems(given, threshold=threshold))

@@ -1,0 +1,87 @@
+"""The test before judging, and how people do where the grade is known."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+
+from annotation.models import Pair
+from annotation.selectors.judging import audit_invariants
+from annotation.selectors.qualification import Score, known_scores
+from annotation.services import campaigns, judging, qualification, serving
+from annotation.services.errors import Refused
+from annotation.services.judging import Answer
+from tests.builders import judge, make_annotator, make_campaign, submit
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def campaign():
+    """Three qualification pairs of grade 2, to be right in two of three; three normal ones."""
+    made = make_campaign(n_topics=1, n_documents=6, judgements_per_pair=1, qualification_pass=0.66)
+    for pair in made.pairs.order_by("position")[3:]:
+        campaigns.set_kind(pair, Pair.Kind.QUALIFICATION, gold_grade=2, explanation="It answers a part.")
+    made.refresh_from_db()
+    return made
+
+
+def answers(member, grades):
+    """The states and feedback on the way through the test."""
+    told = []
+    for grade in grades:
+        served = serving.top_up(member, want=1)
+        assert served.situation.state == "qualification"
+        told.append(submit(member, served.leases[0], grade).feedback)
+    return told
+
+
+def test_the_test_comes_first_explains_each_answer_and_opens_the_way(campaign):
+    ada = make_annotator(campaign)
+    told = answers(ada, [2, 0, 2])
+    assert [row["right"] for row in told] == [True, False, True]
+    assert told[1] == {"right": False, "gold_grade": 2, "explanation": "It answers a part."}
+    served = serving.top_up(ada, want=3)
+    assert served.situation.state == "judging"
+    assert {lease.pair.kind for lease in served.leases} == {"normal"}
+    assert served.situation.progress.judged == 0
+    assert audit_invariants(campaign) == []
+
+
+def test_who_fails_is_paused_with_the_reason_and_can_be_let_in(campaign):
+    ada = make_annotator(campaign)
+    answers(ada, [0, 0, 2])
+    situation = serving.top_up(ada, want=3).situation
+    assert situation.state == "paused"
+    assert "qualification was not passed" in situation.details["reason"]
+    qualification.let_in(ada, actor=campaign.created_by)
+    assert serving.top_up(ada, want=3).situation.state == "judging"
+
+
+def test_answers_of_the_test_enter_no_labels_and_cannot_be_changed(campaign):
+    ada = make_annotator(campaign)
+    served = serving.top_up(ada, want=1)
+    row = submit(ada, served.leases[0], 0).judgement
+    assert row.standing == "extra"
+    with pytest.raises(Refused, check=lambda error: error.code == "qualification_final"):
+        judging.revise(ada, row.pk, key=uuid.uuid4(), answer=Answer(grade=2))
+
+
+def test_everybody_takes_the_same_test_and_pairs_of_it_are_not_served_later(campaign):
+    for _ in range(2):
+        answers(make_annotator(campaign), [2, 2, 2])
+    pairs = campaign.pairs.filter(kind="qualification")
+    assert all(pair.judgements.count() == 2 for pair in pairs)
+
+
+def test_results_are_counted_for_each_person(campaign):
+    gold = campaign.pairs.order_by("position").first()
+    campaigns.set_kind(gold, Pair.Kind.GOLD, gold_grade=3)
+    campaign.refresh_from_db()
+    ada = make_annotator(campaign)
+    answers(ada, [2, 0, 2])
+    ada.refresh_from_db()
+    for _ in range(3):
+        judge(ada, 3)
+    assert known_scores(campaign) == {ada.pk: {"qualification": Score(2, 3, 3), "gold": Score(1, 1, 1)}}

@@ -1,0 +1,34 @@
+"""The rules of scheduling and of standings hold on PostgreSQL, too, whose claims are other SQL: the same tests, run there."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.postgresql
+def test_scheduling_and_standings_pass_their_tests_on_postgresql(postgresql_url):
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "tests/annotation/services/test_scheduling.py",
+        "tests/annotation/services/test_standing.py",
+        "-q",
+        "-x",
+        "-p",
+        "no:cacheprovider",
+        "--create-db",
+    ]
+    env = {**os.environ, "ASSAY_TEST_DATABASE_URL": postgresql_url, "DJANGO_SETTINGS_MODULE": "tests.settings_postgresql"}
+    for name in [name for name in env if name.startswith("PYTEST_")]:
+        del env[name]
+    done = subprocess.run([*command, "--ds", "tests.settings_postgresql"], cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert " passed" in done.stdout

@@ -1,0 +1,282 @@
+"""Signing in, joining, the home and account pages: who may, who may not, and what people are told."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.core import mail
+from django.core.cache import cache
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from annotation.models import ApiTokenRow, Membership
+from annotation.services import people
+from pooling.formats.errors import FormatError
+from tests.builders import PASSWORD, make_annotator, make_campaign, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _no_remembered_attempts():
+    cache.clear()
+
+
+def client_of(user) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+class TestSigningIn:
+    def test_the_right_password_leads_home(self, client):
+        make_user("ada")
+        response = client.post("/sign-in", {"username": "ada", "password": PASSWORD})
+        assert (response.status_code, response.url) == (302, "/")
+
+    def test_a_wrong_password_and_an_unknown_name_get_the_same_sentence(self, client):
+        make_user("ada")
+        answers = [client.post("/sign-in", {"username": name, "password": "wrong"}) for name in ("ada", "nobody")]
+        assert [a.status_code for a in answers] == [400, 400]
+        assert all("do not match" in a.content.decode() for a in answers)
+
+    def test_after_ten_failures_even_the_right_password_has_to_wait(self, client):
+        make_user("ada")
+        for _ in range(10):
+            client.post("/sign-in", {"username": "ada", "password": "wrong"})
+        response = client.post("/sign-in", {"username": "ada", "password": PASSWORD})
+        assert response.status_code == 400
+        assert "Wait five minutes" in response.content.decode()
+
+    def test_the_dialog_of_the_judging_page_gets_json(self, client):
+        make_user("ada")
+        bad = client.post("/sign-in", {"username": "ada", "password": "wrong"}, headers={"accept": "application/json"})
+        assert bad.status_code == 400
+        assert bad.json()["error"]["code"] == "not_signed_in"
+        good = client.post("/sign-in", {"username": "ada", "password": PASSWORD}, headers={"accept": "application/json"})
+        assert good.status_code == 204
+
+    def test_the_page_after_signing_in_is_never_on_another_host(self, client):
+        make_user("ada")
+        response = client.post("/sign-in", {"username": "ada", "password": PASSWORD, "next": "https://evil.example/x"})
+        assert response.url == "/"
+
+    def test_signing_out_needs_a_post(self):
+        client = client_of(make_user())
+        assert client.get("/sign-out").status_code == 405
+        assert client.post("/sign-out").status_code == 302
+        assert client.get("/account").status_code == 302
+
+
+class TestSignInLinks:
+    def ask(self, client, email="ada@example.org") -> str:
+        client.post("/sign-in/link", {"email": email})
+        return mail.outbox[0].body.split("http://testserver")[1].split()[0] if mail.outbox else ""
+
+    def test_a_link_signs_in_once(self, client):
+        user = make_user("ada")
+        user.email = "ada@example.org"
+        user.save()
+        path = self.ask(client)
+        assert client.get(path).status_code == 200
+        assert "_auth_user_id" not in client.session  # looking at the link signs nobody in: mail scanners do that
+        assert client.post(path).status_code == 302
+        assert client.session["_auth_user_id"] == str(user.pk)
+        assert Client().get(path).status_code == 410
+
+    def test_a_link_is_no_longer_good_after_half_an_hour(self, monkeypatch):
+        user = make_user("ada")
+        path = people.sign_in_path(user).split("/")
+        assert people.user_of_sign_in_link(*path) == user
+        later = people.sign_in_links._now() + timedelta(minutes=31)
+        monkeypatch.setattr(people.sign_in_links, "_now", lambda: later)
+        assert people.user_of_sign_in_link(*path) is None
+
+    def test_an_unknown_address_gets_the_same_page_and_no_mail(self, client):
+        response = client.post("/sign-in/link", {"email": "nobody@example.org"})
+        assert response.status_code == 200
+        assert mail.outbox == []
+
+    @pytest.mark.parametrize("path", ["/sign-in/link/x/y", "/sign-in/link/MQ/abc-def", "/sign-in/link/!!/-"])
+    def test_a_made_up_link_is_refused(self, client, path):
+        make_user()
+        assert client.get(path).status_code == 410
+
+
+class TestJoining:
+    def test_a_stranger_makes_an_account_and_judges(self, client):
+        campaign = make_campaign()
+        invitation = people.invite(campaign=campaign, actor=None)
+        page = client.get(f"/join/{invitation.token}")
+        assert campaign.name in page.content.decode()
+        response = client.post(f"/join/{invitation.token}", {"username": "grace", "password": "a long enough one"})
+        assert (response.status_code, response.url) == (302, f"/judge/{campaign.slug}/")
+        membership = Membership.objects.get(user__username="grace")
+        assert (membership.role, membership.pseudonym) == ("annotator", "A001")
+
+    def test_a_taken_name_and_a_weak_password_are_said(self, client):
+        make_user("ada")
+        invitation = people.invite(campaign=make_campaign(), actor=None)
+        response = client.post(f"/join/{invitation.token}", {"username": "Ada", "password": "short"})
+        text = response.content.decode()
+        assert response.status_code == 400
+        assert "taken" in text
+        assert "too short" in text
+
+    def test_a_code_may_be_typed_in_small_letters_with_spaces(self, client):
+        invitation = people.invite(campaign=make_campaign(), actor=None)
+        code = invitation.code.lower()
+        response = client.post("/join", {"code": f"{code[:4]} {code[4:]}"})
+        assert (response.status_code, response.url) == (302, f"/join/{invitation.token}")
+
+    def test_joining_twice_changes_nothing(self):
+        campaign, user = make_campaign(), make_user()
+        invitation = people.invite(campaign=campaign, actor=None)
+        first = people.join(invitation=invitation, user=user)
+        assert people.join(invitation=invitation, user=user) == first
+        invitation.refresh_from_db()
+        assert invitation.n_uses == 1
+
+    @pytest.mark.parametrize(
+        ("change", "word"),
+        [
+            ({"revoked_at": timezone.now()}, "withdrawn"),
+            ({"expires_at": timezone.now() - timedelta(minutes=1)}, "expired"),
+            ({"max_uses": 1, "n_uses": 1}, "used already"),
+        ],
+    )
+    def test_an_invitation_that_is_no_longer_good_says_why(self, client, change, word):
+        invitation = people.invite(campaign=make_campaign(), actor=None)
+        for name, value in change.items():
+            setattr(invitation, name, value)
+        invitation.save()
+        response = client.get(f"/join/{invitation.token}")
+        assert response.status_code == 410
+        assert word in response.content.decode()
+
+    def test_a_personal_invitation_lets_one_in(self):
+        invitation = people.invite(campaign=make_campaign(), actor=None, max_uses=1)
+        people.join(invitation=invitation, user=make_user())
+        with pytest.raises(people.PeopleError, match="used already"):
+            people.join(invitation=invitation, user=make_user())
+
+    def test_pseudonyms_go_on_counting(self):
+        campaign = make_campaign()
+        assert [make_annotator(campaign).pseudonym for _ in range(3)] == ["A001", "A002", "A003"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_people_with_a_link_for_one_at_the_same_moment_are_one_member():
+    invitation = people.invite(campaign=make_campaign(), actor=None, max_uses=1)
+    users = [make_user(), make_user()]
+    outcomes: list[str] = []
+    start = threading.Barrier(2)
+
+    def try_to_join(user) -> None:
+        start.wait()
+        try:
+            people.join(invitation=invitation, user=user)
+            outcomes.append("in")
+        except people.PeopleError:
+            outcomes.append("refused")
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=try_to_join, args=(user,)) for user in users]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == ["in", "refused"]
+    assert Membership.objects.filter(campaign=invitation.campaign, role="annotator").count() == 1
+
+
+class TestNames:
+    def test_a_plain_column_and_a_header_with_addresses(self):
+        assert people.read_names("Ada\nGrace\n") == [("Ada", ""), ("Grace", "")]
+        assert people.read_names("email,name\nada@example.org,Ada\n") == [("Ada", "ada@example.org")]
+        assert people.read_names("name\temail\nAda\tada@example.org\n") == [("Ada", "ada@example.org")]
+
+    def test_every_mistake_is_named_with_its_line(self):
+        with pytest.raises(FormatError) as caught:
+            people.read_names("name,email\nAda,ada@example\nGrace,g@example.org\nG,g@example.org\n")
+        assert [(p.line, p.problem.split()[-1]) for p in caught.value.problems] == [(2, "address"), (4, "twice")]
+
+    def test_an_empty_file_is_refused(self):
+        with pytest.raises(FormatError, match="no names"):
+            people.read_names("\n\n")
+
+
+class TestHome:
+    def test_an_annotator_sees_progress_and_one_button(self):
+        campaign = make_campaign(target_per_annotator=20, deadline=timezone.now() + timedelta(days=2))
+        member = make_annotator(campaign)
+        text = client_of(member.user).get("/").content.decode()
+        assert "Start judging" in text
+        assert "0 of 20" in text
+        assert "Campaigns you manage" not in text
+
+    def test_the_deadline_is_shown_in_ones_own_time_zone(self):
+        deadline = timezone.now().replace(year=2030, month=1, day=15, hour=12, minute=0)
+        member = make_annotator(make_campaign(deadline=deadline))
+        client = client_of(member.user)
+        session = client.session
+        session["time_zone"] = "Asia/Tokyo"
+        session.save()
+        assert "15 Jan 2030, 21:00" in client.get("/").content.decode()
+
+    def test_a_draft_is_not_shown_to_its_annotators(self):
+        campaign = make_campaign(state="draft")
+        assert campaign.name not in client_of(make_annotator(campaign).user).get("/").content.decode()
+
+    def test_queries_do_not_grow_with_the_campaigns(self, django_assert_max_num_queries):
+        user = make_user()
+        for _ in range(6):
+            people.add_member(campaign=make_campaign(), user=user, role="annotator")
+        client = client_of(user)
+        client.get("/")
+        with django_assert_max_num_queries(8):
+            client.get("/")
+
+    def test_an_empty_installation_says_how_to_begin(self, client):
+        assert "createsuperuser" in client.get("/").content.decode()
+
+    def test_strangers_are_sent_to_sign_in(self, client):
+        make_user()
+        assert client.get("/").url == "/sign-in"
+
+
+class TestAccount:
+    def test_a_token_is_shown_once_stored_as_digest_and_opens_the_api(self):
+        member = make_annotator(make_campaign())
+        client = client_of(member.user)
+        text = client.post("/account", {"action": "token", "name": "script"}).content.decode()
+        token = next(word for word in text.replace("<", " ").replace(">", " ").split() if word.startswith("assay_"))
+        assert token not in client.get("/account").content.decode()
+        assert not ApiTokenRow.objects.filter(digest=token).exists()
+        address = f"/api/v1/judging/{member.campaign.slug}/setup"
+        assert Client().get(address, headers={"authorization": f"Token {token}"}).status_code == 200
+        assert Client().get(address, headers={"authorization": "Token assay_wrong"}).status_code == 401
+
+    def test_nobody_drops_the_token_of_another(self):
+        ada, grace = make_user(), make_user()
+        people.create_api_token(user=ada, name="hers")
+        client_of(grace).post("/account", {"action": "drop-token", "token": ApiTokenRow.objects.get().pk})
+        assert ApiTokenRow.objects.count() == 1
+
+    def test_the_password_changes_only_with_the_current_one(self):
+        user = make_user()
+        client = client_of(user)
+        assert client.post("/account", {"action": "password", "current": "wrong", "new": "another good one"}).status_code == 400
+        assert client.post("/account", {"action": "password", "current": PASSWORD, "new": "another good one"}).status_code == 302
+        user.refresh_from_db()
+        assert user.check_password("another good one")
+
+    def test_the_time_zone_is_kept_for_the_next_sign_in(self, client):
+        user = make_user("ada")
+        client_of(user).post("/account", {"action": "details", "email": "", "time_zone": "Europe/Vienna"})
+        client.post("/sign-in", {"username": "ada", "password": PASSWORD})
+        assert client.session["time_zone"] == "Europe/Vienna"

@@ -1,0 +1,100 @@
+"""`manage.py simulate_annotators`: a whole campaign over HTTP and directly."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from annotation.models import ApiTokenRow, Judgement, Membership
+from annotation.selectors.judging import audit_invariants
+from annotation.services import campaigns
+from tests.builders import make_campaign
+
+
+@pytest.fixture
+def qrels(tmp_path):
+    """Documents d1 and d2 are Perfect, d3 is Topic, of two topics."""
+    path = tmp_path / "truth.txt"
+    path.write_text("".join(f"t{topic} 0 d{document} {grade}\n" for topic in (1, 2) for document, grade in ((1, 3), (2, 3), (3, 1))))
+    return path
+
+
+def simulate(campaign, qrels, *arguments):
+    out = StringIO()
+    call_command("simulate_annotators", "--json", "--campaign", campaign.slug, "--qrels", str(qrels), *arguments, stdout=out)
+    return json.loads(out.getvalue())
+
+
+@pytest.mark.django_db
+def test_a_campaign_directly_ends_complete_without_overshoot(qrels):
+    campaign = make_campaign(n_topics=2, n_documents=6, judgements_per_pair=3)
+    found = simulate(campaign, qrels, "--direct", "--annotators", "5", "--reliability", "1")
+    assert (found["judgements"], found["standings"], found["slots_left"], found["slots_held"]) == (36, {"counted": 36}, 0, 0)
+    assert audit_invariants(campaign) == []
+    grades = set(Judgement.objects.values_list("pair__entry__docno", "grade"))
+    assert grades == {("d1", 3), ("d2", 3), ("d3", 1), ("d4", 0), ("d5", 0), ("d6", 0)}
+    assert not Judgement.objects.filter(judged_at__gt=timezone.now()).exists()
+
+
+@pytest.mark.django_db
+def test_everything_about_a_simulation_is_marked_as_simulated(qrels):
+    campaign = make_campaign(n_topics=2, n_documents=2, judgements_per_pair=1)
+    simulate(campaign, qrels, "--direct", "--annotators", "2")
+    campaign.refresh_from_db()
+    assert campaign.simulated
+    assert set(Membership.objects.filter(role="annotator").values_list("simulated", flat=True)) == {True}
+    assert set(Judgement.objects.values_list("device", flat=True)) == {"simulated"}
+    assert all(not member.user.has_usable_password() for member in Membership.objects.filter(simulated=True))
+
+
+@pytest.mark.django_db
+def test_what_dropouts_leave_is_taken_over_and_speeders_fill_no_slot(qrels):
+    campaign = make_campaign(n_topics=2, n_documents=20, judgements_per_pair=2)
+    kinds = "reliable:5,dropout:3,speeder:1,clicker:1,contrarian:1,confuser:1"
+    found = simulate(campaign, qrels, "--direct", "--annotators", "12", "--kinds", kinds)
+    assert found["states"]["dropped out"] >= 1
+    assert found["standings"]["too fast"] > 0
+    assert (found["standings"]["counted"], found["slots_left"], found["slots_held"]) == (80, 0, 0)
+    assert audit_invariants(campaign) == []
+
+
+@pytest.mark.django_db
+def test_the_same_seed_gives_the_same_judgements(qrels):
+    def run():
+        campaign = make_campaign(n_topics=2, n_documents=4, judgements_per_pair=2)
+        simulate(campaign, qrels, "--direct", "--annotators", "3", "--seed", "7", "--reliability", "0.5")
+        rows = Judgement.objects.filter(pair__campaign=campaign).order_by("pk")
+        return list(rows.values_list("membership__pseudonym", "pair__position", "grade", "active_ms"))
+
+    assert run() == run()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_campaign_over_http_ends_complete_without_overshoot(qrels, live_server):
+    campaign = make_campaign(n_topics=2, n_documents=6, judgements_per_pair=3, guideline="Read this.")
+    found = simulate(campaign, qrels, "--url", live_server.url, "--annotators", "6", "--threads", "3", "--patience", "1")
+    assert found["errors"] == []
+    assert (found["judgements"], found["standings"], found["slots_left"], found["slots_held"]) == (36, {"counted": 36}, 0, 0)
+    assert audit_invariants(campaign) == []
+    assert not ApiTokenRow.objects.exists()
+    assert Judgement.objects.filter(active_ms__gt=5_000).count() > 25  # drawn times, not those of the test
+
+
+@pytest.mark.django_db
+def test_mistakes_are_said_in_a_sentence(qrels):
+    campaign = make_campaign(n_topics=1, n_documents=1)
+    for arguments, said in [
+        (("--kinds", "robot"), "not a kind of annotator"),
+        (("--url", "http://192.0.2.7:8000"), "is not this machine"),
+        (("--url", "nonsense"), "not an address"),
+        (("--annotators", "0"), "above 0"),
+    ]:
+        with pytest.raises(CommandError, match=said):
+            simulate(campaign, qrels, *arguments)
+    campaigns.close(campaign)
+    with pytest.raises(CommandError, match="is closed"):
+        simulate(campaign, qrels)

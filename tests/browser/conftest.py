@@ -1,0 +1,154 @@
+"""A real Chromium against a real server of this process.
+
+ASSAY_TEST_CHROMIUM names the browser, else it is looked for in PATH. ASSAY_SCREENSHOTS=folder keeps a picture wherever a test calls
+`photograph`, in light and dark, for desktop and phone."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright, sync_playwright
+
+from tests.browser.chromium import FLAGS, browser_path
+from tests.conftest import absent
+
+# Playwright's synchronous interface keeps an event loop in this thread, in which Django would refuse to use the database.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+DESKTOP, PHONE = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> str:
+    path = browser_path()
+    if path is None:
+        absent("browser", "no Chromium was found in PATH or at ASSAY_TEST_CHROMIUM")
+    return str(path)
+
+
+@pytest.fixture(scope="session")
+def driver() -> Iterator[Playwright]:
+    with sync_playwright() as playwright:
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def chromium(driver: Playwright, chromium_path: str) -> Iterator[Browser]:
+    browser = driver.chromium.launch(executable_path=chromium_path, args=FLAGS)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def plain_browser(driver: Playwright, chromium_path: str, tmp_path: Path) -> Iterator[BrowserContext]:
+    """A browser of which nothing is emulated: a page behind another tab is hidden, as for people. The usual one keeps all pages visible."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [
+        chromium_path,
+        *FLAGS,
+        "--headless",
+        f"--remote-debugging-port={port}",
+        f"--user-data-dir={tmp_path / 'profile'}",
+        "about:blank",
+    ]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(100):
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/json/version", timeout=1).close()
+                break
+            except OSError:
+                time.sleep(0.1)
+        browser = driver.chromium.connect_over_cdp(f"http://127.0.0.1:{port}", no_defaults=True)
+        yield browser.contexts[0]
+        browser.close()
+    finally:
+        process.terminate()
+        process.wait(timeout=10)
+
+
+@pytest.fixture
+def new_context(chromium: Browser) -> Iterator[Callable[..., BrowserContext]]:
+    """Makes a browser profile of its own. What its pages throw, and what the content security policy blocks, fails the test."""
+    contexts: list[BrowserContext] = []
+    thrown: list[str] = []
+
+    def make(**options: Any) -> BrowserContext:
+        options.setdefault("viewport", DESKTOP)
+        context = chromium.new_context(**options)
+        context.set_default_timeout(10_000)
+        context.on("weberror", lambda error: thrown.append(str(error.error)))
+        context.on("console", lambda message: thrown.append(message.text) if "Content Security Policy" in message.text else None)
+        contexts.append(context)
+        return context
+
+    yield make
+    for context in contexts:
+        for page in context.pages:
+            with contextlib.suppress(Error):  # a test may have crashed it
+                page.unroute_all(behavior="ignoreErrors")
+        context.close()
+    assert thrown == []
+
+
+@pytest.fixture
+def page(new_context: Callable[..., BrowserContext]) -> Page:
+    return new_context().new_page()
+
+
+@pytest.fixture
+def signed_in_page(new_context: Callable[..., BrowserContext], live_server: Any) -> Callable[..., Page]:
+    """signed_in_page(user, viewport=…, color_scheme=…, has_touch=…): a page whose session belongs to the user; relative addresses work."""
+
+    def make(user: User, **options: Any) -> Page:
+        context = new_context(base_url=live_server.url, **options)
+        context.add_cookies([session_cookie(user, live_server.url)])
+        return context.new_page()
+
+    return make
+
+
+def session_cookie(user: User, url: str) -> dict[str, str]:
+    client = Client()
+    client.force_login(user)
+    return {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": url}
+
+
+@pytest.fixture
+def photograph(request: pytest.FixtureRequest) -> Callable[[Page, str], None]:
+    """Keeps pictures of a state when ASSAY_SCREENSHOTS is set: light and dark, 1280 and 390 wide."""
+    folder = os.environ.get("ASSAY_SCREENSHOTS", "")
+
+    def take(page: Page, name: str) -> None:
+        if not folder:
+            return
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        before = page.viewport_size
+        for size, viewport in (("desktop", DESKTOP), ("phone", PHONE)):
+            page.set_viewport_size(viewport)
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)
+                page.wait_for_timeout(250)  # colours change over a moment
+                try:
+                    page.screenshot(path=str(Path(folder) / f"{name}-{size}-{scheme}.png"))
+                except Error as error:
+                    raise AssertionError(f"no picture of {name}: {error}") from error
+        page.emulate_media(color_scheme="light")
+        if before:
+            page.set_viewport_size(before)
+        page.wait_for_timeout(100)
+
+    return take

@@ -1,0 +1,99 @@
+"""What the tests of the judging page do again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from playwright.sync_api import Page, Route, expect
+
+from annotation.models import Campaign, Judgement, Membership
+from pooling.models import Document
+from tests.builders import make_annotator, make_campaign, make_collection, make_user
+
+WORDS = (
+    "Regular walking lowers blood sugar in people with type 2 diabetes. A trial of twelve weeks compared brisk walks after each meal "
+    "with one long walk a day, and found the short ones better for the evening values.\n\n"
+    "Strength training helped as well, most of all when it was combined with a diet poor in sugar. The authors warn that older people "
+    "should begin slowly."
+)
+
+
+def make_job(
+    *, texts: Sequence[str] = (), n_documents: int = 6, n_topics: int = 1, titles: Sequence[str] = (), **settings: Any
+) -> tuple[Campaign, Membership]:
+    """An open campaign over realistic texts, and an annotator of it. Nothing is too fast unless the test says so."""
+    settings.setdefault("min_active_seconds", 0)
+    settings.setdefault("target_per_annotator", 300)
+    settings.setdefault("name", "Spring campaign")
+    settings.setdefault("guideline", "## How to judge\n\nRead the *whole* document. Judge the document, not its source.")
+    manager = make_user(may_create=True)
+    collection = make_collection(
+        n_topics=n_topics, n_documents=n_documents, manager=manager, texts=[*texts, *[WORDS] * max(0, n_documents - len(texts))]
+    )
+    queries = ["diabetes type 2 exercise", "knee pain in runners", "sleep and shift work"]
+    for topic, query in zip(collection.topics.order_by("position"), queries * n_topics, strict=False):
+        topic.text = query
+        topic.description = f"Which evidence is there about {query}?"
+        topic.narrative = "Relevant are trials and reviews; opinions are not."
+        topic.save()
+    for number, document in enumerate(Document.objects.filter(collection=collection).order_by("pk")):
+        document.title = titles[number] if number < len(titles) else f"Exercise and blood sugar, part {number + 1}"
+        document.save()
+    campaign = make_campaign(collection=collection, manager=manager, **settings)
+    return campaign, make_annotator(campaign)
+
+
+class JudgingPage:
+    """The page in a browser, as an annotator uses it."""
+
+    def __init__(self, page: Page, campaign: Campaign) -> None:
+        self.page, self.campaign = page, campaign
+        self.title = page.locator(".doc .doc-title")
+        self.panel = page.locator("#panel")
+        self.chip = page.locator("#chip")
+        self.bar_message = page.locator("#bar-message")
+        self.toast = page.locator("#toast")
+
+    def open(self, *, shows: str = ".doc .doc-title") -> JudgingPage:
+        self.page.goto(f"/judge/{self.campaign.slug}/")
+        self.page.locator(shows).first.wait_for()
+        if shows.startswith(".doc"):
+            self.page.locator("html[data-complete]").wait_for()
+        return self
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def judge(self, key: str) -> None:
+        """Presses a grade and waits until another document, or a state, is shown."""
+        before = self.page.evaluate("document.querySelector('.doc-title')?.textContent ?? ''")
+        self.press(key)
+        self.page.wait_for_function(
+            "before => { const title = document.querySelector('.doc .doc-title');"
+            " return (title && title.textContent !== before) || !document.querySelector('#panel').hidden; }",
+            arg=before,
+        )
+
+    def saved(self) -> None:
+        expect(self.chip).to_have_attribute("data-status", "saved")
+
+    def shows_state(self, state: str) -> None:
+        expect(self.panel).to_have_attribute("data-state", state)
+        expect(self.panel).to_be_visible()
+
+    def pretend(self, what: str, answer: dict[str, Any] | Callable[[Route], None], *, times: int | None = None, status: int = 200) -> None:
+        """Answers requests to the judging API whose address ends in `what` in the server's place."""
+
+        def handle(route: Route) -> None:
+            if callable(answer):
+                answer(route)
+            else:
+                route.fulfill(status=status, json=answer)
+
+        self.page.route(lambda url: "/api/v1/judging/" in url and url.split("?")[0].endswith(what), handle, times=times)
+
+
+def own_judgements(member: Membership) -> list[Judgement]:
+    return list(Judgement.objects.filter(membership=member).order_by("pk"))

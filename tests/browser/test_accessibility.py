@@ -1,0 +1,179 @@
+"""axe-core finds nothing of WCAG 2.2 level A and AA on any page, in light and dark; nothing scrolls sideways at 320 pixels or 400 % zoom.
+
+A page is added by one line of PAGES: a name, an address (a format string over the world's slugs), and who looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.contrib.auth.models import User
+from playwright.sync_api import Page, expect
+
+from tests.browser.judging import JudgingPage, make_job
+from tests.builders import judge, make_annotator
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+Signed = Callable[..., Page]
+
+LEVELS = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}}
+
+
+@dataclass
+class World:
+    """A campaign with some judgements in it, and the people who look at it."""
+
+    slugs: dict[str, Any] = field(default_factory=dict)
+    people: dict[str, User | None] = field(default_factory=dict)
+
+
+@pytest.fixture
+def world(transactional_db: None) -> World:
+    campaign, ada = make_job(n_documents=6, n_topics=2)
+    bob = make_annotator(campaign)
+    for grade in (0, 3, 2, 1):
+        judge(ada, grade, active_ms=20_000, wall_ms=25_000)
+        judge(bob, grade, active_ms=30_000, wall_ms=35_000)
+    slugs = {"campaign": campaign.slug, "collection": campaign.collection.slug, "pool": campaign.pool.pk}
+    return World(slugs, {"annotator": ada.user, "manager": campaign.created_by, "nobody": None})
+
+
+# name, address, who
+PAGES = [
+    ("sign in", "/sign-in", "nobody"),
+    ("join by code", "/join", "nobody"),
+    ("home of an annotator", "/", "annotator"),
+    ("home of a manager", "/", "manager"),
+    ("account", "/account", "annotator"),
+    ("judging", "/judge/{campaign}/", "annotator"),
+    ("own judgements", "/judge/{campaign}/history", "annotator"),
+    ("collections", "/collections/", "manager"),
+    ("collection", "/collections/{collection}/", "manager"),
+    ("new campaign", "/campaigns/new", "manager"),
+    ("campaign", "/campaigns/{campaign}/", "manager"),
+]
+
+
+def problems(page: Page) -> list[str]:
+    found = Axe().run(page, options=LEVELS).response["violations"]
+    return [f"{one['id']}: {one['help']} at {', '.join(str(node['target']) for node in one['nodes'][:4])}" for one in found]
+
+
+def opened(signed_in_page: Signed, new_context: Any, live_server: Any, world: World, address: str, who: str, **options: Any) -> Page:
+    user = world.people[who]
+    page = signed_in_page(user, **options) if user else new_context(base_url=live_server.url, **options).new_page()
+    response = page.goto(address.format(**world.slugs))
+    assert response is not None
+    assert response.status == 200, f"{page.url}: {response.status}"
+    if "/judge/" in page.url:
+        page.locator("html[data-complete]").wait_for() if not page.url.endswith("history") else page.locator("tbody tr").first.wait_for()
+    return page
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("name", "address", "who"), PAGES, ids=[row[0] for row in PAGES])
+def test_axe_finds_nothing(
+    signed_in_page: Signed, new_context: Any, live_server: Any, world: World, name: str, address: str, who: str, scheme: str
+) -> None:
+    page = opened(signed_in_page, new_context, live_server, world, address, who, color_scheme=scheme, reduced_motion="reduce")
+    assert problems(page) == []
+
+
+@pytest.mark.parametrize(("name", "address", "who"), PAGES, ids=[row[0] for row in PAGES])
+def test_nothing_scrolls_sideways_on_320_pixels(
+    signed_in_page: Signed, new_context: Any, live_server: Any, world: World, name: str, address: str, who: str
+) -> None:
+    page = opened(signed_in_page, new_context, live_server, world, address, who, viewport={"width": 320, "height": 640})
+    wide = (
+        "() => [...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > 321"
+        " && !e.closest('.table-wrap, .tabs')).map(e => e.outerHTML.slice(0, 90))"
+    )
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320, page.evaluate(wide)[:5]
+
+
+def test_axe_would_find_a_mistake(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.page.evaluate("document.querySelector('.doc-body').append(Object.assign(document.createElement('input'), {type: 'text'}))")
+    assert any(problem.startswith("label:") for problem in problems(judging.page))
+
+
+STATES: dict[str, Callable[[JudgingPage], None]] = {
+    "reasons": lambda judging: judging.press("0"),
+    "note": lambda judging: judging.press("n"),
+    "shortcuts": lambda judging: judging.press("?"),
+    "settings": lambda judging: judging.page.evaluate("document.querySelector('#menu [data-action=settings]').click()"),
+    "menu": lambda judging: judging.page.locator("#menu > summary").click(),
+    "history": lambda judging: judging.page.evaluate("document.querySelector('#menu [data-action=history]').click()"),
+    "find": lambda judging: judging.press("/"),
+    "information need": lambda judging: judging.press("i"),
+    "pause": lambda judging: judging.press("p"),
+    "reopened": lambda judging: (judging.judge("3"), judging.press("z"), judging.page.locator("[data-name=review]").wait_for()),
+    "passage": lambda judging: judging.press("3", "s", "s", "ArrowRight", "Enter"),
+    "offline": lambda judging: (judging.page.context.set_offline(True), judging.judge("1")),
+}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("state", sorted(STATES))
+def test_axe_finds_nothing_in_the_states_of_judging(signed_in_page: Signed, state: str, scheme: str) -> None:
+    campaign, ada = make_job(spans="required")
+    page = signed_in_page(ada.user, color_scheme=scheme, reduced_motion="reduce")
+    judging = JudgingPage(page, campaign).open()
+    if state == "reopened":
+        campaign.spans = "optional"
+        campaign.save()
+        judging.open()
+    STATES[state](judging)
+    page.wait_for_timeout(150)
+    assert problems(page) == []
+
+
+@pytest.mark.parametrize("zoomed", [{"width": 320, "height": 256}, {"width": 320, "height": 180}, {"width": 844, "height": 390}])
+def test_judging_works_at_400_percent_and_on_a_phone_on_its_side(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None], zoomed: dict[str, int]
+) -> None:
+    """A window of 1280 x 1024 (or 720) at 400 % has the room of 320 x 256 (or 180)."""
+    campaign, ada = make_job()
+    page = signed_in_page(ada.user, viewport=zoomed)
+    judging = JudgingPage(page, campaign).open()
+    assert page.evaluate("document.documentElement.scrollWidth") <= zoomed["width"]
+    top, bottom = page.locator(".query").bounding_box(), page.locator("#bar").bounding_box()
+    assert top is not None
+    assert bottom is not None
+    assert bottom["height"] <= zoomed["height"] * 0.4
+    page.mouse.wheel(0, 150)
+    page.wait_for_timeout(150)
+    expect(page.locator("#query-text")).to_be_in_viewport()
+    expect(page.locator("#grades button").first).to_be_in_viewport()
+    for place in range(4):
+        before = judging.title.inner_text()
+        page.locator("#grades button").nth(place).click()
+        expect(judging.title).not_to_have_text(before)
+    judging.saved()
+
+
+def test_screen_reader_is_told_what_happens(signed_in_page: Signed) -> None:
+    campaign, ada = make_job(n_topics=2, n_documents=2)
+    page = signed_in_page(ada.user)
+    judging = JudgingPage(page, campaign).open()
+    said = page.locator("#say")
+    judging.press("3")  # the same document under another query comes next
+    expect(said).to_contain_text("New query: knee pain in runners. Exercise and blood sugar, part 1. 1 of 300")
+    assert page.evaluate("document.activeElement.className") == "doc-title"
+    expect(page.locator("#say")).to_have_attribute("aria-live", "polite")
+    expect(page.locator("#say-now")).to_have_attribute("aria-live", "assertive")
+    judging.press("p")
+    expect(page.locator("#say-now")).to_contain_text("Paused")
+
+
+def test_nothing_moves_when_the_reader_asks_for_reduced_motion(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    page = signed_in_page(ada.user, reduced_motion="reduce")
+    judging = JudgingPage(page, campaign).open()
+    judging.judge("3")
+    durations = page.evaluate("document.getAnimations().map(animation => animation.effect.getTiming().duration)")
+    assert all(duration < 1 for duration in durations)

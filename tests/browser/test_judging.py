@@ -1,0 +1,399 @@
+"""The whole job on the judging page: by keyboard alone, with a touch screen; undo, history, notes, cannot judge, settings."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.models import Judgement, Skip
+from annotation.services import campaigns
+from tests.browser.conftest import PHONE
+from tests.browser.judging import WORDS, JudgingPage, make_job, own_judgements
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+Signed = Callable[..., Page]
+
+
+def press_in_page(page: Page, key: str, code: str) -> None:
+    """A key as another keyboard sends it."""
+    page.evaluate(
+        "([key, code]) => document.body.dispatchEvent(new KeyboardEvent('keydown', {key, code, bubbles: true, cancelable: true}))",
+        [key, code],
+    )
+
+
+def test_the_whole_job_by_keyboard_alone(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+    campaign, ada = make_job(n_documents=6, guideline="")
+    version = campaigns.save_guideline(campaign, "Read it *all*.", actor=campaign.created_by)
+    judging = JudgingPage(signed_in_page(ada.user), campaign)
+    page = judging.page
+    judging.open(shows="#guideline-dialog[open]")
+    photograph(page, "guideline-first")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # the only button: I have read this
+    judging.title.wait_for()
+    expect(judging.title).to_be_focused()
+
+    judging.judge("3")
+    expect(judging.toast).to_contain_text("Judged Partial")
+    press_in_page(page, "1", "Numpad1")
+    expect(judging.title).to_contain_text("part 3")
+    judging.press("n")
+    expect(page.locator("#note-text")).to_be_focused()
+    page.keyboard.type("1 2 3 mentions trials")  # digits in a field are no grades
+    photograph(page, "note")
+    page.keyboard.press("Control+Enter")
+    judging.judge("4")
+    judging.press("0")
+    photograph(page, "cannot-judge")
+    judging.judge("2")  # document broken
+    judging.press("l")
+    page.wait_for_function("() => document.querySelector('.doc-title').textContent.endsWith('part 6')")
+    judging.judge("2")
+    judging.judge("1")  # the one put aside comes last
+    judging.shows_state("done")
+    judging.saved()
+
+    rows = own_judgements(ada)
+    assert [(row.grade, row.cannot_reason) for row in rows] == [(2, ""), (0, ""), (3, ""), (None, "document"), (1, ""), (0, "")]
+    assert rows[2].note == "1 2 3 mentions trials"
+    assert {row.device for row in rows} == {"keyboard"}
+    assert {row.guideline_version for row in rows} == {version.number}
+    assert not Skip.objects.exists()
+
+
+def test_the_whole_job_with_a_touch_screen(signed_in_page: Signed) -> None:
+    campaign, ada = make_job(n_documents=4)
+    page = signed_in_page(ada.user, viewport={"width": 320, "height": 640}, has_touch=True, is_mobile=True)
+    judging = JudgingPage(page, campaign).open()
+    for place in (3, 0):
+        before = judging.title.inner_text()
+        page.locator("#grades button").nth(place).tap()
+        expect(judging.title).not_to_have_text(before)
+    page.locator("[data-action=cannot]").tap()
+    page.get_by_role("button", name="Query unclear").tap()
+    expect(judging.title).to_contain_text("part 4")
+    page.locator(".bar-more [data-action=undo]").tap()
+    expect(page.locator("[data-name=review]")).to_contain_text("Cannot judge: query unclear")
+    page.locator("#grades button").nth(1).tap()
+    expect(judging.title).to_contain_text("part 4")
+    page.locator("#grades button").nth(2).tap()
+    judging.shows_state("done")
+    judging.saved()
+    current = Judgement.objects.filter(membership=ada, current=True).order_by("pair__position")
+    assert [row.grade for row in current] == [3, 0, 1, 2]
+    assert {row.device for row in current} == {"touch"}
+
+
+def test_grade_bar_is_never_moved_by_a_long_document_and_has_big_targets(signed_in_page: Signed) -> None:
+    campaign, ada = make_job(texts=["short", "long line of text " * 4000], n_documents=3)
+    page = signed_in_page(ada.user, viewport=PHONE)
+    judging = JudgingPage(page, campaign).open()
+    bar = page.locator("#bar")
+    before = bar.bounding_box()
+    judging.judge("1")
+    page.mouse.wheel(0, 3000)
+    assert bar.bounding_box() == before
+    for button in page.locator("#bar button:visible").all():
+        box = button.bounding_box()
+        assert box is not None
+        assert box["height"] >= 44
+        assert box["width"] >= 44
+
+
+def test_undo_reopens_the_last_one_and_keeps_the_old_label_as_a_revision(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.judge("2")
+    judging.judge("4")
+    judging.press("Control+z")
+    expect(judging.title).to_contain_text("part 2")
+    expect(judging.page.locator("#grades [aria-pressed=true]")).to_contain_text("Perfect")
+    photograph(judging.page, "review")
+    judging.press("z")
+    expect(judging.title).to_contain_text("part 1")
+    judging.press("]")
+    expect(judging.title).to_contain_text("part 2")
+    judging.judge("1")
+    expect(judging.title).to_contain_text("part 3")
+    expect(judging.toast).to_contain_text("Changed to Wrong (was Perfect)")
+    judging.saved()
+    rows = own_judgements(ada)
+    assert [(row.pair.position, row.grade, row.revision, row.current) for row in rows] == [
+        (0, 1, 1, True),
+        (1, 3, 1, False),
+        (1, 0, 2, True),
+    ]
+
+
+def test_escape_leaves_a_reopened_judgement_as_it_was(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.judge("2")
+    judging.press("z")
+    expect(judging.title).to_contain_text("part 1")
+    judging.press("Escape")
+    expect(judging.title).to_contain_text("part 2")
+    judging.saved()
+    assert [row.grade for row in own_judgements(ada)] == [1]
+
+
+def test_undo_after_a_reload_reaches_back_into_the_history_of_the_server(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.judge("2")
+    judging.judge("3")
+    judging.saved()
+    judging.open()
+    judging.press("z")
+    expect(judging.title).to_contain_text("part 2")
+    judging.press("[")
+    expect(judging.title).to_contain_text("part 1")
+    judging.press("[")
+    expect(judging.toast).to_contain_text("nothing earlier")
+    judging.judge("4")
+    judging.saved()
+    first = Judgement.objects.get(membership=ada, pair__position=0, current=True)
+    assert (first.grade, first.revision) == (3, 2)
+
+
+def test_undo_while_the_first_answer_is_still_on_its_way_sends_both_in_order(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.page.context.set_offline(True)
+    judging.judge("2")
+    judging.press("z")
+    expect(judging.title).to_contain_text("part 1")
+    judging.judge("4")
+    judging.page.context.set_offline(False)
+    judging.saved()
+    assert [(row.revision, row.grade, row.current) for row in own_judgements(ada)] == [(1, 1, False), (2, 3, True)]
+
+
+def test_cannot_judge_for_another_reason_asks_which(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.press("0", "5")
+    expect(judging.page.locator("#note-text")).to_be_focused()
+    judging.page.keyboard.type("a list of links only")
+    judging.page.keyboard.press("Control+Enter")
+    expect(judging.title).to_contain_text("part 2")
+    judging.saved()
+    [row] = own_judgements(ada)
+    assert (row.grade, row.cannot_reason, row.note) == (None, "other", "a list of links only")
+
+
+def test_escape_leaves_the_reasons(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.press("0", "Escape")
+    expect(judging.page.locator("#grades")).to_contain_text("Perfect")
+    judging.press("0", "7")  # no such reason: nothing happens
+    expect(judging.title).to_contain_text("part 1")
+
+
+def test_keys_with_modifiers_and_held_keys_do_nothing(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.press("Control+1", "Alt+2", "Meta+3", "Shift+L", "Shift+Digit1")
+    judging.page.keyboard.down("1")
+    for _ in range(5):
+        judging.page.keyboard.down("1")  # the key repeats
+    judging.page.keyboard.up("1")
+    expect(judging.title).to_contain_text("part 2")
+    judging.saved()
+    assert len(own_judgements(ada)) == 1
+
+
+def test_keys_work_on_other_keyboard_layouts(signed_in_page: Signed) -> None:
+    """Key values as an AZERTY (top row without shift) and a Russian keyboard send them."""
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    press_in_page(judging.page, "é", "Digit2")
+    expect(judging.title).to_contain_text("part 2")
+    press_in_page(judging.page, "я", "KeyZ")
+    expect(judging.title).to_contain_text("part 1")
+
+
+def test_confirm_mode_waits_for_enter(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+    campaign, ada = make_job()
+    ada.user.profile.choices = {"confirm": True}
+    ada.user.profile.save()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.press("2")
+    expect(judging.bar_message).to_contain_text("Topic is chosen")
+    photograph(judging.page, "confirm")
+    judging.press("3")
+    expect(judging.bar_message).to_contain_text("Partial is chosen")
+    judging.judge("Enter")
+    judging.judge("4") if judging.bar_message.is_visible() else judging.press("4")
+    judging.judge("4")
+    judging.saved()
+    assert [row.grade for row in own_judgements(ada)] == [2, 3]
+
+
+def test_keys_can_be_remapped_and_are_kept_for_the_person(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    page = judging.page
+    page.get_by_role("button", name="Menu").or_(page.locator("#menu > summary")).first.click()
+    photograph(page, "menu")
+    page.locator("#menu [data-action=settings]").click()
+    page.locator("[data-remap=later]").click()
+    page.keyboard.press("n")
+    expect(page.locator("#key-message")).to_contain_text("already “Note”")
+    page.locator("[data-remap=later]").click()
+    page.keyboard.press("5")
+    expect(page.locator("#key-message")).to_contain_text("taken by the page")
+    page.locator("[data-remap=later]").click()
+    with page.expect_response(re.compile("/profile$")):
+        page.keyboard.press("x")
+    photograph(page, "settings")
+    page.locator("#settings-dialog [data-close]").click()
+    judging.open()
+    expect(page.locator(".bar-more [data-key=later]")).to_have_text("X")
+    judging.press("l")
+    expect(judging.title).to_contain_text("part 1")
+    judging.press("x")
+    expect(judging.title).to_contain_text("part 2")
+
+
+def test_shortcut_sheet_lists_every_key(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.press("?")
+    sheet = judging.page.locator("#help-list")
+    expect(sheet).to_be_visible()
+    photograph(judging.page, "shortcuts")
+    for word in (
+        "Perfect",
+        "Judge later",
+        "Cannot judge",
+        "Undo",
+        "Note",
+        "Guidelines",
+        "Information need",
+        "Pause",
+        "Find",
+        "Mark a passage",
+        "history",
+    ):
+        expect(sheet).to_contain_text(word)
+
+
+def test_find_guidelines_need_and_highlighting_by_key(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    page = judging.page
+    assert page.evaluate("[...CSS.highlights.get('term')].map(r => r.startContainer.data.slice(r.startOffset, r.endOffset))") == [
+        "type",
+        "2",
+        "diabetes",
+    ]
+    judging.press("h")
+    assert not page.evaluate("CSS.highlights.has('term')")
+    judging.press("i")
+    expect(page.locator("#need")).to_contain_text("Which evidence is there")
+    photograph(page, "information-need")
+    judging.press("i")
+    expect(page.locator("#need")).to_be_hidden()
+    judging.press("g")
+    expect(page.locator("#guidelines")).to_be_hidden()
+    judging.press("g")
+    expect(page.locator("#guidelines")).to_contain_text("Read the whole document")
+    judging.press("/")
+    page.keyboard.type("THE")
+    count, hits = page.locator("#find-count"), WORDS.lower().count("the")
+    expect(count).to_have_text(f"1 of {hits}")
+    page.keyboard.press("Enter")
+    expect(count).to_have_text(f"2 of {hits}")
+    page.keyboard.press("Shift+Enter")
+    expect(count).to_have_text(f"1 of {hits}")
+    photograph(page, "find")
+    page.keyboard.press("Escape")
+    expect(page.locator("#finder")).to_be_hidden()
+    judging.judge("1")
+
+
+def test_history_lists_every_version_and_opens_one(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    page = judging.page
+    judging.judge("2")
+    judging.press("z")
+    judging.judge("4")
+    judging.judge("1")
+    judging.saved()
+    page.goto(f"/judge/{campaign.slug}/history")
+    rows = page.locator("#history-page tbody tr")
+    expect(rows).to_have_count(2)
+    expect(rows.nth(1)).to_contain_text("Perfect")
+    expect(rows.nth(1)).to_contain_text("before: Topic")
+    photograph(page, "history-page")
+    rows.nth(1).get_by_role("button").click()
+    expect(judging.title).to_contain_text("part 1")
+    expect(page.locator("[data-name=review]")).to_contain_text("Perfect")
+    page.locator("#menu > summary").click()
+    page.locator("#menu [data-action=history]").click()
+    expect(page.locator("#history-list tbody tr")).to_have_count(2)
+    photograph(page, "history-dialog")
+
+
+def test_leaving_by_the_menu_gives_the_leases_back(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.page.wait_for_timeout(300)
+    assert ada.leases.filter(state="live").count() == 4  # one on screen, three behind it
+    judging.page.locator("#menu > summary").click()
+    judging.page.locator("#menu [data-action=leave]").click()
+    judging.page.wait_for_url(lambda url: "/judge/" not in url)
+    assert ada.leases.filter(state="live").count() == 0
+
+
+def test_nothing_but_the_pair_is_told_to_the_annotator(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    page = signed_in_page(ada.user)
+    told: list[str] = []
+    page.on("response", lambda response: told.append(response.text()) if "/api/v1/judging/" in response.url else None)
+    judging = JudgingPage(page, campaign).open()
+    judging.judge("2")
+    judging.saved()
+    for word in ("rank", "score", "contribution", "gold", "priority", '"run"'):
+        assert not [text for text in told if word in text.lower().replace("gold_grade", "")], word
+
+
+def test_script_and_style_with_which_judging_begins_fit_into_40_kilobytes(signed_in_page: Signed) -> None:
+    """All that arrives before the first document is on the page; the parts that follow (lazy.js) never stand in its way."""
+    campaign, ada = make_job()
+    page = signed_in_page(ada.user)
+    sizes: dict[str, int] = {}
+    page.on("response", lambda r: sizes.update({r.url: len(gzip.compress(r.body(), 6))}) if r.url.endswith((".js", ".css")) else None)
+    page.add_init_script("window.setTimeout = (real => (f, ms, ...more) => real(f, ms === 600 ? 6000 : ms, ...more))(window.setTimeout)")
+    page.goto(f"/judge/{campaign.slug}/")
+    page.locator(".doc-title").wait_for()
+    page.wait_for_timeout(200)
+    assert not [url for url in sizes if url.endswith("states.js")]
+    assert sum(sizes.values()) < 40_000, sorted(sizes.items(), key=lambda item: -item[1])
+
+
+@pytest.mark.parametrize("n_grades", [2, 5, 9])
+def test_scales_of_2_to_9_grades_fit_the_bar_of_a_small_phone(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None], n_grades: int
+) -> None:
+    names = ["Wrong", "Off topic", "Marginal", "Topic", "Somewhat", "Partial", "Mostly", "Good", "Perfect"]
+    scale = [{"value": value, "name": names[value], "explanation": "", "example": ""} for value in range(n_grades)]
+    campaign, ada = make_job(scale=scale, threshold=1)
+    page = signed_in_page(ada.user, viewport={"width": 320, "height": 640})
+    judging = JudgingPage(page, campaign).open()
+    photograph(page, f"scale-{n_grades}")
+    page.set_viewport_size({"width": 320, "height": 640})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    judging.press(str(n_grades))
+    judging.saved()
+    assert [row.grade for row in own_judgements(ada)] == [n_grades - 1]

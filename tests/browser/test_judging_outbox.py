@@ -1,0 +1,165 @@
+"""No answer is lost and none arrives twice: failing network, failing server, reload, crash of the tab, restart of the server."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Error, Page, Route, expect
+
+from annotation.models import Judgement
+from tests.browser.conftest import session_cookie
+from tests.browser.judging import JudgingPage, make_job, own_judgements
+from tests.builders import make_annotator
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+Signed = Callable[..., Page]
+
+
+@pytest.mark.timeout(150)
+def test_all_of_200_judgements_arrive_once_while_network_and_server_fail_at_random(signed_in_page: Signed) -> None:
+    campaign, ada = make_job(n_documents=200, lease_window=6)
+    page = signed_in_page(ada.user)
+    judging = JudgingPage(page, campaign).open()
+    chance = random.Random(7)
+    failed = {"lost on the way": 0, "answer lost": 0, "server error": 0}
+
+    def unreliable(route: Route) -> None:
+        draw = chance.random()
+        if draw < 0.08:
+            failed["lost on the way"] += 1
+            route.abort("connectionreset")
+        elif draw < 0.16:
+            failed["answer lost"] += 1
+            route.fetch()  # the server has it, the page does not know
+            route.abort("connectionreset")
+        elif draw < 0.24:
+            failed["server error"] += 1
+            route.fulfill(status=chance.choice([500, 502, 503, 429]), body="<html>no</html>")
+        else:
+            route.continue_()
+
+    page.route(lambda url: "/api/v1/judging/" in url, unreliable)
+    sent: dict[str, int] = {}
+    for _ in range(200):
+        page.wait_for_function("() => !document.querySelector('.grade-button[data-place]')?.disabled")
+        title, grade = judging.title.inner_text(), chance.randrange(4)
+        sent[title] = grade
+        page.keyboard.press(str(grade + 1))
+        page.wait_for_function(
+            "before => { const t = document.querySelector('.doc .doc-title'); return !t || t.textContent !== before; }", arg=title
+        )
+    page.unroute_all()
+    expect(judging.chip).to_have_attribute("data-status", "saved", timeout=35_000)
+    judging.shows_state("done")
+    rows = Judgement.objects.filter(membership=ada).select_related("pair__entry__document")
+    assert len(rows) == 200
+    assert {row.pair.entry.document.title: row.grade for row in rows} == sent
+    assert min(failed.values()) >= 3  # each kind of failure did happen
+    assert page.evaluate("Object.keys(localStorage).filter(key => key.includes(':out:'))") == []
+
+
+def test_answers_survive_a_reload(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.pretend("judgements", lambda route: route.abort())
+    judging.judge("2")
+    judging.judge("3")
+    judging.page.unroute_all()
+    judging.page.on("dialog", lambda dialog: dialog.accept())
+    judging.open()
+    judging.saved()
+    expect(judging.title).to_contain_text("part 3")
+    assert [(row.pair.position, row.grade) for row in Judgement.objects.filter(membership=ada).order_by("pair__position")] == [
+        (0, 1),
+        (1, 2),
+    ]
+
+
+def test_answers_survive_a_crash_of_the_tab(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.pretend("judgements", lambda route: route.abort())
+    judging.judge("4")
+    context = judging.page.context
+    judging.page.wait_for_timeout(400)  # the browser writes its storage behind the page
+    with pytest.raises(Error, match="crash"):
+        judging.page.goto("chrome://crash")
+    again = JudgingPage(context.new_page(), campaign).open()
+    again.saved()
+    assert [row.grade for row in own_judgements(ada)] == [3]
+
+
+def test_a_restarted_server_gets_what_it_missed(signed_in_page: Signed) -> None:
+    """Nothing listens for a while, then the server is back; the page goes on by itself."""
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.page.wait_for_timeout(200)
+    judging.pretend("", lambda route: route.abort("connectionrefused"))
+    for key in ("1", "2", "3"):
+        judging.judge(key)
+    judging.page.wait_for_timeout(1500)
+    judging.page.unroute_all()
+    judging.saved()
+    assert [row.grade for row in Judgement.objects.filter(membership=ada).order_by("pair__position")] == [0, 1, 2]
+
+
+def test_two_people_at_one_browser_do_not_send_each_others_answers(signed_in_page: Signed, live_server: object) -> None:
+    campaign, ada = make_job()
+    bob = make_annotator(campaign)
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.pretend("judgements", lambda route: route.abort())
+    judging.judge("4")
+    context = judging.page.context
+    judging.page.close()
+    context.add_cookies([session_cookie(bob.user, live_server.url)])  # type: ignore[attr-defined]
+    second = JudgingPage(context.new_page(), campaign).open()
+    second.judge("1")
+    second.saved()
+    assert [row.grade for row in own_judgements(bob)] == [0]
+    assert own_judgements(ada) == []
+    second.page.close()
+    context.add_cookies([session_cookie(ada.user, live_server.url)])  # type: ignore[attr-defined]
+    JudgingPage(context.new_page(), campaign).open().saved()
+    assert [row.grade for row in own_judgements(ada)] == [3]
+
+
+def test_page_without_secure_context_makes_keys_and_judges(signed_in_page: Signed) -> None:
+    """Over plain HTTP in a lab there are neither crypto.randomUUID nor Web Locks."""
+    campaign, ada = make_job()
+    page = signed_in_page(ada.user)
+    page.add_init_script("delete Crypto.prototype.randomUUID; delete Navigator.prototype.locks;")
+    judging = JudgingPage(page, campaign).open()
+    judging.judge("2")
+    judging.saved()
+    [row] = own_judgements(ada)
+    assert row.key.version == 4
+    second = JudgingPage(page.context.new_page(), campaign)
+    second.page.add_init_script("delete Crypto.prototype.randomUUID; delete Navigator.prototype.locks;")
+    second.page.goto(f"/judge/{campaign.slug}/")
+    second.shows_state("other-tab")
+    second.panel.get_by_role("button", name="Use it here instead").click()
+    second.title.wait_for()
+    judging.shows_state("other-tab")
+
+
+def test_forbidden_storage_is_said_and_judging_works_all_the_same(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    page = signed_in_page(ada.user)
+    page.add_init_script("Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); };")
+    judging = JudgingPage(page, campaign).open()
+    judging.judge("2")
+    expect(page.locator("[data-name=storage]")).to_contain_text("Do not close this page")
+    judging.saved()
+    assert len(own_judgements(ada)) == 1
+
+
+def test_a_lost_csrf_cookie_is_fetched_anew(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.page.context.clear_cookies(name="csrftoken")
+    judging.judge("2")
+    judging.saved()
+    assert len(own_judgements(ada)) == 1
+    expect(judging.page.locator("#sign-in-dialog")).to_be_hidden()

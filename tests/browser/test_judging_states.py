@@ -1,0 +1,528 @@
+"""Every state of the judging page: reached as it is reached in life, with what it says and what can be done."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.utils import timezone
+from playwright.sync_api import Page, Route, expect
+
+from annotation.models import Feedback, Judgement, Lease, Membership, Message, Pair
+from annotation.services import campaigns, leases, scheduling, standing
+from tests.browser.judging import JudgingPage, make_job, own_judgements
+from tests.builders import PASSWORD, judge, make_annotator
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+Signed = Callable[..., Page]
+Photograph = Callable[[Page, str], None]
+
+
+def test_loading_shows_a_skeleton_of_the_layout_at_once(signed_in_page: Signed, photograph: Photograph) -> None:
+    campaign, ada = make_job()
+    page = signed_in_page(ada.user)
+    waiting: list[Route] = []
+    page.route("**/setup", lambda route: waiting.append(route))
+    page.goto(f"/judge/{campaign.slug}/", wait_until="commit")
+    expect(page.locator("#document .skeleton.line").first).to_be_visible()
+    expect(page.locator("#bar")).to_be_visible()
+    page.wait_for_timeout(300)
+    photograph(page, "loading")
+    paint = page.evaluate(
+        "performance.getEntriesByName('first-contentful-paint')[0].startTime - performance.getEntriesByType('navigation')[0].responseStart"
+    )
+    assert paint < 1000  # 100 ms on an idle machine; this one is shared
+    waiting[0].continue_()
+    page.locator(".doc-title").wait_for()
+
+
+def test_next_document_is_there_before_its_answer_is(signed_in_page: Signed, photograph: Photograph) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    photograph(judging.page, "judging")
+    held: list[Route] = []
+    judging.pretend("judgements", lambda route: held.append(route))
+    judging.judge("3")
+    expect(judging.title).to_contain_text("part 2")
+    expect(judging.chip).to_have_attribute("data-status", "saving")
+    photograph(judging.page, "saving")
+    judging.judge("3")
+    expect(judging.chip).to_contain_text("2 waiting")
+    for route in list(held):
+        route.continue_()
+    judging.page.unroute_all()
+    judging.saved()
+
+
+def test_failed_saving_is_said_tried_again_and_never_dropped(signed_in_page: Signed, photograph: Photograph) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.pretend("judgements", lambda route: route.fulfill(status=503, body="down"))
+    judging.judge("2")
+    expect(judging.chip).to_contain_text("1 not saved, retrying")
+    expect(judging.page.locator("[data-name=connection]")).to_contain_text("The server does not answer", timeout=10_000)
+    photograph(judging.page, "saving-failed")
+    judging.page.unroute_all()
+    judging.chip.click()
+    judging.saved()
+    expect(judging.page.locator("[data-name=connection]")).to_have_count(0)
+    assert len(own_judgements(ada)) == 1
+
+
+def test_judging_stops_only_when_more_answers_wait_than_are_leased_ahead(signed_in_page: Signed, photograph: Photograph) -> None:
+    campaign, ada = make_job(n_documents=9, lease_window=3)
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.page.wait_for_timeout(200)
+    judging.pretend("judgements", lambda route: route.abort())
+    for _ in range(4):
+        judging.judge("2")
+    judging.shows_state("full")
+    photograph(judging.page, "outbox-full")
+    judging.page.unroute_all()
+    judging.panel.get_by_role("button", name="Try now").click()
+    judging.title.wait_for()
+    judging.saved()
+    assert len(own_judgements(ada)) == 4
+
+
+def test_done_says_so_and_asks_how_it_was(signed_in_page: Signed, photograph: Photograph) -> None:
+    campaign, ada = make_job(n_documents=1, thanks_text="You helped **a lot**.", completion_code="A1B2C3")
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.judge("3")
+    judging.shows_state("done")
+    expect(judging.panel).to_contain_text("Thank you")
+    expect(judging.panel).to_contain_text("You helped a lot.")
+    expect(judging.panel).to_contain_text("A1B2C3")
+    photograph(judging.page, "done")
+    judging.panel.get_by_label("Good", exact=True).check()
+    judging.panel.locator("textarea").fill("Fine. 1 2 3")
+    judging.panel.get_by_role("button", name="Send").click()
+    expect(judging.panel).to_contain_text("Thank you for telling us")
+    feedback = Feedback.objects.get(membership=ada)
+    assert (feedback.score, feedback.text) == ("GOOD", "Fine. 1 2 3")
+
+
+def test_nothing_now_checks_again_and_goes_on_by_itself(signed_in_page: Signed, photograph: Photograph) -> None:
+    campaign, ada = make_job(n_documents=1, judgements_per_pair=1)
+    bob = make_annotator(campaign)
+    lease = scheduling.claim(bob)
+    assert lease is not None
+    page = signed_in_page(ada.user)
+    page.clock.install()
+    judging = JudgingPage(page, campaign)
+    page.goto(f"/judge/{campaign.slug}/")
+    judging.shows_state("nothing_now")
+    expect(judging.panel).to_contain_text(
+        "All remaining documents are with others. We check again every 30 seconds (1 may return in 10 min)."
+    )
+    photograph(page, "nothing-now")
+    Lease.objects.filter(pk=lease.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
+    page.clock.run_for(31_000)
+    judging.title.wait_for()
+
+
+def test_target_reached_may_go_on(signed_in_page: Signed, photograph: Photograph) -> None:
+    campaign, ada = make_job(n_documents=4, target_per_annotator=2)
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.judge("2")
+    judging.judge("2")
+    judging.shows_state("target_reached")
+    expect(judging.panel).to_contain_text("You reached 2. Thank you.")
+    photograph(judging.page, "target-reached")
+    judging.panel.get_by_role("button", name="Continue judging").click()
+    expect(judging.title).to_contain_text("part 3")
+    judging.judge("1")
+    judging.judge("1")
+    judging.shows_state("done")
+    judging.saved()
+    assert len(own_judgements(ada)) == 4
+
+
+def test_target_reached_without_going_on(signed_in_page: Signed) -> None:
+    campaign, ada = make_job(n_documents=4, target_per_annotator=1, continue_after_target=False)
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.judge("2")
+    judging.shows_state("target_reached")
+    expect(judging.panel.get_by_role("button", name="Continue judging")).to_have_count(0)
+    judging.press("z")  # the last one can still be changed
+    judging.title.wait_for()
+    judging.judge("3")
+    judging.shows_state("target_reached")
+
+
+def test_daily_limit(signed_in_page: Signed, photograph: Photograph) -> None:
+    campaign, ada = make_job(n_documents=4, daily_limit=1)
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.judge("2")
+    judging.shows_state("daily_limit")
+    expect(judging.panel).to_contain_text("come back tomorrow")
+    photograph(judging.page, "daily-limit")
+
+
+def test_deadline_passed_is_read_only_and_takes_what_was_judged_before(signed_in_page: Signed, photograph: Photograph) -> None:
+    campaign, ada = make_job(deadline=timezone.now() + timedelta(hours=50))
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    expect(judging.page.locator("#due")).to_contain_text("2 d")
+    judging.page.context.set_offline(True)
+    judging.judge("3")
+    judging.page.wait_for_timeout(1200)
+    type(campaign).objects.filter(pk=campaign.pk).update(deadline=timezone.now() - timedelta(seconds=0.5))
+    judging.page.context.set_offline(False)
+    judging.shows_state("deadline_passed")
+    judging.saved()
+    expect(judging.panel).to_contain_text("The deadline has passed")
+    photograph(judging.page, "deadline-passed")
+    [row] = own_judgements(ada)
+    assert row.after_deadline
+    assert row.standing == "counted"
+    judging.press("3")
+    assert len(own_judgements(ada)) == 1
+
+
+def test_paused_by_the_manager_says_why_and_goes_on_afterwards(signed_in_page: Signed, photograph: Photograph) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    campaigns.pause(campaign, reason="We are rewriting the part about reviews.", actor=campaign.created_by)
+    judging.press("3")
+    judging.shows_state("paused")
+    expect(judging.panel).to_contain_text("We are rewriting the part about reviews.")
+    photograph(judging.page, "paused-by-manager")
+    judging.panel.get_by_role("button", name="Open the guidelines").click()
+    campaign.refresh_from_db()
+    campaigns.resume(campaign, actor=campaign.created_by)
+    judging.panel.get_by_role("button", name="Check now").click()
+    judging.title.wait_for()
+
+
+def test_a_paused_person_is_told_the_reason(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    standing.pause_annotator(ada, reason="Please read the example of grade Partial again.", actor=campaign.created_by)
+    page = signed_in_page(ada.user)
+    page.goto(f"/judge/{campaign.slug}/")
+    judging = JudgingPage(page, campaign)
+    judging.shows_state("paused")
+    expect(judging.panel).to_contain_text("Please read the example of grade Partial again.")
+
+
+@pytest.mark.parametrize("state", ["draft", "closed", "excluded"])
+def test_other_ends_say_what_happened(signed_in_page: Signed, photograph: Photograph, state: str) -> None:
+    campaign, ada = make_job(state="open" if state == "excluded" else state)
+    if state == "excluded":
+        standing.exclude_annotator(ada, reason="Did not follow the guidelines.", actor=campaign.created_by)
+    page = signed_in_page(ada.user)
+    page.goto(f"/judge/{campaign.slug}/")
+    judging = JudgingPage(page, campaign)
+    judging.shows_state(state)
+    photograph(page, state)
+
+
+def test_lease_is_renewed_in_silence_while_the_page_is_visible(signed_in_page: Signed) -> None:
+    campaign, ada = make_job(lease_minutes=1)
+    page = signed_in_page(ada.user)
+    page.clock.install()
+    page.goto(f"/judge/{campaign.slug}/")
+    page.clock.run_for(1000)
+    page.locator(".doc-title").wait_for()
+    before = Lease.objects.filter(membership=ada).order_by("pk")[0].expires_at
+    with page.expect_response(lambda response: response.url.endswith("leases/renew")):
+        page.clock.run_for(16_000)
+    assert Lease.objects.filter(membership=ada).order_by("pk")[0].expires_at > before
+    expect(page.locator(".banner")).to_have_count(0)
+
+
+def test_lease_expired_warns_and_the_answer_counts_when_the_slot_is_free(signed_in_page: Signed, photograph: Photograph) -> None:
+    campaign, ada = make_job(n_documents=2, judgements_per_pair=1, lease_minutes=1)
+    page = signed_in_page(ada.user)
+    page.clock.install()
+    page.goto(f"/judge/{campaign.slug}/")
+    page.clock.run_for(1000)
+    page.locator(".doc-title").wait_for()
+    Lease.objects.filter(membership=ada).update(expires_at=timezone.now() - timedelta(seconds=1))
+    leases.reap_expired(timezone.now())
+    page.clock.run_for(16_000)
+    expect(page.locator("[data-name=expired]")).to_contain_text("Your answer still counts if its place is free")
+    photograph(page, "lease-expired")
+    page.keyboard.press("3")
+    expect(page.locator("[data-name=standing]")).to_contain_text("it counts")
+    [row] = own_judgements(ada)
+    assert (row.late, row.standing) == (True, "counted")
+
+
+def test_late_answer_is_kept_as_extra_when_somebody_else_was_first_and_that_is_said(signed_in_page: Signed, photograph: Photograph) -> None:
+    campaign, ada = make_job(n_documents=1, judgements_per_pair=1)
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    Lease.objects.filter(membership=ada).update(expires_at=timezone.now() - timedelta(seconds=1))
+    judge(make_annotator(campaign), 1)
+    judging.press("4")
+    expect(judging.page.locator("[data-name=standing]")).to_contain_text("Saved as extra")
+    photograph(judging.page, "kept-as-extra")
+    assert [row.standing for row in own_judgements(ada)] == ["extra"]
+
+
+def test_too_fast_is_said_kindly(signed_in_page: Signed) -> None:
+    campaign, ada = make_job(min_active_seconds=30)
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.judge("4")
+    expect(judging.page.locator("[data-name=standing]")).to_contain_text("does not count")
+
+
+def test_offline_goes_on_with_what_is_leased_and_sends_later(signed_in_page: Signed, photograph: Photograph) -> None:
+    campaign, ada = make_job(n_documents=8)
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.page.wait_for_timeout(200)
+    judging.page.context.set_offline(True)
+    banner = judging.page.locator("[data-name=connection]")
+    expect(banner).to_contain_text("You are offline. You can judge 4 more.")
+    judging.judge("2")
+    expect(banner).to_contain_text("1 answer waits here and will be sent. You can judge 3 more.")
+    photograph(judging.page, "offline")
+    for _ in range(3):
+        judging.judge("2")
+    expect(judging.panel).to_contain_text("kept in this browser")
+    photograph(judging.page, "offline-nothing-left")
+    judging.page.context.set_offline(False)
+    judging.saved()
+    expect(judging.title).to_contain_text("part 5")
+    expect(banner).to_have_count(0)
+    assert len(own_judgements(ada)) == 4
+
+
+def test_closing_is_warned_of_while_answers_wait(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    warned = "() => { const e = new Event('beforeunload', {cancelable: true}); window.dispatchEvent(e); return e.defaultPrevented; }"
+    assert judging.page.evaluate(warned) is False
+    judging.page.context.set_offline(True)
+    judging.judge("2")
+    assert judging.page.evaluate(warned) is True
+    judging.page.context.set_offline(False)
+    judging.saved()
+    assert judging.page.evaluate(warned) is False
+
+
+def test_session_expired_asks_to_sign_in_and_keeps_everything(signed_in_page: Signed, photograph: Photograph) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    page = judging.page
+    page.wait_for_timeout(200)
+    Session.objects.all().delete()
+    judging.judge("3")
+    dialog = page.locator("#sign-in-dialog")
+    expect(dialog).to_be_visible()
+    expect(dialog).to_contain_text("1 answer waits here")
+    expect(judging.chip).to_contain_text("1 waiting for sign-in")
+    photograph(page, "session-expired")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_visible()
+    page.keyboard.type("wrong password")
+    page.keyboard.press("Enter")
+    expect(page.locator("#sign-in-error")).to_contain_text("do not match")
+    page.locator("#sign-in-password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(dialog).to_be_hidden()
+    judging.saved()
+    expect(judging.title).to_contain_text("part 2")
+    assert [row.grade for row in own_judgements(ada)] == [2]
+    judging.judge("1")
+    judging.saved()
+
+
+def test_second_tab_is_told_and_can_take_over(signed_in_page: Signed, photograph: Photograph) -> None:
+    campaign, ada = make_job()
+    first = JudgingPage(signed_in_page(ada.user), campaign).open()
+    second = JudgingPage(first.page.context.new_page(), campaign)
+    second.page.goto(f"/judge/{campaign.slug}/")
+    second.shows_state("other-tab")
+    photograph(second.page, "other-tab")
+    second.panel.get_by_role("button", name="Use it here instead").click()
+    second.title.wait_for()
+    first.shows_state("other-tab")
+    first.press("3")
+    second.judge("3")
+    second.saved()
+    assert len(own_judgements(ada)) == 1
+    first.page.reload()
+    first.shows_state("other-tab")
+
+
+def test_idle_veils_the_document_and_any_key_only_resumes(signed_in_page: Signed, photograph: Photograph) -> None:
+    campaign, ada = make_job(idle_seconds=60)
+    page = signed_in_page(ada.user)
+    page.clock.install()
+    judging = JudgingPage(page, campaign)
+    page.goto(f"/judge/{campaign.slug}/")
+    page.clock.run_for(2000)
+    judging.title.wait_for()
+    page.mouse.move(100, 300)
+    page.clock.run_for(59_000)
+    expect(judging.title).to_be_visible()
+    page.clock.run_for(2_000)
+    judging.shows_state("idle")
+    expect(judging.title).to_be_hidden()
+    photograph(page, "idle")
+    page.clock.run_for(600_000)
+    page.keyboard.press("3")
+    expect(judging.title).to_be_visible()
+    page.clock.run_for(5_000)
+    page.keyboard.press("3")
+    expect(judging.title).to_contain_text("part 2")
+    page.clock.run_for(1_000)
+    judging.saved()
+    assert len(own_judgements(ada)) == 1
+
+
+def test_pause_hides_the_document_until_any_key(signed_in_page: Signed, photograph: Photograph) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.press("p")
+    judging.shows_state("user-pause")
+    expect(judging.title).to_be_hidden()
+    photograph(judging.page, "pause")
+    judging.press("4")
+    expect(judging.title).to_be_visible()
+    judging.press("p")
+    judging.shows_state("user-pause")
+    judging.page.locator("#bar").click(position={"x": 100, "y": 30})  # where a grade is
+    expect(judging.title).to_be_visible()
+    judging.page.wait_for_timeout(200)
+    assert own_judgements(ada) == []
+    judging.page.locator("#bar").click(position={"x": 100, "y": 30})
+    expect(judging.title).to_contain_text("part 2")
+
+
+def test_changed_guidelines_are_read_before_the_next_document(signed_in_page: Signed, photograph: Photograph) -> None:
+    campaign, ada = make_job(n_documents=8)
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    page = judging.page
+    judging.judge("2")
+    judging.saved()
+    version = campaigns.save_guideline(
+        campaign, "## How to judge\n\nReviews are *Perfect* now.", note="Reviews count.", actor=campaign.created_by
+    )
+    judging.press("2")
+    dialog = page.locator("#guideline-dialog")
+    expect(dialog).to_be_visible()
+    expect(dialog).to_contain_text("What changed: Reviews count.")
+    photograph(page, "guideline-changed")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_visible()
+    dialog.get_by_role("button", name="I have read this").click()
+    judging.title.wait_for()
+    expect(page.locator("#guidelines")).to_contain_text("Reviews are Perfect now.")
+    judging.judge("2")
+    judging.saved()
+    assert [row.guideline_version for row in own_judgements(ada)] == [version.number - 1, version.number - 1, version.number]
+
+
+def test_consent_is_asked_first(signed_in_page: Signed, photograph: Photograph) -> None:
+    campaign, ada = make_job(consent_text="Your judgements are **published** under a pseudonym.")
+    judging = JudgingPage(signed_in_page(ada.user), campaign)
+    judging.page.goto(f"/judge/{campaign.slug}/")
+    judging.shows_state("consent_needed")
+    expect(judging.panel).to_contain_text("Your judgements are published under a pseudonym.")
+    photograph(judging.page, "consent")
+    judging.panel.get_by_role("button", name="I agree").click()
+    judging.title.wait_for()
+    ada.refresh_from_db()
+    assert ada.consented_at is not None
+
+
+def test_span_missing_says_exactly_that(signed_in_page: Signed, photograph: Photograph) -> None:
+    campaign, ada = make_job(spans="required", spans_from=2)
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.press("3")
+    expect(judging.bar_message).to_contain_text("“Partial” needs a marked passage: mark the words that make it so, then press Enter.")
+    photograph(judging.page, "span-missing")
+    judging.press("s", "s", "ArrowRight", "ArrowRight", "Enter")
+    expect(judging.bar_message).to_contain_text("Passage marked.")
+    photograph(judging.page, "span-marked")
+    judging.judge("Enter")
+    judging.judge("1")  # below the grade from which a passage is required
+    judging.saved()
+    rows = own_judgements(ada)
+    assert [(row.grade, row.spans) for row in rows] == [(2, [[0, len("Regular walking lowers")]]), (0, [])]
+
+
+def test_qualification_explains_each_answer(signed_in_page: Signed, photograph: Photograph) -> None:
+    campaign, ada = make_job(n_documents=4, qualification_pass=0.5)
+    tests = list(Pair.objects.filter(campaign=campaign).order_by("position")[:2])
+    for pair in tests:
+        campaigns.set_kind(pair, Pair.Kind.QUALIFICATION, gold_grade=3, explanation="It reports a trial.", actor=campaign.created_by)
+    Membership.objects.filter(pk=ada.pk).update(qualified_at=None)
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    expect(judging.page.locator("#query-label")).to_contain_text("practice")
+    judging.press("4")
+    dialog = judging.page.locator("#feedback-dialog")
+    expect(dialog).to_contain_text("Right")
+    judging.press("Enter")
+    expect(dialog).to_be_hidden()
+    judging.title.wait_for()
+    judging.press("1")
+    expect(dialog).to_contain_text("Not quite")
+    expect(dialog).to_contain_text("This one is Perfect.")
+    expect(dialog).to_contain_text("It reports a trial.")
+    photograph(judging.page, "qualification-feedback")
+    judging.press("Enter")
+    expect(judging.page.locator("#query-label")).to_have_text("Query")
+    assert Judgement.objects.filter(membership=ada).count() == 2
+
+
+def test_message_of_the_manager_is_shown_once(signed_in_page: Signed, photograph: Photograph) -> None:
+    campaign, ada = make_job()
+    Message.objects.create(membership=ada, text="Please look closer at <b>dates</b>.", created_by=campaign.created_by)
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    expect(judging.page.locator(".banner")).to_contain_text("Please look closer at <b>dates</b>.")
+    photograph(judging.page, "message")
+    with judging.page.expect_response(lambda response: response.url.endswith("/read")):
+        judging.page.get_by_role("button", name="Got it").click()
+    judging.open()
+    expect(judging.page.locator(".banner")).to_have_count(0)
+
+
+def test_refused_answer_is_shown_with_its_reason_until_it_is_understood(signed_in_page: Signed, photograph: Photograph) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    refusal = {"error": {"code": "lease_unknown", "message": "This pair was not given to you by this campaign."}}
+    judging.pretend("judgements", refusal, status=404, times=1)
+    judging.judge("3")
+    banner = judging.page.locator(".banner")
+    expect(banner).to_contain_text("One answer (Partial) was not accepted: This pair was not given to you")
+    photograph(judging.page, "refused")
+    judging.open()
+    expect(banner).to_contain_text("was not accepted")
+    judging.page.get_by_role("button", name="Understood").click()
+    judging.open()
+    expect(banner).to_have_count(0)
+
+
+def test_a_manager_and_a_stranger_do_not_see_the_page(signed_in_page: Signed, client: object) -> None:
+    campaign, _ = make_job()
+    other, eve = make_job()
+    assert signed_in_page(campaign.created_by).goto(f"/judge/{campaign.slug}/").status == 403
+    assert signed_in_page(eve.user).goto(f"/judge/{campaign.slug}/").status == 404
+    assert signed_in_page(eve.user).goto(f"/judge/{campaign.slug}/history").status == 404
+    assert signed_in_page(eve.user).goto(f"/judge/{other.slug}/").status == 200
+
+
+def test_newer_page_is_loaded_when_nothing_waits(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    page = signed_in_page(ada.user)
+    page.clock.install()
+    judging = JudgingPage(page, campaign)
+    page.route("**/build", lambda route: route.fulfill(status=200, content_type="application/json", body=json.dumps({"build": "another"})))
+    page.goto(f"/judge/{campaign.slug}/")
+    page.clock.run_for(2000)
+    judging.title.wait_for()
+    for _ in range(11):  # in steps, so that the document is not veiled
+        page.mouse.move(100, 300)
+        page.clock.run_for(28_000)
+        page.mouse.move(120, 300)
+    page.wait_for_timeout(200)
+    with page.expect_navigation():
+        page.keyboard.press("3")
+        page.clock.run_for(500)
+    judging.title.wait_for()
+    assert len(own_judgements(ada)) == 1

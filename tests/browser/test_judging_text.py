@@ -1,0 +1,281 @@
+"""What is stored of a marked passage, against Python's own slicing (which counts code points); and how documents are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from pooling.models import Document
+from tests.browser.judging import WORDS, JudgingPage, make_job, own_judgements
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+Signed = Callable[..., Page]
+
+EMOJI = "Zwölf 🏃‍♀️ laufen 👨‍👩‍👧‍👦 nach Hause 🇩🇪. Ende 😀."
+COMBINING = "Cafe\u0301 au lait, nai\u0308ve re\u0301sume\u0301 and ศิลปะ."
+ARABIC = "المشي السريع يخفض السكر في الدم.\n\nThe walk is short. المشي مفيد 🚶 جدا."
+
+
+def select(page: Page, passage: str, *, cut: int = 0) -> None:
+    """Selects a passage in the document as the mouse would; `cut` units further than its end (into the middle of a character)."""
+    page.evaluate(
+        """([passage, cut]) => {
+          const walker = document.createTreeWalker(document.querySelector('.doc-body'), NodeFilter.SHOW_TEXT);
+          for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+            const at = node.data.indexOf(passage);
+            if (at < 0) continue;
+            document.getSelection().setBaseAndExtent(node, at, node, at + passage.length + cut);
+            document.querySelector('.doc-body').dispatchEvent(new PointerEvent('pointerup', {bubbles: true, pointerType: 'mouse'}));
+            return;
+          }
+          throw new Error('not found: ' + passage);
+        }""",
+        [passage, cut],
+    )
+
+
+def stored(page: Page) -> None:
+    expect(page.locator("#marks")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("text", "passage"),
+    [
+        (EMOJI, "laufen"),
+        (EMOJI, "👨‍👩‍👧‍👦 nach"),
+        (EMOJI, "🇩🇪"),
+        (EMOJI, "Ende 😀"),
+        (COMBINING, "nai\u0308ve"),
+        (COMBINING, "ศิลปะ"),
+        (ARABIC, "يخفض السكر"),
+        (ARABIC, "🚶 جدا"),
+    ],
+)
+def test_marked_passage_is_stored_as_code_points_of_the_stored_text(signed_in_page: Signed, text: str, passage: str) -> None:
+    campaign, ada = make_job(texts=[text], n_documents=2, spans="optional")
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    select(judging.page, passage)
+    stored(judging.page)
+    judging.judge("3")
+    judging.saved()
+    [row] = own_judgements(ada)
+    [[start, end]] = row.spans
+    assert text[start:end] == passage
+
+
+def test_selection_that_cuts_a_character_takes_all_of_it(signed_in_page: Signed) -> None:
+    campaign, ada = make_job(texts=[EMOJI, COMBINING], n_documents=3, spans="optional")
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    select(judging.page, "laufen ", cut=3)  # ends inside the family of seven code points
+    stored(judging.page)
+    judging.judge("3")
+    select(judging.page, "Cafe")  # without the accent that follows as a code point of its own
+    stored(judging.page)
+    judging.judge("3")
+    judging.saved()
+    first, second = own_judgements(ada)
+    assert [EMOJI[start:end] for start, end in first.spans] == ["laufen 👨‍👩‍👧‍👦"]
+    assert [COMBINING[start:end] for start, end in second.spans] == ["Cafe\u0301"]
+
+
+def test_passages_by_mouse_are_painted_listed_joined_and_removed(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+    campaign, ada = make_job(n_documents=2, spans="optional")
+    page = signed_in_page(ada.user)
+    judging = JudgingPage(page, campaign).open()
+    box = page.locator(".doc-body p").first.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 2, box["y"] + 14)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 200, box["y"] + 14, steps=5)
+    page.mouse.up()
+    stored(page)
+    select(page, "Strength training")
+    expect(page.locator("#marks li")).to_have_count(2)
+    photograph(page, "passages")
+    assert page.evaluate("CSS.highlights.get('span').size") == 2
+    select(page, "training helped")
+    expect(page.locator("#marks li")).to_have_count(2)
+    expect(page.locator("#marks li").nth(1)).to_contain_text("Strength training helped")
+    page.locator("#marks li button").first.click()
+    expect(page.locator("#marks li")).to_have_count(1)
+    page.keyboard.press("Delete")
+    expect(page.locator("#marks")).to_be_hidden()
+    select(page, "older people")
+    stored(page)
+    judging.judge("4")
+    judging.saved()
+    [row] = own_judgements(ada)
+    assert [WORDS[start:end] for start, end in row.spans] == ["older people"]
+
+
+def test_passage_by_touch_is_marked_with_a_button(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+    campaign, ada = make_job(n_documents=2, spans="optional")
+    page = signed_in_page(ada.user, viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
+    judging = JudgingPage(page, campaign).open()
+    page.locator(".doc-title").tap()
+    page.evaluate(
+        "() => { const n = document.querySelector('.doc-body p').firstChild; document.getSelection().setBaseAndExtent(n, 8, n, 15); }"
+    )
+    button = page.get_by_role("button", name="Mark this passage")
+    expect(button).to_be_visible()
+    photograph(page, "mark-by-touch")
+    page.set_viewport_size({"width": 390, "height": 800})
+    button.tap()
+    expect(button).to_be_hidden()
+    page.locator("#grades button").nth(2).tap()
+    judging.saved()
+    [row] = own_judgements(ada)
+    assert [WORDS[start:end] for start, end in row.spans] == ["walking"]
+    assert row.device == "touch"
+
+
+def test_passage_by_keyboard_in_right_to_left_text_follows_the_arrows(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
+    campaign, ada = make_job(texts=[ARABIC], n_documents=2, spans="optional")
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.press("s", "ArrowLeft", "Enter", "ArrowLeft", "ArrowLeft")
+    photograph(judging.page, "word-cursor-rtl")
+    judging.press("s")
+    stored(judging.page)
+    judging.judge("3")
+    judging.saved()
+    [row] = own_judgements(ada)
+    words = ARABIC.split()
+    assert [ARABIC[start:end] for start, end in row.spans] == [" ".join(words[1:4])]
+
+
+def test_rotated_text_is_mapped_back_to_the_stored_one(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+    text = "😀 Alpha one. Beta two. Gamma three. Delta four."
+    campaign, ada = make_job(texts=[text], n_documents=2, spans="optional", rotate_text=True)
+    judging = JudgingPage(signed_in_page(ada.user), campaign)
+    turn = text.index("Gamma")
+
+    def rotated(route: Any) -> None:
+        answer = route.fetch().json()
+        for pair in answer["pairs"]:
+            pair["document"]["rotation"] = turn if pair["document"]["text"] == text else 0
+        route.fulfill(json=answer)
+
+    judging.pretend("leases", rotated)
+    judging.open()
+    shown = [part.strip() for part in judging.page.locator(".doc-body p:not(.seam)").all_inner_texts()]
+    assert shown == ["Gamma three. Delta four.", "😀 Alpha one. Beta two."]
+    photograph(judging.page, "rotated")
+    # from "Delta" over the seam to "Alpha": two passages of the stored text
+    judging.page.evaluate(
+        """() => {
+          const [first, second] = [...document.querySelectorAll('.doc-body p:not(.seam)')].map(p => p.firstChild);
+          document.getSelection().setBaseAndExtent(first, first.data.indexOf('Delta'), second, second.data.indexOf('Alpha') + 5);
+          document.querySelector('.doc-body').dispatchEvent(new PointerEvent('pointerup', {bubbles: true, pointerType: 'mouse'}));
+        }"""
+    )
+    stored(judging.page)
+    judging.press("3")
+    judging.saved()
+    [row] = own_judgements(ada)
+    assert [text[start:end] for start, end in row.spans] == ["😀 Alpha", "Delta four."]
+
+
+def test_truncated_text_says_what_was_cut_and_shows_it_on_demand(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+    text = " ".join(f"word{number}" for number in range(1, 1201))
+    campaign, ada = make_job(texts=[text], n_documents=2, truncate_words=100)
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    page = judging.page
+    assert page.locator(".doc-body").inner_text().split()[-1] == "word100"
+    expect(page.locator(".doc-cut")).to_contain_text("Shown: the first 100 of 1,200 words.")
+    photograph(page, "truncated")
+    judging.press("/")
+    page.keyboard.type("word1199")
+    expect(page.locator("#find-count")).to_contain_text("1 in the part not shown")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Show the other 1,100 words").click()
+    assert page.locator(".doc-body").inner_text().split()[-1] == "word1200"
+
+
+def test_hostile_text_is_text_and_nothing_remote_is_loaded(signed_in_page: Signed) -> None:
+    hostile = '<img src="http://evil.example/x.png" onerror="window.hit=1"><script>window.hit=1</script> <b>bold</b> &amp; \u202eevil'
+    campaign, ada = make_job(texts=[hostile], titles=["<svg onload='window.hit=1'>"], n_documents=2, spans="optional")
+    document = Document.objects.filter(text=hostile).get()
+    document.fields = {"<i>field</i>": "<a href='javascript:window.hit=1'>x</a>", "url": "http://evil.example"}
+    document.save()
+    page = signed_in_page(ada.user)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    judging = JudgingPage(page, campaign).open()
+    expect(page.locator(".doc-body")).to_contain_text('<img src="http://evil.example/x.png"')
+    expect(judging.title).to_have_text("<svg onload='window.hit=1'>")
+    expect(page.locator(".doc-fields")).to_contain_text("<a href='javascript:window.hit=1'>x</a>")
+    select(page, "<script>window.hit=1</script>")
+    expect(page.locator("#marks")).to_contain_text("<script>window.hit=1</script>")
+    assert page.evaluate("window.hit") is None
+    assert not [url for url in asked if "evil" in url]
+
+
+def test_tables_and_code_keep_their_columns_and_wrapped_prose_does_not_become_code(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
+    table = "name      n     mean\nwalk     12     5.31\nstrength 10     5.80"
+    code = ">>> import bisect\n>>> bisect.insort(rows, 3)\n>>> rows\n[1, 2, 3]"
+    indented = "for (i = 0; i < n; i++) {\n    total += x[i];\n    if (x[i] > 3) {\n        big = 1;\n    }\n}"
+    prose = (
+        "   The effects of slipstream on a wing were measured\nin a wind tunnel, and the lift was found to be\n"
+        "   larger than theory says; the reasons are given."
+    )
+    poem = "Short lines\nof a poem\nstay lines"
+    campaign, ada = make_job(texts=["\n\n".join([table, code, indented, prose, poem])], n_documents=2)
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    kinds = judging.page.locator(".doc-body p").evaluate_all("all => all.map(p => p.className)")
+    assert kinds == ["fixed", "fixed", "fixed", "wrapped", "prose"]
+    photograph(judging.page, "tables-and-code")
+    assert judging.page.locator(".doc-body p").nth(4).inner_text().splitlines() == poem.splitlines()
+
+
+def test_very_long_document_is_shown_at_once_and_completed(signed_in_page: Signed) -> None:
+    text = "\n\n".join(f"Paragraph {number}. " + "Words about exercise and sugar. " * 30 for number in range(1000))
+    campaign, ada = make_job(texts=["short", text], n_documents=3)
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.judge("1")
+    expect(judging.page.locator(".doc-body p")).to_have_count(1000)
+    assert (
+        judging.page.evaluate("performance.getEntriesByName('assay:next').at(-1).duration") < 500
+    )  # on a busy machine; the benchmark measures
+
+
+def test_direction_follows_the_text(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+    campaign, ada = make_job(texts=[ARABIC], titles=["المشي والسكر"], n_documents=2)
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    direction = "element => getComputedStyle(element).direction"
+    assert judging.title.evaluate(direction) == "rtl"
+    assert judging.page.locator(".doc-body p").first.evaluate(direction) == "rtl"
+    photograph(judging.page, "right-to-left")
+
+
+def test_empty_document_says_so(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+    campaign, ada = make_job(texts=["  "], n_documents=2)
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    expect(judging.page.locator(".doc-empty")).to_contain_text("no text")
+    photograph(judging.page, "empty-document")
+
+
+def test_query_words_are_found_with_endings_accents_and_other_scripts(page: Page, live_server: Any) -> None:
+    page.goto(live_server.url + "/sign-in")
+    found = page.evaluate(
+        """async () => {
+          const { terms, occurrences, phrases } = await import('/static/js/judge/highlight.js');
+          const hits = (query, text) => occurrences(text, terms(query)).map(([a, b]) => text.slice(a, b));
+          return [
+            hits('exercises for the knees', 'Exercise your knee. Exercising for hours.'),
+            hits('Café', 'The cafe and the CAFÉS'),
+            hits('to be or not', 'to not'),
+            hits('the of', 'of the'),
+            hits('糖尿', '预防糖尿病的方法'),
+            hits('vitamin b 12', 'B vitamins, 12 of them'),
+            phrases('a.b A.B a\\n b', 'a.b').length, phrases('two  words two\\nwords', 'two words').length,
+          ];
+        }"""
+    )
+    assert found == [["Exercise", "knee", "Exercising"], ["cafe", "CAFÉS"], ["not"], ["of", "the"], ["糖尿"], ["vitamins", "12"], 2, 2]

@@ -1,0 +1,101 @@
+"""Every page of an installation with a small campaign: axe-core finds nothing of WCAG 2 A and AA, in light and in dark, nothing is
+written to the console, and nothing makes the page scroll sideways at 320, 390 and 1280 pixels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext
+
+from tests.browser.chromium import browser_path
+from tests.conftest import absent
+from tests.installation import Installation
+from tests.pages import PAGES, SMALL_CAMPAIGN, WHO
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("pages")]
+RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}, "resultTypes": ["violations"]}
+CONTRAST = {"runOnly": {"type": "rule", "values": ["color-contrast"]}, "resultTypes": ["violations"]}  # all that a colour scheme changes
+COLOURS_HAVE_ARRIVED = """async () => {
+  for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+  const ending = document.getAnimations().filter((one) => one.effect.getComputedTiming().iterations !== Infinity);
+  await Promise.all(ending.map((one) => one.finished.catch(() => null)));
+}"""
+WIDTHS = (1280, 390, 320)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Installation, dict[str, str]]]:
+    """The installation, and what stands in the addresses: {"exclusion": "7", ...}."""
+    if browser_path() is None:
+        absent("browser", "no Chromium was found in PATH or at ASSAY_TEST_CHROMIUM")
+    with Installation(tmp_path_factory.mktemp("pages"), demo=True) as installation:
+        yield installation, json.loads(installation.run(SMALL_CAMPAIGN).strip().splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def context_of(site: tuple[Installation, dict[str, str]], chromium: Browser) -> Iterator[Callable[[str], BrowserContext]]:
+    """One browser profile for each role, signed in."""
+    installation, given = site
+    contexts: dict[str, BrowserContext] = {}
+
+    def get(role: str) -> BrowserContext:
+        if role not in contexts:
+            contexts[role] = context = chromium.new_context(base_url=installation.url)
+            context.set_default_timeout(15_000)
+            if WHO[role]:
+                context.add_cookies([{"name": "sessionid", "value": given[f"session of {WHO[role]}"], "url": installation.url}])
+        return contexts[role]
+
+    yield get
+    for context in contexts.values():
+        context.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_is_accessible_fits_every_width_and_has_no_errors(
+    name: str, site: tuple[Installation, dict[str, str]], context_of: Callable[[str], BrowserContext]
+) -> None:
+    role, path, status = PAGES[name]
+    page = context_of(role).new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text) if message.type in {"error", "warning"} else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    try:
+        answer = page.goto(path.format_map(site[1]))
+        assert answer is not None
+        assert answer.status == status
+        if name == "judge":
+            page.locator("html[data-complete]").wait_for()
+        if name == "judge-history":
+            page.locator("#history-page .skeleton").wait_for(state="detached")
+        too_wide = {}
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 800})
+            if (needed := page.evaluate("document.documentElement.scrollWidth")) > width:
+                too_wide[width] = needed
+        assert too_wide == {}
+        page.set_viewport_size({"width": 1280, "height": 800})
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            page.evaluate(COLOURS_HAVE_ARRIVED)
+            found = Axe().run(page, options=RULES if scheme == "light" else CONTRAST).response["violations"]
+            nodes = [(rule["id"], node) for rule in found for node in rule["nodes"]]
+            assert [(scheme, rule, node["html"][:200], node.get("failureSummary", "")[:300]) for rule, node in nodes] == []
+        if status < 400:
+            assert said == []
+    finally:
+        page.close()
+
+
+def test_the_list_of_pages_has_every_address_that_answers_with_a_page(site: tuple[Installation, dict[str, str]]) -> None:
+    names = set(site[0].run("from tests.pages import named_pages; print(*named_pages())").split())
+    assert names == {name.partition(" ")[0] for name in PAGES if not name.startswith("error")}
+
+
+def test_the_installation_wrote_no_error(site: tuple[Installation, dict[str, str]]) -> None:
+    text = Path(site[0].log).read_text(errors="replace")
+    assert "Traceback" not in text

@@ -1,0 +1,164 @@
+"""Small campaigns and people for tests, made through the services where there is a rule to keep.
+
+campaign = make_campaign(n_topics=2, n_documents=3, judgements_per_pair=2)      # open, 6 pairs, a manager
+ada = make_annotator(campaign)
+lease = scheduling.claim(ada)
+judge(ada, 2)                                                                    # claims and submits
+"""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
+
+from annotation.models import Campaign, Judgement, Lease, Membership, Pair, Profile
+from annotation.services import campaigns, judging, people, scheduling
+from annotation.services.judging import Answer, Outcome
+from pooling.models import Collection, Document, Pool, PoolEntry, Topic
+
+PASSWORD = "correct horse battery"
+_numbers = itertools.count(1)
+
+
+def make_user(name: str = "", *, may_create: bool = False, superuser: bool = False, time_zone: str = "") -> User:
+    """A person with the password PASSWORD and a profile."""
+    name = name or f"person{next(_numbers)}"
+    user = get_user_model().objects.create(username=name, is_superuser=superuser, is_staff=superuser)
+    user.set_password(PASSWORD)
+    user.save()
+    Profile.objects.create(user=user, may_create=may_create, time_zone=time_zone)
+    return user
+
+
+def make_collection(
+    *, n_topics: int = 2, n_documents: int = 5, manager: User | None = None, slug: str = "", texts: Sequence[str] = ()
+) -> Collection:
+    """Topics t1, t2, … and documents d1, d2, … with short texts (`texts`: those of the first documents)."""
+    slug = slug or f"collection-{next(_numbers)}"
+    collection = Collection.objects.create(slug=slug, name=slug.title(), n_documents=n_documents, created_by=manager)
+    if manager is not None:
+        collection.managers.add(manager)
+    Topic.objects.bulk_create(
+        Topic(collection=collection, topic_id=f"t{i}", text=f"query number {i}", position=i) for i in range(1, n_topics + 1)
+    )
+    for i in range(1, n_documents + 1):
+        text = texts[i - 1] if i <= len(texts) else f"Document {i} speaks of query number {i}. It has a second sentence."
+        Document.objects.create(collection=collection, docno=f"d{i}", title=f"Title {i}", text=text, n_words=len(text.split()))
+    return collection
+
+
+def make_pool(collection: Collection, *, depth: int = 10, ranks: Sequence[int] | None = None, name: str = "") -> Pool:
+    """Every topic with every document. Document di has best rank i (or ranks[i-1]) and priority depth - rank; within one priority
+    the topics follow each other in their order."""
+    topics, documents = list(collection.topics.all()), list(collection.documents.order_by("pk"))
+    pool = Pool.objects.create(collection=collection, name=name or f"pool {next(_numbers)}", depth=depth)
+    ranked = [(min(ranks[i] if ranks else i + 1, depth), topic, document) for i, document in enumerate(documents) for topic in topics]
+    ranked.sort(key=lambda row: row[0])
+    PoolEntry.objects.bulk_create(
+        PoolEntry(
+            pool=pool,
+            topic=topic,
+            docno=document.docno,
+            document=document,
+            best_rank=rank,
+            priority=depth - rank,
+            position=position,
+            contributions={"run": rank},
+        )
+        for position, (rank, topic, document) in enumerate(ranked)
+    )
+    pool.n_pairs = len(ranked)
+    pool.save(update_fields=["n_pairs"])
+    return pool
+
+
+def make_campaign(
+    *,
+    n_topics: int = 2,
+    n_documents: int = 5,
+    judgements_per_pair: int = 3,
+    collection: Collection | None = None,
+    pool: Pool | None = None,
+    manager: User | None = None,
+    state: str = "open",
+    ranks: Sequence[int] | None = None,
+    guideline: str = "",
+    name: str = "",
+    **settings: Any,
+) -> Campaign:
+    """A campaign with a manager and a pair for each topic and document; open unless `state` says draft, paused or closed."""
+    manager = manager or make_user(may_create=True)
+    collection = collection or make_collection(n_topics=n_topics, n_documents=n_documents, manager=manager)
+    settings.setdefault("target_per_annotator", 0)
+    campaign = campaigns.create_campaign(
+        name=name or f"Campaign {next(_numbers)}",
+        collection=collection,
+        actor=manager,
+        seed=1,
+        judgements_per_pair=judgements_per_pair,
+        **settings,
+    )
+    campaigns.set_pool(campaign, pool or make_pool(collection, ranks=ranks), actor=manager)
+    if guideline:
+        campaigns.save_guideline(campaign, guideline, actor=manager)
+    if state != "draft":
+        campaigns.open_campaign(campaign, actor=manager)
+    if state == "paused":
+        campaigns.pause(campaign, actor=manager)
+    if state == "closed":
+        campaigns.close(campaign, actor=manager)
+    return campaign
+
+
+def make_annotator(campaign: Campaign, name: str = "", **fields: Any) -> Membership:
+    """An annotator who has read the guidelines; fields: of Membership."""
+    membership = people.add_member(campaign=campaign, user=make_user(name), role=Membership.Role.ANNOTATOR)
+    newest = campaign.guidelines.order_by("number").last()
+    fields.setdefault("guideline_read", newest.number if newest else 0)
+    Membership.objects.filter(pk=membership.pk).update(**fields)
+    return Membership.objects.select_related("campaign", "user").get(pk=membership.pk)
+
+
+def make_manager(campaign: Campaign, name: str = "") -> Membership:
+    return people.add_member(campaign=campaign, user=make_user(name), role=Membership.Role.MANAGER)
+
+
+def lease_of(membership: Membership, pair: Pair, *, now: datetime) -> Lease:
+    """A lease for a pair of one's choosing, as the scheduler would make it."""
+    pair.refresh_from_db()
+    pair.held += 1
+    pair.open_slots -= 1
+    pair.started = True
+    pair.save()
+    lease = Lease(pair=pair, membership=membership, served_at=now)
+    lease.expires_at = scheduling.leases.expiry(membership, now)
+    lease.save()
+    return lease
+
+
+def submit(membership: Membership, lease: Lease, grade: int | None, *, now: datetime | None = None, **answer: Any) -> Outcome:
+    """Submit a grade for a lease with plausible times; grade None: cannot judge."""
+    if grade is None:
+        answer.setdefault("cannot_reason", "other")
+    return judging.submit(
+        membership, lease=lease.token, key=answer.pop("key", None) or uuid.uuid4(), answer=Answer(grade=grade, **answer), now=now
+    )
+
+
+def judge(membership: Membership, grade: int | None, *, now: datetime | None = None, **answer: Any) -> Judgement:
+    """Claim the annotator's next pair and judge it."""
+    lease = scheduling.claim(membership, now=now)
+    if lease is None:
+        raise AssertionError(f"nothing to judge for {membership}")
+    return submit(membership, lease, grade, now=now, **answer).judgement
+
+
+def judge_pair(membership: Membership, pair: Pair, grade: int | None, *, now: datetime, **answer: Any) -> Judgement:
+    """Judge a pair of one's choosing."""
+    return submit(membership, lease_of(membership, pair, now=now), grade, now=now, **answer).judgement

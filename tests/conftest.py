@@ -1,0 +1,81 @@
+"""What tests may need: real collections, PostgreSQL, Redis, a browser. Absent ones are skipped with a message that cannot
+be overlooked; ASSAY_TEST_REQUIRE turns the skip into a failure."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+from urllib.parse import urlparse
+
+import pytest
+
+from analysis.selectors import live
+
+REQUIRED = set(os.environ.get("ASSAY_TEST_REQUIRE", "").replace(",", " ").split())
+MISSING: dict[str, str] = {}
+
+
+def absent(kind: str, reason: str) -> None:
+    """Skip the test for want of `kind`, or fail where an installation says that it must be there."""
+    MISSING[kind] = reason
+    if kind in REQUIRED:
+        pytest.fail(f"{kind} is required here (ASSAY_TEST_REQUIRE), but {reason}")
+    pytest.skip(f"{kind}: {reason}")
+
+
+def reachable(host: str, port: int) -> bool:
+    try:
+        with socket.create_connection((host, port), timeout=2):
+            return True
+    except OSError:
+        return False
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder of real collections."""
+    configured = os.environ.get("ASSAY_TEST_DATA", "")
+    if not configured:
+        absent("data", "ASSAY_TEST_DATA is not set to the folder of real collections")
+    folder = Path(configured)
+    if not (folder / "README.md").exists():
+        absent("data", f"ASSAY_TEST_DATA={configured} has no README.md, so it is not the folder of real collections")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def postgresql_url() -> str:
+    """Address of a PostgreSQL server on which databases may be made: postgresql://user@host:port/name."""
+    url = os.environ.get("ASSAY_TEST_DATABASE_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
+    parts = urlparse(url)
+    if not reachable(parts.hostname or "127.0.0.1", parts.port or 5432):
+        absent("postgresql", f"nothing answers at {parts.hostname}:{parts.port or 5432}")
+    return url
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> str:
+    url = os.environ.get("ASSAY_TEST_BROKER_URL", "redis://127.0.0.1:6379/9")
+    parts = urlparse(url)
+    if not reachable(parts.hostname or "127.0.0.1", parts.port or 6379):
+        absent("redis", f"nothing answers at {parts.hostname}:{parts.port or 6379}")
+    return url
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept_from_other_tests() -> None:
+    """Kept columns go by campaign id; a test database gives the same ids again and again."""
+    live._kept.clear()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    reasons = {}
+    for report in terminalreporter.stats.get("skipped", []):
+        text = str(report.longrepr[2]) if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        for kind in ("browser", "postgresql", "redis", "data"):
+            if text.startswith(f"Skipped: {kind}: "):
+                reasons.setdefault(kind, []).append(text.removeprefix("Skipped: "))
+    for kind, texts in sorted(reasons.items()):
+        terminalreporter.section(f"{kind} tests SKIPPED", sep="!", red=True, bold=True)
+        terminalreporter.write_line(f"{len(texts)} tests did not run: {texts[0]}")

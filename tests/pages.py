@@ -1,0 +1,250 @@
+"""The list of all pages, and an installation that has something to show on each of them: the demo campaign with judgements of
+simulated annotators, a draft, gold pairs, feedback, a message, an exclusion to decide."""
+
+from __future__ import annotations
+
+import json
+import random
+import uuid
+from datetime import timedelta
+
+WHO = {"anonymous": "", "annotator": "annotator", "manager": "manager"}
+"""Role -> name of the account."""
+
+CAMPAIGN, DRAFT, COLLECTION = "/campaigns/python-documentation/", "/campaigns/a-second-look/", "/collections/python-documentation/"
+STEPS = ("files", "pool", "rules", "scale", "guidelines", "people", "open")
+REPORTS = {"evaluate": 3, "compare_runs": 2, "compare_rankings": 3, "bootstrap": 3, "label_overlap": 0}
+"""Kind of report that there is one of -> how many runs it takes."""
+PAGES: dict[str, tuple[str, str, int]] = {
+    "sign-in": ("anonymous", "/sign-in", 200),
+    "sign-in-link": ("anonymous", "/sign-in/link", 200),
+    "sign-in-link-use": ("anonymous", "/sign-in/link/{sign_in}", 200),
+    "sign-in-link-use bad": ("anonymous", "/sign-in/link/MQ/none", 410),
+    "join-code": ("anonymous", "/join", 200),
+    "join": ("anonymous", "/join/{token}", 200),
+    "join bad": ("anonymous", "/join/no-such-invitation", 410),
+    "home annotator": ("annotator", "/", 200),
+    "home manager": ("manager", "/", 200),
+    "account": ("annotator", "/account", 200),
+    "judge": ("annotator", "/judge/python-documentation/", 200),
+    "judge-history": ("annotator", "/judge/python-documentation/history", 200),
+    "campaigns": ("manager", "/campaigns/", 200),
+    "campaign-new": ("manager", "/campaigns/new", 200),
+    **{f"campaign-step {key} draft": ("manager", f"{DRAFT}settings/{key}/", 200) for key in STEPS},
+    **{f"campaign-step {key}": ("manager", f"{CAMPAIGN}settings/{key}/", 200) for key in STEPS[2:]},
+    "campaign-guideline": ("manager", CAMPAIGN + "guidelines/1", 200),
+    "campaign": ("manager", CAMPAIGN, 200),
+    "campaign-time": ("manager", CAMPAIGN + "time/", 200),
+    "campaign-feedback": ("manager", CAMPAIGN + "feedback/", 200),
+    "campaign-audit": ("manager", CAMPAIGN + "audit/", 200),
+    "campaign-people": ("manager", CAMPAIGN + "people/", 200),
+    "campaign-person": ("manager", CAMPAIGN + "people/{pseudonym}/", 200),
+    "campaign-exclude": ("manager", CAMPAIGN + "people/{pseudonym}/exclude/{exclusion}", 200),
+    "campaign-agreement": ("manager", CAMPAIGN + "agreement/", 200),
+    "campaign-pair": ("manager", CAMPAIGN + "pairs/{pair}/", 200),
+    "campaign-gold": ("manager", CAMPAIGN + "gold/", 200),
+    "campaign-labels": ("manager", CAMPAIGN + "labels/", 200),
+    "campaign-export": ("manager", CAMPAIGN + "export/", 200),
+    "campaign-import": ("manager", "/import-campaign/", 200),
+    "campaign-recipe-difference": ("manager", CAMPAIGN + "export/difference?first={recipe}&second={recipe2}", 200),
+    "campaign-systems": ("manager", CAMPAIGN + "systems/", 200),
+    **{
+        f"campaign-report-new {kind}": ("manager", f"{CAMPAIGN}systems/new/{kind}/", 200)
+        for kind in ("evaluate", "compare_runs", "stability")
+    },
+    "collection-analyses": ("manager", COLLECTION + "analyses/", 200),
+    "collection-report-new": ("manager", COLLECTION + "analyses/new/bootstrap/", 200),
+    "analyses": ("manager", "/analyses/", 200),
+    **{f"report {kind}": ("manager", f"/analyses/{{report {kind}}}/", 200) for kind in REPORTS},
+    "collections": ("manager", "/collections/", 200),
+    "collection-new": ("manager", "/collections/new", 200),
+    "collection": ("manager", COLLECTION, 200),
+    "collection empty": ("manager", "/collections/empty/", 200),
+    "collection-edit": ("manager", COLLECTION + "settings", 200),
+    "collection-topics": ("manager", COLLECTION + "topics/", 200),
+    "collection-check": ("manager", COLLECTION + "topics/check", 200),
+    "collection-runs": ("manager", COLLECTION + "runs/", 200),
+    "run": ("manager", COLLECTION + "runs/{run}/", 200),
+    "collection-qrels": ("manager", COLLECTION + "qrels/", 200),
+    "collection-documents": ("manager", COLLECTION + "documents/", 200),
+    "document": ("manager", COLLECTION + "documents/{document}/", 200),
+    "collection-pools": ("manager", COLLECTION + "pools/", 200),
+    "collection-pool-new": ("manager", COLLECTION + "pools/new", 200),
+    "pool-preview": ("manager", COLLECTION + "pools/previews/{preview}", 200),
+    "pool": ("manager", COLLECTION + "pools/{pool}/", 200),
+    "jobs": ("manager", "/jobs/", 200),
+    "job": ("manager", "/jobs/{job}/", 200),
+    "job failed": ("manager", "/jobs/{failed}/", 200),
+    "error 404": ("manager", "/no/such/page", 404),
+    "error 403": ("annotator", CAMPAIGN, 403),
+}
+NO_PAGES = {
+    # files, parts of pages, and addresses that lead to another page
+    *("campaign-settings", "campaign-invitations", "campaign-live", "campaign-export-file", "judge-build", "topics-kept", "topics-removed"),
+    *("campaign-release", "report-table", "report-figure", "report-result", "report-files"),
+    *("pool-table", "job-fragment", "job-problems"),
+    "api-docs",  # Swagger UI, which is not ours
+}
+
+
+def named_pages() -> list[str]:
+    """The names of the addresses that answer a GET with a page of ours, by the table of addresses and roles."""
+    from tests.test_urls_by_role import TABLE
+
+    return sorted(name for name, (method, _) in TABLE.items() if method == "get" and not (name.startswith("api-") or name in NO_PAGES))
+
+
+def prepare(n_judgements: int = 260) -> None:
+    """Fill an installation that has the demo campaign, and print what stands in the addresses above as one JSON object."""
+    from django.contrib.auth.models import User
+    from django.core.files.base import ContentFile
+    from django.test import Client
+
+    from analysis.reports.kinds import KINDS
+    from analysis.selectors.exports import Choices
+    from analysis.services import exclusions, figures, releases, reports
+    from analysis.services.archive import Plan
+    from annotation.models import Campaign, Feedback, Judgement, Message, Pair
+    from annotation.services import campaigns, people
+    from annotation.services.pairs import set_kind
+    from pooling import jobs
+    from pooling.models import Job
+    from pooling.services import pools, uploads
+    from pooling.services.collections import create_collection
+
+    campaign = Campaign.objects.get(slug="python-documentation")
+    manager, annotator = User.objects.get(username="manager"), User.objects.get(username="annotator")
+    collection = campaign.collection
+
+    def do(job: Job | None) -> Job:
+        assert job is not None
+        jobs.run_job(job.pk)
+        job.refresh_from_db()
+        return job
+
+    for number, pair in enumerate(Pair.objects.filter(campaign=campaign).order_by("position")[:3]):
+        set_kind(pair, "gold", gold_grade=number, explanation="The entry is what the need asks for.", actor=manager)
+    campaign.refresh_from_db()
+    members = simulate(campaign, n_judgements)
+    Feedback.objects.create(membership=members[0], score=Feedback.Score.VERY_GOOD, text="Quick to use. The keys saved me hours.")
+    Feedback.objects.create(membership=members[1], score=Feedback.Score.DECENT, text="Some entries are very long.")
+    Message.objects.create(membership=members[2], text="Please read the guidelines on Partial once more.")
+    do(figures.ask(campaign, user=manager))
+    exclusion = do(exclusions.ask_what_exclusion_changes(campaign, [members[-1].pseudonym], user=manager))
+    preview = do(pools.ask_for_preview(collection, runs=list(collection.runs.all()), depth=5, user=manager))
+    create_collection(name="Empty", user=manager)
+    bad = ContentFile(b"1 Q0 a 1 high A\n1 Q0 b\n", name="broken.run")
+    upload = uploads.receive(collection, kind="run", file=bad, name="broken.run", user=manager)
+    failed = do(uploads.ask_for_import(upload, mode="import", options={}, user=manager))
+    campaigns.create_campaign(name="A second look", collection=collection, actor=manager)
+    clicks = "".join(
+        f"{entry.topic.topic_id} 0 {entry.docno} {int(random.Random(entry.pk).random() < 0.3)}\n"
+        for entry in campaign.pool.entries.filter(best_rank__lte=3)
+    )
+    clicked = ContentFile(clicks.encode(), name="clicks.txt")
+    upload = uploads.receive(collection, kind="qrels", file=clicked, name="clicks.txt", user=manager)
+    do(uploads.ask_for_import(upload, mode="import", options={"kind": "clicks"}, user=manager))
+    own, imported = "campaign:graded:majority", f"imported:{collection.qrels.get().pk}"
+    reported = {}
+    for kind, n_runs in REPORTS.items():
+        asked = reports.ask_for_report(
+            KINDS[kind],
+            collection=collection,
+            campaign=campaign,
+            parameters={
+                "runs": list(collection.runs.values_list("pk", flat=True)[:n_runs]),
+                "qrels": [own, imported] if kind in ("compare_rankings", "label_overlap") else [own],
+                "options": {},
+            },
+            seed=1,
+            user=manager,
+        )
+        do(asked.job)
+        reported[f"report {kind}"] = asked.pk
+    plans = (Plan(name="public"), Plan(name="median", choices=Choices(method="median")))
+    recipes = [releases.save_recipe(campaign, plan, user=manager) for plan in plans]
+    do(releases.ask_for_release(recipes[0], user=manager))
+    disputed = Pair.objects.filter(campaign=campaign, judgements__in=Judgement.objects.filter(standing="counted")).order_by("pk").first()
+    run, pool, document = collection.runs.first(), collection.pools.first(), collection.documents.first()
+    assert disputed
+    assert run
+    assert pool
+    assert document
+    given = {
+        "sign_in": people.sign_in_path(User.objects.create_user("forgetful")),
+        "token": people.invite(campaign=campaign, actor=manager).token,
+        "pseudonym": members[-1].pseudonym,
+        "exclusion": exclusion.pk,
+        "pair": disputed.pk,
+        "run": run.pk,
+        "document": document.pk,
+        "preview": preview.pk,
+        "pool": pool.pk,
+        "job": Job.objects.filter(kind__startswith="import", state="done").order_by("pk").last().pk,  # type: ignore[union-attr]
+        "failed": failed.pk,
+        "recipe": recipes[0].pk,
+        "recipe2": recipes[1].pk,
+        **reported,
+    }
+    for user in (manager, annotator):
+        client = Client()
+        client.force_login(user)
+        given[f"session of {user.username}"] = client.cookies["sessionid"].value
+    print(json.dumps({name: str(value) for name, value in given.items()}))
+
+
+def true_grade(pair) -> int:
+    """What the pair deserves: drawn once for each pair, better at the first rank."""
+    weights = (1, 1, 2, 3) if pair.entry.best_rank == 1 else (3, 3, 2, 1)
+    return random.Random(pair.pk).choices(range(4), weights=weights)[0]
+
+
+def simulate(campaign, n_judgements: int, *, n_annotators: int = 6, seed: int = 1):
+    """Judgements of simulated annotators over the last two days, through the services: each pair has a
+    grade that most of them give three times of four; one is fast and careless. -> their memberships"""
+    from django.contrib.auth.models import User
+    from django.utils import timezone
+
+    from annotation.models import Membership
+    from annotation.services import judging, people, scheduling
+
+    draw = random.Random(seed)
+    members = []
+    for number in range(n_annotators):
+        user = User.objects.create_user(f"simulated{number + 1}")
+        made = people.add_member(campaign=campaign, user=user, role="annotator", simulated=True)
+        Membership.objects.filter(pk=made.pk).update(guideline_read=1)
+        members.append(Membership.objects.select_related("campaign", "user").get(pk=made.pk))
+    end = timezone.now()
+    step = timedelta(hours=46) / n_judgements
+    moment = end - timedelta(hours=47)
+    for _ in range(n_judgements):
+        moment += step * draw.uniform(0.6, 1.4)
+        member = draw.choice(members)
+        lease = scheduling.claim(member, now=moment)
+        if lease is None:
+            continue
+        truth = true_grade(lease.pair)
+        careful = draw.random() < (0.2 if member is members[-1] else 0.75)
+        grade = truth if careful else draw.randrange(4)
+        active = int(draw.lognormvariate(9.6 + 0.1 * grade, 0.5)) if member is not members[-1] else draw.randint(700, 3000)
+        device = draw.choice(["keyboard", "keyboard", "touch"])
+        answer = judging.Answer(
+            grade=grade, active_ms=active, wall_ms=active + 800, idle_ms=0, hidden_ms=0, guideline_version=1, device=device
+        )
+        judging.submit(member, lease=lease.token, key=uuid.uuid4(), answer=answer, now=moment + timedelta(milliseconds=active + 1200))
+    annotator = Membership.objects.filter(campaign=campaign, user__username="annotator").select_related("campaign", "user").get()
+    Membership.objects.filter(pk=annotator.pk).update(guideline_read=1)
+    annotator.refresh_from_db()
+    for number in range(23):  # the demo's own annotator, shortly before now
+        moment = end - timedelta(minutes=20) + timedelta(seconds=45 * number)
+        lease = scheduling.claim(annotator, now=moment)
+        if lease is not None:
+            answer = judging.Answer(
+                grade=true_grade(lease.pair), active_ms=21_000, wall_ms=24_000, idle_ms=0, hidden_ms=0, guideline_version=1, device="keyboard"
+            )
+            judging.submit(annotator, lease=lease.token, key=uuid.uuid4(), answer=answer, now=moment + timedelta(seconds=25))
+    return members
+
+
+SMALL_CAMPAIGN = "from tests.pages import prepare; prepare()"

@@ -1,0 +1,55 @@
+"""Files are told apart by their content."""
+
+from __future__ import annotations
+
+import gzip
+import io
+
+import pytest
+
+from pooling.formats.detect import detect
+
+EXAMPLES = {
+    "run": [
+        "1 Q0 d 1 2.5 t\n2 Q0 e 1 -1e-3 t\n",
+        "topic Q0 docid rank score tag\n1 Q0 d 1 2.5 t\n",
+        "1\td\t1\n1\te\t2\n",
+        "1\tQ0\td\t1\t2\tt\r\n",
+    ],
+    "qrels": ["1 0 d 1\n1 Q0 e -1\n", "# note\n1\t0\td\t1\n", "query-id\tcorpus-id\tscore\n1\td\t1\n"],
+    "topics": [
+        "1\tred shoes\n2\tblue shoes\n",
+        "<top>\n<num> Number: 1\n<title> x\n</top>",
+        '<topics><topic number="1"/></topics>',
+        '{"_id": "1", "text": "red shoes"}\n',
+        "qid\tquery\n1\tx\n",
+        "1 red shoes\n2 blue\n",
+    ],
+    "documents": [
+        "<DOC>\n<DOCNO>1</DOCNO>x</DOC>",
+        '{"_id": "1", "title": "t", "text": "x"}\n',
+        "doc_id\tdoc_text\n1\tx\n",
+        "1\tTitle\tsome text\n",
+    ],
+    "judgements": [
+        "topic,document,annotator,grade\n1,d,a,1\n",
+        "USER,TOPIC,DOCID,METHOD,JUDGMENT,TIME_AWAY,TIME_TO_JUDGE\n",
+        "query,docid,Ann\nx,d,1\n",
+        "id\trelevanceLevel\tdocumentId\tqueryId\tuserId\n",
+        "task,worker,label\n1 d,w,1\n",
+        '{\n "query_doc_pairs": []\n}',
+    ],
+    "clicks": ["session\ttopic\tdocument\trank\tclicked\n1\t1\td\t1\t0\n", "session\tquery_id\trank\tdoc_id\n"],
+    "pool": [
+        "topic\tdocument\tbest_rank\tpriority\truns\n1\td\t1\t9\ta:1\n",
+        "query_id\tdoc_id\tpriority\n1\td\tall\n",
+        "1 Q0 d 0 0 trectools\n",
+    ],
+    "unknown": ["", "\n\n", "\x00\x01", "{broken", "one\ntwo\n"],
+}
+
+
+@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind, texts in EXAMPLES.items() for text in texts])
+def test_the_kind_is_told(kind, text):
+    assert detect(io.BytesIO(text.encode())) == kind
+    assert detect(io.BytesIO(gzip.compress(b"\xef\xbb\xbf" + text.encode()))) == kind

@@ -1,0 +1,92 @@
+"""Pool files, written and read."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+
+from pooling.core.depth import Pool, depth_pool, top_of_run
+from pooling.formats.errors import FormatError
+from pooling.formats.pool import read_pool, write_fira_pairs, write_pool, write_trectools_pool
+from pooling.formats.runs import run_of_rows
+
+
+def given(text: str) -> Pool:
+    return read_pool(io.BytesIO(text.encode()), name="pool.tsv")
+
+
+def written(pool: Pool, write=write_pool) -> str:
+    out = io.StringIO()
+    write(pool, out)
+    return out.getvalue()
+
+
+def small() -> Pool:
+    a = run_of_rows("A", [("1", "x", 3.0), ("1", "y", 2.0), ("2", "z", 1.0)])
+    b = run_of_rows("B,1:2", [("1", "y", 3.0), ("1", "w", 2.0)])
+    return depth_pool([top_of_run(a, 2), top_of_run(b, 2)], depth=2, rng=np.random.default_rng(0))
+
+
+def test_a_pool_is_written_best_first_with_its_runs():
+    lines = written(small()).splitlines()
+    assert lines[0] == "topic\tdocument\tbest_rank\tpriority\truns"
+    assert sorted(lines[1:4]) == ["1\tx\t1\t1\tA:1", "1\ty\t1\t1\tA:2,B,1:2:1", "2\tz\t1\t1\tA:1"]
+    assert lines[4] == "1\tw\t2\t0\tB,1:2:2"
+
+
+def test_a_pool_read_back_is_the_same_pool():
+    text = written(small())
+    pool = given(text)
+    assert written(pool) == text
+    assert (pool.depth, pool.tags) == (2, ["A", "B,1:2"])
+    assert pool.by_depth() == {1: 3, 2: 4}
+
+
+def test_a_pool_needs_topic_and_document_only():
+    pool = given("topic\tdocument\n1\ta\n1\tb\n")
+    assert [p[:4] for p in pool] == [("1", "a", 0, 0), ("1", "b", 0, 0)]
+
+
+def test_the_best_rank_may_come_from_the_runs():
+    assert given("topic\tdocument\truns\n1\ta\tr:4,s:2\n").best_rank.tolist() == [2]
+
+
+def test_firas_pairs_are_read_and_written_with_pairs_for_everyone():
+    pool = given("query_id\tdoc_id\tpriority\n1\ta\tall\n1\tb\t2\n")
+    assert pool.everyone.tolist() == [True, False]
+    assert pool.priority.tolist() == [0, 2]
+    assert written(pool, write_fira_pairs) == "query_id\tdoc_id\tpriority\n1\ta\tall\n1\tb\t2\n"
+
+
+@pytest.mark.parametrize("separator", ["\t", " "])
+def test_trectools_pools_are_read_and_written(separator):
+    pool = given("1 Q0 a 0 0 trectools\n2 Q0 b 0 0 trectools\n".replace(" ", separator))
+    assert [(p.topic, p.document) for p in pool] == [("1", "a"), ("2", "b")]
+    assert written(pool, write_trectools_pool) == "1\tQ0\ta\t0\t0\ttrectools\n2\tQ0\tb\t0\t0\ttrectools\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("1\ta\t1\t1", "4 columns"),
+        ("\ta\t1\t1\tr:1", "an empty id"),
+        ("1\ta\tx\t1\tr:1", "a rank or priority that is no whole number"),
+        ("1\ta\t1\t-1\tr:1", "a rank or priority that is no whole number"),
+        ("1\ta\t1\t1\tr", "runs 'r'"),
+        ("1\ta\t1\t1\tr:0", "runs 'r:0'"),
+        ("1\ta\t1\t1\tr:99999", "runs 'r:99999'"),
+        ("1\td\t1\t1\tr:1", "document d is there twice for topic 1 (first in line 2)"),
+    ],
+)
+def test_mistakes_are_refused_with_their_line(line, problem):
+    with pytest.raises(FormatError) as error:
+        given(f"topic\tdocument\tbest_rank\tpriority\truns\n1\td\t1\t9\tr:1\n{line}\n")
+    assert [(p.line, p.problem) for p in error.value.problems] == [(3, problem)]
+
+
+@pytest.mark.parametrize("text", ["", "topic\tdocument\n", "some words\n", "1 2 3\n"])
+def test_what_is_no_pool_is_refused(text):
+    with pytest.raises(FormatError):
+        given(text)

@@ -1,0 +1,138 @@
+"""Topics in all their forms."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from pooling.formats.errors import FormatError
+from pooling.formats.topics import Topic, read_topics
+
+
+def given(text: str | bytes) -> list[Topic]:
+    return read_topics(io.BytesIO(text if isinstance(text, bytes) else text.encode()), name="topics")
+
+
+def problems(text: str) -> list[tuple[int | None, str]]:
+    with pytest.raises(FormatError) as error:
+        given(text)
+    return [(p.line, p.problem) for p in error.value.problems]
+
+
+CLASSIC = """<top>
+
+<num> Number: 051
+<dom> Domain:  Economics
+<title> Topic:  Airbus
+Subsidies
+
+<desc> Description:
+Document will discuss AT&amp;T.
+
+<narr> Narrative:
+A relevant document
+will say so.
+</top>
+
+<top>
+<num> Number: 52
+<title> Two
+</top>
+"""
+
+
+def test_trec_topics_with_open_tags():
+    first, second = given(CLASSIC)
+    assert first == Topic(
+        "051", "Airbus Subsidies", "Document will discuss AT&T.", "A relevant document\nwill say so.", {"dom": "Economics"}, 1
+    )
+    assert (second.topic, second.text, second.line) == ("52", "Two", 16)
+
+
+def test_trec_topics_in_xml_with_the_number_as_tag_or_attribute():
+    found = given(
+        '<?xml version="1.0" encoding="utf-8"?>\n<topics>\n <topic><number>1</number><title>lights &amp; more</title></topic>\n'
+        ' <!-- a comment -->\n <topic number="2">\n  <query>a</query><question>b?</question><narrative>c</narrative>\n </topic>\n</topics>'
+    )
+    assert [t[:4] for t in found] == [("1", "lights & more", "", ""), ("2", "a", "b?", "c")]
+    assert [t.line for t in found] == [3, 5]
+
+
+def test_xml_that_is_not_well_formed_is_read_as_tagged_text():
+    (found,) = given("<topics><top><num>q1</num><query>red marks</query><type>most</disease></top></topics>")
+    assert (found.topic, found.text, found.fields) == ("q1", "red marks", {"type": "most"})
+
+
+def test_topics_written_as_documents():
+    assert [t[:2] for t in given("<DOC>\n<DOCNO> 1 </DOCNO>\n\n What articles\nexist?\n</DOC>\n")] == [("1", "What articles exist?")]
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        '<!DOCTYPE t [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><topics><topic number="1"><title>&b;</title></topic></topics>',
+        '<!DOCTYPE t [<!ENTITY x SYSTEM "file:///etc/passwd">]><topics><topic number="1"><title>&x;</title></topic></topics>',
+        '<!DOCTYPE t SYSTEM "http://example.org/t.dtd"><topics><topic number="1"><title>a</title></topic></topics>',
+    ],
+)
+def test_xml_with_entities_or_document_types_is_refused(markup):
+    with pytest.raises(FormatError, match="expected plain XML without entities"):
+        given(markup)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "7\tred shoes\n051\tblue\tshoes described\n",
+        "qid\tquery\tdescription\n7\tred shoes\t\n051\tblue\tshoes described\n",
+        "\tquery_id\tquery_text\tdescription\n0\t7\tred shoes\t\n1\t051\tblue\tshoes described\n",
+        "topic_id,title,description,narrative\n7,red shoes,,\n051,blue,shoes described,\n",
+        '{"_id": "7", "text": "red shoes"}\n\n{"_id": "051", "text": "blue", "description": "shoes described"}\n',
+        '{"qid": 7, "query": "red shoes"}\n{"qid": "051", "title": "blue", "desc": "shoes described"}\n',
+        ".I 7\n.W\nred\nshoes\n.I 051\n.W\nblue\n",
+        "7 red shoes\n051 blue\n",
+    ],
+)
+def test_other_forms_give_the_same_topics(text):
+    found = given(text)
+    assert [(t.topic, t.text) for t in found] == [("7", "red shoes"), ("051", "blue")]
+    assert found[1].description == ("shoes described" if "described" in text else "")
+
+
+def test_a_quote_in_a_tab_separated_topic_is_a_character():
+    assert given('1\t"unfinished\n2\tb\n')[0].text == '"unfinished'
+
+
+def test_a_csv_field_may_hold_commas_and_line_ends():
+    found = given('topic_id,title\n1,"a, b\nc"\n2,d\n')
+    assert [(t.topic, t.text, t.line) for t in found] == [("1", "a, b c", 2), ("2", "d", 4)]
+
+
+def test_quepids_information_needs_name_topics_by_their_text():
+    assert given("query,information_need\nred shoes,buy shoes\n")[0][:3] == ("red shoes", "red shoes", "buy shoes")
+
+
+def test_empty_text_is_kept_for_the_topic_check():
+    assert given("1\t\n2\tb\n")[0].text == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1\ta\n\tb\n1\tc\n", [(2, "a topic without id"), (3, "topic 1 is there twice (first in line 1)")]),
+        ("1\ta\nno tab\n", [(2, "no tab")]),
+        ("qid\tquery\n1\ta\tb\n", [(2, "3 columns")]),
+        (
+            '{"_id": "1", "text": "a"}\n{"text": "b"}\n[1]\n{oops\n',
+            [(2, "a topic without id"), (3, "JSON, but no object"), (4, "not JSON")],
+        ),
+        ("", [(None, "no topic")]),
+        ("qid\tquery\n", [(None, "no topic")]),
+        ("<html><body>no topics</body>", None),
+        ("<top>\n<title> x\n</top>", [(1, "a topic without id")]),
+    ],
+)
+def test_mistakes_are_refused_with_their_line(text, expected):
+    found = problems(text)
+    assert expected is None or sorted(found, key=lambda p: p[0] or 0) == expected

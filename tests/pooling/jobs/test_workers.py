@@ -1,0 +1,193 @@
+"""Real worker processes, killed with -9, on the embedded default and on a real Redis."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlparse
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+COMMAND = ["-m", "celery", "-A", "config", "worker", "--pool", "prefork", "--concurrency", "2", "--without-gossip", "--without-mingle"]
+
+
+class Installation:
+    """A data folder with its own database, and the worker processes that a test starts on it."""
+
+    def __init__(self, folder: Path, broker: str, database: str = "") -> None:
+        self.folder, self.database, self.diary = folder, database, folder / "diary"
+        self.env = dict(os.environ, DJANGO_SETTINGS_MODULE="config.settings", PYTHONPATH=str(ROOT), ASSAY_LOG_LEVEL="WARNING")
+        self.env.update(ASSAY_DATA_DIR=str(folder), ASSAY_BROKER_URL=broker, ASSAY_DATABASE_URL=database)
+        self.workers: list[subprocess.Popen[bytes]] = []
+
+    def manage(self, *arguments: str) -> str:
+        return subprocess.run(
+            [sys.executable, "manage.py", *arguments], cwd=ROOT, env=self.env, check=True, capture_output=True, text=True, timeout=120
+        ).stdout
+
+    def enqueue(self, *, n: int, steps: int, seconds: float) -> None:
+        self.manage(
+            "shell",
+            "-c",
+            "import tests.pooling.jobs.slow\n"
+            "from pooling import tasks\n"
+            f"for i in range({n}):\n"
+            f"    tasks.enqueue('slow count', dict(diary={str(self.diary)!r}, steps={steps}, seconds={seconds}), label='slow', user=None)\n",
+        )
+
+    def start_worker(self) -> subprocess.Popen[bytes]:
+        with (self.folder / "worker.log").open("ab") as out:
+            worker = subprocess.Popen(
+                [sys.executable, *COMMAND, "-I", "tests.pooling.jobs.slow", "-n", f"w{len(self.workers)}-{self.folder.name}@%h"],
+                cwd=ROOT,
+                env=self.env,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
+            )
+        self.workers.append(worker)
+        return worker
+
+    def kill(self, worker: subprocess.Popen[bytes]) -> None:
+        os.killpg(worker.pid, signal.SIGKILL)
+        worker.wait(timeout=30)
+
+    def sql(self, statement: str) -> list[tuple]:
+        if self.database:
+            import psycopg
+
+            with psycopg.connect(self.database) as database:
+                found = database.execute(statement)
+                return found.fetchall() if found.description else []
+        with sqlite3.connect(self.folder / "assay.sqlite3", timeout=20) as database:
+            return database.execute(statement).fetchall()
+
+    def jobs(self) -> list[tuple[str, int]]:
+        return self.sql("SELECT state, attempt FROM pooling_job ORDER BY id")
+
+    def let_time_pass(self) -> None:
+        """As if the last signs of life were an hour old."""
+        earlier = "heartbeat - interval '1 hour'" if self.database else "datetime(heartbeat, '-1 hour')"
+        self.sql(f"UPDATE pooling_job SET heartbeat = {earlier} WHERE state = 'running'")
+
+    def lines(self, word: str) -> list[str]:
+        text = self.diary.read_text(encoding="utf-8") if self.diary.exists() else ""
+        return [line.split()[1] for line in text.splitlines() if line.startswith(word)]
+
+    def wait(self, condition: Callable[[], bool], seconds: float = 120) -> None:
+        end = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > end:
+                pytest.fail(f"jobs {self.jobs()}; log: {(self.folder / 'worker.log').read_text()[-3000:]}")
+            time.sleep(0.1)
+
+
+@pytest.fixture(scope="module")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("migrated")
+    Installation(folder, "").manage("migrate", "-v", "0")
+    with sqlite3.connect(folder / "assay.sqlite3") as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return folder / "assay.sqlite3"
+
+
+@pytest.fixture
+def installation(tmp_path: Path, migrated: Path) -> Iterator[Callable[[str], Installation]]:
+    made: list[Installation] = []
+
+    def make(broker: str, database: str = "") -> Installation:
+        (tmp_path / "assay.sqlite3").write_bytes(migrated.read_bytes())
+        made.append(Installation(tmp_path, broker, database))
+        return made[-1]
+
+    yield make
+    for one in made:
+        for worker in one.workers:
+            if worker.poll() is None:
+                one.kill(worker)
+
+
+@pytest.fixture
+def empty_redis(redis_url: str) -> Iterator[str]:
+    """A database of the Redis server that no other test process uses."""
+    import redis
+
+    url = urlparse(redis_url)._replace(path=f"/{10 + os.getpid() % 6}").geturl()
+    server = redis.Redis.from_url(url)
+    server.flushdb()
+    yield url
+    server.flushdb()
+    server.close()
+
+
+def finish_after_a_kill(place: Installation) -> None:
+    """Two of three jobs are begun when their worker is killed; the next does all three once, and stops on one signal."""
+    place.enqueue(n=3, steps=15, seconds=0.1)
+    first = place.start_worker()
+    place.wait(lambda: len(place.lines("begun")) >= 2)
+    place.kill(first)
+    place.let_time_pass()
+    second = place.start_worker()
+    place.wait(lambda: all(state == "done" for state, _ in place.jobs()))
+    assert sorted(place.lines("done")) == ["1", "2", "3"]
+    assert sorted(attempt for _, attempt in place.jobs()) == [1, 2, 2]
+    second.send_signal(signal.SIGTERM)
+    assert second.wait(timeout=60) == 0
+
+
+def test_embedded_jobs_of_a_worker_killed_with_9_are_done_once_by_the_next(installation):
+    finish_after_a_kill(installation(""))
+
+
+@pytest.mark.redis
+def test_jobs_of_a_worker_killed_with_9_are_done_once_by_the_next_over_redis(installation, empty_redis):
+    finish_after_a_kill(installation(empty_redis))
+
+
+@pytest.fixture
+def empty_database(postgresql_url: str) -> Iterator[str]:
+    """A new database on the PostgreSQL server."""
+    import psycopg
+
+    name = f"assay_jobs_{os.getpid()}"
+    with psycopg.connect(postgresql_url, autocommit=True) as server:
+        server.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        server.execute(f"CREATE DATABASE {name}")
+    yield urlparse(postgresql_url)._replace(path=f"/{name}").geturl()
+    with psycopg.connect(postgresql_url, autocommit=True) as server:
+        server.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+
+@pytest.mark.postgresql
+def test_embedded_workers_on_postgresql_do_each_job_once_though_one_is_killed_with_9(installation, empty_database):
+    place = installation("", empty_database)
+    place.manage("migrate", "-v", "0")
+    first = place.start_worker()
+    place.start_worker()
+    place.enqueue(n=4, steps=10, seconds=0.1)
+    place.wait(lambda: len(place.lines("begun")) >= 3)
+    place.kill(first)
+    place.let_time_pass()
+    place.wait(lambda: all(state == "done" for state, _ in place.jobs()))
+    assert sorted(place.lines("done")) == ["1", "2", "3", "4"]
+
+
+@pytest.mark.redis
+def test_two_workers_and_an_emptied_broker_do_each_job_once(installation, empty_redis):
+    import redis
+
+    place = installation(empty_redis)
+    place.enqueue(n=6, steps=3, seconds=0.05)
+    redis.Redis.from_url(empty_redis).flushdb()  # the hints are lost; the rows are not
+    place.start_worker()
+    place.start_worker()
+    place.wait(lambda: all(state == "done" for state, _ in place.jobs()))
+    assert sorted(place.lines("begun")) == ["1", "2", "3", "4", "5", "6"]
+    assert sorted(place.lines("done")) == ["1", "2", "3", "4", "5", "6"]

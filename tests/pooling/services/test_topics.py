@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import pytest
+
+from pooling import jobs
+from pooling.jobs import Refused
+from pooling.models import Topic
+from pooling.services import topics
+
+TOPICS = "051\tType 2 diabetes\n7\ttype 2  DIABETES\n8\t#1 or #2\n9\te cigarette\n10\te cigarettes\n11\tasthma, children\n12\tasthma children\n"
+"""7 repeats 051 apart from case and white space; 8 has no word; 12 repeats 11 apart from punctuation; 10 is the plural of 9."""
+
+
+def proposed(collection) -> dict[str, tuple[str, str]]:
+    return {t.topic_id: (t.proposal, t.same_as) for t in collection.topics.exclude(proposal="")}
+
+
+def check(collection, level, user):
+    job = topics.ask_for_check(collection, level=level, user=user)
+    jobs.run_job(job.pk)
+    job.refresh_from_db()
+    assert job.state == "done", job.message
+    return job
+
+
+def test_topics_are_stored_in_order_with_the_exact_checks_proposals(collection, bring):
+    job = bring("topics", TOPICS, name="topics.tsv", mode="careful")
+    assert job.report["stored"] is True
+    assert [t.topic_id for t in collection.topics.all()] == ["051", "7", "8", "9", "10", "11", "12"]
+    assert proposed(collection) == {"7": ("duplicate", "051"), "8": ("no text", "")}
+    assert not collection.topics.exclude(removed_reason="").exists()
+
+
+def test_stricter_levels_propose_more_and_keep_what_was_decided(collection, bring, manager):
+    bring("topics", TOPICS)
+    topics.decide(collection, {Topic.objects.get(topic_id="7").pk: "keep"}, user=manager)
+    check(collection, "punctuation", manager)
+    assert proposed(collection)["12"] == ("duplicate", "11")
+    check(collection, "suspect", manager)
+    assert proposed(collection)["10"] == ("suspect", "9")
+    assert Topic.objects.get(topic_id="7").removed_reason == ""
+    check(collection, "exact", manager)
+    assert set(proposed(collection)) == {"7", "8"}
+
+
+def test_the_manager_decides_each_or_all_of_a_reason(collection, bring, manager):
+    bring("topics", TOPICS)
+    assert topics.decide_all(collection, decision="remove", reason="no text", user=manager) == 1
+    assert topics.decide_all(collection, decision="keep", user=manager) == 1
+    topics.decide(collection, {Topic.objects.get(topic_id="9").pk: "remove"}, user=manager)
+    removed = dict(collection.topics.exclude(removed_reason="").values_list("topic_id", "removed_reason"))
+    assert removed == {"8": "no text", "9": "by hand"}
+    assert Topic.objects.get(topic_id="8").decided_by == manager
+    topics.decide(collection, {Topic.objects.get(topic_id="8").pk: "open"}, user=manager)
+    assert Topic.objects.get(topic_id="8").decided_at is None
+
+
+def test_a_decision_never_reaches_another_collections_topics(collection, bring, manager):
+    from pooling.services.collections import create_collection
+
+    bring("topics", TOPICS)
+    other = create_collection(name="Other", user=manager)
+    assert topics.decide(other, {Topic.objects.get(topic_id="9").pk: "remove"}, user=manager) == 0
+
+
+def test_kept_and_removed_lists_hold_all_topics_once(collection, bring, manager):
+    bring("topics", TOPICS)
+    topics.decide_all(collection, decision="remove", user=manager)
+    assert topics.kept_table(collection) == "051\tType 2 diabetes\n9\te cigarette\n10\te cigarettes\n11\tasthma, children\n12\tasthma children\n"
+    assert topics.removed_table(collection) == (
+        "topic\ttext\treason\tsame_as\n7\ttype 2 DIABETES\tduplicate\t051\n8\t#1 or #2\tno text\t\n"
+    )
+
+
+def test_ids_that_are_there_refuse_the_whole_file_with_its_lines(collection, bring):
+    bring("topics", TOPICS)
+    job = bring("topics", "20\tnew\n9\tanother text\n", name="more.tsv")
+    assert job.state == "failed"
+    assert job.report["problems"] == [
+        {
+            "line": 2,
+            "problem": "topic 9 is in the collection already",
+            "expected": "ids that are new, or delete the topics first",
+            "text": "another text",
+        }
+    ]
+    assert collection.topics.count() == 7
+    assert bring("topics", TOPICS, name="again.tsv").message == "all topics of again.tsv are there already"
+
+
+def test_further_topics_come_after_the_first_and_may_repeat_them(collection, bring):
+    bring("topics", TOPICS)
+    assert bring("topics", "20\tASTHMA CHILDREN\n").state == "done"
+    last = collection.topics.last()
+    assert (last.position, last.proposal, last.same_as) == (7, "duplicate", "12")
+
+
+def test_topics_that_no_run_has_are_warned_about(collection, bring):
+    bring("run", "051 Q0 d 1 1 t\n")
+    job = bring("topics", TOPICS, mode="careful")
+    assert job.report["stored"] is False
+    assert job.report["warnings"] == ["6 of 7 topics are in none of the collection's runs, such as 7, 8, 9, 10, 11"]
+
+
+def test_markup_in_a_query_stays_text(collection, bring):
+    bring("topics", "1\t<script>alert(1)</script> & more\n")
+    assert collection.topics.get().text == "<script>alert(1)</script> & more"
+
+
+def test_topics_with_pairs_cannot_be_deleted(collection, bring):
+    bring("topics", TOPICS)
+    pool = collection.pools.create(name="p", depth=1)
+    pool.entries.create(topic=collection.topics.first(), docno="d", best_rank=1, priority=0, position=0)
+    with pytest.raises(Refused, match="delete the pools first"):
+        topics.delete_topics(collection)
+    pool.delete()
+    assert topics.delete_topics(collection) == 7

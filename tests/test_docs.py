@@ -1,0 +1,41 @@
+"""Everything that can be set or called is documented, and the documents link only to what exists."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from django.core.management import get_commands
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def text_of_docs() -> str:
+    return "\n".join(path.read_text(encoding="utf-8") for path in DOCS)
+
+
+def test_every_setting_is_documented() -> None:
+    source = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "config").rglob("*.py"))
+    names = set(re.findall(r'(?:env|environment)\.(?:text|flag|number|words)\("([A-Z_]+)"', source))
+    names |= set(re.findall(r'text\("([A-Z_]+)"\)', source))
+    assert len(names) > 15
+    described = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
+    assert [name for name in sorted(names) if f"ASSAY_{name}" not in described] == []
+
+
+def test_every_command_is_documented() -> None:
+    ours = [name for name, app in get_commands().items() if app in {"pooling", "annotation", "analysis", "config"}]
+    assert ours
+    text = text_of_docs()
+    assert [name for name in sorted(ours) if f"`{name}" not in text and f"manage.py {name}" not in text] == []
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda p: str(p.relative_to(ROOT)))
+def test_links_of_the_documents_lead_somewhere(path: Path) -> None:
+    broken = []
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
+        if "://" not in target and not target.startswith("mailto:") and not (path.parent / target).exists():
+            broken.append(target)
+    assert broken == []

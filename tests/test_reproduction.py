@@ -1,0 +1,202 @@
+"""What docs/reproduction.md says that commands print is what they print.
+
+Each console block of the page stands under a comment `<!-- check: name -->` and is run again: `$ manage.py ...` in this process, any other
+line behind `$` by the shell. Each table that is not the plain output of a command stands under such a comment too, and has a test here.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shlex
+import subprocess
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+
+from analysis.core.batch import pack
+from analysis.core.measures import parse_measures
+from analysis.core.rankings import tau_b
+from analysis.core.stability import Protocol, as_json, chunks, combine, population, run_chunk
+from pooling.formats.qrels import read_qrels
+from pooling.formats.runs import read_run
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "reproduction.md"
+KEPT = ROOT / "docs" / "reproduction"
+TEXT = PAGE.read_text("utf-8")
+CHECKED = re.compile(r"^<!-- check: (\S+) -->\n(```console\n.*?^```$|\|.*?(?=\n\n|\n?\Z))", re.MULTILINE | re.DOTALL)
+BLOCKS = {name: body for name, body in CHECKED.findall(TEXT) if body.startswith("```")}
+TABLES = {name: body for name, body in CHECKED.findall(TEXT) if body.startswith("|")}
+PIPED = re.compile(r" \| (?=(?:head|tail|grep|cut|sort|wc|awk)\b)")
+
+
+def commands(block: str) -> list[tuple[str, str]]:
+    """(command line, what it printed) of a console block, in order."""
+    parts = re.split(r"^\$ (.+)\n", block.removeprefix("```console\n").removesuffix("```"), flags=re.MULTILINE)
+    return list(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def run(command: str, *, data: Path, work: Path) -> str:
+    """What a line of the page prints. $DATA is the folder of collections, $WORK an empty one."""
+    variables = {"DATA": str(data), "WORK": str(work)}
+    shell = {"env": {"PATH": "/usr/bin:/bin", "LC_ALL": "C", **variables}, "cwd": ROOT, "check": True, "text": True, "capture_output": True}
+    if not command.startswith("manage.py "):
+        return str(subprocess.run(["bash", "-c", command], **shell).stdout)
+    command, *rest = PIPED.split(command.removeprefix("manage.py "), maxsplit=1)
+    for name, value in variables.items():
+        command = command.replace(f"${name}", value)
+    arguments: list[str] = []
+    for word in shlex.split(command):
+        path = Path(word)
+        arguments += sorted(map(str, path.parent.glob(path.name))) if "*" in path.name else [word]
+    out = io.StringIO()
+    call_command(*arguments, stdout=out, stderr=io.StringIO())
+    if rest:
+        return str(subprocess.run(["bash", "-c", rest[0]], input=out.getvalue(), **shell).stdout)
+    return out.getvalue()
+
+
+def cells(table: str) -> list[list[str]]:
+    """The rows of a Markdown table below its header."""
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
+
+
+def printed_json(*arguments: str) -> dict:
+    out = io.StringIO()
+    call_command(*arguments, "--json", stdout=out, stderr=io.StringIO())
+    return json.loads(out.getvalue())
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", BLOCKS)
+def test_a_command_of_the_page_prints_what_the_page_says(name, data_folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    for command, expected in commands(BLOCKS[name]):
+        printed = run(command, data=data_folder, work=tmp_path)
+        assert printed.rstrip("\n").splitlines() == expected.rstrip("\n").splitlines(), command
+
+
+def test_every_block_and_table_of_numbers_has_a_check_and_every_check_its_own_name():
+    names = re.findall(r"<!-- check: (\S+) -->", TEXT)
+    assert len(names) == len(set(names))
+    assert set(names) == BLOCKS.keys() | TABLES.keys()
+    assert TEXT.count("```console") == len(BLOCKS)
+    assert TABLES.keys() == {"tripjudge-published-tau", "tripjudge-quartiles", "multi-element-curves", "multi-element-trec-covid"}
+
+
+@pytest.mark.data
+def test_the_tau_of_the_published_table_2_is_that_of_the_page(data_folder):
+    with open(data_folder / "tripjudge" / "published_table2.csv", encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    with open(data_folder / "tripjudge" / "published_table3_kendall_tau.csv", encoding="utf-8") as lines:
+        published = {row["measure"]: row for row in csv.DictReader(lines)}
+    expected = []
+    for measure in ("nDCG@5", "nDCG@10", "Recall@100"):
+        scores = {}
+        for collection in ("TripJudge", "DCTR", "Raw"):
+            scores[collection] = np.array([float(row[measure]) for row in rows if row["test_collection"].endswith(collection)])
+            assert len(scores[collection]) == 7
+        for one, other in (("TripJudge", "DCTR"), ("TripJudge", "Raw"), ("DCTR", "Raw")):
+            pair = f"{one}-{other}"
+            expected.append([measure, pair, f"{tau_b(scores[one], scores[other]):.3f}", published[measure][pair]])
+    assert cells(TABLES["tripjudge-published-tau"]) == expected
+
+
+@pytest.mark.data
+def test_the_quartiles_of_kappa_are_those_of_the_page(data_folder, tmp_path):
+    first, second = (commands(BLOCKS[name])[0][0] for name in ("tripjudge-agreement-web-search", "tripjudge-agreement-machines"))
+    expected = []
+    for name, prepare, file, scale in (("ws-zhou2012", first, "ws.csv", "5"), ("llmjudge-2024", second, "llm.csv", "4")):
+        run(prepare, data=data_folder, work=tmp_path)
+        found = printed_json("agreement", str(tmp_path / file), "--scale", scale, "--bootstrap", "1")
+        for grades in ("graded", "binary"):
+            figures = found[grades]
+            quartiles = [f"{value:.2f}" for value in figures["kappa_quartiles"]]
+            expected.append([name, grades, f"{figures['mean_kappa']:.2f}", *quartiles, str(figures["undefined"]["kappa"])])
+    assert cells(TABLES["tripjudge-quartiles"]) == expected
+
+
+ELEMENTS = ("documents", "topics", "assessments", "positive")
+MEASURES = ("AP", "Rprec", "Bpref", "nDCG")
+COLLECTIONS = {  # name -> qrels, folder of runs
+    "nfcorpus": ("nfcorpus/qrels.test.3-2-1.txt.gz", "nfcorpus/runs"),
+    "cranfield": ("cranfield/qrels.graded.txt", "cranfield/runs"),
+    "vaswani-npl": ("vaswani-npl/qrels", "vaswani-npl/runs"),
+    "trec-covid-r4-ohsu": ("trec-covid-r4-ohsu/qrels.covid-round4.txt.gz", "trec-covid-r4-ohsu/runs"),
+}
+
+
+def kept(collection: str, element: str) -> dict:
+    return json.loads((KEPT / f"stability-{collection}-{element}.json").read_text("utf-8"))
+
+
+def rows_of(collection: str) -> list[list[str]]:
+    """What the page's table says of a collection, from the kept result files."""
+    rows = []
+    for element in ELEMENTS:
+        result = kept(collection, element)
+        near = [min(range(len(result["levels"])), key=lambda i, o=o: abs(result["levels"][i] - o)) for o in (0.05, 0.25, 0.5, 0.75, 0.95)]
+        for measure in MEASURES:
+            least = result["minimum_overlap"][measure]
+            rows.append(
+                [
+                    collection,
+                    element,
+                    f"{result['population']}, {result['size']}",
+                    measure,
+                    " / ".join(f"{result['probability'][measure][i]:.2f}" for i in near),
+                    f"{result['fit'][measure]['slope']:.3f}",
+                    f"{result['fit'][measure]['intercept']:.3f}",
+                    "none" if least is None else f"{100 * least:.1f} %",
+                ]
+            )
+    return rows
+
+
+def test_the_tables_of_stability_are_those_of_the_kept_results():
+    expected = [row for collection in ("nfcorpus", "cranfield", "vaswani-npl") for row in rows_of(collection)]
+    assert cells(TABLES["multi-element-curves"]) == expected
+    assert cells(TABLES["multi-element-trec-covid"]) == rows_of("trec-covid-r4-ohsu")
+
+
+def test_a_kept_curve_is_1_where_both_sub_collections_are_the_same():
+    for collection in COLLECTIONS:
+        for element in ELEMENTS:
+            result = kept(collection, element)
+            assert result["levels"][-1] == 1
+            assert all(result["probability"][measure][-1] == 1 for measure in MEASURES)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("collection", COLLECTIONS)
+def test_half_overlap_on_every_kept_curve_is_computed_again(collection, data_folder, tmp_path):
+    qrels, runs = COLLECTIONS[collection]
+    packed = pack(read_qrels(data_folder / qrels), [read_run(path) for path in sorted((data_folder / runs).glob("*.gz"))])
+    lists = {Path(command.split(" > ")[1]).stem: command for command, _ in commands(BLOCKS["multi-element-ids"]) if " > " in command}
+    for element in ELEMENTS:
+        documents = None
+        if element == "documents" and collection in lists:
+            run(lists[collection], data=data_folder, work=tmp_path)
+            documents = np.unique(np.array((tmp_path / f"{collection}.ids").read_bytes().split()))
+        protocol = Protocol(element, tuple(parse_measures(MEASURES)), overlaps=(Fraction(1, 2),))
+        drawn = population(packed, protocol, documents)
+        work = chunks(drawn, protocol)
+        again = as_json(combine(drawn, protocol, work, [run_chunk(packed, protocol, chunk, documents) for chunk in work]))
+        result = kept(collection, element)
+        assert (again["population"], again["size"]) == (result["population"], result["size"])
+        place = result["levels"].index(0.5)
+        for key in ("probability", "mean_tau", "undefined"):
+            for measure in MEASURES:
+                assert again[key][measure] == pytest.approx([result[key][measure][place]], abs=1e-12), (element, measure)
+
+
+@pytest.mark.data
+def test_the_command_writes_what_is_kept(data_folder):
+    files = [str(data_folder / "vaswani-npl/qrels"), *sorted(map(str, (data_folder / "vaswani-npl/runs").glob("*.gz")))]
+    assert printed_json("stability", *files, "--element", "assessments") == kept("vaswani-npl", "assessments")

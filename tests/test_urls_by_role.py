@@ -1,0 +1,376 @@
+"""Every address x role. The table names all of them: an address that it does not know fails the test.
+
+Statuses stand in the order anonymous, stranger, annotator, manager, superuser. The manager has made the collection and the campaign,
+the annotator judges in it, the stranger is signed in and has nothing to do with either. 302 for the anonymous leads to the sign-in."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from analysis.reports.kinds import KINDS
+from analysis.reports.tables import tables_of
+from analysis.selectors.reports import result_of
+from analysis.services import exclusions, releases, reports
+from analysis.services.archive import Plan
+from annotation.models import Campaign, Membership, Message
+from annotation.services import campaigns, people, scheduling
+from pooling.models import Collection, Job
+from pooling.services import pools
+from pooling.services.collections import create_collection
+from tests.builders import judge, make_annotator, make_user
+from tests.pooling.conftest import DOCUMENTS, RUN_A, RUN_B, TOPICS, bring_in, run
+
+pytestmark = pytest.mark.django_db
+ROLES = ("anonymous", "stranger", "annotator", "manager", "superuser")
+
+OPEN = "200 200 200 200 200"
+SIGNED_IN = "302 200 200 200 200"
+COLLECTION = "302 404 404 200 200"
+COLLECTION_POST = "302 404 404 302 302"
+CAMPAIGN = "302 404 403 200 200"
+CAMPAIGN_POST = "302 404 403 302 302"
+JUDGING = "302 404 200 403 404"
+REPORT = "302 404 404 200 200"
+REPORT_POST = "302 404 404 302 302"
+API = "403 200 200 200 200"
+API_COLLECTION = "403 404 404 200 200"
+API_CAMPAIGN = "403 404 403 200 200"
+API_JUDGING = "401 404 200 403 404"
+
+TABLE: dict[str, tuple[str, str]] = {
+    # people
+    "home": ("get", SIGNED_IN),
+    "sign-in": ("get", "200 302 302 302 302"),
+    "sign-in-link": ("get", OPEN),
+    "sign-in-link-use": ("get", OPEN),
+    "sign-out": ("post", "302 302 302 302 302"),
+    "join-code": ("get", OPEN),
+    "join": ("get", "200 200 302 302 200"),
+    "account": ("get", SIGNED_IN),
+    # judging
+    "judge": ("get", JUDGING),
+    "judge-history": ("get", JUDGING),
+    "judge-build": ("get", OPEN),
+    "api-judging-setup": ("get", API_JUDGING),
+    "api-judging-leases": ("post", API_JUDGING),
+    "api-judging-renew": ("post", API_JUDGING),
+    "api-judging-release": ("post", API_JUDGING),
+    "api-judging-judgements": ("post", API_JUDGING),
+    "api-judging-revise": ("post", API_JUDGING),
+    "api-judging-skip": ("post", API_JUDGING),
+    "api-judging-history": ("get", API_JUDGING),
+    "api-judging-history-item": ("get", API_JUDGING),
+    "api-judging-acknowledge": ("post", API_JUDGING),
+    "api-judging-consent": ("post", API_JUDGING),
+    "api-judging-profile": ("put", API_JUDGING),
+    "api-judging-message-read": ("post", API_JUDGING),
+    "api-exports": ("get", API_CAMPAIGN),
+    "api-export-file": ("get", API_CAMPAIGN),
+    "api-judging-feedback": ("post", API_JUDGING),
+    # campaigns
+    "campaigns": ("get", SIGNED_IN),
+    "campaign-new": ("get", "302 403 403 200 200"),
+    "campaign-settings": ("get", CAMPAIGN_POST),
+    "campaign-step": ("get", CAMPAIGN),
+    "campaign-state": ("post", CAMPAIGN_POST),
+    "campaign-guideline": ("get", CAMPAIGN),
+    "campaign-invitations": ("get", CAMPAIGN),
+    "campaign": ("get", CAMPAIGN),
+    "campaign-live": ("get", CAMPAIGN),
+    "campaign-time": ("get", CAMPAIGN),
+    "campaign-feedback": ("get", CAMPAIGN),
+    "campaign-audit": ("get", CAMPAIGN),
+    "campaign-people": ("get", CAMPAIGN),
+    "campaign-person": ("get", CAMPAIGN),
+    "campaign-person-act": ("post", CAMPAIGN_POST),
+    "campaign-exclude": ("get", CAMPAIGN),
+    "campaign-agreement": ("get", CAMPAIGN),
+    "campaign-agreement-refresh": ("post", CAMPAIGN_POST),
+    "campaign-pair": ("get", CAMPAIGN),
+    "campaign-gold": ("get", CAMPAIGN),
+    "campaign-labels": ("get", CAMPAIGN),
+    "campaign-export": ("get", CAMPAIGN),
+    "campaign-export-file": ("get", CAMPAIGN),
+    "campaign-import": ("get", "302 403 403 200 200"),
+    "campaign-recipe-new": ("post", "302 404 403 400 400"),
+    "campaign-recipe": ("post", CAMPAIGN_POST),
+    "campaign-release": ("get", CAMPAIGN),
+    "campaign-recipe-difference": ("get", CAMPAIGN_POST),
+    "campaign-systems": ("get", CAMPAIGN),
+    "campaign-against-clicks": ("post", CAMPAIGN_POST),
+    "campaign-report-new": ("get", CAMPAIGN),
+    "api-recipes": ("get", API_CAMPAIGN),
+    "api-recipe-build": ("post", "403 404 403 202 202"),
+    "api-release": ("get", API_CAMPAIGN),
+    # reports
+    "analyses": ("get", SIGNED_IN),
+    "report": ("get", REPORT),
+    "report-table": ("get", REPORT),
+    "report-figure": ("get", REPORT),
+    "report-result": ("get", REPORT),
+    "report-files": ("get", REPORT),
+    "report-again": ("post", REPORT_POST),
+    "report-delete": ("post", REPORT_POST),
+    "api-reports": ("get", API),
+    "api-report": ("get", "403 404 404 200 200"),
+    # collections
+    "collection-analyses": ("get", COLLECTION),
+    "collection-report-new": ("get", COLLECTION),
+    "collections": ("get", SIGNED_IN),
+    "collection-new": ("get", "302 403 403 200 200"),
+    "collection": ("get", COLLECTION),
+    "collection-edit": ("get", COLLECTION),
+    "collection-delete": ("post", COLLECTION_POST),
+    "collection-upload": ("post", COLLECTION_POST),
+    "upload-decide-all": ("post", COLLECTION_POST),
+    "upload-decide": ("post", COLLECTION_POST),
+    "collection-topics": ("get", COLLECTION),
+    "collection-topics-change": ("post", COLLECTION_POST),
+    "collection-check": ("get", COLLECTION),
+    "topics-kept": ("get", COLLECTION),
+    "topics-removed": ("get", COLLECTION),
+    "collection-runs": ("get", COLLECTION),
+    "run": ("get", COLLECTION),
+    "collection-qrels": ("get", COLLECTION),
+    "qrels-delete": ("post", COLLECTION_POST),
+    "collection-documents": ("get", COLLECTION),
+    "document": ("get", COLLECTION),
+    "document-file-delete": ("post", COLLECTION_POST),
+    "collection-pools": ("get", COLLECTION),
+    "collection-pool-new": ("get", COLLECTION),
+    "pool-preview": ("get", COLLECTION),
+    "pool": ("get", COLLECTION),
+    "pool-change": ("post", COLLECTION_POST),
+    "pool-table": ("get", COLLECTION),
+    "jobs": ("get", SIGNED_IN),
+    "job": ("get", COLLECTION),
+    "job-fragment": ("get", COLLECTION),
+    "job-cancel": ("post", COLLECTION_POST),
+    "job-problems": ("get", COLLECTION),
+    "api-collections": ("get", API),
+    "api-collection": ("get", API_COLLECTION),
+    "api-uploads": ("get", API_COLLECTION),
+    "api-upload": ("delete", "403 404 404 204 204"),
+    "api-topics": ("get", API_COLLECTION),
+    "api-topics-check": ("post", "403 404 404 202 202"),
+    "api-topics-decisions": ("post", "403 404 404 200 200"),
+    "api-document-files": ("get", API_COLLECTION),
+    "api-document-file": ("delete", "403 404 404 409 409"),
+    "api-runs": ("get", API_COLLECTION),
+    "api-run": ("get", API_COLLECTION),
+    "api-qrels-list": ("get", API_COLLECTION),
+    "api-qrels": ("get", API_COLLECTION),
+    "api-pools": ("get", API_COLLECTION),
+    "api-pool-preview": ("post", "403 404 404 202 202"),
+    "api-pool": ("get", API_COLLECTION),
+    "api-pool-extend": ("post", "403 404 404 409 409"),
+    "api-pool-entries": ("get", API_COLLECTION),
+    "api-pool-table": ("get", API_COLLECTION),
+    "api-jobs": ("get", API),
+    "api-job": ("get", API_COLLECTION),
+    "api-job-cancel": ("post", API_COLLECTION),
+    # the API's own description
+    "api-schema": ("get", OPEN),
+    "api-docs": ("get", OPEN),
+}
+
+
+def every_pattern(resolver: URLResolver | None = None, before: str = "") -> dict[str, str]:
+    """name -> route of every address outside the administration."""
+    found: dict[str, str] = {}
+    for pattern in (resolver or get_resolver()).url_patterns:
+        if isinstance(pattern, URLPattern):
+            assert pattern.name, f"{before}{pattern.pattern} has no name"
+            assert pattern.name not in found, f"two addresses are called {pattern.name}"
+            found[pattern.name] = before + str(pattern.pattern)
+        elif pattern.namespace != "admin":
+            found |= every_pattern(pattern, before + str(pattern.pattern))
+    return found
+
+
+@dataclass
+class World:
+    collection: Collection
+    campaign: Campaign
+    people: dict[str, User | None]
+    numbers: dict[str, dict[str, Any]]
+    bodies: dict[str, dict[str, Any]]
+
+    def address(self, name: str, route: str) -> str:
+        given: dict[str, Any] = {}
+        if "<slug:slug>" in route:
+            given["slug"] = self.collection.slug if "collections/" in route else self.campaign.slug
+        return reverse(name, kwargs=given | self.numbers.get(name, {}))
+
+    def ask(self, role: str, name: str, route: str) -> HttpResponse:
+        """One request, of which nothing stays."""
+        client = Client(raise_request_exception=True)
+        if (person := self.people[role]) is not None:
+            client.force_login(person)
+        method = TABLE[name][0]
+        data = self.bodies.get(name, {})
+        with transaction.atomic():
+            options = {"content_type": "application/json"} if route.startswith("api/") and method != "get" else {}
+            answer = getattr(client, method)(self.address(name, route), data, **options)
+            transaction.set_rollback(True)
+        return answer
+
+
+@pytest.fixture
+def world(settings: Any, tmp_path: Path) -> World:
+    settings.MEDIA_ROOT = tmp_path / "files"
+    manager = make_user("manager", may_create=True)
+    collection = create_collection(name="Small", user=manager)
+    for kind, content, name in (
+        ("topics", TOPICS, "topics.tsv"),
+        ("run", RUN_A, "a.run"),
+        ("run", RUN_B, "b.run"),
+        ("documents", DOCUMENTS, "docs.jsonl"),
+        ("qrels", "051 0 a 1\n051 0 b 0\n", "qrels.txt"),
+    ):
+        assert bring_in(collection, kind, content, name=name, user=manager).state == "done"
+    runs = list(collection.runs.all())
+    assert run(pools.ask_for_pool(collection, runs=runs, depth=2, name="pool", user=manager)).state == "done"
+    assert run(pools.ask_for_preview(collection, runs=runs, depth=2, user=manager)).state == "done"
+    bring_in(collection, "run", RUN_A.replace("A\n", "W\n"), name="waits.run", mode="inspect", user=manager)
+    campaign = campaigns.create_campaign(name="Spring", collection=collection, actor=manager, target_per_annotator=0, min_active_seconds=0)
+    campaigns.set_pool(campaign, collection.pools.get(), actor=manager)
+    campaigns.save_guideline(campaign, "Read.", actor=manager)
+    campaigns.open_campaign(campaign, actor=manager)
+    invitation = people.invite(campaign=campaign, actor=manager)
+    ada = make_annotator(campaign, "annotator")
+    judgement = judge(ada, 2)
+    lease = scheduling.claim(ada)
+    assert lease is not None
+    message = Message.objects.create(membership=Membership.objects.get(pk=ada.pk), text="Well done.")
+    exclusion = exclusions.ask_what_exclusion_changes(campaign, [ada.pseudonym], user=manager)
+    run(exclusion)
+    report = reports.ask_for_report(
+        KINDS["evaluate"],
+        collection=collection,
+        campaign=campaign,
+        parameters={"runs": [row.pk for row in runs], "qrels": [f"imported:{collection.qrels.get().pk}"], "options": {}},
+        seed=0,
+        user=manager,
+    )
+    assert report.job is not None
+    assert run(report.job).state == "done"
+    report.refresh_from_db()
+    recipe = releases.save_recipe(campaign, Plan(name="public"), user=manager)
+    assert run(releases.ask_for_release(recipe, user=manager)).state == "done"
+    tables = tables_of(report.kind, result_of(report) or {})
+    picture = next(name for name in report.files if name.endswith(".svg"))
+    identifier, token = people.sign_in_path(make_user("forgetful")).split("/")
+    pool, collection_job = collection.pools.get(), Job.objects.filter(collection=collection).order_by("pk").first()
+    assert collection_job is not None
+    person = {"pseudonym": ada.pseudonym}
+    answer = {"key": str(uuid.uuid4()), "grade": 2, "guideline_version": 1}
+    pk = {
+        "upload-decide": collection.uploads.get(name="waits.run").pk,
+        "api-upload": collection.uploads.get(name="waits.run").pk,
+        "document": collection.documents.order_by("pk")[0].pk,
+        "pool-preview": collection.jobs.get(kind="preview pool").pk,
+        **dict.fromkeys(("report", "report-table", "report-figure", "report-result"), report.pk),
+        **dict.fromkeys(("report-files", "report-again", "report-delete", "api-report"), report.pk),
+        **dict.fromkeys(("campaign-recipe", "api-recipe-build"), recipe.pk),
+        **dict.fromkeys(("campaign-release", "api-release"), recipe.releases.get().pk),
+        **dict.fromkeys(("run", "api-run"), runs[0].pk),
+        **dict.fromkeys(("qrels-delete", "api-qrels"), collection.qrels.get().pk),
+        **dict.fromkeys(("document-file-delete", "api-document-file"), collection.document_files.get().pk),
+        **dict.fromkeys(("pool", "pool-change", "pool-table"), pool.pk),
+        **dict.fromkeys(("api-pool", "api-pool-extend", "api-pool-entries", "api-pool-table"), pool.pk),
+        **dict.fromkeys(("job", "job-fragment", "job-cancel", "job-problems", "api-job", "api-job-cancel"), collection_job.pk),
+    }
+    return World(
+        collection=collection,
+        campaign=campaign,
+        people={
+            "anonymous": None,
+            "stranger": make_user("stranger"),
+            "annotator": ada.user,
+            "manager": manager,
+            "superuser": make_user("root", superuser=True),
+        },
+        numbers={name: {"pk": number} for name, number in pk.items()}
+        | {
+            "report-table": {"pk": report.pk, "key": tables[0].key, "extension": "csv"},
+            "report-figure": {"pk": report.pk, "name": picture},
+            "campaign-report-new": {"kind": "evaluate"},
+            "collection-report-new": {"kind": "evaluate"},
+            "sign-in-link-use": {"identifier": identifier, "token": token},
+            "join": {"token": invitation.token},
+            "campaign-step": {"key": "rules"},
+            "campaign-guideline": {"number": 1},
+            "campaign-person": person,
+            "campaign-person-act": person,
+            "campaign-exclude": person | {"job_id": exclusion.pk},
+            "campaign-pair": {"pair_id": judgement.pair_id},
+            "campaign-export-file": {"name": "qrels"},
+            "api-export-file": {"name": "qrels"},
+            "api-judging-revise": {"judgement_id": judgement.pk},
+            "api-judging-history-item": {"judgement_id": judgement.pk},
+            "api-judging-message-read": {"message_id": message.pk},
+        },
+        bodies={
+            "campaign-state": {"action": "pause", "reason": "lunch"},
+            "campaign-person-act": {"action": "message", "text": "Thank you."},
+            "api-judging-leases": {"want": 1, "held": []},
+            "api-judging-renew": {"leases": [str(lease.token)]},
+            "api-judging-release": {"leases": []},
+            "api-judging-judgements": {**answer, "lease": str(lease.token)},
+            "api-judging-revise": answer,
+            "api-judging-skip": {"lease": str(lease.token), "key": str(uuid.uuid4())},
+            "api-judging-acknowledge": {"number": 1},
+            "api-judging-profile": {"settings": {}},
+            "api-judging-feedback": {"score": "GOOD", "text": ""},
+            "api-pool-preview": {"depth": 2},
+            "api-topics-check": {"level": "exact"},
+        },
+    )
+
+
+def test_the_table_names_every_address_and_no_other() -> None:
+    assert sorted(every_pattern()) == sorted(TABLE)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_every_address_answers_each_role_as_the_table_says(world: World, role: str) -> None:
+    patterns = {name: route for name, route in every_pattern().items() if name in TABLE}
+    place = ROLES.index(role)
+    answers = {name: world.ask(role, name, route) for name, route in patterns.items()}
+    expected = {name: int(TABLE[name][1].split()[place]) for name in patterns}
+    found = {name: answer.status_code for name, answer in answers.items()}
+    assert {name: status for name, status in found.items() if status != expected[name]} == {}
+    if role == "anonymous":
+        led_to = {name: answer.url for name, answer in answers.items() if answer.status_code == 302}
+        assert {name: url for name, url in led_to.items() if not url.startswith(reverse("sign-in"))} == {}
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_the_administration_is_for_superusers(world: World, role: str) -> None:
+    client = Client()
+    if (person := world.people[role]) is not None:
+        client.force_login(person)
+    addresses = [reverse(f"admin:{name}") for name in ("index", "auth_user_changelist", "auth_group_add")]
+    addresses.append(reverse("admin:auth_user_change", args=[1]))
+    assert {client.get(address).status_code for address in addresses} == ({200} if role == "superuser" else {302})
+
+
+def test_a_manager_of_another_campaign_is_a_stranger_to_this_one(world: World) -> None:
+    other = make_user("neighbour", may_create=True)
+    campaigns.create_campaign(name="Autumn", collection=create_collection(name="Other", user=other), actor=other)
+    world.people["neighbour"] = other
+    routes = every_pattern()
+    ours = [name for name, (_, statuses) in TABLE.items() if name in routes and statuses.split()[1] == "404"]
+    assert len(ours) > 60
+    assert {name: status for name in ours if (status := world.ask("neighbour", name, routes[name]).status_code) != 404} == {}
