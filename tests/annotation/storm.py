@@ -27,6 +27,7 @@ from typing import Any
 import django
 
 STEPS = 45  # of an attack, in each thread
+KINDS = ["exclude", "pause", "n", "extend", "gold", "audit"]  # of a manager's disturbances
 MINUTE = timedelta(minutes=1)
 
 
@@ -167,9 +168,12 @@ def disturb(campaign: Any, processes: list[subprocess.Popen[str]], rng: random.R
     found: list[str] = []
     members = list(Membership.objects.filter(role="annotator").select_related("campaign", "user"))
     hidden = list(PoolEntry.objects.filter(pool__name="kept back"))
+    bag: list[str] = []
     while any(process.poll() is None for process in processes):
         campaign = Campaign.objects.get(pk=campaign.pk)
-        choice = rng.choice(["exclude", "pause", "n", "extend", "gold", "audit"])
+        if not bag:  # each kind once, then each again: however short the storm is, all of them happen
+            bag = rng.sample(KINDS, len(KINDS))
+        choice = bag.pop()
         member = Membership.objects.select_related("campaign", "user").get(pk=rng.choice(members).pk)
         if choice == "exclude" and member.standing != "excluded":
             standing.exclude_annotator(member, reason="storm", actor=None)
@@ -189,6 +193,8 @@ def disturb(campaign: Any, processes: list[subprocess.Popen[str]], rng: random.R
             campaigns.set_kind(rng.choice(list(Pair.objects.filter(campaign=campaign, kind="normal")[:50])), "gold", gold_grade=2)
         elif choice == "audit":
             found += consistent_audit(campaign)
+        else:
+            continue  # nothing was left to do of this kind
         done[choice] += 1
         time.sleep(0.1)
     return done, found
