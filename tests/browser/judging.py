@@ -68,6 +68,7 @@ class JudgingPage:
 
     def judge(self, key: str) -> None:
         """Presses a grade and waits until another document, or a state, is shown."""
+        self.page.wait_for_function("() => !document.querySelector('#grades button').disabled")  # not while answers are still on their way
         before = self.page.evaluate("document.querySelector('.doc-title')?.textContent ?? ''")
         self.press(key)
         self.page.wait_for_function(

@@ -91,6 +91,22 @@ def test_answers_survive_a_crash_of_the_tab(signed_in_page: Signed) -> None:
     assert [row.grade for row in own_judgements(ada)] == [3]
 
 
+def test_a_lock_that_a_crashed_tab_has_left_is_waited_for(signed_in_page: Signed) -> None:
+    """The browser may take a moment to notice the crash; nobody answers for the lock, so no other tab is judging."""
+    campaign, ada = make_job()
+    page = signed_in_page(ada.user)
+    page.goto("/")
+    page.evaluate(
+        "name => new Promise((held) => navigator.locks.request(name, () => {"
+        " held(); return new Promise((release) => setTimeout(release, 1500)); }))",
+        f"assay:{ada.user.pk}:{campaign.slug}:tab",
+    )
+    judging = JudgingPage(page.context.new_page(), campaign).open()
+    judging.judge("4")
+    judging.saved()
+    assert [row.grade for row in own_judgements(ada)] == [3]
+
+
 def test_a_restarted_server_gets_what_it_missed(signed_in_page: Signed) -> None:
     """Nothing listens for a while, then the server is back; the page goes on by itself."""
     campaign, ada = make_job()

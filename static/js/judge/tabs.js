@@ -1,5 +1,7 @@
 // One tab judges. Web Locks decide where the page is served securely; elsewhere the tabs ask each other.
 
+const CRASHED_MS = 3000; // for so long the browser may keep the lock of a tab that crashed
+
 export class Tabs extends EventTarget {
   constructor(name) {
     super();
@@ -20,20 +22,26 @@ export class Tabs extends EventTarget {
       this.channel.postMessage("yield");
       await new Promise((resolve) => setTimeout(resolve, 250));
     }
-    this.leading = navigator.locks ? await this.#lock(take) : take || (await this.#ask());
+    this.leading = navigator.locks ? await this.#locked(take) : take || (await this.#ask());
     return this.leading;
   }
 
-  #lock(steal) {
+  async #locked(take) {
+    if (take) return this.#lock({ steal: true });
+    if (await this.#lock({ ifAvailable: true })) return true;
+    // Somebody holds it. A tab that is alive says so; one that crashed or was closed just now does not, and lets go in a moment.
+    return (await this.#ask()) && this.#lock({ signal: AbortSignal.timeout(CRASHED_MS) });
+  }
+
+  #lock(options) {
     return new Promise((resolve) => {
-      const options = steal ? { steal: true } : { ifAvailable: true };
       navigator.locks
         .request(this.name, options, (lock) => {
           if (!lock) return resolve(false);
           resolve(true);
           return new Promise((release) => { this.letGo = release; });
         })
-        .catch(() => this.#lose()); // stolen by a tab that could not wait
+        .catch(() => { resolve(false); this.#lose(); }); // stolen by a tab that could not wait, or waited for in vain
     });
   }
 
