@@ -231,6 +231,9 @@ class Pair(models.Model):
     held = models.PositiveSmallIntegerField(default=0, help_text="live leases")
     open_slots = models.SmallIntegerField()
     started = models.BooleanField(default=False, help_text="has a judgement or a live lease")
+    without_text = models.BooleanField(
+        default=False, db_default=False, help_text="its document has no stored text yet: held back from annotators; kept by the services"
+    )
     gold_grade = models.SmallIntegerField(null=True, blank=True)
     gold_explanation = models.TextField(blank=True)
     unjudgeable = models.BooleanField(
@@ -251,20 +254,21 @@ class Pair(models.Model):
         indexes = [
             models.Index(
                 fields=["campaign", "-priority", "-started", "position"],
-                condition=Q(open_slots__gt=0, kind="normal"),
+                condition=Q(open_slots__gt=0, kind="normal", without_text=False),
                 name="open_pairs",
             ),
             models.Index(
                 fields=["campaign", "topic_row", "-priority", "-started", "position"],
-                condition=Q(open_slots__gt=0, kind="normal"),
+                condition=Q(open_slots__gt=0, kind="normal", without_text=False),
                 name="open_pairs_of_topic",
             ),
             models.Index(
                 fields=["campaign", "-priority", "position"],
-                condition=Q(open_slots__gt=0, kind="normal", started=True),
+                condition=Q(open_slots__gt=0, kind="normal", without_text=False, started=True),
                 name="half_judged_pairs",
             ),
             models.Index(fields=["campaign", "kind"], condition=~Q(kind="normal"), name="special_pairs"),
+            models.Index(fields=["campaign"], condition=Q(without_text=True), name="pairs_without_text"),
         ]
 
     def __str__(self) -> str:

@@ -66,24 +66,34 @@ class Fenced(Exception):
 
 @dataclass(frozen=True)
 class Kind:
+    """figures: what it computes is shown by the page that asked for it, again and again; lists of what was done leave it out."""
+
     name: str
     function: Callable[[Work], dict[str, Any] | None]
     unit: str
+    figures: bool = False
 
 
 KINDS: dict[str, Kind] = {}
 
 
-def kind(name: str, *, unit: str = "rows") -> Callable[[Callable[[Work], dict[str, Any] | None]], Callable[[Work], dict[str, Any] | None]]:
-    """Register a function as what a job of this kind does. `unit` names what its progress counts."""
+def kind(
+    name: str, *, unit: str = "rows", figures: bool = False
+) -> Callable[[Callable[[Work], dict[str, Any] | None]], Callable[[Work], dict[str, Any] | None]]:
+    """Register a function as what a job of this kind does. `unit` names what its progress counts; figures: see Kind."""
 
     def register(function: Callable[[Work], dict[str, Any] | None]) -> Callable[[Work], dict[str, Any] | None]:
         if name in KINDS and KINDS[name].function is not function:
             raise ValueError(f"two kinds of jobs are called {name!r}")
-        KINDS[name] = Kind(name, function, unit)
+        KINDS[name] = Kind(name, function, unit, figures)
         return function
 
     return register
+
+
+def figure_kinds() -> list[str]:
+    """Names of the kinds whose results are figures of a page."""
+    return [kind.name for kind in KINDS.values() if kind.figures]
 
 
 def enqueue(
@@ -133,6 +143,7 @@ class Work:
     job: Job
     token: str
     fenced: threading.Event = field(default_factory=threading.Event)
+    past_cancelling: bool = False  # the effect is there; what is left only completes it
     _written_at: float = 0.0
     _changes: dict[str, Any] = field(default_factory=dict)
 
@@ -156,7 +167,7 @@ class Work:
         self._written_at = time.monotonic()
         self._guarded(heartbeat=timezone.now(), **self._changes)
         self._changes = {}
-        if Job.objects.filter(pk=self.job.pk, cancel_requested=True).exists():
+        if not self.past_cancelling and Job.objects.filter(pk=self.job.pk, cancel_requested=True).exists():
             raise Cancelled
 
     @contextmanager

@@ -24,6 +24,7 @@ from analysis.selectors.live import Live, live_rows
 from analysis.services import figures
 from annotation.models import Campaign, Lease, Pair
 from annotation.permissions import managed_campaign
+from annotation.selectors.pairs import held_back
 from pooling.tasks import send
 
 MOST_ROWS = 25
@@ -46,6 +47,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "campaign": campaign,
         "tab": "progress",
         "now": now,
+        "n_held_back": held_back(campaign),
         "alpha": figures.latest_alpha(campaign),
         "verdict": verdict(campaign, now),
         "pace": pace_chart(live),

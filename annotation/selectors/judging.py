@@ -14,6 +14,7 @@ from annotation.core import display, scheduling
 from annotation.markup import markdown
 from annotation.models import Campaign, GuidelineVersion, Judgement, Lease, Membership, Pair, Skip
 from annotation.selectors import qualification
+from annotation.selectors.pairs import held_back
 
 RETRY_AFTER_S = 30
 MAY_RETURN_COUNTED = 1000
@@ -124,7 +125,8 @@ def situation(membership: Membership, *, now: datetime, continue_after_target: b
 def when_nothing_is_free(membership: Membership, now: datetime) -> tuple[str, str, dict[str, Any]]:
     """(state, message, details) for an annotator for whom there is no pair: nothing now, or done.
 
-    Pairs that others hold may come back when their leases end.
+    Pairs that others hold may come back when their leases end, and those without a text when it is imported: somebody who has
+    judged nothing yet waits for them, everybody else is done.
     """
     pairs = Pair.objects.filter(campaign=membership.campaign_id, kind=Pair.Kind.NORMAL, counted__lt=F("needed"), held__gt=0)
     if membership.topic_ids:
@@ -137,7 +139,12 @@ def when_nothing_is_free(membership: Membership, now: datetime) -> tuple[str, st
     )
     figures = held.aggregate(n=Count("pair", distinct=True), soonest=Min("expires_at"))
     if not figures["n"]:
-        return "done", "There is nothing left for you to judge in this campaign. Thank you.", farewell(membership.campaign)
+        waiting = held_back(membership.campaign, membership.topic_ids)
+        if waiting and not membership.n_counted:
+            message = f"The documents of this campaign are not there yet; its manager has to import them. We look again every {RETRY_AFTER_S} seconds."
+            return "nothing_now", message, {"retry_after_s": RETRY_AFTER_S, "may_return": 0, "next_return_at": None, "without_documents": waiting}
+        later = f" {waiting} pairs wait for their documents." if waiting > 1 else " One pair waits for its document." if waiting else ""
+        return "done", f"There is nothing left for you to judge in this campaign.{later} Thank you.", farewell(membership.campaign)
     minutes = max(1, round((figures["soonest"] - now) / timedelta(minutes=1)))
     message = (
         f"All remaining pairs are with others; we look again every {RETRY_AFTER_S} seconds "

@@ -37,8 +37,8 @@ def feedback(pair: Pair, grade: int | None) -> dict[str, object]:
 
 
 def score(membership: Membership) -> Score:
-    """How many qualification pairs the annotator got right; cannot judge is not right."""
-    pairs = Pair.objects.filter(campaign=membership.campaign_id, kind=Pair.Kind.QUALIFICATION)
+    """How many qualification pairs the annotator got right, of those with a text; cannot judge is not right."""
+    pairs = Pair.objects.filter(campaign=membership.campaign_id, kind=Pair.Kind.QUALIFICATION, without_text=False)
     own = Judgement.objects.filter(pair__in=pairs, membership=membership, current=True)
     counts = own.aggregate(judged=Count("pk"), right=Count("pk", filter=Q(grade=F("pair__gold_grade"))))
     return Score(counts["right"], counts["judged"], pairs.count())

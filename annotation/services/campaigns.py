@@ -165,9 +165,14 @@ def _move(campaign: Campaign, actor: User | None, *, source: set[Campaign.State]
 
 
 def open_campaign(campaign: Campaign, *, actor: User | None = None) -> Campaign:
-    """Let annotators judge. Needs pairs and a deadline that is not over; a closed campaign can be opened again."""
+    """Let annotators judge. Needs pairs, a text for one of them at least, and a deadline that is not over.
+
+    Pairs without a text are held back until it is imported. A closed campaign can be opened again.
+    """
     if not campaign.pairs.exists():
         raise CampaignError("The campaign has no pairs yet: choose a pool first.")
+    if not campaign.pairs.filter(without_text=False).exists():
+        raise CampaignError("None of the pairs has the text of its document, so nobody could judge: import the documents first.")
     if campaign.deadline is not None and campaign.deadline <= timezone.now():
         raise CampaignError("The deadline is over: set a later one first.")
     opened = campaign.opened_at or timezone.now()

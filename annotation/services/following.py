@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from annotation.models import Campaign, Membership
-from annotation.services.pairs import extend
+from annotation.services.pairs import extend, take_up_texts
 from pooling.jobs import Work
 from pooling.models import Job, Pool
 
@@ -15,6 +15,12 @@ def follow_pool(pool: Pool, work: Work) -> None:
     for campaign in Campaign.objects.filter(pool=pool).order_by("pk"):
         work.progress(message=f"new pairs for {campaign.name}", now=True)
         extend(campaign, actor=work.job.created_by)
+
+
+def follow_texts(pool: Pool, work: Work) -> None:
+    """Every campaign on a pool whose documents have come serves the pairs that it held back."""
+    for campaign in Campaign.objects.filter(pool=pool).order_by("pk"):
+        take_up_texts(campaign)
 
 
 def manages_campaign_of(user: Any, job: Job) -> bool:

@@ -18,8 +18,9 @@ from pooling.models import Pool, PoolEntry
 
 MISSING_PAIRS = """INSERT INTO annotation_pair
   (campaign_id, entry_id, topic_row, kind, priority, position, needed, counted, held, open_slots, started, unjudgeable,
-   gold_explanation, adjudicated_reason)
-  SELECT %(campaign)s, e.id, e.topic_id, 'normal', e.priority, e.position, %(n)s, 0, 0, %(n)s, %(no)s, %(no)s, '', ''
+   without_text, gold_explanation, adjudicated_reason)
+  SELECT %(campaign)s, e.id, e.topic_id, 'normal', e.priority, e.position, %(n)s, 0, 0, %(n)s, %(no)s, %(no)s,
+   e.document_id IS NULL, '', ''
   FROM pooling_poolentry e JOIN pooling_topic t ON t.id = e.topic_id
   WHERE e.pool_id = %(pool)s AND e.id BETWEEN %(first)s AND %(last)s AND t.removed_reason = ''
     AND NOT EXISTS (SELECT 1 FROM annotation_pair p WHERE p.campaign_id = %(campaign)s AND p.entry_id = e.id)"""
@@ -42,7 +43,7 @@ def breathe(batch: int) -> None:
 def set_pool(campaign: Campaign, pool: Pool, *, actor: User | None = None) -> int:
     """Make the pool's entries the campaign's pairs; returns how many pairs there are. Entries of removed topics are left out.
 
-    Repeating it completes what an interruption left. A campaign that has judgements keeps its pool.
+    Repeating it completes what an interruption left, also of the pool's growing. A campaign that has judgements keeps its pool.
     """
     if pool.collection_id != campaign.collection_id:
         raise CampaignError("The pool belongs to another collection.")
@@ -53,6 +54,8 @@ def set_pool(campaign: Campaign, pool: Pool, *, actor: User | None = None) -> in
     campaign.pool = pool
     campaign.save(update_fields=["pool"])
     made = _add_missing(campaign)
+    _follow_order(campaign)
+    take_up_texts(campaign)
     record(campaign, actor, "set the pool", pool.name, pairs=campaign.n_pairs, made=made)
     return campaign.n_pairs
 
@@ -66,10 +69,26 @@ def extend(campaign: Campaign, *, actor: User | None = None) -> int:
         raise CampaignError("The campaign has no pool yet.")
     made = _add_missing(campaign)
     moved = _follow_order(campaign)
+    take_up_texts(campaign)
     record(
         campaign, actor, "extended the pool", campaign.pool.name if campaign.pool else "", added=made, moved=moved, pairs=campaign.n_pairs
     )
     return made
+
+
+def take_up_texts(campaign: Campaign) -> int:
+    """Let pairs be served that were held back for want of a text and have one now; returns how many. May run while annotators judge."""
+    served = 0
+    found = Pair.objects.filter(campaign=campaign, without_text=True, entry__document__isnull=False).order_by("pk")
+    while ids := list(found.values_list("pk", flat=True)[: slots.BATCH]):
+        breathe(served)
+
+        def serve(ids: list[int] = ids) -> int:
+            slots.locked(ids)
+            return Pair.objects.filter(pk__in=ids).update(without_text=False)
+
+        served += slots.retrying(serve)
+    return served
 
 
 def _add_missing(campaign: Campaign) -> int:

@@ -19,7 +19,7 @@ def serve(membership: Membership, *, now: datetime) -> Lease | None:
     """A lease for the next qualification pair in the pool's order, or None when all are judged or served. Takes no slot."""
     own_judged = Judgement.objects.filter(membership=membership, current=True).values("pair_id")
     own_live = Lease.objects.filter(membership=membership, state=Lease.State.LIVE).values("pair_id")
-    pairs = Pair.objects.filter(campaign=membership.campaign_id, kind=Pair.Kind.QUALIFICATION)
+    pairs = Pair.objects.filter(campaign=membership.campaign_id, kind=Pair.Kind.QUALIFICATION, without_text=False)
     pair = pairs.exclude(pk__in=own_judged).exclude(pk__in=own_live).order_by("position").first()
     if pair is None:
         return None

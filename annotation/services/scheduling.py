@@ -1,7 +1,7 @@
 """Which pair an annotator gets next (METHODS 3), and the one atomic claim that reserves it.
 
-The rule: not judged or skipped by the annotator, with a free slot, the highest priority first; within a priority a started pair
-before an unopened one; then the current topic until its block is full; then the pool's order. Gold and everyone pairs come at
+The rule: not judged or skipped by the annotator, with a free slot and a text to read, the highest priority first; within a priority
+a started pair before an unopened one; then the current topic until its block is full; then the pool's order. Gold and everyone pairs come at
 turns of the annotator's own sequence. Near the deadline pairs with judgements come first. What was skipped comes when nothing
 else is left. With a planned overlap, among the candidates of one rank those already judged by a chosen partner come first.
 
@@ -29,7 +29,7 @@ from annotation.services import leases
 
 ATTEMPTS, PATIENCE = 12, 7  # after so many attempts that found everything locked, wait for the first
 PARTNER_CANDIDATES = 20
-FREE = """p.campaign_id = %(campaign)s AND p.open_slots > 0 AND p.kind = 'normal'
+FREE = """p.campaign_id = %(campaign)s AND p.open_slots > 0 AND p.kind = 'normal' AND NOT p.without_text
   AND NOT EXISTS (SELECT 1 FROM annotation_judgement j WHERE j.pair_id = p.id AND j.membership_id = %(me)s AND j.current)
   AND NOT EXISTS (SELECT 1 FROM annotation_lease l WHERE l.pair_id = p.id AND l.membership_id = %(me)s AND l.state = 'live')"""
 NOT_SKIPPED = "AND NOT EXISTS (SELECT 1 FROM annotation_skip s WHERE s.pair_id = p.id AND s.membership_id = %(me)s)"
@@ -219,7 +219,7 @@ def _special(seat: Seat, *, due: bool) -> Taken | None:
     plan = rule.special_plan(target=seat.target, n_everyone=campaign.n_everyone, n_gold=campaign.n_gold, gold_every=campaign.gold_every)
     if due and (plan is None or not rule.is_special_turn(seat.turn, every=plan.every, seed=seat.seed)):
         return None
-    specials = Pair.objects.filter(campaign=campaign, kind__in=[Pair.Kind.GOLD, Pair.Kind.EVERYONE])
+    specials = Pair.objects.filter(campaign=campaign, kind__in=[Pair.Kind.GOLD, Pair.Kind.EVERYONE], without_text=False)
     if seat.topics:
         specials = specials.filter(topic_row__in=seat.topics)
     kinds = dict(specials.values_list("pk", "kind"))

@@ -26,6 +26,7 @@ from annotation.forms_campaign import (
 from annotation.markup import markdown
 from annotation.models import Campaign, Invitation, Membership
 from annotation.permissions import managed_campaign, may_create
+from annotation.selectors.pairs import held_back
 from annotation.services import campaigns as service
 from annotation.services import people
 from pooling.formats.errors import FormatError
@@ -238,6 +239,7 @@ def _open(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     n_judgements = pool.n_pairs * campaign.judgements_per_pair if pool else 0
     context = {
         "todo": [step for step in steps_of(campaign) if step.missing and step.key != "open"],
+        "n_held_back": held_back(campaign),
         "n_judgements": n_judgements,
         "hours": n_judgements * campaign.expected_seconds / 3600,
         "n_annotators": -(-n_judgements // campaign.target_per_annotator) if campaign.target_per_annotator else None,

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable, Iterable, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import ProtectedError
 from django.utils import timezone
 
@@ -31,6 +32,9 @@ from pooling.services.runs import rankings_of
 on_extended: list[Callable[[Pool, Work], None]] = []
 """Called inside the job, after the pool's new entries are committed: apps that hold something per entry catch up. It may be called
 again after a worker's death, so it adds what is missing and nothing else. `work.in_batches` writes in small transactions."""
+
+on_texts: list[Callable[[Pool, Work], None]] = []
+"""Called inside the job, after texts were linked to entries of a pool that had none. It may be called again, and when nothing is new."""
 
 BIGGEST = 5_000_000
 """Pairs beyond which a pool is refused: nobody can judge them, and it is most likely a wrong depth."""
@@ -151,13 +155,18 @@ def build_pool(work: Work) -> dict[str, Any]:
         with work.writing():
             PoolEntry.objects.filter(pk__in=some).delete()
     pairs, warnings = pooled(work, pool.collection, list(pool.runs.all()), depth=pool.depth, seed=pool.seed)
-    _add_entries(work, pool, pairs, {})
-    return _finish(work, pool, pairs, warnings, built_at=timezone.now())
+    work.progress(0, total=len(pairs), message="writing pairs", now=True)
+    work.in_batches(_new_entries(pool, pairs, {}), lambda batch: PoolEntry.objects.bulk_create(batch), counted=True)
+    return _finish(work, pool, pairs, warnings, built_at=timezone.now(), **_description(pairs))
 
 
 @jobs.kind("extend pool", unit="pairs")
 def extend_pool(work: Work) -> dict[str, Any]:
-    """Add runs or depth to a built pool; every pair stays, best ranks only improve. -> report: facts, warnings"""
+    """Add runs or depth to a built pool; every pair stays, best ranks only improve. -> report: facts, warnings
+
+    The pool changes in one transaction, so nobody sees old and new ranks mixed, whenever the job is cancelled or its worker dies.
+    What follows (campaigns, texts) is repeated by the next attempt until it is done; it can no longer be cancelled.
+    """
     pool = _pool_of(work)
     new = list(pool.collection.runs.filter(pk__in=work.parameters["runs"]))
     runs = [*pool.runs.all(), *(run for run in new)]
@@ -165,13 +174,22 @@ def extend_pool(work: Work) -> dict[str, Any]:
     before, there = stored_pairs(pool)
     tops, warnings = _tops(work, pool.collection, sorted(set(runs), key=lambda run: run.tag), deeper)
     pairs = extended(before, tops, depth=deeper, rng=np.random.default_rng(_seed(pool.seed)))
-    n_before = len(there)
-    _change_entries(work, pool, pairs, there)
-    _add_entries(work, pool, pairs, there)
+    n_before = work.parameters.get("n_before", len(there))  # an earlier attempt may have got as far as adding the pairs
+    entries = [_columns_of(entry) for entry in _new_entries(pool, pairs, there)]
+    changes = _changed_entries(pool, pairs, there)
+    described = _description(pairs, depth=deeper, extended_at=timezone.now())
+    work.progress(0, total=len(entries), message="writing pairs", now=True)
+    with work.writing():
+        _write_new(entries)
+        pool.runs.add(*new)
+        missing = pool.entries.filter(document=None).count()
+        Pool.objects.filter(pk=pool.pk).update(**described, missing_documents=missing)
+        _write_changes(changes)
+        Job.objects.filter(pk=work.job.pk).update(parameters={**work.parameters, "n_before": n_before}, cancel_requested=False)
+    work.past_cancelling = True
     for catch_up in on_extended:
         catch_up(pool, work)
-    report = _finish(work, pool, pairs, warnings, extended_at=timezone.now(), depth=deeper, further_runs=new, n_before=n_before)
-    return report
+    return _finish(work, pool, pairs, warnings, n_before=n_before)
 
 
 @jobs.kind("fetch documents", unit="documents")
@@ -187,10 +205,12 @@ def fetch_documents(work: Work) -> dict[str, Any]:
 
 
 def give_texts(work: Work, pool: Pool) -> int:
-    """Store the texts that the pool's pairs lack and link them. -> how many were stored"""
+    """Store the texts that the pool's pairs lack, link them, and tell who waits for them. -> how many were stored"""
     docnos = set(pool.entries.filter(document=None).values_list("docno", flat=True))
     stored = store_documents(work, pool.collection, docnos)
     link_documents(work, pool)
+    for serve in on_texts:
+        serve(pool, work)
     return stored
 
 
@@ -286,57 +306,73 @@ def _pool_of(work: Work) -> Pool:
     return pool
 
 
-def _add_entries(work: Work, pool: Pool, pairs: Pairs, there: dict[tuple[str, str], int]) -> None:
+def _new_entries(pool: Pool, pairs: Pairs, there: dict[tuple[str, str], int]) -> Iterator[PoolEntry]:
+    """The entries, not yet stored, of those pairs that are not `there`."""
     topics = dict(pool.collection.topics.values_list("topic_id", "pk"))
-    work.progress(0, total=len(pairs) - len(there), message="writing pairs", now=True)
-
-    def rows() -> Iterable[PoolEntry]:
-        for position, pair in enumerate(pairs):
-            if (pair.topic, pair.document) not in there:
-                yield PoolEntry(
-                    pool=pool,
-                    topic_id=topics[pair.topic],
-                    docno=pair.document,
-                    best_rank=pair.best_rank,
-                    priority=pair.priority,
-                    position=position,
-                    contributions=dict(pair.runs),
-                )
-
-    work.in_batches(rows(), lambda batch: PoolEntry.objects.bulk_create(batch), counted=True)
+    for position, pair in enumerate(pairs):
+        if (pair.topic, pair.document) not in there:
+            yield PoolEntry(
+                pool=pool,
+                topic_id=topics[pair.topic],
+                docno=pair.document,
+                best_rank=pair.best_rank,
+                priority=pair.priority,
+                position=position,
+                contributions=dict(pair.runs),
+            )
 
 
-def _change_entries(work: Work, pool: Pool, pairs: Pairs, there: dict[tuple[str, str], int]) -> None:
-    work.progress(0, total=len(there), message="moving pairs", now=True)
-
-    def rows() -> Iterable[PoolEntry]:
-        for position, pair in enumerate(pairs):
-            key = there.get((pair.topic, pair.document))
-            if key is not None:
-                yield PoolEntry(pk=key, best_rank=pair.best_rank, priority=pair.priority, position=position, contributions=dict(pair.runs))
-
-    fields = ["best_rank", "priority", "position", "contributions"]
-    work.in_batches(rows(), lambda batch: PoolEntry.objects.bulk_update(batch, fields), counted=True)
+def _changed_entries(pool: Pool, pairs: Pairs, there: dict[tuple[str, str], int]) -> list[tuple[int, int, int, str, int]]:
+    """(best rank, priority, position, contributions as JSON, row) of the entries `there` that are another thing in `pairs`."""
+    stored = {row[0]: row[1:] for row in pool.entries.values_list("pk", "best_rank", "priority", "position", "contributions")}
+    changed = []
+    for position, pair in enumerate(pairs):
+        row = there.get((pair.topic, pair.document))
+        if row is not None and stored[row] != (pair.best_rank, pair.priority, position, dict(pair.runs)):
+            changed.append((pair.best_rank, pair.priority, position, json.dumps(dict(pair.runs)), row))
+    return changed
 
 
-def _finish(
-    work: Work, pool: Pool, pairs: Pairs, warnings: list[str], *, further_runs: Sequence[Run] = (), n_before: int = 0, **changes: Any
-) -> dict[str, Any]:
+def _columns_of(entry: PoolEntry) -> tuple[int, int, str, int, int, int, str]:
+    runs = json.dumps(entry.contributions)
+    return entry.pool_id, entry.topic_id, entry.docno, entry.best_rank, entry.priority, entry.position, runs
+
+
+def _write_new(rows: list[tuple[int, int, str, int, int, int, str]]) -> None:
+    """Plain inserts of `_columns_of`: others wait meanwhile, and this takes a tenth of the time of making objects."""
+    names = "pool_id, topic_id, docno, best_rank, priority, position, contributions"
+    _each_row(f"INSERT INTO pooling_poolentry ({names}) VALUES (%s, %s, %s, %s, %s, %s, {_json()})", rows)
+
+
+def _write_changes(rows: list[tuple[int, int, int, str, int]]) -> None:
+    """Plain updates of `_changed_entries`, for the same reason."""
+    _each_row(f"UPDATE pooling_poolentry SET best_rank = %s, priority = %s, position = %s, contributions = {_json()} WHERE id = %s", rows)
+
+
+def _json() -> str:
+    return "CAST(%s AS jsonb)" if connection.vendor == "postgresql" else "%s"
+
+
+def _each_row(statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    if rows:
+        with connection.cursor() as cursor:
+            cursor.executemany(statement, rows)
+
+
+def _description(pairs: Pairs, **more: Any) -> dict[str, Any]:
+    """What the pool's own row says of its pairs."""
+    found = figures(pairs)
+    coverage_of_runs = {name: found[name] for name in ("unique", "overlap", "contributed")}
+    return {"n_pairs": len(pairs), "by_depth": found["by_depth"], "coverage": coverage_of_runs, "digest": digest_of(pairs), **more}
+
+
+def _finish(work: Work, pool: Pool, pairs: Pairs, warnings: list[str], *, n_before: int = 0, **changes: Any) -> dict[str, Any]:
     stored = give_texts(work, pool)
     missing = pool.entries.filter(document=None).count()
-    found = figures(pairs)
     if missing:
         warnings.append(f"{missing:,} of {len(pairs):,} pairs have no text; bring the documents, and they get it")
     with work.finishing() as report:
-        Pool.objects.filter(pk=pool.pk).update(
-            n_pairs=len(pairs),
-            by_depth=found["by_depth"],
-            coverage={name: found[name] for name in ("unique", "overlap", "contributed")},
-            digest=digest_of(pairs),
-            missing_documents=missing,
-            **changes,
-        )
-        pool.runs.add(*further_runs)
+        Pool.objects.filter(pk=pool.pk).update(missing_documents=missing, **changes)
         facts = {"pairs": len(pairs), "topics": len(pairs.topics), "depth": pairs.depth, "texts stored": stored, "pairs without text": missing}
         if n_before:
             facts |= {"pairs before": n_before, "new pairs": len(pairs) - n_before}

@@ -9,6 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import AuditEvent, Campaign, Invitation
+from annotation.services import campaigns
 from tests.builders import make_annotator, make_campaign, make_collection, make_pool, make_user
 
 pytestmark = pytest.mark.django_db
@@ -206,3 +207,20 @@ def test_the_page_of_the_rules_shows_every_field_that_it_asks_for():
     page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/rules/")
     shown = set(re.findall(r'name="(\w+)"', page.content.decode()))
     assert set(page.context["form"].fields) - shown == set()
+
+
+def test_the_manager_reads_how_many_pairs_are_held_back_and_what_to_do():
+    campaign = make_campaign(n_topics=2, n_documents=2, state="draft")
+    client, slug = manager_of(campaign), campaign.slug
+    assert "held back" not in client.get(f"/campaigns/{slug}/settings/open/").content.decode()
+    campaign.pairs.filter(entry__docno="d1").update(without_text=True)
+    for page in ("draft", "open"):
+        if page == "open":
+            campaigns.open_campaign(campaign)
+            seen = client.get(f"/campaigns/{slug}/").content.decode()
+            assert "2 pairs are held back" in seen
+        seen = client.get(f"/campaigns/{slug}/settings/open/").content.decode()
+        assert "2 pairs are held back" in seen
+        assert f"/collections/{campaign.collection.slug}/documents/" in seen
+    campaigns.close(campaign)
+    assert "held back" not in client.get(f"/campaigns/{slug}/settings/open/").content.decode()

@@ -20,6 +20,7 @@ def test_scheduling_and_standings_pass_their_tests_on_postgresql(postgresql_url)
         "pytest",
         "tests/annotation/services/test_scheduling.py",
         "tests/annotation/services/test_standing.py",
+        "tests/annotation/services/test_held_back.py",
         "-q",
         "-x",
         "-p",

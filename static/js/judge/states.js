@@ -19,7 +19,7 @@ const STATES = {
   nothing_now: (a, c) => ({
     title: "Nothing to judge right now",
     text: [
-      `All remaining documents are with others. We check again every ${a.retry_after_s ?? 30} seconds${a.may_return ? ` (${a.may_return} may return${a.next_return_at ? ` in ${minutes(a.next_return_at, c.now)} min` : ""})` : ""}.`,
+      a.without_documents ? a.message : `All remaining documents are with others. We check again every ${a.retry_after_s ?? 30} seconds${a.may_return ? ` (${a.may_return} may return${a.next_return_at ? ` in ${minutes(a.next_return_at, c.now)} min` : ""})` : ""}.`,
       "You can leave this page open; the next document appears by itself.",
     ],
     actions: [{ label: "Check now", action: "check", primary: true }, { label: "Look at my judgements", action: "history" }, HOME],
