@@ -30,6 +30,7 @@ from analysis.core.evaluation import Evaluation, Evaluator
 from analysis.core.measures import Measure, UnknownMeasure, parse_measures
 from pooling.commandline import BadInput, FileCommand, Progress, bare_name, distinct_tags, named_file, positive
 from pooling.core.columns import Qrels, Run
+from pooling.core.precision import in_single_precision
 from pooling.formats.qrels import read_qrels
 from pooling.formats.runs import read_run
 
@@ -139,7 +140,8 @@ def each_run(command: FileCommand, paths: Iterable[str], options: Mapping[str, A
 def _run(command: FileCommand, path: str, options: Mapping[str, Any]) -> Run:
     stored = getattr(command, "stored", None)
     if stored is not None and path in stored.runs:
-        return stored.runs[path]()
+        run: Run = stored.runs[path]()
+        return in_single_precision(run) if options["scores"] == "float32" else run
     return read_run(path, lenient=options["lenient"], scores=options["scores"])
 
 

@@ -7,9 +7,13 @@ from typing import Any
 from django import forms
 
 from analysis.core.measures import UnknownMeasure, parse_measure, parse_measures
-from analysis.reports.inputs import campaign_references
-from analysis.reports.kinds import Field, Kind
+from analysis.models import Report
+from analysis.reports.inputs import campaign_references, name_in, path_of, qrels_path
+from analysis.reports.kinds import Kind
+from analysis.reports.lists import lists_of
+from analysis.reports.options import Field
 from annotation.models import Campaign
+from pooling.formats.errors import FormatError
 from pooling.models import Collection
 from pooling.models import Qrels as QrelsRow
 
@@ -19,6 +23,7 @@ class ReportForm(forms.Form):
 
     def __init__(self, *args: Any, kind: Kind, collection: Collection, campaign: Campaign | None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.given_lists: dict[str, str] = {}
         self.kind, self.collection, self.campaign = kind, collection, campaign
         runs = [(run.pk, run.tag) for run in collection.runs.all()]
         if kind.pair:
@@ -39,14 +44,33 @@ class ReportForm(forms.Form):
             self._qrels_field("click_qrels", "Qrels from clicks", clicks, several=True, initial=[reference for reference, _ in clicks])
         if kind.private_qrels:
             self._qrels_field("private_qrels", "Private qrels", own + named, several=False)
+        tags = [(run.tag, run.tag) for run in collection.runs.all() if "," not in run.tag]
         for one in kind.fields:
-            self.fields[one.name] = form_field(one, campaign=campaign)
-        if kind.click_qrels and campaign is None:
-            del self.fields["top"]
+            if one.kind == "tags":
+                marked = list(collection.runs.filter(baseline=True).values_list("tag", flat=True)) if one.name == "baselines" else []
+                self.fields[one.name] = tags_field(one, tags, initial=marked)
+            elif one.kind in ("pool", "report"):
+                rows = self._pools() if one.kind == "pool" else self._bootstraps()
+                self.fields[one.name] = forms.TypedChoiceField(
+                    label=one.label, help_text=one.hint, required=False, choices=[("", "—"), *rows], coerce=int, empty_value=None
+                )
+            else:
+                self.fields[one.name] = form_field(one, campaign=campaign)
+        if "conditions" in self.fields:
+            paths = [qrels_path(campaign, reference) for reference, _ in own] if campaign else []
+            paths += [path_of("qrels", row.name, ".qrels", set()) for _, row in imported]
+            self.fields["conditions"].help_text += f" Qrels are called {', '.join(map(name_in, paths))}." if paths else ""
         if kind.seeded:
             self.fields["seed"] = forms.IntegerField(
                 label="Seed", min_value=0, max_value=2**62, initial=0, help_text="The same seed gives the same answer."
             )
+
+    def _pools(self) -> list[tuple[int, str]]:
+        return [(pool.pk, f"{pool.name} ({pool.n_pairs:,} pairs)") for pool in self.collection.pools.exclude(built_at=None)]
+
+    def _bootstraps(self) -> list[tuple[int, str]]:
+        done = Report.objects.filter(collection=self.collection, campaign=self.campaign, kind="bootstrap").exclude(finished_at=None)
+        return [(report.pk, f"{report.title} (number {report.pk})") for report in done.only("pk", "title")]
 
     def _qrels_field(self, name: str, label: str, choices: list[tuple[str, str]], *, several: bool, initial: Any = None) -> None:
         first = initial if initial is not None else [choices[0][0]] if choices and several else choices[0][0] if choices else None
@@ -57,6 +81,13 @@ class ReportForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         found = super().clean() or {}
+        files = {one.name: found.get(one.name) or [] for one in self.kind.fields if one.kind in ("list", "lists")}
+        try:
+            self.given_lists = lists_of(self.kind, files)
+        except FormatError as error:
+            self.add_error(None, "; ".join(error.lines()))
+        if files.get("docids"):
+            found["documents"] = "list"
         if not self.errors:
             n = len(self.qrels())
             if n < self.kind.qrels[0] + self.kind.click_qrels + self.kind.private_qrels:
@@ -78,9 +109,14 @@ class ReportForm(forms.Form):
         options = {}
         for one in self.kind.fields:
             value: Any = data.get(one.name)
-            if value not in (None, ""):
-                options[one.name] = value.isoformat() if one.kind == "date" else value
+            if one.kind in ("list", "lists") or value in (None, "", []):
+                continue
+            options[one.name] = value.isoformat() if one.kind == "date" else ",".join(value) if one.kind == "tags" else value
         return {"runs": runs, "qrels": self.qrels(), "options": options}
+
+    def lists(self) -> dict[str, str]:
+        """As `ask_for_report` takes them: path -> text."""
+        return self.given_lists
 
     @property
     def seed(self) -> int:
@@ -108,12 +144,43 @@ def form_field(one: Field, *, campaign: Campaign | None) -> forms.Field:
     if one.kind == "yes":
         return forms.BooleanField(**common)
     if one.kind == "choice":
-        return forms.ChoiceField(choices=one.choices, **(common | {"required": True}))
+        return DefaultedField(choices=one.choices, **(common | {"required": all(value for value, _ in one.choices)}))
     if one.kind == "date":
         return forms.DateField(widget=forms.DateInput(attrs={"type": "date"}), **common)
+    if one.kind == "lines":
+        return forms.CharField(max_length=20_000, widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false"}), **common)
+    if one.kind in ("list", "lists"):
+        return FilesField(several=one.kind == "lists", **common)
     if one.kind in ("measures", "measure"):
         return MeasuresField(single=one.kind == "measure", max_length=400, **common)
     return forms.CharField(max_length=200, **common)
+
+
+class DefaultedField(forms.ChoiceField):
+    """A choice that is its default where nothing was sent."""
+
+    def clean(self, value: Any) -> Any:
+        return super().clean(value or self.initial)
+
+
+def tags_field(one: Field, choices: list[tuple[str, str]], *, initial: list[str]) -> forms.Field:
+    return forms.MultipleChoiceField(
+        label=one.label, help_text=one.hint, required=False, choices=choices, initial=initial, widget=forms.CheckboxSelectMultiple
+    )
+
+
+class FilesInput(forms.FileInput):
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """Files, or one: their list."""
+
+    def __init__(self, *, several: bool, **kwargs: Any) -> None:
+        super().__init__(widget=FilesInput(attrs={"multiple": True} if several else {}), **kwargs)
+
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:  # type: ignore[override]  # the base class cleans one file
+        return [super(FilesField, self).clean(file) for file in data or []]
 
 
 class MeasuresField(forms.CharField):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.core.files.base import ContentFile
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
@@ -14,10 +15,12 @@ from rest_framework.response import Response
 
 from analysis.models import Report
 from analysis.reports.kinds import KINDS
+from analysis.reports.lists import lists_of
 from analysis.selectors.reports import my_reports, result_of, visible_report
 from analysis.services import reports
 from annotation.permissions import managed_campaign
 from pooling import tasks
+from pooling.formats.errors import FormatError
 from pooling.jobs import Refused
 from pooling.permissions import managed_collection
 
@@ -57,12 +60,14 @@ class OneReportSerializer(ReportSerializer):
 
 
 class AskSerializer(serializers.Serializer):
-    """qrels: `imported:ID`, or of a campaign `campaign:graded:majority`, `campaign:binary:median`, …; options: as the command's."""
+    """qrels: `imported:ID`, or of a campaign `campaign:graded:majority`, `campaign:binary:median`, …; options: as the command's;
+    lists: of `stability` `docids`, of `bootstrap` topic subsets by their names, one id a line each."""
 
     kind = serializers.ChoiceField(choices=sorted(KINDS))
     runs = serializers.ListField(child=serializers.IntegerField(), default=list)
     qrels = serializers.ListField(child=serializers.CharField(max_length=200), default=list)
     options = serializers.DictField(default=dict)
+    lists = serializers.DictField(child=serializers.CharField(trim_whitespace=False), default=dict)
     seed = serializers.IntegerField(min_value=0, max_value=2**62, default=0)
     campaign = serializers.SlugField(required=False)
     collection = serializers.SlugField(required=False)
@@ -70,11 +75,22 @@ class AskSerializer(serializers.Serializer):
     def validate(self, data: dict[str, Any]) -> dict[str, Any]:
         if ("campaign" in data) == ("collection" in data):
             raise serializers.ValidationError("Name a campaign or a collection, one of them.")
-        known = {one.name for one in KINDS[data["kind"]].fields}
+        known = {one.name for one in KINDS[data["kind"]].fields if one.kind not in ("list", "lists")}
         if unknown := sorted(set(data["options"]) - known):
             raise serializers.ValidationError(
                 {"options": f"{', '.join(unknown)}: no such option of {data['kind']}; it has {', '.join(sorted(known))}"}
             )
+        files: dict[str, list[Any]] = {}
+        fields = [one for one in KINDS[data["kind"]].fields if one.kind in ("list", "lists")]
+        for name, text in data["lists"].items():
+            field = next((one for one in fields if one.kind == "lists" or one.name == name), None)
+            if field is None:
+                raise serializers.ValidationError({"lists": f"{name}: no such list of {data['kind']}"})
+            files.setdefault(field.name, []).append(ContentFile(text.encode(), name=f"{name}.txt"))
+        try:
+            data["lists"] = lists_of(KINDS[data["kind"]], files)
+        except FormatError as error:
+            raise serializers.ValidationError({"lists": error.lines()}) from None
         return data
 
 
@@ -106,6 +122,7 @@ class Reports(GenericAPIView):
                 parameters={name: data[name] for name in ("runs", "qrels", "options")},
                 seed=data["seed"],
                 user=request.user,
+                lists=data["lists"],
             )
         except Refused as error:
             raise NotPossible(str(error)) from None

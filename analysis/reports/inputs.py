@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,8 +16,10 @@ from django.utils import timezone
 from analysis.core.aggregation import METHODS
 from analysis.core.evaluation import evaluate
 from analysis.core.measures import UnknownMeasure, parse_measure
-from analysis.reports.kinds import Files, Kind
+from analysis.reports.conditions import Files
+from analysis.reports.kinds import Kind
 from analysis.selectors.judgements import counted_table, pool_ranks
+from analysis.selectors.reports import result_of
 from annotation.models import Campaign
 from pooling.core.columns import Qrels
 from pooling.formats.qrels import write_qrels
@@ -35,7 +38,8 @@ SCALES = {"graded": "all grades", "binary": "2 grades"}
 
 @dataclass(frozen=True)
 class InputFile:
-    """One file of the command. kind: run, qrels or file; origin: run:ID, imported:ID, campaign:SCALE:METHOD, or a table's name."""
+    """One file of the command. kind: run, qrels or file; origin: run:ID, imported:ID, campaign:SCALE:METHOD, list for what a person
+    has uploaded, or a table's name."""
 
     path: str
     kind: str
@@ -60,9 +64,9 @@ class InputFile:
 
     def write(self, report: Report, work: Work) -> str:
         """The text of a small table."""
-        return {"order.tsv": order_table, "groups.tsv": group_table, "pool.tsv": pool_table, "submissions.tsv": submission_table}[
-            self.origin
-        ](report, work)
+        made = {"order.tsv": order_table, "groups.tsv": group_table, "pool.tsv": pool_table, "submissions.tsv": submission_table}
+        made |= {"ranks.json": ranks_file, "docids.txt": document_list}
+        return made[self.origin](report, work)
 
 
 def campaign_references(campaign: Campaign) -> list[tuple[str, str]]:
@@ -95,14 +99,19 @@ def files_of(kind: Kind, parameters: Mapping[str, Any], *, collection: Collectio
     for name in kind.others:
         if wanted(name, parameters, runs, campaign):
             found.append(InputFile(name, "file", name, name))
-    return found
+    return found + [InputFile(path, "file", path, "list") for path in parameters.get("lists", [])]
 
 
 def wanted(name: str, parameters: Mapping[str, Any], runs: Sequence[RunRow], campaign: Campaign | None) -> bool:
+    options = parameters.get("options", {})
     if name == "pool.tsv":
-        return campaign is not None and campaign.pool is not None and bool(parameters.get("options", {}).get("top"))
+        return bool(options.get("top")) and bool(options.get("pool") or (campaign is not None and campaign.pool is not None))
     if name == "groups.tsv":
-        return bool(parameters.get("options", {}).get("by_group"))
+        return bool(options.get("by_group"))
+    if name == "ranks.json":
+        return bool(options.get("ranks"))
+    if name == "docids.txt":
+        return options.get("documents") == "imported"
     if name in ("order.tsv", "submissions.tsv"):
         undated = [run.tag for run in runs if run.submitted_on is None]
         if undated and (name == "submissions.tsv" or len(undated) < len(runs)):
@@ -123,9 +132,16 @@ def _qrels(reference: str, collection: Collection, campaign: Campaign | None, ta
         return InputFile(path, "qrels", name_in(path), reference, row.digest, row.n_rows)
     scale, _, method = rest.partition(":")
     if source == "campaign" and campaign is not None and scale in SCALES and method in METHODS:
-        path = path_of("qrels", f"{campaign.slug}-{scale}" + ("" if method == "majority" else f"-{method}"), ".qrels", taken)
+        path = qrels_path(campaign, reference, taken)
         return InputFile(path, "qrels", name_in(path), reference)
     raise Refused(f"there are no qrels {reference!r} here")
+
+
+def qrels_path(campaign: Campaign, reference: str, taken: set[str] | None = None) -> str:
+    """Of the qrels that a campaign's own judgements make."""
+    _, scale, method = reference.split(":")
+    name = f"{campaign.slug}-{scale}" + ("" if method == "majority" else f"-{method}")
+    return path_of("qrels", name, ".qrels", set() if taken is None else taken)
 
 
 def path_of(folder: str, name: str, suffix: str, taken: set[str]) -> str:
@@ -202,8 +218,29 @@ def group_table(report: Report, work: Work) -> str:
 
 
 def pool_table(report: Report, work: Work) -> str:
+    header = ["topic", "document", "best_rank"]
+    if chosen := report.parameters.get("options", {}).get("pool"):
+        pool = report.collection.pools.filter(pk=chosen).first()
+        if pool is None:
+            raise Refused("the pool that was chosen is not in the collection any more")
+        return _table(header, pool.entries.order_by("position").values_list("topic__topic_id", "docno", "best_rank"))
     assert report.campaign is not None
-    return _table(["topic", "document", "best_rank"], pool_ranks(report.campaign))
+    return _table(header, pool_ranks(report.campaign))
+
+
+def document_list(report: Report, work: Work) -> str:
+    ids = report.collection.documents.order_by("docno").values_list("docno", flat=True)
+    return "".join(f"{docno}\n" for docno in ids.iterator())
+
+
+def ranks_file(report: Report, work: Work) -> str:
+    """What the bootstrap that was chosen has said."""
+    same = type(report).objects.filter(collection=report.collection, campaign=report.campaign, kind="bootstrap")
+    chosen = same.filter(pk=report.parameters["options"]["ranks"]).first()
+    result = result_of(chosen) if chosen is not None else None
+    if result is None:
+        raise Refused("the report on the certainty of the ranks is not there any more")
+    return json.dumps(result, ensure_ascii=False) + "\n"
 
 
 def submission_table(report: Report, work: Work) -> str:

@@ -2,55 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from analysis.core.subcollections import ELEMENTS
-
-MEASURES = "AP nDCG nDCG@10 RR@10 R@100 Judged@10"
-
-
-@dataclass(frozen=True)
-class Field:
-    """An option of the command. kind: whole, number, text, yes, choice, date; a default that is left as it is gives no argument."""
-
-    name: str
-    label: str
-    kind: str = "text"
-    default: Any = ""
-    choices: tuple[tuple[str, str], ...] = ()
-    hint: str = ""
-    least: float | None = None
-    most: float | None = None
-
-    @property
-    def flag(self) -> str:
-        return "--" + self.name.replace("_", "-")
-
-
-@dataclass(frozen=True)
-class Files:
-    """The files that stand for what was chosen. runs: paths; qrels: (name, path); others: name -> path."""
-
-    runs: Sequence[str]
-    qrels: Sequence[tuple[str, str]]
-    others: Mapping[str, str]
-
-
-def arguments_of(fields: Sequence[Field], options: Mapping[str, Any]) -> list[str]:
-    """Options that differ from their defaults, as arguments."""
-    found = []
-    for one in fields:
-        value = options.get(one.name, one.default)
-        if value == one.default or value is None or value == "":
-            continue
-        found.append(one.flag if one.kind == "yes" else f"{one.flag}={_text(value)}")
-    return found
-
-
-def _text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+from analysis.reports.conditions import Files, NotPossible, crossed, written
+from analysis.reports.options import (
+    BOOTSTRAP,
+    COMPARE,
+    COMPARE_RUNS,
+    EVALUATE,
+    LEADERBOARD,
+    OVERLAP,
+    REUSABILITY,
+    SPLIT_HALF,
+    STABILITY,
+    SUBMISSIONS,
+    Field,
+    arguments_of,
+    named,
+)
 
 
 @dataclass(frozen=True)
@@ -80,29 +51,6 @@ class Kind:
         return self.fields
 
 
-LEVEL = Field("level", "Lowest relevant grade", "whole", 1, least=1, hint="For all measures but nDCG.")
-TOPICS = Field(
-    "topics",
-    "Topics",
-    "choice",
-    "complete",
-    (("complete", "all of the qrels, 0 where a run has none"), ("intersection", "those that the run has too")),
-)
-WITH_RELEVANT = Field("only_with_relevant", "Leave out topics without relevant documents", "yes", False)
-ALPHA = Field("alpha", "Significant means p below", "number", 0.05, least=0, most=1)
-
-
-def measures(default: str) -> Field:
-    return Field("measures", "Measures", "measures", default, hint="Names between blanks, such as AP nDCG@10 RR@10 R@100 Bpref Judged@10.")
-
-
-VERDICT = (
-    Field("cutoff", "Answered up to rank", "whole", 100, least=1, hint="A topic is answered by a relevant document up to this rank."),
-    ALPHA,
-    Field("decide", "Test where both runs answer", "choice", "wsr", (("wsr", "signed-rank test"), ("t", "t-test"))),
-)
-
-
 def _all(*chosen: Field) -> Callable[[Files, Mapping[str, Any]], list[str]]:
     return lambda files, options: [files.qrels[0][1], *files.runs, *arguments_of(chosen, options)]
 
@@ -123,8 +71,8 @@ def _compare_rankings(files: Files, options: Mapping[str, Any]) -> list[str]:
 def _label_overlap(files: Files, options: Mapping[str, Any]) -> list[str]:
     found = [f"--judged={files.qrels[0][1]}", "--clicks", *(_named(pair) for pair in files.qrels[1:])]
     if "pool.tsv" in files.others:
-        found += [f"--pool={files.others['pool.tsv']}", *arguments_of(OVERLAP[:1], options)]
-    return found + arguments_of(OVERLAP[1:], options)
+        found += [f"--pool={files.others['pool.tsv']}", *arguments_of(named(OVERLAP, "top"), options)]
+    return found + arguments_of(named(OVERLAP, "threshold"), options)
 
 
 def _leaderboard(files: Files, options: Mapping[str, Any]) -> list[str]:
@@ -134,11 +82,24 @@ def _leaderboard(files: Files, options: Mapping[str, Any]) -> list[str]:
 
 def _bootstrap(files: Files, options: Mapping[str, Any]) -> list[str]:
     given = str(options.get("measures") or "RR@100")
-    rest = arguments_of(BOOTSTRAP[1:], options)
-    if len(files.qrels) == 1:
-        return [files.qrels[0][1], *files.runs, f"--measures={given}", *rest]
-    conditions = [f"--condition={measure} {name}={measure},{path}" for name, path in files.qrels for measure in given.split()]
-    return [files.qrels[0][1], *files.runs, *conditions, *rest]
+    rest = arguments_of([one for one in BOOTSTRAP if one.name not in ("measures", "topic_lists", "conditions")], options)
+    head = [files.qrels[0][1], *files.runs]
+    if options.get("conditions"):
+        return [*head, *written(str(options["conditions"]), files), *rest]
+    if len(files.qrels) == 1 and not files.lists("topics"):
+        return [*head, f"--measures={given}", *rest]
+    return [*head, *crossed(given.split(), files), *rest]
+
+
+def _stability(files: Files, options: Mapping[str, Any]) -> list[str]:
+    rest = arguments_of([one for one in _without_default(STABILITY) if one.name not in ("documents", "docids")], options)
+    if options.get("documents"):
+        if "docids.txt" not in files.others:
+            raise NotPossible("choose the file with the list of the collection's documents")
+        if options.get("element") != "documents":
+            raise NotPossible("the collection's documents are drawn from only when documents vary")
+        rest.append(f"--docids={files.others['docids.txt']}")
+    return [files.qrels[0][1], *files.runs, *rest]
 
 
 def _reusability(files: Files, options: Mapping[str, Any]) -> list[str]:
@@ -148,91 +109,10 @@ def _reusability(files: Files, options: Mapping[str, Any]) -> list[str]:
 
 
 def _submissions(files: Files, options: Mapping[str, Any]) -> list[str]:
-    return [files.others["submissions.tsv"], *arguments_of([one for one in SUBMISSIONS if one.name == "limit"], options)]
-
-
-EVALUATE = (measures(MEASURES), LEVEL, TOPICS, WITH_RELEVANT, Field("per_topic", "Also the value of every topic", "yes", False))
-COMPARE = (
-    measures(MEASURES),
-    Field("bootstrap", "Bootstrap samples for the interval", "whole", 1000, least=0, most=100_000),
-    LEVEL,
-    TOPICS,
-    WITH_RELEVANT,
-)
-OVERLAP = (
-    Field(
-        "top", "Best rank in the pool up to", "whole", 4, least=1, hint="Counts only the top of the campaign's pool; only with a campaign."
-    ),
-    Field("threshold", "Lowest relevant judged grade", "whole", 1, least=1),
-)
-RUNS_FIELDS = (*VERDICT, Field("correction", "Correction", "choice", "none", (("none", "none"), ("bonferroni", "Bonferroni"))))
-COMPARE_RUNS = (
-    *RUNS_FIELDS,
-    Field("family", "Comparisons in all", "whole", "", least=1, hint="For Bonferroni: how many comparisons are made in all."),
-    LEVEL,
-    TOPICS,
-    WITH_RELEVANT,
-)
-LEADERBOARD = (
-    *VERDICT,
-    Field("correction", "Correction", "choice", "none", (("none", "none"), ("bonferroni", "Bonferroni"), ("holm", "Holm"))),
-    Field("until", "Leave out what is later than", "date", ""),
-    Field("highlight", "Mark runs whose description holds", "text", ""),
-    LEVEL,
-    TOPICS,
-    WITH_RELEVANT,
-)
-BOOTSTRAP = (
-    measures("RR@100"),
-    Field("trials", "Samples of the topics", "whole", 1000, least=1, most=1_000_000),
-    LEVEL,
-    TOPICS,
-    WITH_RELEVANT,
-)
-SPLIT_HALF = (
-    measures("RR@100"),
-    Field("splits", "Random splits", "whole", 100, least=1, most=100_000),
-    ALPHA,
-    LEVEL,
-    TOPICS,
-    WITH_RELEVANT,
-)
-STABILITY = (
-    Field(
-        "element",
-        "What is varied",
-        "choice",
-        "documents",
-        tuple((name, "relevant assessments" if name == "positive" else name) for name in ELEMENTS),
-    ),
-    measures("AP Rprec Bpref nDCG"),
-    Field(
-        "overlaps",
-        "Overlaps in percent",
-        "text",
-        "",
-        hint="first:last:step or 10,50,100; empty: 5:100:5, for topics every number of shared topics.",
-    ),
-    Field("pairs", "Pairs of sub-collections at each level", "whole", 50, least=1, most=100_000),
-    Field("threshold", "Rankings agree from a tau of", "number", 0.9, least=0, most=1),
-    Field("per_topic_quota", "Draw half of each topic's assessments", "yes", False, hint="Assessments only; else half of all."),
-    LEVEL,
-    TOPICS,
-    WITH_RELEVANT,
-)
-REUSABILITY = (
-    measures(MEASURES),
-    Field("depth", "Depth of the pool", "whole", 10, least=1, most=1000),
-    Field("by_group", "Leave out whole groups", "yes", False, hint="As the runs' groups say; a run without one is a group of its own."),
-    LEVEL,
-    TOPICS,
-    WITH_RELEVANT,
-)
-SUBMISSIONS = (
-    Field("measure", "Measure", "measure", "RR@100"),
-    Field("limit", "Submissions a month that a group may make", "whole", 2, least=1),
-    LEVEL,
-)
+    found = [files.others["submissions.tsv"], *arguments_of(named(SUBMISSIONS, "limit"), options)]
+    if "ranks.json" in files.others:
+        found += [f"--ranks={files.others['ranks.json']}", *arguments_of(named(SUBMISSIONS, "condition"), options)]
+    return found
 
 
 def _without_default(chosen: tuple[Field, ...]) -> tuple[Field, ...]:
@@ -319,16 +199,17 @@ KINDS: dict[str, Kind] = {
             qrels_label="Public qrels",
             private_qrels=True,
             seeded=False,
-            others=("submissions.tsv",),
+            others=("submissions.tsv", "ranks.json"),
         ),
         Kind(
             "stability",
             "Stability of the collection",
             "Does the ranking survive when documents, topics or assessments change? Overlap curves and the least overlap needed.",
             STABILITY,
-            _all(*_without_default(STABILITY)),
+            _stability,
             least_runs=2,
             pieces=True,
+            others=("docids.txt",),
         ),
         Kind(
             "reusability",

@@ -14,12 +14,9 @@ import numpy as np
 from django.core.management import CommandError, load_command_class
 
 from analysis.commandline import PiecewiseCommand, Plan, Stored
+from analysis.reports.conditions import NotPossible
 from pooling.commandline import BadInput, FileCommand, jsonable, readable
 from pooling.formats.errors import FormatError
-
-
-class NotPossible(Exception):
-    """What was asked for cannot be computed; the message says why."""
 
 
 class Analysis:

@@ -29,6 +29,7 @@ from analysis.reports.running import Analysis, NotPossible, command_line
 from annotation.models import Campaign
 from pooling import jobs
 from pooling.core.columns import Qrels, Run
+from pooling.core.precision import in_order_by_score
 from pooling.formats.qrels import read_qrels, write_qrels
 from pooling.jobs import Refused, Work
 from pooling.models import Collection, Job
@@ -50,12 +51,22 @@ def code_version() -> str:
 
 
 def ask_for_report(
-    kind: Kind, *, collection: Collection, campaign: Campaign | None, parameters: Mapping[str, Any], seed: int, user: Any, title: str = ""
+    kind: Kind,
+    *,
+    collection: Collection,
+    campaign: Campaign | None,
+    parameters: Mapping[str, Any],
+    seed: int,
+    user: Any,
+    title: str = "",
+    lists: Mapping[str, str] | None = None,
 ) -> Report:
-    """A new report and its queued job (the door sends it). parameters: runs [ids], qrels [references], options.
+    """A new report and its queued job (the door sends it). parameters: runs [ids], qrels [references], options; lists: path -> text
+    of the lists that were uploaded (`report_lists` checks them), kept with the report.
 
     Raises Refused for what the command's parser would refuse, and for runs and qrels that do not belong to the collection.
     """
+    parameters = {**parameters, "lists": sorted(lists or {})} if lists else {k: v for k, v in parameters.items() if k != "lists"}
     inputs = files_of(kind, parameters, collection=collection, campaign=campaign)
     try:
         arguments = kind.arguments(choice_of(inputs), parameters.get("options", {}))
@@ -81,11 +92,25 @@ def ask_for_report(
             inputs=[one.as_json() for one in inputs],
             created_by=user if user is not None and user.is_authenticated else None,
         )
+        report.files = {path: stored(report, path, text.encode()) for path, text in (lists or {}).items()}
         report.job = jobs.enqueue(
             JOB, {"report": report.pk}, label=report.title, user=user, collection=collection, campaign_id=campaign.pk if campaign else None
         )
-        report.save(update_fields=["job"])
+        report.save(update_fields=["job", "files"])
     return report
+
+
+def ask_again(report: Report, *, user: Any) -> Report:
+    """The same question on what is stored now, with the lists that were uploaded then. Raises Refused."""
+    return ask_for_report(
+        KINDS[report.kind],
+        collection=report.collection,
+        campaign=report.campaign,
+        parameters=report.parameters,
+        seed=report.seed,
+        user=user,
+        lists={path: content(report, path).decode() for path in report.parameters.get("lists", [])},
+    )
 
 
 def seed_argument(kind: Kind, seed: int) -> list[str]:
@@ -141,8 +166,11 @@ def fix_inputs(report: Report, work: Work) -> None:
             files[one.path] = stored(report, one.path, text.encode())
             one = one.with_digest(hashlib.sha256(text.encode()).hexdigest(), rows=text.count("\n"))
         elif one.kind == "file":
-            text = one.write(report, work)
-            files[one.path] = stored(report, one.path, text.encode())
+            if one.origin == "list":
+                text = content(report, one.path).decode()
+            else:
+                text = one.write(report, work)
+                files[one.path] = stored(report, one.path, text.encode())
             one = one.with_digest(hashlib.sha256(text.encode()).hexdigest(), rows=text.count("\n"))
         fixed.append(one)
     report.inputs = [one.as_json() for one in fixed]
@@ -167,8 +195,9 @@ def opened(report: Report, work: Work | None) -> Iterator[Analysis]:
         folder = made + "/"
         for one in inputs:
             if one.kind == "file":
-                with default_storage.open(report.files[one.path], "rb") as source:
-                    (Path(made) / one.path).write_bytes(source.read())
+                place = Path(made) / one.path
+                place.parent.mkdir(exist_ok=True)
+                place.write_bytes(content(report, one.path))
         seen = [0]
 
         def run_at(one: InputFile) -> Callable[[], Run]:
@@ -193,7 +222,7 @@ def load_run(one: InputFile) -> Run:
     row = RunRow.objects.filter(pk=one.row).first()
     if row is None or row.digest != one.digest:
         raise Refused(f"the run {one.name} has been deleted")
-    return rankings_of(row)
+    return in_order_by_score(rankings_of(row))
 
 
 def load_qrels(report: Report, one: InputFile) -> Qrels:

@@ -82,11 +82,17 @@ def collection_new(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
 def _new(request: HttpRequest, collection: Collection, campaign: Campaign | None, kind: str) -> HttpResponse:
     if kind not in KINDS:
         raise Http404("No such kind of report.")
-    form = ReportForm(request.POST or None, kind=KINDS[kind], collection=collection, campaign=campaign)
+    form = ReportForm(request.POST or None, request.FILES or None, kind=KINDS[kind], collection=collection, campaign=campaign)
     if form.is_valid():
         try:
             report = reports.ask_for_report(
-                KINDS[kind], collection=collection, campaign=campaign, parameters=form.parameters(), seed=form.seed, user=request.user
+                KINDS[kind],
+                collection=collection,
+                campaign=campaign,
+                parameters=form.parameters(),
+                seed=form.seed,
+                user=request.user,
+                lists=form.lists(),
             )
         except Refused as error:
             form.add_error(None, f"{str(error)[:1].upper()}{str(error)[1:]}.")
@@ -252,14 +258,7 @@ def again(request: HttpRequest, pk: int) -> HttpResponse:
     """The same question once more, on what is stored now."""
     found = visible_report(request, pk)
     try:
-        fresh = reports.ask_for_report(
-            KINDS[found.kind],
-            collection=found.collection,
-            campaign=found.campaign,
-            parameters=found.parameters,
-            seed=found.seed,
-            user=request.user,
-        )
+        fresh = reports.ask_again(found, user=request.user)
     except Refused as error:
         messages.error(request, f"Not started: {error}.")
         return redirect("report", pk)
