@@ -53,6 +53,8 @@ class UploadForm(forms.Form):
             found["submitted_on"] = data["submitted_on"].isoformat() if data["submitted_on"] else ""
         elif data["kind"] == Upload.Kind.QRELS:
             found = {"name": data["name"], "kind": data["qrels_kind"], "lenient": data["lenient"]}
+        elif data["kind"] == Upload.Kind.SET:
+            found = {"name": data["name"]}
         else:
             found = {}
         return {name: value for name, value in found.items() if value}

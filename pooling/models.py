@@ -60,6 +60,7 @@ class Upload(models.Model):
         DOCUMENTS = "documents"
         RUN = "run"
         QRELS = "qrels"
+        SET = "set", "a whole set"
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="uploads")
     kind = models.CharField(max_length=10, choices=Kind)
@@ -180,6 +181,8 @@ class Pool(models.Model):
     depth = models.PositiveIntegerField()
     seed = models.BigIntegerField(default=0)
     runs = models.ManyToManyField(Run, related_name="pools")
+    source = models.CharField(max_length=255, blank=True, help_text="the file that named its pairs; empty: they are from the runs")
+    suggested = models.JSONField(default=dict, blank=True, help_text="settings of a campaign that came with its pairs, by the campaign's names")
     n_pairs = models.PositiveIntegerField(default=0)
     by_depth = models.JSONField(default=dict, help_text="depth -> pairs of the pool of that depth")
     coverage = models.JSONField(default=dict, help_text="unique contributions and overlap between runs")
@@ -207,6 +210,7 @@ class PoolEntry(models.Model):
     document = models.ForeignKey(Document, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     best_rank = models.PositiveIntegerField()
     priority = models.IntegerField()
+    everyone = models.BooleanField(default=False, db_default=False, help_text="each annotator judges it (FiRA's priority `all`)")
     position = models.PositiveIntegerField()
     contributions = models.JSONField(default=dict, help_text="run tag -> rank")
 

@@ -66,12 +66,13 @@ class NewUploadSerializer(serializers.Serializer):
     description = serializers.CharField(required=False, max_length=5000, help_text="run")
     submitted_on = serializers.DateField(required=False, help_text="run: its date on leaderboards")
     baseline = serializers.BooleanField(required=False, help_text="run: made by the organisers")
-    name = serializers.CharField(required=False, max_length=200, help_text="qrels: in place of the file's name")
+    name = serializers.CharField(required=False, max_length=200, help_text="qrels: in place of the file's name; set: of the pool of its pairs")
     qrels_kind = serializers.ChoiceField(choices=Qrels.Kind.choices, required=False, help_text="qrels: judged or clicks")
 
     OPTIONS = {
         Upload.Kind.RUN: ("tag", "order", "lenient", "group", "description", "submitted_on", "baseline"),
         Upload.Kind.QRELS: ("name", "qrels_kind", "lenient"),
+        Upload.Kind.SET: ("name",),
     }
 
     def options(self) -> dict[str, Any]:

@@ -1,13 +1,15 @@
-"""The files inside tar and zip archives, one after the other, in bounded memory and without ever writing to disk.
+"""The files inside tar and zip archives, one after the other, in bounded memory.
 
-A member's path is never used as a path: only its last part names it.
+A member's path is never used as a path: only its last part names it. `unpack` writes to disk, under names that its caller gives.
 """
 
 from __future__ import annotations
 
+import lzma
+import os
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -16,6 +18,8 @@ from pooling.formats.opening import LONGEST_DOCUMENT, Peeked
 
 BLOCK = 512
 LONGEST_NAME = 1 << 16
+COPIED = 1 << 20
+"""Bytes unpacked at a time."""
 
 
 class Member(NamedTuple):
@@ -38,6 +42,14 @@ def is_tar(head: bytes) -> bool:
 
 def tar_members(stream: Peeked) -> Iterator[Member]:
     """Regular files of a tar archive; folders, links and devices are passed over."""
+    for path, size, number in _tar_entries(stream):
+        if size > LONGEST_DOCUMENT:
+            raise FormatError.single(stream.name, None, f"entry {number} has {size} bytes", f"at most {LONGEST_DOCUMENT} bytes a document")
+        yield Member(safe_name(path), _content(stream, size, number), number)
+
+
+def _tar_entries(stream: Peeked) -> Iterator[tuple[str, int, int]]:
+    """(path, size, number) of the regular files of a tar archive; the caller reads the content and its padding before going on."""
     number, long_name = 0, ""
     while header := stream.exactly(BLOCK):
         if len(header) < BLOCK:
@@ -60,9 +72,60 @@ def tar_members(stream: Peeked) -> Iterator[Member]:
         prefix = header[345:500].split(b"\0", 1)[0] if header[257:263] == b"ustar\0" else b""
         path = long_name or (prefix + b"/" + header[:100].split(b"\0", 1)[0]).decode("utf-8", "replace")
         long_name = ""
-        if size > LONGEST_DOCUMENT:
-            raise FormatError.single(stream.name, None, f"entry {number} has {size} bytes", f"at most {LONGEST_DOCUMENT} bytes a document")
-        yield Member(safe_name(path), _content(stream, size, number), number)
+        yield path, size, number
+
+
+def unpack(
+    source: Path, called: str, *, place: Callable[[str], Path | None], max_bytes: int | None = None, written: Callable[[int], object] | None = None
+) -> None:
+    """Copy files of a tar (plain or packed) or zip archive to where `place` says for their path, a piece at a time.
+
+    `place` gives None for what is passed over; a path of the archive is never itself used. max_bytes: of all files when unpacked.
+    written: called with the bytes so far (of the archive or of its files) for progress, and free to raise.
+    """
+    with open(source, "rb") as file:
+        zipped = file.read(4) == b"PK\x03\x04"
+    if zipped:
+        _unpack_zip(source, called, place, max_bytes, written or (lambda n: None))
+        return
+    stream = Peeked(source, name=called, max_bytes=max_bytes)
+    if not is_tar(stream.head):
+        raise FormatError.single(called, None, "no archive", "a zip or tar archive of the set's files")
+    done = 0
+    for path, size, number in _tar_entries(stream):
+        target, left = place(path), size
+        with open(target or os.devnull, "wb") as out:
+            while left and (part := stream.read(min(left, COPIED))):
+                out.write(part)
+                left -= len(part)
+                done += len(part)
+                (written or (lambda n: None))(done)
+        if left:
+            raise FormatError.single(called, None, f"the tar archive is cut off in entry {number}", "a whole archive")
+        _skip(stream, -size % BLOCK, number, padding=True)
+
+
+def _unpack_zip(
+    source: Path, called: str, place: Callable[[str], Path | None], max_bytes: int | None, written: Callable[[int], object]
+) -> None:
+    done = 0
+    try:
+        with zipfile.ZipFile(source) as archive:
+            for number, info in enumerate(archive.infolist(), 1):
+                target = None if info.is_dir() else place(info.filename)
+                if target is None:
+                    continue
+                if info.flag_bits & 1:
+                    raise FormatError.single(called, None, f"entry {number} is encrypted", "an archive without password")
+                with archive.open(info) as member, open(target, "wb") as out:
+                    while part := member.read(COPIED):
+                        done += len(part)
+                        if max_bytes is not None and done > max_bytes:
+                            raise FormatError.single(called, None, f"more than {max_bytes} bytes when unpacked", f"at most {max_bytes} bytes")
+                        out.write(part)
+                        written(done)
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+        raise FormatError.single(called, None, f"the zip archive is damaged ({error})", "a whole archive") from None
 
 
 def _size(header: bytes, name: str, number: int) -> int:

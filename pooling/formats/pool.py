@@ -6,9 +6,12 @@ read_pool(path) -> Pool       write_pool, write_fira_pairs, write_trectools_pool
 from __future__ import annotations
 
 import re
+from collections.abc import Container, Sequence
+from dataclasses import replace
 from typing import IO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pooling.core.depth import DEEPEST, Pool
 from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, Mistakes, Row, Table, column_names, find_column
@@ -19,12 +22,15 @@ HEADER = ("topic", "document", "best_rank", "priority", "runs")
 CONTRIBUTION = re.compile(r"(.+?):([1-9]\d{0,4})(?:,|$)")
 
 
-def read_pool(path: Source, *, name: str | None = None, max_bytes: int | None = None) -> Pool:
+def read_pool(
+    path: Source, *, name: str | None = None, max_bytes: int | None = None, topics: Container[str] | None = None, whose: str = "the topics"
+) -> Pool:
     """The pairs of a pool file in its order (which is the order of judging).
 
     Forms, told by the first line: our header `topic document best_rank priority runs` (the last three may be missing), FiRA's
     `query_id doc_id priority` (a number or `all`), trectools' `topic Q0 document 0 0 trectools`.
     A best rank that the file does not give is 0; depth is the deepest best rank, or 1 + the highest priority.
+    topics: the only ids that a pair may have, called `whose` in messages.
     Refused: another number of columns, an empty id, a rank or priority that is no whole number, a pair twice, no pair at all.
     """
     table = Table(path, name=name, delimiter="\t", quoting=False, max_bytes=max_bytes)
@@ -45,7 +51,16 @@ def read_pool(path: Source, *, name: str | None = None, max_bytes: int | None = 
         if len(table.first.cells) == 1:
             rows = [Row(row.line, row.cells[0].split()) for row in rows]
     best, priority, runs = (find_column(names, (column,)) for column in HEADER[2:])
+    if topics is not None:
+        _refuse_unknown(rows, int(topic or 0), topics, whose, mistakes)
     return _pool(rows, len(names), int(topic or 0), int(document or 0), best, priority, runs, mistakes)
+
+
+def _refuse_unknown(rows: list[Row], column: int, topics: Container[str], whose: str, mistakes: Mistakes) -> None:
+    for line, cells in rows:
+        topic = cells[column].strip() if column < len(cells) else ""
+        if topic and topic not in topics:
+            mistakes.add(line, f"topic {topic} is not in {whose}", "a topic that is there", "\t".join(cells))
 
 
 def _pool(
@@ -88,18 +103,40 @@ def _pool(
     if not seen and not mistakes.count:
         mistakes.add(None, "no pair", "at least one row below the header")
     mistakes.raise_any()
-    names = sorted({pair[0] for pair in seen}, key=lambda topic: topic.encode("utf-8"))
-    index = {name: i for i, name in enumerate(names)}
     ranks = np.zeros((len(seen), len(tags)), np.int16)
     for row, found_runs in enumerate(contributions):
         for run, place in found_runs:
             ranks[row, run] = place
-    depth = max(max(bests), 1 + max(priorities), int(ranks.max()) if ranks.size else 0, 1)
+    return pool_of_pairs(list(seen), bests, priorities, everyone, tags=list(tags), ranks=ranks)
+
+
+def pool_of_pairs(
+    pairs: Sequence[tuple[str, str]],
+    best_rank: Sequence[int],
+    priority: Sequence[int],
+    everyone: Sequence[bool],
+    *,
+    tags: list[str] | None = None,
+    ranks: NDArray[np.int16] | None = None,
+) -> Pool:
+    """Distinct (topic, document) pairs as a pool, in their order. The depth is the deepest rank, or 1 + the highest priority."""
+    names = sorted({topic for topic, _ in pairs}, key=lambda topic: topic.encode("utf-8"))
+    index = {name: i for i, name in enumerate(names)}
+    if ranks is None:
+        ranks = np.zeros((len(pairs), 0), np.int16)
+    depth = max(max(best_rank), 1 + max(priority), int(ranks.max()) if ranks.size else 0, 1)
     return Pool(
-        depth=min(depth, DEEPEST), tags=list(tags), topics=names, topic=np.array([index[t] for t, _ in seen], np.int32),
-        documents=np.array([d.encode("utf-8") for _, d in seen]), best_rank=np.array(bests, np.int32),
-        priority=np.array(priorities, np.int32), ranks=ranks, everyone=np.array(everyone, bool),
+        depth=min(depth, DEEPEST), tags=tags or [], topics=names, topic=np.array([index[t] for t, _ in pairs], np.int32),
+        documents=np.array([d.encode("utf-8") for _, d in pairs]), best_rank=np.array(best_rank, np.int32),
+        priority=np.array(priority, np.int32), ranks=ranks, everyone=np.array(everyone, bool),
     )  # fmt: skip
+
+
+def best_first(pool: Pool) -> Pool:
+    """The same pairs with those of everyone first, then by priority descending; equals keep their order."""
+    order = np.lexsort((np.arange(len(pool)), -pool.priority, ~pool.everyone))
+    columns = {name: getattr(pool, name)[order] for name in ("topic", "documents", "best_rank", "priority", "ranks", "everyone")}
+    return replace(pool, **columns)
 
 
 def _number(cell: str) -> int | None:

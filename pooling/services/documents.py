@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from array import array
 from collections.abc import Iterator
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,14 @@ from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 from django.db.models import OuterRef, Subquery
 from django.utils import timezone
+from numpy.typing import NDArray
 
 from pooling import jobs
 from pooling.core.columns import Run as Rankings
 from pooling.formats.documents import Document as Read
 from pooling.formats.documents import read_documents
 from pooling.jobs import Refused, Work
-from pooling.models import Collection, Document, DocumentFile, Pool, PoolEntry
+from pooling.models import Collection, Document, DocumentFile, Pool, PoolEntry, Upload
 from pooling.services import uploads
 from pooling.services.matching import examples, id_digest, known_documents, top_documents, unmatched_documents
 from pooling.services.runs import MATCHED_DEPTH, rankings_of
@@ -42,25 +44,8 @@ def import_documents(work: Work) -> dict[str, Any]:
     same = collection.document_files.filter(digest=digest).first()
     if same is not None:
         raise Refused(f"exactly this file is there already, as {same.name}")
-    ids, n_empty, n_long, n_words, empty = array("Q"), 0, 0, 0, []
-    with uploads.reading(upload, work, archives=True, counted=False) as feed:
-        for document in read_documents(feed, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES):
-            ids.append(id_digest(document.document.encode("utf-8")))
-            words = len(document.text.split())
-            n_words += words
-            n_long += words > LONG
-            if not words and not document.title.strip():
-                n_empty += 1
-                empty.append(document.document) if n_empty <= 5 else None
-            work.progress(len(ids))
-    digests = np.sort(np.frombuffer(ids, np.uint64))
-    facts: dict[str, Any] = {
-        "documents": len(ids),
-        "words a document": round(n_words / len(ids), 1),
-        f"longer than {LONG} words": f"{n_long:,} ({100 * n_long / len(ids):.1f} %)",
-        "without any text": n_empty,
-    }
-    warnings = [f"{n_empty:,} documents have neither title nor text{examples(empty)}"] if n_empty else []
+    found = inspect(upload, work)
+    digests, facts, warnings = found.digests, found.facts, found.warnings
     known = known_documents(collection)
     again = sum(int(np.isin(digests, other).sum()) for other in known)
     hold = []
@@ -72,31 +57,14 @@ def import_documents(work: Work) -> dict[str, Any]:
     report: dict[str, Any] = {"file": upload.name, "facts": facts | matched, "warnings": warnings + hold + [one for one in more if one not in hold]}
     if not uploads.decide(work, report, hold=hold):
         return report
-    work.progress(len(ids), message="storing", now=True)
-    name = default_storage.generate_filename(timezone.now().strftime(f"documents/%Y/%m/{uuid.uuid4().hex}.ids.npy"))
-    path = Path(default_storage.path(name))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    np.save(path, digests, allow_pickle=False)
+    work.progress(len(digests), message="storing", now=True)
+    name = keep_ids(digests)
     try:
         with work.finishing() as final:
-            row = DocumentFile.objects.create(
-                collection=collection,
-                name=upload.name,
-                file=upload.file.name,
-                ids=name,
-                format=upload.name.rsplit(".", 1)[-1][:20],
-                digest=digest,
-                n_bytes=upload.n_bytes,
-                n_documents=len(ids),
-                n_empty=n_empty,
-                n_long=n_long,
-                n_words=n_words,
-                warnings=report["warnings"],
-            )
+            row = found.row(collection, name=upload.name, file=upload.file.name, ids=name, digest=digest, warnings=report["warnings"])
+            row.save(force_insert=True)
             uploads.forget(upload, keep_file=True)
-            for pool in collection.pools.filter(missing_documents__gt=0).exclude(built_at=None):
-                label = f"Fetch texts for the pool {pool.name}"
-                jobs.enqueue("fetch documents", {"pool": pool.pk}, label=label, user=work.job.created_by, collection=collection)
+            fetch_later(collection, work)
             final.update(report, documents=row.pk, digest=digest)
     except IntegrityError:
         default_storage.delete(name)
@@ -105,6 +73,81 @@ def import_documents(work: Work) -> dict[str, Any]:
         default_storage.delete(name)
         raise
     return final
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """What one pass over a document file found. digests: uint64 (n), of its ids, sorted."""
+
+    digests: NDArray[np.uint64]
+    n_bytes: int
+    n_empty: int
+    n_long: int
+    n_words: int
+    facts: dict[str, Any]
+    warnings: list[str]
+
+    def row(self, collection: Collection, *, name: str, file: str, ids: str, digest: str, warnings: list[str]) -> DocumentFile:
+        """The collection's row of the file, not saved yet. file, ids: names in the storage."""
+        return DocumentFile(
+            collection=collection,
+            name=name,
+            file=file,
+            ids=ids,
+            format=name.rsplit(".", 1)[-1][:20],
+            digest=digest,
+            n_bytes=self.n_bytes,
+            n_documents=len(self.digests),
+            n_empty=self.n_empty,
+            n_long=self.n_long,
+            n_words=self.n_words,
+            warnings=warnings,
+        )
+
+
+def inspect(source: Upload | uploads.Part, work: Work) -> Inspected:
+    """Read a document file once, in bounded memory."""
+    ids, n_empty, n_long, n_words, empty = array("Q"), 0, 0, 0, []
+    with uploads.reading(source, work, archives=True, counted=False) as feed:
+        for document in read_documents(feed, name=source.name, max_bytes=settings.MAX_UNPACKED_BYTES):
+            ids.append(id_digest(document.document.encode("utf-8")))
+            words = len(document.text.split())
+            n_words += words
+            n_long += words > LONG
+            if not words and not document.title.strip():
+                n_empty += 1
+                empty.append(document.document) if n_empty <= 5 else None
+            work.progress(len(ids))
+    facts: dict[str, Any] = {
+        "documents": len(ids),
+        "words a document": round(n_words / len(ids), 1),
+        f"longer than {LONG} words": f"{n_long:,} ({100 * n_long / len(ids):.1f} %)",
+        "without any text": n_empty,
+    }
+    warnings = [f"{n_empty:,} documents have neither title nor text{examples(empty)}"] if n_empty else []
+    path = source.path if isinstance(source, uploads.Part) else source.file.path
+    return Inspected(np.sort(np.frombuffer(ids, np.uint64)), Path(path).stat().st_size, n_empty, n_long, n_words, facts, warnings)
+
+
+def keep_ids(digests: NDArray[np.uint64]) -> str:
+    """Store the sorted id digests of a document file. -> name in the storage"""
+    name = fresh_name(".ids.npy")
+    np.save(default_storage.path(name), digests, allow_pickle=False)
+    return name
+
+
+def fresh_name(ending: str) -> str:
+    """A free name among the stored document files, whose folder is there."""
+    name = default_storage.generate_filename(timezone.now().strftime(f"documents/%Y/%m/{uuid.uuid4().hex}{ending}"))
+    Path(default_storage.path(name)).parent.mkdir(parents=True, exist_ok=True)
+    return name
+
+
+def fetch_later(collection: Collection, work: Work) -> None:
+    """Queue the jobs that look for the texts which the collection's pools lack."""
+    for pool in collection.pools.filter(missing_documents__gt=0).exclude(built_at=None):
+        label = f"Fetch texts for the pool {pool.name}"
+        jobs.enqueue("fetch documents", {"pool": pool.pk}, label=label, user=work.job.created_by, collection=collection)
 
 
 def _match_runs(collection: Collection, known: list[Any], digests: Any, work: Work) -> tuple[dict[str, int], list[str]]:

@@ -45,14 +45,24 @@ def top_documents(run: Run, depth: int) -> NDArray[np.bytes_]:
     return np.unique(run.documents[ranks < depth])
 
 
-def match(found: Run | Qrels, collection: Collection, *, documents: NDArray[np.bytes_], what: str) -> tuple[dict[str, int], list[str]]:
+def match(
+    found: Run | Qrels,
+    collection: Collection,
+    *,
+    documents: NDArray[np.bytes_],
+    what: str,
+    coming: Iterable[str] = (),
+    digests: list[NDArray[np.uint64]] | None = None,
+) -> tuple[dict[str, int], list[str]]:
     """Topics and documents of a run or qrels that the collection does not know. -> (facts, warnings)
 
     documents: the distinct ids to look for, `what` they are in words. What the collection has none of yet is not looked for.
+    coming, digests: ids of topics and the id digests of documents that the same set brings (digests: with the collection's own).
     """
     facts: dict[str, int] = {}
     warnings: list[str] = []
-    known = {topic_id: not reason for topic_id, reason in collection.topics.values_list("topic_id", "removed_reason")}
+    known = dict.fromkeys(coming, True)
+    known |= {topic_id: not reason for topic_id, reason in collection.topics.values_list("topic_id", "removed_reason")}
     if known:
         unknown = [topic for topic in found.topics if topic not in known]
         removed = sum(not known[topic] for topic in found.topics if topic in known)
@@ -60,7 +70,7 @@ def match(found: Run | Qrels, collection: Collection, *, documents: NDArray[np.b
         facts.update({"unknown topics": len(unknown), "removed topics": removed, "kept topics it does not have": absent})
         if unknown:
             warnings.append(f"{len(unknown):,} of its {len(found.topics):,} topics are not in the collection{examples(unknown)}")
-    digests = known_documents(collection)
+    digests = known_documents(collection) if digests is None else digests
     if digests:
         missing = unmatched_documents(documents, digests)
         facts[f"{what} without text"] = len(missing)

@@ -13,7 +13,7 @@ from pooling.core.columns import Qrels as Grades
 from pooling.formats.opening import bare_name
 from pooling.formats.qrels import load_qrels, read_qrels, save_qrels
 from pooling.jobs import Refused, Work
-from pooling.models import Qrels
+from pooling.models import Collection, Qrels
 from pooling.services import uploads
 from pooling.services.matching import match
 from pooling.services.runs import store_columns
@@ -30,13 +30,7 @@ def import_qrels(work: Work) -> dict[str, Any]:
     name = (options.get("name") or bare_name(upload.name)).strip()[:200]
     with uploads.reading(upload, work) as feed:
         grades = read_qrels(feed, name=name, lenient=bool(options.get("lenient")))
-    values, counts = np.unique(grades.grades, return_counts=True)
-    histogram = {str(value): int(count) for value, count in zip(values.tolist(), counts.tolist(), strict=True)}
-    matched, warnings = match(grades, collection, documents=np.unique(grades.documents), what="documents")
-    if 0 not in values:
-        warnings.append("no pair has grade 0: every pair is relevant from grade 1; if the lowest grade is 1, choose a threshold to fit")
-    if values.size and values[0] < 0:
-        warnings.append(f"{int(counts[values < 0].sum()):,} pairs have a negative grade: in the pool, but unjudged")
+    histogram, matched, warnings = described(grades, collection)
     facts: dict[str, Any] = {"name": name, "rows": len(grades), "topics": len(grades.topics)}
     report: dict[str, Any] = {"file": upload.name, "facts": facts | matched, "grades": histogram, "warnings": grades.warnings + warnings}
     there = collection.qrels.filter(name=name).first()
@@ -51,18 +45,9 @@ def import_qrels(work: Work) -> dict[str, Any]:
         if same is not None:
             raise Refused(f"exactly these qrels are there already, as {same.name}")
         with work.finishing() as final:
-            row = Qrels.objects.create(
-                collection=collection,
-                name=name,
-                kind=options.get("kind") or Qrels.Kind.JUDGED,
-                source_name=upload.name,
-                columns=stored,
-                digest=digest,
-                n_rows=len(grades),
-                n_topics=len(grades.topics),
-                grades=histogram,
-                warnings=report["warnings"],
-            )
+            row = row_of(collection, grades, file=upload.name, columns=stored, digest=digest, grades=histogram, warnings=report["warnings"])
+            row.kind = options.get("kind") or Qrels.Kind.JUDGED
+            row.save(force_insert=True)
             uploads.forget(upload, keep_file=False)
             final.update(report, qrels=row.pk, digest=digest)
     except IntegrityError:
@@ -72,6 +57,35 @@ def import_qrels(work: Work) -> dict[str, Any]:
         default_storage.delete(stored)
         raise
     return final
+
+
+def described(grades: Grades, collection: Collection, **coming: Any) -> tuple[dict[str, int], dict[str, int], list[str]]:
+    """How many pairs each grade has, and what a person should know. coming: as `match` takes it. -> (histogram, facts, warnings)"""
+    values, counts = np.unique(grades.grades, return_counts=True)
+    histogram = {str(value): int(count) for value, count in zip(values.tolist(), counts.tolist(), strict=True)}
+    facts, warnings = match(grades, collection, documents=np.unique(grades.documents), what="documents", **coming)
+    if 0 not in values:
+        warnings.append("no pair has grade 0: every pair is relevant from grade 1; if the lowest grade is 1, choose a threshold to fit")
+    if values.size and values[0] < 0:
+        warnings.append(f"{int(counts[values < 0].sum()):,} pairs have a negative grade: in the pool, but unjudged")
+    return histogram, facts, warnings
+
+
+def row_of(
+    collection: Collection, found: Grades, *, file: str, columns: str, digest: str, grades: dict[str, int], warnings: list[str]
+) -> Qrels:
+    """The collection's row of stored qrels, not saved yet. grades: grade -> pairs."""
+    return Qrels(
+        collection=collection,
+        name=found.name,
+        source_name=file,
+        columns=columns,
+        digest=digest,
+        n_rows=len(found),
+        n_topics=len(found.topics),
+        grades=grades,
+        warnings=warnings,
+    )
 
 
 def grades_of(qrels: Qrels) -> Grades:

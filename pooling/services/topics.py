@@ -36,24 +36,35 @@ def import_topics(work: Work) -> dict[str, Any]:
     collection = upload.collection
     with uploads.reading(upload, work, counted=False) as feed:
         found = read_topics(feed, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
-        _refuse(collection, found, upload.name)
-    there = list(collection.topics.values_list("topic_id", "text", "position"))
-    texts = [(topic_id, text) for topic_id, text, _ in there] + [(topic.topic, topic.text) for topic in found]
-    proposals = propose(texts, "exact")
-    own = {topic.topic for topic in found}
-    reasons = Counter(reason for topic_id, (reason, _) in proposals.items() if topic_id in own)
-    facts: dict[str, Any] = {"topics": len(found)}
-    facts |= {f"proposed for removal: {reason}": n for reason, n in sorted(reasons.items())}
+        refuse_known(collection, found, upload.name)
+    rows, facts = rows_of(collection, found)
     for name, values in (("description", [t.description for t in found]), ("narrative", [t.narrative for t in found])):
         if n := sum(bool(value) for value in values):
             facts[f"with {name}"] = n
     further = sorted({key for topic in found for key in topic.fields})
     if further:
         facts["further fields"] = ", ".join(further[:20])
-    warnings = _match_runs(collection, found)
+    warnings = unknown_to_runs(collection, found)
     report: dict[str, Any] = {"file": upload.name, "facts": facts, "warnings": warnings}
     if not uploads.decide(work, report, hold=warnings):
         return report
+    try:
+        with work.finishing() as final:
+            Topic.objects.bulk_create(rows, batch_size=500)
+            uploads.forget(upload, keep_file=False)
+            final.update(report)
+    except IntegrityError:
+        raise Refused(f"topics with ids of {upload.name} have just been imported by somebody else") from None
+    return final
+
+
+def rows_of(collection: Collection, found: Sequence[Read]) -> tuple[list[Topic], dict[str, Any]]:
+    """New topics as rows that are not saved yet, checked at the exact level against each other and those that are there. -> (rows, facts)"""
+    there = list(collection.topics.values_list("topic_id", "text", "position"))
+    texts = [(topic_id, text) for topic_id, text, _ in there] + [(topic.topic, topic.text) for topic in found]
+    proposals = propose(texts, "exact")
+    own = {topic.topic for topic in found}
+    reasons = Counter(reason for topic_id, (reason, _) in proposals.items() if topic_id in own)
     begin = max((position for *_, position in there), default=-1) + 1
     rows = [
         Topic(
@@ -69,17 +80,11 @@ def import_topics(work: Work) -> dict[str, Any]:
         )
         for i, topic in enumerate(found)
     ]
-    try:
-        with work.finishing() as final:
-            Topic.objects.bulk_create(rows, batch_size=500)
-            uploads.forget(upload, keep_file=False)
-            final.update(report)
-    except IntegrityError:
-        raise Refused(f"topics with ids of {upload.name} have just been imported by somebody else") from None
-    return final
+    return rows, {"topics": len(found), **{f"proposed for removal: {reason}": n for reason, n in sorted(reasons.items())}}
 
 
-def _refuse(collection: Collection, found: Sequence[Read], name: str) -> None:
+def refuse_known(collection: Collection, found: Sequence[Read], name: str) -> None:
+    """FormatError or Refused where topics cannot be added: ids that are taken or too long, too many of them."""
     known = dict(collection.topics.values_list("topic_id", "text"))
     if known and all(known.get(topic.topic) == topic.text for topic in found):
         raise Refused(f"all topics of {name} are there already")
@@ -99,7 +104,7 @@ def _refuse(collection: Collection, found: Sequence[Read], name: str) -> None:
         raise FormatError(name, sorted(problems, key=lambda problem: problem.line or 0)[:SHOWN], len(problems))
 
 
-def _match_runs(collection: Collection, found: Sequence[Read]) -> list[str]:
+def unknown_to_runs(collection: Collection, found: Sequence[Read]) -> list[str]:
     """Whether the runs that are there know these topics. -> warnings"""
     named: set[str] = set()
     for run in collection.runs.all():

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from functools import wraps
 from pathlib import PurePosixPath
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from django.conf import settings
 from django.core.files.base import File
@@ -26,7 +26,10 @@ from pooling.formats.runs import with_lines
 from pooling.jobs import Refused, Work
 from pooling.models import Collection, DocumentFile, Job, Upload
 
-SUFFIXES = {".gz", ".bz2", ".xz", ".zst", ".tsv", ".txt", ".csv", ".json", ".jsonl", ".xml", ".trec", ".run", ".qrels", ".qrel", ".sgml"}
+SUFFIXES = {
+    *[".gz", ".bz2", ".xz", ".zst", ".zip", ".tar", ".tgz"],
+    *[".tsv", ".txt", ".csv", ".json", ".jsonl", ".xml", ".trec", ".run", ".qrels", ".qrel", ".sgml"],
+}
 KEPT = timedelta(days=14)
 """How long a file waits for somebody to import it."""
 MODES = ("inspect", "careful", "import")
@@ -110,7 +113,7 @@ def ask_for_import(upload: Upload, *, mode: str, options: dict[str, Any], user: 
     )
 
 
-KIND_WORDS = {"topics": "topics of", "documents": "documents of", "run": "run", "qrels": "qrels"}
+KIND_WORDS = {"topics": "topics of", "documents": "documents of", "run": "run", "qrels": "qrels", "set": "set"}
 
 
 def upload_of(work: Work) -> Upload:
@@ -172,13 +175,20 @@ class Feed(io.RawIOBase):
         super().close()
 
 
+class Part(NamedTuple):
+    """A file of a set, unpacked under a name of ours. name: what messages call it."""
+
+    path: str
+    name: str
+
+
 @contextmanager
-def reading(source: Upload | DocumentFile, work: Work, *, archives: bool = False, counted: bool = True) -> Iterator[Any]:
+def reading(source: Upload | DocumentFile | Part, work: Work, *, archives: bool = False, counted: bool = True) -> Iterator[Any]:
     """The file's bytes; a FormatError that leaves the block has the text of its lines.
 
     archives: a zip archive, which cannot be read front to back, is given as its path. counted: its lines are the job's progress.
     """
-    path = source.file.path
+    path = source.path if isinstance(source, Part) else source.file.path
     with open(path, "rb") as begin:
         zipped = archives and begin.read(4) == b"PK\x03\x04"
     feed = None if zipped else Feed(path, name=source.name, work=work, counted=counted)

@@ -1,0 +1,107 @@
+"""Sets: a BEIR folder or FiRA's files, told by the names of the files; and FiRA's settings of a campaign.
+
+    role_of(path) -> what a file is to its set      missing(roles) -> what a set still needs      read_fira_config(path)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+
+from pooling.formats.archives import safe_name
+from pooling.formats.delimited import Mistakes, Table, column_names
+from pooling.formats.opening import Source
+
+PACKED = (".gz", ".bz2", ".xz", ".zst")
+BEIR, FIRA = "BEIR folder", "FiRA set"
+ROLES = {
+    "corpus.jsonl": (BEIR, "documents"),
+    "queries.jsonl": (BEIR, "topics"),
+    "documents.tsv": (FIRA, "documents"),
+    "queries.tsv": (FIRA, "topics"),
+    "judgement-pairs.tsv": (FIRA, "pairs"),
+    "config.tsv": (FIRA, "settings"),
+}
+NEEDED = {BEIR: {"documents": "corpus.jsonl", "topics": "queries.jsonl"}, FIRA: {"topics": "queries.tsv", "pairs": "judgement-pairs.tsv"}}
+
+
+class Role(NamedTuple):
+    """What a file is to its set. role: topics, documents, qrels, pairs or settings. name: as messages show it."""
+
+    form: str
+    role: str
+    name: str
+
+
+def role_of(path: str) -> Role | None:
+    """By its last parts only, `corpus.jsonl` and `qrels/test.tsv`; None for a file that no set has. Packed ones keep their name."""
+    name = safe_name(path)
+    bare = name.lower()
+    for suffix in PACKED:
+        bare = bare.removesuffix(suffix)
+    if bare in ROLES:
+        return Role(*ROLES[bare], name)
+    folder = PurePosixPath(path.replace("\\", "/")).parent.name.lower()
+    if folder == "qrels" and bare.endswith(".tsv") and not bare.startswith("."):
+        return Role(BEIR, "qrels", f"qrels/{name}")
+    return None
+
+
+def missing(form: str, roles: Collection[str]) -> list[str]:
+    """The files that a set of this form must have and has not."""
+    return [name for role, name in NEEDED[form].items() if role not in roles]
+
+
+FIRA_SETTINGS = {
+    "annotation_target_per_user": "target_per_annotator",
+    "annotation_target_per_judgement_pair": "judgements_per_pair",
+    "judgement_mode": "spans",
+    "rotate_document_text": "rotate_text",
+}
+FIRA_MODES = {"PLAIN_RELEVANCE_SCORING": "off", "SCORING_AND_SELECT_SPANS": "required"}
+
+
+def read_fira_config(path: Source, *, name: str | None = None, max_bytes: int | None = None) -> tuple[dict[str, Any], list[str]]:
+    """FiRA's config.tsv, one header and one row, as settings of a campaign. -> (settings, columns that have no counterpart)
+
+    Refused: no row or several, another number of columns, a number below 1, another mode, a flag other than true and false.
+    """
+    table = Table(path, name=name, delimiter="\t", quoting=False, max_bytes=max_bytes)
+    mistakes = Mistakes(table.name)
+    names = column_names(table.first.cells)
+    rows = list(table)
+    if len(rows) != 1:
+        mistakes.add(table.first.line, f"{len(rows)} rows below the header", "one row of settings")
+    elif len(rows[0].cells) != len(names):
+        mistakes.add(rows[0].line, f"{len(rows[0].cells)} columns", f"{len(names)} columns as in the header", "\t".join(rows[0].cells))
+    elif not set(names) & set(FIRA_SETTINGS):
+        mistakes.add(table.first.line, "no setting that is known", ", ".join(FIRA_SETTINGS), "\t".join(table.first.cells))
+    mistakes.raise_any()
+    line, cells = rows[0]
+    given = {key: cell.strip() for key, cell in zip(names, cells, strict=True) if cell.strip()}
+    settings: dict[str, Any] = {}
+    for key in [key for key in FIRA_SETTINGS if key in given]:
+        value, expected = _setting(key, given[key])
+        if value is None:
+            mistakes.add(line, f"{key} {given[key]!r}", expected, "\t".join(cells))
+        settings[FIRA_SETTINGS[key]] = value
+    mistakes.raise_any()
+    return settings, [key for key in given if key not in FIRA_SETTINGS]
+
+
+def _setting(key: str, text: str) -> tuple[Any, str]:
+    """(value or None, what was expected)."""
+    if key == "judgement_mode":
+        return FIRA_MODES.get(text.upper()), " or ".join(FIRA_MODES)
+    if key == "rotate_document_text":
+        return {"true": True, "false": False}.get(text.lower()), "true or false"
+    most = 50 if key == "annotation_target_per_judgement_pair" else 1_000_000
+    whole = int(text) if text.isascii() and text.isdigit() and len(text) < 8 else 0
+    return (whole if 1 <= whole <= most else None), f"a whole number from 1 to {most:,}"
+
+
+def settings_words(settings: Mapping[str, Any]) -> str:
+    """The settings for a person: `judgements per pair 10, spans required, ...`."""
+    shown = {True: "on", False: "off"}
+    return ", ".join(f"{key.replace('_', ' ')} {shown.get(value, value) if isinstance(value, bool) else value}" for key, value in settings.items())

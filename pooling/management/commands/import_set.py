@@ -1,0 +1,86 @@
+"""Import a whole set: topics, documents, qrels and pairs at once."""
+
+from __future__ import annotations
+
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from django.core.files.base import File
+from django.core.management.base import BaseCommand, CommandParser
+
+from pooling.formats.sets import role_of
+from pooling.jobs import Refused
+from pooling.management.in_line import Failed, collection_named, do, lines, user_named
+from pooling.models import Collection, Job
+from pooling.services import uploads
+from pooling.services.collections import create_collection, delete_collection
+
+
+class Command(BaseCommand):
+    help = "Import a whole set: a BEIR folder, FiRA's files (a folder, zip or tar), a Quepid book or an umbrela file."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("set", metavar="FOLDER|FILE")
+        target = parser.add_mutually_exclusive_group(required=True)
+        target.add_argument("--collection", metavar="SLUG", help="the collection that takes it in")
+        target.add_argument("--new", metavar="NAME", help="make a collection of this name for it; none is left behind if the set is refused")
+        parser.add_argument("--name", metavar="NAME", help="of the pool that the set's pairs become")
+        parser.add_argument("--user", metavar="NAME", help="in whose name it is done; manages a new collection")
+        parser.add_argument("--inspect", action="store_true", help="report what is in the set and import nothing")
+
+    def handle(self, *, collection: str | None, new: str | None, user: str | None, **options: Any) -> None:
+        person = user_named(user)
+        if collection:
+            self._bring(collection_named(collection), person, **options)
+            return
+        try:
+            made = create_collection(name=str(new), user=person)
+        except Refused as error:
+            raise Failed(str(error)) from None
+        try:
+            self._bring(made, person, **options)
+        except BaseException:
+            delete_collection(made)
+            raise
+        if options["inspect"]:
+            delete_collection(made)
+        else:
+            self.stdout.write(made.slug)
+
+    def _bring(self, target: Collection, person: Any, *, set: str, name: str | None, inspect: bool, **_: Any) -> None:
+        path = Path(set)
+        try:
+            if path.is_dir():
+                called = f"{path.resolve().name}.tar"
+                with tempfile.TemporaryFile() as packed:
+                    _pack(path, packed)
+                    packed.seek(0)
+                    kept = uploads.receive(target, kind="set", file=File(packed, name=called), name=called, user=person)
+            else:
+                with open(path, "rb") as handle:
+                    kept = uploads.receive(target, kind="set", file=File(handle), name=path.name, user=person)
+            chosen = {"name": name} if name else {}
+            job = uploads.ask_for_import(kept, mode="inspect" if inspect else "import", options=chosen, user=person)
+        except OSError as error:
+            raise Failed(f"{set}: {error.strerror or error}") from None
+        except Refused as error:
+            raise Failed(f"{set}: {error}") from None
+        done = do(job, self.stderr)
+        self.stdout.write("\n".join(lines(done)))
+        if inspect:
+            uploads.discard(kept)
+            return
+        for fetch in target.jobs.filter(kind="fetch documents", state=Job.State.QUEUED):
+            self.stdout.write("\n".join(lines(do(fetch, self.stderr))))
+
+
+def _pack(folder: Path, out: Any) -> None:
+    """The files of a set as a tar archive, which is what a page and the API take. Failed where the folder has none."""
+    found = [path for path in sorted(folder.rglob("*")) if path.is_file() and role_of(str(path.relative_to(folder))) is not None]
+    if not found:
+        raise Failed(f"{folder}: no file of a set: expected corpus.jsonl, queries.jsonl and qrels/, or documents.tsv, queries.tsv and judgement-pairs.tsv")
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.GNU_FORMAT) as archive:
+        for path in found:
+            archive.add(path, arcname=str(path.relative_to(folder)), recursive=False)

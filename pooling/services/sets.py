@@ -1,0 +1,350 @@
+"""Whole sets: a BEIR folder, FiRA's files, a Quepid book or an umbrela file, with topics, documents, qrels and a pool of pairs at once.
+
+All of a set comes in, in one transaction, or nothing of it. What the collection has already in the same form is passed over.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.db import IntegrityError
+from django.utils import timezone
+
+from pooling import jobs
+from pooling.core.columns import Qrels as Grades
+from pooling.core.depth import Pool as Pairs
+from pooling.formats.archives import is_tar, unpack
+from pooling.formats.bundles import TopicNames, is_bundle, read_bundle, write_documents
+from pooling.formats.errors import FormatError
+from pooling.formats.opening import Peeked, bare_name
+from pooling.formats.pool import best_first, read_pool
+from pooling.formats.qrels import read_qrels, save_qrels
+from pooling.formats.sets import missing, read_fira_config, role_of, settings_words
+from pooling.formats.topics import Topic as Read
+from pooling.formats.topics import read_topics
+from pooling.jobs import Refused, Work
+from pooling.models import Collection, Pool, PoolEntry, Topic, Upload
+from pooling.services import documents, qrels, topics, uploads
+from pooling.services.matching import examples, known_documents, unmatched_documents
+from pooling.services.pools import BIGGEST, digest_of, figures
+from pooling.services.runs import store_columns
+from pooling.services.uploads import Part
+
+KEPT_FREE = 100_000_000
+"""Bytes of the disk that unpacking leaves free."""
+FORMS = "a zip or tar archive of a BEIR folder or of FiRA's files, a Quepid book or an umbrela file"
+
+
+@dataclass
+class Content:
+    """What a set holds, read and checked by itself. parts: its files under names of ours, by role."""
+
+    form: str
+    topics: list[Read]
+    topics_name: str
+    documents: Part | None = None
+    grades: list[tuple[str, Grades]] = field(default_factory=list)
+    pairs: Pairs | None = None
+    pairs_name: str = ""
+    suggested: dict[str, Any] = field(default_factory=dict)
+    passed_over: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Coming:
+    """What of a set the collection has not yet, as rows that are not saved; columns and files are stored only once that is decided."""
+
+    content: Content
+    topics: list[Topic]
+    documents: documents.Inspected | None
+    digest: str
+    grades: list[tuple[str, Grades, dict[str, int], list[str]]]
+    report: dict[str, Any]
+    hold: list[str]
+
+
+@jobs.kind("import set")
+@uploads.importing
+def import_set(work: Work) -> dict[str, Any]:
+    """Inspect or import an uploaded set. Options: name (of the pool that its pairs become). -> report: facts, warnings, stored"""
+    upload = uploads.upload_of(work)
+    with _folder(upload) as folder:
+        content = _read(upload, work, folder)
+        coming = _inspect(upload, work, content)
+        if not uploads.decide(work, coming.report, hold=coming.hold):
+            return coming.report
+        return _store(upload, work, coming)
+
+
+@contextmanager
+def _folder(upload: Upload) -> Iterator[Path]:
+    """A folder beside the upload for its files; what an attempt that died left in it is cleared away."""
+    folder = Path(f"{upload.file.path}.parts")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _read(upload: Upload, work: Work, folder: Path) -> Content:
+    with open(upload.file.path, "rb") as file:
+        zipped = file.read(4) == b"PK\x03\x04"
+    head = b"" if zipped else Peeked(upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES).head
+    if zipped or is_tar(head):
+        return _read_files(upload, work, folder)
+    if not is_bundle(head):
+        raise FormatError.single(upload.name, 1, "no set that is known", FORMS, head[:200].split(b"\n")[0].decode("utf-8", "replace"))
+    return _read_bundle(upload, work, folder)
+
+
+def _read_files(upload: Upload, work: Work, folder: Path) -> Content:
+    """The sets of several files: unpack those that a set has, then read each by its role."""
+    parts: dict[str, list[Part]] = {}
+    forms: dict[str, list[str]] = {}
+    passed_over: list[str] = []
+
+    def place(path: str) -> Path | None:
+        found = role_of(path)
+        if found is None:
+            shown = uploads.safe_name(path)
+            if not shown.startswith(".") and len(passed_over) < 1000:
+                passed_over.append(shown)
+            return None
+        forms.setdefault(found.form, []).append(found.name)
+        same = parts.setdefault(found.role, [])
+        if len(forms) == 1 and same and (found.role != "qrels" or len(same) >= 1000):
+            raise FormatError.single(upload.name, None, f"a second {found.name}", "one set, with each of its files once")
+        same.append(Part(str(folder / f"{found.role}-{len(same)}"), found.name))
+        return Path(same[-1].path)
+
+    def written(n_bytes: int) -> None:
+        work.progress(n_bytes=n_bytes, message="unpacking")
+        if shutil.disk_usage(folder).free < KEPT_FREE:
+            raise Refused("the server's disk is too full to unpack this set; tell its administrator")
+
+    unpack(Path(upload.file.path), upload.name, place=place, max_bytes=settings.MAX_UNPACKED_BYTES, written=written)
+    if len(forms) != 1:
+        there = ", ".join(name for names in forms.values() for name in names[:3]) or ", ".join(passed_over[:5]) or "no file at all"
+        raise FormatError.single(upload.name, None, f"not the files of one set: {there}", FORMS)
+    form = next(iter(forms))
+    if absent := missing(form, parts):
+        raise FormatError.single(upload.name, None, f"a {form} without {' and '.join(absent)}", "all files that it needs")
+    bound = {"max_bytes": settings.MAX_UNPACKED_BYTES}
+    with uploads.reading(parts["topics"][0], work, counted=False) as feed:
+        content = Content(form, read_topics(feed, name=parts["topics"][0].name, **bound), parts["topics"][0].name)
+    content.passed_over = passed_over
+    content.documents = next(iter(parts.get("documents", [])), None)
+    for part in sorted(parts.get("qrels", []), key=lambda part: part.name):
+        with uploads.reading(part, work) as feed:
+            content.grades.append((part.name, read_qrels(feed, name=bare_name(part.name)[:200])))
+    for part in parts.get("settings", []):
+        content.suggested, unused = read_fira_config(part.path, name=part.name, **bound)
+        content.warnings += [f"{part.name}: {', '.join(unused)} has no counterpart and is left out"] if unused else []
+    for part in parts.get("pairs", []):
+        known = {topic.topic for topic in content.topics} | set(upload.collection.topics.values_list("topic_id", flat=True))
+        with uploads.reading(part, work, counted=False) as feed:
+            content.pairs = best_first(read_pool(feed, name=part.name, topics=known, whose=f"{content.topics_name} or the collection", **bound))
+        content.pairs_name = part.name
+    return content
+
+
+def _read_bundle(upload: Upload, work: Work, folder: Path) -> Content:
+    """The sets in one file."""
+    known = list(upload.collection.topics.values_list("text", "topic_id"))
+    names = TopicNames(dict(reversed(known)), {topic_id for _, topic_id in known})
+    with uploads.reading(upload, work, counted=False) as feed:
+        bundle = read_bundle(feed, names, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
+    content = Content(bundle.form, bundle.topics, upload.name, pairs=best_first(bundle.pairs), pairs_name=upload.name, warnings=bundle.warnings)
+    if bundle.documents:
+        content.documents = Part(str(folder / "documents"), f"{bare_name(upload.name)}.documents.jsonl")
+        with open(content.documents.path, "w", encoding="utf-8", newline="\n") as out:
+            write_documents(bundle, out)
+    if bundle.grades is not None:
+        name = f"{bundle.name or bare_name(upload.name)}"[:200]
+        grades = bundle.grades
+        content.grades = [(upload.name, Grades(name, grades.topics, grades.offsets, grades.documents, grades.grades, grades.warnings))]
+    return content
+
+
+def _inspect(upload: Upload, work: Work, content: Content) -> Coming:
+    """Compare with the collection. Refused where nothing is new."""
+    collection = upload.collection
+    rows, facts, warnings, hold = _new_topics(collection, content)
+    facts = {"form": content.form, **facts}
+    found, digest = None, ""
+    digests = known_documents(collection)
+    if content.documents is not None:
+        digest = documents.file_digest(content.documents.path, work)
+        there = collection.document_files.filter(digest=digest).first()
+        if there is not None:
+            warnings.append(f"{content.documents.name}: its documents are there already, as {there.name}")
+        else:
+            found = documents.inspect(content.documents, work)
+            again = sum(int(np.isin(found.digests, other).sum()) for other in digests)
+            digests = [*digests, found.digests]
+            facts |= found.facts
+            warnings += [f"{content.documents.name}: {warning}" for warning in found.warnings]
+            if again:
+                hold.append(f"{again:,} documents are in an earlier file already; the earlier text is used")
+    grades = []
+    for name, one in content.grades:
+        histogram, matched, more = qrels.described(one, collection, coming=[topic.topic for topic in content.topics], digests=digests)
+        held = [f"{name}: {warning}" for warning in more]
+        facts[f"qrels {one.name}"] = len(one)
+        facts |= {f"{one.name}: {what}": n for what, n in matched.items() if n and what != "kept topics it does not have"}
+        taken = collection.qrels.filter(name=one.name).first()
+        if taken is not None and taken.n_rows == len(one) and taken.grades == histogram:
+            warnings.append(f"{name}: qrels {one.name} are there already, with as many pairs of each grade, and stay as they are")
+            continue
+        if taken is not None:
+            raise Refused(f"other qrels with the name {one.name} are there already, from {taken.source_name}; delete those first")
+        grades.append((name, one, histogram, [*one.warnings, *more]))
+        warnings += [f"{name}: {warning}" for warning in one.warnings]
+        hold += held
+    if content.pairs is not None:
+        more_facts, held = _pairs_facts(collection, content, digests)
+        facts |= more_facts
+        hold += held
+    if content.suggested:
+        facts["settings for a campaign"] = settings_words(content.suggested)
+    if content.passed_over:
+        n, shown = len(content.passed_over), examples(sorted(content.passed_over))
+        warnings.append(f"{n:,} file{'s' if n > 1 else ''} of the archive {'are' if n > 1 else 'is'} no part of the set and left out{shown}")
+    report = {"file": upload.name, "facts": facts, "warnings": [*content.warnings, *warnings, *hold]}
+    coming = Coming(content, rows, found, digest, grades, report, hold)
+    if not rows and found is None and not grades and (content.pairs is None or _same_pool(collection, content.pairs)):
+        raise Refused(f"everything in {upload.name} is there already")
+    return coming
+
+
+def _new_topics(collection: Collection, content: Content) -> tuple[list[Topic], dict[str, Any], list[str], list[str]]:
+    """-> (rows, facts, warnings, hold)"""
+    there = dict(collection.topics.values_list("topic_id", "text"))
+    new = [topic for topic in content.topics if there.get(topic.topic) != topic.text.replace("\0", "")]
+    facts: dict[str, Any] = {"topics": len(content.topics)}
+    if len(new) < len(content.topics):
+        facts["topics that are there already"] = len(content.topics) - len(new)
+    if not new:
+        return [], facts, [], []
+    topics.refuse_known(collection, new, content.topics_name)
+    rows, more = topics.rows_of(collection, new)
+    return rows, {**more, **facts}, [], [f"{content.topics_name}: {warning}" for warning in topics.unknown_to_runs(collection, new)]
+
+
+def _pairs_facts(collection: Collection, content: Content, digests: list[Any]) -> tuple[dict[str, Any], list[str]]:
+    """-> (facts, hold)"""
+    pairs = content.pairs
+    assert pairs is not None
+    if len(pairs) > BIGGEST:
+        raise Refused(f"{len(pairs):,} pairs are more than anybody can judge")
+    long = next((one.decode("utf-8") for one in pairs.documents.tolist() if len(one.decode("utf-8")) > documents.LONGEST_ID), None)
+    if long is not None:
+        raise Refused(f"a document id of {content.pairs_name} has more than {documents.LONGEST_ID} characters: {long[:60]}…")
+    facts: dict[str, Any] = {"pairs": len(pairs), "pairs for everyone": int(pairs.everyone.sum()), "topics of pairs": len(pairs.topics)}
+    without = unmatched_documents(np.unique(pairs.documents), digests)
+    facts["documents of pairs without text"] = len(without)
+    if not len(without):
+        return facts, []
+    names = [one.decode("utf-8", "replace") for one in islice(without.tolist(), 5)]
+    return facts, [f"{content.pairs_name}: {len(without):,} documents are in no document file; their pairs wait for a text{examples(names)}"]
+
+
+def _same_pool(collection: Collection, pairs: Pairs) -> bool:
+    return collection.pools.exclude(source="").filter(digest=digest_of(pairs)).exists()
+
+
+def _store(upload: Upload, work: Work, coming: Coming) -> dict[str, Any]:
+    """Write the columns and files, then all rows in one transaction; nothing stays where that fails."""
+    collection, content = upload.collection, coming.content
+    work.progress(message="storing", now=True)
+    written: list[str] = []
+    file_row = None
+    try:
+        if coming.documents is not None and content.documents is not None:
+            name, ids = documents.fresh_name(_ending(content.documents.name)), documents.keep_ids(coming.documents.digests)
+            written += [name, ids]
+            Path(content.documents.path).replace(default_storage.path(name))
+            warnings = coming.documents.warnings
+            file_row = coming.documents.row(collection, name=content.documents.name, file=name, ids=ids, digest=coming.digest, warnings=warnings)
+        qrels_rows = []
+        for source, grades, histogram, warnings in coming.grades:
+            stored, digest = store_columns("qrels", lambda path, grades=grades: save_qrels(grades, path))  # type: ignore[misc]
+            written.append(stored)
+            qrels_rows.append(qrels.row_of(collection, grades, file=source, columns=stored, digest=digest, grades=histogram, warnings=warnings))
+        with work.finishing() as final:
+            Topic.objects.bulk_create(coming.topics, batch_size=500)
+            for row in [*filter(None, [file_row]), *qrels_rows]:
+                row.save(force_insert=True)
+            pool = _store_pool(upload, work, content)
+            uploads.forget(upload, keep_file=False)
+            documents.fetch_later(collection, work)
+            final.update(coming.report, pool=pool.pk if pool else None)
+    except IntegrityError:
+        _drop(written)
+        raise Refused(f"parts of {upload.name} have just been imported by somebody else") from None
+    except BaseException:
+        _drop(written)
+        raise
+    return final
+
+
+def _store_pool(upload: Upload, work: Work, content: Content) -> Pool | None:
+    """The set's pairs as a pool of their own, built as it stands; texts are fetched by a job of their own."""
+    collection, pairs = upload.collection, content.pairs
+    if pairs is None or _same_pool(collection, pairs):
+        return None
+    wanted = str(work.parameters["options"].get("name") or f"Pairs of {bare_name(upload.name)}").strip()[:190]
+    taken = set(collection.pools.values_list("name", flat=True))
+    name = next(free for n in range(1, len(taken) + 2) if (free := wanted if n == 1 else f"{wanted} ({n})") not in taken)
+    found = figures(pairs)
+    pool = Pool.objects.create(
+        collection=collection,
+        name=name,
+        depth=pairs.depth,
+        source=f"{upload.name}: {content.pairs_name}"[:255] if content.pairs_name != upload.name else upload.name,
+        suggested=content.suggested,
+        n_pairs=len(pairs),
+        by_depth=found["by_depth"],
+        coverage={key: found[key] for key in ("unique", "overlap", "contributed")},
+        digest=digest_of(pairs),
+        missing_documents=len(pairs),
+        created_by=work.job.created_by,
+        built_at=timezone.now(),
+    )
+    rows = dict(collection.topics.values_list("topic_id", "pk"))
+    entries = (
+        PoolEntry(
+            pool=pool,
+            topic_id=rows[pair.topic],
+            docno=pair.document,
+            best_rank=pair.best_rank,
+            priority=pair.priority,
+            everyone=everyone,
+            position=position,
+        )
+        for position, (pair, everyone) in enumerate(zip(pairs, pairs.everyone.tolist(), strict=True))
+    )
+    while batch := list(islice(entries, jobs.ROWS)):
+        PoolEntry.objects.bulk_create(batch)
+    return pool
+
+
+def _ending(name: str) -> str:
+    return "".join(suffix for suffix in Path(name.lower()).suffixes[-2:] if suffix in uploads.SUFFIXES)
+
+
+def _drop(names: list[str]) -> None:
+    for name in names:
+        default_storage.delete(name)
