@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
+from itertools import islice
 
 WORDS_A_MINUTE = 240  # silent reading of English prose: 238 words a minute (Brysbaert 2019, Journal of Memory and Language 109)
 SENTENCE_START = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+(?=\S)|\n\s*\n\s*(?=\S)")
+
+BROWSER_WORD = re.compile(r"[^\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+")
+"""A word as the page counts words: between what JavaScript calls white space, which is not quite what Python calls so."""
 
 
 def idle_limit_s(base_s: int, n_words: int) -> int:
@@ -23,12 +27,21 @@ def shown_words(n_words: int, truncate_words: int | None) -> int | None:
     return truncate_words if truncate_words and n_words > truncate_words else None
 
 
-def rotation(text: str, seed: int) -> int:
+def shown_end(text: str, words: int | None) -> int:
+    """The code point at which the shown part of a text ends: that of its first `words` words; None: all."""
+    if not words:
+        return len(text)
+    last = next(islice(BROWSER_WORD.finditer(text), words - 1, None), None)
+    return last.end() if last else len(text)
+
+
+def rotation(text: str, seed: int, *, words: int | None = None) -> int:
     """The code point at which the shown text begins when a campaign rotates texts (as FiRA does): a sentence's start drawn by `seed`.
 
-    The page shows text[k:] + text[:k]; stored positions are always those of the unrotated text. 0 for a text of one sentence.
+    Of a text cut after its first `words` words only the shown part, text[:e], is rotated: the page shows text[k:e] + text[:k]. Stored
+    positions are always those of the unrotated text. 0 for one sentence.
     """
-    starts = [0, *(match.end() for match in SENTENCE_START.finditer(text))]
+    starts = [0, *(match.end() for match in SENTENCE_START.finditer(text, 0, shown_end(text, words)))]
     digest = hashlib.blake2b(f"{seed}|rotation".encode(), digest_size=8).digest()
     return starts[int.from_bytes(digest, "big") % len(starts)]
 

@@ -164,6 +164,7 @@ def pair_shown(pair: Pair, membership: Membership, *, skipped: bool = False) -> 
     campaign, entry = membership.campaign, pair.entry
     topic, document = entry.topic, entry.document
     text, n_words = (document.text, document.n_words) if document else ("", 0)
+    shown = display.shown_words(n_words, campaign.truncate_words)
     return {
         "pair": pair.pk,
         "topic": {"id": topic.topic_id, "text": topic.text, "description": topic.description, "narrative": topic.narrative},
@@ -174,9 +175,9 @@ def pair_shown(pair: Pair, membership: Membership, *, skipped: bool = False) -> 
             "fields": document.fields if document else {},
             "missing": document is None,
             "n_words": n_words,
-            "shown_words": display.shown_words(n_words, campaign.truncate_words),
+            "shown_words": shown,
             "idle_limit_s": display.idle_limit_s(campaign.idle_seconds, n_words),
-            "rotation": display.rotation(text, membership.seed ^ pair.pk) if campaign.rotate_text and text else 0,
+            "rotation": display.rotation(text, membership.seed ^ pair.pk, words=shown) if campaign.rotate_text and text else 0,
             "dir": "auto",
         },
         "skipped_before": skipped,

@@ -6,8 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from playwright.sync_api import Page, expect
 
+from annotation.core import display
 from pooling.models import Document
 from tests.browser.judging import WORDS, JudgingPage, make_job, own_judgements
 
@@ -178,6 +181,32 @@ def test_rotated_text_is_mapped_back_to_the_stored_one(signed_in_page: Signed, p
     judging.saved()
     [row] = own_judgements(ada)
     assert [text[start:end] for start, end in row.spans] == ["😀 Alpha", "Delta four."]
+
+
+def test_page_and_server_agree_where_a_cut_text_ends_and_begins(signed_in_page: Signed) -> None:
+    campaign, ada = make_job(n_documents=1)
+    page = JudgingPage(signed_in_page(ada.user), campaign).open().page
+
+    @settings(max_examples=60, deadline=None)
+    @given(
+        text=st.lists(st.text(alphabet="ab🦄é.!? \n\u00a0\ufeff\x1f\x85”", max_size=12), min_size=1, max_size=12).map(" ".join),
+        seed=st.integers(0, 2**32),
+        words=st.integers(1, 12),
+    )
+    def agree(text: str, seed: int, words: int) -> None:
+        turn, end = display.rotation(text, seed, words=words), display.shown_end(text, words)
+        pieces = page.evaluate(
+            """async ([text, words, turn]) => {
+              const { StoredText, pieces } = await import([...document.scripts].map(s => s.src).find(s => s.includes('judge/main')).replace(/main[^/]*$/, 'text.js'));
+              const stored = new StoredText(text);
+              return pieces(text, { shownWords: words, rotateAt: stored.toUnit(turn) })
+                .filter(p => !p.rest).map(p => [stored.toPoint(p.start), stored.toPoint(p.end)]);
+            }""",
+            [text, words, turn],
+        )
+        assert pieces == ([[turn, end], [0, turn]] if turn else [[0, end]])
+
+    agree()
 
 
 def test_truncated_text_says_what_was_cut_and_shows_it_on_demand(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:

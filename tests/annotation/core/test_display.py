@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from annotation.core import display
 
@@ -27,6 +29,29 @@ def test_a_rotated_text_begins_at_a_sentence_and_loses_nothing():
     for start in starts:
         assert sorted(text[start:] + text[:start]) == sorted(text)
     assert display.rotation("Only one sentence", 5) == 0
+
+
+def test_a_cut_text_is_rotated_within_what_is_shown():
+    text = "One two. Three four. Five six. Seven eight."
+    assert {display.rotation(text, seed, words=5) for seed in range(200)} == {0, 9, 21}  # text[:25] is shown, to “Five”
+    assert {display.rotation(text, seed, words=4) for seed in range(200)} == {0, 9}  # nothing is left of “Five six.”
+    assert {display.rotation(text, seed, words=100) for seed in range(200)} == {0, 9, 21, 31}
+
+
+SENTENCES = st.lists(st.text(alphabet="ab🦄é.!? \n\u00a0\ufeff\x1f”", max_size=12), max_size=12).map(" ".join)
+
+
+@given(text=SENTENCES, seed=st.integers(0, 2**32), words=st.one_of(st.none(), st.integers(1, 20)))
+def test_every_position_of_a_rotated_cut_text_maps_back_to_one_of_the_stored_text(text, seed, words):
+    end, start = display.shown_end(text, words), display.rotation(text, seed, words=words)
+    assert 0 <= start <= end <= len(text)
+    assert start < end or start == 0  # something is always shown first
+    shown = [*range(start, end), *range(start)]  # the place in the stored text of each place on the page
+    assert sorted(shown) == list(range(end))
+    assert "".join(text[i] for i in shown) == text[:end][start:] + text[:end][:start]
+    if start:
+        assert text[:start].rstrip()[-1:] in {*".!?”", "\n"} or "\n" in text[:start]
+        assert not text[start].isspace()
 
 
 def test_marked_text_is_sorted_and_joined_where_it_touches():
