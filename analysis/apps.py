@@ -7,3 +7,7 @@ class AnalysisConfig(AppConfig):
     def ready(self) -> None:
         import analysis.kinds  # registers the app's kinds of jobs
         import analysis.permissions  # noqa: F401  managers see the work of their campaigns
+        from analysis.selectors.reports import files_of_collection
+        from pooling.services.collections import further_files
+
+        further_files.append(files_of_collection)

@@ -11,6 +11,7 @@ from django.http import Http404
 
 from analysis.models import Report
 from annotation.models import Membership
+from pooling.models import Collection
 from pooling.permissions import person
 
 
@@ -51,3 +52,8 @@ def kin_of(report: Report) -> list[dict[str, Any]]:
     same = Report.objects.filter(kind=report.kind, input_digest=report.input_digest, collection=report.collection, campaign=report.campaign)
     others = same.exclude(pk=report.pk).exclude(result=None).order_by("finished_at")
     return [result for one in others if (result := result_of(one)) is not None]
+
+
+def files_of_collection(collection: Collection) -> list[str]:
+    """Names in the storage of the files of all its reports, which go with it."""
+    return [name for files in Report.objects.filter(collection=collection).values_list("files", flat=True) for name in files.values()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -59,6 +60,10 @@ def remove_manager(collection: Collection, user_id: int) -> None:
         collection.managers.remove(user_id)
 
 
+further_files: list[Callable[[Collection], list[str]]] = []
+"""Names in the storage of files that go with a collection, added by apps that keep some."""
+
+
 def delete_collection(collection: Collection) -> None:
     """Delete it with its topics, documents, runs, qrels, pools and files. Refused while a campaign is built on it."""
     files = [
@@ -73,10 +78,11 @@ def delete_collection(collection: Collection) -> None:
         for name in names
         if name
     ]
+    files += [name for more in further_files for name in more(collection)]
     try:
         with transaction.atomic():
             collection.pools.all().delete()  # entries protect their topics
             collection.delete()
             transaction.on_commit(lambda: [default_storage.delete(name) for name in files])
     except ProtectedError:
-        raise Refused("campaigns are built on this collection; delete them first") from None
+        raise Refused("campaigns are built on this collection, so it stays with them") from None
