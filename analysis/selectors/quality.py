@@ -33,6 +33,7 @@ class Person:
     q3: float | None
     median_by_grade: list[float | None]
     shares: list[float | None]
+    shares_of_others: list[float | None]
     agreement: LeaveOneOut | None
     gold: Score | None
     qualification: Score | None
@@ -183,13 +184,19 @@ def _person(
         q1=q1,
         q3=q3,
         median_by_grade=own.median_by_grade,
-        shares=[float(v) / n if n else None for v in own_counts],
+        shares=_shares(own_counts),
+        shares_of_others=_shares(others_counts),
         agreement=agreement,
         gold=gold,
         qualification=known.get("qualification"),
         last=own.last,
         flags=flags(portrait, names) if member.standing != Membership.Standing.EXCLUDED else [],
     )
+
+
+def _shares(counts: np.ndarray) -> list[float | None]:
+    total = float(counts.sum())
+    return [float(n) / total if total else None for n in counts]
 
 
 def _median(seconds: np.ndarray) -> float | None:

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 
 from analysis.core.agreement.people import what_if_excluded
 from analysis.selectors.judgements import counted_table
-from analysis.services.system_rankings import MEASURES, means_under, tau_between
+from analysis.services.system_rankings import TOO_FEW_RUNS, compared, means_under
 from annotation.models import Campaign
 from pooling import jobs
 from pooling.jobs import Work
@@ -31,7 +31,7 @@ def ask_what_exclusion_changes(campaign: Campaign, annotators: list[str], *, use
 
 @jobs.kind(EXCLUSION, unit="runs")
 def preview_exclusion(work: Work) -> dict[str, Any]:
-    """-> report: judgements, pairs without label, changes (the first hundred), and tau of the rankings before and after"""
+    """-> report: judgements, pairs without label, changes (the first hundred), and what `compared` says of the systems"""
     campaign = Campaign.objects.select_related("collection").get(pk=work.job.campaign_id)
     what = what_if_excluded(counted_table(campaign), work.parameters["annotators"])
     report: dict[str, Any] = {
@@ -42,15 +42,17 @@ def preview_exclusion(work: Work) -> dict[str, Any]:
         "without_label": len(what.without_label),
         "n_changes": len(what.changes),
         "changes": [{"topic": c.topic, "document": c.document, "before": c.before, "after": c.after} for c in what.changes[:MOST_SHOWN]],
-        "tau": {},
+        "rankings": [],
         "systems": 0,
     }
     runs = list(campaign.collection.runs.all())
     if len(runs) < 2:
-        report["tau_reason"] = "there are fewer than two runs to rank"
+        report["no_rankings"] = TOO_FEW_RUNS
         return report
     if not what.after.n_labelled or not what.before.n_labelled:
-        report["tau_reason"] = "no pair has enough judgements for a label"
+        report["no_rankings"] = "no pair has enough judgements for a label"
         return report
-    before, after = means_under(work, runs, [what.before.qrels("before"), what.after.qrels("after")], level=campaign.threshold)
-    return report | {"tau": dict(zip(MEASURES, tau_between(before, after), strict=True)), "systems": len(runs)}
+    qrels = [what.before.qrels("before"), what.after.qrels("after")]
+    before, after = means_under(work, runs, qrels, levels=[campaign.threshold] * 2)
+    rankings = compared(before, after, [run.tag for run in runs], names=("the labels now", "the labels without them"))
+    return report | {"rankings": rankings, "systems": len(runs)}

@@ -90,7 +90,7 @@ def ask(campaign: Campaign, *, marks: list[int] | None = None, user: User | None
     return jobs.enqueue(AGREEMENT, {"marks": marks or []}, label=label, user=user, collection=campaign.collection, campaign_id=campaign.pk)
 
 
-@jobs.kind(AGREEMENT, unit="steps")
+@jobs.kind(AGREEMENT, unit="steps", figures=True)
 def compute(work: Work) -> dict[str, Any]:
     """-> report: graded, binary (the keys of the command `agreement`), over_time, by_topic, by_length, by_guideline"""
     campaign = Campaign.objects.get(pk=work.job.campaign_id)

@@ -40,6 +40,9 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     heavy, job = figures.agreement_of(campaign, live)
     if job is not None:
         send(job)
+    working = figures.is_running(campaign)
+    if working and request.headers.get("HX-Request"):
+        return HttpResponse(status=204)  # nothing new yet: what somebody reads stays as it is
     confusion = confusion_matrix(table).counts.tolist() if table.n_annotators > 1 and (table.judgements_per_pair > 1).any() else []
     disputed = Paginator(disagreements.most_disputed(campaign, live), PER_PAGE).get_page(request.GET.get("page"))
     disagreements.with_texts(campaign, disputed.object_list)
@@ -47,7 +50,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "campaign": campaign,
         "tab": "agreement",
         "heavy": heavy,
-        "working": figures.is_running(campaign),
+        "working": working,
         "scales": [scale_view(heavy, key, title) for key, title in (("graded", f"On {len(names)} grades"), ("binary", "On 2 grades"))]
         if heavy
         else [],

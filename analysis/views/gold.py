@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count, F, Q
+from django.core.paginator import Paginator
+from django.db.models import Count, F, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
@@ -17,7 +18,7 @@ from annotation.selectors.qualification import known_scores
 from annotation.services import campaigns
 from annotation.services.errors import CampaignError
 
-MOST_PROPOSALS, MOST_FOUND = 12, 20
+MOST_PROPOSALS, PER_PAGE = 12, 20
 KINDS = [
     (Pair.Kind.GOLD, "Gold", "known grade; spread over everybody's sequence, unseen"),
     (Pair.Kind.EVERYONE, "Everyone", "judged by each annotator, to compare them on the same pairs"),
@@ -53,25 +54,23 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "campaign": campaign,
         "tab": "gold",
         "kinds": KINDS,
-        "known": known_pairs(campaign),
+        "known": Paginator(known_pairs(campaign), PER_PAGE).get_page(request.GET.get("page")),
         "results": [(m, scores[m.pk].get("qualification"), scores[m.pk].get("gold")) for m in members if m.pk in scores],
         "proposals": proposals(campaign),
         "query": query,
-        "found": search(campaign, query) if query else [],
+        "found": Paginator(search(campaign, query), PER_PAGE).get_page(request.GET.get("found")) if query else [],
     }
     return render(request, "analysis/gold.html", context)
 
 
-def known_pairs(campaign: Campaign) -> list[Pair]:
+def known_pairs(campaign: Campaign) -> QuerySet[Pair]:
     """Pairs that are not ordinary, with how many judged them and how many were right."""
     judged = Q(judgements__current=True) & ~Q(judgements__standing=Judgement.Standing.TOO_FAST)
     ids = list(campaign.pairs.exclude(kind=Pair.Kind.NORMAL).values_list("pk", flat=True))
     found = Pair.objects.filter(pk__in=ids).select_related("entry__topic", "entry__document")
-    return list(
-        found.annotate(
-            n_judged=Count("judgements", filter=judged), n_right=Count("judgements", filter=judged & Q(judgements__grade=F("gold_grade")))
-        ).order_by("kind", "position")
-    )
+    right = judged & Q(judgements__grade=F("gold_grade"))
+    counted = found.annotate(n_judged=Count("judgements", filter=judged), n_right=Count("judgements", filter=right))
+    return counted.order_by("kind", "position")
 
 
 def proposals(campaign: Campaign) -> list[Pair]:
@@ -92,7 +91,7 @@ def proposals(campaign: Campaign) -> list[Pair]:
     return pairs
 
 
-def search(campaign: Campaign, query: str) -> list[Pair]:
+def search(campaign: Campaign, query: str) -> QuerySet[Pair]:
     """Pairs by topic id, words of the topic, or document id."""
     match = Q(entry__topic__topic_id=query) | Q(entry__topic__text__icontains=query) | Q(entry__docno__icontains=query)
-    return list(campaign.pairs.filter(match).select_related("entry__topic", "entry__document").order_by("position")[:MOST_FOUND])
+    return campaign.pairs.filter(match).select_related("entry__topic", "entry__document").order_by("position")

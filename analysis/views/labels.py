@@ -42,6 +42,9 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     effect, job = method_effect.latest_or_ask(campaign, live)
     if job is not None:
         send(job)
+    working = method_effect.is_running(campaign)
+    if working and request.headers.get("HX-Request"):
+        return HttpResponse(status=204)  # nothing new yet
     context = {
         "campaign": campaign,
         "tab": "labels",
@@ -56,7 +59,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "table_1": table_1(pool, names),
         "warnings": pool.warnings,
         "effect": effect,
-        "effect_running": job is not None,
+        "effect_running": working,
     }
     return render(request, "analysis/labels.html", context)
 

@@ -102,7 +102,8 @@ def person(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
         "campaign": campaign,
         "tab": "people",
         "person": found,
-        "grades": list(zip(names, found.shares, found.median_by_grade, strict=True)),
+        "grades": list(zip(names, found.shares, found.shares_of_others, found.median_by_grade, strict=True)),
+        "shares": mark_safe(shares_chart(found, names)),
         "timeline": mark_safe(
             bars(
                 [datetime.fromtimestamp(start, UTC).strftime("%d %b %Hh") for start, _ in timeline],
@@ -128,6 +129,19 @@ def person(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
         "sent": found.membership.messages.order_by("-created_at")[:10],
     }
     return render(request, "analysis/person.html", context)
+
+
+def shares_chart(person: Person, names: list[str]) -> str:
+    """The annotator's grades over those of all others, who judged other pairs in part."""
+    rows = [(person.membership.pseudonym, person.shares), ("the others", person.shares_of_others)]
+    shown = [(name, shares) for name, shares in rows if None not in shares]
+    return stacked(
+        [name for name, _ in shown],
+        [(name, [100 * (shares[g] or 0.0) for _, shares in shown]) for g, name in enumerate(names)],
+        caption=f"Grades of {person.membership.pseudonym} beside those of all others, in per cent",
+        what="annotator",
+        reason="Nobody has judged yet.",
+    )
 
 
 @login_required

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from analysis.models import Recipe, Release
 from analysis.publishing_forms import ArchiveForm, RecipeForm, WantedForm
 from analysis.selectors.live import live_rows
-from analysis.services import arrivals, exports, releases
+from analysis.services import arrivals, exports, recipe_rankings, releases
 from annotation.models import Campaign
 from annotation.permissions import managed_campaign, may_create, person
 from annotation.services.audit import record
@@ -152,7 +152,7 @@ def release(request: HttpRequest, slug: str, pk: int) -> FileResponse:
 @login_required
 @require_safe
 def difference(request: HttpRequest, slug: str) -> HttpResponse:
-    """What two recipes label differently on the judgements as they are now."""
+    """What two recipes label differently on the judgements as they are now, and whether they rank the systems alike."""
     campaign = managed_campaign(request, slug)
     found = {str(recipe.pk): recipe for recipe in campaign.recipes.all()}
     first, second = found.get(request.GET.get("first", "")), found.get(request.GET.get("second", ""))
@@ -161,9 +161,22 @@ def difference(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("campaign-export", slug)
     live = live_rows(campaign)
     plans = [releases.plan_of(one).choices for one in (first, second)]
-    change = live.derived(f"difference {first.pk} {second.pk}", lambda: releases.difference(campaign, *plans, rows=live.rows))
-    words = [plan.words() for plan in plans]
-    context = {"campaign": campaign, "tab": "export", "first": first, "second": second, "words": words, "difference": change}
+    depends_on = recipe_rankings.marks_of(campaign, live)
+    name = ("difference of recipes", (first.pk, second.pk))
+    change = live.remembered(name, depends_on, lambda: releases.difference(campaign, *plans, rows=live.rows))
+    job, new = recipe_rankings.latest_or_ask(campaign, first, second, live)
+    if new is not None:
+        tasks.send(new)
+    context = {
+        "campaign": campaign,
+        "tab": "export",
+        "first": first,
+        "second": second,
+        "words": [plan.words() for plan in plans],
+        "difference": change,
+        "work": shown(job) if job is not None and job.state != Job.State.DONE else None,
+        "compared": job.report if job is not None and job.state == Job.State.DONE else None,
+    }
     return render(request, "analysis/export_difference.html", context)
 
 

@@ -9,6 +9,7 @@ from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquer
 from django.db.models.functions import Coalesce, Substr
 from django.urls import reverse
 
+from pooling.jobs import figure_kinds
 from pooling.models import Collection, Document, DocumentFile, Job, Pool, Qrels, Run, Topic, Upload
 from pooling.permissions import my_collections
 from pooling.selectors import jobs
@@ -83,7 +84,9 @@ class Activity:
 
 
 def activity(collection: Collection, *, n_recent: int = 5) -> Activity:
-    found = list(collection.jobs.select_related("created_by")[: 50 + n_recent])
+    """Figures that pages ask for by themselves are left out, unless they failed."""
+    shown = collection.jobs.exclude(~Q(state=Job.State.FAILED), kind__in=figure_kinds())
+    found = list(shown.select_related("created_by")[: 50 + n_recent])
     active = [jobs.shown(job) for job in found if job.state in jobs.ACTIVE]
     ended = [job for job in found if job.state not in jobs.ACTIVE][:n_recent]
     reading = {job.parameters.get("upload") for job in found if job.state in jobs.ACTIVE}

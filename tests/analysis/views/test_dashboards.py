@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import uuid
 from datetime import timedelta
 from html import unescape
 
-import numpy as np
 import pytest
 from django.test import Client
 from django.utils import timezone
@@ -15,11 +13,13 @@ from django.utils import timezone
 from analysis.core.agreement.alpha import krippendorff_alpha
 from analysis.selectors import live as kept
 from analysis.selectors.judgements import counted_table
+from analysis.services import exclusions
 from annotation.models import AuditEvent, Campaign, Feedback, Judgement, Membership, Message, Pair
 from annotation.services import scheduling
-from annotation.services.judging import Answer, submit
 from pooling import jobs
 from pooling.models import Job
+from pooling.selectors.collections import activity
+from tests.analysis.bad_annotators import campaign_with_bad_annotators
 from tests.builders import judge, make_annotator, make_campaign, make_user
 
 pytestmark = pytest.mark.django_db
@@ -147,6 +147,43 @@ class TestUndefinedIsSaid:
         assert "undefined" in text
 
 
+class TestFiguresOfAJobArriveByThemselves:
+    """The page asks for itself until they are there; until then the server says that there is nothing new."""
+
+    @pytest.mark.parametrize("page", ["agreement/", "labels/"])
+    def test_without_a_reload(self, page):
+        campaign = make_campaign()
+        ada, bob = make_annotator(campaign), make_annotator(campaign)
+        judge(ada, 2)
+        judge(bob, 1)
+        client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/{page}"
+        assert 'hx-select="#figures"' in client.get(address).content.decode()
+        assert client.get(address, headers={"HX-Request": "true"}).status_code == 204
+        work(campaign)
+        content = client.get(address, headers={"HX-Request": "true"}).content.decode()
+        assert 'id="figures"' in content
+        assert "hx-select" not in content
+
+    def test_and_their_jobs_do_not_crowd_out_what_people_did_lately(self):
+        campaign = make_campaign()
+        ada, bob = make_annotator(campaign), make_annotator(campaign)
+        judge(ada, 2)
+        judge(bob, 1)
+        client = manager_of(campaign)
+        for page in ("agreement/", "labels/"):
+            client.get(f"/campaigns/{campaign.slug}/{page}")
+        work(campaign)
+        asked = exclusions.ask_what_exclusion_changes(campaign, ["A001"], user=None)
+        found = activity(campaign.collection)
+        assert [shown.job for shown in found.active] == [asked]
+        work(campaign)
+        found = activity(campaign.collection)
+        assert (found.active, [shown.job for shown in found.recent]) == ([], [asked])
+        failed = Job.objects.filter(kind="method effect")
+        failed.update(state=Job.State.FAILED)
+        assert {shown.job for shown in activity(campaign.collection).recent} == {asked, failed.get()}
+
+
 class TestProgress:
     def test_the_strip_counts_what_is_needed_made_and_complete(self):
         campaign = make_campaign(n_topics=2, n_documents=2, judgements_per_pair=2)
@@ -255,6 +292,22 @@ class TestOnePerson:
         assert rows.index("Wrong A002: Perfect") < rows.index("Topic A002: Partial")
         assert "A002:" in rows
 
+    def test_grade_shares_stand_beside_those_of_all_others(self):
+        campaign = make_campaign(n_topics=1, n_documents=4, judgements_per_pair=3)
+        ada, bob, eve = (make_annotator(campaign) for _ in range(3))
+        client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/people/{ada.pseudonym}/"
+        assert "Nobody has judged yet" in text_of(client.get(address))
+        for grade in (0, 0, 0, 3):
+            judge(ada, grade)
+        assert "Median seconds Wrong 75 % – " in text_of(client.get(address))  # nobody else yet
+        for member, grades in ((bob, (0, 1, 2, 3)), (eve, (0,))):
+            for grade in grades:
+                judge(member, grade)
+        text = text_of(client.get(address))
+        rows = text[text.index("Of the others Median seconds") :]
+        shares = re.findall(r"(Wrong|Topic|Partial|Perfect) (\d+) % (\d+) %", rows)
+        assert shares == [("Wrong", "75", "40"), ("Topic", "0", "20"), ("Partial", "0", "20"), ("Perfect", "25", "20")]
+
 
 class TestAdjudication:
     def test_a_managers_label_is_marked_and_can_be_withdrawn(self):
@@ -297,6 +350,21 @@ class TestGold:
         assert "known grade must be one of the scale" in text_of(response)
         assert not Pair.objects.filter(kind="gold").exists()
 
+    def test_many_chosen_and_found_pairs_come_page_by_page_and_saving_stays_there(self):
+        campaign = make_campaign(n_topics=2, n_documents=15)
+        pairs = list(campaign.pairs.order_by("position"))
+        Pair.objects.filter(pk__in=[pair.pk for pair in pairs[:25]]).update(kind="everyone")
+        client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/gold/"
+        first, second = (client.get(address, {"page": n, "q": "query number"}) for n in (1, 2))
+        seen = [pair.pk for response in (first, second) for pair in response.context["known"]]
+        assert seen == [pair.pk for pair in pairs[:25]]
+        assert [len(response.context["known"]) for response in (first, second)] == [20, 5]
+        assert "Page 1 of 2, 25 pairs" in text_of(first)
+        assert "Page 1 of 2, 30 pairs" in text_of(first)
+        assert 'href="?q=query%20number&amp;page=2"' in first.content.decode()
+        response = client.post(f"{address}?page=2", {"pair": pairs[24].pk, "kind": "normal"})
+        assert response.url == f"{address}?page=2"
+
     def test_unanimous_pairs_are_proposed(self):
         campaign = make_campaign(n_topics=1, n_documents=1)
         for _ in range(3):
@@ -324,37 +392,9 @@ def test_text_of_annotators_and_documents_cannot_run():
 class TestBadAnnotatorsAreSeen:
     """A campaign with a random clicker, a speeder, a contrarian and a Topic/Partial confuser among eight good annotators."""
 
-    KINDS = (*["good"] * 8, "random", "speeder", "contrarian", "confuser")
-
     @pytest.fixture
     def campaign(self) -> Campaign:
-        random = np.random.default_rng(5)
-        campaign = make_campaign(n_topics=8, n_documents=26, judgements_per_pair=4, min_active_seconds=0.5)
-        truth: dict[int, int] = {}
-        members = [(make_annotator(campaign, simulated=True), kind) for kind in self.KINDS]
-        self.names = {kind: member.pseudonym for member, kind in members}
-        moment = timezone.now() - timedelta(days=2)
-        while members:
-            for i in random.permutation(len(members)).tolist():  # else always the same four would meet
-                member, kind = members[i]
-                moment += timedelta(seconds=20)
-                lease = scheduling.claim(member, now=moment)
-                if lease is None:
-                    members.remove((member, kind))
-                    break
-                grade = truth.setdefault(lease.pair_id, int(random.integers(4)))
-                if kind == "random" or kind == "speeder":
-                    grade = int(random.integers(4))
-                elif kind == "contrarian":
-                    grade = 3 - grade
-                elif kind == "confuser" and grade in (1, 2):
-                    grade = 3 - grade if random.random() < 0.85 else grade
-                elif random.random() < 0.12:
-                    grade = int(np.clip(grade + random.choice([-1, 1]), 0, 3))
-                seconds = random.uniform(0.6, 3) if kind == "speeder" else random.uniform(10, 60)
-                ms = int(seconds * 1000)
-                answer = Answer(grade=grade, active_ms=ms, wall_ms=ms, judged_at=None)
-                submit(member, lease=lease.token, key=uuid.uuid4(), answer=answer, now=moment + timedelta(milliseconds=ms + 300))
+        campaign, self.names = campaign_with_bad_annotators()
         return campaign
 
     def test_each_is_flagged_and_excluding_two_of_them_raises_alpha(self, campaign):
@@ -365,9 +405,7 @@ class TestBadAnnotatorsAreSeen:
         assert "fast" in raised[self.names["speeder"]]
         assert "against the others" in raised[self.names["contrarian"]]
         assert "confuses Topic and Partial" in raised[self.names["confuser"]]
-        good = [
-            flags for name, flags in raised.items() if name not in {self.names[k] for k in ("random", "speeder", "contrarian", "confuser")}
-        ]
+        good = [flags for name, flags in raised.items() if name not in self.names.values()]
         assert good == [set()] * 8
         before = krippendorff_alpha(counted_table(campaign).counts, level="ordinal")
         for kind in ("random", "speeder"):

@@ -15,11 +15,13 @@ from analysis.models import Recipe, Release
 from analysis.services.archive import Plan, write_archive
 from analysis.services.exports import EXPORTS
 from annotation.models import AuditEvent
+from annotation.services import judging
 from annotation.services.people import create_api_token
 from pooling import jobs
 from pooling.models import Job
 from tests.analysis.commands.judged_file import refused, run
-from tests.analysis.exported import BINARY, GRADED, examples_campaign
+from tests.analysis.exported import BINARY, GRADED, examples_campaign, pair_of
+from tests.analysis.real_campaign import store_run
 from tests.annotation.test_campaign_pages import client_of, manager_of
 from tests.builders import make_annotator, make_campaign, make_user
 
@@ -176,7 +178,9 @@ def test_a_manager_writes_recipes_compares_them_builds_a_release_and_downloads_i
     assert client.get(address + "difference", {"first": usual.pk, "second": usual.pk}).url == address
     client.post(f"{address}recipes/{usual.pk}/", {"action": "build"})
     job = Job.objects.get(kind="build release")
-    assert "Waiting for the background worker" in client.get(address).content.decode()
+    waits = client.get(address).content.decode()
+    assert "Waiting for the background worker" in waits
+    assert f'id="fresh" hx-get="{address}"' in waits  # what is fetched anew when the job ends
     jobs.run_job(job.pk)
     release = Release.objects.get()
     assert release.digest[:12] in client.get(address).content.decode()
@@ -189,6 +193,33 @@ def test_a_manager_writes_recipes_compares_them_builds_a_release_and_downloads_i
     other = manager_of(make_campaign())
     assert other.get(f"/campaigns/{campaign.slug}/export/releases/{release.pk}.zip").status_code == 404
     release.file.delete(save=False)
+
+
+def test_the_page_of_two_recipes_says_how_both_rank_the_systems_and_follows_an_adjudication(campaign):
+    client = manager_of(campaign)
+    first, second = (Recipe.objects.create(campaign=campaign, name=name, choices={"method": name}) for name in ("majority", "median"))
+    address = f"/campaigns/{campaign.slug}/export/difference?first={first.pk}&second={second.pk}"
+
+    def page() -> str:
+        content = client.get(address).content.decode()
+        for job in Job.objects.filter(kind="compare recipes", state=Job.State.QUEUED):
+            assert f'id="job-{job.pk}"' in content  # which tells the page when it is done
+            jobs.run_job(job.pk)
+            content = client.get(address).content.decode()
+        return content
+
+    assert "Undefined: there are fewer than two runs to rank." in page()
+    for tag, better in (("a", "d1"), ("b", "d2")):
+        store_run(campaign.collection, tag, {"t1": {"d1": 1.0, "d3": 2.0, better: 3.0}, "t2": {better: 1.0}})
+    Job.objects.update(finished_at="2026-01-01T00:00:00Z")
+    content = page()
+    assert content.count("<td>all grades</td>") == content.count("<td>two grades</td>") == 2
+    assert "Labels that differ" in content
+    assert "1.000" in content
+    judging.adjudicate(pair_of(campaign, "t1", "d3"), 2, reason="clear", actor=None)  # the only pair that differed
+    Job.objects.update(finished_at="2026-01-01T00:00:00Z")
+    assert "Both recipes give every pair the same labels" in page()
+    assert Job.objects.filter(kind="compare recipes").count() == 3
 
 
 def test_a_release_of_one_campaign_is_not_found_under_another(campaign):

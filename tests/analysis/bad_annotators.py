@@ -1,0 +1,51 @@
+"""A campaign with eight good annotators among whom are a random clicker, a speeder, a contrarian and one who confuses Topic and Partial."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+from django.utils import timezone
+
+from annotation.models import Campaign
+from annotation.services import scheduling
+from annotation.services.judging import Answer, submit
+from tests.builders import make_annotator, make_campaign
+
+BAD = ("random", "speeder", "contrarian", "confuser")
+KINDS = (*["good"] * 8, *BAD)
+
+
+def campaign_with_bad_annotators(**settings: Any) -> tuple[Campaign, dict[str, str]]:
+    """-> (the campaign, all its pairs judged four times over two days; kind -> pseudonym of the bad ones). settings: of make_campaign"""
+    random = np.random.default_rng(5)
+    settings = {"n_topics": 8, "n_documents": 26, "judgements_per_pair": 4, "min_active_seconds": 0.5, "simulated": True} | settings
+    campaign = make_campaign(**settings)
+    truth: dict[int, int] = {}
+    members = [(make_annotator(campaign, simulated=True), kind) for kind in KINDS]
+    names = {kind: member.pseudonym for member, kind in members}
+    moment = timezone.now() - timedelta(days=2)
+    while members:
+        for i in random.permutation(len(members)).tolist():  # else always the same four would meet
+            member, kind = members[i]
+            moment += timedelta(seconds=20)
+            lease = scheduling.claim(member, now=moment)
+            if lease is None:
+                members.remove((member, kind))
+                break
+            grade = truth.setdefault(lease.pair_id, int(random.integers(4)))
+            if kind == "random" or kind == "speeder":
+                grade = int(random.integers(4))
+            elif kind == "contrarian":
+                grade = 3 - grade
+            elif kind == "confuser" and grade in (1, 2):
+                grade = 3 - grade if random.random() < 0.85 else grade
+            elif random.random() < 0.12:
+                grade = int(np.clip(grade + random.choice([-1, 1]), 0, 3))
+            seconds = random.uniform(0.6, 3) if kind == "speeder" else random.uniform(10, 60)
+            ms = int(seconds * 1000)
+            answer = Answer(grade=grade, active_ms=ms, wall_ms=ms, judged_at=None, guideline_version=1)
+            submit(member, lease=lease.token, key=uuid.uuid4(), answer=answer, now=moment + timedelta(milliseconds=ms + 300))
+    return campaign, {kind: names[kind] for kind in BAD}
