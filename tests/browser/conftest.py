@@ -18,13 +18,15 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright, expect, sync_playwright
 
 from tests.browser.chromium import FLAGS, browser_path
 from tests.conftest import absent
 
 # Playwright's synchronous interface keeps an event loop in this thread, in which Django would refuse to use the database.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+expect.set_options(timeout=15_000)  # a wait that a loaded machine does not break; what is measured in time is a benchmark
 
 DESKTOP, PHONE = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
 
@@ -89,7 +91,7 @@ def new_context(chromium: Browser) -> Iterator[Callable[..., BrowserContext]]:
     def make(**options: Any) -> BrowserContext:
         options.setdefault("viewport", DESKTOP)
         context = chromium.new_context(**options)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(30_000)
         context.on("weberror", lambda error: thrown.append(str(error.error)))
         context.on("console", lambda message: thrown.append(message.text) if "Content Security Policy" in message.text else None)
         contexts.append(context)

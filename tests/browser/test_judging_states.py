@@ -141,6 +141,27 @@ def test_target_reached_may_go_on(signed_in_page: Signed, photograph: Photograph
     assert len(own_judgements(ada)) == 4
 
 
+def test_an_answer_overtaken_by_a_later_one_does_not_send_an_annotator_who_is_done_to_wait(signed_in_page: Signed) -> None:
+    """The answer to the last but one says that the last is still out; it arrives after the answer to the last."""
+    campaign, ada = make_job(n_documents=2)
+    page = signed_in_page(ada.user)
+    page.add_init_script(
+        "const real = window.fetch; let sent = 0, second = null; const answered = new Promise((done) => { second = done; });"
+        "window.fetch = async (...request) => {"
+        "  if (!String(request[0]).endsWith('/judgements')) return real(...request);"
+        "  sent += 1; const place = sent; const response = await real(...request);"
+        "  if (place === 1) await answered.then(() => new Promise((later) => setTimeout(later, 400)));"
+        "  if (place === 2) second();"
+        "  return response; }"
+    )
+    judging = JudgingPage(page, campaign).open()
+    judging.judge("2")
+    page.wait_for_timeout(500)  # the first has its answer, which has not reached the page
+    judging.press("3")
+    judging.shows_state("done")
+    assert len(own_judgements(ada)) == 2
+
+
 def test_target_reached_without_going_on(signed_in_page: Signed) -> None:
     campaign, ada = make_job(n_documents=4, target_per_annotator=1, continue_after_target=False)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()

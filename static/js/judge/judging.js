@@ -489,7 +489,7 @@ export class Judging {
     if (this.mode === "checking" && entry.kind === "judge") {
       if (answer.feedback) void part("guideline").then(({ explain }) => explain(answer.feedback, { scale: this.setup.scale, done: () => this.advance() }));
       else this.advance();
-    } else if (this.mode === "waiting" && this.outbox.size === 0) this.advance({ asked: answer });
+    } else if (this.mode === "waiting" && this.outbox.size === 0) this.leases.queue.length || answer.state === "done" ? this.advance({ asked: answer }) : void this.check(); // perhaps it was overtaken
     else if (this.mode === "state" && this.stateShown === "full" && this.outbox.size <= this.outboxLimit) this.advance();
     else if (this.mode === "judging") this.#topUpSoon();
   }

@@ -1,7 +1,5 @@
 // One tab judges. Web Locks decide where the page is served securely; elsewhere the tabs ask each other.
 
-const CRASHED_MS = 3000; // for so long the browser may keep the lock of a tab that crashed
-
 export class Tabs extends EventTarget {
   constructor(name) {
     super();
@@ -22,26 +20,18 @@ export class Tabs extends EventTarget {
       this.channel.postMessage("yield");
       await new Promise((resolve) => setTimeout(resolve, 250));
     }
-    this.leading = navigator.locks ? await this.#locked(take) : take || (await this.#ask());
+    this.leading = !navigator.locks ? take || (await this.#ask())
+      : take ? await this.#lock({ steal: true })
+      : (await this.#lock({ ifAvailable: true })) || ((await this.#ask()) && this.#lock({ signal: AbortSignal.timeout(3000) })); // a crashed tab says nothing and lets go in a moment
     return this.leading;
-  }
-
-  async #locked(take) {
-    if (take) return this.#lock({ steal: true });
-    if (await this.#lock({ ifAvailable: true })) return true;
-    // Somebody holds it. A tab that is alive says so; one that crashed or was closed just now does not, and lets go in a moment.
-    return (await this.#ask()) && this.#lock({ signal: AbortSignal.timeout(CRASHED_MS) });
   }
 
   #lock(options) {
     return new Promise((resolve) => {
-      navigator.locks
-        .request(this.name, options, (lock) => {
-          if (!lock) return resolve(false);
-          resolve(true);
-          return new Promise((release) => { this.letGo = release; });
-        })
-        .catch(() => { resolve(false); this.#lose(); }); // stolen by a tab that could not wait, or waited for in vain
+      navigator.locks.request(this.name, options, (lock) => {
+        resolve(Boolean(lock));
+        return lock && new Promise((release) => { this.letGo = release; });
+      }).catch(() => { resolve(false); this.#lose(); }); // stolen by a tab that could not wait, or waited for in vain
     });
   }
 
