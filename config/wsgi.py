@@ -1,8 +1,12 @@
 """The web application for gunicorn."""
 
 import os
+import sys
 
 from django.core.wsgi import get_wsgi_application
+from django.urls import get_resolver
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 application = get_wsgi_application()
+get_resolver().url_patterns  # noqa: B018 - the pages are imported now, not with the first visitor
+sys.setswitchinterval(0.0005)  # a short answer (a pair to judge) waits half a millisecond for a long one (figures), not five

@@ -17,13 +17,25 @@ from django.db.models import Max
 from numpy.typing import NDArray
 
 from analysis.core.labels import LabelTable
+from analysis.selectors import kept as files
 from analysis.selectors.judgements import NO_GRADE, STANDINGS, Rows, seconds_of
 from analysis.selectors.pairs import QUALIFICATION, Pairs, read_pairs
 from annotation.models import AuditEvent, Campaign, Judgement, Membership
 
 T = TypeVar("T")
-FRESH = 2.0
-"""Seconds for which what was read is good enough; with the page's own refresh figures are at most five seconds old."""
+SHOWN = 5.0
+"""Seconds that live figures on a page are old at most, from the reading of the database until the page shows newer ones."""
+REFRESH = 3
+"""Seconds after which a page asks again."""
+FRESH = 1.5
+"""Seconds for which what was read is good enough."""
+WAITING = 1.8
+"""Seconds for which it still is while somebody reads anew. With REFRESH, and 0.2 s for the way, not more than SHOWN."""
+LATER = 2000
+"""Judgements that have come since the columns were kept in a file, beyond which they are kept anew (or a fiftieth of all, if more)."""
+FEW = 400
+"""Rows that are asked for one by one; more are read with all that come after the settled ones."""
+clock = time.monotonic
 SETTLED = 30.0
 """Seconds after which no transaction that has taken an id is still uncommitted; until then ids are looked at again."""
 KEPT = 8
@@ -46,7 +58,7 @@ class Live:
 
     newest: id of its newest judgement. audit: number of audited changes that may touch judgements. read_at: monotonic seconds.
     members: row id of a membership -> index of its annotator. top: the highest id of any judgement when last read; settled: the
-    id up to which nothing can be missing; pending: the next one, and when it was seen.
+    id up to which nothing can be missing; pending: the next one, and when it was seen. saved: rows in the file of the campaign.
     """
 
     rows: Rows
@@ -57,6 +69,7 @@ class Live:
     members: dict[int, int]
     settled: int
     pending: tuple[float, int]
+    saved: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
     computing: threading.RLock = field(default_factory=threading.RLock)
     values: dict[str, tuple[Rows, Any]] = field(default_factory=dict)
@@ -81,7 +94,7 @@ class Live:
 
     @property
     def age_s(self) -> float:
-        return time.monotonic() - self.read_at
+        return clock() - self.read_at
 
     @property
     def pair(self) -> NDArray[np.int64]:
@@ -144,29 +157,69 @@ def _in_use(ids: list[str], index: NDArray[np.int32]) -> tuple[list[str], NDArra
 
 
 _kept: dict[tuple[str, int], Live] = {}
+_first: dict[tuple[str, int], threading.Lock] = {}
 _guard = threading.Lock()
 
 
-def live_rows(campaign: Campaign) -> Live:
-    """The campaign's judgements, at most FRESH seconds old."""
+def live_rows(campaign: Campaign, *, fresh: float | None = None) -> Live:
+    """The campaign's judgements, at most `fresh` (FRESH) seconds old. One thread reads; the others get what there was, or wait."""
+    fresh = FRESH if fresh is None else fresh
     key = (str(Judgement.objects.db), campaign.pk)
+    found = _found(key)
+    if found is None:
+        with _guard:
+            first = _first.setdefault(key, threading.Lock())
+        with first:
+            found = _found(key) or _begin(campaign, key)
+    if found.age_s < fresh:
+        return found
+    if not found.lock.acquire(blocking=False):
+        if found.age_s < max(fresh, WAITING if fresh else 0.0):
+            return found
+        found.lock.acquire()
+    try:
+        if found.age_s >= fresh:
+            _top_up(campaign, found)
+    finally:
+        found.lock.release()
+    return found
+
+
+def _found(key: tuple[str, int]) -> Live | None:
     with _guard:
         found = _kept.pop(key, None)
         if found is not None:
             _kept[key] = found  # the most recently used is last
-    if found is not None and found.age_s < FRESH:
-        return found
-    if found is not None:
-        with found.lock:
-            if found.age_s >= FRESH:
-                _top_up(campaign, found)
-            return found
-    fresh = _read(campaign)
+    return found
+
+
+def _begin(campaign: Campaign, key: tuple[str, int]) -> Live:
+    """From the file, if there is one that fits; else everything is read."""
+    fresh = _from_file(campaign) or _saved(campaign, _read(campaign))
     with _guard:
         _kept[key] = fresh
         while len(_kept) > KEPT:
             _kept.pop(next(iter(_kept)))
     return fresh
+
+
+def _from_file(campaign: Campaign) -> Live | None:
+    moment, audit, top = clock(), _audited(campaign), _top()
+    found = files.load(campaign, audit=audit)
+    if found is None:
+        return None
+    rows = found.rows
+    people, first = np.unique(rows.member, return_index=True)
+    members = dict(zip(people.tolist(), rows.annotator[first].tolist(), strict=True))
+    live = Live(rows, found.pairs, _newest(rows), audit, moment, members, settled=found.settled, pending=(moment, top), saved=len(rows))
+    _top_up(campaign, live)
+    return live
+
+
+def _saved(campaign: Campaign, live: Live) -> Live:
+    files.save(campaign, live.rows, live.pairs, audit=live.audit, settled=live.settled)
+    live.saved = len(live.rows)
+    return live
 
 
 def live_table(campaign: Campaign) -> LabelTable:
@@ -196,7 +249,7 @@ def _top() -> int:
 
 
 def _read(campaign: Campaign, pairs: Pairs | None = None) -> Live:
-    moment, audit, top = time.monotonic(), _audited(campaign), _top()  # before the rows: what comes in between is read again, not missed
+    moment, audit, top = clock(), _audited(campaign), _top()  # before the rows: what comes in between is read again, not missed
     pairs = read_pairs(campaign) if pairs is None else pairs
     members: dict[int, int] = {}
     rows = _rows(campaign, None, pairs, members, after=0)
@@ -215,26 +268,28 @@ def _newest(rows: Rows) -> int:
 
 
 def _top_up(campaign: Campaign, live: Live) -> None:
-    moment, audit, top = time.monotonic(), _audited(campaign), _top()
+    moment, audit, top = clock(), _audited(campaign), _top()
     if audit != live.audit:
         changed = AuditEvent.objects.filter(campaign=campaign).exclude(action__in=HARMLESS).order_by("-pk")
         known = set(changed.values_list("action", flat=True)[: audit - live.audit + 20]) <= set(OF_JUDGEMENTS)
-        _take(live, _read(campaign, live.pairs if known else None))
+        _take(live, _from_file(campaign) or _saved(campaign, _read(campaign, live.pairs if known else None)))
     elif top > live.settled:
         members = dict(live.members)
         rows = _rows(campaign, live.rows, live.pairs, members, after=live.settled)
         if rows is None:
-            _take(live, _read(campaign))
+            _take(live, _saved(campaign, _read(campaign)))
             return
         if rows is not live.rows:
             live.rows, live.members, live.newest = rows, members, _newest(rows)
     if moment - live.pending[0] > SETTLED:
         live.settled, live.pending = live.pending[1], (moment, top)
     live.read_at = moment
+    if len(live.rows) - live.saved > max(LATER, len(live.rows) // 50):
+        _saved(campaign, live)
 
 
 def _take(live: Live, fresh: Live) -> None:
-    for name in ("pairs", "rows", "members", "newest", "audit", "settled", "pending", "read_at"):
+    for name in ("pairs", "rows", "members", "newest", "audit", "settled", "pending", "read_at", "saved"):
         setattr(live, name, getattr(fresh, name))
 
 
@@ -244,6 +299,14 @@ def _rows(campaign: Campaign, known: Rows | None, pairs: Pairs, members: dict[in
     members is added to.
     """
     found = Judgement.objects.filter(membership__campaign=campaign, current=True, pk__gt=after)
+    if known is not None:
+        seen = known.judgement[np.searchsorted(known.judgement, after) :]
+        ids = np.array(found.values_list("pk", flat=True), dtype=np.int64)
+        unseen = ids[~np.isin(ids, seen)]
+        if not len(unseen):
+            return known
+        if len(unseen) <= FEW:
+            found = Judgement.objects.filter(pk__in=unseen.tolist())
     columns: list[Any] = list(zip(*found.order_by("pk").values_list(*COLUMNS).iterator(chunk_size=5000), strict=True)) or [()] * len(
         COLUMNS
     )

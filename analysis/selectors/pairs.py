@@ -62,6 +62,18 @@ class Pairs:
         """Ordinary pairs: those that the campaign needs judged."""
         return self.kind == NORMAL
 
+    @cached_property
+    def levels(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Of the ordinary pairs: the distinct negative priorities, ascending, and (n_normal) the index of each pair's."""
+        values, level = np.unique(-self.priority[self.normal].astype(np.int64), return_inverse=True)
+        return values, level
+
+    @cached_property
+    def serving_order(self) -> NDArray[np.int64]:
+        """Indices of the ordinary pairs, in the order in which the scheduler opens them."""
+        normal = np.flatnonzero(self.normal)
+        return normal[np.lexsort((self.position[normal], -self.priority[normal]))]
+
 
 COLUMNS = ("pk", "topic_row", "entry__docno", "priority", "entry__best_rank", "position", "kind", "gold_grade", "entry__document__n_words")
 

@@ -133,7 +133,7 @@ def _depths(campaign: Campaign, live: Live, its: Slots) -> list[Depth]:
     """By best rank, the highest priority first."""
     depth = campaign.pool.depth if campaign.pool else 0
     normal = live.pairs.normal
-    values, level = np.unique(-live.pairs.priority[normal], return_inverse=True)
+    values, level = live.pairs.levels
     counted, needed = its.counted[normal], its.needed[normal]
 
     def per_level(kept: NDArray[np.bool_]) -> list[int]:
@@ -149,8 +149,7 @@ def _short(campaign: Campaign, live: Live, its: Slots, ahead: Forecast, remainin
         return None
     days = max(0.0, (campaign.deadline - now).total_seconds() / DAY)
     capacity = min(remaining, round(ahead.per_day * days))
-    normal = np.flatnonzero(live.pairs.normal)
-    order = normal[np.lexsort((live.pairs.position[normal], -live.pairs.priority[normal]))]
+    order = live.pairs.serving_order
     return short_at_deadline(its.counted[order], its.needed[order], capacity=capacity)
 
 
@@ -161,13 +160,19 @@ def stalled_pairs(campaign: Campaign, live: Live, *, hours: int = 24) -> tuple[l
     """
     its = slots(campaign, live)
     short = live.pairs.normal & (its.counted > 0) & (its.counted < its.needed) & ~its.unjudgeable
-    last = np.zeros(len(live.pairs))
-    np.maximum.at(last, live.pair, live.rows.judged_at)
+    last = live.derived("last judged", lambda: _last_judged(live))
     short &= last < (timezone.now() - timedelta(hours=hours)).timestamp()
     held = Lease.objects.filter(membership__campaign=campaign, state=Lease.State.LIVE, takes_slot=True).values_list("pair_id", flat=True)
     found = np.flatnonzero(short & ~np.isin(live.pairs.ids, list(held)))
     found = found[np.lexsort((found, last[found]))]
     return live.pairs.ids[found].tolist(), [datetime.fromtimestamp(moment, UTC) for moment in last[found].tolist()]
+
+
+def _last_judged(live: Live) -> NDArray[np.float64]:
+    """Of every pair when it was judged last, seconds since 1970; 0: never."""
+    last = np.zeros(len(live.pairs))
+    np.maximum.at(last, live.pair, live.rows.judged_at)
+    return last
 
 
 def heat_map(campaign: Campaign, live: Live, *, most: int = 60) -> tuple[list[str], list[int], list[list[float | None]], int]:
@@ -177,7 +182,7 @@ def heat_map(campaign: Campaign, live: Live, *, most: int = 60) -> tuple[list[st
     """
     depth = campaign.pool.depth if campaign.pool else 0
     its, normal = slots(campaign, live), live.pairs.normal
-    priorities, level = np.unique(-live.pairs.priority[normal], return_inverse=True)
+    priorities, level = live.pairs.levels
     topics, topic = np.unique(live.pairs.topic[normal], return_inverse=True)
     cell, shape = topic * max(len(priorities), 1) + level, (len(topics), len(priorities))
     filled, wanted = (np.bincount(cell, weights=n[normal], minlength=shape[0] * shape[1]).reshape(shape) for n in (its.filled, its.needed))

@@ -20,7 +20,7 @@ from analysis.charts.matrices import matrix
 from analysis.charts.svg import number
 from analysis.core.campaign import HALF_DAY, judgements_per_half_day
 from analysis.selectors import progress as selectors
-from analysis.selectors.live import Live, live_rows
+from analysis.selectors.live import REFRESH, Live, live_rows
 from analysis.services import figures
 from annotation.models import Campaign, Lease, Pair
 from annotation.permissions import managed_campaign
@@ -50,6 +50,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "n_held_back": held_back(campaign),
         "alpha": figures.latest_alpha(campaign),
         "verdict": verdict(campaign, now),
+        "refresh": REFRESH,
         "pace": pace_chart(live),
         "burn_up": burn_up(campaign, live, now),
         "depth_bars": depth_chart(now),
@@ -72,19 +73,6 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "leases": live_leases(campaign),
     }
     return render(request, "analysis/progress.html", context)
-
-
-@login_required
-@require_safe
-def live_figures(request: HttpRequest, slug: str) -> HttpResponse:
-    """The strip of figures alone, asked for every five seconds."""
-    campaign = managed_campaign(request, slug)
-    now = selectors.progress(campaign)
-    return render(
-        request,
-        "analysis/_live.html",
-        {"campaign": campaign, "now": now, "alpha": figures.latest_alpha(campaign), "verdict": verdict(campaign, now)},
-    )
 
 
 def moment_text(seconds: float) -> str:
