@@ -43,6 +43,7 @@ class NewCampaignForm(forms.Form):
 
 class PoolForm(forms.Form):
     pool = forms.ModelChoiceField(Pool.objects.none(), empty_label=None, widget=forms.RadioSelect)
+    settings = forms.BooleanField(required=False)  # take those that came with the pool
 
     def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

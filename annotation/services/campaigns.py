@@ -17,7 +17,7 @@ from annotation.services import pairs, people, slots
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from annotation.services.pairs import extend, set_kind, set_pool  # the same door for callers
-from pooling.models import Collection
+from pooling.models import Collection, Pool
 
 __all__ = [
     "CampaignError",
@@ -30,6 +30,7 @@ __all__ = [
     "save_guideline",
     "set_kind",
     "set_pool",
+    "take_settings",
     "update_campaign",
 ]
 
@@ -39,6 +40,7 @@ SETTINGS = {
     "expected_seconds", "truncate_words", "spans", "spans_from", "rotate_text", "gold_every", "min_common", "min_partners",
     "consent_text", "thanks_text", "completion_code", "completion_url", "qualification_pass",
 }  # fmt: skip
+SUGGESTED = {"target_per_annotator", "judgements_per_pair", "spans", "rotate_text"}  # what a set's own settings may say
 FIXED_BY_JUDGEMENTS = {"rotate_text"}  # would change what earlier judgements were about
 
 
@@ -77,6 +79,13 @@ def create_campaign(
             if not Campaign.objects.filter(slug=campaign.slug).exists() or slug:
                 raise CampaignError(f"The address “{campaign.slug}” is taken; choose another.") from None
     raise CampaignError("Choose another name; this one is taken too often.")
+
+
+def take_settings(campaign: Campaign, pool: Pool, *, actor: User | None) -> Campaign:
+    """Give a draft campaign the settings that came with the pool's pairs. Raises CampaignError once it has been opened."""
+    if campaign.state != Campaign.State.DRAFT:
+        raise CampaignError("Settings that came with a pool are for a new campaign; change those of this one under Rules.")
+    return update_campaign(campaign, actor=actor, **{name: value for name, value in pool.suggested.items() if name in SUGGESTED})
 
 
 def update_campaign(campaign: Campaign, *, actor: User | None, **settings: Any) -> Campaign:

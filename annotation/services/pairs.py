@@ -19,7 +19,7 @@ from pooling.models import Pool, PoolEntry
 MISSING_PAIRS = """INSERT INTO annotation_pair
   (campaign_id, entry_id, topic_row, kind, priority, position, needed, counted, held, open_slots, started, unjudgeable,
    without_text, gold_explanation, adjudicated_reason)
-  SELECT %(campaign)s, e.id, e.topic_id, 'normal', e.priority, e.position, %(n)s, 0, 0, %(n)s, %(no)s, %(no)s,
+  SELECT %(campaign)s, e.id, e.topic_id, CASE WHEN e.everyone THEN 'everyone' ELSE 'normal' END, e.priority, e.position, %(n)s, 0, 0, %(n)s, %(no)s, %(no)s,
    e.document_id IS NULL, '', ''
   FROM pooling_poolentry e JOIN pooling_topic t ON t.id = e.topic_id
   WHERE e.pool_id = %(pool)s AND e.id BETWEEN %(first)s AND %(last)s AND t.removed_reason = ''
@@ -41,7 +41,8 @@ def breathe(batch: int) -> None:
 
 
 def set_pool(campaign: Campaign, pool: Pool, *, actor: User | None = None) -> int:
-    """Make the pool's entries the campaign's pairs; returns how many pairs there are. Entries of removed topics are left out.
+    """Make the pool's entries the campaign's pairs; returns how many pairs there are. Entries of removed topics are left out;
+    entries that are for everyone become pairs that every annotator judges.
 
     Repeating it completes what an interruption left, also of the pool's growing. A campaign that has judgements keeps its pool.
     """

@@ -30,6 +30,7 @@ from annotation.selectors.pairs import held_back
 from annotation.services import campaigns as service
 from annotation.services import people
 from pooling.formats.errors import FormatError
+from pooling.formats.sets import settings_words
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,8 @@ STEPS = ["files", "pool", "rules", "scale", "guidelines", "people", "open"]
 
 def steps_of(campaign: Campaign) -> list[Step]:
     collection = campaign.collection
-    files = [name for name, there in (("topics", collection.topics.exists()), ("runs", collection.runs.exists())) if not there]
+    pairs_there = collection.runs.exists() or collection.pools.exists()
+    files = [name for name, there in (("topics", collection.topics.exists()), ("runs", pairs_there)) if not there]
     if not collection.document_files.exists() and not collection.documents.exists():
         files.append("documents")
     annotators = campaign.memberships.filter(role=Membership.Role.ANNOTATOR).exists()
@@ -140,6 +142,8 @@ def _pool(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     form = PoolForm(campaign, request.POST or None, initial={"pool": campaign.pool_id})
     if request.method == "POST" and form.is_valid():
         try:
+            if form.cleaned_data["settings"]:
+                service.take_settings(campaign, form.cleaned_data["pool"], actor=request.user)
             service.set_pool(campaign, form.cleaned_data["pool"], actor=request.user)
         except service.CampaignError as error:
             form.add_error("pool", str(error))
@@ -148,8 +152,10 @@ def _pool(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     pools = list(campaign.collection.pools.filter(n_pairs__gt=0).prefetch_related("runs"))
     for pool in pools:
         pool.n_judgements = pool.n_pairs * campaign.judgements_per_pair
+        pool.suggestion = settings_words(pool.suggested) if campaign.state == Campaign.State.DRAFT else ""
         pool.hours = pool.n_judgements * campaign.expected_seconds / 3600
-    return _page(request, campaign, "pool", {"form": form, "pools": pools}, bad=bool(form.errors))
+    offered = any(pool.suggestion for pool in pools)
+    return _page(request, campaign, "pool", {"form": form, "pools": pools, "offered": offered}, bad=bool(form.errors))
 
 
 def _rules(request: HttpRequest, campaign: Campaign) -> HttpResponse:

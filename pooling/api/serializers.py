@@ -134,7 +134,7 @@ class DocumentFileSerializer(serializers.ModelSerializer):
 
 
 class PoolSerializer(serializers.ModelSerializer):
-    """built_at is null while the pool is being built."""
+    """built_at is null while the pool is being built. source, suggested: the file that named its pairs, and settings that came with it."""
 
     runs = serializers.SlugRelatedField(slug_field="tag", many=True, read_only=True)
 
@@ -142,7 +142,7 @@ class PoolSerializer(serializers.ModelSerializer):
         model = Pool
         fields = [
             *["id", "name", "depth", "seed", "runs", "n_pairs", "by_depth", "coverage", "digest", "missing_documents"],
-            *["created_at", "built_at", "extended_at"],
+            *["source", "suggested", "created_at", "built_at", "extended_at"],
         ]
         read_only_fields = fields
 
@@ -167,7 +167,7 @@ class EntrySerializer(serializers.ModelSerializer):
 
     class Meta:
         model = PoolEntry
-        fields = ["topic", "docno", "best_rank", "priority", "position", "contributions", "has_text"]
+        fields = ["topic", "docno", "best_rank", "priority", "everyone", "position", "contributions", "has_text"]
         read_only_fields = fields
 
     def get_has_text(self, entry: PoolEntry) -> bool:

@@ -268,7 +268,7 @@ def figures(pairs: Pairs) -> dict[str, Any]:
 
 def stored_pairs(pool: Pool) -> tuple[Pairs, dict[tuple[str, str], int]]:
     """The pool's entries as columns in their order. -> (pairs, (topic id, docno) -> entry)"""
-    rows = list(pool.entries.order_by("position").values_list("topic__topic_id", "docno", "best_rank", "priority", "contributions", "pk"))
+    rows = list(pool.entries.order_by("position").values_list("topic__topic_id", "docno", "best_rank", "priority", "contributions", "pk", "everyone"))
     tags = list(pool.runs.order_by("tag").values_list("tag", flat=True))
     tags += sorted({tag for row in rows for tag in row[4]} - set(tags))
     column = {tag: i for i, tag in enumerate(tags)}
@@ -287,7 +287,7 @@ def stored_pairs(pool: Pool) -> tuple[Pairs, dict[tuple[str, str], int]]:
         best_rank=np.array([row[2] for row in rows], np.int32),
         priority=np.array([row[3] for row in rows], np.int32),
         ranks=ranks,
-        everyone=np.zeros(len(rows), bool),
+        everyone=np.array([row[6] for row in rows], bool),
     )
     return pairs, {(row[0], row[1]): row[5] for row in rows}
 

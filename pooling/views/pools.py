@@ -11,6 +11,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from pooling import permissions, tasks
+from pooling.formats.sets import settings_words
 from pooling.forms import CostForm, ExtendForm, PoolForm
 from pooling.jobs import Refused
 from pooling.selectors import collections as selectors
@@ -94,6 +95,8 @@ def pool(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "work": work,
         "found": pool_selectors.figures({"by_depth": found.by_depth, "facts": {"pairs": found.n_pairs}, **found.coverage}) if found.built_at else None,
         "page": Paginator(pool_selectors.entries(found, words=words, without_text=without), 25).get_page(request.GET.get("page")),
+        "n_everyone": found.entries.filter(everyone=True).count() if found.source else 0,
+        "suggestion": settings_words(found.suggested),
         "words": words,
         "without": without,
         "query": urlencode({"q": words, "show": "missing" if without else ""}),
