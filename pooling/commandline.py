@@ -45,8 +45,8 @@ class FileCommand(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
         parser.add_argument("--output", metavar="FILE", help="write to this file instead of standard output")
-        if self.takes_seed:
-            parser.add_argument("--seed", type=int, default=0, metavar="N", help="fixes everything random (default 0)")
+        seeded = "fixes everything random (default 0)" if self.takes_seed else "accepted as everywhere; nothing here is random"
+        parser.add_argument("--seed", type=int, default=0, metavar="N", help=seeded)
         if self.takes_processes:
             parser.add_argument("--processes", type=positive, default=1, metavar="N", help="the result is the same for any N")
         self.arguments(parser)
@@ -54,12 +54,16 @@ class FileCommand(BaseCommand):
     def arguments(self, parser: CommandParser) -> None:
         raise NotImplementedError
 
+    def prepared(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The options as `compute` takes them."""
+        return options
+
     compute: Callable[..., dict[str, Any]]
     table: Callable[..., str]
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            result = self.compute(**options)
+            result = self.compute(**self.prepared(options))
         except FormatError as error:
             for line in error.lines():
                 self.stderr.write(line, self.style.ERROR)

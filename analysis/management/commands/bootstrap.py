@@ -9,6 +9,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from analysis.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline import PiecewiseCommand, Plan, add_level_options, add_run_options, each_run, measure_list, one_qrels
 from analysis.core.bootstrap import Chunk, Tally, as_json, chunks, combine, run_chunk, summarise
 from analysis.core.evaluation import Evaluation, Evaluator
@@ -35,12 +36,13 @@ class Condition:
     level: int | None = None
 
 
-class Command(PiecewiseCommand):
+class Command(OfCampaign, PiecewiseCommand):
     help = "Rank runs on bootstrap samples of the topics: probability of each rank, expected rank, interval, who beats whom."
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")
         parser.add_argument("runs", nargs="+", metavar="RUN")
+        add_campaign_options(parser)
         parser.add_argument("--measures", type=measure_list, metavar='"..."', help=f'default "{DEFAULT}", none where --condition is given')
         parser.add_argument("--trials", type=positive, default=1000, metavar="N", help="samples of the topics (default 1000)")
         parser.add_argument("--show", metavar="TAGS", help="report these runs only, among all; separated by commas")

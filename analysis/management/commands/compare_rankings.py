@@ -8,20 +8,29 @@ from typing import Any
 import numpy as np
 from django.core.management.base import CommandParser
 
+from analysis.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline import add_measure_options, evaluate_files, named_qrels
 from analysis.core.comparison import Rankings, compare
 from analysis.management.commands.evaluate import means_of, notes, side_by_side, topic_counts
-from pooling.commandline import BadInput, FileCommand, positive, text_table
+from pooling.commandline import BadInput, positive, text_table
 
 
-class Command(FileCommand):
+class Command(OfCampaign):
     help = "Rankings of systems under two or more qrels: Kendall's tau, AP correlation, swapped and tied pairs, bootstrap interval."
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("runs", metavar="RUN", nargs="+")
-        parser.add_argument("--qrels", metavar="NAME=FILE", action="append", default=[], help="twice or more")
+        add_campaign_options(parser, grades="binary")
+        parser.add_argument("--qrels", metavar="NAME=FILE", action="append", default=[], help="twice or more; once or more with --campaign")
         parser.add_argument("--bootstrap", type=samples, default=1000, metavar="N", help="samples of topics (default 1000; 0: no interval)")
         add_measure_options(parser)
+
+    def prepared(self, options: dict[str, Any]) -> dict[str, Any]:
+        if options["campaign"] is None:
+            return options
+        further = options["qrels"]
+        found = super().prepared({**options, "qrels": None})
+        return {**found, "qrels": [f"{found['qrels']}={found['qrels']}", *further]}
 
     def compute(self, *, runs: list[str], qrels: list[str], bootstrap: int, seed: int, **options: Any) -> dict[str, Any]:
         if len(qrels) < 2:

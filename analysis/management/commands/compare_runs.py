@@ -6,21 +6,24 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from analysis.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline import add_level_options, add_run_options
 from analysis.core.outcomes import compare
 from analysis.core.verdicts import as_json, judge
 from analysis.first_ranks import add_verdict_options, first_ranks
-from pooling.commandline import BadInput, FileCommand, positive, text_table
+from pooling.commandline import BadInput, positive, text_table
 
 
-class Command(FileCommand):
+class Command(OfCampaign):
     help = "Compare two runs by outcome (answered by neither, one, both), with tests and verdicts; differences are B minus A."
     takes_seed = False
+    run_places = ("run_a", "run_b")
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")
         parser.add_argument("run_a", metavar="RUN_A")
         parser.add_argument("run_b", metavar="RUN_B")
+        add_campaign_options(parser)
         add_verdict_options(parser, ["none", "bonferroni"])
         parser.add_argument(
             "--family", type=positive, metavar="N", help="with --correction bonferroni: how many comparisons are made in all"

@@ -7,18 +7,21 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from analysis.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline import add_measure_options, evaluate_files, named_qrels
 from analysis.core.evaluation import Evaluation
-from pooling.commandline import FileCommand, text_table
+from pooling.commandline import text_table
 
 
-class Command(FileCommand):
+class Command(OfCampaign):
     help = "Measures of runs under qrels: means over the topics of the qrels, and each topic on request."
     takes_seed = False
+    qrels_place = "judged"
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("judged", metavar="QRELS", help="qrels, or NAME=FILE")
         parser.add_argument("runs", metavar="RUN", nargs="+")
+        add_campaign_options(parser)
         parser.add_argument("--qrels", metavar="NAME=FILE", action="append", default=[], help="further qrels for the same runs")
         parser.add_argument("--per-topic", action="store_true", help="also the value of every topic")
         add_measure_options(parser)

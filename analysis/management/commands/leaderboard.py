@@ -9,25 +9,27 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from analysis.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline import add_level_options
 from analysis.core.leaderboard import Entry, Point, chain, comparisons, order_by_displacement, points
 from analysis.core.outcomes import Comparison, compare
 from analysis.core.significance import CORRECTIONS
 from analysis.core.verdicts import as_json, judge
 from analysis.first_ranks import FirstRanks, add_verdict_options, first_ranks
-from pooling.commandline import BadInput, FileCommand, Progress, distinct_tags, text_table
+from pooling.commandline import BadInput, Progress, distinct_tags, text_table
 from pooling.formats.leaderboards import ORDER, BoardRow, read_leaderboard
 
 PRECISIONS = ("float64", "float32")
 
 
-class Command(FileCommand):
+class Command(OfCampaign):
     help = "The chain of runs that were the state of the art, compared as Lin et al. do; with --scores FILE the chain alone."
     takes_seed = False
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("qrels", nargs="?", metavar="QRELS")
         parser.add_argument("runs", nargs="*", metavar="RUN")
+        add_campaign_options(parser)
         parser.add_argument("--order", metavar="FILE", help="tag, date, group, baseline (0/1), description of each run; without: as given")
         parser.add_argument(
             "--scores",

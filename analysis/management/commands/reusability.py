@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from django.core.management.base import CommandParser
 
+from analysis.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline import DEFAULT_MEASURES, PiecewiseCommand, Plan, add_measure_options, all_runs, one_qrels
 from analysis.core.batch import Collection, pack
 from analysis.core.reusability import Request, as_json, chunks, combine, run_chunk
@@ -14,12 +15,13 @@ from pooling.commandline import BadInput, positive, text_table
 from pooling.formats.leaderboards import read_leaderboard
 
 
-class Command(PiecewiseCommand):
+class Command(OfCampaign, PiecewiseCommand):
     help = "Leave one run or group out of the pool, and make the pool shallower: how much do scores and ranks change?"
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")
         parser.add_argument("runs", nargs="+", metavar="RUN")
+        add_campaign_options(parser)
         parser.add_argument("--depth", type=positive, default=10, metavar="K", help="of the pool (default 10)")
         parser.add_argument("--groups", metavar="FILE", help="tag and group of each run: whole groups are left out")
         add_measure_options(parser, measures=DEFAULT_MEASURES)

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from analysis.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline import PiecewiseCommand, Plan, add_measure_options, evaluate_files, one_qrels
 from analysis.core.score_table import score_table
 from analysis.core.significance import Floats
@@ -16,12 +17,13 @@ from pooling.commandline import BadInput, fraction, positive, text_table
 NAMES = {"sign": "sign", "wrs": "rank-sum", "wsr": "signed-rank", "t": "t"}
 
 
-class Command(PiecewiseCommand):
+class Command(OfCampaign, PiecewiseCommand):
     help = "Split the topics at random into halves and count how often tests on the halves agree about pairs of runs."
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")
         parser.add_argument("runs", nargs="+", metavar="RUN")
+        add_campaign_options(parser)
         add_measure_options(parser, measures="RR@100")
         parser.add_argument("--splits", type=positive, default=SPLITS, metavar="N", help=f"random splits (default {SPLITS})")
         parser.add_argument(

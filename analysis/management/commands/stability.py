@@ -12,6 +12,7 @@ import numpy as np
 from django.core.management.base import CommandParser
 from numpy.typing import NDArray
 
+from analysis.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline import PiecewiseCommand, Plan, add_measure_options, all_runs, one_qrels
 from analysis.core.batch import Collection, pack
 from analysis.core.stability import MEASURES, Chunk, Protocol, as_json, chunks, combine, population, run_chunk
@@ -23,12 +24,13 @@ from pooling.formats.opening import lines
 FILTERED = "runs are filtered to the documents drawn, not run again on them"
 
 
-class Command(PiecewiseCommand):
+class Command(OfCampaign, PiecewiseCommand):
     help = "Rank systems on pairs of sub-collections that share more and more of one element, and say how often the rankings agree."
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")
         parser.add_argument("runs", nargs="+", metavar="RUN")
+        add_campaign_options(parser)
         parser.add_argument("--element", choices=ELEMENTS, required=True, help="what is varied; positive: relevant assessments only")
         parser.add_argument(
             "--overlaps",

@@ -30,6 +30,7 @@ ELSEWHERE = {
     "campaign": "the campaign's labels are a choice among the qrels",
     "grades": "a choice among the qrels",
     "method": "a choice among the qrels",
+    "seed": "in the form of each kind that is seeded",
     "judged": "the choice of qrels",
     "clicks": "the choice of qrels",
     "order": "dates, groups and baselines of the stored runs",
@@ -42,7 +43,7 @@ SAME = {"condition": "conditions"}
 @pytest.mark.parametrize("name", KINDS)
 def test_every_option_of_the_command_is_in_the_form(name: str) -> None:
     parser = load_command_class("analysis", name).create_parser("manage.py", name)
-    fields = {field.name for field in KINDS[name].fields} | ({"seed"} if KINDS[name].seeded else set()) | {"qrels"}
+    fields = {field.name for field in KINDS[name].fields} | {"qrels"}
     options = {
         option.lstrip("-").replace("-", "_") for action in parser._actions for option in action.option_strings if option.startswith("--")
     }

@@ -1,0 +1,109 @@
+"""--campaign SLUG in place of QRELS: the same numbers as with the exported labels and the files of the runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.models import Campaign
+from tests.analysis.commands.judged_file import refused, run
+from tests.analysis.reports.builders import qrels_text, run_texts, small_campaign, small_collection
+from tests.builders import make_campaign
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def campaign(settings, tmp_path: Path) -> Campaign:
+    settings.MEDIA_ROOT = tmp_path / "media"
+    return small_campaign(small_collection())
+
+
+@pytest.fixture
+def files(campaign: Campaign, tmp_path: Path) -> dict[str, str]:
+    """graded, binary, clicks: qrels; runs."""
+    for grades in ("graded", "binary"):
+        run("export_qrels", "--campaign", campaign.slug, "--grades", grades, "--output", str(tmp_path / f"{grades}.txt"))
+    (tmp_path / "clicks.txt").write_text(qrels_text(2, 1))
+    for tag, text in run_texts().items():
+        (tmp_path / tag).write_text(text)
+    return {path.name.removesuffix(".txt"): str(path) for path in tmp_path.iterdir() if path.is_file()}
+
+
+def named(result: Any, name: str) -> Any:
+    """The same answer with the qrels called differently."""
+    if isinstance(result, dict):
+        return {name if key == "x" else key: named(value, name) for key, value in result.items()}
+    return result
+
+
+RUNS = [f"sys.{number}" for number in range(5)]
+CASES = {
+    "bootstrap": ["--trials", "50", "--measures", "AP RR@10"],
+    "split_half": ["--splits", "3", "--measures", "AP"],
+    "stability": ["--element", "topics", "--pairs", "2", "--measures", "AP"],
+    "reusability": ["--depth", "2", "--measures", "AP"],
+    "leaderboard": ["--cutoff", "10"],
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("grades", ["graded", "binary"])
+def test_labels_and_runs_of_the_campaign(campaign, files, name, grades) -> None:
+    expected = run(name, files[grades], *(files[tag] for tag in RUNS), *CASES[name])
+    assert run(name, "--campaign", campaign.slug, "--grades", grades, *CASES[name]) == expected
+    assert run(name, *CASES[name], *RUNS, "--campaign", campaign.slug, "--grades", grades) == expected  # by tags
+    assert run(name, *CASES[name], "--grades", grades, "--campaign", campaign.slug, *(files[tag] for tag in RUNS)) == expected
+
+
+def test_evaluate_names_the_qrels_after_the_campaign(campaign, files) -> None:
+    further = ["--qrels", f"clicks={files['clicks']}", "--measures", "AP nDCG@5"]
+    expected = run("evaluate", f"x={files['graded']}", files["sys.2"], files["sys.0"], *further)
+    assert run("evaluate", "--campaign", campaign.slug, "sys.2", "sys.0", *further) == named(expected, campaign.slug)
+    assert list(run("evaluate", "sys.2", "--campaign", campaign.slug, *further)["qrels"][campaign.slug]) == ["sys.2"]
+
+
+def test_rankings_are_compared_with_those_of_the_campaign_on_two_grades(campaign, files) -> None:
+    rest = ["--qrels", f"clicks={files['clicks']}", "--measures", "AP", "--bootstrap", "20"]
+    expected = run("compare_rankings", *(files[tag] for tag in RUNS), "--qrels", f"x={files['binary']}", *rest)
+    assert run("compare_rankings", "--campaign", campaign.slug, *rest) == named(expected, campaign.slug)
+
+
+def test_two_runs_of_the_campaign(campaign, files) -> None:
+    expected = run("compare_runs", files["graded"], files["sys.1"], files["sys.3"], "--level", "2")
+    assert run("compare_runs", "--campaign", campaign.slug, "sys.1", "sys.3", "--level", "2") == expected
+    status, out, err = refused("compare_runs", "--campaign", campaign.slug, "sys.1")
+    assert (status, out) == (2, "")
+    assert "expected 2 runs" in err
+
+
+def test_label_overlap_takes_the_campaigns_pool(campaign, files, tmp_path) -> None:
+    pool = tmp_path / "pool.tsv"
+    entries = campaign.pool.entries.values_list("topic__topic_id", "docno", "best_rank")
+    pool.write_text("topic\tdocument\tbest_rank\n" + "".join("\t".join(map(str, entry)) + "\n" for entry in entries))
+    clicks = ["--clicks", f"c={files['clicks']}", "--top", "2"]
+    expected = run("label_overlap", "--judged", files["binary"], "--pool", str(pool), *clicks)
+    assert expected["c"]["pairs"] > 0
+    assert run("label_overlap", "--campaign", campaign.slug, *clicks) == expected
+
+
+def test_what_a_campaign_cannot_give_is_refused(campaign) -> None:
+    empty = make_campaign(n_topics=1, n_documents=1)
+    for arguments, complaint in (
+        (["evaluate", "--campaign", "nowhere"], "there is no campaign 'nowhere'"),
+        (["evaluate", "--campaign", empty.slug], "has no runs"),
+        (["evaluate", "--campaign", campaign.slug, "sys.9"], "sys.9: No such file"),
+    ):
+        status, out, err = refused(*arguments)
+        assert (status, out) == (2, "")
+        assert complaint in err
+
+
+def test_a_campaign_without_labels_has_no_qrels(settings, tmp_path) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    campaign = small_campaign(small_collection(), judged=False)
+    status, out, err = refused("evaluate", "--campaign", campaign.slug)
+    assert (status, out) == (2, "")
+    assert "no pair of the campaign spring has a label yet" in err

@@ -1,0 +1,235 @@
+"""The command-line contract: each command has these arguments and options, and its JSON these keys."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import get_commands, load_command_class
+
+from tests.analysis.commands import judged_file
+from tests.analysis.commands.judged_file import run
+from tests.analysis.commands.ranked_files import CLICKS, GOOD, OTHER, POOR, QRELS, files
+
+JUDGED = "--scale --threshold --min-seconds --campaign"
+MEASURED = "--level --topics --scores --lenient"
+OPTIONS = {
+    "check_topics": "--match --keep --removed",
+    "build_pool": "--depth --topics --lenient",
+    "aggregate": f"{JUDGED} --method --min-judgements --grades",
+    "agreement": f"{JUDGED} --min-common --bootstrap --no-gold",
+    "campaign_stats": f"{JUDGED} --pool --documents",
+    "evaluate": f"{MEASURED} --measures --per-topic --qrels --campaign",
+    "compare_rankings": f"{MEASURED} --measures --qrels --bootstrap --campaign",
+    "label_overlap": "--judged --clicks --pool --top --threshold --campaign",
+    "click_qrels": "--shown --model --thresholds",
+    "compare_runs": f"{MEASURED} --cutoff --alpha --decide --correction --family --campaign",
+    "leaderboard": f"{MEASURED} --order --cutoff --alpha --decide --correction --campaign",
+    "submissions": "--limit",
+    "bootstrap": f"{MEASURED} --measures --trials --show --condition --processes --campaign",
+    "split_half": f"{MEASURED} --measures --splits --alpha --processes --campaign",
+    "stability": f"{MEASURED} --element --overlaps --pairs --threshold --measures --docids --per-topic-quota --processes --campaign",
+    "reusability": f"{MEASURED} --depth --groups --measures --processes --campaign",
+    "export_qrels": "--campaign",
+    "export_judgements": "--campaign",
+    "export_campaign": "--campaign",
+}
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "check_topics": {"match": "exact"},
+    "build_pool": {"depth": 10},
+    "aggregate": {"method": "majority", "min_judgements": 2, "grades": "graded"},
+    "agreement": {"min_common": 10, "bootstrap": 1000},
+    "compare_rankings": {"bootstrap": 1000, "level": 1, "topics": "complete", "scores": "float64"},
+    "label_overlap": {"top": 4, "threshold": 1},
+    "click_qrels": {"thresholds": (0.04, 0.30)},
+    "compare_runs": {"cutoff": 100, "alpha": 0.05, "decide": "wsr", "correction": "none"},
+    "submissions": {"limit": 2},
+    "bootstrap": {"trials": 1000},
+    "split_half": {"splits": 100, "alpha": 0.05},
+    "stability": {"pairs": 50, "threshold": 0.9},
+    "reusability": {"depth": 10},
+}
+
+
+def parser_of(name: str):
+    return load_command_class(get_commands()[name], name).create_parser("manage.py", name)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_the_command_has_the_options_of_the_contract(name: str) -> None:
+    actions = parser_of(name)._actions
+    there = {option for action in actions for option in action.option_strings}
+    assert set(OPTIONS[name].split()) | {"--json", "--output", "--seed"} <= there
+    defaults = {action.dest: action.default for action in actions}
+    assert {key: defaults[key] for key in DEFAULTS.get(name, {})} == DEFAULTS.get(name, {})
+
+
+CONTRACT = Path(os.environ.get("ASSAY_TEST_DATA", "nowhere")) / ".." / "design" / "CLI.md"
+
+
+@pytest.mark.skipif(not CONTRACT.exists(), reason="the contract stands beside the test data")
+def test_the_table_above_is_that_of_the_contract() -> None:
+    rows = re.findall(r"(?m)^\| `(\w+)([^`]*)` \| (.*?) \| ", CONTRACT.read_text(encoding="utf-8").replace(r"\|", "/"))
+    assert {name for name, *_ in rows} == set(OPTIONS) - {"export_qrels", "export_judgements", "export_campaign"}
+    for name, arguments, options in rows:
+        named = set(re.findall(r"--[a-z][a-z-]*", arguments + options))
+        there = {option for action in parser_of(name)._actions for option in action.option_strings}
+        assert named <= there, (name, named - there)
+
+
+def paths(value: Any, prefix: str = "") -> set[str]:
+    """Dotted keys, those of lists under []."""
+    if isinstance(value, dict):
+        return {prefix} | {path for key, one in value.items() for path in paths(one, f"{prefix}.{key}" if prefix else str(key))}
+    if isinstance(value, list):
+        return {prefix} | {path for one in value for path in paths(one, f"{prefix}[]")}
+    return {prefix}
+
+
+def each(prefix: str, names: str) -> list[str]:
+    return [f"{prefix}.{name}" for name in names.split()]
+
+
+COMPARED = [
+    *each("mrr", "a b difference wrs wrs_tie_corrected wsr t"),
+    *each("outcomes", "neither a_only b_only both"),
+    *each("esl", "a b wsr t"),
+    *each("rr", "a b wsr t"),
+    "binomial",
+    *each("verdict", "better significantly_better do_no_harm because by_rr disagreements"),
+    "topics",
+]
+AGREED = (
+    "mean_kappa kappa_quartiles chance_floor mean_kappa_others mean_pairwise_kappa mean_pairwise_kappa_weighted pairs_of_annotators "
+    "alpha alpha_nominal alpha_ci fleiss percent undefined"
+)
+LABELLED = [
+    "labels.0",
+    "labels.3",
+    *each("decisions", "unanimous majority lowest_grade"),
+    *each("cross.0", "unanimous majority lowest_grade"),
+]
+
+
+@pytest.fixture
+def answers(tmp_path: Path):
+    """What each command says on small files."""
+    judged, clicks, good, poor, other = files(tmp_path, judged=QRELS, clicks=CLICKS, good=GOOD, poor=POOR, other=OTHER)
+    judgements = judged_file.written(tmp_path)
+    pool = judged_file.written(tmp_path, judged_file.POOL, "pool.tsv")
+    log = judged_file.written(tmp_path, "session\ttopic\tdocument\trank\tclicked\ns\t1\ta\t1\t1\ns\t1\tb\t2\t0\n", "log.tsv")
+    topics = judged_file.written(tmp_path, "1\tone\n2\tone\n", "topics.tsv")
+    order = judged_file.written(tmp_path, "tag\tdate\tgroup\nother\t2021-01-02\tx\npoor\t2021-01-03\ty\ngood\t2021-02-01\tx\n", "order.tsv")
+    board = judged_file.written(
+        tmp_path, "tag\tdate\tgroup\tscore\tprivate score\nA\t2021-01-01\tx\t0.1\t0.3\nB\t2021-01-02\tx\t0.2\t0.2\n", "board.tsv"
+    )
+    runs = [good, poor, other]
+    arguments = {
+        "check_topics": [topics],
+        "build_pool": [*runs, "--depth", "2", "--output", str(tmp_path / "made.tsv")],
+        "aggregate": [judgements],
+        "agreement": [judgements, "--min-common", "1", "--bootstrap", "5"],
+        "campaign_stats": [judgements, "--pool", pool],
+        "evaluate": [judged, *runs, "--per-topic", "--measures", "AP"],
+        "compare_rankings": [*runs, "--qrels", f"A={judged}", "--qrels", f"B={clicks}", "--measures", "AP", "--bootstrap", "5"],
+        "label_overlap": ["--judged", judged, "--clicks", f"c={clicks}"],
+        "click_qrels": [log],
+        "compare_runs": [judged, poor, good],
+        "leaderboard": [judged, *runs, "--order", order],
+        "submissions": [board],
+        "bootstrap": [judged, *runs, "--measures", "AP", "--trials", "20"],
+        "split_half": [judged, *runs, "--measures", "AP", "--splits", "2"],
+        "stability": [judged, *runs, "--element", "assessments", "--overlaps", "50:100:50", "--pairs", "2"],
+        "reusability": [judged, *runs, "--depth", "2", "--measures", "AP"],
+    }
+    return lambda name: run(name, *arguments[name])
+
+
+KEYS = {
+    "check_topics": ["kept", *each("removed[]", "topic text reason same_as")],
+    "build_pool": ["pairs", "topics", "by_depth.1", "unique.good", "overlap.good.poor"],
+    "aggregate": [
+        "pairs",
+        *each("dropped", "too_few too_fast excluded repeated"),
+        *LABELLED,
+        *(f"graded.{key}" for key in LABELLED),
+        "binary.labels.1",
+        "binary.cross.1.majority",
+    ],
+    "agreement": [
+        *each("graded", AGREED),
+        *each("binary", AGREED),
+        *each("annotators.a", "judgements kappa_graded kappa_binary kappa_graded_others kappa_binary_others median_seconds share.0"),
+    ],
+    "campaign_stats": [
+        "topics",
+        "documents",
+        "pairs",
+        "labelled_pairs",
+        "judgements",
+        "per_pair",
+        "per_labelled_pair",
+        "grades.0.n",
+        "grades.0.share",
+        "grades.0.mean_seconds",
+        "grades.0.median_seconds",
+        "annotators",
+        "per_annotator",
+        "per_12h",
+        "daily_seconds",
+        "complete_depth",
+        "relevant_share",
+    ],
+    "evaluate": [
+        "qrels.judged.good.AP",
+        "per_topic.judged.good.AP.1",
+        *each("topics.judged", "qrels without_relevant missing.good ignored.good"),
+    ],
+    "compare_rankings": [f"{key}.AP.A.B" for key in ("tau", "tau_a", "tau_ap", "interval", "swaps")] + ["tied.AP.A", "topics.A.B"],
+    "label_overlap": each(
+        "c",
+        "pairs relevant.unlabelled relevant.0 irrelevant.unlabelled irrelevant.0 agree disagree both judged_only clicked_only contradicting",
+    ),
+    "click_qrels": ["pairs", "labels.0"],
+    "compare_runs": COMPARED,
+    "leaderboard": [
+        "chain",
+        "vs_first",
+        "vs_previous",
+        "vs_last",
+        "order",
+        "cycles",
+        *each("vs_previous[]", "a b"),
+        *each("vs_previous[]", " ".join(COMPARED)),
+    ],
+    "submissions": each("x", "submissions per_month.2021-01 breaches best_public_rank its_private_rank its_expected_private_rank"),
+    "bootstrap": each(
+        "AP",
+        "observed.good expected_rank.good best_rank worst_rank rank_share.good.1 interval.good beats.good.poor significantly_worse.good",
+    ),
+    "split_half": [
+        f"AP.{kind}.{test}.{rate}"
+        for kind, tests in (("mean", "sign wrs wsr t"), ("median", "sign wrs wsr"))
+        for test in tests.split()
+        for rate in ("agree", "partial", "disagree", "significant")
+    ]
+    + ["AP.tied_medians"],
+    "stability": ["element", "population", "size", "levels", "shared"]
+    + [f"{key}.{name}" for key in ("probability", "mean_tau", "undefined", "minimum_overlap") for name in ("AP", "Rprec", "Bpref", "nDCG")]
+    + ["fit.AP.slope", "fit.AP.intercept"],
+    "reusability": [
+        *each("leave_out.good", "pairs tau.AP runs.good.score_change.AP runs.good.rank_change.AP"),
+        *each("depth.1", "pairs tau.AP mean_abs_change.AP"),
+    ],
+}
+SEEDED = {"check_topics", "build_pool", "aggregate", "agreement", "compare_rankings", "bootstrap", "split_half", "stability", "reusability"}
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_the_answer_has_the_keys_of_the_contract(answers, name: str) -> None:
+    found = answers(name)
+    assert sorted(set(KEYS[name]) - paths(found)) == []
+    assert ("seed" in found) == (name in SEEDED)
