@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
 
 from pooling.core.columns import Qrels, Run
 from pooling.formats.delimited import Mistakes, Table, column_names, find_column
 from pooling.formats.errors import FormatError
 from pooling.formats.judgements import read_json
+from pooling.formats.markup import one_line
 from pooling.formats.opening import Peeked, Source, bare_name, lines, source_name
 from pooling.formats.qrels import qrels_of_rows
 from pooling.formats.runs import run_of_rows
@@ -20,6 +24,51 @@ from pooling.formats.runs import run_of_rows
 LTR = re.compile(r"(-?\d+)\s+qid:(\S+)\s+(?:\d+:\S+\s+)*#\s*(\S+)\s+(.*\S)\s*")
 Grade = tuple[int, str, str, int]
 """line, query text, document, grade"""
+
+
+Found = TypeVar("Found", Qrels, Run)
+
+
+def names_queries(head: bytes) -> str:
+    """What the begin of a file is, where its topics are query texts: `ratings` (CSV, LTR, RRE), `snapshot`, or `` for anything else."""
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    first = text.split(b"\n", 1)[0].decode("utf-8", "replace").replace('"', "")
+    names = column_names(first.split(","))
+    if names[:1] == ["query"] and names[1:] in (["docid", "rating"], ["doc_id", "rating"]):
+        return "ratings"
+    if {"snapshot_name", "query_text", "doc_id", "doc_position"} <= set(names):
+        return "snapshot"
+    if re.match(rb"-?\d+\s+qid:", text) or (text[:1] in (b"{", b"[") and b"relevant_documents" in text):
+        return "ratings"
+    return ""
+
+
+def with_topic_ids(found: Found, topics: Mapping[str, str]) -> tuple[Found, list[str]]:
+    """Grades or a run whose topics are query texts, with the ids of the topics that have these texts. -> (those found, texts left out)
+
+    topics: text -> id. White space counts as one blank; where no text is the same, upper and lower case do. A second text of one topic
+    is left out, too.
+    """
+    exact = {one_line(text): topic for text, topic in reversed(list(topics.items()))}
+    folded = {one_line(text).casefold(): topic for text, topic in reversed(list(topics.items()))}
+    chosen: dict[str, int] = {}
+    left_out = []
+    for pass_exact in (True, False):
+        for index, text in enumerate(found.topics):
+            if index in chosen.values():
+                continue
+            line = one_line(text)
+            topic = exact.get(line) if pass_exact else folded.get(line.casefold())
+            if topic is not None and topic not in chosen:
+                chosen[topic] = index
+            elif not pass_exact:
+                left_out.append(text)
+    order = sorted(chosen.items(), key=lambda item: item[1])
+    rows = np.concatenate([np.arange(found.offsets[i], found.offsets[i + 1]) for _, i in order] or [np.empty(0, np.int64)])
+    offsets = np.concatenate(([0], np.cumsum([found.offsets[i + 1] - found.offsets[i] for _, i in order]))).astype(np.int64)
+    columns = ("documents", "grades") if isinstance(found, Qrels) else ("documents", "scores", "ranks")
+    taken = {name: getattr(found, name)[rows] for name in columns}
+    return replace(found, topics=[topic for topic, _ in order], offsets=offsets, **taken), left_out
 
 
 def read_ratings(path: Source, *, name: str | None = None, topics: Mapping[str, str] | None = None, max_bytes: int | None = None) -> Qrels:

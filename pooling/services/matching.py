@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from hashlib import blake2b
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pooling.core.columns import Qrels, Run
+from pooling.formats.quepid import with_topic_ids
+from pooling.jobs import Refused
 from pooling.models import Collection
 
 SHOWN = 5
 """Ids named as examples in a warning."""
+QUERIES_SHOWN = 20
+"""Query texts named in a warning."""
 
 
 def id_digest(docno: bytes) -> int:
@@ -78,6 +83,29 @@ def match(
             names = [one.decode("utf-8", "replace") for one in missing[:SHOWN].tolist()]
             warnings.append(f"{len(missing):,} of {len(documents):,} {what} are in no document file{examples(names)}")
     return facts, warnings
+
+
+Found = TypeVar("Found", Qrels, Run)
+
+
+def by_query_text(found: Found, collection: Collection) -> tuple[Found, dict[str, int], list[str]]:
+    """What a search-tuning tool named by query texts, with the collection's topic ids. -> (found, facts, warnings about what is left out)
+
+    Refused where not one query is the text of a topic.
+    """
+    texts: dict[str, str] = {}
+    for text, topic_id in collection.topics.order_by("position").values_list("text", "topic_id"):
+        texts.setdefault(text, topic_id)
+    if not texts:
+        raise Refused("the file names its topics by query text; import the topics first")
+    matched, left_out = with_topic_ids(found, texts)
+    shown = ", ".join(f"“{text[:60]}”" for text in left_out[:QUERIES_SHOWN]) + (", …" if len(left_out) > QUERIES_SHOWN else "")
+    if not matched.topics:
+        raise Refused(f"none of the {len(found.topics):,} queries is the text of a topic: {shown}")
+    facts = {"queries that are a topic's text": len(matched.topics), "queries left out": len(left_out)}
+    if not left_out:
+        return matched, facts, []
+    return matched, facts, [f"{len(left_out):,} of {len(found.topics):,} queries are no topic's text (or a topic's second one) and are left out: {shown}"]
 
 
 def examples(names: Iterable[str]) -> str:

@@ -10,12 +10,13 @@ from django.db import IntegrityError, transaction
 
 from pooling import jobs
 from pooling.core.columns import Qrels as Grades
-from pooling.formats.opening import bare_name
+from pooling.formats.opening import Peeked, bare_name
 from pooling.formats.qrels import load_qrels, read_qrels, save_qrels
+from pooling.formats.quepid import names_queries, read_ratings
 from pooling.jobs import Refused, Work
 from pooling.models import Collection, Qrels
 from pooling.services import uploads
-from pooling.services.matching import match
+from pooling.services.matching import by_query_text, match
 from pooling.services.runs import store_columns
 
 
@@ -28,9 +29,15 @@ def import_qrels(work: Work) -> dict[str, Any]:
     options = work.parameters["options"]
     collection = upload.collection
     name = (options.get("name") or bare_name(upload.name)).strip()[:200]
+    by_text = names_queries(Peeked(upload.file.path, name=upload.name).head) == "ratings"
     with uploads.reading(upload, work) as feed:
-        grades = read_qrels(feed, name=name, lenient=bool(options.get("lenient")))
+        grades = read_ratings(feed, name=name) if by_text else read_qrels(feed, name=name, lenient=bool(options.get("lenient")))
+    found: dict[str, int] = {}
+    left_out: list[str] = []
+    if by_text:
+        grades, found, left_out = by_query_text(grades, collection)
     histogram, matched, warnings = described(grades, collection)
+    matched, warnings = found | matched, left_out + warnings
     facts: dict[str, Any] = {"name": name, "rows": len(grades), "topics": len(grades.topics)}
     report: dict[str, Any] = {"file": upload.name, "facts": facts | matched, "grades": histogram, "warnings": grades.warnings + warnings}
     there = collection.qrels.filter(name=name).first()

@@ -15,11 +15,13 @@ from django.utils import timezone
 
 from pooling import jobs
 from pooling.core.columns import Run as Rankings
+from pooling.formats.opening import Peeked
+from pooling.formats.quepid import names_queries, read_snapshot
 from pooling.formats.runs import load_run, read_run, save_run
 from pooling.jobs import Refused, Work
 from pooling.models import Run
 from pooling.services import uploads
-from pooling.services.matching import match, top_documents
+from pooling.services.matching import by_query_text, match, top_documents
 
 LONGEST_TAG = 200
 MATCHED_DEPTH = 10
@@ -34,11 +36,20 @@ def import_run(work: Work) -> dict[str, Any]:
     upload = uploads.upload_of(work)
     options = work.parameters["options"]
     collection = upload.collection
+    by_text = names_queries(Peeked(upload.file.path, name=upload.name).head) == "snapshot"
     with uploads.reading(upload, work) as feed:
-        rankings = read_run(feed, name=upload.name, lenient=bool(options.get("lenient")), order=options.get("order") or "score")
+        if by_text:
+            rankings = read_snapshot(feed, name=upload.name)
+        else:
+            rankings = read_run(feed, name=upload.name, lenient=bool(options.get("lenient")), order=options.get("order") or "score")
+    found: dict[str, int] = {}
+    left_out: list[str] = []
+    if by_text:
+        rankings, found, left_out = by_query_text(rankings, collection)
     tag = (options.get("tag") or rankings.tag).strip()
     depths = np.diff(rankings.offsets)
     matched, warnings = match(rankings, collection, documents=top_documents(rankings, MATCHED_DEPTH), what=f"documents of its top {MATCHED_DEPTH}")
+    matched, warnings = found | matched, left_out + warnings
     facts = {"tag": tag, "rows": len(rankings), "topics": len(rankings.topics), "deepest": int(depths.max()), "median depth": float(np.median(depths))}
     report: dict[str, Any] = {"file": upload.name, "facts": facts | matched, "warnings": rankings.warnings + warnings}
     if len(tag) > LONGEST_TAG:
