@@ -25,7 +25,7 @@ def flag(name: str, default: bool = False) -> bool:
     raise ImproperlyConfigured(f"{PREFIX}{name}={value!r} is neither yes nor no; use 1 or 0")
 
 
-def number(name: str, default: int, *, least: int = 0) -> int:
+def number(name: str, default: int, *, least: int = 0, most: int | None = None) -> int:
     value = text(name, str(default))
     try:
         result = int(value)
@@ -33,6 +33,8 @@ def number(name: str, default: int, *, least: int = 0) -> int:
         raise ImproperlyConfigured(f"{PREFIX}{name}={value!r} is not a whole number") from None
     if result < least:
         raise ImproperlyConfigured(f"{PREFIX}{name}={value!r} must be at least {least}")
+    if most is not None and result > most:
+        raise ImproperlyConfigured(f"{PREFIX}{name}={value!r} must be at most {most}")
     return result
 
 

@@ -68,7 +68,7 @@ def installer():
 
 
 def install(names):
-    print("Installing the requirements …", flush=True)
+    print("Installing the requirements, once (a minute or so, from the package index) …", flush=True)
     arguments = []
     for name in names:
         arguments += ["-r", name]

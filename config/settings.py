@@ -69,6 +69,7 @@ TEMPLATES = [
     },
 ]
 
+POOLER = env.flag("POOLER")  # a pooler such as PgBouncer between: no server-side cursors, nothing prepared
 DATABASES = {"default": dj_database_url.parse(env.text("DATABASE_URL") or f"sqlite:///{DATA_DIR / 'assay.sqlite3'}")}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = {
@@ -79,6 +80,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+    DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = POOLER
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 PASSWORD_HASHERS = [

@@ -22,12 +22,14 @@ class Child:
     name: str
     command: list[str]
     environment: dict[str, str] = field(default_factory=dict)
+    talks: bool = True  # else what it prints beside its log (standard error) is thrown away
     process: subprocess.Popen[bytes] | None = None
     deaths: list[float] = field(default_factory=list)
 
     def start(self) -> None:
         # A session of its own: Ctrl-C in the terminal reaches only the supervisor, which then ends the children in order.
-        self.process = subprocess.Popen(self.command, env={**os.environ, **self.environment}, start_new_session=True)
+        out = None if self.talks else subprocess.DEVNULL
+        self.process = subprocess.Popen(self.command, env={**os.environ, **self.environment}, stdout=out, start_new_session=True)
 
 
 class Supervisor:
@@ -48,6 +50,8 @@ class Supervisor:
                 if not all(self._alive(child) for child in self.children):
                     status = 1
                     break
+            sys.stdout.write("\nEnding …\n")
+            sys.stdout.flush()
         finally:
             self._end()
         return status

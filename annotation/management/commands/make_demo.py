@@ -18,5 +18,6 @@ class Command(BaseCommand):
         if Collection.objects.exists():
             raise CommandError("there are collections already; the demo is made on an empty database only")
         make_demo(self.stdout.write)
+        self.stdout.write("Sign-ins (role, user name, password):")
         for role, name, password in remembered_sign_ins():
             self.stdout.write(f"  {role:<10} {name:<12} {password}")

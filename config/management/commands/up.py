@@ -19,7 +19,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, transaction
 
 from config import environment
 from config.supervisor import Child, Supervisor
@@ -33,7 +33,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--host", default=environment.text("HOST", LOOPBACK))
-        parser.add_argument("--port", type=int, default=environment.number("PORT", 8000, least=1))
+        parser.add_argument("--port", type=int, default=environment.number("PORT", 8000, least=1, most=65535))
         parser.add_argument("--no-demo", action="store_true", help="do not make the demo campaign on an empty database")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -44,10 +44,10 @@ class Command(BaseCommand):
         self.collect_static()
         address = f"http://{host}:{port}/"
         if not get_user_model().objects.exists() and not options["no_demo"] and not environment.flag("NO_DEMO"):
-            call_command("make_demo", stdout=self.stdout, stderr=self.stderr)
+            self.make_demo()
         children = [
             Child("web server", gunicorn_command(host, port)),
-            Child("worker", worker_command(), {"PYTHONWARNINGS": "ignore:You're running the worker with superuser"}),
+            Child("worker", worker_command(), {"PYTHONWARNINGS": "ignore:You're running the worker with superuser"}, talks=False),
         ]
         threading.Thread(target=self.announce, args=(address,), daemon=True).start()
         status = Supervisor(children).run()
@@ -66,7 +66,21 @@ class Command(BaseCommand):
                 f"the data folder {folder} cannot be written ({error.strerror}); set ASSAY_DATA_DIR to a folder of your own"
             ) from None
 
+    def make_demo(self) -> None:
+        """All of the demo or nothing: after Ctrl-C in the middle the next start begins it anew."""
+        from annotation.demo.campaign import make_demo
+
+        self.say("This is the first start: making a demo campaign (less than a minute; later starts take seconds).")
+        with transaction.atomic():
+            make_demo(lambda sentence: self.say(f"  {sentence}"))
+
+    def say(self, sentence: str) -> None:
+        self.stdout.write(sentence)
+        self.stdout.flush()
+
     def check_port(self, host: str, port: int) -> None:
+        if not 0 < port < 2**16:
+            raise CommandError(f"port {port} does not exist; choose one from 1024 to 65535")
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -102,12 +116,20 @@ class Command(BaseCommand):
                 time.sleep(0.1)
         from annotation.demo.accounts import remembered_sign_ins
 
-        lines = ["", f"  Assay is running at {address}", ""]
-        sign_ins = remembered_sign_ins()
-        lines += [f"    {role:<10} {name:<12} {password}" for role, name, password in sign_ins]
-        lines += ["", "  Ctrl-C ends it.", ""] if sign_ins else ["  Ctrl-C ends it.", ""]
-        sys.stdout.write("\n".join(lines) + "\n")
+        sys.stdout.write(welcome(address, remembered_sign_ins()))
         sys.stdout.flush()
+
+
+def welcome(address: str, sign_ins: list[tuple[str, str, str]]) -> str:
+    """What the person at the terminal reads once the pages answer. sign_ins: (role, user name, password)."""
+    lines = ["", f"  Assay is running. Open {address} in a browser.", ""]
+    if sign_ins:
+        rows = [("Sign in as the", "User name", "Password"), *sign_ins]
+        first, second = (max(len(row[i]) for row in rows) for i in (0, 1))
+        lines += [f"    {role:<{first}}   {name:<{second}}   {password}" for role, name, password in rows]
+        lines += ["", "  The annotator judges the demo campaign, the manager watches and evaluates it; best use two browsers."]
+    lines += [f"  Everything is kept in {settings.DATA_DIR}. Ctrl-C ends Assay; the same command starts it again.", ""]
+    return "\n".join(lines) + "\n"
 
 
 def gunicorn_command(host: str, port: int) -> list[str]:

@@ -1,0 +1,87 @@
+"""What a newcomer reads at the first `make run`, and what is said when it cannot start."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management.base import CommandError
+
+from config.management.commands import up
+
+ROOT = Path(__file__).resolve().parent.parent
+SIGN_INS = [("manager", "manager", "aaaa-bbbb-cccc-dddd"), ("annotator", "annotator", "eeee-ffff-gggg-hhhh")]
+
+
+def started(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    env = {name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")} | environment
+    return subprocess.run([sys.executable, "manage.py", "up", *arguments], cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=120)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("ASSAY_PORT", "abc", "ASSAY_PORT='abc' is not a whole number"),
+        ("ASSAY_PORT", "80000", "ASSAY_PORT='80000' must be at most 65535"),
+        ("ASSAY_DEBUG", "maybe", "ASSAY_DEBUG='maybe' is neither yes nor no; use 1 or 0"),
+        ("ASSAY_POOLER", "perhaps", "ASSAY_POOLER='perhaps' is neither yes nor no; use 1 or 0"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_ends_the_start_with_one_sentence(tmp_path, name, value, sentence):
+    done = started(ASSAY_DATA_DIR=str(tmp_path), **{name: value})
+    assert done.returncode == 1
+    assert (done.stdout, done.stderr.strip()) == ("", f"assay: {sentence}")
+
+
+def test_a_port_in_use_or_that_is_none_is_refused_in_a_sentence():
+    import socket
+
+    command = up.Command()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(CommandError, match=f"port {port} on 127.0.0.1 is in use; set another one, for example: make run ASSAY_PORT={port + 1}"):
+            command.check_port("127.0.0.1", port)
+    for port in (0, 65536):
+        with pytest.raises(CommandError, match="choose one from 1024 to 65535"):
+            command.check_port("127.0.0.1", port)
+
+
+@pytest.mark.django_db
+def test_a_demo_that_was_interrupted_leaves_nothing_so_that_the_next_start_makes_it_anew(monkeypatch, capsys):
+    def interrupted(say):
+        User.objects.create_user("manager")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("annotation.demo.campaign.make_demo", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        up.Command().make_demo()
+    assert not User.objects.exists()
+    assert "first start" in capsys.readouterr().out
+
+
+def test_the_sign_ins_are_told_once_under_their_names_with_address_and_way_out():
+    text = up.welcome("http://127.0.0.1:8000/", SIGN_INS)
+    assert text.count("aaaa-bbbb-cccc-dddd") == 1
+    lines = text.splitlines()
+    heading = next(i for i, line in enumerate(lines) if "Password" in line)
+    for _, name, password in SIGN_INS:
+        row = next(line for line in lines[heading:] if password in line)
+        assert row.index(password) == lines[heading].index("Password")
+        assert row.rindex(name) == lines[heading].index("User name")
+    assert "http://127.0.0.1:8000/" in text
+    assert "Ctrl-C ends Assay" in text
+    assert "Password" not in up.welcome("http://127.0.0.1:8000/", [])
+
+
+@pytest.mark.parametrize(("value", "off"), [("", False), ("1", True)])
+def test_behind_a_pooler_postgresql_has_no_cursors_of_the_server(tmp_path, value, off):
+    env = {"ASSAY_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none", "ASSAY_POOLER": value, "ASSAY_DATA_DIR": str(tmp_path)}
+    code = "from config import settings; print(settings.DATABASES['default']['DISABLE_SERVER_SIDE_CURSORS'])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env={**os.environ, **env}, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(off)
