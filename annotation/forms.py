@@ -11,7 +11,11 @@ from django.contrib.auth.validators import UnicodeUsernameValidator
 
 
 class SignInForm(forms.Form):
-    username = forms.CharField(max_length=150, widget=forms.TextInput(attrs={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}))
+    username = forms.CharField(
+        label="User name",
+        max_length=150,
+        widget=forms.TextInput(attrs={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}),
+    )
     password = forms.CharField(widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}))
 
 
@@ -65,7 +69,8 @@ class AccountForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         names = sorted(name for name in zoneinfo.available_timezones() if "/" in name and not name.startswith(("Etc/", "SystemV/", "posix/", "right/")))
-        self.fields["time_zone"].choices = [("", "UTC"), *[(name, name.replace("_", " ")) for name in names]]
+        zone: Any = self.fields["time_zone"]  # a field that has choices
+        zone.choices = [("", "UTC"), *[(name, name.replace("_", " ")) for name in names]]
 
 
 class PasswordForm(forms.Form):

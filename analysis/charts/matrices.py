@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from analysis.charts.svg import drawing, element, figure, number, undefined
+from analysis.charts.svg import LINE, drawing, element, figure, number, row_name, undefined
 
 STEPS = 9
 
@@ -38,11 +38,14 @@ def matrix(
     parts = [element("text", text=column_label, x=left, y=14, class_="label")]
     for j, name in enumerate(columns):
         if j % every_column == 0:
-            parts.append(element("text", text=name[:14], x=left + (j + 0.5) * cell_w, y=top - 8, text_anchor="middle", class_="label"))
+            short = name if len(name) <= 14 else name[:13] + "…"
+            tip = element("title", text=name)
+            parts.append(element("text", tip, text=short, x=left + (j + 0.5) * cell_w, y=top - 8, text_anchor="middle", class_="label"))
     for i, name in enumerate(rows):
         y = top + i * cell_h
         if i % every_row == 0:
-            parts.append(element("text", text=name[:26], x=left - 8, y=y + cell_h / 2 + 4, text_anchor="end", class_="label"))
+            room = max(1, int(cell_h * every_row / (LINE - 2)))
+            parts.append(row_name(name, x=left - 8, y=y + cell_h / 2, most=26, room=room))
         for j in range(len(columns)):
             parts.append(_cell(left + j * cell_w, y, cell_w, cell_h, values[i][j], top_value, f"{name}, {columns[j]}", form, written))
     described = f"{len(rows)} rows ({row_label}) by {len(columns)} columns ({column_label}), from {form(min(defined))} to {form(max(defined))}."

@@ -6,9 +6,24 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from analysis.charts.svg import Linear, axis_bottom, axis_left, drawing, element, figure, legend, number, undefined
+from analysis.charts.svg import (
+    LINE,
+    Linear,
+    axis_bottom,
+    axis_left,
+    drawing,
+    element,
+    figure,
+    legend,
+    lines_of,
+    number,
+    row_name,
+    undefined,
+)
 
 WIDTH = 640.0
+NAME, SHORT = 24, 19
+"""Characters of one line of a row's name in the space at the left."""
 
 
 class Interval(NamedTuple):
@@ -38,7 +53,8 @@ def intervals(
     if not seen:
         return undefined(reason, caption=caption)
     left, step, top = 160.0, 24.0, 12.0
-    bottom = top + step * len(rows) + 4
+    heights = [max(step, LINE * len(lines_of(row.name, NAME)) + 6) for row in rows]
+    bottom = top + sum(heights) + 4
     least, most = min(seen) if low is None else low, max(seen) if high is None else high
     scale = Linear(least, most if most > least else least + 1, left, WIDTH - 20)
     parts = [axis_bottom(scale, top=top, bottom=bottom, label=x_label, form=form)]
@@ -46,8 +62,8 @@ def intervals(
         parts.append(element("line", x1=scale(reference[0]), x2=scale(reference[0]), y1=top, y2=bottom, class_="reference"))
         parts.append(element("text", text=reference[1], x=scale(reference[0]) + 4, y=top + 2, class_="label"))
     for i, row in enumerate(rows):
-        y = top + (i + 0.5) * step
-        parts.append(element("text", text=row.name[:24], x=left - 10, y=y + 4, text_anchor="end", class_="label"))
+        y = top + sum(heights[:i]) + heights[i] / 2
+        parts.append(row_name(row.name, x=left - 10, y=y, most=NAME))
         if row.value is None:
             parts.append(element("text", text=row.note or "undefined", x=left + 4, y=y + 4, class_="label"))
             continue
@@ -95,7 +111,7 @@ def scatter(
     for spot in sorted(spots, key=lambda s: s.kind):
         parts.append(_mark(x_scale(spot.x), y_scale(spot.y), spot.kind, f"{spot.name}: {x_form(spot.x)}, {y_form(spot.y)}"))
     picture = drawing(WIDTH, 314, *parts, title=caption, description=f"{len(spots)} points of the kinds {', '.join(kinds)}.")
-    rows = [[s.name, x_form(s.x), s.y, kinds[s.kind]] for s in spots]
+    rows: list[list[str | int | float | None]] = [[s.name, x_form(s.x), s.y, kinds[s.kind]] for s in spots]
     return figure(picture, caption=caption, header=["", x_label, y_label, "kind"], rows=rows, key=legend(list(kinds)))
 
 
@@ -134,12 +150,13 @@ def boxes(
     if not seen:
         return undefined(reason, caption=caption)
     left, step, top = 130.0, 34.0, 10.0
-    bottom = top + step * len(rows)
+    heights = [max(step, LINE * len(lines_of(row.name, SHORT)) + 6) for row in rows]
+    bottom = top + sum(heights)
     scale = Linear(0, max(row.high or 0 for row in seen) or 1, left, WIDTH - 70)
     parts = [axis_bottom(scale, top=top, bottom=bottom, label=x_label, form=form)]
     for i, row in enumerate(rows):
-        y = top + (i + 0.5) * step
-        parts.append(element("text", text=row.name[:20], x=left - 10, y=y + 4, text_anchor="end", class_="label"))
+        y = top + sum(heights[:i]) + heights[i] / 2
+        parts.append(row_name(row.name, x=left - 10, y=y, most=SHORT))
         parts.append(element("text", text=f"n = {row.n:,}", x=WIDTH - 62, y=y + 4, class_="label"))
         if row.median is None or row.q1 is None or row.q3 is None or row.low is None or row.high is None:
             continue

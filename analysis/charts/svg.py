@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import count
 
+LINE = 14.0
+"""Height of a line of text in a picture, in its pixels."""
+PART = re.compile(r"[^\s_./:-]+[\s_./:-]*|[\s_./:-]+")
 Cell = str | int | float | None
 _numbers = count(1)
 
@@ -62,6 +66,31 @@ def ticks(low: float, high: float, wanted: int = 5) -> list[float]:
     return [round(i * step, 12) for i in range(first, last + 1)]
 
 
+def lines_of(name: str, most: int) -> list[str]:
+    """The name in lines of at most `most` characters, broken after a space or a sign where there is one; nothing is left out."""
+    lines = [""]
+    for part in PART.findall(name):
+        if len(lines[-1]) + len(part.rstrip()) > most and lines[-1]:
+            lines.append("")
+        lines[-1] += part
+        while len(lines[-1].rstrip()) > most:
+            lines[-1:] = [lines[-1][:most], lines[-1][most:]]
+    return [line.strip() for line in lines if line.strip()]
+
+
+def row_name(name: str, *, x: float, y: float, most: int, room: int = 99) -> str:
+    """A row's name, ending at x and centred on y: in lines of `most` characters; beyond `room` lines the rest is in its tooltip."""
+    lines = lines_of(name, most)
+    tip = element("title", text=name)
+    if len(lines) > room:
+        lines = [*lines[: room - 1], lines[room - 1][: most - 1] + "…"]
+    first = y + 4 - LINE * (len(lines) - 1) / 2
+    if len(lines) == 1:
+        return element("text", tip, text=lines[0], x=x, y=first, text_anchor="end", class_="label")
+    spans = [element("tspan", text=line, x=x, y=first + LINE * i) for i, line in enumerate(lines)]
+    return element("text", tip, *spans, text_anchor="end", class_="label")
+
+
 def axis_left(scale: Linear, *, left: float, right: float, label: str = "", form: Callable[[float], str] = lambda v: number(v)) -> str:
     """Horizontal grid lines with their values at the left."""
     parts = []
@@ -104,6 +133,7 @@ def drawing(width: float, height: float, *parts: str, title: str, description: s
         head,
         *parts,
         viewBox=f"0 0 {_short(float(width))} {_short(float(height))}",
+        width=round(width),  # on a phone the picture keeps it and its frame scrolls: its words stay legible
         role="img",
         aria_labelledby=f"{key}t {key}d",
         xmlns="http://www.w3.org/2000/svg",
@@ -144,7 +174,8 @@ def figure(picture: str, *, caption: str, header: Sequence[str], rows: Sequence[
             "div", table(header, rows, caption=caption), class_="table-wrap", tabindex="0", role="region", aria_label=f"Numbers: {caption}"
         ),
     )
-    return element("figure", picture, key, element("figcaption", text=caption), data, class_="figure")
+    frame = element("div", picture, class_="picture", tabindex="0", role="group", aria_label=f"Picture: {caption}")
+    return element("figure", frame, key, element("figcaption", text=caption), data, class_="figure")
 
 
 def undefined(reason: str, *, caption: str) -> str:

@@ -11,7 +11,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import formats, timezone
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.timesince import timeuntil
 from django.views.decorators.http import require_safe
 
 from analysis.charts.bars import bars
@@ -26,6 +25,7 @@ from annotation.models import Campaign, Lease, Pair
 from annotation.permissions import managed_campaign
 from annotation.selectors.pairs import held_back
 from pooling.tasks import send
+from pooling.templatetags.pooling import ahead as until
 
 MOST_ROWS = 25
 SHOWN_HALF_DAYS = 28
@@ -93,7 +93,7 @@ def verdict(campaign: Campaign, now: selectors.Progress) -> dict[str, str]:
         return {"when": moment_text(ahead.expected), "note": span, "level": ""}
     late = ahead.expected > campaign.deadline.timestamp()
     due = (
-        f"deadline {moment_text(campaign.deadline.timestamp())}, in {timeuntil(campaign.deadline)}"
+        f"deadline {moment_text(campaign.deadline.timestamp())}, {until(campaign.deadline)}"
         if campaign.deadline > timezone.now()
         else "the deadline is over"
     )
@@ -175,7 +175,7 @@ def stalled(campaign: Campaign, live: Live) -> list[Pair]:
     """The longest stalled pairs, with `last`: when each was judged last."""
     ids, moments = selectors.stalled_pairs(campaign, live)
     last = dict(zip(ids[:MOST_ROWS], moments, strict=False))
-    pairs = Pair.objects.select_related("entry__topic").in_bulk(list(last))
+    pairs: dict[int, Any] = Pair.objects.select_related("entry__topic").in_bulk(list(last))  # with the last moment
     for pk, moment in last.items():
         pairs[pk].last = moment
     return [pairs[pk] for pk in last]
@@ -183,7 +183,7 @@ def stalled(campaign: Campaign, live: Live) -> list[Pair]:
 
 def live_leases(campaign: Campaign) -> list[Any]:
     found = Lease.objects.filter(membership__campaign=campaign, state=Lease.State.LIVE, expires_at__gt=timezone.now())
-    rows = list(found.select_related("membership", "pair__entry__topic").order_by("-served_at")[:MOST_ROWS])
+    rows: list[Any] = list(found.select_related("membership", "pair__entry__topic").order_by("-served_at")[:MOST_ROWS])
     for lease in rows:
         lease.reason = why_in_words(lease.why)
     return rows

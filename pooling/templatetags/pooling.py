@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
+from django.utils import timezone
+from django.utils.timesince import timesince, timeuntil
 
 register = template.Library()
 
@@ -44,6 +47,18 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+@register.filter
+def ago(moment: datetime) -> str:
+    """A past moment: just now; 5 minutes ago. Never 0 minutes."""
+    return "just now" if timezone.now() - moment < timedelta(minutes=1) else f"{timesince(moment)} ago"
+
+
+@register.filter
+def ahead(moment: datetime) -> str:
+    """A moment to come: in less than a minute; in 5 minutes."""
+    return "in less than a minute" if moment - timezone.now() < timedelta(minutes=1) else f"in {timeuntil(moment)}"
 
 
 @register.filter

@@ -280,3 +280,21 @@ class TestAccount:
         client_of(user).post("/account", {"action": "details", "email": "", "time_zone": "Europe/Vienna"})
         client.post("/sign-in", {"username": "ada", "password": PASSWORD})
         assert client.session["time_zone"] == "Europe/Vienna"
+
+
+def test_an_annotator_is_not_led_to_pages_of_managers_and_a_manager_is():
+    campaign = make_campaign()
+    managers_pages = ["/campaigns/", "/collections/", "/analyses/", "/jobs/"]
+    by_person = {
+        "annotator": make_annotator(campaign).user,
+        "nobody": make_user(),
+        "manager": campaign.memberships.get(role="manager").user,
+        "maker": make_user(may_create=True),
+        "superuser": make_user(superuser=True),
+    }
+    for name, user in by_person.items():
+        client = Client()
+        client.force_login(user)
+        nav = client.get("/").content.decode().partition("<main")[0]
+        led = [address for address in managers_pages if f'href="{address}"' in nav]
+        assert led == ([] if name in ("annotator", "nobody") else managers_pages), name

@@ -94,7 +94,7 @@ def test_from_files_to_qrels_with_two_annotators(assay: Installation, new_contex
 
     # The manager signs in and brings the files.
     page.goto("/sign-in?next=/collections/new")
-    page.get_by_label("Username").fill("mona")
+    page.get_by_label("User name").fill("mona")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     page.get_by_label("Name", exact=True).fill("Health questions")

@@ -81,7 +81,7 @@ class TestEveryPicture:
         figure = ElementTree.fromstring(draw("judgements", False))
         assert figure.tag == "figure"
         assert figure.findtext("figcaption") == "judgements"
-        svg = figure.find(f"{SVG}svg")
+        svg = figure.find(f"div/{SVG}svg")
         assert svg is not None
         assert svg.get("role") == "img"
         ids = (svg.get("aria-labelledby") or "").split()
@@ -127,17 +127,17 @@ class TestEveryPicture:
 class TestUndefinedValues:
     def test_a_bar_without_a_value_is_a_gap_and_a_dash_in_the_table(self):
         figure = ElementTree.fromstring(_bars("a", False))
-        assert len(figure.findall(f"{SVG}svg/{SVG}rect")) == 2
+        assert len(figure.findall(f"div/{SVG}svg/{SVG}rect")) == 2
         cells = [row.findtext("td") for row in figure.findall("details/div/table/tbody/tr")]
         assert cells == ["1", "–", "3"]
 
     def test_a_line_is_broken_where_it_is_undefined(self):
         figure = ElementTree.fromstring(_lines("a", False))
-        assert len(figure.findall(f"{SVG}svg/{SVG}polyline")) == 2
+        assert len(figure.findall(f"div/{SVG}svg/{SVG}polyline")) == 2
 
     def test_an_empty_cell_is_hatched_and_zero_is_not(self):
         figure = ElementTree.fromstring(_matrix("a", False))
-        classes = [rect.get("class") for rect in figure.findall(f"{SVG}svg/{SVG}rect")]
+        classes = [rect.get("class") for rect in figure.findall(f"div/{SVG}svg/{SVG}rect")]
         assert classes == ["g2", "empty-cell", "g0", "g8"]  # 1 of 4 is step 2 of 8
 
     def test_an_annotator_without_kappa_stays_in_the_picture_with_the_reason(self):
@@ -168,3 +168,28 @@ class TestScales:
     )
     def test_numbers_for_people(self, value, text):
         assert number(value) == text
+
+
+@pytest.mark.parametrize("name", ["bm25-with-rm3-and-a-neural_reranker.v2 second run of the group", "x" * 70, "short", "ein sehr langer Name mit Leerzeichen"])
+@pytest.mark.parametrize("draw", ["intervals", "boxes"])
+def test_a_rows_name_is_shown_whole_in_as_many_lines_as_it_needs(draw, name):
+    if draw == "intervals":
+        picture = points.intervals([points.Interval(name, 0.5), points.Interval("next", 0.4)], caption="c", x_label="x", what="run")
+    else:
+        rows = [points.Box(n, 1.0, 2.0, 3.0, 4.0, 5.0, 9) for n in (name, "next")]
+        picture = points.boxes(rows, caption="c", x_label="x", what="run")
+    labels = [text for text in ElementTree.fromstring(picture).iter(f"{SVG}text") if text.find(f"{SVG}title") is not None]
+    assert [text.find(f"{SVG}title").text for text in labels] == [name, "next"]
+    spans = labels[0].findall(f"{SVG}tspan")
+    shown = [span.text for span in spans] if spans else [labels[0].text]
+    assert "".join(shown).replace(" ", "") == name.replace(" ", "")
+    assert max(map(len, shown)) <= 24
+    last = float(spans[-1].get("y")) if spans else float(labels[0].get("y"))
+    assert float(labels[1].get("y")) - last >= 14  # the lines of two rows do not meet
+
+
+def test_a_matrix_tells_long_names_whole_on_asking():
+    names = ["a run with a very long name that goes on and on and on and on", "b"]
+    picture = matrices.matrix(names, names, [[1.0, 0.5], [0.5, 1.0]], caption="c", row_label="run", column_label="run")
+    tips = [title.text for text in ElementTree.fromstring(picture).iter(f"{SVG}text") for title in text.findall(f"{SVG}title")]
+    assert sorted(tips) == sorted(names * 2)
