@@ -63,7 +63,7 @@ def steps(collection: Collection) -> list[Step]:
             f"{topics['undecided']:,} to decide" if topics["undecided"] else f"{topics['removed']:,} removed" if topics["n"] else "after the topics",
             False,
         ),
-        ("runs", "Runs", "collection-runs", n_runs > 0, f"{n_runs:,} runs" if n_runs else "one file a system", False),
+        ("runs", "Runs", "collection-runs", n_runs > 0, f"{n_runs:,} runs" if n_runs else "one file a system", n_pools > 0),
         ("documents", "Documents", "collection-documents", files["n"] > 0, f"{files['documents']:,} documents" if files["n"] else "the texts to judge", False),
         ("qrels", "Qrels", "collection-qrels", n_qrels > 0, f"{n_qrels:,} qrels" if n_qrels else "earlier judgements or clicks", True),
         ("pools", "Pool", "collection-pools", n_pools > 0, f"{n_pools:,} pool{'s' if n_pools > 1 else ''}" if n_pools else "the pairs to judge", False),

@@ -151,7 +151,7 @@ def _read_files(upload: Upload, work: Work, folder: Path) -> Content:
             content.grades.append((part.name, read_qrels(feed, name=bare_name(part.name)[:200])))
     for part in parts.get("settings", []):
         content.suggested, unused = read_fira_config(part.path, name=part.name, **bound)
-        content.warnings += [f"{part.name}: {', '.join(unused)} has no counterpart and is left out"] if unused else []
+        content.warnings += [f"what {part.name} says of {', '.join(unused)} has no counterpart and is left out"] if unused else []
     for part in parts.get("pairs", []):
         known = {topic.topic for topic in content.topics} | set(upload.collection.topics.values_list("topic_id", flat=True))
         with uploads.reading(part, work, counted=False) as feed:
@@ -168,11 +168,11 @@ def _read_bundle(upload: Upload, work: Work, folder: Path) -> Content:
         bundle = read_bundle(feed, names, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
     content = Content(bundle.form, bundle.topics, upload.name, pairs=best_first(bundle.pairs), pairs_name=upload.name, warnings=bundle.warnings)
     if bundle.documents:
-        content.documents = Part(str(folder / "documents"), f"{bare_name(upload.name)}.documents.jsonl")
+        content.documents = Part(str(folder / "documents"), f"{_called(upload)}.documents.jsonl")
         with open(content.documents.path, "w", encoding="utf-8", newline="\n") as out:
             write_documents(bundle, out)
     if bundle.grades is not None:
-        name = f"{bundle.name or bare_name(upload.name)}"[:200]
+        name = (bundle.name or _called(upload))[:200]
         grades = bundle.grades
         content.grades = [(upload.name, Grades(name, grades.topics, grades.offsets, grades.documents, grades.grades, grades.warnings))]
     return content
@@ -189,29 +189,29 @@ def _inspect(upload: Upload, work: Work, content: Content) -> Coming:
         digest = documents.file_digest(content.documents.path, work)
         there = collection.document_files.filter(digest=digest).first()
         if there is not None:
-            warnings.append(f"{content.documents.name}: its documents are there already, as {there.name}")
+            warnings.append(f"the documents of {content.documents.name} are there already, as {there.name}")
         else:
             found = documents.inspect(content.documents, work)
             again = sum(int(np.isin(found.digests, other).sum()) for other in digests)
             digests = [*digests, found.digests]
             facts |= found.facts
-            warnings += [f"{content.documents.name}: {warning}" for warning in found.warnings]
+            warnings += [f"in {content.documents.name}: {warning}" for warning in found.warnings]
             if again:
                 hold.append(f"{again:,} documents are in an earlier file already; the earlier text is used")
     grades = []
     for name, one in content.grades:
         histogram, matched, more = qrels.described(one, collection, coming=[topic.topic for topic in content.topics], digests=digests)
-        held = [f"{name}: {warning}" for warning in more]
+        held = [f"in {name}: {warning}" for warning in more]
         facts[f"qrels {one.name}"] = len(one)
         facts |= {f"{one.name}: {what}": n for what, n in matched.items() if n and what != "kept topics it does not have"}
         taken = collection.qrels.filter(name=one.name).first()
         if taken is not None and taken.n_rows == len(one) and taken.grades == histogram:
-            warnings.append(f"{name}: qrels {one.name} are there already, with as many pairs of each grade, and stay as they are")
+            warnings.append(f"qrels {one.name} are there already, with as many pairs of each grade, and stay as they are")
             continue
         if taken is not None:
             raise Refused(f"other qrels with the name {one.name} are there already, from {taken.source_name}; delete those first")
         grades.append((name, one, histogram, [*one.warnings, *more]))
-        warnings += [f"{name}: {warning}" for warning in one.warnings]
+        warnings += [f"in {name}: {warning}" for warning in one.warnings]
         hold += held
     if content.pairs is not None:
         more_facts, held = _pairs_facts(collection, content, digests)
@@ -240,7 +240,7 @@ def _new_topics(collection: Collection, content: Content) -> tuple[list[Topic], 
         return [], facts, [], []
     topics.refuse_known(collection, new, content.topics_name)
     rows, more = topics.rows_of(collection, new)
-    return rows, {**more, **facts}, [], [f"{content.topics_name}: {warning}" for warning in topics.unknown_to_runs(collection, new)]
+    return rows, {**more, **facts}, [], [f"in {content.topics_name}: {warning}" for warning in topics.unknown_to_runs(collection, new)]
 
 
 def _pairs_facts(collection: Collection, content: Content, digests: list[Any]) -> tuple[dict[str, Any], list[str]]:
@@ -258,7 +258,7 @@ def _pairs_facts(collection: Collection, content: Content, digests: list[Any]) -
     if not len(without):
         return facts, []
     names = [one.decode("utf-8", "replace") for one in islice(without.tolist(), 5)]
-    return facts, [f"{content.pairs_name}: {len(without):,} documents are in no document file; their pairs wait for a text{examples(names)}"]
+    return facts, [f"in {content.pairs_name}: {len(without):,} documents are in no document file; their pairs wait for a text{examples(names)}"]
 
 
 def _same_pool(collection: Collection, pairs: Pairs) -> bool:
@@ -305,7 +305,7 @@ def _store_pool(upload: Upload, work: Work, content: Content) -> Pool | None:
     collection, pairs = upload.collection, content.pairs
     if pairs is None or _same_pool(collection, pairs):
         return None
-    wanted = str(work.parameters["options"].get("name") or f"Pairs of {bare_name(upload.name)}").strip()[:190]
+    wanted = str(work.parameters["options"].get("name") or f"Pairs of {_called(upload)}").strip()[:190]
     taken = set(collection.pools.values_list("name", flat=True))
     name = next(free for n in range(1, len(taken) + 2) if (free := wanted if n == 1 else f"{wanted} ({n})") not in taken)
     found = figures(pairs)
@@ -339,6 +339,14 @@ def _store_pool(upload: Upload, work: Work, content: Content) -> Pool | None:
     while batch := list(islice(entries, jobs.ROWS)):
         PoolEntry.objects.bulk_create(batch)
     return pool
+
+
+def _called(upload: Upload) -> str:
+    """The set's own name: its file's, without what says how it is packed."""
+    name = bare_name(upload.name)
+    for suffix in (".tgz", ".tar", ".zip"):
+        name = name.removesuffix(suffix) if name != suffix else name
+    return name
 
 
 def _ending(name: str) -> str:

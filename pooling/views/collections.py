@@ -14,7 +14,7 @@ from pooling.jobs import Refused
 from pooling.selectors import collections as selectors
 from pooling.services import collections as services
 
-KINDS = [("topics", "Topics"), ("run", "Runs"), ("documents", "Documents"), ("qrels", "Qrels"), ("set", "A whole set")]
+KINDS = [("topics", "Topics"), ("run", "Runs"), ("documents", "Documents"), ("qrels", "Qrels"), ("set", "Set")]
 KIND_OF_STEP = {"topics": "topics", "runs": "run", "documents": "documents", "qrels": "qrels"}
 
 

@@ -92,7 +92,8 @@ def test_a_pool_of_pairs_is_extended_by_a_run_and_keeps_who_judges_what(collecti
     assert job.state == "done", job.message
     entries = Pool.objects.get().entries.order_by("topic__topic_id", "docno").values_list("topic__topic_id", "docno", "best_rank", "everyone")
     assert list(entries) == [("1", "a", 0, True), ("1", "b", 1, False), ("1", "c", 2, False), ("2", "a", 0, False), ("2", "b", 0, True)]
-    assert kinds(draft)["1", "c"] == "normal" and kinds(draft)["1", "a"] == "everyone"
+    assert kinds(draft)["1", "c"] == "normal"
+    assert kinds(draft)["1", "a"] == "everyone"
 
 
 def test_the_pages_of_such_a_pool_and_its_entries_in_the_api(collection):
@@ -100,7 +101,8 @@ def test_the_pages_of_such_a_pool_and_its_entries_in_the_api(collection):
     client.force_login(collection.managers.get())
     pool = collection.pools.get()
     page = client.get(f"/collections/{collection.slug}/pools/{pool.pk}/").content.decode()
-    assert "The pairs of trip.zip: judgement-pairs.tsv" in page and page.count(">everyone<") == 2
+    assert "The pairs of trip.zip: judgement-pairs.tsv" in page
+    assert page.count(">everyone<") == 2
     assert client.get(f"/collections/{collection.slug}/pools/").status_code == 200
     entries = client.get(f"/api/v1/collections/{collection.slug}/pools/{pool.pk}/entries").json()["results"]
     assert [entry["everyone"] for entry in entries] == [True, True, False, False]

@@ -12,9 +12,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 
 from pooling.models import Collection, Job
+from pooling.selectors.collections import steps
 from pooling.services import sets
 from pooling.services.qrels import grades_of
 from tests.pooling.conftest import run
@@ -103,7 +105,9 @@ def test_an_inspection_reports_the_whole_set_and_keeps_nothing_but_the_upload(co
     assert (facts["topics"], facts["documents"], facts["qrels test"], facts["qrels dev"]) == (2, 3, 3, 2)
     assert job.report["stored"] is False
     assert any("README.md" in warning for warning in job.report["warnings"])
-    assert not collection.topics.exists() and not collection.document_files.exists() and not collection.qrels.exists()
+    assert not collection.topics.exists()
+    assert not collection.document_files.exists()
+    assert not collection.qrels.exists()
     assert collection.uploads.count() == 1
 
 
@@ -133,7 +137,8 @@ def test_a_set_is_completed_by_its_next_version_and_refused_when_nothing_is_new(
     job = bring("set", zipped(BEIR))
     assert job.state == "done", job.message
     assert sorted(collection.qrels.values_list("name", flat=True)) == ["dev", "test"]
-    assert collection.topics.count() == 2 and collection.document_files.count() == 1
+    assert collection.topics.count() == 2
+    assert collection.document_files.count() == 1
     assert "is there already" in bring("set", tarred(BEIR)).message
 
 
@@ -185,7 +190,8 @@ def test_bombs_are_refused_before_the_disk_is_full(pack, collection, bring, sett
     settings.MAX_UNPACKED_BYTES = 3_000_000
     with django_capture_on_commit_callbacks(execute=True):
         job = bring("set", pack(BEIR | {"small/corpus.jsonl": "\n" * 20_000_000}))
-    assert job.state == "failed" and "more than 3000000 bytes" in job.report["problems"][0]["problem"]
+    assert job.state == "failed"
+    assert "more than 3000000 bytes" in job.report["problems"][0]["problem"]
     nested = gzip.compress(("x" * 20_000_000).encode())
     with django_capture_on_commit_callbacks(execute=True):
         job = bring("set", pack({"queries.jsonl": QUERIES, "corpus.jsonl.gz": nested}))
@@ -201,7 +207,7 @@ def test_firas_files_become_topics_documents_and_a_pool_with_priorities(collecti
     assert facts["settings for a campaign"] == "target per annotator 30, judgements per pair 10, spans required, rotate text on"
     assert any("annotation_target_to_require_feedback" in warning for warning in job.report["warnings"])
     pool = collection.pools.get()
-    assert (pool.name, pool.source, pool.n_pairs) == ("Pairs of trip.zip", "trip.zip: judgement-pairs.tsv", 4)
+    assert (pool.name, pool.source, pool.n_pairs) == ("Pairs of trip", "trip.zip: judgement-pairs.tsv", 4)
     assert pool.suggested == {"target_per_annotator": 30, "judgements_per_pair": 10, "spans": "required", "rotate_text": True}
     rows = pool.entries.order_by("position").values_list("topic__topic_id", "docno", "priority", "everyone")
     assert list(rows) == [("2", "b", 0, True), ("1", "b", 5, False), ("1", "a", 1, False), ("2", "a", 1, False)]
@@ -230,7 +236,8 @@ def test_pairs_of_unknown_topics_are_refused_with_their_lines(collection, bring)
 )
 def test_settings_that_make_no_sense_are_refused(config, says, collection, bring):
     job = bring("set", zipped(FIRA | {"config.tsv": config}))
-    assert job.report["file"] == "config.tsv" and says in job.report["problems"][0]["problem"]
+    assert job.report["file"] == "config.tsv"
+    assert says in job.report["problems"][0]["problem"]
 
 
 def test_a_quepid_book_becomes_topics_documents_a_pool_and_qrels(collection, bring):
@@ -260,7 +267,8 @@ def test_a_book_that_is_none_is_refused(collection, bring):
 
 
 def test_umbrelas_two_shapes_are_read(collection, bring):
-    with_ids = {"query": {"text": "how long", "qid": "51"}, "candidates": [{"doc": {"segment": "ten days"}, "docid": "m1"}, {"doc": {"segment": "x"}, "docid": "m2"}]}
+    candidates = [{"doc": {"segment": "ten days"}, "docid": "m1"}, {"doc": {"segment": "x"}, "docid": "m2"}]
+    with_ids = {"query": {"text": "how long", "qid": "51"}, "candidates": candidates}
     direct = {"query": "how far", "candidates": ["two miles", {"doc": "three miles", "judgment": 2}]}
     job = bring("set", json.dumps(with_ids) + "\n" + json.dumps(direct) + "\n", name="umbrela.jsonl")
     assert job.state == "done", job.message
@@ -279,9 +287,11 @@ def test_the_command_takes_a_folder_into_a_new_collection(manager, own_storage, 
     os.chmod(tmp_path / "small", stat.S_IRWXU)
     call_command("import_set", str(tmp_path / "small"), new="My BEIR", user="manager")
     out = capsys.readouterr().out
-    assert "qrels test 3" in out and out.endswith("my-beir\n")
+    assert "qrels test 3" in out
+    assert out.endswith("my-beir\n")
     made = Collection.objects.get(slug="my-beir")
-    assert made.topics.count() == 2 and made.managers.get() == manager
+    assert made.topics.count() == 2
+    assert made.managers.get() == manager
     (tmp_path / "small" / "queries.jsonl").write_text("{")
     with pytest.raises(CommandError, match=r"queries.jsonl:1: not JSON"):
         call_command("import_set", str(tmp_path / "small"), new="Broken")
@@ -297,6 +307,24 @@ def test_the_command_takes_firas_files_with_their_texts(collection, tmp_path):
     call_command("import_set", str(tmp_path / "fira"), collection=collection.slug, name="Trip")
     pool = collection.pools.get()
     assert (pool.name, pool.missing_documents) == ("Trip", 0)
+
+
+def test_page_and_api_take_a_set(collection, manager, client):
+    client.force_login(manager)
+    file = SimpleUploadedFile("small.zip", zipped(BEIR))
+    answer = client.post(f"/collections/{collection.slug}/uploads", {"kind": "set", "file": file, "mode": "inspect"}, headers={"Accept": "application/json"})
+    assert answer.status_code == 201
+    inspected = run(Job.objects.get(kind="import set"))
+    assert inspected.report["facts"]["qrels test"] == 3
+    page = client.get(answer.json()["jobs"][0]["url"]).content.decode()
+    assert "BEIR folder" in page
+    assert "Import it" in page
+    body = {"kind": "set", "file": SimpleUploadedFile("trip.zip", zipped(FIRA)), "name": "Trip"}
+    answer = client.post(f"/api/v1/collections/{collection.slug}/uploads/", body)
+    assert answer.status_code == 202
+    assert run(Job.objects.get(pk=answer.json()["id"])).state == "done"
+    assert collection.pools.get().name == "Trip"
+    assert [step.key for step in steps(collection) if step.current] == []  # a pool of pairs needs no run
 
 
 def test_the_real_sample_of_firas_export(collection, bring, data_folder):
