@@ -32,7 +32,8 @@ class NewCampaignForm(forms.Form):
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         every = Collection.objects.all() if user.is_superuser else Collection.objects.filter(managers=user)
-        self.fields["collection"].queryset = every
+        chosen: Any = self.fields["collection"]  # a field that has a queryset
+        chosen.queryset = every
 
     def clean_name(self) -> str:
         name = self.cleaned_data["name"].strip()
@@ -47,7 +48,8 @@ class PoolForm(forms.Form):
 
     def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["pool"].queryset = Pool.objects.filter(
+        chosen: Any = self.fields["pool"]  # a field that has a queryset
+        chosen.queryset = Pool.objects.filter(
             collection=campaign.collection, n_pairs__gt=0
         )  # one that is being built has none yet
 
@@ -153,8 +155,9 @@ class RulesForm(forms.ModelForm):
             "gold_every": 2,
             "idle_seconds": 5,
         }.items():
-            self.fields[name].min_value = least
-            self.fields[name].widget.attrs["min"] = least
+            number: Any = self.fields[name]  # a field that has a least value
+            number.min_value = least
+            number.widget.attrs["min"] = least
         self.fields["lease_window"].widget.attrs["max"] = 10
 
     def clean(self) -> dict[str, Any]:

@@ -409,7 +409,8 @@ def main(
                         "work": f"claim, p95, while {MANAGERS} managers look, {vendor}",
                         "peer": "the same while nobody looks",
                         "ratio": p95(none) / p95(some),
-                        "note": f"p95 {p95(some):.1f} ms beside {p95(none):.1f} ms, median {statistics.median(some):.1f} beside {statistics.median(none):.1f} ms",
+                        "note": f"p95 {p95(some):.1f} ms beside {p95(none):.1f} ms, "
+                        f"median {statistics.median(some):.1f} beside {statistics.median(none):.1f} ms",
                     }
                 )
     return rows

@@ -28,7 +28,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, TypeVar
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AnonymousUser, User
 from django.db import OperationalError, connection, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce
@@ -101,7 +101,7 @@ def enqueue(
     parameters: dict[str, Any],
     *,
     label: str,
-    user: AbstractBaseUser | AnonymousUser | None,
+    user: User | AnonymousUser | None,
     collection: Collection | None = None,
     campaign_id: int | None = None,
 ) -> Job:
@@ -151,6 +151,12 @@ class Work:
     def parameters(self) -> dict[str, Any]:
         return self.job.parameters
 
+    @property
+    def campaign_id(self) -> int:
+        """Of a job of a campaign."""
+        assert self.job.campaign_id is not None, "a job of a campaign names it"
+        return self.job.campaign_id
+
     def progress(
         self, done: int | None = None, *, total: int | None = None, n_bytes: int | None = None, message: str | None = None, now: bool = False
     ) -> None:
@@ -184,7 +190,7 @@ class Work:
         with transaction.atomic():
             self._guarded(heartbeat=timezone.now())
             yield report
-            self._close(Job.State.DONE, report=report)
+            self._close(Job.State.DONE, report=report, message="")  # what the job was doing last says nothing any more
 
     def in_batches(self, rows: Iterable[T], write: Callable[[Sequence[T]], object], *, counted: bool = False) -> int:
         """Write rows in transactions small enough for people to work beside them. -> how many rows.

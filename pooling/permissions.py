@@ -9,11 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
-from django.http import Http404
+from django.http import Http404, HttpRequest
 
 from pooling.models import Collection, Job
+
+
+class SignedInRequest(HttpRequest):
+    """What a view behind `login_required` is given."""
+
+    user: User
+
 
 job_readers: list[Callable[[Any, Job], bool]] = []
 """Further rules (user, job) -> may see and cancel it, added by apps that know about campaigns."""

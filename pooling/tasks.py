@@ -14,7 +14,7 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_ready, worker_shutting_down
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AnonymousUser, User
 from django.db import DatabaseError, close_old_connections, connection, transaction
 from kombu.exceptions import OperationalError as BrokerError
 
@@ -45,7 +45,7 @@ def enqueue(
     parameters: dict[str, Any],
     *,
     label: str,
-    user: AbstractBaseUser | AnonymousUser | None,
+    user: User | AnonymousUser | None,
     collection: Collection | None = None,
     campaign_id: int | None = None,
 ) -> Job:

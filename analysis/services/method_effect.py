@@ -53,7 +53,7 @@ def why_some(under: dict[str, NDArray[np.float64]]) -> str:
 @jobs.kind(EFFECT, unit="runs", figures=True)
 def compute(work: Work) -> dict[str, Any]:
     """-> report: measures, systems, methods: [{name, labels, different, tau: [one a measure]}]"""
-    campaign = Campaign.objects.select_related("collection").get(pk=work.job.campaign_id)
+    campaign = Campaign.objects.select_related("collection").get(pk=work.campaign_id)
     table = counted_table(campaign)
     labels = {name: method(table) for name, method in METHODS.items()}
     runs = list(campaign.collection.runs.all())

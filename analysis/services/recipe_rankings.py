@@ -49,7 +49,7 @@ def latest_or_ask(campaign: Campaign, first: Recipe, second: Recipe, live: Live)
 @jobs.kind(COMPARE, unit="runs", figures=True)
 def compare(work: Work) -> dict[str, Any]:
     """-> report: systems, rankings (per scale and measure what `compared` says), and where there are none the reason"""
-    campaign = Campaign.objects.select_related("collection").get(pk=work.job.campaign_id)
+    campaign = Campaign.objects.select_related("collection").get(pk=work.campaign_id)
     found = {recipe.pk: recipe for recipe in campaign.recipes.all()}
     recipes = [found.get(work.parameters[key]) for key in ("first", "second")]
     if None in recipes:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.db.models import Count, F, Q, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
@@ -17,6 +19,7 @@ from annotation.permissions import managed_campaign
 from annotation.selectors.qualification import known_scores
 from annotation.services import campaigns
 from annotation.services.errors import CampaignError
+from pooling.permissions import SignedInRequest
 
 MOST_PROPOSALS, PER_PAGE = 12, 20
 KINDS = [
@@ -29,7 +32,7 @@ KINDS = [
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def page(request: HttpRequest, slug: str) -> HttpResponse:
+def page(request: SignedInRequest, slug: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
     if request.method == "POST":
         pair = get_object_or_404(Pair.objects.select_related("campaign", "entry"), campaign=campaign, pk=request.POST.get("pair") or 0)
@@ -85,7 +88,7 @@ def proposals(campaign: Campaign) -> list[Pair]:
         unanimous = ((labels.decision == 0) & (labels.label == grade) & ordinary).nonzero()[0][:per_grade]
         wanted |= {int(live.pairs.ids[live.table_pairs[pair]]): grade for pair in unanimous}
     found = campaign.pairs.filter(pk__in=list(wanted), kind=Pair.Kind.NORMAL).select_related("entry__topic", "entry__document")
-    pairs = sorted(found, key=lambda pair: (wanted[pair.pk], pair.position))
+    pairs: list[Any] = sorted(found, key=lambda pair: (wanted[pair.pk], pair.position))  # with the grade proposed
     for pair in pairs:
         pair.proposed = wanted[pair.pk]
     return pairs

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.db.models import Count
@@ -45,6 +47,7 @@ def audit(request: HttpRequest, slug: str) -> HttpResponse:
     if action:
         events = events.filter(action=action)
     page = Paginator(events, PER_PAGE).get_page(request.GET.get("page"))
+    event: Any
     for event in page:
         event.lines = [(key.replace("_", " "), _words(value)) for key, value in event.details.items() if value not in ("", None, [], {})]
     actions = campaign.audit.order_by("action").values_list("action", flat=True).distinct()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,13 +46,13 @@ def lsa(documents: Sequence[str], queries: Sequence[str], *, dimensions: int = 1
     return np.asarray(normalize(space.transform(vectorizer.transform(queries))) @ placed.T)
 
 
-SYSTEMS = {"BM25": bm25, "TF-IDF": tf_idf, "LSA": lsa}
+SYSTEMS: dict[str, Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]] = {"BM25": bm25, "TF-IDF": tf_idf, "LSA": lsa}
 
 
 def run_lines(tag: str, topics: Sequence[str], names: Sequence[str], scores: NDArray[np.float64], *, top: int = 100) -> list[str]:
     """A TREC run: for each topic the best `top` documents with a positive score."""
     lines = []
     for topic, row in zip(topics, scores, strict=True):
-        best = sorted(np.flatnonzero(row > 0), key=lambda i: (round(float(row[i]), 6), names[i]), reverse=True)[:top]
+        best = sorted(np.flatnonzero(row > 0).tolist(), key=lambda i: (round(float(row[i]), 6), names[i]), reverse=True)[:top]
         lines += [f"{topic} Q0 {names[i]} {rank} {row[i]:.6f} {tag}" for rank, i in enumerate(best, start=1)]
     return lines

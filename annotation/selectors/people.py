@@ -48,5 +48,5 @@ def my_campaigns(user: User) -> tuple[list[MyCampaign], list[Membership]]:
         for m in memberships.filter(role=Membership.Role.ANNOTATOR).exclude(campaign__state=Campaign.State.DRAFT)
     ]
     judging.sort(key=lambda card: (not card.may_judge, card.deadline is None, card.deadline or timezone.now(), card.campaign.name))
-    managing = list(memberships.filter(role=Membership.Role.MANAGER).order_by("-campaign__created_at"))
+    managing: list[Membership] = list(memberships.filter(role=Membership.Role.MANAGER).order_by("-campaign__created_at"))
     return judging, managing

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import AbstractBaseUser, User
+from django.contrib.auth.models import User
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.core.exceptions import ValidationError
 from django.core.mail import send_mail
@@ -220,7 +220,7 @@ class SignInLinks(PasswordResetTokenGenerator):
     key_salt = "annotation.services.people.SignInLinks"
     minutes = 30
 
-    def check_token(self, user: AbstractBaseUser | None, token: str | None) -> bool:
+    def check_token(self, user: User | None, token: str | None) -> bool:
         if not super().check_token(user, token):
             return False
         moment = int((token or "0").partition("-")[0], 36)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, cast
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.forms_campaign import (
     MOST_GRADES,
+    BaseScale,
     GuidelineForm,
     InvitationForm,
     NamesForm,
@@ -31,6 +34,7 @@ from annotation.services import campaigns as service
 from annotation.services import people
 from pooling.formats.errors import FormatError
 from pooling.formats.sets import settings_words
+from pooling.permissions import SignedInRequest
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ def _listed(words: list[str]) -> str:
 
 @login_required
 @require_safe
-def index(request: HttpRequest) -> HttpResponse:
+def index(request: SignedInRequest) -> HttpResponse:
     """All campaigns that the person manages."""
     mine = Campaign.objects.select_related("collection", "pool")
     if not request.user.is_superuser:
@@ -81,7 +85,7 @@ def index(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def new(request: HttpRequest) -> HttpResponse:
+def new(request: SignedInRequest) -> HttpResponse:
     if not may_create(request):
         raise PermissionDenied("Ask an administrator for the right to make campaigns.")
     form = NewCampaignForm(request.user, request.POST or None, initial={"collection": request.GET.get("collection")})
@@ -93,7 +97,7 @@ def new(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_safe
-def settings(request: HttpRequest, slug: str) -> HttpResponse:
+def settings(request: SignedInRequest, slug: str) -> HttpResponse:
     """Straight to the first step with something left to do, else to the rules."""
     campaign = managed_campaign(request, slug)
     first = next((step.key for step in steps_of(campaign) if step.missing), "rules")
@@ -102,21 +106,21 @@ def settings(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def step(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+def step(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
     if key not in PAGES:
         raise Http404("No such step.")
     return PAGES[key](request, campaign)
 
 
-def _page(request: HttpRequest, campaign: Campaign, key: str, context: dict[str, object], *, bad: bool = False) -> HttpResponse:
+def _page(request: SignedInRequest, campaign: Campaign, key: str, context: Mapping[str, object], *, bad: bool = False) -> HttpResponse:
     steps = steps_of(campaign)
     after = STEPS[STEPS.index(key) + 1] if key != STEPS[-1] else ""
     frame = {"campaign": campaign, "steps": steps, "key": key, "next_step": after, "tab": "settings"}
     return render(request, f"annotation/campaign_{key}.html", {**frame, **context}, status=400 if bad else 200)
 
 
-def _onward(request: HttpRequest, campaign: Campaign, key: str) -> HttpResponse:
+def _onward(request: SignedInRequest, campaign: Campaign, key: str) -> HttpResponse:
     """After saving: the next step while the campaign is made, the same page afterwards."""
     messages.success(request, "Saved.")
     if "onward" in request.POST and campaign.state == Campaign.State.DRAFT:
@@ -124,7 +128,7 @@ def _onward(request: HttpRequest, campaign: Campaign, key: str) -> HttpResponse:
     return redirect("campaign-step", campaign.slug, key)
 
 
-def _files(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+def _files(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     collection = campaign.collection
     removed = collection.topics.exclude(removed_reason="").count()
     counts = {
@@ -138,7 +142,7 @@ def _files(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     return _page(request, campaign, "files", counts)
 
 
-def _pool(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+def _pool(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     form = PoolForm(campaign, request.POST or None, initial={"pool": campaign.pool_id})
     if request.method == "POST" and form.is_valid():
         try:
@@ -149,7 +153,7 @@ def _pool(request: HttpRequest, campaign: Campaign) -> HttpResponse:
             form.add_error("pool", str(error))
         else:
             return _onward(request, campaign, "pool")
-    pools = list(campaign.collection.pools.filter(n_pairs__gt=0).prefetch_related("runs"))
+    pools: list[Any] = list(campaign.collection.pools.filter(n_pairs__gt=0).prefetch_related("runs"))
     for pool in pools:
         pool.n_judgements = pool.n_pairs * campaign.judgements_per_pair
         pool.suggestion = settings_words(pool.suggested) if campaign.state == Campaign.State.DRAFT else ""
@@ -158,7 +162,7 @@ def _pool(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     return _page(request, campaign, "pool", {"form": form, "pools": pools, "offered": offered}, bad=bool(form.errors))
 
 
-def _rules(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+def _rules(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     form = RulesForm(request.POST or None, instance=Campaign.objects.get(pk=campaign.pk))  # a copy: the form writes into its instance
     if request.method == "POST" and form.is_valid():
         try:
@@ -170,9 +174,9 @@ def _rules(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     return _page(request, campaign, "rules", {"form": form, "grades": campaign.scale}, bad=bool(form.errors))
 
 
-def _scale(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+def _scale(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     initial = [{**grade} for grade in campaign.scale] + [{} for _ in range(MOST_GRADES - len(campaign.scale))]
-    forms = ScaleFormSet(request.POST or None, initial=initial)
+    forms = cast(BaseScale, ScaleFormSet(request.POST or None, initial=initial))
     if request.method == "POST" and forms.is_valid():
         try:
             service.update_campaign(campaign, actor=request.user, scale=forms.scale())
@@ -182,7 +186,7 @@ def _scale(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     return _page(request, campaign, "scale", {"forms": forms, "n_shown": len(campaign.scale)}, bad=forms.is_bound)
 
 
-def _guidelines(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+def _guidelines(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     newest = campaign.guidelines.last()
     initial = {"text": newest.text if newest else STARTING_GUIDELINES, "consent_text": campaign.consent_text}
     form = GuidelineForm(request.POST or None, initial=initial)
@@ -198,7 +202,7 @@ def _guidelines(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     return _page(request, campaign, "guidelines", context, bad=bool(form.errors))
 
 
-def _people(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+def _people(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     action = request.POST.get("action", "")
     link_form = InvitationForm(request.POST if action == "link" else None)
     names_form = NamesForm(request.POST if action == "names" else None, request.FILES if action == "names" else None)
@@ -226,7 +230,7 @@ def _people(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         )
         messages.success(request, "The invitation is withdrawn.")
         return redirect("campaign-step", campaign.slug, "people")
-    invitations = list(campaign.invitations.filter(revoked_at=None).order_by("-created_at")[:500])
+    invitations: list[Any] = list(campaign.invitations.filter(revoked_at=None).order_by("-created_at")[:500])
     for invitation in invitations:
         invitation.address = request.build_absolute_uri(reverse("join", args=[invitation.token]))
     context = {
@@ -240,7 +244,7 @@ def _people(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     return _page(request, campaign, "people", context, bad=bad)
 
 
-def _open(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+def _open(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     pool = campaign.pool
     n_judgements = pool.n_pairs * campaign.judgements_per_pair if pool else 0
     context = {
@@ -258,7 +262,7 @@ PAGES = {"files": _files, "pool": _pool, "rules": _rules, "scale": _scale, "guid
 
 @login_required
 @require_POST
-def change_state(request: HttpRequest, slug: str) -> HttpResponse:
+def change_state(request: SignedInRequest, slug: str) -> HttpResponse:
     """Open, pause, resume or close."""
     campaign = managed_campaign(request, slug)
     action = request.POST.get("action", "")
@@ -282,7 +286,7 @@ def change_state(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_safe
-def guideline(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+def guideline(request: SignedInRequest, slug: str, number: int) -> HttpResponse:
     """One version of the guidelines, for members."""
     campaign = managed_campaign(request, slug)
     version = get_object_or_404(campaign.guidelines, number=number)
@@ -293,7 +297,7 @@ def guideline(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 
 @login_required
 @require_safe
-def invitation_links(request: HttpRequest, slug: str) -> HttpResponse:
+def invitation_links(request: SignedInRequest, slug: str) -> HttpResponse:
     """The open personal invitations as CSV: name, email, link, code."""
     campaign = managed_campaign(request, slug)
     response = HttpResponse(

@@ -22,6 +22,7 @@ from annotation.models import ApiTokenRow, Membership
 from annotation.permissions import may_create
 from annotation.selectors.people import my_campaigns
 from annotation.services import people
+from pooling.permissions import SignedInRequest
 
 MOST_FAILURES, FAILURE_SECONDS = 10, 300
 LINK_BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -66,7 +67,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
                 return HttpResponse(status=204) if wants_json else HttpResponseRedirect(_next(request))
     if wants_json:
         return JsonResponse(
-            {"error": {"code": "not_signed_in", "message": " ".join(form.non_field_errors()) or "Type user name and password."}}, status=400
+            {"error": {"code": "not_signed_in", "message": " ".join(map(str, form.non_field_errors())) or "Type user name and password."}}, status=400
         )
     if request.user.is_authenticated and request.method != "POST":
         return HttpResponseRedirect(_next(request))
@@ -137,21 +138,22 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         return render(request, "annotation/join_bad.html", {"reason": str(error)}, status=410)
     campaign = invitation.campaign
     form = None
-    if request.user.is_authenticated:
-        existing = Membership.objects.filter(campaign=campaign, user=request.user).first()
+    member = request.user if request.user.is_authenticated else None
+    if member is not None:
+        existing = Membership.objects.filter(campaign=campaign, user=member).first()
         if existing is not None:
             return redirect(_start_of(existing))
     else:
         form = RegisterForm(request.POST or None, initial={"email": invitation.email})
     if request.method == "POST" and (form is None or form.is_valid()):
-        user = request.user
         if form is not None:
-            user = people.register(
+            member = people.register(
                 username=form.cleaned_data["username"], password=form.cleaned_data["password"], email=form.cleaned_data["email"]
             )
-            _start_session(request, user)
+            _start_session(request, member)
+        assert member is not None, "who is not signed in has the form"
         try:
-            membership = people.join(invitation=invitation, user=user)
+            membership = people.join(invitation=invitation, user=member)
         except people.PeopleError as error:
             return render(request, "annotation/join_bad.html", {"reason": str(error)}, status=410)
         return redirect(_start_of(membership))
@@ -167,7 +169,7 @@ def _start_of(membership: Membership) -> str:
 @sensitive_post_parameters("current", "new")
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def account(request: HttpRequest) -> HttpResponse:
+def account(request: SignedInRequest) -> HttpResponse:
     user, profile = request.user, people.profile_of(request.user)
     action = request.POST.get("action", "")
     initial = {"email": user.email, "time_zone": profile.time_zone}

@@ -23,7 +23,7 @@ class CollectionSerializer(serializers.ModelSerializer):
 class JobSerializer(serializers.ModelSerializer):
     """state: queued, running, done, failed, cancelled. report: counts, warnings, the first 50 problems, what was made."""
 
-    collection = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    collection: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True)
     rows_per_second = serializers.SerializerMethodField(allow_null=True)
     bytes_per_second = serializers.SerializerMethodField(allow_null=True)
     share = serializers.SerializerMethodField(allow_null=True, help_text="0 to 1; null where it is not known")
@@ -136,7 +136,7 @@ class DocumentFileSerializer(serializers.ModelSerializer):
 class PoolSerializer(serializers.ModelSerializer):
     """built_at is null while the pool is being built. source, suggested: the file that named its pairs, and settings that came with it."""
 
-    runs = serializers.SlugRelatedField(slug_field="tag", many=True, read_only=True)
+    runs: Any = serializers.SlugRelatedField(slug_field="tag", many=True, read_only=True)
 
     class Meta:
         model = Pool

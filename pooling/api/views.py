@@ -84,7 +84,7 @@ class OneCollection(Door):
         found = self.collection(slug)
         serializer = shapes.CollectionSerializer(found, data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)
-        given = {"name": found.name, "description": found.description, "n_documents": found.n_documents}
+        given: dict[str, Any] = {"name": found.name, "description": found.description, "n_documents": found.n_documents}
         given.update({name: value for name, value in serializer.validated_data.items() if name in given})
         return Response(shapes.CollectionSerializer(collections.describe_collection(found, **given)).data)
 

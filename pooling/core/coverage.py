@@ -41,7 +41,7 @@ def left_out(pool: Pool, tags: Sequence[str], *, depth: int | None = None) -> ND
     depth = depth or pool.depth
     out = np.isin(pool.tags, list(tags))
     contributed = (pool.ranks > 0) & (pool.ranks <= depth)
-    return contributed[:, out].any(axis=1) & ~contributed[:, ~out].any(axis=1)
+    return np.asarray(contributed[:, out].any(axis=1) & ~contributed[:, ~out].any(axis=1))
 
 
 def leave_out_counts(pool: Pool, groups: Mapping[str, str] | None = None) -> dict[str, int]:

@@ -116,9 +116,10 @@ def _pooled(tags: list[str], tops: Sequence[Top], pools: Sequence[Pool], *, dept
         raise ValueError(f"depth {depth} is not from 1 to {DEEPEST}")
     if len(set(tags)) != len(tags):
         raise ValueError("two runs have one tag")
-    names = sorted({topic for part in (*tops, *pools) for topic in part.topics}, key=lambda topic: topic.encode("utf-8"))
+    parts: list[Top | Pool] = [*tops, *pools]
+    names = sorted({topic for part in parts for topic in part.topics}, key=lambda topic: topic.encode("utf-8"))
     index = {topic: i for i, topic in enumerate(names)}
-    width = max([8] + [part.documents.dtype.itemsize for part in (*tops, *pools)])
+    width = max([8] + [part.documents.dtype.itemsize for part in parts])
     of, words, ranks, owners = [], [], [], []
     for pool in pools:
         place = np.array([index[topic] for topic in pool.topics], np.int64)
@@ -162,14 +163,14 @@ def _pooled(tags: list[str], tops: Sequence[Top], pools: Sequence[Pool], *, dept
     everyone = np.zeros(n_pairs, bool)
     for pool in pools:
         if pool.everyone.any() or (pool.best_rank == 0).any():
-            place = {(pool.topics[t], d): k for k, (t, d) in enumerate(zip(pool.topic.tolist(), pool.documents.tolist(), strict=True))}
+            rows = {(pool.topics[t], d): k for k, (t, d) in enumerate(zip(pool.topic.tolist(), pool.documents.tolist(), strict=True))}
             documents = _documents(ids)
             for k in range(n_pairs):
-                row = place.get((names[int(topic[k])], documents[k]))
-                if row is not None:
-                    everyone[k] = pool.everyone[row]
+                at = rows.get((names[int(topic[k])], documents[k]))
+                if at is not None:
+                    everyone[k] = pool.everyone[at]
                     if best[k] == 0:
-                        priority[k] = pool.priority[row]
+                        priority[k] = pool.priority[at]
     arranged = _arranged(topic, best, priority, ids, n_topics=len(names), rng=rng)
     return Pool(
         depth=depth, tags=tags, topics=names, topic=topic[arranged].astype(np.int32), documents=_documents(ids[arranged]),

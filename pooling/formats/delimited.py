@@ -21,7 +21,8 @@ class Mistakes:
     """Problems of one file while it is read: the first 50, and how many."""
 
     def __init__(self, file: str) -> None:
-        self.file, self.first, self.count = file, [], 0
+        self.file, self.count = file, 0
+        self.first: list[Problem] = []
 
     def add(self, line: int | None, problem: str, expected: str, text: str = "") -> None:
         self.count += 1

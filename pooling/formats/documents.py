@@ -163,7 +163,8 @@ def _json(stream: Peeked, mistakes: Mistakes) -> Iterator[Document]:
 
 
 def _trec(stream: Peeked, mistakes: Mistakes) -> Iterator[Document]:
-    begin, parts, size = 0, [], 0
+    begin, size = 0, 0
+    parts: list[str] = []
     for line, text in lines(stream, name=mistakes.file):
         at = 0
         while True:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,7 +12,7 @@ class Growing:
     """An array that rows are added to, without a second copy at the end. Rows may have several words; narrower ones are widened by 0."""
 
     def __init__(self, dtype: type) -> None:
-        self._array = np.empty((0, 1), dtype)
+        self._array: NDArray[Any] = np.empty((0, 1), dtype)
         self._n = 0
         self.expected = 0
         """How many rows there will be, as far as is known."""

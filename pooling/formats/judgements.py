@@ -344,5 +344,9 @@ def _columns(called: str, judgements: Iterator[_Judgement], mistakes: Mistakes, 
     if 0 not in columns[3]:
         texts.append("no judgement has grade 0; if the scale of the file counts from 1, every pair is relevant at level 1")
     kinds = (np.int32, np.int32, np.int32, np.int16, np.float64, np.float64, np.bool_, np.bool_, np.int64)
-    arrays = [np.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
-    return Judgements(list(topics), list(documents), list(annotators), *arrays, warnings=texts, name=called)
+    arrays: Any = [np.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+    topic, document, annotator, grade, seconds, judged_at, excluded, gold, rows = arrays
+    return Judgements(
+        list(topics), list(documents), list(annotators), topic, document, annotator, grade, seconds, judged_at, excluded, gold, rows,
+        warnings=texts, name=called,
+    )  # fmt: skip

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.formats.cells import PAD, WORD, Rows, U, take_bytes
+from pooling.formats.cells import WORD, Rows, U, take_bytes
 
 ZEROS = U(0x3030303030303030)
 DOTS = U(0x2E2E2E2E2E2E2E2E)
@@ -95,7 +95,7 @@ def numbers(rows: Rows, column: int) -> tuple[NDArray[np.float64], NDArray[np.bo
     width = min(max(-(-int(lengths.max()) // 8) * 8, 8), 24)
     quick = (lengths > 0) & (lengths <= width)
     taken = take_bytes(rows.text, ends - width, width)
-    keep = _keep_last(width)[:, np.minimum(lengths, width)] if width < PAD else None
+    keep = _keep_last(width)[:, np.minimum(lengths, width)]
     n_words = width // 8
     words = [(taken[:, k] & keep[k]) | (ZEROS & ~keep[k]) for k in range(n_words)]
     n_decimals = np.zeros(n, np.uint64)
@@ -152,11 +152,11 @@ def numbers(rows: Rows, column: int) -> tuple[NDArray[np.float64], NDArray[np.bo
     for row in np.flatnonzero(~quick).tolist():
         token = rows.token(row, column)
         try:
-            value = float(token)
+            number = float(token)
         except ValueError:
-            value = np.nan
-        result[row] = value
-        readable[row] = np.isfinite(value) and b"_" not in token
+            number = np.nan
+        result[row] = number
+        readable[row] = np.isfinite(number) and b"_" not in token
     return result, readable
 
 

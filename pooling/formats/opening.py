@@ -24,7 +24,7 @@ import zstandard
 
 from pooling.formats.errors import FormatError
 
-Source = str | os.PathLike[str] | BinaryIO
+Source = str | os.PathLike[str] | BinaryIO | io.RawIOBase
 """A path, `-` for standard input, or an open binary file."""
 
 PIECE = 1 << 19

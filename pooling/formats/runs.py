@@ -138,8 +138,9 @@ class _Reading:
         self.words.extend(document_words)
         self.scores.extend(scores)
         self.ranks.extend(ranks)
-        first, last = int(rows.lines[0]), int(rows.lines[-1])
-        self.lines.append(range(first, last + 1) if last - first + 1 == len(rows) else np.asarray(rows.lines))
+        begin_line, last_line = int(rows.lines[0]), int(rows.lines[-1])
+        whole = last_line - begin_line + 1 == len(rows)
+        self.lines.append(range(begin_line, last_line + 1) if whole else np.asarray(rows.lines))
         self.note_topics(cells.strings(rows, 0))
         if not three:
             tag = cells.one_string(rows, 5)

@@ -245,8 +245,8 @@ def _delimited(stream: Peeked, head: bytes, mistakes: Mistakes) -> Iterator[Topi
         if len(cells) < 2:
             mistakes.add(line, "no tab", "`id<TAB>text`", table.delimiter.join(cells))
             continue
-        further = [cell.strip() for cell in cells[2:]]
-        yield Topic(cells[0].strip(), one_line(cells[1]), *further[:2], line=line)
+        description, narrative, *_ = [*(cell.strip() for cell in cells[2:]), "", ""]
+        yield Topic(cells[0].strip(), one_line(cells[1]), description, narrative, line=line)
 
 
 def _single_lines(stream: Peeked, mistakes: Mistakes) -> Iterator[Topic]:

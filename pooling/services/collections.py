@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -83,6 +84,11 @@ def delete_collection(collection: Collection) -> None:
         with transaction.atomic():
             collection.pools.all().delete()  # entries protect their topics
             collection.delete()
-            transaction.on_commit(lambda: [default_storage.delete(name) for name in files])
+            transaction.on_commit(partial(_delete_files, files))
     except ProtectedError:
         raise Refused("campaigns are built on this collection, so it stays with them") from None
+
+
+def _delete_files(names: Sequence[str]) -> None:
+    for name in names:
+        default_storage.delete(name)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import uuid
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -197,7 +198,7 @@ def store_documents(work: Work, collection: Collection, docnos: set[str]) -> int
         work.progress(0, total=there, message=f"reading texts from {file.name}", now=True)
         found: set[str] = set()
 
-        def rows(file: DocumentFile = file, there: int = there, found: set[str] = found) -> Iterator[Document]:
+        def rows(file: DocumentFile = file, there: int = there, found: set[str] = found, wanted: set[str] = wanted) -> Iterator[Document]:
             with uploads.reading(file, work, archives=True, counted=False) as feed:
                 for document in read_documents(feed, name=file.name, max_bytes=settings.MAX_UNPACKED_BYTES):
                     work.progress()
@@ -223,7 +224,8 @@ def row_of(collection: Collection, document: Read) -> Document:
 
 def stored_docnos(collection: Collection, docnos: set[str]) -> set[str]:
     """Those of `docnos` whose text is stored."""
-    names, there = sorted(docnos), set()
+    names = sorted(docnos)
+    there: set[str] = set()
     for begin in range(0, len(names), 500):
         some = names[begin : begin + 500]
         there.update(Document.objects.filter(collection=collection, docno__in=some).values_list("docno", flat=True))
@@ -245,4 +247,9 @@ def delete_document_file(file: DocumentFile) -> None:
             raise Refused("the collection's pools take their texts from its document files; delete the pools first")
         names = [name for name in (file.file.name, file.ids.name) if name]
         file.delete()
-        transaction.on_commit(lambda: [default_storage.delete(name) for name in names])
+        transaction.on_commit(partial(_delete_files, names))
+
+
+def _delete_files(names: Sequence[str]) -> None:
+    for name in names:
+        default_storage.delete(name)

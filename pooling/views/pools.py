@@ -120,7 +120,7 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         if action == "extend":
             form = ExtendForm(request.POST, pool=found)
             if not form.is_valid():
-                raise Refused("; ".join(f"{name}: {' '.join(errors)}" for name, errors in form.errors.items()))
+                raise Refused("; ".join(f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items()))
             job = services.ask_to_extend(found, runs=list(form.cleaned_data["runs"]), depth=form.cleaned_data["depth"], user=request.user)
         elif action == "fetch":
             job = services.ask_for_documents(found, user=request.user)

@@ -51,7 +51,7 @@ def check(request: HttpRequest, slug: str) -> HttpResponse:
                 messages.success(request, f"{n} topics decided.")
             else:
                 marked = {
-                    int(name.removeprefix("topic-")): value
+                    int(name.removeprefix("topic-")): str(value)
                     for name, value in request.POST.items()
                     if name.startswith("topic-") and name.removeprefix("topic-").isdecimal() and value in ("keep", "remove", "open")
                 }
@@ -60,17 +60,18 @@ def check(request: HttpRequest, slug: str) -> HttpResponse:
         except Refused as error:
             messages.error(request, f"Not done: {error}.")
         return redirect("collection-check", slug)
+    page = Paginator(topic_selectors.proposals(collection), 200).get_page(request.GET.get("page"))
+    topic_selectors.add_originals(collection, page.object_list)
     context = {
         "collection": collection,
         "tab": "check",
         "counts": topic_selectors.counts(collection),
-        "page": Paginator(topic_selectors.proposals(collection), 200).get_page(request.GET.get("page")),
+        "page": page,
         "level": topic_selectors.last_level(collection),
         "levels": services.LEVELS,
         "reasons": topic_selectors.open_reasons(collection),
         "activity": selectors.activity(collection, n_recent=0),
     }
-    topic_selectors.add_originals(collection, context["page"].object_list)
     return render(request, "pooling/topic_check.html", context)
 
 

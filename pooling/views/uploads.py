@@ -35,7 +35,7 @@ def _receive(request: HttpRequest, collection: Collection) -> HttpResponse:
     form = UploadForm(request.POST)
     files = request.FILES.getlist("file")
     if not form.is_valid():
-        return _answer(request, collection, error="; ".join(f"{name}: {' '.join(errors)}" for name, errors in form.errors.items()))
+        return _answer(request, collection, error="; ".join(f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items()))
     if not files:
         return _answer(request, collection, error="no file came with the request")
     jobs = []

@@ -41,7 +41,9 @@ def test_a_job_is_done_with_its_report_and_counts(do):
     jobs.run_job(job.pk)
     job = after(job)
     assert (job.state, job.report, job.progress, job.total, job.n_bytes, job.attempt) == ("done", {"rows": 3}, 3, 3, 30, 1)
-    assert job.started_at and job.finished_at and job.owner == ""
+    assert job.started_at
+    assert job.finished_at
+    assert job.owner == ""
 
 
 def test_a_job_that_is_done_or_running_elsewhere_is_not_begun_again(do):

@@ -30,7 +30,8 @@ def test_ratings_become_qrels_under_the_topics_ids(text, collection, bring):
     assert bring("qrels", text, name="case.csv").state == "done"
     grades = grades_of(collection.qrels.get())
     assert grades.topics == ["7", "8"]  # the first of two topics that differ in case
-    assert grades.documents.tolist() == [b"d1", b"d2", b"d9"] and grades.grades.tolist() == [3, 0, 1]
+    assert grades.documents.tolist() == [b"d1", b"d2", b"d9"]
+    assert grades.grades.tolist() == [3, 0, 1]
 
 
 def test_a_snapshot_becomes_a_run(collection, bring):
@@ -41,17 +42,20 @@ def test_a_snapshot_becomes_a_run(collection, bring):
     assert (run.tag, run.n_rows, run.n_topics) == ("My_snapshot", 3, 2)
     rankings = rankings_of(run)
     assert rankings.topics == ["7", "9"]  # the exact text goes before the one in another case
-    assert rankings.documents.tolist() == [b"d2", b"d1", b"d9"] and rankings.ranks.tolist() == [1, 2, 1]
+    assert rankings.documents.tolist() == [b"d2", b"d1", b"d9"]
+    assert rankings.ranks.tolist() == [1, 2, 1]
 
 
 def test_without_any_topic_that_fits_it_is_refused(collection, bring):
     assert "import the topics first" in bring("run", SNAPSHOT).message
     bring("topics", "1\tsomething else\n")
     assert "none of the 3 queries is the text of a topic: “red shoes”" in bring("qrels", RATINGS).message
-    assert not collection.qrels.exists() and not collection.runs.exists()
+    assert not collection.qrels.exists()
+    assert not collection.runs.exists()
 
 
 def test_a_bad_rating_is_refused_with_its_line(collection, bring):
     bring("topics", TOPICS)
     job = bring("qrels", RATINGS + "red shoes,d3,good\n")
-    assert job.report["problems"][0]["line"] == 7 and "rating 'good'" in job.report["problems"][0]["problem"]
+    assert job.report["problems"][0]["line"] == 7
+    assert "rating 'good'" in job.report["problems"][0]["problem"]
