@@ -16,12 +16,12 @@ FILES = {"runtime": ["requirements.txt"], "dev": ["requirements-dev.txt"]}
 OLDEST = (3, 11)
 
 
-def stop(sentence):
+def stop(sentence: str) -> None:
     sys.stderr.write("assay: " + sentence + "\n")
     raise SystemExit(1)
 
 
-def digest(names):
+def digest(names: "list[str]") -> str:
     content = hashlib.sha256(sys.version.encode())
     for name in names:
         with open(os.path.join(ROOT, name), "rb") as source:
@@ -29,7 +29,7 @@ def digest(names):
     return content.hexdigest()
 
 
-def run(command):
+def run(command: "list[str]") -> bool:
     """Run quietly; what it printed is shown only when it failed. -> whether it succeeded."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=ROOT)
     if done.returncode:
@@ -37,7 +37,7 @@ def run(command):
     return done.returncode == 0
 
 
-def make_environment():
+def make_environment() -> None:
     """A virtual environment, also where the system's Python comes without ensurepip."""
     if os.path.exists(PYTHON):
         return
@@ -46,16 +46,16 @@ def make_environment():
         stop("the virtual environment .venv could not be made; see above (on Debian: apt install python3-venv).")
 
 
-def has_module(module):
+def has_module(module: str) -> bool:
     return subprocess.run([PYTHON, "-c", "import " + module], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
 
 
-def quietly(command):
+def quietly(command: "list[str]") -> bool:
     environment = dict(os.environ, UV_SYSTEM_CERTS="1")  # as pip does where a company has a certificate authority of its own
     return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT, env=environment).returncode == 0
 
 
-def installer():
+def installer() -> "str | None":
     """uv where it can be had (seconds), else pip."""
     uv = os.path.join(VENV, "bin", "uv")
     if os.path.exists(uv):
@@ -67,7 +67,7 @@ def installer():
     return uv if os.path.exists(uv) else None
 
 
-def install(names):
+def install(names: "list[str]") -> None:
     print("Installing the requirements, once (a minute or so, from the package index) …", flush=True)
     arguments = []
     for name in names:
@@ -81,12 +81,13 @@ def install(names):
         stop("the requirements could not be installed; see above. Is the package index reachable?")
 
 
-def main():
+def main() -> None:
     kind = sys.argv[1] if len(sys.argv) > 1 else "runtime"
     if sys.version_info < OLDEST:
-        stop("Python %d.%d is too old; Assay needs Python 3.11 or newer (set PYTHON=/path/to/python3.11)." % sys.version_info[:2])
+        version = ".".join(map(str, sys.version_info[:2]))
+        stop("Python " + version + " is too old; Assay needs Python 3.11 or newer (set PYTHON=/path/to/python3.11).")
     if not os.access(ROOT, os.W_OK):
-        stop("the folder %s is read-only for you; clone Assay into a folder of your own." % ROOT)
+        stop("the folder " + ROOT + " is read-only for you; clone Assay into a folder of your own.")
     stamp = os.path.join(VENV, "installed-" + kind)
     wanted = digest(FILES[kind])
     try:
