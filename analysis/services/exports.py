@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -29,6 +30,7 @@ from pooling.formats.exports import (
     write_raw_judgements,
 )  # fmt: skip
 from pooling.formats.qrels import write_qrels
+from pooling.formats.quepid_tables import CaseQuery, RatedPair, write_detailed, write_general, write_ratings
 from pooling.models import Document
 from pooling.services.topics import kept_table, removed_table
 
@@ -191,6 +193,31 @@ def _snapshot(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
     write_quepid_snapshot(rows, out, name=campaign.pool.name, time=campaign.pool.created_at, spreadsheet=wanted.spreadsheet)
 
 
+def _rated(campaign: Campaign, wanted: Wanted) -> list[RatedPair]:
+    """Every pair of the campaign with its label, as one ranking a query: by best rank, then document id."""
+    grades = {(label.topic, label.document): label.grade for label in labels(campaign, wanted.choices).rows}
+    pairs = sorted(pair_texts(campaign), key=lambda p: (p["topic"], p["best_rank"], p["document"]))
+    return [
+        RatedPair(pair["text"], pair["document"], place, pair["title"] or "", grades.get((pair["topic"], pair["document"])))
+        for _, part in groupby(pairs, key=lambda p: p["topic"])
+        for place, pair in enumerate(part, 1)
+    ]
+
+
+def _ratings(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+    write_ratings(_rated(campaign, wanted), out, safe=harmless if wanted.spreadsheet else str)
+
+
+def _detailed(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+    write_detailed(_rated(campaign, wanted), out, case=campaign.name, safe=harmless if wanted.spreadsheet else str)
+
+
+def _general(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+    counts = Counter(pair["topic"] for pair in pair_texts(campaign))
+    topics = {pair["topic"]: CaseQuery(pair["text"], counts[pair["topic"]], pair["description"]) for pair in pair_texts(campaign)}
+    write_general(topics.values(), out, case=campaign.name, safe=harmless if wanted.spreadsheet else str)
+
+
 def write_documents(campaign: Campaign, out: IO[str], *, whole: bool = False) -> None:
     """The pool's stored documents as JSON lines, by id: BEIR's corpus; whole: with the further fields."""
     if campaign.pool is None:
@@ -302,6 +329,9 @@ EXPORTS = {
         Export(
             "quepid-snapshot", "Quepid snapshot", "The pool as a ranking, as CSV.", "quepid-snapshot.csv", CSV, _snapshot, ("spreadsheet",)
         ),
+        Export("quepid-ratings", "Quepid ratings", "Query, document and label of every pair, as CSV.", "quepid-ratings.csv", CSV, _ratings, SAFE),
+        Export("quepid-detailed", "Quepid case, detailed", "A row a pair: place, title, label.", "quepid-detailed.csv", CSV, _detailed, SAFE),
+        Export("quepid-general", "Quepid case, general", "A row a query.", "quepid-general.csv", CSV, _general, ("spreadsheet",)),
         Export(
             "crowd-kit", "crowd-kit", "Task, worker, label of the judgements that count, as CSV.", "crowd-kit.csv", CSV, _crowdkit, RULES
         ),

@@ -31,7 +31,7 @@ GROUPS = (
     ("For evaluation", ("qrels", "qrels-binary", "beir")),
     ("Labels and judgements", ("labels", "judgements", "excluded", "adjudications")),
     ("What was judged", ("pool", "topics", "topics-removed")),
-    ("For other tools", ("fira", "quepid-book", "quepid-snapshot", "crowd-kit")),
+    ("For other tools", ("fira", "quepid-book", "quepid-ratings", "quepid-snapshot", "quepid-detailed", "quepid-general", "crowd-kit")),
 )
 
 

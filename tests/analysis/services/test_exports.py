@@ -65,6 +65,19 @@ def test_what_is_excluded_too_fast_extra_superseded_or_without_grade_never_enter
     assert sum(len(pair["judgements"]) for pair in book["query_doc_pairs"]) == n_counted
 
 
+def test_quepids_tables_have_every_pair_and_the_label_of_those_that_have_one(campaign):
+    grades = {tuple(line.split()[::2]): line.split()[3] for line in GRADED.splitlines()}
+    rows = list(csv.DictReader(io.StringIO(text(campaign, "quepid-ratings"))))
+    topics = dict(campaign.collection.topics.values_list("text", "topic_id"))
+    assert {(topics[row["query"]], row["docid"]): row["rating"] for row in rows if row["rating"]} == grades
+    assert len(rows) == campaign.pairs.count()
+    detailed = list(csv.DictReader(io.StringIO(text(campaign, "quepid-detailed"))))
+    assert [(row["Query Text"], row["Doc ID"], row["Rating"]) for row in detailed] == [(row["query"], row["docid"], row["rating"]) for row in rows]
+    general = list(csv.DictReader(io.StringIO(text(campaign, "quepid-general"))))
+    assert sum(int(row["Count"]) for row in general) == campaign.pairs.count()
+    assert {row["Score"] for row in general} == {""}
+
+
 def test_every_revision_is_in_the_raw_judgements_and_each_that_does_not_count_has_its_reason(campaign):
     with_everything(campaign)
     rows = table(campaign, "judgements")

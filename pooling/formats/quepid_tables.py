@@ -1,0 +1,61 @@
+"""Tables that Quepid exports of a case, written with its exact headers: ratings (Basic), Detailed and General.
+
+`safe` is applied to every cell: `harmless` for spreadsheets, `str` otherwise.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable
+from typing import IO, NamedTuple
+
+RATINGS = ("query", "docid", "rating")
+DETAILED = ("Team Name", "Case Name", "Case ID", "Query Text", "Doc ID", "Doc Position", "Title", "Rating")
+GENERAL = (
+    *("Team Name", "Case Name", "Case ID", "Query Text", "Score", "Date Last Scored", "Count", "Information Need", "Notes", "Options"),
+)
+
+
+class RatedPair(NamedTuple):
+    """A pair of a case. position: from 1 within its query. rating: None where it has no label."""
+
+    query: str
+    document: str
+    position: int
+    title: str = ""
+    rating: int | None = None
+
+
+class CaseQuery(NamedTuple):
+    """A query of a case. count: its documents."""
+
+    query: str
+    count: int
+    information_need: str = ""
+
+
+def write_ratings(pairs: Iterable[RatedPair], out: IO[str], *, safe: Callable[[str], str] = str) -> None:
+    """`query,docid,rating`, a row for each pair; a pair without a label has an empty rating."""
+    _write(RATINGS, ((pair.query, pair.document, _cell(pair.rating)) for pair in pairs), out, safe)
+
+
+def write_detailed(pairs: Iterable[RatedPair], out: IO[str], *, case: str, case_id: int = 1, safe: Callable[[str], str] = str) -> None:
+    """A row for each pair with its place and title. There is no team: that column is empty."""
+    rows = (("", case, str(case_id), pair.query, pair.document, str(pair.position), pair.title, _cell(pair.rating)) for pair in pairs)
+    _write(DETAILED, rows, out, safe)
+
+
+def write_general(queries: Iterable[CaseQuery], out: IO[str], *, case: str, case_id: int = 1, safe: Callable[[str], str] = str) -> None:
+    """A row for each query. A pool is not scored, so score and its date are empty, never 0."""
+    rows = (("", case, str(case_id), query.query, "", "", str(query.count), query.information_need, "", "") for query in queries)
+    _write(GENERAL, rows, out, safe)
+
+
+def _write(header: tuple[str, ...], rows: Iterable[tuple[str, ...]], out: IO[str], safe: Callable[[str], str]) -> None:
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(header)
+    table.writerows([safe(cell) for cell in row] for row in rows)
+
+
+def _cell(value: int | None) -> str:
+    return "" if value is None else str(value)
