@@ -20,6 +20,7 @@ from analysis.core.labels import LabelTable
 from analysis.selectors import kept as files
 from analysis.selectors.judgements import NO_GRADE, STANDINGS, Rows, seconds_of
 from analysis.selectors.pairs import QUALIFICATION, Pairs, read_pairs
+from analysis.selectors.shared import forget_answers
 from annotation.models import AuditEvent, Campaign, Judgement, Membership
 
 T = TypeVar("T")
@@ -237,6 +238,7 @@ def age_everything() -> None:
     with _guard:
         for live in _kept.values():
             live.read_at = -1e9
+    forget_answers()
 
 
 def _audited(campaign: Campaign) -> int:

@@ -96,6 +96,12 @@ def shared(name: str, campaign: Campaign, compute: Callable[[], Any], *, fresh: 
         os.close(lock)
 
 
+def forget_answers() -> None:
+    """For tests and benchmarks."""
+    for path in folder().glob("*.json"):
+        path.unlink(missing_ok=True)
+
+
 def _computed(last: Answer | None, compute: Callable[[], Any]) -> Answer:
     moment = clock()
     value = json.loads(json.dumps(compute()))  # as everybody else will read it

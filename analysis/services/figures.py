@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from django.contrib.auth.models import User
 from django.utils import timezone
+from numpy.typing import NDArray
 
 from analysis.core.agreement.alpha import SubsetAlpha, alpha_by_group
 from analysis.core.agreement.report import ScaleAgreement, agreement_report
 from analysis.core.labels import LabelTable
-from analysis.selectors.judgements import Rows, read_rows, table_of
-from analysis.selectors.live import Live
+from analysis.selectors.live import Live, live_rows
 from annotation.models import Campaign
 from pooling import jobs
 from pooling.commandline import jsonable
@@ -94,8 +94,8 @@ def ask(campaign: Campaign, *, marks: list[int] | None = None, user: User | None
 def compute(work: Work) -> dict[str, Any]:
     """-> report: graded, binary (the keys of the command `agreement`), over_time, by_topic, by_length, by_guideline"""
     campaign = Campaign.objects.get(pk=work.job.campaign_id)
-    rows = read_rows(campaign)
-    table = table_of(rows, n_grades=len(campaign.scale))
+    live = live_rows(campaign, fresh=0.0)
+    table = live.table(len(campaign.scale))
     rng = np.random.default_rng(campaign.seed)
     work.progress(0, total=5, message="kappa and alpha", now=True)
     report = agreement_report(table, threshold=campaign.threshold, rng=rng, samples=SAMPLES)
@@ -110,13 +110,14 @@ def compute(work: Work) -> dict[str, Any]:
         for day, found in sorted(_alphas(table, days, rng).items())
     ]
     work.progress(2, total=5, message="alpha by topic")
-    by_topic = _named(_alphas(table, table.pair_topic, rng, fewest=FEWEST_PAIRS), lambda t: table.topics[t])
-    by_topic.sort(key=lambda row: (row["alpha"] is None, row["alpha"] or 0.0))
+    lowest = _lowest_topics(table, rng)
+    by_topic = _named(_alphas(table, lowest, rng, fewest=FEWEST_PAIRS), lambda t: table.topics[t])
+    by_topic.sort(key=lambda row: _lowest_first(row["alpha"]))
     work.progress(3, total=5, message="alpha by length")
-    lengths = _length_groups(rows, table)
+    lengths = _length_groups(live)
     by_length = _named(_alphas(table, lengths, rng, fewest=FEWEST_PAIRS), _length_name)
     work.progress(4, total=5, message="alpha by guidelines")
-    versions = _guideline_groups(rows, table)
+    versions = _guideline_groups(live)
     by_guideline = _named(_alphas(table, versions, rng, fewest=FEWEST_PAIRS), lambda v: f"version {v}" if v else "none")
     return jsonable(
         {
@@ -126,7 +127,7 @@ def compute(work: Work) -> dict[str, Any]:
             "n_labelled": report.n_labelled,
             "n_judgements": report.n_judgements,
             "over_time": over_time,
-            "by_topic": by_topic[:MOST_GROUPS],
+            "by_topic": by_topic,
             "by_length": by_length,
             "by_guideline": by_guideline,
             "seed": campaign.seed,
@@ -151,13 +152,13 @@ def _scale(one: ScaleAgreement) -> dict[str, Any]:
     }
 
 
-def _alphas(table: LabelTable, group: Any, rng: np.random.Generator, *, fewest: int = 2) -> dict[int, SubsetAlpha]:
+def _alphas(table: LabelTable, group: Any, rng: np.random.Generator, *, fewest: int = 2, samples: int = 200) -> dict[int, SubsetAlpha]:
     """Ordinal alpha of the groups with at least `fewest` pairs judged twice."""
     twice = table.judgements_per_pair > 1
     group = np.where(twice, group, -1)
     values, n = np.unique(group[group >= 0], return_counts=True)
     group = np.where(np.isin(group, values[n >= fewest]), group, -1)
-    return alpha_by_group(table, group, level="ordinal", rng=rng, samples=200)
+    return alpha_by_group(table, group, level="ordinal", rng=rng, samples=samples)
 
 
 def _alpha(found: SubsetAlpha) -> dict[str, Any]:
@@ -169,15 +170,20 @@ def _named(found: dict[int, SubsetAlpha], name: Any) -> list[dict[str, Any]]:
     return [{"name": name(group), **_alpha(alpha)} for group, alpha in sorted(found.items())]
 
 
-def _first_rows(rows: Rows, table: LabelTable) -> dict[tuple[str, str], int]:
-    kept = np.flatnonzero(rows.counts)
-    return {(rows.topics[rows.topic[i]], rows.documents[rows.document[i]]): i for i in kept.tolist()[::-1]}
+def _lowest_topics(table: LabelTable, rng: np.random.Generator) -> NDArray[np.int64]:
+    """(n_pairs) the topic, -1 unless it is one of the MOST_GROUPS with the lowest alpha: intervals of thousands would not be shown."""
+    found = _alphas(table, table.pair_topic, rng, fewest=FEWEST_PAIRS, samples=0)
+    shown = sorted(found, key=lambda t: (*_lowest_first(found[t].alpha), t))[:MOST_GROUPS]
+    return np.where(np.isin(table.pair_topic, shown), table.pair_topic, -1)
 
 
-def _length_groups(rows: Rows, table: LabelTable) -> Any:
-    first = _first_rows(rows, table)
-    words = np.array([rows.words[first[table.pair_ids(pair)]] for pair in range(table.n_pairs)], dtype=np.int64)
-    return np.digitize(words, [low for low, _ in LENGTHS[1:]]) if len(words) else words
+def _lowest_first(alpha: float) -> tuple[bool, float]:
+    """The undefined last."""
+    return bool(np.isnan(alpha)), 0.0 if np.isnan(alpha) else alpha
+
+
+def _length_groups(live: Live) -> Any:
+    return np.digitize(live.pairs.words[live.table_pairs], [low for low, _ in LENGTHS[1:]])
 
 
 def _length_name(group: int) -> str:
@@ -185,11 +191,10 @@ def _length_name(group: int) -> str:
     return f"{low} to {high - 1} words" if high else f"{low} words and more"
 
 
-def _guideline_groups(rows: Rows, table: LabelTable) -> Any:
+def _guideline_groups(live: Live) -> Any:
     """The version under which all judgements of the pair were made; -1 where they are of several."""
-    versions: dict[tuple[str, str], set[int]] = {}
-    for i in np.flatnonzero(rows.counts).tolist():
-        versions.setdefault((rows.topics[rows.topic[i]], rows.documents[rows.document[i]]), set()).add(int(rows.guideline[i]))
-    return np.array(
-        [next(iter(v)) if len(v := versions[table.pair_ids(pair)]) == 1 else -1 for pair in range(table.n_pairs)], dtype=np.int64
-    )
+    counts, size = live.rows.counts, len(live.pairs)
+    lowest, highest = np.full(size, np.iinfo(np.int32).max), np.full(size, -1)
+    np.minimum.at(lowest, live.pair[counts], live.rows.guideline[counts])
+    np.maximum.at(highest, live.pair[counts], live.rows.guideline[counts])
+    return np.where(lowest == highest, lowest, -1)[live.table_pairs]

@@ -102,8 +102,12 @@ def alpha_by_group(
     group: (n_pairs), negative: in none.
     """
     result = {}
-    for g in np.unique(group[group >= 0]).tolist():
-        counts = table.counts[group == g]
+    order = np.argsort(group, kind="stable")
+    groups, starts = np.unique(group[order], return_index=True)
+    for g, members in zip(groups.tolist(), np.split(order, starts[1:]), strict=False):  # of nothing, split makes one part
+        if g < 0:
+            continue
+        counts = table.counts[members]
         pairable = counts[counts.sum(axis=1) > 1]
         interval = alpha_interval(counts, level=level, rng=rng, samples=samples)
         result[g] = SubsetAlpha(krippendorff_alpha(counts, level=level), interval, len(pairable), int(pairable.sum()))

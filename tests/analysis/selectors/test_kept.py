@@ -53,7 +53,7 @@ def judged_campaign():
     campaign = make_campaign(n_topics=3, n_documents=4)
     people = [make_annotator(campaign) for _ in range(3)]
     for turn in range(15):
-        judge(people[turn % 3], turn % 4, active_ms=4000 + turn, wall_ms=6000)
+        judge(people[turn % 3], turn % 4)
     return campaign, people
 
 
@@ -172,12 +172,12 @@ def test_topped_up_figures_are_those_computed_from_scratch(seed, monkeypatch):
             assert figures(campaign) == from_scratch(campaign)
     assert_same(campaign)
     assert all(done.values()), done
-    assert len(read_rows(campaign)) > 15
+    assert read_rows(campaign).counts.sum() > 10
 
 
 def _do(event: str, campaign, person, rng: random.Random) -> bool:
     if event in ("judge", "fast", "cannot"):
-        seconds = {"active_ms": 200, "wall_ms": 250} if event == "fast" else {"active_ms": 5000, "wall_ms": 6000}
+        seconds = {"active_ms": 200, "wall_ms": 250} if event == "fast" else {}
         person.refresh_from_db()
         lease = scheduling.claim(person) if person.standing != "excluded" else None
         if lease is not None:
@@ -190,7 +190,7 @@ def _do(event: str, campaign, person, rng: random.Random) -> bool:
                 person,
                 judgement_id=rng.choice(own).pk,
                 key=uuid.uuid4(),
-                answer=Answer(grade=rng.randrange(4), active_ms=3000, wall_ms=4000),
+                answer=Answer(grade=rng.randrange(4)),
             )
         return bool(own)
     person.refresh_from_db()
