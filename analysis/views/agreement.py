@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from analysis.charts.lines import Line, lines
 from analysis.charts.matrices import matrix
 from analysis.charts.points import Interval, intervals
+from analysis.core.agreement.bands import CAVEAT, band
 from analysis.core.agreement.raters import confusion_matrix
 from analysis.selectors import disagreements
 from analysis.selectors.live import live_rows
@@ -24,6 +25,7 @@ from annotation.models import Pair
 from annotation.permissions import managed_campaign
 from annotation.services import judging
 from annotation.services.errors import CampaignError
+from pooling.permissions import SignedInRequest
 from pooling.tasks import send
 
 PER_PAGE = 25
@@ -31,7 +33,7 @@ PER_PAGE = 25
 
 @login_required
 @require_safe
-def page(request: HttpRequest, slug: str) -> HttpResponse:
+def page(request: SignedInRequest, slug: str) -> HttpResponse:
     """The quick figures are computed here; alpha's interval, the chance floor and what is by group come from a job, with their age."""
     campaign = managed_campaign(request, slug)
     live = live_rows(campaign)
@@ -116,7 +118,10 @@ def scale_view(heavy: dict[str, Any], key: str, title: str) -> dict[str, Any]:
             "where all pairs have equally many judgements",
         ),
     ]
-    return {"title": title, "rows": [{"name": n, "value": v, "reason": r or "undefined", "note": note} for n, v, r, note in rows]}
+    tiles = [{"name": n, "value": v, "reason": r or "undefined", "note": note} for n, v, r, note in rows]
+    for tile in tiles:
+        tile["band"] = band(tile["value"]) if "appa" in tile["name"] and "alpha" not in tile["name"] else None
+    return {"title": title, "rows": tiles, "caveat": CAVEAT}
 
 
 def alpha_over_time(heavy: dict[str, Any] | None) -> str:
@@ -151,7 +156,7 @@ def group_chart(heavy: dict[str, Any] | None, key: str, title: str, what: str) -
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def pair(request: HttpRequest, slug: str, pair_id: int) -> HttpResponse:
+def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
     """All judgements of one pair side by side; the POST adjudicates or takes the manager's label back."""
     campaign = managed_campaign(request, slug)
     found = get_object_or_404(
@@ -178,10 +183,11 @@ def pair(request: HttpRequest, slug: str, pair_id: int) -> HttpResponse:
 
 @login_required
 @require_POST
-def refresh(request: HttpRequest, slug: str) -> HttpResponse:
+def refresh(request: SignedInRequest, slug: str) -> HttpResponse:
     """Compute the slow figures anew, now."""
     campaign = managed_campaign(request, slug)
-    job = figures.ask(campaign, user=request.user)
+    live = live_rows(campaign)
+    job = figures.ask(campaign, marks=[live.newest, live.audit], user=request.user)
     if job is not None:
         send(job)
     return redirect("campaign-agreement", slug)

@@ -5,5 +5,6 @@ raters.py     whose grades are set against whose: labels, the others' labels, ev
 alpha.py      Krippendorff's alpha with its bootstrap interval
 fleiss.py     Fleiss' kappa and percent agreement
 report.py     all of it for a campaign, on the full scale and on two grades
+bands.py      words for kappa, by convention
 people.py     one annotator at a time: kappa with an interval, and what excluding somebody would change
 """

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from django.core.management.base import CommandParser
 
+from analysis.core.agreement.bands import CAVEAT, band
 from analysis.core.agreement.report import agreement_report
 from analysis.judged_files import add_judgement_options, dropped_rows, read_judged
 from analysis.results import annotator_json, scale_json
@@ -23,6 +24,8 @@ FIGURES = {
     "fleiss": "Fleiss' kappa",
     "percent": "agreeing pairs of judgements",
 }
+KAPPAS = {"mean_kappa", "mean_kappa_others", "mean_pairwise_kappa", "mean_pairwise_kappa_weighted", "fleiss"}
+"""Figures that have a word beside them."""
 
 
 class Command(FileCommand):
@@ -64,9 +67,12 @@ class Command(FileCommand):
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         graded, binary = result["graded"], result["binary"]
-        rows: list[list[Any]] = [[text, graded[name], binary[name]] for name, text in FIGURES.items()]
+        rows: list[list[Any]] = []
+        for name, text in FIGURES.items():
+            words = [(band(scale[name]) or "") if name in KAPPAS else "" for scale in (graded, binary)]
+            rows.append([text, graded[name], words[0], binary[name], words[1]])
         for bound, text in enumerate(("alpha, lower bound (95 %)", "alpha, upper bound (95 %)")):
-            rows.append([text, graded["alpha_ci"][bound], binary["alpha_ci"][bound]])
+            rows.append([text, graded["alpha_ci"][bound], "", binary["alpha_ci"][bound], ""])
         people = [
             [name, row["judgements"], row["kappa_graded"], row["kappa_graded_others"], row["kappa_binary"], row["kappa_binary_others"]]
             for name, row in result["annotators"].items()
@@ -81,7 +87,8 @@ class Command(FileCommand):
                 f"{result['judgements']} judgements of {result['pairs']} pairs by {len(people)} annotators; kappa linearly weighted and "
                 "alpha ordinal on the full scale",
                 "",
-                text_table(["", "graded", "binary"], rows),
+                text_table(["", "graded", "", "binary", ""], rows),
+                CAVEAT,
                 *reasons,
                 "",
                 text_table(["annotator", "judgements", "graded", "others", "binary", "others"], people),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import numpy as np
 import pytest
@@ -84,3 +85,17 @@ def test_the_readable_table_shows_the_floor_beside_kappa_and_why_a_figure_is_mis
     assert "the same by chance" in text
     assert "graded: Fleiss' kappa is undefined" in text
     assert "linearly weighted" in text
+
+
+def test_the_readable_table_has_words_beside_kappa_with_their_caveat(crossed):
+    out = io.StringIO()
+    call_command("agreement", crossed[0], "--bootstrap", "5", stdout=out, stderr=io.StringIO())
+    lines = {line.split("  ")[0]: line for line in out.getvalue().splitlines()}
+    result = run("agreement", crossed[0], "--bootstrap", "5")
+    names = {-1: "poor", 0: "slight", 1: "fair", 2: "moderate", 3: "substantial", 4: "almost perfect"}
+    for scale, at in (("graded", 0), ("binary", 1)):
+        kappa = result[scale]["mean_pairwise_kappa"]
+        word = names[-1 if kappa < 0 else max(0, -(-round(100 * kappa) // 20) - 1)]
+        assert re.split(r"\s{2,}", lines["mean kappa of two annotators"])[2 + 2 * at] == word
+    assert "Landis and Koch (1977), a convention" in out.getvalue()
+    assert "substantial" not in lines["Krippendorff's alpha"]
