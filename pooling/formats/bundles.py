@@ -25,6 +25,8 @@ from pooling.formats.pool import pool_of_pairs
 from pooling.formats.qrels import qrels_of_rows
 from pooling.formats.topics import Topic, json_lines, plain
 
+LOOKED_AT = 1 << 16
+"""Bytes of a file's head that tell umbrela's records from a book."""
 BOOK, UMBRELA = "Quepid book", "umbrela file"
 WITHOUT_TEXT = {*HEADLINES, "url", "link", "thumb", "thumb_options", "image", "image_options"}
 
@@ -70,7 +72,8 @@ def is_bundle(head: bytes) -> bool:
 
 
 def read_bundle(path: Source, names: TopicNames, *, name: str | None = None, max_bytes: int | None = None) -> Bundle:
-    """A Quepid book (`query_doc_pairs`) or umbrela's JSONL, whose query and candidates are objects with ids or plain text.
+    """A Quepid book (`query_doc_pairs`) or umbrela's JSONL, whose query and candidates are objects with ids or plain text, or
+    its results, one `query, passage, judgment` a line.
 
     A pair's grade is the most frequent one of its judges, the lowest of several most frequent ones.
     Refused: JSON of another shape, pairs without query or document, a pair twice, grades that are no whole number from 0.
@@ -79,7 +82,7 @@ def read_bundle(path: Source, names: TopicNames, *, name: str | None = None, max
     stream = Peeked(path, name=called, max_bytes=max_bytes)
     mistakes = Mistakes(called)
     building = _Building(called, names, mistakes)
-    if re.match(rb"\s*\{", stream.head) and b'"candidates"' not in stream.head:
+    if re.match(rb"\s*\{", stream.head) and not re.search(rb'"(candidates|passage)"', stream.head[:LOOKED_AT]):
         book = read_json(stream, called)
         pairs = book.get("query_doc_pairs") if isinstance(book, dict) else None
         if not isinstance(pairs, list):
@@ -104,6 +107,7 @@ class _Building:
         self.documents: dict[str, tuple[str, str, dict[str, str]]] = {}
         self.pairs: dict[tuple[str, str], int] = {}
         self.judged: dict[tuple[str, str], list[int]] = {}
+        self.n_documents: Counter[str] = Counter()
         self.counted: Counter[str] = Counter()
 
     def pair(self, line: int | None, place: str, topic: str, document: str, rank: int) -> bool:
@@ -112,6 +116,7 @@ class _Building:
             self.mistakes.add(line, f"{place}: document {document} is there twice for {text!r}", "each pair once")
             return False
         self.pairs[topic, document] = rank
+        self.n_documents[topic] += 1
         return True
 
     def document(self, document: str, title: str, text: str, fields: dict[str, str]) -> None:
@@ -198,6 +203,8 @@ def _fields(given: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
 def _umbrela(line: int, record: Any, found: _Building) -> None:
     query = record.get("query") if isinstance(record, dict) else None
     candidates = record.get("candidates") if isinstance(record, dict) else None
+    if isinstance(record, dict) and candidates is None and "passage" in record:  # what umbrela writes: one judged passage a line
+        candidates = [{**{key: record[key] for key in ("docid", "judgment") if key in record}, "doc": record["passage"]}]
     if not isinstance(query, (str, dict)) or not isinstance(candidates, list):
         found.mistakes.add(line, "a record without query or candidates", '{"query": ..., "candidates": [...]}')
         return
@@ -209,7 +216,7 @@ def _umbrela(line: int, record: Any, found: _Building) -> None:
     topic = found.names.of(text, own)
     if found.topics.setdefault(topic, Topic(topic, text, line=line)).text != text:
         found.mistakes.add(line, f"topic {topic} has another text than in line {found.topics[topic].line}", "one text for a topic", text)
-    for rank, candidate in enumerate(candidates, 1):
+    for rank, candidate in enumerate(candidates, 1 + found.n_documents[topic]):
         place = f"candidate {rank}"
         whole = candidate if isinstance(candidate, dict) else {"doc": candidate}
         doc = whole.get("doc", {})

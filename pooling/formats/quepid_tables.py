@@ -27,10 +27,10 @@ class RatedPair(NamedTuple):
 
 
 class CaseQuery(NamedTuple):
-    """A query of a case. count: its documents."""
+    """A query of a case and how many documents it has."""
 
     query: str
-    count: int
+    n_documents: int
     information_need: str = ""
 
 
@@ -47,7 +47,7 @@ def write_detailed(pairs: Iterable[RatedPair], out: IO[str], *, case: str, case_
 
 def write_general(queries: Iterable[CaseQuery], out: IO[str], *, case: str, case_id: int = 1, safe: Callable[[str], str] = str) -> None:
     """A row for each query. A pool is not scored, so score and its date are empty, never 0."""
-    rows = (("", case, str(case_id), query.query, "", "", str(query.count), query.information_need, "", "") for query in queries)
+    rows = (("", case, str(case_id), query.query, "", "", str(query.n_documents), query.information_need, "", "") for query in queries)
     _write(GENERAL, rows, out, safe)
 
 

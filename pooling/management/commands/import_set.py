@@ -81,6 +81,6 @@ def _pack(folder: Path, out: Any) -> None:
     found = [path for path in sorted(folder.rglob("*")) if path.is_file() and role_of(str(path.relative_to(folder))) is not None]
     if not found:
         raise Failed(f"{folder}: no file of a set: expected corpus.jsonl, queries.jsonl and qrels/, or documents.tsv, queries.tsv and judgement-pairs.tsv")
-    with tarfile.open(fileobj=out, mode="w", format=tarfile.GNU_FORMAT) as archive:
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.GNU_FORMAT, dereference=True) as archive:
         for path in found:
             archive.add(path, arcname=str(path.relative_to(folder)), recursive=False)

@@ -15,6 +15,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 
+from pooling.formats.exports import BookPair, write_quepid_book
 from pooling.models import Collection, Job
 from pooling.selectors.collections import steps
 from pooling.services import sets
@@ -277,6 +278,26 @@ def test_umbrelas_two_shapes_are_read(collection, bring):
     rows = collection.pools.get().entries.order_by("topic__topic_id", "best_rank").values_list("topic__topic_id", "best_rank", "document__text")
     assert list(rows) == [("51", 1, "ten days"), ("51", 2, "x"), ("q1", 1, "two miles"), ("q1", 2, "three miles")]
     assert grades_of(collection.qrels.get()).grades.tolist() == [2]
+
+
+def test_umbrelas_results_are_graded_pairs(collection, bring):
+    lines = [{"query": "how far", "passage": text, "judgment": grade, "reasoning": "x"} for text, grade in (("two miles", 3), ("the moon", 0))]
+    job = bring("set", "".join(json.dumps(line) + "\n" for line in lines), name="judged.jsonl")
+    assert job.state == "done", job.message
+    fetch(collection)
+    rows = collection.pools.get().entries.order_by("best_rank").values_list("topic__text", "document__text", "best_rank")
+    assert list(rows) == [("how far", "two miles", 1), ("how far", "the moon", 2)]
+    assert sorted(grades_of(collection.qrels.get()).grades.tolist()) == [0, 3]
+
+
+def test_a_book_that_we_export_comes_in_again(collection, bring):
+    judged = [BookPair("hats", "d1", 1, {"title": "A hat"}, "hats to wear", "", [("a@x", 2, ""), ("b@x", 2, "")]), BookPair("hats", "d2", None)]
+    out = io.StringIO()
+    write_quepid_book("Hats", judged, out, grades=["no", "some", "yes"])
+    assert bring("set", out.getvalue(), name="book.json").state == "done"
+    assert collection.topics.values_list("topic_id", "text", "description").get() == ("q1", "hats", "hats to wear")
+    grades = grades_of(collection.qrels.get(name="Hats"))
+    assert (grades.documents.tolist(), grades.grades.tolist()) == ([b"d1"], [2])
 
 
 def test_the_command_takes_a_folder_into_a_new_collection(manager, own_storage, tmp_path, capsys):
