@@ -13,7 +13,7 @@ APPS = {"pooling": {"annotation", "analysis", "config"}, "annotation": {"analysi
 """app -> what it may not import (config -> analysis -> annotation -> pooling)."""
 FRAMEWORK = {"django", "celery", "kombu", "rest_framework", "redis", "psycopg", "config"}
 PURE = [*ROOT.glob("*/core"), ROOT / "pooling" / "formats"]
-LONGEST = 500
+LONGEST = 400
 """Lines of a file beyond which it should be split by noun."""
 
 

@@ -18,7 +18,8 @@ from analysis.report_forms import ReportForm
 from analysis.reports.archive import archive
 from analysis.reports.kinds import KINDS
 from analysis.reports.pictures import pictures_of
-from analysis.reports.tables import Table, tables_of, to_csv, to_latex
+from analysis.reports.tables import tables_of
+from analysis.reports.tabular import Table, to_csv, to_latex
 from analysis.selectors.reports import kin_of, my_reports, result_of, visible_report
 from analysis.services import reports
 from annotation.models import Campaign

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from analysis.reports.tables import Table, latex_text, short, to_csv, to_latex
+from analysis.reports.tabular import Table, latex_text, short, to_csv, to_latex
 
 HOSTILE = Table(
     "hostile",

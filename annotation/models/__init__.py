@@ -1,0 +1,26 @@
+"""Campaigns, the people in them, leases, judgements and what managers decide about them."""
+
+from annotation.models.audit import AuditEvent
+from annotation.models.campaigns import Campaign, GuidelineVersion, completion_code, default_scale
+from annotation.models.judgements import Judgement, Lease, Pair, Skip
+from annotation.models.members import Feedback, Invitation, Membership, Message, invite_token
+from annotation.models.profiles import ApiTokenRow, Profile
+
+__all__ = [
+    "ApiTokenRow",
+    "AuditEvent",
+    "Campaign",
+    "Feedback",
+    "GuidelineVersion",
+    "Invitation",
+    "Judgement",
+    "Lease",
+    "Membership",
+    "Message",
+    "Pair",
+    "Profile",
+    "Skip",
+    "completion_code",
+    "default_scale",
+    "invite_token",
+]

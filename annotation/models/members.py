@@ -1,0 +1,115 @@
+"""The people in a campaign, how they come in, and what they and managers write."""
+
+from __future__ import annotations
+
+import secrets
+
+from django.conf import settings
+from django.db import models
+
+from annotation.models.campaigns import Campaign
+
+
+def invite_token() -> str:
+    return secrets.token_urlsafe(24)
+
+
+class Membership(models.Model):
+    """One person's role in one campaign. Annotators appear under their pseudonym wherever data leave the campaign."""
+
+    class Role(models.TextChoices):
+        MANAGER = "manager"
+        ANNOTATOR = "annotator"
+
+    class Standing(models.TextChoices):
+        ACTIVE = "active"
+        PAUSED = "paused"
+        EXCLUDED = "excluded"
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role)
+    pseudonym = models.CharField(max_length=60)
+    standing = models.CharField(max_length=10, choices=Standing, default=Standing.ACTIVE)
+    standing_reason = models.TextField(blank=True, help_text="why paused or excluded; shown to the annotator when paused")
+    target = models.PositiveIntegerField(null=True, blank=True, help_text="own target; empty: the campaign's")
+    daily_limit = models.PositiveIntegerField(null=True, blank=True)
+    topic_ids = models.JSONField(default=list, blank=True, help_text="rows of Topic this annotator may judge; empty: all")
+    consented_at = models.DateTimeField(null=True, blank=True)
+    guideline_read = models.PositiveIntegerField(default=0, help_text="last guideline version acknowledged")
+    qualified_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    last_seen = models.DateTimeField(null=True, blank=True)
+    simulated = models.BooleanField(default=False)
+    seed = models.BigIntegerField(default=0, help_text="spreads gold and everyone pairs unpredictably over this annotator's sequence")
+    n_counted = models.PositiveIntegerField(default=0, help_text="pairs with a submitted judgement, kept by the services")
+    current_topic_id = models.BigIntegerField(null=True, blank=True, help_text="the topic of the current block")
+    block_served = models.PositiveIntegerField(default=0)
+    n_served = models.PositiveIntegerField(default=0)
+    joined_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "user"], name="one_membership_per_person"),
+            models.UniqueConstraint(fields=["campaign", "pseudonym"], name="one_person_per_pseudonym"),
+        ]
+
+    def __str__(self) -> str:
+        return self.pseudonym
+
+    @property
+    def goal(self) -> int | None:
+        """The annotator's own target, else the campaign's (with `campaign` loaded); None for no target."""
+        return (self.campaign.target_per_annotator if self.target is None else self.target) or None
+
+    @property
+    def day_limit(self) -> int | None:
+        """The annotator's own daily limit, else the campaign's; None for no limit."""
+        return self.campaign.daily_limit if self.daily_limit is None else self.daily_limit
+
+
+class Invitation(models.Model):
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="invitations")
+    role = models.CharField(max_length=10, choices=Membership.Role, default=Membership.Role.ANNOTATOR)
+    token = models.CharField(max_length=64, unique=True, default=invite_token)
+    code = models.CharField(max_length=20, unique=True, null=True, blank=True, help_text="short code to type in")
+    name = models.CharField(max_length=200, blank=True, help_text="the person for whom it is, if for one")
+    email = models.EmailField(blank=True)
+    max_uses = models.PositiveIntegerField(null=True, blank=True)
+    n_uses = models.PositiveIntegerField(default=0)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.name or self.token[:6]
+
+
+class Feedback(models.Model):
+    class Score(models.TextChoices):
+        VERY_GOOD = "VERY_GOOD", "Very good"
+        GOOD = "GOOD", "Good"
+        DECENT = "DECENT", "Decent"
+        DONT_LIKE_IT = "DONT_LIKE_IT", "Don't like it"
+
+    membership = models.OneToOneField(Membership, on_delete=models.CASCADE, related_name="feedback")
+    score = models.CharField(max_length=20, choices=Score)
+    text = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.get_score_display()
+
+
+class Message(models.Model):
+    """A manager's message to an annotator, shown on the judging page until read."""
+
+    membership = models.ForeignKey(Membership, on_delete=models.CASCADE, related_name="messages")
+    text = models.TextField()
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    read_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return self.text[:40]
