@@ -90,6 +90,11 @@ def _slots(campaign: Campaign, live: Live) -> Slots:
     return Slots(counted, needed, unjudgeable)
 
 
+def of_slots(live: Live) -> NDArray[np.bool_]:
+    """(n) of each row whether it counts towards what is needed: a counted judgement of an ordinary pair, not of gold."""
+    return live.rows.counts & live.pairs.normal[live.pair]
+
+
 def progress(campaign: Campaign, *, live: Live | None = None) -> Progress:
     """In a number of queries that depends neither on the annotators nor on the pairs."""
     live = live or live_rows(campaign)
@@ -108,7 +113,7 @@ def progress(campaign: Campaign, *, live: Live | None = None) -> Progress:
     moments = live.rows.judged_at[live.rows.counts]
     seconds = now.timestamp()
     remaining = needed - counted
-    ahead = forecast(moments, remaining=remaining, now=seconds, rng=np.random.default_rng(campaign.seed))
+    ahead = forecast(live.rows.judged_at[of_slots(live)], remaining=remaining, now=seconds, rng=np.random.default_rng(campaign.seed))
     return Progress(
         needed=needed,
         counted=counted,

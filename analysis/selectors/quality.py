@@ -34,6 +34,7 @@ class Person:
     median_by_grade: list[float | None]
     shares: list[float | None]
     shares_of_others: list[float | None]
+    n_of_others: int
     agreement: LeaveOneOut | None
     gold: Score | None
     qualification: Score | None
@@ -170,7 +171,7 @@ def _person(
         shares=own_counts / n if n else own_counts,
         cohort_shares=others_counts / others_counts.sum() if others_counts.sum() else others_counts,
         confusion=agreement.confusion if agreement else np.zeros_like(all_confusion),
-        cohort_confusion=all_confusion - (agreement.confusion if agreement else 0),
+        cohort_confusion=all_confusion - agreement.confusion if agreement else all_confusion,
         gold_right=gold.right if gold else 0,
         gold_judged=gold.judged if gold else 0,
     )
@@ -186,6 +187,7 @@ def _person(
         median_by_grade=own.median_by_grade,
         shares=_shares(own_counts),
         shares_of_others=_shares(others_counts),
+        n_of_others=int(others_counts.sum()),
         agreement=agreement,
         gold=gold,
         qualification=known.get("qualification"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from django.contrib.auth.models import User
 
+from analysis.core.agreement.alpha import krippendorff_alpha
 from analysis.core.agreement.people import what_if_excluded
 from analysis.selectors.judgements import counted_table
 from analysis.services.system_rankings import TOO_FEW_RUNS, compared, means_under
@@ -31,10 +33,13 @@ def ask_what_exclusion_changes(campaign: Campaign, annotators: list[str], *, use
 
 @jobs.kind(EXCLUSION, unit="runs")
 def preview_exclusion(work: Work) -> dict[str, Any]:
-    """-> report: judgements, pairs without label, changes (the first hundred), and what `compared` says of the systems"""
-    campaign = Campaign.objects.select_related("collection").get(pk=work.job.campaign_id)
+    """-> report: alpha (ordinal, before and after; None: undefined), judgements, pairs without label, changes (the first hundred),
+    and what `compared` says of the systems"""
+    campaign = Campaign.objects.select_related("collection").get(pk=work.campaign_id)
     what = what_if_excluded(counted_table(campaign), work.parameters["annotators"])
+    tables = (what.before.table, what.after.table)
     report: dict[str, Any] = {
+        "alpha": [_or_none(krippendorff_alpha(table.counts, level="ordinal")) for table in tables],
         "annotators": what.annotators,
         "judgements": what.n_judgements,
         "labels_before": what.before.n_labelled,
@@ -56,3 +61,7 @@ def preview_exclusion(work: Work) -> dict[str, Any]:
     before, after = means_under(work, runs, qrels, levels=[campaign.threshold] * 2)
     rankings = compared(before, after, [run.tag for run in runs], names=("the labels now", "the labels without them"))
     return report | {"rankings": rankings, "systems": len(runs)}
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -76,9 +76,9 @@ def keep_alpha(campaign: Campaign, live: Live) -> Job | None:
     newest = latest(campaign)
     if not live.rows.counts.any():
         return None
-    if newest is not None and newest.finished_at is not None:
-        if newest.parameters.get("marks") == [live.newest, live.audit] or timezone.now() - newest.finished_at < OLD:
-            return None
+    known = newest is not None and newest.parameters.get("marks") == [live.newest, live.audit]
+    if newest is not None and newest.finished_at is not None and (known or timezone.now() - newest.finished_at < OLD):
+        return None
     return ask(campaign, marks=[live.newest, live.audit])
 
 
@@ -93,7 +93,7 @@ def ask(campaign: Campaign, *, marks: list[int] | None = None, user: User | None
 @jobs.kind(AGREEMENT, unit="steps", figures=True)
 def compute(work: Work) -> dict[str, Any]:
     """-> report: graded, binary (the keys of the command `agreement`), over_time, by_topic, by_length, by_guideline"""
-    campaign = Campaign.objects.get(pk=work.job.campaign_id)
+    campaign = Campaign.objects.get(pk=work.campaign_id)
     live = live_rows(campaign, fresh=0.0)
     table = live.table(len(campaign.scale))
     rng = np.random.default_rng(campaign.seed)

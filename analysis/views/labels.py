@@ -80,7 +80,7 @@ def table_1_numbers(campaign: Campaign, live: Live) -> CampaignStatistics:
 def rulings_of(campaign: Campaign) -> dict[tuple[str, str], int]:
     """(topic id, document id) -> the manager's own label."""
     rows = campaign.pairs.filter(adjudicated_grade__isnull=False).values_list("entry__topic__topic_id", "entry__docno", "adjudicated_grade")
-    return {(topic, docno): grade for topic, docno, grade in rows}
+    return {(topic, docno): grade for topic, docno, grade in rows if grade is not None}
 
 
 def figure_1(labels: Aggregation, names: list[str], caption: str) -> str:
@@ -119,7 +119,7 @@ def table_1(found: CampaignStatistics, names: list[str]) -> list[tuple[str, str]
     rows += [
         ("Annotators", text(found.annotators)),
         ("Judgements per annotator", text(found.per_annotator, 1)),
-        ("Complete down to rank", text(found.complete_depth)),
+        ("Complete down to rank", text(found.complete_depth) if found.complete_depth != 0 else "none: the first is not complete"),
         ("Relevant share of the labels", text(found.relevant_share * 100, 1, " %")),
     ]
     return rows

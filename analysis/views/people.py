@@ -9,7 +9,7 @@ import numpy as np
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -28,6 +28,7 @@ from annotation.services import qualification, standing
 from annotation.services.errors import CampaignError
 from annotation.services.people import send_message
 from pooling.models import Job
+from pooling.permissions import SignedInRequest
 from pooling.tasks import send
 
 PER_PAGE = 25
@@ -35,7 +36,7 @@ PER_PAGE = 25
 
 @login_required
 @require_safe
-def index(request: HttpRequest, slug: str) -> HttpResponse:
+def index(request: SignedInRequest, slug: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
     everybody = people(campaign)
     names = [grade["name"] for grade in campaign.scale]
@@ -87,7 +88,7 @@ def person_of(campaign: Campaign, pseudonym: str) -> Person:
 
 @login_required
 @require_safe
-def person(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
+def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
     found = person_of(campaign, pseudonym)
     live = live_rows(campaign)
@@ -133,12 +134,12 @@ def person(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
 
 def shares_chart(person: Person, names: list[str]) -> str:
     """The annotator's grades over those of all others, who judged other pairs in part."""
-    rows = [(person.membership.pseudonym, person.shares), ("the others", person.shares_of_others)]
-    shown = [(name, shares) for name, shares in rows if None not in shares]
+    rows = [(person.membership.pseudonym, person.n, person.shares), ("the others", person.n_of_others, person.shares_of_others)]
+    shown = [(name, n, shares) for name, n, shares in rows if n]
     return stacked(
-        [name for name, _ in shown],
-        [(name, [100 * (shares[g] or 0.0) for _, shares in shown]) for g, name in enumerate(names)],
-        caption=f"Grades of {person.membership.pseudonym} beside those of all others, in per cent",
+        [name for name, _, _ in shown],
+        [(name, [n * (shares[g] or 0.0) for _, n, shares in shown]) for g, name in enumerate(names)],
+        caption=f"Grades of {person.membership.pseudonym} beside those of all others",
         what="annotator",
         reason="Nobody has judged yet.",
     )
@@ -146,7 +147,7 @@ def shares_chart(person: Person, names: list[str]) -> str:
 
 @login_required
 @require_POST
-def act(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
+def act(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
     """Message, pause, resume, include again, let in; or ask what an exclusion would change."""
     campaign = managed_campaign(request, slug)
     member = get_object_or_404(Membership.objects.select_related("campaign", "user"), campaign=campaign, pseudonym=pseudonym, role="annotator")
@@ -180,7 +181,7 @@ def act(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def exclude(request: HttpRequest, slug: str, pseudonym: str, job_id: int) -> HttpResponse:
+def exclude(request: SignedInRequest, slug: str, pseudonym: str, job_id: int) -> HttpResponse:
     """What excluding would change; the POST does it, with a reason."""
     campaign = managed_campaign(request, slug)
     member = get_object_or_404(Membership.objects.select_related("campaign", "user"), campaign=campaign, pseudonym=pseudonym, role="annotator")

@@ -117,7 +117,7 @@ def pace_chart(live: Live) -> SafeString:
 
 def burn_up(campaign: Campaign, live: Live, now: selectors.Progress) -> SafeString:
     """Judgements made over time, and the forecast with its interval up to the need."""
-    made = np.sort(live.rows.judged_at[live.rows.counts])
+    made = np.sort(live.rows.judged_at[selectors.of_slots(live)])
     caption = "Judgements made, and forecast with its 95 % interval"
     if not len(made):
         return mark_safe(lines([], caption=caption, x_label="", y_label="", reason="Nobody has judged yet."))

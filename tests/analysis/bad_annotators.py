@@ -12,25 +12,35 @@ from django.utils import timezone
 from annotation.models import Campaign
 from annotation.services import scheduling
 from annotation.services.judging import Answer, submit
+from annotation.services.pairs import set_kind
 from tests.builders import make_annotator, make_campaign
 
 BAD = ("random", "speeder", "contrarian", "confuser")
 KINDS = (*["good"] * 8, *BAD)
 
 
-def campaign_with_bad_annotators(**settings: Any) -> tuple[Campaign, dict[str, str]]:
-    """-> (the campaign, all its pairs judged four times over two days; kind -> pseudonym of the bad ones). settings: of make_campaign"""
+def campaign_with_bad_annotators(
+    *, n_judgements: int | None = None, step_s: int = 20, n_gold: int = 0, **settings: Any
+) -> tuple[Campaign, dict[str, str]]:
+    """-> (the campaign; kind -> pseudonym of the bad ones). Judged since two days, every step_s seconds, until each pair has four
+    judgements or there are n_judgements. n_gold: pairs whose grade is known. settings: of make_campaign"""
     random = np.random.default_rng(5)
     settings = {"n_topics": 8, "n_documents": 26, "judgements_per_pair": 4, "min_active_seconds": 0.5, "simulated": True} | settings
     campaign = make_campaign(**settings)
     truth: dict[int, int] = {}
+    for pair in list(campaign.pairs.order_by("position")[:n_gold]):
+        truth[pair.pk] = int(random.integers(4))
+        set_kind(pair, "gold", gold_grade=truth[pair.pk], explanation="As the second sentence says.", actor=campaign.created_by)
     members = [(make_annotator(campaign, simulated=True), kind) for kind in KINDS]
     names = {kind: member.pseudonym for member, kind in members}
     moment = timezone.now() - timedelta(days=2)
-    while members:
+    made = 0
+    while members and made != n_judgements:
         for i in random.permutation(len(members)).tolist():  # else always the same four would meet
+            if made == n_judgements:
+                break
             member, kind = members[i]
-            moment += timedelta(seconds=20)
+            moment += timedelta(seconds=step_s)
             lease = scheduling.claim(member, now=moment)
             if lease is None:
                 members.remove((member, kind))
@@ -47,5 +57,6 @@ def campaign_with_bad_annotators(**settings: Any) -> tuple[Campaign, dict[str, s
             seconds = random.uniform(0.6, 3) if kind == "speeder" else random.uniform(10, 60)
             ms = int(seconds * 1000)
             answer = Answer(grade=grade, active_ms=ms, wall_ms=ms, judged_at=None, guideline_version=1)
+            made += 1
             submit(member, lease=lease.token, key=uuid.uuid4(), answer=answer, now=moment + timedelta(milliseconds=ms + 300))
     return campaign, {kind: names[kind] for kind in BAD}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import krippendorff
+import numpy as np
 import pytest
 import pytrec_eval
 from scipy.stats import kendalltau
@@ -47,6 +49,12 @@ def tau_ap(reference: list[float], other: list[float]) -> float:
     return 2 * sum(shares) / len(shares) - 1
 
 
+def ordinal_alpha(given, *, without: str) -> float:
+    names = sorted({name for grades in given.values() for name in grades} - {without})
+    data = [[grades.get(name, np.nan) for grades in given.values()] for name in names]
+    return krippendorff.alpha(reliability_data=data, level_of_measurement="ordinal")
+
+
 def done(job: Job) -> dict:
     jobs.run_job(job.pk)
     job.refresh_from_db()
@@ -61,6 +69,7 @@ def swaps(a: list[float], b: list[float]) -> int:
 def test_the_preview_of_an_exclusion_gives_tau_between_the_rankings_before_and_after(world):
     campaign, given, runs = world
     report = done(exclusions.ask_what_exclusion_changes(campaign, [BAD], user=campaign.created_by))
+    assert report["alpha"] == [pytest.approx(ordinal_alpha(given, without=out), abs=1e-9) for out in ("", BAD)]
     before, after = means(runs, labels_of(given)), means(runs, labels_of(given, without=BAD))
     assert [row["measure"] for row in report["rankings"]] == list(MEASURES)
     for row in report["rankings"]:

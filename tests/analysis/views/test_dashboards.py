@@ -14,8 +14,10 @@ from analysis.core.agreement.alpha import krippendorff_alpha
 from analysis.selectors import live as kept
 from analysis.selectors.judgements import counted_table
 from analysis.services import exclusions
+from analysis.views import progress
 from annotation.models import AuditEvent, Campaign, Feedback, Judgement, Membership, Message, Pair
 from annotation.services import scheduling
+from annotation.services.pairs import set_kind
 from pooling import jobs
 from pooling.models import Job
 from pooling.selectors.collections import activity
@@ -195,6 +197,20 @@ class TestProgress:
         assert "3 of 8" in text
         assert "1 of 4" in text
         assert "1 now" in text  # pairs with one judgement only
+
+    def test_gold_counts_neither_in_the_strip_nor_in_the_line_of_what_was_made(self, monkeypatch):
+        campaign = make_campaign(n_topics=1, n_documents=3, judgements_per_pair=2, gold_every=2)
+        set_kind(campaign.pairs.first(), "gold", gold_grade=1, explanation="", actor=None)
+        campaign.refresh_from_db()
+        ada, bob = make_annotator(campaign), make_annotator(campaign)
+        for member in (ada, bob):
+            for _ in range(3):
+                judge(member, 1, now=timezone.now() - timedelta(hours=1))
+        drawn = []
+        monkeypatch.setattr(progress, "lines", lambda series, **_: drawn.append(series) or "")
+        text = text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/"))
+        assert "4 of 4" in text
+        assert drawn[0][0].points[-1][1] == 4
 
     def test_a_live_lease_says_why_the_pair_was_served(self):
         campaign = make_campaign()
