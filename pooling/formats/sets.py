@@ -102,6 +102,8 @@ def _setting(key: str, text: str) -> tuple[Any, str]:
 
 
 def settings_words(settings: Mapping[str, Any]) -> str:
-    """The settings for a person: `judgements per pair 10, spans required, ...`."""
+    """The settings for a person, in one order: `target per annotator 30, judgements per pair 10, ...`."""
+    order = [*FIRA_SETTINGS.values()]
     shown = {True: "on", False: "off"}
-    return ", ".join(f"{key.replace('_', ' ')} {shown.get(value, value) if isinstance(value, bool) else value}" for key, value in settings.items())
+    named = sorted(settings, key=lambda key: order.index(key) if key in order else len(order))  # a database keeps no order of keys
+    return ", ".join(f"{key.replace('_', ' ')} {shown[settings[key]] if isinstance(settings[key], bool) else settings[key]}" for key in named)
