@@ -36,6 +36,7 @@ from pooling.models import Collection, Pool, PoolEntry, Topic, Upload
 from pooling.services import documents, qrels, topics, uploads
 from pooling.services.matching import examples, known_documents, unmatched_documents
 from pooling.services.pools import BIGGEST, digest_of, figures
+from pooling.services.rows import insert, prepared
 from pooling.services.runs import store_columns
 from pooling.services.uploads import Part
 
@@ -283,8 +284,9 @@ def _store(upload: Upload, work: Work, coming: Coming) -> dict[str, Any]:
             stored, digest = store_columns("qrels", lambda path, grades=grades: save_qrels(grades, path))  # type: ignore[misc]
             written.append(stored)
             qrels_rows.append(qrels.row_of(collection, grades, file=source, columns=stored, digest=digest, grades=histogram, warnings=warnings))
+        new_topics = prepared(coming.topics)
         with work.finishing() as final:
-            Topic.objects.bulk_create(coming.topics, batch_size=500)
+            insert(new_topics)
             for row in [*filter(None, [file_row]), *qrels_rows]:
                 row.save(force_insert=True)
             pool = _store_pool(upload, work, content)
@@ -337,7 +339,7 @@ def _store_pool(upload: Upload, work: Work, content: Content) -> Pool | None:
         for position, (pair, everyone) in enumerate(zip(pairs, pairs.everyone.tolist(), strict=True))
     )
     while batch := list(islice(entries, jobs.ROWS)):
-        PoolEntry.objects.bulk_create(batch)
+        insert(prepared(batch))
     return pool
 
 

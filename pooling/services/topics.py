@@ -20,6 +20,7 @@ from pooling.jobs import Refused, Work
 from pooling.models import Collection, Job, Topic
 from pooling.services import uploads
 from pooling.services.matching import examples
+from pooling.services.rows import insert, prepared
 from pooling.services.runs import rankings_of
 
 MOST = 200_000
@@ -48,9 +49,10 @@ def import_topics(work: Work) -> dict[str, Any]:
     report: dict[str, Any] = {"file": upload.name, "facts": facts, "warnings": warnings}
     if not uploads.decide(work, report, hold=warnings):
         return report
+    ready = prepared(rows)
     try:
         with work.finishing() as final:
-            Topic.objects.bulk_create(rows, batch_size=500)
+            insert(ready)
             uploads.forget(upload, keep_file=False)
             final.update(report)
     except IntegrityError:

@@ -1,0 +1,37 @@
+"""New rows in one transaction that is over soon: prepared before it begins, and inserted by one statement run for each.
+
+`bulk_create` does its Python work while the transaction is open and takes ten times as long; on SQLite nobody can judge meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from django.db import connection
+from django.db.models import Model
+
+
+class Prepared(NamedTuple):
+    """A statement and the values of each row."""
+
+    statement: str
+    values: list[tuple[Any, ...]]
+
+
+def prepared(objects: Sequence[Model]) -> Prepared:
+    """New objects of one model, not yet in the database."""
+    if not objects:
+        return Prepared("", [])
+    fields = [field for field in objects[0]._meta.local_concrete_fields if not field.primary_key]
+    quote = connection.ops.quote_name
+    columns, marks = ", ".join(quote(str(field.column)) for field in fields), ", ".join(["%s"] * len(fields))
+    values = [tuple(field.get_db_prep_save(field.pre_save(one, True), connection) for field in fields) for one in objects]
+    return Prepared(f"INSERT INTO {quote(objects[0]._meta.db_table)} ({columns}) VALUES ({marks})", values)
+
+
+def insert(rows: Prepared) -> None:
+    """Inside a transaction of the caller. The objects do not learn their ids. IntegrityError as from any insert."""
+    if rows.values:
+        with connection.cursor() as cursor:
+            cursor.executemany(rows.statement, rows.values)
