@@ -1,0 +1,308 @@
+"""The manager's pages in Chromium, over a campaign on its second day with eight good annotators, a random clicker, a speeder, a
+contrarian and one who confuses Topic and Partial. Jobs are done by the installation's own worker."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+from tests.browser.chromium import browser_path
+from tests.browser.manager_site import N_JUDGEMENTS
+from tests.conftest import absent
+from tests.installation import Installation
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("manager")]
+JOB_MS = 60_000
+"""Within which the worker has done a small job, on a busy machine."""
+NUMBER = re.compile(r"-?\d+\.\d+")
+
+
+@dataclass
+class Manager:
+    """The signed-in manager's browser. said: errors and warnings of the console."""
+
+    context: BrowserContext
+    given: dict[str, Any]
+    said: list[str]
+
+    def open(self, path: str = "") -> Page:
+        page = self.context.new_page()
+        page.on("console", lambda message: self.said.append(message.text) if message.type in {"error", "warning"} else None)
+        page.on("pageerror", lambda error: self.said.append(str(error)))
+        page.on("dialog", lambda dialog: dialog.accept())
+        answer = page.goto(f"/campaigns/{self.given['slug']}/{path}")
+        assert answer is not None
+        assert answer.status == 200
+        return page
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Installation, dict[str, Any]]]:
+    if browser_path() is None:
+        absent("browser", "no Chromium was found in PATH or at ASSAY_TEST_CHROMIUM")
+    with Installation(tmp_path_factory.mktemp("manager")) as installation:
+        made = installation.run("from tests.browser.manager_site import prepare; prepare()")
+        yield installation, json.loads(made.strip().splitlines()[-1])
+
+
+@pytest.fixture
+def manager(site: tuple[Installation, dict[str, Any]], chromium: Browser) -> Iterator[Manager]:
+    installation, given = site
+    context = chromium.new_context(base_url=installation.url, accept_downloads=True, viewport={"width": 1280, "height": 860})
+    context.set_default_timeout(15_000)
+    context.add_cookies([{"name": "sessionid", "value": given["session"], "url": installation.url}])
+    made = Manager(context, given, [])
+    yield made
+    context.close()
+    assert made.said == []
+
+
+def tile(page: Page, name: str) -> Locator:
+    return page.locator(".tile").filter(has=page.locator("dt", has_text=re.compile(f"^{re.escape(name)}$")))
+
+
+def picture(page: Page, caption: str) -> Locator:
+    """A figure that is drawn, and has its table behind it."""
+    found = page.locator("figure", has_text=caption).first
+    expect(found.locator("svg[role=img]").first).to_be_visible()
+    assert found.locator("table tr").count() > 1
+    return found
+
+
+def alpha_on(page: Page) -> float:
+    """Ordinal alpha on all grades, of the Agreement page once it is computed."""
+    shown = page.locator("section", has_text="On 4 grades").locator(".tile", has_text="Krippendorff's alpha").locator("dd").first
+    shown.wait_for(timeout=JOB_MS)
+    return float(shown.inner_text())
+
+
+def test_progress_says_how_far_when_done_and_what_is_on_screens(manager: Manager) -> None:
+    page = manager.open()
+    expect(tile(page, "Judged")).to_contain_text(f"{manager.given['counted']} of 864")
+    expect(tile(page, "Pairs complete")).to_contain_text("of 216")
+    expect(tile(page, "Pace")).to_contain_text("in 24 h")
+    expect(tile(page, "Forecast")).to_contain_text("between")
+    expect(tile(page, "Forecast")).to_contain_text("deadline")
+    expect(tile(page, "With one judgement only")).to_contain_text("at the deadline")
+    expect(tile(page, "Alpha").locator("dd").first).to_have_text(NUMBER, timeout=JOB_MS)  # nobody reloads
+    for caption in (
+        "Counted judgements per 12 hours",
+        "Judgements made, and forecast",
+        "Complete pairs by best rank",
+        "by topic and best rank",
+    ):
+        picture(page, caption)
+    leases = page.get_by_role("region", name="Live leases").locator("tbody tr")
+    expect(leases).to_have_count(1)
+    expect(leases).to_contain_text(manager.given["pseudonyms"][0])
+
+
+RAISED = {
+    "random": "agrees no better than chance",
+    "speeder": "fast",
+    "contrarian": "against the others",
+    "confuser": "confuses Topic and Partial",
+}
+
+
+def test_people_flags_each_bad_annotator_and_no_good_one(manager: Manager) -> None:
+    page = manager.open("people/")
+    expect(page.get_by_text("4 annotators to look at")).to_be_visible()
+    rows = page.get_by_role("region", name="Annotators").locator("tbody tr")
+    expect(rows).to_have_count(12)
+    bad = {manager.given["names"][kind]: flag for kind, flag in RAISED.items()}
+    for pseudonym in manager.given["pseudonyms"]:
+        row = rows.filter(has=page.get_by_role("rowheader", name=pseudonym))
+        if pseudonym in bad:
+            expect(row.locator("td .badge", has_text=re.compile(f"^{bad[pseudonym]}$"))).to_be_visible()
+        else:
+            expect(row.locator("td .badge")).to_have_count(0)
+    page.get_by_role("columnheader", name="κ others").first.click()  # sorted: the lowest agreement first or last
+    ends = {rows.first.get_by_role("rowheader").inner_text(), rows.last.get_by_role("rowheader").inner_text()}
+    assert any(manager.given["names"]["contrarian"] in end for end in ends)
+    picture(page, "Linearly weighted kappa against the label of the other annotators")
+    picture(page, "Grades given by each annotator")
+
+
+@pytest.mark.parametrize("kind", RAISED)
+def test_the_page_of_a_bad_annotator_has_the_evidence_and_what_it_does_not_prove(manager: Manager, kind: str) -> None:
+    page = manager.open("people/")
+    pseudonym = manager.given["names"][kind]
+    page.get_by_role("region", name="Annotators").get_by_role("link", name=pseudonym).click()
+    flag = page.locator(".callout.warn", has_text=re.compile(RAISED[kind], re.IGNORECASE)).first
+    expect(flag.locator("p")).to_have_count(2)
+    assert all(len(text) > 20 for text in flag.locator("p").all_inner_texts())
+    picture(page, "Judgements per 12 hours")
+    picture(page, f"Grades of {pseudonym} (rows)")
+    picture(page, f"Grades of {pseudonym} beside those of all others")
+    expect(page.get_by_role("region", name="Disagreements").locator("tbody tr").first).to_be_visible()
+    for name in ("Send a message…", f"Pause {pseudonym}…", "Exclude: see what would change…"):
+        expect(page.get_by_role("button", name=name)).to_be_visible()
+    page.get_by_role("button", name="Send a message…").click()
+    expect(page.locator("#message-dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+
+
+def test_agreement_has_every_form_with_its_interval_and_leads_to_adjudication(manager: Manager) -> None:
+    page = manager.open("agreement/")
+    assert 0.2 < alpha_on(page) < 0.8
+    for scale in ("On 4 grades", "On 2 grades"):
+        section = page.locator("section", has_text=scale).first
+        expect(section.locator(".tile", has_text="Krippendorff's alpha")).to_contain_text(re.compile(r"\d to .*95 %"))
+        floor = float(section.locator(".tile", has_text="chance floor").locator("dd").first.inner_text())
+        against_label = float(section.locator(".tile", has_text="Kappa against the label").locator("dd").first.inner_text())
+        others = float(section.locator(".tile", has_text="Kappa against the others").locator("dd").first.inner_text())
+        assert 0.1 < floor < against_label  # the own vote makes it high
+        assert others < against_label
+    for caption in (
+        "Ordinal alpha of the pairs completed on each day",
+        "How often one annotator's grade meets",
+        "Alpha by topic",
+        "Alpha by length",
+        "Alpha by version",
+    ):
+        picture(page, caption)
+    expect(page.get_by_role("heading", name="Overlap")).to_be_visible()
+    row = page.get_by_role("region", name="Most disputed pairs").locator("tbody tr").first
+    expect(row).to_contain_text("Wrong")
+    expect(row).to_contain_text("Perfect")  # the farthest apart
+    row.get_by_role("link", name="Adjudicate").click()
+    page.get_by_label("Partial").first.check()
+    page.get_by_label(re.compile("Reason", re.IGNORECASE)).first.fill("It answers a part.")
+    page.get_by_role("button", name="Adjudicate").click()
+    expect(page.get_by_text("Your label stands")).to_be_visible()
+    page.get_by_role("button", name=re.compile("Withdraw", re.IGNORECASE)).click()
+    expect(page.get_by_text("Your label is withdrawn")).to_be_visible()
+
+
+def test_time_shows_active_hours_and_distributions(manager: Manager) -> None:
+    page = manager.open("time/")
+    expect(tile(page, "Active")).to_contain_text("hours")
+    expect(tile(page, "Too fast").locator("dd").first).to_have_text("0")
+    assert page.locator("figure svg").count() >= 4
+    for figure in page.locator("figure").all():
+        assert figure.locator("table tr").count() > 1
+
+
+def test_gold_shows_who_misses_known_pairs(manager: Manager) -> None:
+    page = manager.open("gold/")
+    expect(page.get_by_text("Page 1 of 2, 24 pairs")).to_be_visible()
+    rows = page.get_by_role("region", name="Results per annotator").locator("tbody tr")
+    right, judged = {True: 0, False: 0}, {True: 0, False: 0}
+    for row in rows.all():
+        cells = row.locator("th, td").all_inner_texts()
+        bad = cells[0].strip() in manager.given["names"].values()
+        right[bad] += int(cells[3])
+        judged[bad] += int(cells[4])
+    assert right[True] / judged[True] < 0.5 < 0.75 < right[False] / judged[False]
+    page.get_by_role("link", name="Next").click()
+    expect(page.get_by_role("region", name="Chosen pairs").locator("tbody tr")).to_have_count(4)
+
+
+def test_labels_show_decisions_numbers_and_what_the_method_changes(manager: Manager) -> None:
+    page = manager.open("labels/")
+    picture(page, "Labels on 4 grades and how each was decided")
+    picture(page, "Labels on 2 grades")
+    numbers = page.get_by_role("region", name="The campaign in numbers")
+    expect(numbers.get_by_role("row", name=re.compile(f"^Judgements {N_JUDGEMENTS}"))).to_be_visible()
+    methods = page.get_by_role("region", name="Methods").locator("tbody tr")
+    methods.first.wait_for(timeout=JOB_MS)  # nobody reloads
+    for row in methods.all():
+        for cell in row.locator("td").all()[1:]:
+            assert -1 <= float(cell.inner_text()) <= 1
+
+
+def test_systems_ranks_the_runs_and_compares_with_clicks(manager: Manager) -> None:
+    page = manager.open("systems/")
+    page.get_by_role("button", name="Compare with 2 qrels from clicks").click()
+    link = page.get_by_role("link", name="Judgement-based against click-based rankings").first
+    link.wait_for(timeout=JOB_MS)
+    link.click()
+    expect(page.get_by_role("heading", level=2, name="Judgement-based against click-based rankings")).to_be_visible()
+    expect(page.locator("figure svg, .report-figure img, figure img").first).to_be_visible(timeout=JOB_MS)
+    expect(page.get_by_text("manage.py compare_rankings")).to_be_visible()
+    for name in ("CSV", "LaTeX"):
+        expect(page.get_by_role("link", name=name).first).to_be_visible()
+
+
+def test_feedback_is_summarised(manager: Manager) -> None:
+    page = manager.open("feedback/")
+    picture(page, "(n = 2)")
+    expect(page.get_by_text("The keys saved me hours.")).to_be_visible()
+
+
+def test_export_builds_a_release_without_a_reload_and_compares_recipes(manager: Manager, tmp_path: Path) -> None:
+    page = manager.open("export/")
+    for name, without in (("public", ""), ("without the speeder", manager.given["names"]["speeder"])):
+        form = page.locator("details", has_text="New recipe")
+        if not form.get_attribute("open") and form.evaluate("one => !one.open"):
+            form.locator("summary").click()
+        form.locator("[name=recipe-name]").fill(name)
+        if without:
+            choice = form.locator("[name=recipe-exclude]")
+            if choice.first.evaluate("one => one.tagName") == "SELECT":
+                choice.select_option(without)
+            else:
+                form.get_by_label(without).check()
+        form.get_by_role("button", name="Save the recipe").click()
+        expect(page.get_by_text(f"The recipe {name} is saved.")).to_be_visible()
+    recipe = page.locator("article", has=page.get_by_role("heading", name="public"))
+    recipe.get_by_role("button", name="Build a release").click()
+    download = recipe.get_by_role("link", name=re.compile("^Download"))
+    download.wait_for(timeout=JOB_MS)  # nobody reloads
+    with page.expect_download() as got:
+        download.click()
+    got.value.save_as(tmp_path / "release.zip")
+    with zipfile.ZipFile(tmp_path / "release.zip") as archive:
+        assert {"qrels.txt", "qrels-binary.txt", "judgements.tsv", "datasheet.md", "SHA256SUMS"} <= set(archive.namelist())
+        assert b"**Simulated.**" in archive.read("datasheet.md")
+    page.get_by_role("button", name="Show what differs").click()
+    rankings = page.get_by_role("region", name="How both rank the systems").locator("tbody tr")
+    rankings.first.wait_for(timeout=JOB_MS)  # nobody reloads
+    expect(rankings).to_have_count(4)
+    for row in rankings.all():
+        tau, tau_ap = (float(cell.inner_text()) for cell in row.locator("td.number").all()[:2])
+        assert -1 <= tau <= 1
+        assert -1 <= tau_ap <= 1
+    expect(page.get_by_role("region", name="Labels that differ").locator("tbody tr").first).to_be_visible()
+
+
+def test_excluding_the_clicker_and_the_speeder_is_previewed_raises_alpha_and_is_in_the_audit_trail(manager: Manager) -> None:
+    page = manager.open("agreement/")
+    before = alpha_on(page)
+    for kind in ("random", "speeder"):
+        pseudonym = manager.given["names"][kind]
+        page = manager.open(f"people/{pseudonym}/")
+        page.get_by_role("button", name="Exclude: see what would change…").click()
+        reason = page.get_by_label("Reason")
+        reason.wait_for(timeout=JOB_MS)
+        assert int(tile(page, "Judgements").locator("dd").first.inner_text()) > 40
+        expect(tile(page, "Pairs below two judgements")).to_contain_text("with a label now")
+        expect(tile(page, "Labels that change").locator("dd").first).not_to_have_text("0")
+        for measure in ("nDCG@10", "AP"):
+            expect(tile(page, f"tau by {measure}").locator("dd").first).to_have_text(NUMBER)
+        reason.fill(f"{kind}: see the flags")
+        page.get_by_role("button", name="Exclude", exact=True).click()
+        expect(page.get_by_text(f"{pseudonym} is excluded:")).to_be_visible()
+        expect(page.get_by_text(f"Reason: {kind}: see the flags")).to_be_visible()
+        expect(page.get_by_role("button", name="Include again")).to_be_visible()
+    page = manager.open("agreement/")
+    anew = page.get_by_role("button", name="Compute anew")
+    if anew.is_enabled():
+        anew.click()
+    stamp = page.get_by_text("there are newer judgements")
+    expect(stamp).to_have_count(0, timeout=JOB_MS)
+    after = alpha_on(page)
+    assert after > before + 0.05
+    page = manager.open("audit/")
+    excluded = page.get_by_role("row").filter(has_text="excluded an annotator")
+    expect(excluded).to_have_count(2)
+    expect(excluded.filter(has_text=manager.given["names"]["random"])).to_contain_text("random: see the flags")
