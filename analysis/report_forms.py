@@ -177,7 +177,7 @@ class FilesField(forms.FileField):
     """Files, or one: their list."""
 
     def __init__(self, *, several: bool, **kwargs: Any) -> None:
-        super().__init__(widget=FilesInput(attrs={"multiple": True} if several else {}), **kwargs)
+        super().__init__(widget=FilesInput(attrs={"multiple": several}), **kwargs)
 
     def clean(self, data: Any, initial: Any = None) -> list[Any]:  # type: ignore[override]  # the base class cleans one file
         return [super(FilesField, self).clean(file) for file in data or []]
