@@ -90,8 +90,8 @@ def _watch(job_id: int, stop: threading.Event, stderr: OutputWrapper) -> None:
     connection.close()
 
 
-def add_file_arguments(parser: ArgumentParser, what: str) -> None:
-    parser.add_argument("files", nargs="+", metavar="FILE", help=what)
+def add_file_arguments(parser: ArgumentParser, what: str, *, at_least: str = "+") -> None:
+    parser.add_argument("files", nargs=at_least, metavar="FILE", help=what)
     parser.add_argument("--collection", required=True, metavar="SLUG")
     parser.add_argument("--user", metavar="NAME", help="in whose name it is done")
     parser.add_argument("--inspect", action="store_true", help="report what is in the file and import nothing")

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from pooling.management.in_line import add_file_arguments, bring, lines
+from pooling.formats.packaged import Unavailable, write_documents
+from pooling.management.in_line import Failed, add_file_arguments, bring, collection_named, lines
 
 
 class Command(BaseCommand):
     help = "Import document files into a collection; only documents that a pool needs become rows."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        add_file_arguments(parser, "JSONL, BEIR corpus, TSV, TREC text or an archive of pages; plain or packed")
+        add_file_arguments(parser, "JSONL, BEIR corpus, TSV, TREC text or an archive of pages; plain or packed", at_least="*")
+        parser.add_argument(
+            "--ir-datasets", metavar="ID", help="take the documents of this data set of the package ir_datasets, where that is installed"
+        )
 
-    def handle(self, *, files: list[str], collection: str, user: str | None, inspect: bool, **_: Any) -> None:
-        for job in bring("documents", files=files, collection=collection, user=user, inspect=inspect, options={}, stderr=self.stderr):
-            self.stdout.write("\n".join(lines(job)))
+    def handle(self, *, files: list[str], collection: str, user: str | None, inspect: bool, ir_datasets: str | None, **_: Any) -> None:
+        collection_named(collection)
+        if not files and not ir_datasets:
+            raise Failed("name a FILE of documents, or a data set with --ir-datasets ID")
+        with tempfile.TemporaryDirectory() as folder:
+            if ir_datasets:
+                path = Path(folder) / f"{ir_datasets.replace('/', '-')}.jsonl.gz"
+                try:
+                    write_documents(ir_datasets, path)
+                except Unavailable as error:
+                    raise Failed(str(error)) from error
+                files = [*files, str(path)]
+            for job in bring("documents", files=files, collection=collection, user=user, inspect=inspect, options={}, stderr=self.stderr):
+                self.stdout.write("\n".join(lines(job)))

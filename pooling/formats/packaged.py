@@ -1,0 +1,63 @@
+"""Documents of a data set that the package ir_datasets knows, as the JSONL that `documents` reads.
+
+The package is not among the requirements: whoever wants it installs it beside Assay. It reads a data set from where it keeps it, and
+fetches it from its public source where it has none; nothing does so unless somebody names a data set.
+"""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import json
+from pathlib import Path
+from typing import Any
+
+OWN_FIELDS = ("doc_id", "title", "text")
+
+
+class Unavailable(ValueError):
+    """The package, the data set or its documents are not to be had; the message says why and what to do."""
+
+
+def write_documents(identifier: str, path: Path) -> int:
+    """Write the data set's documents to `path` as packed JSONL, streamed. -> how many there are
+
+    A field `title` is the title; `text` is the text, else what the package calls the document's default text; further fields of
+    words are kept under their names. Raises Unavailable.
+    """
+    try:
+        package = importlib.import_module("ir_datasets")
+    except ImportError:
+        raise Unavailable("ir_datasets is not installed here: `pip install ir_datasets` beside Assay, or import a file of documents") from None
+    try:
+        dataset = package.load(identifier)
+    except Exception as error:
+        raise Unavailable(f"ir_datasets knows no data set {identifier!r} ({_said(error)}); its catalogue lists the identifiers") from error
+    if not dataset.has_docs():
+        raise Unavailable(f"the data set {identifier!r} of ir_datasets has no documents")
+    count = 0
+    try:
+        with gzip.open(path, "wt", encoding="utf-8", compresslevel=1) as out:
+            for document in dataset.docs_iter():
+                out.write(json.dumps(_as_row(document), ensure_ascii=False) + "\n")
+                count += 1
+    except Exception as error:
+        raise Unavailable(
+            f"ir_datasets gave no more than {count:,} documents of {identifier!r} ({_said(error)}); nothing was imported. "
+            "Let it fetch the data set first, or import a file of documents"
+        ) from error
+    return count
+
+
+def _as_row(document: Any) -> dict[str, str]:
+    values = document._asdict()
+    row = {"id": str(values["doc_id"])}
+    if values.get("title"):
+        row["title"] = str(values["title"])
+    text = values.get("text")
+    row["text"] = text if isinstance(text, str) else document.default_text()
+    return row | {name: value for name, value in values.items() if name not in OWN_FIELDS and isinstance(value, str) and value}
+
+
+def _said(error: Exception) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__
