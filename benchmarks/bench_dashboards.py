@@ -6,7 +6,13 @@ A generated campaign of the size of TripJudge: a pool of 29,581 pairs, 38,810 ju
 with the lease it was made under, three live leases an annotator. Every page is asked for through the whole application (middleware,
 session, permissions, template), and in the hard case: since the last request somebody has judged, and what is kept is too old to be
 shown, so that everything that may be at most five seconds old is computed anew. The limit is the peer: 300 ms, and 1 s at ten times
-the size. Then claims of pairs, twenty a second, while ten managers open a page every five seconds, beside claims while nobody looks.
+the size. The first page of a new process is measured in processes that have done nothing but start: after others have read the
+campaign, and where nobody has since it was filled.
+
+Then the whole installation runs (two web processes, a worker that computes what pages ask for): ten claims a second straight from
+the scheduler, and ten judgements a second over HTTP, each answered with the next pairs; in every other round ten managers have the
+progress page open, which asks for its figures every three seconds, and every third time each opens a page instead. A round has its
+p95; shown is the median over rounds with and without managers, which alternate.
 """
 
 from __future__ import annotations
@@ -18,18 +24,19 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import uuid
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from benchmarks import dashboard_load
+
 ROOT = Path(__file__).resolve().parent.parent
 SERVER = os.environ.get("ASSAY_TEST_DATABASE_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
 N_PAIRS, N_JUDGEMENTS, N_ANNOTATORS, N_TOPICS, DEPTH = 29_581, 38_810, 135, 1_136, 10
-LIMITS_MS = {1: 300.0, 10: 1000.0}
-MANAGERS, EVERY_S, CLAIMS_PER_S = 10, 5.0, 20
+LIMITS_MS, FIRST_MS = {1: 300.0, 10: 1000.0}, 1000.0
+MANAGERS, EVERY_S, PER_S = 10, 3.0, 10.0
 PAGES = {
     "Progress": "",
     "figures of Progress": "live",
@@ -89,8 +96,10 @@ def fill(times: int) -> None:
         deadline=now + timedelta(days=9),
     )
     users = User.objects.bulk_create(User(username=f"u{i}") for i in range(N_ANNOTATORS))
-    boss = User.objects.create(username="boss")
-    Membership.objects.create(campaign=campaign, user=boss, role="manager", pseudonym="M1")
+    managers = [User.objects.create(username=f"boss{i}") for i in range(MANAGERS)]
+    boss = managers[0]
+    for i, user in enumerate(managers):
+        Membership.objects.create(campaign=campaign, user=user, role="manager", pseudonym=f"M{i}")
     members = Membership.objects.bulk_create(
         Membership(campaign=campaign, user=user, role="annotator", pseudonym=f"A{i:03d}", seed=i, last_seen=now)
         for i, user in enumerate(users)
@@ -200,7 +209,7 @@ def manager() -> Any:
     from django.test import Client
 
     client = Client(headers={"host": "localhost"})
-    client.force_login(User.objects.get(username="boss"))
+    client.force_login(User.objects.get(username="boss0"))
     return client
 
 
@@ -236,11 +245,8 @@ def pages(rounds: int) -> dict[str, Any]:
     from analysis.selectors import live
 
     client = manager()
-    first: dict[str, float] = {}
     for name, page in PAGES.items():
-        began = time.perf_counter()
         answer = client.get(f"/campaigns/{SLUG}/{page}")
-        first[name] = (time.perf_counter() - began) * 1000
         if answer.status_code != 200:
             raise SystemExit(f"{name}: {answer.status_code}")
     jobs_s = do_jobs()
@@ -260,59 +266,65 @@ def pages(rounds: int) -> dict[str, Any]:
     return {
         "median": {name: statistics.median(values) for name, values in took.items()},
         "processor": {name: statistics.median(values) for name, values in busy.items()},
-        "first": first,
         "jobs_s": jobs_s,
     }
 
 
-def look(seconds: float) -> None:
-    """Ten managers, each opening a page every five seconds."""
-    clients = [manager() for _ in range(MANAGERS)]
-    addresses = list(PAGES.values())
-    for page in addresses:
-        clients[0].get(f"/campaigns/{SLUG}/{page}")
-    print("ready", flush=True)
-    sys.stdin.readline()
-    until = time.monotonic() + seconds
+def first_page() -> float:
+    """The first page of this process, whose addresses are known as in a web process. -> milliseconds"""
+    from django.urls import get_resolver
 
-    def one(i: int) -> None:
-        turn = i
-        time.sleep(EVERY_S * i / MANAGERS)
-        while time.monotonic() < until:
-            began = time.monotonic()
-            clients[i].get(f"/campaigns/{SLUG}/{addresses[turn % len(addresses)] if turn % 2 else 'live'}")
-            turn += 1
-            time.sleep(max(0.0, EVERY_S - (time.monotonic() - began)))
-
-    threads = [threading.Thread(target=one, args=(i,), daemon=True) for i in range(MANAGERS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    _ = get_resolver().url_patterns
+    client = manager()
+    began = time.perf_counter()
+    answer = client.get(f"/campaigns/{SLUG}/")
+    if answer.status_code != 200:
+        raise SystemExit(f"the first page: {answer.status_code}")
+    return (time.perf_counter() - began) * 1000
 
 
-def claims(seconds: float) -> list[float]:
-    """Twenty claims a second, each answered, by annotators in turn. -> milliseconds of each claim"""
+def look(port: int) -> None:
+    from django.contrib.auth.models import User
+
+    pages = [f"/campaigns/{SLUG}/{page}" for page in PAGES.values() if page != "live"]
+    bosses = list(User.objects.filter(username__startswith="boss").order_by("pk"))
+    dashboard_load.told(dashboard_load.managing(port, f"/campaigns/{SLUG}/live", pages, EVERY_S, bosses))
+
+
+def judge(port: int) -> None:
+    from django.contrib.auth.models import User
+
+    users = list(User.objects.filter(username__startswith="u").order_by("pk"))[::3]
+    dashboard_load.told(dashboard_load.judging(port, SLUG, PER_S, users))
+
+
+def claims() -> None:
+    """Claims, each answered, by annotators in turn who do not judge over HTTP. -> milliseconds of each claim"""
     from annotation.models import Membership
     from annotation.services import judging, scheduling
 
-    members = list(Membership.objects.select_related("campaign", "user").filter(role="annotator").order_by("pk"))
-    took = []
-    print("ready", flush=True)
-    sys.stdin.readline()
-    began = time.monotonic()
+    everybody = list(Membership.objects.select_related("campaign", "user").filter(role="annotator").order_by("pk"))
+    members = [member for i, member in enumerate(everybody) if i % 3]
     turn = 0
-    while (gone := time.monotonic() - began) < seconds:
-        member = members[(turn * 7) % len(members)]
-        start = time.perf_counter()
-        lease = scheduling.claim(member)
-        took.append((time.perf_counter() - start) * 1000)
-        if lease is None:
-            raise SystemExit("no pair is left to claim")
-        judging.submit(member, lease=lease.token, key=uuid.uuid4(), answer=judging.Answer(grade=turn % 4, active_ms=5000, wall_ms=5500))
-        turn += 1
-        time.sleep(max(0.0, turn / CLAIMS_PER_S - gone))
-    return took
+
+    def work(seconds: float) -> list[float]:
+        nonlocal turn
+        took: list[float] = []
+        began = time.monotonic()
+        while (due := len(took) / PER_S) < seconds:
+            time.sleep(max(0.0, began + due - time.monotonic()))
+            member = members[(turn * 7) % len(members)]
+            start = time.perf_counter()
+            lease = scheduling.claim(member)
+            took.append((time.perf_counter() - start) * 1000)
+            if lease is None:
+                raise SystemExit("no pair is left to claim")
+            answer = judging.Answer(grade=turn % 4, active_ms=5000, wall_ms=5500)
+            judging.submit(member, lease=lease.token, key=uuid.uuid4(), answer=answer)
+            turn += 1
+        return took
+
+    dashboard_load.told(work)
 
 
 # --- in the parent -------------------------------------------------------------------------------------------------------------
@@ -351,19 +363,33 @@ class Database:
             raise RuntimeError(f"{' '.join(arguments)} failed on {self.vendor}")
         return json.loads(out) if out.strip() else None
 
-    def claims(self, seconds: float, *, looked_at: bool) -> list[float]:
-        processes = [self.start("--claims", str(seconds))] + ([self.start("--look", str(seconds))] if looked_at else [])
-        for process in processes:
-            if process.stdout is None or process.stdout.readline() != "ready\n":
-                raise RuntimeError("a process did not start")
-        for process in processes:
-            if process.stdin is not None:
-                process.stdin.write("go\n")
-                process.stdin.flush()
-        out = [process.communicate()[0] for process in processes]
-        if any(process.returncode for process in processes):
-            raise RuntimeError("a process failed")
-        return list(json.loads(out[0]))
+    def load(self, rounds: int, seconds: float) -> dict[str, Any]:
+        """-> for "none" and "some" managers: of each round the p95 and median of claims and of judgements (ms), and processor seconds"""
+        kinds = ("claims", "judgements", "web", "worker", "page", "strip")
+        found: dict[str, Any] = {who: {kind: [] for kind in kinds} for who in ("none", "some")}
+        with dashboard_load.server(self.environment) as (port, process):
+            workers = [dashboard_load.Worker(self.start(f"--{name}", str(port))) for name in ("claims", "judge", "look")]
+            try:
+                for turn in range(-1, 2 * rounds):  # one more before, that does not count
+                    who = "some" if turn % 2 else "none"
+                    at_work = workers if who == "some" else workers[:2]
+                    before = dashboard_load.processor_seconds(process.pid)
+                    for worker in at_work:
+                        worker.tell(seconds)
+                    heard = [worker.hear() for worker in at_work]
+                    after = dashboard_load.processor_seconds(process.pid)
+                    if turn < 0:
+                        continue
+                    found[who]["claims"].append(heard[0])
+                    found[who]["judgements"].append(heard[1])
+                    for part in after:
+                        found[who][part].append(after[part] - before[part])
+                    for part, took in (heard[2] if who == "some" else {}).items():
+                        found[who][part] += took
+            finally:
+                for worker in workers:
+                    worker.end()
+        return found
 
     def __enter__(self) -> Database:
         return self
@@ -378,6 +404,52 @@ def p95(values: list[float]) -> float:
     return sorted(values)[int(0.95 * len(values))]
 
 
+def of_rounds(rounds: list[list[float]], figure: Any) -> float:
+    return statistics.median(figure(values) for values in rounds)
+
+
+def page_rows(database: Database, vendor: str, times: int, *, rounds: int) -> list[dict[str, Any]]:
+    size = f"{N_JUDGEMENTS * times:,} judgements, {vendor}"
+    nobody = database.ask("--first")
+    after_others = statistics.median(database.ask("--first") for _ in range(3))
+    found = database.ask("--pages", str(rounds))
+    rows = []
+    for name, ms in found["median"].items():
+        note = f"median {ms:.0f} ms, {found['processor'][name]:.0f} ms of processor time"
+        rows.append(limit_row(f"page {name}, {size}", ms, LIMITS_MS[times], note))
+    note = f"{after_others:.0f} ms; {nobody:.0f} ms where no process has read the campaign since it was filled"
+    rows.append(limit_row(f"first page of a new process, {size}", after_others, FIRST_MS, note))
+    print(f"{vendor} x{times}: figures of the worker took {found['jobs_s']:.1f} s", file=sys.stderr)
+    return rows
+
+
+def limit_row(work: str, ms: float, limit: float, note: str) -> dict[str, Any]:
+    return {"work": work, "peer": f"{limit:.0f} ms", "ratio": limit / ms, "at_least": 1.0, "note": note}
+
+
+def load_rows(database: Database, vendor: str, *, rounds: int, seconds: float) -> list[dict[str, Any]]:
+    found = database.load(rounds, seconds)
+    none, some = found["none"], found["some"]
+    rows = []
+    for kind, name in (("claims", "claim"), ("judgements", "judgement and next pairs over HTTP")):
+        with_them, without = of_rounds(some[kind], p95), of_rounds(none[kind], p95)
+        middle = f"median {of_rounds(some[kind], statistics.median):.1f} beside {of_rounds(none[kind], statistics.median):.1f} ms"
+        spread = f"rounds without from {min(map(p95, none[kind])):.1f} to {max(map(p95, none[kind])):.1f} ms"
+        rows.append(
+            {
+                "work": f"{name}, p95, while {MANAGERS} managers look, {vendor}",
+                "peer": "the same while nobody looks",
+                "ratio": without / with_them,
+                "note": f"p95 {with_them:.1f} ms beside {without:.1f} ms ({spread}), {middle}",
+            }
+        )
+    web, worker = (statistics.median(some[part]) - statistics.median(none[part]) for part in ("web", "worker"))
+    note = f"{web:.2f} s more of the web processes, {worker:.2f} s of the worker; "
+    note += f"the managers' own: figures p95 {p95(some['strip']):.0f} ms, pages p95 {p95(some['page']):.0f} ms"
+    rows.append({"work": f"processor time of {MANAGERS} managers in {seconds:.0f} s, {vendor}", "peer": "nobody looks", "note": note})
+    return rows
+
+
 def main(
     quick: bool = False, vendors: tuple[str, ...] = ("sqlite", "postgresql"), sizes: tuple[int, ...] = (1, 10)
 ) -> list[dict[str, Any]]:
@@ -385,34 +457,9 @@ def main(
     for vendor in vendors:
         for times in (1,) if quick else sizes:
             with Database(vendor, times) as database:
-                found = database.ask("--pages", "3" if quick else "9")
-                for name, ms in found["median"].items():
-                    rows.append(
-                        {
-                            "work": f"page {name}, {N_JUDGEMENTS * times:,} judgements, {vendor}",
-                            "peer": f"{LIMITS_MS[times]:.0f} ms",
-                            "ratio": LIMITS_MS[times] / ms,
-                            "at_least": 1.0,
-                            "note": f"median {ms:.0f} ms, {found['processor'][name]:.0f} ms of processor time; the very first {found['first'][name]:.0f} ms",
-                        }
-                    )
-                print(f"{vendor} x{times}: figures of the worker took {found['jobs_s']:.1f} s", file=sys.stderr)
-                if times > 1:
-                    continue
-                none: list[float] = []
-                some: list[float] = []
-                for _ in range(1 if quick else 3):
-                    none += database.claims(5 if quick else 12, looked_at=False)
-                    some += database.claims(5 if quick else 12, looked_at=True)
-                rows.append(
-                    {
-                        "work": f"claim, p95, while {MANAGERS} managers look, {vendor}",
-                        "peer": "the same while nobody looks",
-                        "ratio": p95(none) / p95(some),
-                        "note": f"p95 {p95(some):.1f} ms beside {p95(none):.1f} ms, "
-                        f"median {statistics.median(some):.1f} beside {statistics.median(none):.1f} ms",
-                    }
-                )
+                rows += page_rows(database, vendor, times, rounds=3 if quick else 9)
+                if times == 1:
+                    rows += load_rows(database, vendor, rounds=2 if quick else 4, seconds=4.0 if quick else 8.0)
     return rows
 
 
@@ -421,10 +468,9 @@ if __name__ == "__main__":
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--databases", nargs="+", default=["sqlite", "postgresql"])
     parser.add_argument("--sizes", nargs="+", type=int, default=[1, 10])
-    for hidden in ("--fill", "--pages"):
+    for hidden in ("--fill", "--pages", "--look", "--judge", "--claims"):
         parser.add_argument(hidden, type=int, help=argparse.SUPPRESS)
-    for hidden in ("--look", "--claims"):
-        parser.add_argument(hidden, type=float, help=argparse.SUPPRESS)
+    parser.add_argument("--first", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.fill:
         setup()
@@ -436,12 +482,18 @@ if __name__ == "__main__":
     elif options.pages:
         setup()
         print(json.dumps(pages(options.pages)))
+    elif options.first:
+        setup()
+        print(json.dumps(first_page()))
     elif options.look:
         setup()
         look(options.look)
+    elif options.judge:
+        setup()
+        judge(options.judge)
     elif options.claims:
         setup()
-        print(json.dumps(claims(options.claims)))
+        claims()
     else:
         for row in main(options.quick, tuple(options.databases), tuple(options.sizes)):
             print({key: round(value, 2) if isinstance(value, float) else value for key, value in row.items()})
