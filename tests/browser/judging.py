@@ -97,4 +97,5 @@ class JudgingPage:
 
 
 def own_judgements(member: Membership) -> list[Judgement]:
-    return list(Judgement.objects.filter(membership=member).order_by("pk"))
+    """By place in the pool, the versions of one pair in turn: answers on their way at once may arrive in any order."""
+    return list(Judgement.objects.filter(membership=member).order_by("pair__position", "revision"))

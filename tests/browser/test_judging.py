@@ -59,7 +59,7 @@ def test_the_whole_job_by_keyboard_alone(signed_in_page: Signed, photograph: Cal
     judging.saved()
 
     rows = own_judgements(ada)
-    assert [(row.grade, row.cannot_reason) for row in rows] == [(2, ""), (0, ""), (3, ""), (None, "document"), (1, ""), (0, "")]
+    assert [(row.grade, row.cannot_reason) for row in rows] == [(2, ""), (0, ""), (3, ""), (None, "document"), (0, ""), (1, "")]
     assert rows[2].note == "1 2 3 mentions trials"
     assert {row.device for row in rows} == {"keyboard"}
     assert {row.guideline_version for row in rows} == {version.number}
