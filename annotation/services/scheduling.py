@@ -6,9 +6,9 @@ turns of the annotator's own sequence. Near the deadline pairs with judgements c
 else is left. With a planned overlap, among the candidates of one rank those already judged by a chosen partner come first.
 
 The candidates are read in the order of a partial index over open pairs, so the cost does not grow with the pool. On PostgreSQL
-the row is taken with FOR UPDATE SKIP LOCKED; a claim that had to skip a locked pair of higher priority starts again, so the order
-of priorities holds. SQLite has one writer at a time and ignores row locks; there the immediate transaction protects. On both a
-guarded UPDATE that must hit one row takes the slot.
+the priority is that of the first free pair, locked by another claim or not, and a row of this priority is taken with FOR UPDATE
+SKIP LOCKED; where none is left the claim starts again, so the order of priorities holds. SQLite has one writer at a time and
+ignores row locks; there the immediate transaction protects. On both a guarded UPDATE that must hit one row takes the slot.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db import OperationalError, connection, transaction
+from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connections, transaction
 from django.utils import timezone
 
 from annotation.core import scheduling as rule
@@ -37,8 +37,7 @@ COLUMNS = "p.id, p.topic_row, p.priority, p.started, p.position, p.needed, p.cou
 IN_ORDER = "p.priority DESC, p.started DESC, p.position"
 SEAT = """SELECT m.n_served, m.current_topic_id, m.block_served, m.topic_ids, m.seed, m.standing,
   EXISTS (SELECT 1 FROM annotation_lease l WHERE l.state = 'live' AND l.expires_at <= %(now)s),
-  (SELECT COUNT(*) FROM annotation_lease l WHERE l.state = 'live' AND l.membership_id = m.id)
-  FROM annotation_membership m WHERE m.id = %(me)s"""
+  (SELECT COUNT(*) FROM annotation_lease l WHERE l.state = 'live' AND l.membership_id = m.id)"""
 TAKE_SLOT = (
     "UPDATE annotation_pair SET held = held + 1, open_slots = open_slots - 1, started = %(yes)s WHERE id = %(pair)s AND open_slots > 0"
 )
@@ -107,9 +106,7 @@ def claim(membership: Membership, *, at_most: int | None = None, now: datetime |
 
 
 def _claim(membership: Membership, now: datetime, *, at_most: int | None, reap: bool, wait: bool) -> Lease | None:
-    turn, topic, block_served, topics, seed, standing, expired, n_live = _rows(
-        SEAT + (" FOR UPDATE OF m" if _row_locks() else ""), {"me": membership.pk, "now": _moment(now)}
-    )[0]
+    (turn, topic, block_served, topics, seed, standing, expired, n_live), top = _seated(membership, now)
     if standing != Membership.Standing.ACTIVE or (at_most is not None and n_live >= at_most):
         return None
     if expired and reap:
@@ -117,7 +114,9 @@ def _claim(membership: Membership, now: datetime, *, at_most: int | None, reap: 
     campaign = membership.campaign
     topics = json.loads(topics) if isinstance(topics, str) else topics
     seat = Seat(membership.pk, campaign, topics, seed, membership.goal, turn, topic, block_served)
-    taken = _special(seat, due=True) or _normal(seat, now, wait) or _skipped(seat, wait) or _special(seat, due=False)
+    if topics != membership.topic_ids:  # changed since the caller read it
+        top = _top(seat)
+    taken = _special(seat, due=True) or _normal(seat, now, wait, top) or _skipped(seat, wait) or _special(seat, due=False)
     if taken is None:
         return None
     pair, takes_slot, why = taken
@@ -144,6 +143,32 @@ def _claim(membership: Membership, now: datetime, *, at_most: int | None, reap: 
     )
     _store(lease, topic=pair.topic_row, in_block=in_block)
     return lease
+
+
+def _seated(membership: Membership, now: datetime) -> tuple[Sequence[Any], Candidate | None]:
+    """The columns of SEAT, under the membership's lock, and what `_top` would find: one statement on PostgreSQL."""
+    values = {"me": membership.pk, "campaign": membership.campaign_id, "now": _moment(now)}
+    topics = membership.topic_ids
+    if not _row_locks():
+        [row] = _rows(f"{SEAT} FROM annotation_membership m WHERE m.id = %(me)s", values)
+        found = _rows(f"SELECT {COLUMNS} {_in_order(topics)}", values)
+        return row, Candidate(*found[0]) if found else None
+    first = f"LEFT JOIN LATERAL (SELECT {COLUMNS} {_in_order(topics)}) f ON TRUE"
+    statement = f"{SEAT}, f.* FROM annotation_membership m {first} WHERE m.id = %(me)s FOR UPDATE OF m"
+    [row] = _rows(statement, values, prepare=not topics)
+    n = len(Candidate._fields)
+    return row[:-n], None if row[-n] is None else Candidate(*row[-n:])
+
+
+def _top(seat: Seat) -> Candidate | None:
+    """The first free pair in the order of service, of which only the priority and the rest of its rank are asked: it is not locked."""
+    rows = _rows(f"SELECT {COLUMNS} {_in_order(seat.topics)}", {"me": seat.me, "campaign": seat.campaign.pk}, prepare=not seat.topics)
+    return Candidate(*rows[0]) if rows else None
+
+
+def _in_order(topics: Sequence[int]) -> str:
+    source, restricted = _source(topics, NOT_SKIPPED, IN_ORDER)
+    return f"FROM {source} WHERE {FREE} {NOT_SKIPPED} {restricted} ORDER BY {IN_ORDER} LIMIT 1"
 
 
 def _store(lease: Lease, *, topic: int, in_block: int) -> None:
@@ -195,17 +220,17 @@ def _row_locks() -> bool:
 def _rows(sql: str, values: Mapping[str, Any], *, prepare: bool = True) -> list[Any]:
     """All rows of one statement. On PostgreSQL it is prepared once a connection, since planning costs more than running it; not
     behind a pooler that mixes connections (Django's DISABLE_SERVER_SIDE_CURSORS says so)."""
-    if connection.vendor != "postgresql" or connection.settings_dict["DISABLE_SERVER_SIDE_CURSORS"] or not prepare:
-        with connection.cursor() as cursor:
+    database = connections[DEFAULT_DB_ALIAS]
+    if not prepare or database.vendor != "postgresql" or database.settings_dict["DISABLE_SERVER_SIDE_CURSORS"]:
+        with database.cursor() as cursor:
             cursor.execute(sql, values)
             return cursor.fetchall()
     import psycopg  # an optional driver: not needed with SQLite
 
-    with connection.wrap_database_errors:
-        if connection.connection.prepare_threshold is None:  # as Django leaves it: prepare nothing
-            connection.connection.prepare_threshold = 2**30  # prepare what asks for it
-        with psycopg.Cursor(connection.connection) as cursor:
-            return cursor.execute(sql, values, prepare=True).fetchall()
+    with database.wrap_database_errors:
+        if database.connection.prepare_threshold is None:  # as Django leaves it: prepare nothing
+            database.connection.prepare_threshold = 2**30  # prepare what asks for it
+        return psycopg.Cursor(database.connection).execute(sql, values, prepare=True).fetchall()
 
 
 Taken = tuple[Candidate, bool, dict[str, Any]]
@@ -239,31 +264,33 @@ def _special(seat: Seat, *, due: bool) -> Taken | None:
     return None
 
 
-def _normal(seat: Seat, now: datetime, wait: bool) -> Taken | None:
+def _normal(seat: Seat, now: datetime, wait: bool, top: Candidate | None) -> Taken | None:
+    """top: the first free pair in the order of service; a pair of its priority is taken, whoever else may be at it."""
     campaign = seat.campaign
     if rule.is_closing(now, deadline=campaign.deadline, hours=campaign.closing_hours):
         found = _first(seat, f"{NOT_SKIPPED} AND p.started AND p.counted > 0", "p.priority DESC, p.position", wait=wait)
         if found is not None:
             return found, True, {"rule": "the deadline is near: finish what has judgements"}
-    found = _first(seat, NOT_SKIPPED, IN_ORDER, wait=wait, keep_priority=True)
-    if found is None:
+    if top is None:
         return None
-    rank = f"{NOT_SKIPPED} AND p.priority = %(priority)s AND {'p.started' if found.started else 'NOT p.started'}"
-    values = {"priority": found.priority, "topic": seat.topic}
+    of_priority = f"{NOT_SKIPPED} AND p.priority = %(priority)s"
+    rank = f"{of_priority} AND {'p.started' if top.started else 'NOT p.started'}"
+    values = {"priority": top.priority, "topic": seat.topic}
     if campaign.min_common and campaign.min_partners:
         shared = _shared_with_partner(seat, rank, values)
         if shared is not None:
             return shared, True, {"rule": "highest priority, planned overlap with a partner"}
     stays = rule.stays_in_block(served=seat.block_served, length=campaign.block_length)
-    if seat.topic is not None and seat.topic != found.topic_row and stays and (not seat.topics or seat.topic in seat.topics):
-        same = _first(seat, f"{rank} AND p.topic_row = %(topic)s", "p.position", wait=False, needed=False, values=values)
-        if same is not None:
-            return same, True, {"rule": f"{_rank_name(same)}, stay with the topic"}
-    elif seat.topic == found.topic_row and not stays:
-        other = _first(seat, f"{rank} AND p.topic_row <> %(topic)s", "p.position", wait=False, needed=False, values=values)
-        if other is not None:
-            return other, True, {"rule": f"{_rank_name(other)}, the topic's block is full"}
-    return found, True, {"rule": f"{_rank_name(found)}, then the pool's order"}
+    choices = [(of_priority, "p.started DESC, p.position", "then the pool's order")]
+    if seat.topic is not None and seat.topic != top.topic_row and stays and (not seat.topics or seat.topic in seat.topics):
+        choices.insert(0, (f"{rank} AND p.topic_row = %(topic)s", "p.position", "stay with the topic"))
+    elif seat.topic == top.topic_row and not stays:
+        choices.insert(0, (f"{rank} AND p.topic_row <> %(topic)s", "p.position", "the topic's block is full"))
+    chosen = _first_of(seat, [choice[:2] for choice in choices], wait=wait, values=values)
+    if chosen is None:
+        raise Contended  # taken meanwhile: look again
+    place, pair = chosen
+    return pair, True, {"rule": f"{_rank_name(pair)}, {choices[place][2]}"}
 
 
 def _rank_name(pair: Candidate) -> str:
@@ -279,44 +306,45 @@ def _skipped(seat: Seat, wait: bool) -> Taken | None:
 
 
 def _first(
-    seat: Seat,
-    condition: str,
-    order: str,
-    *,
-    wait: bool,
-    keep_priority: bool = False,
-    needed: bool = True,
-    values: Mapping[str, Any] | None = None,
+    seat: Seat, condition: str, order: str, *, wait: bool, needed: bool = True, values: Mapping[str, Any] | None = None
 ) -> Candidate | None:
     """The first free pair under `condition` in `order`, its row locked.
 
     Raises Contended where every such pair is locked by other claims (unless `wait`: then the first is waited for; or not `needed`:
-    then None) and, with `keep_priority`, where one of a higher priority than the one found is.
+    then None).
     """
-    values = {"me": seat.me, "campaign": seat.campaign.pk, **(values or {})}
-    source, restricted = _source(seat, condition, order)
-    rest = f"FROM {source} WHERE {FREE} {condition} {restricted} ORDER BY {order} LIMIT 1"
-    if not _row_locks():
-        rows = _rows(f"SELECT {COLUMNS} {rest}", values)
-        return Candidate(*rows[0]) if rows else None
-    top = f"(SELECT p.priority {rest})" if keep_priority else "NULL"
-    skip = "" if wait else " SKIP LOCKED"
-    rows = _rows(f"SELECT {COLUMNS}, {top} {rest} FOR UPDATE OF p{skip}", values, prepare=not seat.topics)
-    if not rows:
-        if needed and not wait and _rows(f"SELECT 1 {rest}", values, prepare=not seat.topics):
+    found = _first_of(seat, [(condition, order)], wait=wait, values=values or {})
+    if found is None and needed and not wait and _row_locks():
+        anything = f"SELECT 1 FROM annotation_pair p WHERE {FREE} {condition} LIMIT 1"
+        if _rows(anything, {"me": seat.me, "campaign": seat.campaign.pk, **(values or {})}):
             raise Contended
-        return None
-    found = Candidate(*rows[0][:-1])
-    if keep_priority and not wait and rows[0][-1] is not None and rows[0][-1] > found.priority:
-        raise Contended
-    return found
+    return found and found[1]
 
 
-def _source(seat: Seat, condition: str, order: str) -> tuple[str, str]:
+def _first_of(
+    seat: Seat, choices: Sequence[tuple[str, str]], *, wait: bool, values: Mapping[str, Any]
+) -> tuple[int, Candidate] | None:
+    """The first free pair under the first of the (condition, order) that has one, and which of them that was; its row locked. Pairs
+    that other claims have locked are passed over, unless `wait`. One statement for all."""
+    locking = "" if not _row_locks() else "FOR UPDATE OF p" if wait else "FOR UPDATE OF p SKIP LOCKED"
+    parts = []
+    for place, (condition, order) in enumerate(choices):
+        source, restricted = _source(seat.topics, condition, order)
+        nothing_yet = "".join(f" AND NOT EXISTS (SELECT 1 FROM choice_{i})" for i in range(place))
+        where = f"{FREE} {condition} {restricted}{nothing_yet}"
+        parts.append(f"choice_{place} AS (SELECT {place}, {COLUMNS} FROM {source} WHERE {where} ORDER BY {order} LIMIT 1 {locking})")
+    together = " UNION ALL ".join(f"SELECT * FROM choice_{i}" for i in range(len(choices)))
+    rows = _rows(
+        f"WITH {', '.join(parts)} {together}", {"me": seat.me, "campaign": seat.campaign.pk, **values}, prepare=not seat.topics
+    )
+    return (rows[0][0], Candidate(*rows[0][1:])) if rows else None
+
+
+def _source(topics: Sequence[int], condition: str, order: str) -> tuple[str, str]:
     """(FROM clause, further condition). For an annotator restricted to topics the first free pair of each, each found by index."""
-    if not seat.topics:
+    if not topics:
         return "annotation_pair p", ""
-    each = ", ".join(f"({int(topic)})" for topic in seat.topics)
+    each = ", ".join(f"({int(topic)})" for topic in topics)
     first_of_topic = (
         f"SELECT (SELECT p.id FROM annotation_pair p WHERE p.topic_row = t.topic AND {FREE} {condition} ORDER BY {order} LIMIT 1) "
         f"FROM (SELECT 0 AS topic WHERE 1 = 0 UNION ALL VALUES {each}) t"
