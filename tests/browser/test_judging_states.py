@@ -53,7 +53,7 @@ def test_next_document_is_there_before_its_answer_is(signed_in_page: Signed, pho
     expect(judging.chip).to_contain_text("2 waiting")
     for route in list(held):
         route.continue_()
-    judging.page.unroute_all()
+    judging.page.unroute_all(behavior="ignoreErrors")
     judging.saved()
 
 
@@ -65,7 +65,7 @@ def test_failed_saving_is_said_tried_again_and_never_dropped(signed_in_page: Sig
     expect(judging.chip).to_contain_text("1 not saved, retrying")
     expect(judging.page.locator("[data-name=connection]")).to_contain_text("The server does not answer", timeout=10_000)
     photograph(judging.page, "saving-failed")
-    judging.page.unroute_all()
+    judging.page.unroute_all(behavior="ignoreErrors")
     judging.chip.click()
     judging.saved()
     expect(judging.page.locator("[data-name=connection]")).to_have_count(0)
@@ -81,7 +81,7 @@ def test_judging_stops_only_when_more_answers_wait_than_are_leased_ahead(signed_
         judging.judge("2")
     judging.shows_state("full")
     photograph(judging.page, "outbox-full")
-    judging.page.unroute_all()
+    judging.page.unroute_all(behavior="ignoreErrors")
     judging.panel.get_by_role("button", name="Try now").click()
     judging.title.wait_for()
     judging.saved()
@@ -465,6 +465,31 @@ def test_span_missing_says_exactly_that(signed_in_page: Signed, photograph: Phot
     judging.saved()
     rows = own_judgements(ada)
     assert [(row.grade, row.spans) for row in rows] == [(2, [[0, len("Regular walking lowers")]]), (0, [])]
+
+
+def test_an_answer_from_before_the_last_practice_pair_does_not_bring_practice_back(signed_in_page: Signed) -> None:
+    """Pairs asked for before the last practice answer was judged arrive after it, and still say that this is practice."""
+    campaign, ada = make_job(n_documents=4, qualification_pass=0.5)
+    [test] = Pair.objects.filter(campaign=campaign).order_by("position")[:1]
+    campaigns.set_kind(test, Pair.Kind.QUALIFICATION, gold_grade=3, explanation="It reports a trial.", actor=campaign.created_by)
+    Membership.objects.filter(pk=ada.pk).update(qualified_at=None)
+    page = signed_in_page(ada.user)
+    page.add_init_script(
+        "const real = window.fetch; let judged = null, asked = 0; const done = new Promise((resolve) => { judged = resolve; });"
+        "window.fetch = async (...request) => {"
+        "  const response = await real(...request);"
+        "  if (String(request[0]).endsWith('/leases') && ++asked === 2) await done.then(() => new Promise((later) => setTimeout(later, 300)));"
+        "  if (String(request[0]).endsWith('/judgements')) judged();"
+        "  return response; }"
+    )
+    judging = JudgingPage(page, campaign).open()
+    page.wait_for_timeout(500)  # the second request for pairs has been answered by the server
+    judging.press("4")
+    dialog = page.locator("#feedback-dialog")
+    expect(dialog).to_contain_text("Right")
+    page.wait_for_timeout(600)  # now its answer is here
+    judging.press("Enter")
+    expect(page.locator("#query-label")).to_have_text("Query")
 
 
 def test_qualification_explains_each_answer(signed_in_page: Signed, photograph: Photograph) -> None:

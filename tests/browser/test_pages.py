@@ -83,6 +83,9 @@ def test_page_is_accessible_fits_every_width_and_has_no_errors(
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             page.evaluate(COLOURS_HAVE_ARRIVED)
             found = Axe().run(page, options=RULES if scheme == "light" else CONTRAST).response["violations"]
+            if found:  # on a loaded machine a part of the page may still have the colours of before; what is wrong stays wrong
+                page.wait_for_timeout(1000)
+                found = Axe().run(page, options=RULES if scheme == "light" else CONTRAST).response["violations"]
             nodes = [(rule["id"], node) for rule in found for node in rule["nodes"]]
             assert [(scheme, rule, node["html"][:200], node.get("failureSummary", "")[:300]) for rule, node in nodes] == []
         if status < 400:

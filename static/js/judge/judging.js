@@ -13,11 +13,11 @@ const AT_ONCE = new Set(["paused", "closed", "deadline_passed", "excluded", "dra
 const GATES = new Set(["guideline_changed", "consent_needed", "target_reached", "daily_limit"]); // stop before the next document
 const OVER = new Set(["closed", "deadline_passed", "excluded", "draft", "refused"]); // nothing can be changed any more
 const POLLED = new Set(["nothing_now", "paused", "draft", "daily_limit"]);
-const WORTH_SAYING = new Set(["extra", "too fast", "excluded"]); // standings that an annotator should hear of
+const WORTH_SAYING = new Set(["extra", "too fast", "excluded"]);
 const FRESH_MS = 3000; // a document on the page for less may be taken away again
 const WARM = 3; // documents built ahead
 
-// In a campaign that does not ask for marked passages.
+// Where passages are not marked.
 const NO_SPANS = { units: [], points: [], cursor: null, show() {}, hide() {}, repaint() {}, removeNear() {}, cancel: () => false, step: () => announce("Passages are not marked in this campaign.") };
 
 export class Judging {
@@ -439,7 +439,7 @@ export class Judging {
     this.memory.keepDraft(this.pair.lease, { note: this.note, spans: this.spans.points });
   }
 
-  // Own earlier judgements: review.js.
+  // Earlier judgements: review.js.
 
   undo() {
     const over = this.mode === "state" && OVER.has(this.stateShown);
@@ -475,6 +475,7 @@ export class Judging {
 
   #sent({ entry, answer }) {
     this.reach(true);
+    answer.sentAt = this.answeredAt = Date.now();
     const record = this.trail.find((one) => one.key === entry.key);
     if (record && answer.judgement) record.judgement = answer.judgement.id;
     if (entry.kind === "skip") this.leases.done.add(entry.lease);
@@ -489,7 +490,7 @@ export class Judging {
     if (this.mode === "checking" && entry.kind === "judge") {
       if (answer.feedback) void part("guideline").then(({ explain }) => explain(answer.feedback, { scale: this.setup.scale, done: () => this.advance() }));
       else this.advance();
-    } else if (this.mode === "waiting" && this.outbox.size === 0) this.leases.queue.length || answer.state === "done" ? this.advance({ asked: answer }) : void this.check(); // perhaps it was overtaken
+    } else if (this.mode === "waiting" && this.outbox.size === 0) this.leases.queue.length || answer.state === "done" ? this.advance({ asked: answer }) : void this.check(); // perhaps stale
     else if (this.mode === "state" && this.stateShown === "full" && this.outbox.size <= this.outboxLimit) this.advance();
     else if (this.mode === "judging") this.#topUpSoon();
   }
@@ -503,9 +504,9 @@ export class Judging {
     if (this.mode === "waiting") void this.check();
   }
 
-  /** Takes over state, progress and times from any answer. */
+  /** Takes over state, progress and times of an answer, unless it was asked for before the last judgement was answered. */
   react(answer, { quiet = false } = {}) {
-    if (!answer?.state) return;
+    if (!answer?.state || (answer.sentAt < this.answeredAt && !AT_ONCE.has(answer.state))) return; // stale
     this.lastAnswer = answer;
     if (answer.progress) this.head.showProgress(answer.progress, this.#pending());
     const before = this.serverState;

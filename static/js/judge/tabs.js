@@ -22,7 +22,7 @@ export class Tabs extends EventTarget {
     }
     this.leading = !navigator.locks ? take || (await this.#ask())
       : take ? await this.#lock({ steal: true })
-      : (await this.#lock({ ifAvailable: true })) || ((await this.#ask()) && this.#lock({ signal: AbortSignal.timeout(3000) })); // a crashed tab says nothing and lets go in a moment
+      : (await this.#lock({ ifAvailable: true })) || ((await this.#ask()) && this.#lock({ signal: AbortSignal.timeout(3000) })); // a crashed tab is silent and lets go
     return this.leading;
   }
 
@@ -31,7 +31,7 @@ export class Tabs extends EventTarget {
       navigator.locks.request(this.name, options, (lock) => {
         resolve(Boolean(lock));
         return lock && new Promise((release) => { this.letGo = release; });
-      }).catch(() => { resolve(false); this.#lose(); }); // stolen by a tab that could not wait, or waited for in vain
+      }).catch(() => { resolve(false); this.#lose(); }); // stolen, or waited for in vain
     });
   }
 
