@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from django.utils import timezone
 
-from annotation.models import Campaign
+from annotation.models import Campaign, Membership
 from annotation.services import scheduling
 from annotation.services.judging import Answer, submit
 from annotation.services.pairs import set_kind
@@ -32,6 +32,8 @@ def campaign_with_bad_annotators(
         truth[pair.pk] = int(random.integers(4))
         set_kind(pair, "gold", gold_grade=truth[pair.pk], explanation="As the second sentence says.", actor=campaign.created_by)
     members = [(make_annotator(campaign, simulated=True), kind) for kind in KINDS]
+    for seed, (member, _) in enumerate(members):  # drawn in life; here everybody meets the same people at every run
+        Membership.objects.filter(pk=member.pk).update(seed=seed)
     names = {kind: member.pseudonym for member, kind in members}
     moment = timezone.now() - timedelta(days=2)
     made = 0
