@@ -22,7 +22,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 BROKER = os.environ.get("ASSAY_TEST_BROKER_URL", "redis://127.0.0.1:6379/8")
-ROUNDS = 3
+ROUNDS = 2
 PAIRS = 200  # of sub-collections at each level, four times the protocol's: so that computing outweighs reading and drawing
 WORKER = ["-m", "celery", "-A", "config", "worker", "--pool", "prefork", "--concurrency", "1", "--without-gossip", "--without-mingle"]
 
