@@ -313,20 +313,19 @@ def _first(
     Raises Contended where every such pair is locked by other claims (unless `wait`: then the first is waited for; or not `needed`:
     then None).
     """
-    found = _first_of(seat, [(condition, order)], wait=wait, values=values or {})
-    if found is None and needed and not wait and _row_locks():
-        anything = f"SELECT 1 FROM annotation_pair p WHERE {FREE} {condition} LIMIT 1"
-        if _rows(anything, {"me": seat.me, "campaign": seat.campaign.pk, **(values or {})}):
-            raise Contended
+    only = [(condition, order)]
+    found = _first_of(seat, only, wait=wait, values=values or {})
+    if found is None and needed and not wait and _row_locks() and _first_of(seat, only, lock=False, values=values or {}):
+        raise Contended
     return found and found[1]
 
 
 def _first_of(
-    seat: Seat, choices: Sequence[tuple[str, str]], *, wait: bool, values: Mapping[str, Any]
+    seat: Seat, choices: Sequence[tuple[str, str]], *, wait: bool = False, lock: bool = True, values: Mapping[str, Any]
 ) -> tuple[int, Candidate] | None:
-    """The first free pair under the first of the (condition, order) that has one, and which of them that was; its row locked. Pairs
-    that other claims have locked are passed over, unless `wait`. One statement for all."""
-    locking = "" if not _row_locks() else "FOR UPDATE OF p" if wait else "FOR UPDATE OF p SKIP LOCKED"
+    """The first free pair under the first of the (condition, order) that has one, and which of them that was; with `lock` its row
+    locked. Pairs that other claims have locked are passed over then, unless `wait`. One statement for all."""
+    locking = "" if not (lock and _row_locks()) else "FOR UPDATE OF p" if wait else "FOR UPDATE OF p SKIP LOCKED"
     parts = []
     for place, (condition, order) in enumerate(choices):
         source, restricted = _source(seat.topics, condition, order)

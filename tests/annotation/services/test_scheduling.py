@@ -266,3 +266,12 @@ def test_the_number_of_queries_of_a_claim_does_not_depend_on_the_pool(django_ass
         judge(ada, 1)
         with django_assert_max_num_queries(8):
             scheduling.claim(ada)
+
+
+def test_near_the_deadline_half_judged_pairs_of_other_topics_do_not_hold_up_whoever_is_restricted(monkeypatch):
+    now = timezone.now()
+    campaign = make_campaign(n_topics=2, n_documents=2, judgements_per_pair=2, deadline=now + timedelta(hours=2), closing_hours=24)
+    first, second = campaign.collection.topics.order_by("position").values_list("pk", flat=True)
+    judge(make_annotator(campaign, topic_ids=[second]), 1)
+    monkeypatch.setattr(scheduling.time, "sleep", lambda seconds: pytest.fail("the claim was tried again"))
+    assert names(scheduling.claim(make_annotator(campaign, topic_ids=[first]))) == "t1 d1"
