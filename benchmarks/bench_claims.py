@@ -3,10 +3,11 @@
     python -m benchmarks.bench_claims [--quick] [--databases postgresql sqlite] [--seconds 4]
 
 A campaign of 30,000 generated pairs, three judgements a pair, half of them complete (45,000 judgements by 135 annotators); 16
-clients in 8 processes claim as fast as they can. Every annotator holds three leases, as in a running campaign. Beside, on the
-same rows in the same run: (a) the whole table ordered under a table lock, as FiRA does, and (b) the least judged pair by a
-group-by over judgements, as Quepid does, which reserves nothing. Both are our own SQL for the published rules, with LIMIT 1 in
-their favour. Then our claim on 300,000 pairs; and how many judgements too many are made by simulated judges.
+clients in two processes of eight threads, the shape of the web server, claim as fast as they can. Every annotator holds three
+leases, as in a running campaign. Beside, on the same rows in the same run: (a) the whole table ordered under a table lock, as FiRA
+does, and (b) the least judged pair by a group-by over judgements, as Quepid does, which reserves nothing. Both are our own SQL for
+the published rules, with LIMIT 1 in their favour. Then our claim on 300,000 pairs; and how many judgements too many are made by
+simulated judges.
 """
 
 from __future__ import annotations

@@ -20,24 +20,30 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connections, transaction
+from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
 from annotation.core import scheduling as rule
 from annotation.models import Campaign, Lease, Membership, Pair
 from annotation.services import leases
+from annotation.services.claim_at_once import BLOCK_FULL, IN_POOLS_ORDER, STAY, claim_at_once, rank_name
+from annotation.services.claim_sql import (
+    COLUMNS,
+    EXPIRED,
+    FREE,
+    IN_ORDER,
+    LEASE_COLUMNS,
+    N_LIVE,
+    NOT_SKIPPED,
+    Candidate,
+    moment,
+    row_locks,
+    rows_of,
+)
 
 ATTEMPTS, PATIENCE = 12, 7  # after so many attempts that found everything locked, wait for the first
 PARTNER_CANDIDATES = 20
-FREE = """p.campaign_id = %(campaign)s AND p.open_slots > 0 AND p.kind = 'normal' AND NOT p.without_text
-  AND NOT EXISTS (SELECT 1 FROM annotation_judgement j WHERE j.pair_id = p.id AND j.membership_id = %(me)s AND j.current)
-  AND NOT EXISTS (SELECT 1 FROM annotation_lease l WHERE l.pair_id = p.id AND l.membership_id = %(me)s AND l.state = 'live')"""
-NOT_SKIPPED = "AND NOT EXISTS (SELECT 1 FROM annotation_skip s WHERE s.pair_id = p.id AND s.membership_id = %(me)s)"
-COLUMNS = "p.id, p.topic_row, p.priority, p.started, p.position, p.needed, p.counted, p.held"
-IN_ORDER = "p.priority DESC, p.started DESC, p.position"
-SEAT = """SELECT m.n_served, m.current_topic_id, m.block_served, m.topic_ids, m.seed, m.standing,
-  EXISTS (SELECT 1 FROM annotation_lease l WHERE l.state = 'live' AND l.expires_at <= %(now)s),
-  (SELECT COUNT(*) FROM annotation_lease l WHERE l.state = 'live' AND l.membership_id = m.id)"""
+SEAT = f"SELECT m.n_served, m.current_topic_id, m.block_served, m.topic_ids, m.seed, m.standing, {EXPIRED}, {N_LIVE}"
 TAKE_SLOT = (
     "UPDATE annotation_pair SET held = held + 1, open_slots = open_slots - 1, started = %(yes)s WHERE id = %(pair)s AND open_slots > 0"
 )
@@ -46,18 +52,6 @@ GO_ON = """UPDATE annotation_membership SET n_served = n_served + 1, current_top
 SHARED = """SELECT b.membership_id, COUNT(*) FROM annotation_judgement a JOIN annotation_judgement b
   ON b.pair_id = a.pair_id AND b.current AND b.standing = 'counted' AND b.membership_id <> a.membership_id
   WHERE a.membership_id = %(me)s AND a.current AND a.standing = 'counted' GROUP BY b.membership_id"""
-LEASE_COLUMNS = "(token, pair_id, membership_id, state, takes_slot, served_at, expires_at, why)"
-
-
-class Candidate(NamedTuple):
-    id: int
-    topic_row: int
-    priority: int
-    started: bool
-    position: int
-    needed: int
-    counted: int
-    held: int
 
 
 class Contended(Exception):
@@ -91,6 +85,8 @@ def claim(membership: Membership, *, at_most: int | None = None, now: datetime |
     now, reap = now or timezone.now(), True
     for attempt in range(ATTEMPTS):
         try:
+            if attempt == 0 and (lease := claim_at_once(membership, now, at_most=at_most)) is not None:
+                return lease
             with transaction.atomic():
                 return _claim(membership, now, at_most=at_most, reap=reap, wait=attempt >= PATIENCE)
         except ExpiredLeases:
@@ -142,27 +138,28 @@ def _claim(membership: Membership, now: datetime, *, at_most: int | None, reap: 
         },
     )
     _store(lease, topic=pair.topic_row, in_block=in_block)
+    membership.n_served, membership.current_topic_id, membership.block_served = turn + 1, pair.topic_row, in_block
     return lease
 
 
 def _seated(membership: Membership, now: datetime) -> tuple[Sequence[Any], Candidate | None]:
     """The columns of SEAT, under the membership's lock, and what `_top` would find: one statement on PostgreSQL."""
-    values = {"me": membership.pk, "campaign": membership.campaign_id, "now": _moment(now)}
+    values = {"me": membership.pk, "campaign": membership.campaign_id, "now": moment(now)}
     topics = membership.topic_ids
-    if not _row_locks():
-        [row] = _rows(f"{SEAT} FROM annotation_membership m WHERE m.id = %(me)s", values)
-        found = _rows(f"SELECT {COLUMNS} {_in_order(topics)}", values)
+    if not row_locks():
+        [row] = rows_of(f"{SEAT} FROM annotation_membership m WHERE m.id = %(me)s", values)
+        found = rows_of(f"SELECT {COLUMNS} {_in_order(topics)}", values)
         return row, Candidate(*found[0]) if found else None
     first = f"LEFT JOIN LATERAL (SELECT {COLUMNS} {_in_order(topics)}) f ON TRUE"
     statement = f"{SEAT}, f.* FROM annotation_membership m {first} WHERE m.id = %(me)s FOR UPDATE OF m"
-    [row] = _rows(statement, values, prepare=not topics)
+    [row] = rows_of(statement, values, prepare=not topics)
     n = len(Candidate._fields)
     return row[:-n], None if row[-n] is None else Candidate(*row[-n:])
 
 
 def _top(seat: Seat) -> Candidate | None:
     """The first free pair in the order of service, of which only the priority and the rest of its rank are asked: it is not locked."""
-    rows = _rows(f"SELECT {COLUMNS} {_in_order(seat.topics)}", {"me": seat.me, "campaign": seat.campaign.pk}, prepare=not seat.topics)
+    rows = rows_of(f"SELECT {COLUMNS} {_in_order(seat.topics)}", {"me": seat.me, "campaign": seat.campaign.pk}, prepare=not seat.topics)
     return Candidate(*rows[0]) if rows else None
 
 
@@ -178,17 +175,17 @@ def _store(lease: Lease, *, topic: int, in_block: int) -> None:
         "me": lease.membership_id,
         "topic": topic,
         "in_block": in_block,
-        "now": _moment(lease.served_at),
+        "now": moment(lease.served_at),
         "yes": True,
         "token": lease.token if connection.features.has_native_uuid_field else lease.token.hex,
         "takes_slot": lease.takes_slot,
-        "expires_at": _moment(lease.expires_at),
+        "expires_at": moment(lease.expires_at),
         "why": json.dumps(lease.why),
     }
     new = "%(token)s, %(pair)s, %(me)s, 'live', %(takes_slot)s, %(now)s, %(expires_at)s, "
-    if _row_locks():
+    if row_locks():
         guard = f"{TAKE_SLOT} RETURNING 1" if lease.takes_slot else "SELECT 1"
-        rows = _rows(
+        rows = rows_of(
             f"WITH taken AS ({guard}), moved AS ({GO_ON}) INSERT INTO annotation_lease {LEASE_COLUMNS} "
             f"SELECT {new} CAST(%(why)s AS jsonb) FROM taken RETURNING id",
             values,
@@ -206,31 +203,6 @@ def _store(lease: Lease, *, topic: int, in_block: int) -> None:
         raise Contended
     lease.pk = rows[0][0]
     lease._state.adding, lease._state.db = False, connection.alias
-
-
-def _moment(when: datetime) -> Any:
-    """As the ORM writes it; SQLite compares moments as text."""
-    return connection.ops.adapt_datetimefield_value(when)
-
-
-def _row_locks() -> bool:
-    return connection.features.has_select_for_update_skip_locked
-
-
-def _rows(sql: str, values: Mapping[str, Any], *, prepare: bool = True) -> list[Any]:
-    """All rows of one statement. On PostgreSQL it is prepared once a connection, since planning costs more than running it; not
-    behind a pooler that mixes connections (Django's DISABLE_SERVER_SIDE_CURSORS says so)."""
-    database = connections[DEFAULT_DB_ALIAS]
-    if not prepare or database.vendor != "postgresql" or database.settings_dict["DISABLE_SERVER_SIDE_CURSORS"]:
-        with database.cursor() as cursor:
-            cursor.execute(sql, values)
-            return cursor.fetchall()
-    import psycopg  # an optional driver: not needed with SQLite
-
-    with database.wrap_database_errors:
-        if database.connection.prepare_threshold is None:  # as Django leaves it: prepare nothing
-            database.connection.prepare_threshold = 2**30  # prepare what asks for it
-        return psycopg.Cursor(database.connection).execute(sql, values, prepare=True).fetchall()
 
 
 Taken = tuple[Candidate, bool, dict[str, Any]]
@@ -281,20 +253,16 @@ def _normal(seat: Seat, now: datetime, wait: bool, top: Candidate | None) -> Tak
         if shared is not None:
             return shared, True, {"rule": "highest priority, planned overlap with a partner"}
     stays = rule.stays_in_block(served=seat.block_served, length=campaign.block_length)
-    choices = [(of_priority, "p.started DESC, p.position", "then the pool's order")]
+    choices = [(of_priority, "p.started DESC, p.position", IN_POOLS_ORDER)]
     if seat.topic is not None and seat.topic != top.topic_row and stays and (not seat.topics or seat.topic in seat.topics):
-        choices.insert(0, (f"{rank} AND p.topic_row = %(topic)s", "p.position", "stay with the topic"))
+        choices.insert(0, (f"{rank} AND p.topic_row = %(topic)s", "p.position", STAY))
     elif seat.topic == top.topic_row and not stays:
-        choices.insert(0, (f"{rank} AND p.topic_row <> %(topic)s", "p.position", "the topic's block is full"))
+        choices.insert(0, (f"{rank} AND p.topic_row <> %(topic)s", "p.position", BLOCK_FULL))
     chosen = _first_of(seat, [choice[:2] for choice in choices], wait=wait, values=values)
     if chosen is None:
         raise Contended  # taken meanwhile: look again
     place, pair = chosen
-    return pair, True, {"rule": f"{_rank_name(pair)}, {choices[place][2]}"}
-
-
-def _rank_name(pair: Candidate) -> str:
-    return "highest priority, finish started pairs" if pair.started else "highest priority, open a new pair"
+    return pair, True, {"rule": f"{rank_name(pair.started)}, {choices[place][2]}"}
 
 
 def _skipped(seat: Seat, wait: bool) -> Taken | None:
@@ -315,7 +283,7 @@ def _first(
     """
     only = [(condition, order)]
     found = _first_of(seat, only, wait=wait, values=values or {})
-    if found is None and needed and not wait and _row_locks() and _first_of(seat, only, lock=False, values=values or {}):
+    if found is None and needed and not wait and row_locks() and _first_of(seat, only, lock=False, values=values or {}):
         raise Contended
     return found and found[1]
 
@@ -325,7 +293,7 @@ def _first_of(
 ) -> tuple[int, Candidate] | None:
     """The first free pair under the first of the (condition, order) that has one, and which of them that was; with `lock` its row
     locked. Pairs that other claims have locked are passed over then, unless `wait`. One statement for all."""
-    locking = "" if not (lock and _row_locks()) else "FOR UPDATE OF p" if wait else "FOR UPDATE OF p SKIP LOCKED"
+    locking = "" if not (lock and row_locks()) else "FOR UPDATE OF p" if wait else "FOR UPDATE OF p SKIP LOCKED"
     parts = []
     for place, (condition, order) in enumerate(choices):
         source, restricted = _source(seat.topics, condition, order)
@@ -333,7 +301,7 @@ def _first_of(
         where = f"{FREE} {condition} {restricted}{nothing_yet}"
         parts.append(f"choice_{place} AS (SELECT {place}, {COLUMNS} FROM {source} WHERE {where} ORDER BY {order} LIMIT 1 {locking})")
     together = " UNION ALL ".join(f"SELECT * FROM choice_{i}" for i in range(len(choices)))
-    rows = _rows(
+    rows = rows_of(
         f"WITH {', '.join(parts)} {together}", {"me": seat.me, "campaign": seat.campaign.pk, **values}, prepare=not seat.topics
     )
     return (rows[0][0], Candidate(*rows[0][1:])) if rows else None
@@ -357,7 +325,7 @@ def _shared_with_partner(seat: Seat, rank: str, values: Mapping[str, Any]) -> Ca
     The partner is the annotator with whom most pairs are shared, yet fewer than `min_common`, until there are `min_partners` with
     enough. None where the plan is fulfilled or the rule has nothing to choose.
     """
-    counts = [(int(annotator), int(n)) for annotator, n in _rows(SHARED, {"me": seat.me})]
+    counts = [(int(annotator), int(n)) for annotator, n in rows_of(SHARED, {"me": seat.me})]
     if sum(n >= seat.campaign.min_common for _, n in counts) >= seat.campaign.min_partners:
         return None
     partner = rule.preferred_partner(counts, common=seat.campaign.min_common)

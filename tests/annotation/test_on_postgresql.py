@@ -21,6 +21,7 @@ def test_scheduling_and_standings_pass_their_tests_on_postgresql(postgresql_url)
         "tests/annotation/services/test_scheduling.py",
         "tests/annotation/services/test_standing.py",
         "tests/annotation/services/test_held_back.py",
+        "tests/annotation/services/claims_on_postgresql.py",  # not collected otherwise: it needs this database
         "-q",
         "-x",
         "-p",

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.models import Pair
 from annotation.selectors.judging import audit_invariants
 from annotation.selectors.pairs import held_back
-from annotation.services import campaigns, qualification, scheduling, serving
+from annotation.services import campaigns, claim_sql, qualification, scheduling, serving
 from annotation.services.pairs import take_up_texts
 from pooling.models import Document, PoolEntry
 from tests.builders import judge, judge_pair, make_annotator, make_campaign, make_collection, make_pool, submit
@@ -139,7 +139,7 @@ def test_a_claim_does_not_walk_through_the_pairs_held_back():
     from django.db import connection
 
     campaign = campaign_without("d1", n_documents=2)
-    query = f"SELECT p.id FROM annotation_pair p WHERE {scheduling.FREE} ORDER BY {scheduling.IN_ORDER} LIMIT 1"
+    query = f"SELECT p.id FROM annotation_pair p WHERE {claim_sql.FREE} ORDER BY {claim_sql.IN_ORDER} LIMIT 1"
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("SET LOCAL enable_seqscan = off")
