@@ -30,6 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SERVER = os.environ.get("ASSAY_TEST_DATABASE_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
 PROCESSES, THREADS = 2, 8  # as the web server of `manage.py up` has them
 ANNOTATORS = 135
+P95_LIMIT_MS = 20
 NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {last}) "
 LEAST_JUDGED = """SELECT p.id FROM annotation_pair p LEFT JOIN annotation_judgement j ON j.pair_id = p.id AND j.current
   WHERE p.campaign_id = %(campaign)s GROUP BY p.id, p.priority, p.position
@@ -342,6 +343,17 @@ def main(quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite"
                     "at_least": 20,
                     "note": f"p95 {ours['p95_ms']:.1f} ms, {ours['per_second']:.0f}/s beside {figures[peer]['per_second']:.0f}/s",
                     "figures": figures,
+                }
+            )
+        if vendor == "postgresql":
+            rows.append(
+                {
+                    "work": "p95 of these claims, postgresql",
+                    "peer": f"the limit of {P95_LIMIT_MS} ms",
+                    "ratio": P95_LIMIT_MS / ours["p95_ms"],
+                    "at_least": 1.0,
+                    "note": f"{ours['p95_ms']:.1f} ms, median {ours['median_ms']:.1f} ms",
+                    "figures": {},
                 }
             )
         larger = figures["ours at 300,000"]
