@@ -1,7 +1,7 @@
 """A real Chromium against a real server of this process.
 
 ASSAY_TEST_CHROMIUM names the browser, else it is looked for in PATH. ASSAY_SCREENSHOTS=folder keeps a picture wherever a test calls
-`photograph`, in light and dark, for desktop and phone."""
+`photograph`, in light and dark, for desktop and phone; axe-core looks at them in any case."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright, expect, sync_playwright
 
+from tests.browser.axe import problems
 from tests.browser.chromium import FLAGS, browser_path
 from tests.conftest import absent
 
@@ -131,10 +132,15 @@ def session_cookie(user: User, url: str) -> dict[str, str]:
 
 @pytest.fixture
 def photograph(request: pytest.FixtureRequest) -> Callable[[Page, str], None]:
-    """Keeps pictures of a state when ASSAY_SCREENSHOTS is set: light and dark, 1280 and 390 wide."""
+    """Looks at a state: axe-core finds nothing in it, light or dark; with ASSAY_SCREENSHOTS set, pictures of it, 1280 and 390 wide."""
     folder = os.environ.get("ASSAY_SCREENSHOTS", "")
 
     def take(page: Page, name: str) -> None:
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            page.wait_for_timeout(250)  # colours change over a moment
+            assert problems(page) == [], f"{name}, {scheme}"
+        page.emulate_media(color_scheme="light")
         if not folder:
             return
         Path(folder).mkdir(parents=True, exist_ok=True)
@@ -143,7 +149,7 @@ def photograph(request: pytest.FixtureRequest) -> Callable[[Page, str], None]:
             page.set_viewport_size(viewport)
             for scheme in ("light", "dark"):
                 page.emulate_media(color_scheme=scheme)
-                page.wait_for_timeout(250)  # colours change over a moment
+                page.wait_for_timeout(250)
                 try:
                     page.screenshot(path=str(Path(folder) / f"{name}-{size}-{scheme}.png"))
                 except Error as error:

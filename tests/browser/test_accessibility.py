@@ -9,17 +9,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
+from tests.browser.axe import problems
 from tests.browser.judging import JudgingPage, make_job
 from tests.builders import judge, make_annotator
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Signed = Callable[..., Page]
-
-LEVELS = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}}
 
 
 @dataclass
@@ -55,11 +53,6 @@ PAGES = [
     ("new campaign", "/campaigns/new", "manager"),
     ("campaign", "/campaigns/{campaign}/", "manager"),
 ]
-
-
-def problems(page: Page) -> list[str]:
-    found = Axe().run(page, options=LEVELS).response["violations"]
-    return [f"{one['id']}: {one['help']} at {', '.join(str(node['target']) for node in one['nodes'][:4])}" for one in found]
 
 
 def opened(signed_in_page: Signed, new_context: Any, live_server: Any, world: World, address: str, who: str, **options: Any) -> Page:

@@ -31,12 +31,16 @@ def test_loading_shows_a_skeleton_of_the_layout_at_once(signed_in_page: Signed, 
     expect(page.locator("#bar")).to_be_visible()
     page.wait_for_timeout(300)
     photograph(page, "loading")
+    where = "['.doc', '.guidelines'].map((name) => document.querySelector(name).getBoundingClientRect()).map((r) => [r.x, r.y, r.width])"
+    before = page.evaluate(where)
     paint = page.evaluate(
         "performance.getEntriesByName('first-contentful-paint')[0].startTime - performance.getEntriesByType('navigation')[0].responseStart"
     )
     assert paint < 1000  # 100 ms on an idle machine; this one is shared
     waiting[0].continue_()
     page.locator(".doc-title").wait_for()
+    assert [n for box in page.evaluate(where) for n in box] == pytest.approx([n for box in before for n in box], abs=1)  # nothing jumps when the document comes
+    assert before[1][2] > 300
 
 
 def test_next_document_is_there_before_its_answer_is(signed_in_page: Signed, photograph: Photograph) -> None:
@@ -76,12 +80,14 @@ def test_judging_stops_only_when_more_answers_wait_than_are_leased_ahead(signed_
     campaign, ada = make_job(n_documents=9, lease_window=3)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     judging.page.wait_for_timeout(200)
-    judging.pretend("judgements", lambda route: route.abort())
+    tried: list[bool] = []  # the server answers from the press on: the page tries by itself too, and the button would be gone
+    judging.page.expose_function("tried", lambda: tried.append(True))
+    judging.page.evaluate("document.addEventListener('click', () => window.tried(), true)")
+    judging.pretend("judgements", lambda route: route.continue_() if tried else route.abort())
     for _ in range(4):
         judging.judge("2")
     judging.shows_state("full")
     photograph(judging.page, "outbox-full")
-    judging.page.unroute_all(behavior="ignoreErrors")
     judging.panel.get_by_role("button", name="Try now").click()
     judging.title.wait_for()
     judging.saved()
@@ -240,7 +246,7 @@ def test_other_ends_say_what_happened(signed_in_page: Signed, photograph: Photog
     photograph(page, state)
 
 
-def test_lease_is_renewed_in_silence_while_the_page_is_visible(signed_in_page: Signed) -> None:
+def test_lease_is_renewed_in_silence_while_the_page_is_visible(signed_in_page: Signed, photograph: Photograph) -> None:
     campaign, ada = make_job(lease_minutes=1)
     page = signed_in_page(ada.user)
     page.clock.install()
@@ -252,6 +258,7 @@ def test_lease_is_renewed_in_silence_while_the_page_is_visible(signed_in_page: S
         page.clock.run_for(16_000)
     assert Lease.objects.filter(membership=ada).order_by("pk")[0].expires_at > before
     expect(page.locator(".banner")).to_have_count(0)
+    photograph(page, "lease-renewed")
 
 
 def test_lease_expired_warns_and_the_answer_counts_when_the_slot_is_free(signed_in_page: Signed, photograph: Photograph) -> None:

@@ -63,6 +63,7 @@ export class Head {
     const text = byId("query-text");
     text.textContent = topic.text;
     text.title = topic.text;
+    text.tabIndex = text.scrollHeight > text.clientHeight ? 0 : -1; // scrolled by keys
     const need = byId("need");
     const parts = [["Description", topic.description], ["Narrative", topic.narrative]].filter(([, part]) => part?.trim());
     need.replaceChildren(...parts.flatMap(([name, part]) => [make("h3", {}, name), make("p", { dir: "auto" }, part)]));

@@ -511,7 +511,7 @@ export class Judging {
     if (answer.progress) this.head.showProgress(answer.progress, this.#pending());
     const before = this.serverState;
     this.serverState = answer.state;
-    if (answer.deadline) this.setup.campaign.deadline = answer.deadline;
+    if (answer.deadline) this.head.showDeadline(this.setup.campaign.deadline = answer.deadline, this.api.serverNow());
     this.gate = GATES.has(answer.state) && !(answer.state === "target_reached" && this.leases.onward) ? answer : null;
     if (quiet || this.stopped) return;
     if (AT_ONCE.has(answer.state)) {

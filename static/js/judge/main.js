@@ -3,7 +3,7 @@
 import { Api, Refused, SignedOut } from "./api.js";
 import { Banners } from "./banners.js";
 import { Bar, gradeList } from "./bar.js";
-import { afterPaint, byId, make, trusted } from "./dom.js";
+import { afterPaint, byId, trusted } from "./dom.js";
 import { Head } from "./head.js";
 import { Judging } from "./judging.js";
 import { actionOf, keyName, label } from "./keyboard.js";
@@ -56,9 +56,8 @@ function send(entry) {
 
 function drawGuidelines() {
   const { guideline, scale } = judging.setup;
-  byId("guidelines").replaceChildren(
-    make("div.guidelines-head", {}, make("h2", { tabindex: "-1" }, "Guidelines ", guideline?.number ? make("span.chip", {}, `v${guideline.number}`) : null), make("button.button.small.quiet", { type: "button", dataset: { action: "guidelines" } }, "Hide ", make("kbd", { dataset: { key: "guidelines" } }, "G"))),
-    gradeList(scale), trusted(guideline?.html ?? ""));
+  byId("guidelines-version").textContent = guideline?.number ? `v${guideline.number}` : "";
+  byId("guidelines-text").replaceChildren(gradeList(scale), trusted(guideline?.html ?? ""));
   showKeys();
 }
 
@@ -297,4 +296,4 @@ applySettings();
 begin().catch((error) => {
   if (!(error instanceof Refused)) throw error;
   judging.refuse(error.message);
-});
+}).then(() => judging.setup || showGuidelines(false));

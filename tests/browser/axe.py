@@ -1,0 +1,13 @@
+"""What axe-core finds wrong with a page, of WCAG 2.2 level A and AA."""
+
+from __future__ import annotations
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+LEVELS = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}}
+
+
+def problems(page: Page) -> list[str]:
+    found = Axe().run(page, options=LEVELS).response["violations"]
+    return [f"{one['id']}: {one['help']} at {', '.join(str(node['target']) for node in one['nodes'][:4])}" for one in found]
