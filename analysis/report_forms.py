@@ -27,14 +27,16 @@ class ReportForm(forms.Form):
         self.kind, self.collection, self.campaign = kind, collection, campaign
         runs = [(run.pk, run.tag) for run in collection.runs.all()]
         if kind.pair:
-            for name, label in (("run_a", "Run A"), ("run_b", "Run B")):
-                self.fields[name] = forms.TypedChoiceField(label=label, choices=runs, coerce=int)
+            for place, name, label in ((0, "run_a", "Run A"), (1, "run_b", "Run B")):
+                first = runs[place][0] if place < len(runs) else None
+                self.fields[name] = forms.TypedChoiceField(label=label, choices=runs, coerce=int, initial=first)
         elif kind.least_runs:
             self.fields["runs"] = forms.TypedMultipleChoiceField(
                 label="Runs", choices=runs, coerce=int, widget=forms.CheckboxSelectMultiple, initial=[pk for pk, _ in runs]
             )
         own = campaign_references(campaign) if campaign else []
         imported = [(f"imported:{row.pk}", row) for row in collection.qrels.all()]
+        self.own, self.imported = dict(own), dict(imported)
         named = [(reference, f"{row.name} ({row.get_kind_display()}, {row.n_rows:,} pairs)") for reference, row in imported]
         clicks = [pair for pair, (_, row) in zip(named, imported, strict=True) if row.kind == QrelsRow.Kind.CLICKS]
         judged = [pair for pair in named if pair not in clicks] if kind.click_qrels else named
@@ -89,12 +91,33 @@ class ReportForm(forms.Form):
         if files.get("docids"):
             found["documents"] = "list"
         if not self.errors:
+            self._some_grade_is_relevant(found)
             n = len(self.qrels())
             if n < self.kind.qrels[0] + self.kind.click_qrels + self.kind.private_qrels:
                 self.add_error("qrels", f"Choose at least {self.kind.qrels[0]}.")
             if self.kind.least_runs and not self.kind.pair and len(found["runs"]) < self.kind.least_runs:
                 self.add_error("runs", f"Choose at least {self.kind.least_runs}.")
         return found
+
+    def _some_grade_is_relevant(self, found: dict[str, Any]) -> None:
+        """A lowest relevant grade that qrels never reach would make all of their documents non-relevant, and every measure 0."""
+        for name, chosen in (("level", self.qrels()), ("threshold", [found["qrels"]] if isinstance(found["qrels"], str) else found["qrels"])):
+            grade = found.get(name)
+            if not isinstance(grade, int):
+                continue
+            names = self.own | {key: row.name for key, row in self.imported.items()}
+            for reference in chosen:
+                highest = self._highest_grade(reference)
+                if highest is not None and highest < grade:
+                    self.add_error(name, f"No label of “{names.get(reference, reference)}” is {grade} or more; its highest is {highest}.")
+
+    def _highest_grade(self, reference: str) -> int | None:
+        """None where it is not known."""
+        if reference in self.imported:
+            return max(map(int, self.imported[reference].grades), default=None)
+        if self.campaign is None or not reference.startswith("campaign:"):
+            return None
+        return 1 if reference.split(":")[1] == "binary" else max(grade["value"] for grade in self.campaign.scale)
 
     def qrels(self) -> list[str]:
         found = self.cleaned_data["qrels"]
@@ -132,6 +155,7 @@ class ReportForm(forms.Form):
 def form_field(one: Field, *, campaign: Campaign | None) -> forms.Field:
     common: dict[str, Any] = {"label": one.label, "help_text": one.hint, "required": False, "initial": one.default}
     if one.name in ("level", "threshold") and campaign is not None and one.kind == "whole":
+        common["initial"] = campaign.threshold  # the labels with all grades are what the form begins with
         common["help_text"] = (
             f"{one.hint} With this campaign's {len(campaign.scale)} grades it is {campaign.threshold}; with 2 grades 1.".strip()
         )

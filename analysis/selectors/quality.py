@@ -15,6 +15,7 @@ from analysis.selectors.live import Live, live_rows
 from annotation.models import Campaign, Membership
 from annotation.selectors.qualification import Score, known_scores
 
+LEAST_SHARED = 10
 SAMPLES = 400
 NOTHING = float("nan")
 
@@ -55,13 +56,17 @@ class Person:
 
     @property
     def kappa(self) -> float | None:
-        return None if self.agreement is None or np.isnan(self.agreement.kappa) else self.agreement.kappa
+        """Undefined below LEAST_SHARED pairs shared with others: three pairs alike are no agreement of 1.00 that anybody may act on."""
+        few = self.agreement is None or self.agreement.n < LEAST_SHARED
+        return None if self.agreement is None or few or np.isnan(self.agreement.kappa) else self.agreement.kappa
 
     @property
     def kappa_reason(self) -> str:
         """Why there is no kappa."""
         if self.agreement is None or self.agreement.n == 0:
             return "no pair shared with others yet"
+        if self.agreement.n < LEAST_SHARED:
+            return f"{self.agreement.n} shared {'pair' if self.agreement.n == 1 else 'pairs'}; needs {LEAST_SHARED}"
         return f"one and the same grade only, on {self.agreement.n} shared pairs"
 
 

@@ -131,6 +131,31 @@ def test_scores_in_single_precision(campaign, client, tmp_path, kind) -> None:
         assert means["apart"]["P@1"] == sum(int(judged.get(f"t{t} d10", 0)) >= 1 for t in range(1, 9)) / 8
 
 
+def test_the_form_begins_with_two_runs_and_the_lowest_relevant_grade_of_the_campaign(campaign, client) -> None:
+    client.force_login(campaign.collection.managers.get())
+    form = client.get(reverse("campaign-report-new", args=[campaign.slug, "compare_runs"])).context["form"]
+    first, second = campaign.collection.runs.values_list("pk", flat=True)[:2]
+    assert (form["run_a"].initial, form["run_b"].initial) == (first, second)
+    assert (campaign.threshold, form["level"].initial) == (2, 2)
+    form = client.get(reverse("collection-report-new", args=[campaign.collection.slug, "compare_runs"])).context["form"]
+    assert form["level"].initial == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "qrels", "options", "complaint"),
+    [
+        ("evaluate", ["campaign:graded:majority", "clicks A"], {"level": 2}, "No label of “clicks A” is 2 or more; its highest is 1."),
+        ("evaluate", ["campaign:graded:majority", "campaign:binary:majority"], {"level": 2}, "2 grades, majority” is 2 or more; its highest is 1."),
+        ("evaluate", ["campaign:binary:majority"], {"level": 2}, "No label of “This campaign, 2 grades, majority” is 2 or more"),
+        ("evaluate", ["campaign:graded:majority"], {"level": 4}, "is 4 or more; its highest is 3."),
+        ("label_overlap", ["campaign:binary:majority", "clicks A"], {"threshold": 2}, "is 2 or more; its highest is 1."),
+    ],
+)
+def test_a_lowest_relevant_grade_that_qrels_never_reach_is_refused(campaign, client, kind, qrels, options, complaint) -> None:
+    campaign.collection.qrels.filter(name="clicks A").update(grades={"0": 30, "1": 10})  # as an import counts them
+    assert complaint in refused(client, campaign, kind, qrels, **options)
+
+
 def grades(campaign: Campaign) -> list[str]:
     from tests.analysis.reports.builders import qrels_text
 

@@ -186,7 +186,20 @@ def test_what_is_kept_of_a_person_follows_their_judgements_and_those_of_others()
     for grade in (0, 1, 2):
         judge(bob, grade)
     first, second = quality.people(campaign)
-    assert (first.n, second.n, first.agreement.n, first.kappa, second.kappa) == (3, 3, 3, 1.0, 1.0)
+    assert (first.n, second.n, first.agreement.n) == (3, 3, 3)
+    assert first.agreement.kappa == second.agreement.kappa == 1.0
     standing.exclude_annotator(bob, reason="wanted to leave", actor=None)
     first, second = quality.people(campaign)
     assert (first.n, second.n, first.agreement.n, second.agreement) == (3, 0, 0, None)
+
+
+@pytest.mark.parametrize(("n", "said"), [(1, "1 shared pair; needs 10"), (9, "9 shared pairs; needs 10"), (10, None)])
+def test_agreement_on_fewer_than_ten_shared_pairs_is_not_shown_as_a_kappa(n, said):
+    campaign = make_campaign(n_topics=1, n_documents=n)
+    for _ in range(2):
+        ada = make_annotator(campaign)
+        for grade in range(n):
+            judge(ada, grade % 4)
+    for person in quality.people(campaign):
+        assert person.agreement.n == n
+        assert (person.kappa, person.kappa is None and person.kappa_reason) == ((None, said) if said else (1.0, False))

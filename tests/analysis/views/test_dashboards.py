@@ -114,12 +114,12 @@ class TestUndefinedIsSaid:
         assert "no pair shared with others yet" in text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/people/"))
 
     def test_kappa_where_both_gave_one_and_the_same_grade_only(self):
-        campaign = make_campaign(n_topics=1, n_documents=3)
+        campaign = make_campaign(n_topics=1, n_documents=10)
         ada, bob = make_annotator(campaign), make_annotator(campaign)
-        for _ in range(3):
+        for _ in range(10):
             judge(ada, 2)
             judge(bob, 2)
-        assert "one and the same grade only, on 3 shared pairs" in text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/people/"))
+        assert "one and the same grade only, on 10 shared pairs" in text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/people/"))
 
     def test_agreement_of_one_annotator(self):
         campaign = make_campaign()
