@@ -55,7 +55,8 @@ def intervals(
     left, step, top = 160.0, 24.0, 12.0
     heights = [max(step, LINE * len(lines_of(row.name, NAME)) + 6) for row in rows]
     bottom = top + sum(heights) + 4
-    least, most = min(seen) if low is None else low, max(seen) if high is None else high
+    shown = seen + ([reference[0]] if reference else [])
+    least, most = min(shown) if low is None else low, max(shown) if high is None else high
     scale = Linear(least, most if most > least else least + 1, left, WIDTH - 20)
     parts = [axis_bottom(scale, top=top, bottom=bottom, label=x_label, form=form)]
     if reference:

@@ -148,6 +148,15 @@ class TestUndefinedValues:
             what="annotators",
         )
 
+    @pytest.mark.parametrize("at", [-0.5, 0.0, 0.45, 2.0])
+    def test_the_reference_stands_within_the_axis_wherever_the_values_are(self, at):
+        rows = [points.Interval("A1", 0.5, 0.4, 0.6), points.Interval("A2", 0.45, 0.4, 0.5)]
+        picture = points.intervals(rows, caption="kappa", x_label="", what="annotators", reference=(at, "chance"))
+        [line] = [one for one in ElementTree.fromstring(picture).iter(f"{SVG}line") if one.get("class") == "reference"]
+        axis = [float(one.get("x2")) for one in ElementTree.fromstring(picture).iter(f"{SVG}line") if one.get("class") == "l1"]
+        assert 160 <= float(line.get("x1")) <= points.WIDTH - 20
+        assert (float(line.get("x1")) >= max(axis)) == (at > 0.6)
+
 
 class TestScales:
     def test_ticks_are_round_and_inside(self):
