@@ -33,10 +33,11 @@ lock:  ## compile requirements.in and requirements-dev.in into the hash-locked f
 	@.venv/bin/uv pip compile --quiet --generate-hashes --python-version 3.11 --no-emit-index-url requirements.in -o requirements.txt
 	@.venv/bin/uv pip compile --quiet --generate-hashes --python-version 3.11 --no-emit-index-url -c requirements.txt requirements-dev.in -o requirements-dev.txt
 
-screenshots:  ## photograph every page of a demo installation into var/screenshots
+screenshots:  ## photograph every page of a demo installation and every state of the judging page into var/screenshots
 	@$(PYTHON) config/install.py dev
 	@$(VENV) config/browser.py
 	@$(VENV) -m tests.screenshots
+	@ASSAY_SCREENSHOTS=var/screenshots/states $(VENV) -m pytest -q tests/browser/test_judging.py tests/browser/test_judging_states.py tests/browser/test_judging_text.py
 
 clean:  ## remove the virtual environment and caches; the data in var/ stay
 	rm -rf .venv .pytest_cache .hypothesis

@@ -9,6 +9,7 @@ The candidates are read in the order of a partial index over open pairs, so the 
 the priority is that of the first free pair, locked by another claim or not, and a row of this priority is taken with FOR UPDATE
 SKIP LOCKED; where none is left the claim starts again, so the order of priorities holds. SQLite has one writer at a time and
 ignores row locks; there the immediate transaction protects. On both a guarded UPDATE that must hit one row takes the slot.
+On PostgreSQL the ordinary claim is one statement (`claim_at_once`); what it leaves is decided here, statement by statement.
 """
 
 from __future__ import annotations

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.contrib.sessions.models import Session
@@ -579,3 +581,32 @@ def test_newer_page_is_loaded_when_nothing_waits(signed_in_page: Signed) -> None
         page.clock.run_for(500)
     judging.title.wait_for()
     assert len(own_judgements(ada)) == 1
+
+
+# The states that the page must have -> what its pictures are called.
+PICTURES = {
+    "loading": "loading",
+    "warm next, saving": "saving",
+    "failed": "saving-failed",
+    "outbox longer than the window": "outbox-full",
+    "done": "done",
+    "nothing now": "nothing-now",
+    "target reached": "target-reached",
+    "deadline passed": "deadline-passed",
+    "paused by the manager": "paused-by-manager",
+    "lease renewed": "lease-renewed",
+    "lease expired": "lease-expired",
+    "kept as extra": "kept-as-extra",
+    "offline": "offline",
+    "session expired": "session-expired",
+    "duplicate tab": "other-tab",
+    "idle": "idle",
+    "paused by the annotator": "pause",
+    "guideline changed": "guideline-changed",
+    "span missing": "span-missing",
+}
+
+
+def test_every_state_is_looked_at_and_photographed() -> None:
+    calls = re.findall(r'photograph\([a-z.]+, "([a-z-]+)"\)', Path(__file__).read_text(encoding="utf-8"))
+    assert [state for state, name in PICTURES.items() if calls.count(name) != 1] == []
