@@ -9,6 +9,7 @@ urlpatterns = [
     path("campaigns/new", campaigns.new, name="campaign-new"),
     path("campaigns/<slug:slug>/settings/", campaigns.settings, name="campaign-settings"),
     path("campaigns/<slug:slug>/settings/<str:key>/", campaigns.step, name="campaign-step"),
+    path("campaigns/<slug:slug>/delete", campaigns.delete, name="campaign-delete"),
     path("campaigns/<slug:slug>/state", campaigns.change_state, name="campaign-state"),
     path("campaigns/<slug:slug>/guidelines/<int:number>", campaigns.guideline, name="campaign-guideline"),
     path("campaigns/<slug:slug>/invitations.csv", campaigns.invitation_links, name="campaign-invitations"),

@@ -82,6 +82,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "campaign-new": ("get", "302 403 403 200 200"),
     "campaign-settings": ("get", CAMPAIGN_POST),
     "campaign-step": ("get", CAMPAIGN),
+    "campaign-delete": ("post", CAMPAIGN_POST),
     "campaign-state": ("post", CAMPAIGN_POST),
     "campaign-guideline": ("get", CAMPAIGN),
     "campaign-invitations": ("get", CAMPAIGN),

@@ -27,11 +27,11 @@ from annotation.forms_campaign import (
     ScaleFormSet,
 )
 from annotation.markup import markdown
-from annotation.models import Campaign, Invitation, Membership
+from annotation.models import Campaign, Invitation, Judgement, Membership
 from annotation.permissions import managed_campaign, may_create
 from annotation.selectors.pairs import held_back
 from annotation.services import campaigns as service
-from annotation.services import people
+from annotation.services import people, removal
 from pooling.formats.errors import FormatError
 from pooling.formats.sets import settings_words
 from pooling.permissions import SignedInRequest
@@ -253,6 +253,7 @@ def _open(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
         "n_judgements": n_judgements,
         "hours": n_judgements * campaign.expected_seconds / 3600,
         "n_annotators": -(-n_judgements // campaign.target_per_annotator) if campaign.target_per_annotator else None,
+        "n_made": Judgement.objects.filter(pair__campaign=campaign).count(),
     }
     return _page(request, campaign, "open", context)
 
@@ -282,6 +283,22 @@ def change_state(request: SignedInRequest, slug: str) -> HttpResponse:
         return redirect("campaign-step", slug, "open")
     messages.success(request, {"open": "The campaign is open.", "pause": "Paused.", "resume": "Open again.", "close": "Closed."}[action])
     return redirect("campaign", slug)
+
+
+@login_required
+@require_POST
+def delete(request: SignedInRequest, slug: str) -> HttpResponse:
+    campaign = managed_campaign(request, slug)
+    if request.POST.get("confirm") != campaign.slug:
+        messages.error(request, f"Type {campaign.slug} to delete the campaign.")
+        return redirect("campaign-step", slug, "open")
+    try:
+        n = removal.delete_campaign(campaign, actor=request.user)
+    except service.CampaignError as error:
+        messages.error(request, f"Not deleted: {error}")
+        return redirect("campaign-step", slug, "open")
+    messages.success(request, f"{campaign.name} is deleted" + (f", with {n:,} judgement{'' if n == 1 else 's'}." if n else "."))
+    return redirect("campaigns")
 
 
 @login_required
