@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from analysis.charts.svg import Linear, axis_left, drawing, element, figure, legend, number, undefined
+from analysis.charts.svg import Linear, axis_left, drawing, element, figure, legend, number, room_for, undefined
 
 WIDTH, LEFT, RIGHT, TOP = 640.0, 48.0, 12.0, 24.0
 
@@ -67,7 +67,7 @@ def stacked(
     totals = [sum(values[i] for _, values in series) for i in range(len(labels))]
     if not any(totals):
         return undefined(reason, caption=caption)
-    left, row = 150.0, 30.0
+    left, row = room_for(labels, 99, 150.0), 30.0
     right = WIDTH - 72
     height = TOP + row * len(labels) + 8
     widest = max(totals)

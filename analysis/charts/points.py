@@ -17,6 +17,7 @@ from analysis.charts.svg import (
     legend,
     lines_of,
     number,
+    room_for,
     row_name,
     undefined,
 )
@@ -52,7 +53,7 @@ def intervals(
     seen = [v for row in rows for v in (row.value, row.low, row.high) if v is not None]
     if not seen:
         return undefined(reason, caption=caption)
-    left, step, top = 160.0, 24.0, 12.0
+    left, step, top = room_for((row.name for row in rows), NAME, 160.0), 24.0, 12.0
     heights = [max(step, LINE * len(lines_of(row.name, NAME)) + 6) for row in rows]
     bottom = top + sum(heights) + 4
     shown = seen + ([reference[0]] if reference else [])
@@ -150,7 +151,7 @@ def boxes(
     seen = [row for row in rows if row.median is not None]
     if not seen:
         return undefined(reason, caption=caption)
-    left, step, top = 130.0, 34.0, 10.0
+    left, step, top = room_for((row.name for row in rows), SHORT, 130.0), 34.0, 10.0
     heights = [max(step, LINE * len(lines_of(row.name, SHORT)) + 6) for row in rows]
     bottom = top + sum(heights)
     scale = Linear(0, max(row.high or 0 for row in seen) or 1, left, WIDTH - 70)

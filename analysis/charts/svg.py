@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import count
@@ -76,6 +76,12 @@ def lines_of(name: str, most: int) -> list[str]:
         while len(lines[-1].rstrip()) > most:
             lines[-1:] = [lines[-1][:most], lines[-1][most:]]
     return [line.strip() for line in lines if line.strip()]
+
+
+def room_for(names: Iterable[str], most: int, widest: float) -> float:
+    """The space at the left that the names of rows need, in lines of at most `most` characters: short names leave it to the picture."""
+    longest = max((len(line) for name in names for line in lines_of(name, most)), default=0)
+    return min(widest, 14 + 6.4 * max(longest, 4))
 
 
 def row_name(name: str, *, x: float, y: float, most: int, room: int = 99) -> str:

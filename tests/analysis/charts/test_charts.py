@@ -154,8 +154,16 @@ class TestUndefinedValues:
         picture = points.intervals(rows, caption="kappa", x_label="", what="annotators", reference=(at, "chance"))
         [line] = [one for one in ElementTree.fromstring(picture).iter(f"{SVG}line") if one.get("class") == "reference"]
         axis = [float(one.get("x2")) for one in ElementTree.fromstring(picture).iter(f"{SVG}line") if one.get("class") == "l1"]
-        assert 160 <= float(line.get("x1")) <= points.WIDTH - 20
+        assert 14 + 6.4 * 4 <= float(line.get("x1")) <= points.WIDTH - 20
         assert (float(line.get("x1")) >= max(axis)) == (at > 0.6)
+
+    def test_short_names_leave_their_space_to_the_picture(self):
+        def left_end(name):
+            picture = points.intervals([points.Interval(name, 0.5, 0.0, 1.0)], caption="c", x_label="x", what="run")
+            return min(float(one.get("x1")) for one in ElementTree.fromstring(picture).iter(f"{SVG}line") if one.get("class") == "l1")
+
+        assert left_end("A001") < 50
+        assert left_end("x" * 30) == 160
 
 
 class TestScales:
