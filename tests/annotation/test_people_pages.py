@@ -227,6 +227,8 @@ class TestHome:
         session["time_zone"] = "Asia/Tokyo"
         session.save()
         assert "15 Jan 2030, 21:00" in client.get("/").content.decode()
+        # in the menu of the judging page too: the top line of a phone has no room for it
+        assert "Due Tue 15 Jan, 21:00 JST" in client.get(f"/judge/{member.campaign.slug}/").content.decode()
 
     def test_a_draft_is_not_shown_to_its_annotators(self):
         campaign = make_campaign(state="draft")

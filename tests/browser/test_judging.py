@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.models import Judgement, Skip
@@ -239,7 +241,7 @@ def test_confirm_mode_waits_for_enter(signed_in_page: Signed, photograph: Callab
 
 
 def test_keys_can_be_remapped_and_are_kept_for_the_person(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
-    campaign, ada = make_job()
+    campaign, ada = make_job(deadline=timezone.now() + timedelta(days=3))
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     page = judging.page
     page.get_by_role("button", name="Menu").or_(page.locator("#menu > summary")).first.click()
