@@ -101,28 +101,30 @@ class ReportForm(forms.Form):
 
     def _some_grade_is_relevant(self, found: dict[str, Any]) -> None:
         """A lowest relevant grade that qrels never reach would make all of their documents non-relevant, and every measure 0."""
-        for name, chosen in (("level", self.qrels()), ("threshold", [found["qrels"]] if isinstance(found["qrels"], str) else found["qrels"])):
+        for name, chosen in (("level", self.qrels()), ("threshold", self._judged_qrels())):
             grade = found.get(name)
             if not isinstance(grade, int):
                 continue
-            names = self.own | {key: row.name for key, row in self.imported.items()}
             for reference in chosen:
-                highest = self._highest_grade(reference)
+                words, highest = self._named_with_highest_grade(reference)
                 if highest is not None and highest < grade:
-                    self.add_error(name, f"No label of “{names.get(reference, reference)}” is {grade} or more; its highest is {highest}.")
+                    self.add_error(name, f"No label of “{words}” is {grade} or more; its highest is {highest}.")
 
-    def _highest_grade(self, reference: str) -> int | None:
-        """None where it is not known."""
+    def _named_with_highest_grade(self, reference: str) -> tuple[str, int | None]:
+        """None where no grades were counted."""
         if reference in self.imported:
-            return max(map(int, self.imported[reference].grades), default=None)
-        if self.campaign is None or not reference.startswith("campaign:"):
-            return None
-        return 1 if reference.split(":")[1] == "binary" else max(grade["value"] for grade in self.campaign.scale)
+            row = self.imported[reference]
+            return row.name, max(map(int, row.grades), default=None)
+        assert self.campaign is not None, "its labels are offered only with it"
+        binary = reference.startswith("campaign:binary:")
+        return self.own[reference], 1 if binary else max(grade["value"] for grade in self.campaign.scale)
+
+    def _judged_qrels(self) -> list[str]:
+        found = self.cleaned_data["qrels"]
+        return [found] if isinstance(found, str) else list(found)
 
     def qrels(self) -> list[str]:
-        found = self.cleaned_data["qrels"]
-        chosen = [found] if isinstance(found, str) else list(found)
-        chosen += self.cleaned_data.get("click_qrels", [])
+        chosen = self._judged_qrels() + self.cleaned_data.get("click_qrels", [])
         return chosen + ([self.cleaned_data["private_qrels"]] if self.kind.private_qrels else [])
 
     def parameters(self) -> dict[str, Any]:

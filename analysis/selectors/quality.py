@@ -57,8 +57,8 @@ class Person:
     @property
     def kappa(self) -> float | None:
         """Undefined below LEAST_SHARED pairs shared with others: three pairs alike are no agreement of 1.00 that anybody may act on."""
-        few = self.agreement is None or self.agreement.n < LEAST_SHARED
-        return None if self.agreement is None or few or np.isnan(self.agreement.kappa) else self.agreement.kappa
+        found = self.agreement
+        return None if found is None or found.n < LEAST_SHARED or np.isnan(found.kappa) else found.kappa
 
     @property
     def kappa_reason(self) -> str:

@@ -54,6 +54,11 @@ def kin_of(report: Report) -> list[dict[str, Any]]:
     return [result for one in others if (result := result_of(one)) is not None]
 
 
+def files_of_all(reports: QuerySet[Report]) -> list[str]:
+    """Names in the storage."""
+    return [name for files in reports.values_list("files", flat=True) for name in files.values()]
+
+
 def files_of_collection(collection: Collection) -> list[str]:
     """Names in the storage of the files of all its reports, which go with it."""
-    return [name for files in Report.objects.filter(collection=collection).values_list("files", flat=True) for name in files.values()]
+    return files_of_all(Report.objects.filter(collection=collection))

@@ -42,6 +42,11 @@ def folder() -> Path:
     return Path(settings.DATA_DIR) / "live"
 
 
+def kept_of(campaign: Campaign) -> list[Path]:
+    """All files here that are of this campaign: their names begin with its number."""
+    return list(folder().glob(f"{campaign.pk}-*"))
+
+
 def identity(campaign: Campaign) -> str:
     """Row ids are used again after a database has been replaced; this is not."""
     return f"{campaign.pk} {campaign.slug} {campaign.created_at.isoformat()}"

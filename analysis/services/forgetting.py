@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from django.core.files.storage import default_storage
-
 from analysis.models import Release, Report
-from analysis.selectors.shared import folder
+from analysis.selectors.reports import files_of_all
+from analysis.selectors.shared import kept_of
+from analysis.services.reports import delete_files
 from annotation.models import Campaign
 
 
 def forget_campaign(campaign: Campaign) -> Callable[[], None]:
     """Looks up the names now, and returns what removes the files."""
-    names = [name for files in Report.objects.filter(campaign=campaign).values_list("files", flat=True) for name in files.values()]
-    names += [name for name in Release.objects.filter(recipe__campaign=campaign).values_list("file", flat=True) if name]
-    kept = list(folder().glob(f"{campaign.pk}-*"))
+    names = files_of_all(Report.objects.filter(campaign=campaign))
+    names += Release.objects.filter(recipe__campaign=campaign).values_list("file", flat=True)
+    kept = kept_of(campaign)
 
     def remove() -> None:
-        for name in names:
-            default_storage.delete(name)
+        delete_files(names)
         for path in kept:
             path.unlink(missing_ok=True)
 

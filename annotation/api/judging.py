@@ -18,7 +18,7 @@ from rest_framework.views import APIView
 
 from annotation import permissions
 from annotation.markup import markdown
-from annotation.models import Feedback, Membership, Message, Profile
+from annotation.models import Feedback, Membership, Message
 from annotation.selectors import judging as selectors
 from annotation.services import judging, leases, participation, serving
 from annotation.services.errors import CampaignError, Refused
@@ -175,7 +175,6 @@ class Setup(JudgingView):
         """What the page needs once: the campaign's settings, the scale, the guidelines, one's own settings and unread messages."""
         member = self.member(request, slug)
         campaign, version = member.campaign, selectors.newest_guideline(member.campaign)
-        profile = Profile.objects.filter(user=member.user_id).first()
         names = (
             "slug", "name", "deadline", "grace_minutes", "spans", "spans_from", "rotate_text", "truncate_words", "idle_seconds",
             "lease_minutes",
@@ -188,7 +187,7 @@ class Setup(JudgingView):
             scale=campaign.scale,
             guideline={**selectors.guideline(version), "acknowledged": member.guideline_read} if version else None,
             consent_html=markdown(campaign.consent_text) if campaign.consent_text else "",
-            profile=profile.choices if profile else {},
+            profile=selectors.choices_of(member),
             pseudonym=member.pseudonym,
             feedback_given=Feedback.objects.filter(membership=member).exists(),
             messages=[{"id": row.pk, "text": row.text, "at": row.created_at} for row in unread],

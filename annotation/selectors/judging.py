@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation.core import display, scheduling
 from annotation.markup import markdown
-from annotation.models import Campaign, GuidelineVersion, Judgement, Lease, Membership, Pair, Skip
+from annotation.models import Campaign, GuidelineVersion, Judgement, Lease, Membership, Pair, Profile, Skip
 from annotation.selectors import qualification
 from annotation.selectors.pairs import held_back
 
@@ -53,6 +53,11 @@ def zone_of(membership: Membership) -> zoneinfo.ZoneInfo:
         return zoneinfo.ZoneInfo(name) if name else zoneinfo.ZoneInfo(timezone.get_default_timezone_name())
     except (zoneinfo.ZoneInfoNotFoundError, ValueError):
         return zoneinfo.ZoneInfo("UTC")
+
+
+def choices_of(membership: Membership) -> dict[str, Any]:
+    """The person's own settings of the judging page; what was never chosen is not among them."""
+    return Profile.objects.filter(user=membership.user_id).values_list("choices", flat=True).first() or {}
 
 
 def progress(membership: Membership, *, now: datetime) -> Progress:

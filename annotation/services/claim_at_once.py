@@ -16,13 +16,30 @@ from functools import cache
 from django.db import connection
 
 from annotation.core import scheduling as rule
-from annotation.models import Lease, Membership
+from annotation.models import Campaign, Lease, Membership
 from annotation.services import leases
-from annotation.services.claim_sql import COLUMNS, EXPIRED, FREE, IN_ORDER, LEASE_COLUMNS, N_LIVE, NOT_SKIPPED, moment, row_locks, rows_of
+from annotation.services.claim_sql import (
+    BLOCK_FULL,
+    COLUMNS,
+    EXPIRED,
+    FINISH,
+    FREE,
+    IN_ORDER,
+    IN_POOLS_ORDER,
+    LEASE_COLUMNS,
+    N_LIVE,
+    NOT_SKIPPED,
+    OPEN,
+    SLOT_TAKEN,
+    STAY,
+    first_of,
+    moment,
+    row_locks,
+    rows_of,
+)
 
-FINISH, OPEN = "highest priority, finish started pairs", "highest priority, open a new pair"
-IN_POOLS_ORDER, STAY, BLOCK_FULL = "then the pool's order", "stay with the topic", "the topic's block is full"
-OF_PRIORITY = "AND p.priority = (SELECT priority FROM top)"
+ORDINARY = f"AND EXISTS (SELECT 1 FROM seat) {NOT_SKIPPED}"
+OF_PRIORITY = f"{ORDINARY} AND p.priority = (SELECT priority FROM top)"
 RANK = f"{OF_PRIORITY} AND p.started = (SELECT started FROM top)"
 FIRST_LOOK = {  # where the topic decides: (the topic of the first free pair, the topic looked for)
     STAY: "(SELECT topic_row FROM top) <> %(topic)s AND p.topic_row = %(topic)s",
@@ -80,10 +97,12 @@ def _is_ordinary(membership: Membership, now: datetime) -> bool:
         return False
     if rule.is_closing(now, deadline=campaign.deadline, hours=campaign.closing_hours):
         return False
-    if not campaign.n_everyone and not campaign.n_gold:
-        return True
-    plan = rule.special_plan(target=membership.goal, n_everyone=campaign.n_everyone, n_gold=campaign.n_gold, gold_every=campaign.gold_every)
-    return plan is not None and not rule.is_special_turn(membership.n_served, every=plan.every, seed=membership.seed)
+    plan = plan_of(campaign, membership.goal)
+    return plan is None or not rule.is_special_turn(membership.n_served, every=plan.every, seed=membership.seed)
+
+
+def plan_of(campaign: Campaign, target: int | None) -> rule.Plan | None:
+    return rule.special_plan(target=target, n_everyone=campaign.n_everyone, n_gold=campaign.n_gold, gold_every=campaign.gold_every)
 
 
 @cache
@@ -93,39 +112,29 @@ def _statement(look: str | None, bounded: bool) -> str:
     seat = f"""SELECT 1 FROM annotation_membership m WHERE m.id = %(me)s AND m.standing = 'active' AND m.n_served = %(turn)s
       AND m.block_served = %(in_block)s AND m.current_topic_id {"IS NULL" if look is None else "= %(topic)s"} AND m.topic_ids = '[]'
       AND NOT {EXPIRED} {few} FOR UPDATE OF m"""
-    choices = [(f"{RANK} AND {FIRST_LOOK[look]}", "p.position", look)] if look else []
-    choices.append((OF_PRIORITY, "p.started DESC, p.position", IN_POOLS_ORDER))
-    parts = []
-    for place, (condition, order, reason) in enumerate(choices):
-        nothing_yet = "".join(f" AND NOT EXISTS (SELECT 1 FROM choice_{i})" for i in range(place))
-        parts.append(
-            f"choice_{place} AS (SELECT {COLUMNS}, CAST('{_quoted(reason)}' AS text) AS reason FROM annotation_pair p"
-            f" WHERE EXISTS (SELECT 1 FROM seat) AND {FREE} {NOT_SKIPPED} {condition}{nothing_yet}"
-            f" ORDER BY {order} LIMIT 1 FOR UPDATE OF p SKIP LOCKED)"
-        )
+    choices = [(OF_PRIORITY, "p.started DESC, p.position")]
+    reasons = [IN_POOLS_ORDER]
+    if look is not None:
+        choices.insert(0, (f"{RANK} AND {FIRST_LOOK[look]}", "p.position"))
+        reasons.insert(0, look)
+    reason = f"(ARRAY[{', '.join(map(_quoted, reasons))}])[t.place + 1]"
+    why = f"""jsonb_build_object(
+      'rule', CASE WHEN t.started THEN {_quoted(FINISH)} ELSE {_quoted(OPEN)} END || ', ' || {reason},
+      'turn', CAST(%(turn)s AS integer), 'priority', t.priority, 'position', t.position, 'started', t.started, 'needed', t.needed,
+      'counted', t.counted, 'held_by_others', t.held, 'topic_in_a_row', t.in_block, 'block_length', CAST(%(block_length)s AS integer))"""
     in_block = "1" if look is None else "CASE WHEN c.topic_row = %(topic)s THEN %(in_block)s + 1 ELSE 1 END"
     return f"""WITH seat AS MATERIALIZED ({seat}),
       top AS MATERIALIZED (SELECT {COLUMNS} FROM annotation_pair p WHERE {FREE} {NOT_SKIPPED} ORDER BY {IN_ORDER} LIMIT 1),
-      {", ".join(parts)},
-      chosen AS ({" UNION ALL ".join(f"SELECT * FROM choice_{i}" for i in range(len(choices)))}),
-      taken AS (UPDATE annotation_pair p SET held = p.held + 1, open_slots = p.open_slots - 1, started = TRUE
+      {first_of(choices, locking="FOR UPDATE OF p SKIP LOCKED")},
+      taken AS (UPDATE annotation_pair p SET {SLOT_TAKEN}
         FROM chosen c WHERE p.id = c.id AND p.open_slots > 0 RETURNING c.*, CAST({in_block} AS integer) AS in_block),
       moved AS (UPDATE annotation_membership m SET n_served = m.n_served + 1, current_topic_id = t.topic_row, block_served = t.in_block,
         last_seen = %(now)s FROM taken t WHERE m.id = %(me)s),
       stored AS (INSERT INTO annotation_lease {LEASE_COLUMNS}
-        SELECT %(token)s, t.id, %(me)s, 'live', TRUE, %(now)s, %(expires_at)s, {_WHY} FROM taken t RETURNING id, why)
+        SELECT %(token)s, t.id, %(me)s, 'live', TRUE, %(now)s, %(expires_at)s, {why} FROM taken t RETURNING id, why)
       SELECT s.id, t.id, t.in_block, t.topic_row, s.why FROM stored s CROSS JOIN taken t"""
 
 
 def _quoted(text: str) -> str:
-    return text.replace("'", "''")
-
-
-_WHY = f"""jsonb_build_object(
-    'rule', CASE WHEN t.started THEN '{_quoted(FINISH)}, ' ELSE '{_quoted(OPEN)}, ' END || t.reason,
-    'turn', CAST(%(turn)s AS integer), 'priority', t.priority, 'position', t.position, 'started', t.started, 'needed', t.needed,
-    'counted', t.counted, 'held_by_others', t.held, 'topic_in_a_row', t.in_block, 'block_length', CAST(%(block_length)s AS integer))"""
-
-
-def rank_name(started: bool) -> str:
-    return FINISH if started else OPEN
+    """As a literal of SQL."""
+    return "'" + text.replace("'", "''") + "'"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -16,7 +16,11 @@ COLUMNS = "p.id, p.topic_row, p.priority, p.started, p.position, p.needed, p.cou
 IN_ORDER = "p.priority DESC, p.started DESC, p.position"
 LEASE_COLUMNS = "(token, pair_id, membership_id, state, takes_slot, served_at, expires_at, why)"
 EXPIRED = "EXISTS (SELECT 1 FROM annotation_lease l WHERE l.state = 'live' AND l.expires_at <= %(now)s)"
+SLOT_TAKEN = "held = p.held + 1, open_slots = p.open_slots - 1, started = TRUE"
 N_LIVE = "(SELECT COUNT(*) FROM annotation_lease l WHERE l.state = 'live' AND l.membership_id = m.id)"
+# What the manager is told of the choice: how the pair's rank came first, and how it was chosen within the rank.
+FINISH, OPEN = "highest priority, finish started pairs", "highest priority, open a new pair"
+IN_POOLS_ORDER, STAY, BLOCK_FULL = "then the pool's order", "stay with the topic", "the topic's block is full"
 
 
 class Candidate(NamedTuple):
@@ -35,6 +39,19 @@ class Candidate(NamedTuple):
 def moment(when: datetime) -> Any:
     """As the ORM writes it; SQLite compares moments as text."""
     return connection.ops.adapt_datetimefield_value(when)
+
+
+def first_of(choices: Sequence[tuple[str, str]], *, locking: str) -> str:
+    """`choice_0 AS (…), …, chosen AS (…)`: `chosen` is the first free pair under the first (condition, order) that has one, with that
+    one's place and the COLUMNS."""
+    parts = []
+    for place, (condition, order) in enumerate(choices):
+        nothing_yet = "".join(f" AND NOT EXISTS (SELECT 1 FROM choice_{i})" for i in range(place))
+        parts.append(
+            f"choice_{place} AS (SELECT {place} AS place, {COLUMNS} FROM annotation_pair p WHERE {FREE} {condition}{nothing_yet}"
+            f" ORDER BY {order} LIMIT 1 {locking})"
+        )
+    return f"{', '.join(parts)}, chosen AS ({' UNION ALL '.join(f'SELECT * FROM choice_{i}' for i in range(len(choices)))})"
 
 
 def row_locks() -> bool:

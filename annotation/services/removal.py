@@ -19,6 +19,11 @@ forgetters: list[Callable[[Campaign], Callable[[], None]]] = []
 """Added by apps that keep files of a campaign: called before it is gone, returns what removes them when that is certain."""
 
 
+def n_judgements(campaign: Campaign) -> int:
+    """All that deleting it would take away: of every revision and standing."""
+    return Judgement.objects.filter(pair__campaign=campaign).count()
+
+
 def delete_campaign(campaign: Campaign, *, actor: User | None) -> int:
     """Delete it with its people's part in it, judgements, reports and releases; returns how many judgements there were.
 
@@ -34,7 +39,8 @@ def delete_campaign(campaign: Campaign, *, actor: User | None) -> int:
         jobs = Job.objects.filter(campaign_id=campaign.pk)
         jobs.filter(state=Job.State.RUNNING).update(cancel_requested=True)
         jobs.exclude(state=Job.State.RUNNING).delete()
-        n = _delete_rows(campaign)
+        n = n_judgements(campaign)
+        _delete_rows(campaign)
         campaign.delete()
         for remove in after:
             transaction.on_commit(remove)
@@ -42,13 +48,11 @@ def delete_campaign(campaign: Campaign, *, actor: User | None) -> int:
     return n
 
 
-def _delete_rows(campaign: Campaign) -> int:
+def _delete_rows(campaign: Campaign) -> None:
     """The large tables, each by one statement: a cascade would load every row."""
     quote = connection.ops.quote_name
     pairs = f"SELECT id FROM {quote(Pair._meta.db_table)} WHERE campaign_id = %s"
-    n = Judgement.objects.filter(pair__campaign=campaign).count()
     with connection.cursor() as cursor:
         for model in (Judgement, Lease, Skip):
             cursor.execute(f"DELETE FROM {quote(model._meta.db_table)} WHERE pair_id IN ({pairs})", [campaign.pk])
         cursor.execute(f"DELETE FROM {quote(Pair._meta.db_table)} WHERE campaign_id = %s", [campaign.pk])
-    return n

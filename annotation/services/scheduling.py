@@ -27,16 +27,23 @@ from django.utils import timezone
 from annotation.core import scheduling as rule
 from annotation.models import Campaign, Lease, Membership, Pair
 from annotation.services import leases
-from annotation.services.claim_at_once import BLOCK_FULL, IN_POOLS_ORDER, STAY, claim_at_once, rank_name
+from annotation.services.claim_at_once import claim_at_once, plan_of
 from annotation.services.claim_sql import (
+    BLOCK_FULL,
     COLUMNS,
     EXPIRED,
+    FINISH,
     FREE,
     IN_ORDER,
+    IN_POOLS_ORDER,
     LEASE_COLUMNS,
     N_LIVE,
     NOT_SKIPPED,
+    OPEN,
+    SLOT_TAKEN,
+    STAY,
     Candidate,
+    first_of,
     moment,
     row_locks,
     rows_of,
@@ -45,9 +52,7 @@ from annotation.services.claim_sql import (
 ATTEMPTS, PATIENCE = 12, 7  # after so many attempts that found everything locked, wait for the first
 PARTNER_CANDIDATES = 20
 SEAT = f"SELECT m.n_served, m.current_topic_id, m.block_served, m.topic_ids, m.seed, m.standing, {EXPIRED}, {N_LIVE}"
-TAKE_SLOT = (
-    "UPDATE annotation_pair SET held = held + 1, open_slots = open_slots - 1, started = %(yes)s WHERE id = %(pair)s AND open_slots > 0"
-)
+TAKE_SLOT = f"UPDATE annotation_pair AS p SET {SLOT_TAKEN} WHERE p.id = %(pair)s AND p.open_slots > 0"
 GO_ON = """UPDATE annotation_membership SET n_served = n_served + 1, current_topic_id = %(topic)s, block_served = %(in_block)s,
   last_seen = %(now)s WHERE id = %(me)s"""
 SHARED = """SELECT b.membership_id, COUNT(*) FROM annotation_judgement a JOIN annotation_judgement b
@@ -165,8 +170,7 @@ def _top(seat: Seat) -> Candidate | None:
 
 
 def _in_order(topics: Sequence[int]) -> str:
-    source, restricted = _source(topics, NOT_SKIPPED, IN_ORDER)
-    return f"FROM {source} WHERE {FREE} {NOT_SKIPPED} {restricted} ORDER BY {IN_ORDER} LIMIT 1"
+    return f"FROM annotation_pair p WHERE {FREE} {NOT_SKIPPED} {_restricted(topics, NOT_SKIPPED, IN_ORDER)} ORDER BY {IN_ORDER} LIMIT 1"
 
 
 def _store(lease: Lease, *, topic: int, in_block: int) -> None:
@@ -177,7 +181,6 @@ def _store(lease: Lease, *, topic: int, in_block: int) -> None:
         "topic": topic,
         "in_block": in_block,
         "now": moment(lease.served_at),
-        "yes": True,
         "token": lease.token if connection.features.has_native_uuid_field else lease.token.hex,
         "takes_slot": lease.takes_slot,
         "expires_at": moment(lease.expires_at),
@@ -214,7 +217,7 @@ def _special(seat: Seat, *, due: bool) -> Taken | None:
     campaign = seat.campaign
     if not campaign.n_everyone and not campaign.n_gold:
         return None
-    plan = rule.special_plan(target=seat.target, n_everyone=campaign.n_everyone, n_gold=campaign.n_gold, gold_every=campaign.gold_every)
+    plan = plan_of(campaign, seat.target)
     if due and (plan is None or not rule.is_special_turn(seat.turn, every=plan.every, seed=seat.seed)):
         return None
     specials = Pair.objects.filter(campaign=campaign, kind__in=[Pair.Kind.GOLD, Pair.Kind.EVERYONE], without_text=False)
@@ -263,7 +266,7 @@ def _normal(seat: Seat, now: datetime, wait: bool, top: Candidate | None) -> Tak
     if chosen is None:
         raise Contended  # taken meanwhile: look again
     place, pair = chosen
-    return pair, True, {"rule": f"{rank_name(pair.started)}, {choices[place][2]}"}
+    return pair, True, {"rule": f"{FINISH if pair.started else OPEN}, {choices[place][2]}"}
 
 
 def _skipped(seat: Seat, wait: bool) -> Taken | None:
@@ -295,29 +298,25 @@ def _first_of(
     """The first free pair under the first of the (condition, order) that has one, and which of them that was; with `lock` its row
     locked. Pairs that other claims have locked are passed over then, unless `wait`. One statement for all."""
     locking = "" if not (lock and row_locks()) else "FOR UPDATE OF p" if wait else "FOR UPDATE OF p SKIP LOCKED"
-    parts = []
-    for place, (condition, order) in enumerate(choices):
-        source, restricted = _source(seat.topics, condition, order)
-        nothing_yet = "".join(f" AND NOT EXISTS (SELECT 1 FROM choice_{i})" for i in range(place))
-        where = f"{FREE} {condition} {restricted}{nothing_yet}"
-        parts.append(f"choice_{place} AS (SELECT {place}, {COLUMNS} FROM {source} WHERE {where} ORDER BY {order} LIMIT 1 {locking})")
-    together = " UNION ALL ".join(f"SELECT * FROM choice_{i}" for i in range(len(choices)))
+    within = [(f"{condition} {_restricted(seat.topics, condition, order)}", order) for condition, order in choices]
     rows = rows_of(
-        f"WITH {', '.join(parts)} {together}", {"me": seat.me, "campaign": seat.campaign.pk, **values}, prepare=not seat.topics
+        f"WITH {first_of(within, locking=locking)} SELECT * FROM chosen",
+        {"me": seat.me, "campaign": seat.campaign.pk, **values},
+        prepare=not seat.topics,
     )
     return (rows[0][0], Candidate(*rows[0][1:])) if rows else None
 
 
-def _source(topics: Sequence[int], condition: str, order: str) -> tuple[str, str]:
-    """(FROM clause, further condition). For an annotator restricted to topics the first free pair of each, each found by index."""
+def _restricted(topics: Sequence[int], condition: str, order: str) -> str:
+    """A further condition for an annotator restricted to topics: the first free pair of each, each found by index."""
     if not topics:
-        return "annotation_pair p", ""
+        return ""
     each = ", ".join(f"({int(topic)})" for topic in topics)
     first_of_topic = (
         f"SELECT (SELECT p.id FROM annotation_pair p WHERE p.topic_row = t.topic AND {FREE} {condition} ORDER BY {order} LIMIT 1) "
         f"FROM (SELECT 0 AS topic WHERE 1 = 0 UNION ALL VALUES {each}) t"
     )
-    return "annotation_pair p", f"AND p.id IN ({first_of_topic})"
+    return f"AND p.id IN ({first_of_topic})"
 
 
 def _shared_with_partner(seat: Seat, rank: str, values: Mapping[str, Any]) -> Candidate | None:

@@ -27,7 +27,7 @@ from annotation.forms_campaign import (
     ScaleFormSet,
 )
 from annotation.markup import markdown
-from annotation.models import Campaign, Invitation, Judgement, Membership
+from annotation.models import Campaign, Invitation, Membership
 from annotation.permissions import managed_campaign, may_create
 from annotation.selectors.pairs import held_back
 from annotation.services import campaigns as service
@@ -253,8 +253,10 @@ def _open(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
         "n_judgements": n_judgements,
         "hours": n_judgements * campaign.expected_seconds / 3600,
         "n_annotators": -(-n_judgements // campaign.target_per_annotator) if campaign.target_per_annotator else None,
-        "n_made": Judgement.objects.filter(pair__campaign=campaign).count(),
+        "deletable": campaign.state in removal.DELETABLE,
     }
+    if context["deletable"]:
+        context["n_made"] = removal.n_judgements(campaign)
     return _page(request, campaign, "open", context)
 
 

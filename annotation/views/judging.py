@@ -14,7 +14,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 from annotation import permissions
-from annotation.models import Profile
+from annotation.selectors.judging import choices_of
 
 SCRIPTS = settings.BASE_DIR / "static" / "js" / "judge"
 # Fetched by static/js/judge/lazy.js when they are needed, or by another page.
@@ -45,13 +45,12 @@ def build() -> str:
 @require_safe
 def judge(request: HttpRequest, slug: str) -> HttpResponse:
     membership = permissions.annotating(request, slug)
-    profile = Profile.objects.filter(user=membership.user_id).first()
     context = {
         "campaign": membership.campaign,
         "modules": modules(),
         "build": build(),
         "skeleton": range(9),
-        "guidelines_open": profile is None or profile.choices.get("guidelines", True),
+        "guidelines_open": choices_of(membership).get("guidelines", True),
     }
     return render(request, "annotation/judge.html", context)
 

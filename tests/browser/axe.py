@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 LEVELS = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}}
 
 
+def violations(page: Page, options: dict[str, Any]) -> list[dict[str, Any]]:
+    return Axe().run(page, options=options).response["violations"]
+
+
 def problems(page: Page) -> list[str]:
-    found = Axe().run(page, options=LEVELS).response["violations"]
+    found = violations(page, LEVELS)
     return [f"{one['id']}: {one['help']} at {', '.join(str(node['target']) for node in one['nodes'][:4])}" for one in found]

@@ -73,7 +73,11 @@ def test_fields_title_and_text_arrive_as_the_reader_of_documents_knows_them(cata
 
 @pytest.mark.parametrize(
     ("identifier", "says"),
-    [("nothing", "knows no data set 'nothing'"), ("queries-only", "has no documents"), ("broken", r"no more than 1 documents .*no way out.*nothing was")],
+    [
+        ("nothing", "knows no data set 'nothing'"),
+        ("queries-only", "has no documents"),
+        ("broken", r"no more than 1 documents .*no way out.*nothing was imported"),
+    ],
 )
 def test_what_is_not_to_be_had_is_said(catalogue, tmp_path, identifier, says):
     with pytest.raises(Unavailable, match=says):
