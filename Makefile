@@ -4,10 +4,13 @@ VENV = .venv/bin/python
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench lint lock screenshots clean
+.PHONY: help install run test bench calibration acceptance lint lock screenshots clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */  make \1\t/'
+
+install:  ## only the virtual environment, as a service needs it (docs/deployment.md)
+	@$(PYTHON) config/install.py runtime
 
 run:  ## install, prepare and start everything on 127.0.0.1 (port: ASSAY_PORT, default 8000); Ctrl-C ends it
 	@$(PYTHON) config/install.py runtime
@@ -23,10 +26,18 @@ bench:  ## measure speed against the peers, one table of ratios (ARGS=--quick fo
 	@$(VENV) config/browser.py
 	@$(VENV) -m benchmarks $(ARGS)
 
+calibration:  ## simulate how often intervals cover, and write docs/calibration.md (ARGS="--trials 100" for a short one)
+	@$(PYTHON) config/install.py dev
+	@$(VENV) -m benchmarks.calibration --processes $(WORKERS) $(ARGS)
+
+acceptance:  ## replay real judgements with every way of pooling, and write docs/sampling.md (ARGS="--simulations 20" for a short one)
+	@$(PYTHON) config/install.py dev
+	@$(VENV) -m benchmarks.acceptance $(ARGS)
+
 lint:  ## ruff and mypy (installed on demand, apart from what the tests need)
 	@$(PYTHON) config/install.py dev
 	@$(VENV) -m ruff --version >/dev/null 2>&1 || .venv/bin/uv pip install --quiet --python $(VENV) -r requirements-lint.txt
-	@$(VENV) -m ruff check . && $(VENV) -m mypy pooling annotation analysis config
+	@$(VENV) -m ruff check . && $(VENV) -m mypy pooling annotation analysis config assay
 
 lock:  ## compile requirements.in and requirements-dev.in into the hash-locked files
 	@$(PYTHON) config/install.py dev

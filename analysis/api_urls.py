@@ -2,7 +2,8 @@
 
 from django.urls import path
 
-from analysis.api import publishing, systems
+from analysis.publishing import api as publishing
+from analysis.systems import api as systems
 
 urlpatterns = [
     path("campaigns/<slug:slug>/exports/", publishing.Exports.as_view(), name="api-exports"),

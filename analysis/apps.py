@@ -5,12 +5,17 @@ class AnalysisConfig(AppConfig):
     name = "analysis"
 
     def ready(self) -> None:
-        import analysis.kinds  # registers the app's kinds of jobs
-        import analysis.permissions  # noqa: F401  managers see the work of their campaigns
-        from analysis.selectors.reports import files_of_collection
-        from analysis.services.forgetting import forget_campaign
+        import analysis.kinds  # noqa: F401  registers the app's kinds of jobs
+        from analysis.core.clicks import dctr_labels, raw_labels
+        from analysis.dashboard.progress import cost_of_more
+        from analysis.deletion import forget_campaign
+        from analysis.systems.selectors import files_of_collection
         from annotation.services.removal import forgetters
         from pooling.services.collections import further_files
+        from pooling.services.extending import on_preview
+        from pooling.services.qrels import click_labels
 
+        click_labels.update(raw=raw_labels, dctr=dctr_labels)
+        on_preview.append(cost_of_more)
         further_files.append(files_of_collection)
         forgetters.append(forget_campaign)

@@ -1,4 +1,5 @@
 """Imports every service that registers a kind of job."""
 
-from analysis import tasks  # noqa: F401  reports
-from analysis.services import arrivals, exclusions, figures, method_effect, recipe_rankings, releases  # noqa: F401  registered on import
+from analysis.dashboard import agreement_figures, exclusions, method_effect  # noqa: F401  registered on import
+from analysis.publishing import import_job, recipe_rankings, recipes  # noqa: F401  registered on import
+from analysis.systems import tasks  # noqa: F401  reports

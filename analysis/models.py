@@ -74,7 +74,7 @@ class Recipe(models.Model):
 
 
 class Release(models.Model):
-    """An archive that a recipe has built."""
+    """A release that a recipe has built: its zip file."""
 
     recipe = models.ForeignKey(Recipe, on_delete=models.CASCADE, related_name="releases")
     file = models.FileField(upload_to="releases/%Y/%m")

@@ -1,5 +1,7 @@
-"""Addresses of the app: live pages, people, systems, publishing."""
+"""Addresses of the app: those of its wings."""
 
-from analysis import urls_dashboard, urls_people, urls_publishing, urls_systems
+from analysis.dashboard import urls as dashboard
+from analysis.publishing import urls as publishing
+from analysis.systems import urls as systems
 
-urlpatterns = [*urls_dashboard.urlpatterns, *urls_people.urlpatterns, *urls_publishing.urlpatterns, *urls_systems.urlpatterns]
+urlpatterns = [*dashboard.urlpatterns, *publishing.urlpatterns, *systems.urlpatterns]

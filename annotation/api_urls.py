@@ -6,12 +6,15 @@ from annotation.api import judging
 
 urlpatterns = [
     path("judging/<slug:slug>/setup", judging.Setup.as_view(), name="api-judging-setup"),
+    path("campaigns/<slug:slug>/trial", judging.Trial.as_view(), name="api-campaign-trial"),
     path("judging/<slug:slug>/leases", judging.Leases.as_view(), name="api-judging-leases"),
     path("judging/<slug:slug>/leases/renew", judging.RenewLeases.as_view(), name="api-judging-renew"),
     path("judging/<slug:slug>/leases/release", judging.ReleaseLeases.as_view(), name="api-judging-release"),
     path("judging/<slug:slug>/judgements", judging.Judgements.as_view(), name="api-judging-judgements"),
     path("judging/<slug:slug>/judgements/<int:judgement_id>/revise", judging.Revise.as_view(), name="api-judging-revise"),
     path("judging/<slug:slug>/skip", judging.Skip.as_view(), name="api-judging-skip"),
+    path("judging/<slug:slug>/later", judging.PutAside.as_view(), name="api-judging-later"),
+    path("judging/<slug:slug>/later/<int:pair_id>/take-up", judging.TakeUp.as_view(), name="api-judging-take-up"),
     path("judging/<slug:slug>/history", judging.History.as_view(), name="api-judging-history"),
     path("judging/<slug:slug>/history/<int:judgement_id>", judging.HistoryItem.as_view(), name="api-judging-history-item"),
     path("judging/<slug:slug>/guideline/acknowledge", judging.AcknowledgeGuideline.as_view(), name="api-judging-acknowledge"),

@@ -5,10 +5,14 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
-        from annotation.services.following import follow_pool, follow_texts, manages_campaign_of
+        from annotation.services.pool_changes import follow_decisions, follow_pool, follow_texts, give_back_pairs, manages_campaign_of
         from pooling.permissions import job_readers
+        from pooling.services.extending import before_taking_back
         from pooling.services.pools import on_extended, on_texts
+        from pooling.services.topics import on_decided
 
+        before_taking_back.append(give_back_pairs)
+        on_decided.append(follow_decisions)
         on_extended.append(follow_pool)
         on_texts.append(follow_texts)
         job_readers.append(manages_campaign_of)

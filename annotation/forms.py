@@ -41,6 +41,13 @@ class RegisterForm(forms.Form):
         help_text="At least 10 characters.", widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "minlength": "10"})
     )
 
+    def full_clean(self) -> None:
+        """The first field with an error has the focus: on a small screen it would stand below the fold."""
+        super().full_clean()
+        wrong = next((name for name in self.fields if name in self.errors), None)
+        if wrong:
+            self.fields[wrong].widget.attrs["autofocus"] = True
+
     def clean_username(self) -> str:
         name = self.cleaned_data["username"]
         if get_user_model().objects.filter(username__iexact=name).exists():

@@ -78,6 +78,7 @@ class RulesForm(forms.ModelForm):
                 "lease_minutes",
                 "lease_window",
                 "block_length",
+                "band",
             ],
             *["expected_seconds", "truncate_words", "spans", "spans_from", "rotate_text", "gold_every", "min_common", "min_partners"],
             *["thanks_text", "completion_code", "completion_url", "qualification_pass"],
@@ -95,6 +96,7 @@ class RulesForm(forms.ModelForm):
             "lease_minutes": "Lease minutes",
             "lease_window": "Pairs leased ahead",
             "block_length": "Pairs of one topic in a row",
+            "band": "Priorities in a band",
             "expected_seconds": "Expected seconds per judgement",
             "truncate_words": "Show at most so many words",
             "spans": "Marking passages",
@@ -116,7 +118,8 @@ class RulesForm(forms.ModelForm):
             "min_active_seconds": "Faster judgements are kept as raw data and count nowhere. TripJudge: 1.",
             "idle_seconds": "Stretches without a sign of life beyond this are not counted as active; it grows with the document's length.",
             "lease_minutes": "How long a pair is reserved for the annotator who has it on screen.",
-            "block_length": "Then another topic is offered, where there is one of the same priority.",
+            "block_length": "Then another topic is offered, where there is one in the same band of priorities.",
+            "band": "So many neighbouring priorities (ranks) are judged together, topic by topic. 1: strictly by priority, as TripJudge.",
             "expected_seconds": "For the cost preview. TripJudge: 48.",
             "truncate_words": "Empty: the whole text. What was cut can be shown on demand.",
             "rotate_text": "Start each annotator at another sentence, as FiRA does; positions are mapped back.",
@@ -137,7 +140,7 @@ class RulesForm(forms.ModelForm):
         ("Reading", ["truncate_words", "spans", "spans_from", "rotate_text"]),
         (
             "Who gets what",
-            ["lease_minutes", "lease_window", "block_length", "gold_every", "min_common", "min_partners", "qualification_pass"],
+            ["lease_minutes", "lease_window", "block_length", "band", "gold_every", "min_common", "min_partners", "qualification_pass"],
         ),
         ("At the end", ["thanks_text", "completion_code", "completion_url"]),
     ]
@@ -152,6 +155,7 @@ class RulesForm(forms.ModelForm):
             "lease_minutes": 1,
             "lease_window": 1,
             "block_length": 1,
+            "band": 1,
             "gold_every": 2,
             "idle_seconds": 5,
         }.items():
@@ -162,7 +166,7 @@ class RulesForm(forms.ModelForm):
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
-        for name in ("judgements_per_pair", "lease_minutes", "lease_window", "block_length"):
+        for name in ("judgements_per_pair", "lease_minutes", "lease_window", "block_length", "band"):
             if data.get(name) == 0:
                 self.add_error(name, "At least 1.")
         if (data.get("judgements_per_pair") or 0) > 50:

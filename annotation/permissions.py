@@ -12,7 +12,11 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
 from annotation.models import Campaign, Membership, Profile
+from annotation.services.statements import Reader, rows_of
 from pooling.models import Collection
+from pooling.permissions import may_create
+
+__all__ = ["annotating", "managed_campaign", "manages_something", "may_create", "membership", "person"]
 
 Person = AbstractBaseUser | AnonymousUser
 
@@ -22,14 +26,26 @@ def person(request_or_user: Any) -> Any:
     return getattr(request_or_user, "user", request_or_user)
 
 
+MEMBER, CAMPAIGN, PROFILE = Reader(Membership, "m"), Reader(Campaign, "c"), Reader(Profile, "f")
+MEMBERSHIP = f"""SELECT {MEMBER.columns}, {CAMPAIGN.columns}, {PROFILE.columns}
+  FROM annotation_membership m JOIN annotation_campaign c ON c.id = m.campaign_id LEFT JOIN annotation_profile f ON f.user_id = m.user_id
+  WHERE c.slug = %(slug)s AND m.user_id = %(user)s"""
+
+
 def membership(request_or_user: Any, slug: str) -> Membership:
-    """The person's membership in the campaign, with `campaign` loaded. 404 for everybody who is not a member."""
+    """The person's membership in the campaign, with `campaign`, `user` and the user's profile loaded: one prepared statement, for
+    every request of the judging page begins with it. 404 for everybody who is not a member."""
     user = person(request_or_user)
     if not user.is_authenticated:
         raise Http404("No such campaign.")
-    found = Membership.objects.select_related("campaign").filter(campaign__slug=slug, user=user).first()
-    if found is None:
+    rows = rows_of(MEMBERSHIP, {"slug": slug, "user": user.pk})
+    if not rows:
         raise Http404("No such campaign.")
+    after = len(MEMBER) + len(CAMPAIGN)
+    found: Membership = MEMBER.instance(rows[0][: len(MEMBER)])
+    found.campaign, found.user = CAMPAIGN.instance(rows[0][len(MEMBER) : after]), user
+    profile = rows[0][after:]
+    user._state.fields_cache["profile"] = None if profile[0] is None else PROFILE.instance(profile)
     return found
 
 
@@ -37,7 +53,7 @@ def annotating(request_or_user: Any, slug: str) -> Membership:
     """The person's membership as an annotator. 404 for strangers, 403 for a manager who does not annotate."""
     found = membership(request_or_user, slug)
     if found.role != Membership.Role.ANNOTATOR:
-        raise PermissionDenied("Managers do not judge in their own campaign; join it as an annotator with another sign-in.")
+        raise PermissionDenied("Managers do not judge in their own campaign; Try it shows them the judging page, and counts nowhere.")
     return found
 
 
@@ -68,11 +84,3 @@ def manages_something(request_or_user: Any) -> bool:
     manages = Membership.objects.filter(user=user, role=Membership.Role.MANAGER).values("pk").order_by()
     keeps = Collection.objects.filter(managers=user).values("pk").order_by()
     return bool(user.is_superuser or makes.union(manages, keeps, all=True).exists())
-
-
-def may_create(request_or_user: Any) -> bool:
-    """Whether the person may make collections and campaigns."""
-    user = person(request_or_user)
-    if not user.is_authenticated:
-        return False
-    return bool(user.is_superuser or Profile.objects.filter(user=user, may_create=True).exists())

@@ -13,4 +13,5 @@ urlpatterns = [
     path("join", people.join_by_code, name="join-code"),
     path("join/<str:token>", people.join, name="join"),
     path("account", people.account, name="account"),
+    path("accounts", people.accounts, name="accounts"),
 ]

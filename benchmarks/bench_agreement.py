@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import cohen_kappa_score
 
-from analysis.core.aggregation.dawid_skene import Estimate, estimate_errors
+from analysis.core.aggregation.dawid_skene import Estimate, Rule, estimate_errors
 from analysis.core.agreement.kappa import cohen_kappa
 from analysis.core.agreement.raters import pairs_of_annotators
 from analysis.core.labels import MISSING, LabelTable, label_table
@@ -112,7 +112,8 @@ def kappa_row(table: LabelTable, repetitions: int) -> dict[str, object]:
 
 
 def dawid_skene(table: LabelTable) -> Estimate:
-    return estimate_errors(table.pair, table.annotator, table.grade, shape=(table.n_pairs, table.n_annotators, table.n_grades))
+    shape = (table.n_pairs, table.n_annotators, table.n_grades)
+    return estimate_errors(table.pair, table.annotator, table.grade, shape=shape, rule=Rule.CROWD_KIT)
 
 
 def crowdkit_python() -> str | None:

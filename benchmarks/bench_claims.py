@@ -318,11 +318,11 @@ def over_judged(judges: int, n_pairs: int) -> None:
     call_command("migrate", verbosity=0)
     fill(n_pairs, judged=False)
     from annotation.models import Campaign, Judgement
-    from annotation.services import simulation
+    from annotation.services import simulated_time, simulation
 
     campaign = Campaign.objects.get()
     annotators = simulation.recruit(campaign, judges, weights={"reliable": 1.0}, seed=1)
-    simulation.run_directly(
+    simulated_time.run_directly(
         campaign, annotators, simulation.Truth(None, campaign), reliability=0.8, seconds=48, start=timezone.now() - timedelta(days=30)
     )
     needed = campaign.pairs.aggregate(n=Sum("needed"))["n"]

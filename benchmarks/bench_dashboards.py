@@ -242,7 +242,7 @@ def somebody_judges(n: list[int]) -> None:
 
 
 def pages(rounds: int) -> dict[str, Any]:
-    from analysis.selectors import live
+    from analysis.judgements import live
 
     client = manager()
     for name, page in PAGES.items():

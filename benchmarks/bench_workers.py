@@ -31,7 +31,7 @@ from benchmarks.bench_stability import generated
 from pooling.formats.qrels import save_qrels
 from pooling.formats.runs import save_run
 from pooling.models import Collection
-from pooling.services.runs import store_columns
+from pooling.services.stored_columns import store_columns
 qrels, runs, _ = generated()
 collection = Collection.objects.create(slug="covid", name="TREC-COVID")
 for run in runs:
@@ -42,8 +42,8 @@ collection.qrels.create(name="judged", columns=name, digest=digest, n_rows=len(q
 """
 
 ASK = """
-from analysis.reports.kinds import KINDS
-from analysis.services import reports
+from analysis.systems.kinds import KINDS
+from analysis.systems import reports
 from pooling.models import Collection
 from pooling.tasks import send
 collection = Collection.objects.get()

@@ -5,14 +5,16 @@ import os
 from celery import Celery, signals
 
 from config import environment
+from config.numerics import import_numerics
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 app = Celery("assay")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["pooling", "annotation", "analysis"])
+app.autodiscover_tasks(["pooling", "annotation", "analysis.systems"])
 
 
 @signals.worker_init.connect
-def give_way(**_: object) -> None:
-    """Background work takes what the web server leaves over; the worker's processes inherit it."""
+def prepare(**_: object) -> None:
+    """Background work takes what the web server leaves over; the worker's processes inherit that, and what is imported here."""
+    import_numerics()
     os.nice(environment.number("WORKER_NICE", 10, least=0))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import secrets
+import shlex
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
@@ -14,6 +16,11 @@ TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 
 def text(name: str, default: str = "") -> str:
     return os.environ.get(PREFIX + name, default).strip()
+
+
+def in_shell(*names: str) -> str:
+    """Those of the settings that are given, as they stand before a command in a shell, ended by a blank; `` where none is."""
+    return "".join(f"{PREFIX}{name}={shlex.quote(text(name))} " for name in names if text(name))
 
 
 def flag(name: str, default: bool = False) -> bool:
@@ -38,8 +45,31 @@ def number(name: str, default: int, *, least: int = 0, most: int | None = None) 
     return result
 
 
+def choice(name: str, *allowed: str) -> str:
+    """One of the words allowed, of which the first is the default."""
+    value = text(name, allowed[0]).lower()
+    if value not in allowed:
+        raise ImproperlyConfigured(f"{PREFIX}{name}={value!r} is not one of {', '.join(allowed)}")
+    return value
+
+
 def words(name: str, default: str = "") -> list[str]:
     return [word for word in text(name, default).replace(",", " ").split() if word]
+
+
+def networks(name: str) -> list[str]:
+    """Addresses or networks (10.0.0.0/8), checked."""
+    for word in words(name):
+        try:
+            ipaddress.ip_network(word)
+        except ValueError:
+            raise ImproperlyConfigured(f"{PREFIX}{name}: {word!r} is neither an address nor a network such as 10.0.0.0/8") from None
+    return words(name)
+
+
+def user_folder() -> Path:
+    """Where a program that was installed keeps a person's data."""
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "assay"
 
 
 def secret_key(data_dir: Path) -> str:

@@ -2,16 +2,20 @@
 
 from pathlib import Path
 
-import dj_database_url
-
+from config import databases, logs
 from config import environment as env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-DATA_DIR = Path(env.text("DATA_DIR") or BASE_DIR / "var").resolve()
+IN_CHECKOUT = (BASE_DIR / "pyproject.toml").exists()  # else a wheel has been installed
+DATA_DIR = Path(env.text("DATA_DIR") or (BASE_DIR / "var" if IN_CHECKOUT else env.user_folder())).resolve()
+COMMAND = ".venv/bin/python manage.py" if IN_CHECKOUT else "assay"
+BEFORE_COMMANDS = env.in_shell("DATA_DIR")  # for who has to type a command that meets this installation
+DATABASE_GIVEN = bool(env.text("DATABASE_URL"))
 DEBUG = env.flag("DEBUG")
 SECRET_KEY = env.secret_key(DATA_DIR)
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", "127.0.0.1 localhost [::1]")
 CSRF_TRUSTED_ORIGINS = env.words("TRUSTED_ORIGINS")
+TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 HTTPS = env.flag("HTTPS")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_AGE = env.number("SESSION_DAYS", 14, least=1) * 86400
@@ -22,6 +26,10 @@ X_FRAME_OPTIONS = "DENY"
 if HTTPS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_HSTS_SECONDS = 31_536_000
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = env.flag("HSTS_SUBDOMAINS")
+    SECURE_SSL_REDIRECT = True
+    SECURE_REDIRECT_EXEMPT = ["^healthz$", "^readyz$", "^metrics$"]  # asked by machines next door, without a proxy
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]  # the other hosts of a domain, and browsers' lists, are their owner's to decide
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -41,6 +49,7 @@ INSTALLED_APPS = [
     "analysis",
 ]
 MIDDLEWARE = [
+    "config.middleware.RequestLog",
     "django.middleware.security.SecurityMiddleware",
     "config.middleware.ContentSecurityPolicy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -70,17 +79,8 @@ TEMPLATES = [
 ]
 
 POOLER = env.flag("POOLER")  # a pooler such as PgBouncer between: no server-side cursors, nothing prepared
-DATABASES = {"default": dj_database_url.parse(env.text("DATABASE_URL") or f"sqlite:///{DATA_DIR / 'assay.sqlite3'}")}
-if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    DATABASES["default"]["OPTIONS"] = {
-        "transaction_mode": "IMMEDIATE",
-        "timeout": 20,
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA mmap_size=268435456; PRAGMA cache_size=-32000;",
-    }
-else:
-    DATABASES["default"]["CONN_MAX_AGE"] = 60
-    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
-    DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = POOLER
+QUERY_SECONDS = env.number("QUERY_SECONDS", 0)  # of one statement; the web server says how long it waits (config/wsgi.py)
+DATABASES = {"default": databases.described(env.text("DATABASE_URL"), DATA_DIR, query_seconds=QUERY_SECONDS, pooler=POOLER)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 PASSWORD_HASHERS = [
@@ -120,21 +120,33 @@ MAX_UPLOAD_BYTES = env.number("MAX_UPLOAD_MB", 4096, least=1) * 1_000_000
 MAX_UNPACKED_BYTES = env.number("MAX_UNPACKED_MB", 65536, least=1) * 1_000_000
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication", "annotation.authentication.ApiToken"],
+    # Tokens first: they have a challenge, without which REST framework answers 403 to those who are not signed in.
+    "DEFAULT_AUTHENTICATION_CLASSES": ["annotation.authentication.ApiToken", "rest_framework.authentication.SessionAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "pooling.api.schema.Schema",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
-    "PAGE_SIZE": 100,
+    "EXCEPTION_HANDLER": "pooling.api.problems.handler",
+    "DEFAULT_PAGINATION_CLASS": "pooling.api.lists.Pages",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Assay",
     "DESCRIPTION": "Relevance annotation campaigns: collections, pools, judgements, qrels, analyses.",
     "VERSION": "1",
+    "OAS_VERSION": "3.1.0",  # its schemas are JSON Schema as it stands
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
+    "ENUM_NAME_OVERRIDES": {
+        "UploadKind": "pooling.models.Upload.Kind",
+        "QrelsKind": "pooling.models.Qrels.Kind",
+        "ReportKind": "analysis.systems.api.KIND_CHOICES",
+        "JobState": "pooling.models.Job.State",
+        "JudgingState": "annotation.api.shapes.STATE_CHOICES",
+        "LeaseState": "annotation.models.Lease.State",
+    },
 }
 
 BROKER_URL = env.text("BROKER_URL")  # empty: the worker feeds itself from the Job table (docs/deployment.md)
@@ -156,14 +168,5 @@ EMAIL_HOST_PASSWORD = env.text("EMAIL_PASSWORD")
 EMAIL_USE_TLS = env.flag("EMAIL_TLS")
 DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM", "assay@localhost")
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": env.text("LOG_LEVEL", "WARNING").upper()},
-    "loggers": {
-        "django.request": {"level": "ERROR"},  # a page that is not there or forbidden is no event
-        "kombu.connection": {"level": "ERROR"},  # has no host where the worker feeds itself
-    },
-}
+METRICS_TOKEN = env.text("METRICS_TOKEN")
+LOGGING = logs.described(env.text("LOG_LEVEL", "WARNING").upper(), style=env.choice("LOG_FORMAT", "line", "json"), access=env.flag("ACCESS_LOG"))

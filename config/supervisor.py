@@ -12,22 +12,25 @@ from dataclasses import dataclass, field
 GRACE_SECONDS = 15.0
 """How long children may take to end before they are killed."""
 MOST_RESTARTS = 5
-"""A child that dies more often than this within a minute is broken; everything stops."""
+"""A child that dies more often than this, each time within SOUND_SECONDS of its start, is broken; everything stops."""
+SOUND_SECONDS = 60.0
 
 
 @dataclass
 class Child:
-    """One supervised program. `deaths` holds the times of its recent unexpected ends."""
+    """One supervised program. `early_deaths`: how often in a row it has ended soon after its start."""
 
     name: str
     command: list[str]
     environment: dict[str, str] = field(default_factory=dict)
     talks: bool = True  # else what it prints beside its log (standard error) is thrown away
     process: subprocess.Popen[bytes] | None = None
-    deaths: list[float] = field(default_factory=list)
+    started: float = 0.0
+    early_deaths: int = 0
 
     def start(self) -> None:
         # A session of its own: Ctrl-C in the terminal reaches only the supervisor, which then ends the children in order.
+        self.started = time.monotonic()
         out = None if self.talks else subprocess.DEVNULL
         self.process = subprocess.Popen(self.command, env={**os.environ, **self.environment}, stdout=out, start_new_session=True)
 
@@ -64,10 +67,10 @@ class Supervisor:
         assert child.process is not None
         if self.stopping or child.process.poll() is None:
             return True
-        now = time.monotonic()
-        child.deaths = [death for death in child.deaths if now - death < 60] + [now]
-        if len(child.deaths) > MOST_RESTARTS:
-            sys.stderr.write(f"assay: the {child.name} ended {len(child.deaths)} times within a minute; stopping\n")
+        lived = time.monotonic() - child.started
+        child.early_deaths = child.early_deaths + 1 if lived < SOUND_SECONDS else 1
+        if child.early_deaths > MOST_RESTARTS:
+            sys.stderr.write(f"assay: the {child.name} ended {child.early_deaths} times soon after its start; stopping\n")
             return False
         sys.stderr.write(f"assay: the {child.name} ended with status {child.process.returncode}; starting it again\n")
         child.start()

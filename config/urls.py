@@ -2,7 +2,8 @@
 
 from django.contrib import admin
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+
+from config import health, views
 
 api = [
     path("", include("pooling.api_urls")),
@@ -15,7 +16,13 @@ urlpatterns = [
     path("", include("pooling.urls")),
     path("", include("analysis.urls")),
     path("api/v1/", include(api)),
-    path("api/schema", SpectacularAPIView.as_view(), name="api-schema"),
-    path("api/docs", SpectacularSwaggerView.as_view(url_name="api-schema"), name="api-docs"),
+    path("api/schema", views.Schema.as_view(), name="api-schema"),
+    path("api/docs", views.Documents.as_view(), name="api-docs"),
+    path("healthz", health.live, name="health"),
+    path("readyz", health.ready, name="readiness"),
+    path("metrics", health.metrics, name="metrics"),
     path("admin/", admin.site.urls),
 ]
+
+handler400, handler403 = "config.errors.bad_request", "config.errors.forbidden"
+handler404, handler500 = "config.errors.not_found", "config.errors.server_error"

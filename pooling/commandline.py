@@ -1,5 +1,7 @@
 """What every command on plain files shares (the command-line contract): JSON or a table, exit status 2 for bad input,
-whole output files or none, a seed, progress on standard error."""
+whole output files or none, a seed, progress on standard error.
+
+Nothing here imports Django: a command on files starts without it, and `--campaign` brings it in (`with_database`)."""
 
 from __future__ import annotations
 
@@ -7,19 +9,17 @@ import json
 import math
 import os
 import sys
-import tempfile
 import time
-from argparse import ArgumentTypeError
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 import numpy as np
-from django.core.management.base import BaseCommand, CommandParser
 
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import bare_name
+from pooling.whole_files import whole_file as whole_file  # the commands find it here
 
 BAD_INPUT = 2
 
@@ -28,30 +28,103 @@ class BadInput(Exception):
     """A person's mistake that no single line of a file shows: unknown names, contradicting options."""
 
 
-class FileCommand(BaseCommand):
-    """A `manage.py` command on plain files: no database, no server.
+class WrongArguments(BadInput):
+    """What a command's parser refuses where no person has typed it: a form, a test."""
+
+
+class FileParser(ArgumentParser):
+    """from_command_line: whether a mistake ends the program, as argparse does, or is raised as WrongArguments."""
+
+    def __init__(self, *, from_command_line: bool = False, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.from_command_line = from_command_line
+
+    def error(self, message: str) -> NoReturn:
+        if self.from_command_line:
+            super().error(message)
+        raise WrongArguments(message)
+
+
+class Output:
+    """A stream that ends what it is given with a line break, coloured in a terminal."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str, colour: str = "") -> None:
+        text = text.removesuffix("\n")
+        if colour and self.stream.isatty() and not os.environ.get("NO_COLOR"):
+            text = f"\33[{colour}m{text}\33[0m"
+        self.stream.write(text + "\n")
+
+
+RED, YELLOW = "31;1", "33;1"
+OF_DJANGO = {"--settings": "settings", "--pythonpath": "pythonpath", "--verbosity": "verbosity"}
+"""Options with a value that every other command of manage.py takes: accepted, and meaningless on files but for --campaign."""
+
+
+class FileCommand:
+    """A command on plain files: no database, no server, no Django.
 
     Subclasses give `arguments(parser)`, `compute(**options) -> dict` (the JSON object of the contract) and
     `table(result, **options) -> str` (what a person reads). A command that makes a data file writes it itself with
     `whole_file` and sets `makes_data_file = True`: then --output is that file.
+
+    It is called by `assay NAME`, and it stands in `management/commands/` and has the methods and attributes by which Django's
+    `manage.py` and `call_command` know a command.
     """
 
-    requires_system_checks: list[str] = []
-    requires_migrations_checks = False
+    help = ""
     makes_data_file = False
     takes_seed = True
     takes_processes = False
+    # For Django's call_command.
+    requires_system_checks: list[str] = []
+    base_stealth_options = ("stdout", "stderr", "skip_checks")
+    stealth_options = ()
 
-    def add_arguments(self, parser: CommandParser) -> None:
+    def __init__(self) -> None:
+        self.stdout, self.stderr = Output(sys.stdout), Output(sys.stderr)
+
+    def create_parser(self, program: str, name: str, *, from_command_line: bool = False) -> FileParser:
+        """program: what was typed before the command's name."""
+        parser = FileParser(prog=f"{Path(program).name} {name}", description=self.help, from_command_line=from_command_line)
+        self.add_arguments(parser)
+        for option, place in OF_DJANGO.items():
+            parser.add_argument(option, dest=place, help=SUPPRESS)
+        for option in ("--traceback", "--no-color", "--force-color", "--skip-checks"):
+            parser.add_argument(option, action="store_true", help=SUPPRESS)
+        return parser
+
+    def print_help(self, program: str, name: str) -> None:
+        self.create_parser(program, name).print_help()
+
+    def run_from_argv(self, words: list[str]) -> None:
+        """words: program, name, arguments. Raises SystemExit where the status is not 0."""
+        parser = self.create_parser(words[0], words[1], from_command_line=True)
+        self.execute(**vars(parser.parse_args(words[2:])))
+
+    def execute(self, *, stdout: TextIO | None = None, stderr: TextIO | None = None, **options: Any) -> None:
+        if stdout is not None:
+            self.stdout = Output(stdout)
+        if stderr is not None:
+            self.stderr = Output(stderr)
+        if options.get("settings"):
+            os.environ["DJANGO_SETTINGS_MODULE"] = options["settings"]
+        if options.get("pythonpath"):
+            sys.path.insert(0, options["pythonpath"])
+        self.handle(**options)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
         parser.add_argument("--output", metavar="FILE", help="write to this file instead of standard output")
         seeded = "fixes everything random (default 0)" if self.takes_seed else "accepted as everywhere; nothing here is random"
-        parser.add_argument("--seed", type=int, default=0, metavar="N", help=seeded)
+        parser.add_argument("--seed", type=seed_number, default=0, metavar="N", help=seeded)
         if self.takes_processes:
             parser.add_argument("--processes", type=positive, default=1, metavar="N", help="the result is the same for any N")
         self.arguments(parser)
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: ArgumentParser) -> None:
         raise NotImplementedError
 
     def prepared(self, options: dict[str, Any]) -> dict[str, Any]:
@@ -61,20 +134,20 @@ class FileCommand(BaseCommand):
     compute: Callable[..., dict[str, Any]]
     table: Callable[..., str]
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, **options: Any) -> None:
         try:
             result = self.compute(**self.prepared(options))
         except FormatError as error:
             for line in error.lines():
-                self.stderr.write(line, self.style.ERROR)
+                self.stderr.write(line, RED)
             raise SystemExit(BAD_INPUT) from None
         except BrokenPipeError:
             raise
         except (BadInput, OSError) as error:
-            self.stderr.write(readable(error), self.style.ERROR)
+            self.stderr.write(readable(error), RED)
             raise SystemExit(BAD_INPUT) from None
         except KeyboardInterrupt:
-            self.stderr.write("interrupted; nothing was written", self.style.ERROR)
+            self.stderr.write("interrupted; nothing was written", RED)
             raise SystemExit(130) from None
         if self.takes_seed:
             result.setdefault("seed", options["seed"])
@@ -87,7 +160,24 @@ class FileCommand(BaseCommand):
             self.stdout.write(text)
 
     def warn(self, message: str) -> None:
-        self.stderr.write(f"warning: {message}", self.style.WARNING)
+        self.stderr.write(f"warning: {message}", YELLOW)
+
+
+class DatabaseCommand(FileCommand):
+    """A command with the same habits that always needs the database; its module may import models."""
+
+
+def with_database() -> None:
+    """Django, ready for queries: what a command on files calls once it meets --campaign, before it imports models."""
+    import django
+    from django.apps import apps
+    from django.core.exceptions import ImproperlyConfigured
+
+    try:
+        if not apps.ready:
+            django.setup()
+    except ImproperlyConfigured as error:
+        raise BadInput(f"assay: {error}") from None
 
 
 def readable(error: BaseException) -> str:
@@ -105,6 +195,13 @@ def positive(text: str) -> int:
     if value < 1:
         raise ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return value
+
+
+def seed_number(text: str) -> int:
+    """For argparse: what every --seed takes; generators of random numbers know no negative ones."""
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"{text!r}: a seed is a whole number from 0")
+    return int(text)
 
 
 def fraction(text: str) -> float:
@@ -141,23 +238,6 @@ def distinct_tags(tags: Iterable[str]) -> tuple[list[str], list[str]]:
             warnings.append(f"two runs have the tag {tag}; this one is called {name}")
         result.append(name)
     return result, warnings
-
-
-@contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[TextIO]:
-    """A text file that appears whole under its name when the block ends, or not at all."""
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
-            yield out
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 class Progress:

@@ -6,8 +6,20 @@ from typing import Any
 
 from django import forms
 
+from pooling.core.pool_kinds import PoolKind
 from pooling.models import Collection, Qrels, Run, Upload
 from pooling.services.uploads import MODES
+
+
+def rates(text: str) -> list[float]:
+    """`0.04, 0.30` as ascending click-through rates from 0 to 1; ValidationError for anything else, nothing for an empty text."""
+    try:
+        found = [float(part) for part in text.split(",")] if text.strip() else []
+    except ValueError:
+        found = [-1.0]
+    if not all(0 <= rate <= 1 for rate in found) or found != sorted(set(found)):
+        raise forms.ValidationError("ascending rates from 0 to 1 with commas between, such as 0.04, 0.30")
+    return found
 
 
 class CollectionForm(forms.Form):
@@ -45,6 +57,11 @@ class UploadForm(forms.Form):
     baseline = forms.BooleanField(required=False)
     name = forms.CharField(max_length=200, required=False)
     qrels_kind = forms.ChoiceField(choices=Qrels.Kind, required=False)
+    click_model = forms.ChoiceField(choices=[("dctr", "DCTR"), ("raw", "Raw")], required=False)
+    thresholds = forms.CharField(max_length=200, required=False)
+
+    def clean_thresholds(self) -> list[float]:
+        return rates(self.cleaned_data["thresholds"])
 
     def options(self) -> dict[str, Any]:
         data = self.cleaned_data
@@ -53,6 +70,7 @@ class UploadForm(forms.Form):
             found["submitted_on"] = data["submitted_on"].isoformat() if data["submitted_on"] else ""
         elif data["kind"] == Upload.Kind.QRELS:
             found = {"name": data["name"], "kind": data["qrels_kind"], "lenient": data["lenient"]}
+            found |= {"click_model": data["click_model"], "thresholds": data["thresholds"]}
         elif data["kind"] == Upload.Kind.SET:
             found = {"name": data["name"]}
         else:
@@ -72,19 +90,60 @@ class RunForm(forms.ModelForm):
         labels = {"submitted_on": "Date", "baseline": "A baseline of the organisers"}
 
 
+class PercentagesField(forms.CharField):
+    """Numbers with blanks or commas between them. -> shares"""
+
+    def clean(self, value: Any) -> list[float]:
+        try:
+            return [float(one.rstrip("%")) / 100 for one in super().clean(value).replace(",", " ").split()]
+        except ValueError:
+            raise forms.ValidationError("Enter percentages with blanks between them, as in 10 20.") from None
+
+
 class PoolForm(forms.Form):
     """What a pool is made of. `runs` are runs of the collection given."""
 
     depth = forms.IntegerField(min_value=1, max_value=1000, initial=10, help_text="Ranks of each run to judge.")
     runs = forms.ModelMultipleChoiceField(queryset=Run.objects.none(), widget=forms.CheckboxSelectMultiple)
+    kind = forms.ChoiceField(
+        label="Which pairs are judged first",
+        choices=[
+            (PoolKind.DEPTH.value, "Level by level: all first ranks, then all second ranks, down to the depth. For ranking systems in full"),
+            (PoolKind.SAMPLED.value, "Sampled: pairs drawn at random with known chances. For comparing systems by a part of the judgements"),
+        ],
+        initial=PoolKind.DEPTH.value,
+        required=False,
+        widget=forms.RadioSelect,
+    )
+    stages = PercentagesField(
+        label="Stages of a sampled pool",
+        initial="10 20",
+        required=False,
+        help_text="Percent of the pool judged by the end of each. Further stages can be drawn later.",
+    )
+    strata = forms.ChoiceField(
+        label="Strata of a sampled pool",
+        choices=[("rank", "Each topic's bands of best rank"), ("votes", "Bands of votes, over all topics: better for the first ten ranks")],
+        required=False,
+    )
     name = forms.CharField(max_length=200, required=False, help_text="Empty: made from depth and number of runs.")
-    seed = forms.IntegerField(required=False, initial=0, min_value=-(2**63), max_value=2**63 - 1, help_text="Fixes the order of topics.")
+    seed = forms.IntegerField(required=False, initial=0, min_value=0, max_value=2**63 - 1, help_text="Fixes the order of topics.")
 
     def __init__(self, *args: Any, collection: Collection, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         runs = collection.runs.all()
         self.fields["runs"].queryset = runs  # type: ignore[attr-defined]
         self.fields["runs"].initial = [run.pk for run in runs]
+
+    def clean_kind(self) -> str:
+        return self.cleaned_data["kind"] or PoolKind.DEPTH.value
+
+    def clean_strata(self) -> str:
+        return self.cleaned_data["strata"] or "rank"
+
+
+class StageForm(forms.Form):
+    percent = forms.FloatField(label="Draw on, up to", min_value=0.01, max_value=100, help_text="Percent of the pool. What was drawn stays.")
 
 
 class ExtendForm(forms.Form):
@@ -96,8 +155,8 @@ class ExtendForm(forms.Form):
     def __init__(self, *args: Any, pool: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["runs"].queryset = pool.collection.runs.exclude(pools=pool)  # type: ignore[attr-defined]
-        self.fields["depth"].initial = pool.depth
-        self.fields["depth"].min_value = pool.depth  # type: ignore[attr-defined]
+        self.fields["depth"].initial = pool.least_depth
+        self.fields["depth"].min_value = pool.least_depth  # type: ignore[attr-defined]
 
 
 class CostForm(forms.Form):

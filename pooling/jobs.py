@@ -20,11 +20,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -34,6 +33,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from pooling import owners
 from pooling.formats.errors import FormatError
 from pooling.models import Collection, Job
 
@@ -130,10 +130,24 @@ def request_cancel(job: Job) -> None:
 
 def waiting(now: datetime | None = None) -> list[tuple[int, int]]:
     """(id, attempt) of jobs that a worker should take: queued ones, oldest first, then those whose worker went silent."""
-    stale = (now or timezone.now()) - STALE
     queued = Job.objects.filter(state=Job.State.QUEUED).order_by("created_at").values_list("pk", "attempt")
-    silent = Job.objects.filter(state=Job.State.RUNNING, heartbeat__lt=stale).order_by("created_at").values_list("pk", "attempt")
-    return [*queued, *silent]
+    gone = Job.objects.filter(silent(now or timezone.now()), state=Job.State.RUNNING).order_by("created_at").values_list("pk", "attempt")
+    return [*queued, *gone]
+
+
+def release_those_of_the_dead() -> int:
+    """Running jobs of this machine whose process is gone need not wait until they count as silent. -> how many"""
+    n = 0
+    for pk, owner in Job.objects.filter(state=Job.State.RUNNING, owner__endswith=f"-{owners.machine()}").values_list("pk", "owner"):
+        if not owners.is_alive(owner):
+            n += Job.objects.filter(pk=pk, owner=owner, state=Job.State.RUNNING).update(heartbeat=datetime(1970, 1, 2, tzinfo=UTC))
+    return n
+
+
+def silent(now: datetime) -> Q:
+    """Without a sign of life. A sign from the future was given before the clock was set back: a living worker gives the
+    next within seconds."""
+    return Q(heartbeat__lt=now - STALE) | Q(heartbeat__gt=now + STALE)
 
 
 @dataclass
@@ -298,8 +312,8 @@ def _printable(text: str, length: int = 300) -> str:
 
 def _claim(job_id: int) -> Work | None:
     """Compare and set: of any number of workers that ask at once one gets the job."""
-    now, token = timezone.now(), uuid.uuid4().hex
-    free = Q(state=Job.State.QUEUED) | Q(state=Job.State.RUNNING, heartbeat__lt=now - STALE)
+    now, token = timezone.now(), owners.new_token()
+    free = Q(state=Job.State.QUEUED) | (Q(state=Job.State.RUNNING) & silent(now))
     there = Job.objects.filter(free, pk=job_id)
     if there.filter(cancel_requested=True).update(state=Job.State.CANCELLED, owner="", finished_at=now, message="cancelled; nothing was kept"):
         return None

@@ -1,3 +1,13 @@
 """Imports every service that registers a kind of job."""
 
-from pooling.services import documents, pools, qrels, runs, sets, topics  # noqa: F401  registered on import
+from pooling.services import (  # noqa: F401  registered on import
+    documents,
+    extending,
+    pool_preview,
+    pools,
+    qrels,
+    runs,
+    sampling,
+    sets,
+    topics,
+)

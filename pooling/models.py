@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Value
+
+from pooling.core import pool_kinds
+from pooling.core.hygiene import need_of
+from pooling.core.pool_kinds import PoolKind
 
 
 class Collection(models.Model):
@@ -50,6 +54,10 @@ class Topic(models.Model):
 
     def __str__(self) -> str:
         return f"{self.topic_id}: {self.text}"
+
+    @property
+    def need(self) -> str:
+        return need_of(self.description, self.narrative)
 
 
 class Upload(models.Model):
@@ -174,11 +182,14 @@ class Qrels(models.Model):
 
 
 class Pool(models.Model):
-    """The pairs to be judged: the union over runs of each kept topic's top `depth`, reproducible from runs and seed."""
+    """The pairs to be judged, reproducible from runs and seed: the union over runs of each kept topic's top `depth`, of which a staged
+    kind hands out some at a time; or the pairs that a file named."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="pools")
     name = models.CharField(max_length=200)
-    depth = models.PositiveIntegerField()
+    kind = models.CharField(max_length=10, choices=pool_kinds.CHOICES, default=PoolKind.DEPTH.value, db_default=PoolKind.DEPTH.value)
+    depth = models.PositiveIntegerField(null=True, blank=True, help_text="ranks of each run that it holds; empty: a file gave its pairs without ranks")
+    parameters = models.JSONField(default=dict, blank=True, db_default=Value({}, models.JSONField()), help_text="how a staged kind was drawn, by name")
     seed = models.BigIntegerField(default=0)
     runs = models.ManyToManyField(Run, related_name="pools")
     source = models.CharField(max_length=255, blank=True, help_text="the file that named its pairs; empty: they are from the runs")
@@ -201,8 +212,59 @@ class Pool(models.Model):
         return self.name
 
 
+    @property
+    def words(self) -> str:
+        """How it was made, in a few words."""
+        return pool_kinds.described(self.kind, depth=self.depth, source=self.source)
+
+    @property
+    def least_depth(self) -> int:
+        """The depth from which on it can be extended. Of pairs without ranks, such that what runs add has room below the file's priorities."""
+        if self.depth is not None:
+            return self.depth
+        return 1 + max(self.entries.aggregate(most=models.Max("priority"))["most"] or 0, 0)
+
+    @property
+    def is_staged(self) -> bool:
+        return self.kind in pool_kinds.STAGED
+
+    @property
+    def level_word(self) -> str:
+        return pool_kinds.level_word(self.kind, depth=self.depth)
+
+    def level_of(self, priority: int) -> int:
+        """The rank, batch or stage of the pairs of this priority."""
+        return pool_kinds.level_of(self.kind, priority, depth=self.depth)
+
+
+class Stratum(models.Model):
+    """Pairs of a pool of which some were drawn by chance; or pairs that were chosen, all of which are judged (SAMPLING 3.1).
+
+    Its size is that at the time of its draw and never counted again: pairs that come later form strata of their own.
+    """
+
+    pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="strata", db_index=False)
+    number = models.PositiveIntegerField(help_text="what its entries hold in `stratum`")
+    name = models.CharField(max_length=300, help_text="topic/band, or *band where it spans all topics")
+    size = models.PositiveIntegerField(help_text="pairs when it was drawn: N_h")
+    drawn = models.JSONField(default=list, help_text="pairs drawn by the end of each stage of the pool, from the first on: n_h")
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["pool", "number"], name="one_stratum_per_number"),
+            models.UniqueConstraint(fields=["pool", "name"], name="one_stratum_per_name"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class PoolEntry(models.Model):
-    """One pair of a pool. `position` is its place in the pool's order (METHODS 2): lower is judged earlier."""
+    """One pair of a pool. `position` is its place in the pool's order (METHODS 2): lower is judged earlier.
+
+    stratum, place, stage, entered: of staged pools only; an entry without a stage is not judged (yet).
+    """
 
     pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="entries")
     topic = models.ForeignKey(Topic, on_delete=models.PROTECT, related_name="+")
@@ -213,6 +275,10 @@ class PoolEntry(models.Model):
     everyone = models.BooleanField(default=False, db_default=False, help_text="each annotator judges it (FiRA's priority `all`)")
     position = models.PositiveIntegerField()
     contributions = models.JSONField(default=dict, help_text="run tag -> rank")
+    stratum = models.PositiveIntegerField(null=True, blank=True, help_text="number of its Stratum")
+    place = models.PositiveIntegerField(null=True, blank=True, help_text="in the shuffle of its stratum, from 0")
+    stage = models.PositiveSmallIntegerField(null=True, blank=True, help_text="in which it was drawn or chosen, from 1")
+    entered = models.CharField(max_length=6, choices=pool_kinds.ENTERED, blank=True, default="", db_default="", help_text="by chance or by choice")
 
     class Meta:
         ordering = ["position"]
@@ -220,7 +286,7 @@ class PoolEntry(models.Model):
         indexes = [models.Index(fields=["pool", "position"], name="pool_order")]
 
     def __str__(self) -> str:
-        return f"{self.topic_id} {self.docno}"
+        return f"{self.topic.topic_id} {self.docno}"
 
 
 class Job(models.Model):
@@ -232,6 +298,9 @@ class Job(models.Model):
         DONE = "done"
         FAILED = "failed"
         CANCELLED = "cancelled"
+
+    ACTIVE = (State.QUEUED, State.RUNNING)
+    """States of work that is still to be done."""
 
     kind = models.CharField(max_length=40)
     parameters = models.JSONField(default=dict)

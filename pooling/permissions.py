@@ -33,11 +33,11 @@ def person(request_or_user: Any) -> Any:
 
 
 def may_create(request_or_user: Any) -> bool:
-    """Whether the person may make collections."""
+    """Whether the person may make collections and campaigns: superusers, and whom an administrator gave the right."""
     user = person(request_or_user)
     if not user.is_authenticated:
         return False
-    return bool(user.is_superuser or getattr(getattr(user, "profile", None), "may_create", False) or user.has_perm("pooling.add_collection"))
+    return bool(user.is_superuser or getattr(getattr(user, "profile", None), "may_create", False))
 
 
 def creating(request_or_user: Any) -> Any:

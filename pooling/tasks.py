@@ -12,20 +12,24 @@ import time
 from typing import Any
 
 from celery import shared_task
-from celery.signals import worker_ready, worker_shutting_down
+from celery.signals import worker_init, worker_ready, worker_shutting_down
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import DatabaseError, close_old_connections, connection, transaction
 from kombu.exceptions import OperationalError as BrokerError
 
-from pooling import jobs
+from pooling import jobs, sqlite_log
 from pooling.models import Collection, Job
+from pooling.services.shared_folder import what_is_missing
 
 log = logging.getLogger(__name__)
 
 POLL_EMBEDDED, POLL_BROKER = 0.2, 5.0
 RESEND = 60.0
 """Seconds after which a job that nobody has taken is sent once more."""
+LOOK_FOR_DEAD = 2.0
+"""Seconds between two looks at whether the processes of running jobs are still there."""
+SHORTEN_LOG = 60.0
 _stopping = threading.Event()
 
 
@@ -71,6 +75,7 @@ class Reconciler(threading.Thread):
         super().__init__(name="reconciler", daemon=True)
         self.poll = poll
         self.sent: dict[tuple[int, int], float] = {}
+        self.looked_at = self.shortened_at = 0.0
 
     def run(self) -> None:
         while not _stopping.wait(self.poll):
@@ -85,6 +90,12 @@ class Reconciler(threading.Thread):
     def step(self) -> int:
         """Send what is waiting. -> how many were sent."""
         now = time.monotonic()
+        if now - self.looked_at >= LOOK_FOR_DEAD:
+            self.looked_at = now
+            jobs.release_those_of_the_dead()
+        if now - self.shortened_at >= SHORTEN_LOG:
+            self.shortened_at = now
+            sqlite_log.shorten()
         there = jobs.waiting()
         self.sent = {key: at for key, at in self.sent.items() if key in set(there)}
         due = [key for key in there if now - self.sent.get(key, -RESEND) >= RESEND]
@@ -92,6 +103,19 @@ class Reconciler(threading.Thread):
             if _hint(key[0]):
                 self.sent[key] = now
         return len(due)
+
+
+@worker_init.connect
+def look_for_files(**_: Any) -> None:
+    """A worker that cannot see the files would take jobs and fail in the middle of each."""
+    try:
+        missing = what_is_missing()
+    except DatabaseError:
+        return  # the reconciler says that the database is away, and goes on when it is back
+    finally:
+        connection.close()
+    if missing:
+        raise SystemExit(f"assay: {missing}")
 
 
 @worker_ready.connect

@@ -96,6 +96,7 @@ def make_campaign(
     manager = manager or make_user(may_create=True)
     collection = collection or make_collection(n_topics=n_topics, n_documents=n_documents, manager=manager)
     settings.setdefault("target_per_annotator", 0)
+    bar = settings.pop("qualification_pass", 0)  # the test makes the pairs afterwards; a draft with a bar and without pairs does not open
     campaign = campaigns.create_campaign(
         name=name or f"Campaign {next(_numbers)}",
         collection=collection,
@@ -109,6 +110,8 @@ def make_campaign(
         campaigns.save_guideline(campaign, guideline, actor=manager)
     if state != "draft":
         campaigns.open_campaign(campaign, actor=manager)
+    if bar:
+        campaigns.update_campaign(campaign, actor=manager, qualification_pass=bar)
     if state == "paused":
         campaigns.pause(campaign, actor=manager)
     if state == "closed":

@@ -10,7 +10,7 @@ from urllib.parse import urlparse
 
 import pytest
 
-from analysis.selectors import live
+from analysis.judgements import live
 
 REQUIRED = set(os.environ.get("ASSAY_TEST_REQUIRE", "").replace(",", " ").split())
 MISSING: dict[str, str] = {}
@@ -73,7 +73,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reasons = {}
     for report in terminalreporter.stats.get("skipped", []):
         text = str(report.longrepr[2]) if isinstance(report.longrepr, tuple) else str(report.longrepr)
-        for kind in ("browser", "postgresql", "redis", "data"):
+        for kind in ("browser", "postgresql", "redis", "data", "nginx", "caddy", "systemd"):
             if text.startswith(f"Skipped: {kind}: "):
                 reasons.setdefault(kind, []).append(text.removeprefix("Skipped: "))
     for kind, texts in sorted(reasons.items()):

@@ -28,23 +28,38 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def interruptible() -> None:
+    """For `preexec_fn`: Ctrl-C has its default action. A shell's background job, and what it starts, inherits that it is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Installation:
-    def __init__(self, folder: Path, *, demo: bool = False) -> None:
+    """cwd: started from there, as by somebody who stands in another folder; program: what starts it in place of this checkout's manage.py;
+    settings: further variables, without their prefix."""
+
+    def __init__(
+        self, folder: Path, *, demo: bool = False, cwd: Path | None = None, program: list[str] | None = None, **settings: str
+    ) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.cwd = cwd
+        self.program = program or [sys.executable, str(ROOT / "manage.py")]
         self.folder, self.demo, self.port = folder, demo, free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = folder / "server.log"
         kept = {name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")}
         self.env = {**kept, "DJANGO_SETTINGS_MODULE": "config.settings", "PYTHONPATH": str(ROOT), "ASSAY_DATA_DIR": str(folder)}
+        self.env |= {f"ASSAY_{name}": value for name, value in settings.items()}
         self.server: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Installation:
-        command = [sys.executable, "manage.py", "up", "--port", str(self.port), *([] if self.demo else ["--no-demo"])]
+        env = self.env if self.cwd is None else {name: value for name, value in self.env.items() if name != "PYTHONPATH"}
+        command = [*self.program, "up", "--port", str(self.port), *([] if self.demo else ["--no-demo"])]
         with self.log.open("wb") as out:
-            self.server = subprocess.Popen(command, cwd=ROOT, env=self.env, stdout=out, stderr=out, start_new_session=True)
+            self.server = subprocess.Popen(command, cwd=self.cwd or ROOT, env=env, stdout=out, stderr=out, start_new_session=True, preexec_fn=interruptible)
         end = time.monotonic() + START_SECONDS * (4 if self.demo else 1)
         while time.monotonic() < end:
             try:
-                urllib.request.urlopen(self.url + "/sign-in", timeout=5).close()
+                urllib.request.urlopen(self.url + "/healthz", timeout=5).close()
                 return self
             except (urllib.error.URLError, OSError):
                 if self.server.poll() is not None:

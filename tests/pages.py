@@ -8,7 +8,7 @@ import random
 import uuid
 from datetime import timedelta
 
-WHO = {"anonymous": "", "annotator": "annotator", "manager": "manager"}
+WHO = {"anonymous": "", "annotator": "annotator", "manager": "manager", "superuser": "administrator"}
 """Role -> name of the account."""
 
 CAMPAIGN, DRAFT, COLLECTION = "/campaigns/python-documentation/", "/campaigns/a-second-look/", "/collections/python-documentation/"
@@ -26,7 +26,9 @@ PAGES: dict[str, tuple[str, str, int]] = {
     "home annotator": ("annotator", "/", 200),
     "home manager": ("manager", "/", 200),
     "account": ("annotator", "/account", 200),
+    "accounts": ("superuser", "/accounts", 200),
     "judge": ("annotator", "/judge/python-documentation/", 200),
+    "judge-try": ("manager", "/judge/python-documentation/try", 200),
     "judge-history": ("annotator", "/judge/python-documentation/history", 200),
     "campaigns": ("manager", "/campaigns/", 200),
     "campaign-new": ("manager", "/campaigns/new", 200),
@@ -71,6 +73,7 @@ PAGES: dict[str, tuple[str, str, int]] = {
     "collection-pools": ("manager", COLLECTION + "pools/", 200),
     "collection-pool-new": ("manager", COLLECTION + "pools/new", 200),
     "pool-preview": ("manager", COLLECTION + "pools/previews/{preview}", 200),
+    "pool-extension": ("manager", COLLECTION + "pools/{pool}/extensions/{extension}", 200),
     "pool": ("manager", COLLECTION + "pools/{pool}/", 200),
     "jobs": ("manager", "/jobs/", 200),
     "job": ("manager", "/jobs/{job}/", 200),
@@ -83,6 +86,7 @@ NO_PAGES = {
     *("campaign-settings", "campaign-invitations", "campaign-live", "campaign-export-file", "judge-build", "topics-kept", "topics-removed"),
     *("campaign-release", "report-table", "report-figure", "report-result", "report-files"),
     *("pool-table", "job-fragment", "job-problems"),
+    *("health", "readiness", "metrics"),  # lines for machines
     "api-docs",  # Swagger UI, which is not ours
 }
 
@@ -100,16 +104,18 @@ def prepare(n_judgements: int = 260) -> None:
     from django.core.files.base import ContentFile
     from django.test import Client
 
-    from analysis.reports.kinds import KINDS
-    from analysis.selectors.exports import Choices
-    from analysis.services import exclusions, figures, releases, reports
-    from analysis.services.archive import Plan
+    from analysis.dashboard import agreement_figures, exclusions
+    from analysis.judgements.labels import Choices
+    from analysis.publishing import recipes
+    from analysis.publishing.release.parts import Plan
+    from analysis.systems import reports
+    from analysis.systems.kinds import KINDS
     from annotation.models import Campaign, Feedback, Judgement, Message, Pair
     from annotation.services import campaigns, people
     from annotation.services.pairs import set_kind
     from pooling import jobs
     from pooling.models import Job
-    from pooling.services import pools, uploads
+    from pooling.services import extending, pool_preview, uploads
     from pooling.services.collections import create_collection
 
     campaign = Campaign.objects.get(slug="python-documentation")
@@ -129,9 +135,10 @@ def prepare(n_judgements: int = 260) -> None:
     Feedback.objects.create(membership=members[0], score=Feedback.Score.VERY_GOOD, text="Quick to use. The keys saved me hours.")
     Feedback.objects.create(membership=members[1], score=Feedback.Score.DECENT, text="Some entries are very long.")
     Message.objects.create(membership=members[2], text="Please read the guidelines on Partial once more.")
-    do(figures.ask(campaign, user=manager))
+    do(agreement_figures.ask(campaign, user=manager))
     exclusion = do(exclusions.ask_what_exclusion_changes(campaign, [members[-1].pseudonym], user=manager))
-    preview = do(pools.ask_for_preview(collection, runs=list(collection.runs.all()), depth=5, user=manager))
+    preview = do(pool_preview.ask_for_preview(collection, runs=list(collection.runs.all()), depth=5, user=manager))
+    extension = do(extending.ask_to_preview(collection.pools.order_by("pk")[0], depth=20, user=manager))
     create_collection(name="Empty", user=manager)
     bad = ContentFile(b"1 Q0 a 1 high A\n1 Q0 b\n", name="broken.run")
     upload = uploads.receive(collection, kind="run", file=bad, name="broken.run", user=manager)
@@ -162,8 +169,8 @@ def prepare(n_judgements: int = 260) -> None:
         do(asked.job)
         reported[f"report {kind}"] = asked.pk
     plans = (Plan(name="public"), Plan(name="median", choices=Choices(method="median")))
-    recipes = [releases.save_recipe(campaign, plan, user=manager) for plan in plans]
-    do(releases.ask_for_release(recipes[0], user=manager))
+    saved = [recipes.save_recipe(campaign, plan, user=manager) for plan in plans]
+    do(recipes.ask_for_release(saved[0], user=manager))
     disputed = Pair.objects.filter(campaign=campaign, judgements__in=Judgement.objects.filter(standing="counted")).order_by("pk").first()
     run, pool, document = collection.runs.first(), collection.pools.first(), collection.documents.first()
     assert disputed
@@ -179,14 +186,16 @@ def prepare(n_judgements: int = 260) -> None:
         "run": run.pk,
         "document": document.pk,
         "preview": preview.pk,
+        "extension": extension.pk,
         "pool": pool.pk,
         "job": Job.objects.filter(kind__startswith="import", state="done").order_by("pk").last().pk,  # type: ignore[union-attr]
         "failed": failed.pk,
-        "recipe": recipes[0].pk,
-        "recipe2": recipes[1].pk,
+        "recipe": saved[0].pk,
+        "recipe2": saved[1].pk,
         **reported,
     }
-    for user in (manager, annotator):
+    administrator = User.objects.create_superuser("administrator")
+    for user in (manager, annotator, administrator):
         client = Client()
         client.force_login(user)
         given[f"session of {user.username}"] = client.cookies["sessionid"].value
@@ -212,7 +221,7 @@ def simulate(campaign, n_judgements: int, *, n_annotators: int = 6, seed: int = 
     members = []
     for number in range(n_annotators):
         user = User.objects.create_user(f"simulated{number + 1}")
-        made = people.add_member(campaign=campaign, user=user, role="annotator", simulated=True)
+        made = people.add_member(campaign=campaign, user=user, role="annotator", judge_kind="simulated")
         Membership.objects.filter(pk=made.pk).update(guideline_read=1)
         members.append(Membership.objects.select_related("campaign", "user").get(pk=made.pk))
     end = timezone.now()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import graphlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,9 +14,34 @@ ROOT = Path(__file__).resolve().parent.parent
 APPS = {"pooling": {"annotation", "analysis", "config"}, "annotation": {"analysis", "config"}, "analysis": {"config"}}
 """app -> what it may not import (config -> analysis -> annotation -> pooling)."""
 FRAMEWORK = {"django", "celery", "kombu", "rest_framework", "redis", "psycopg", "config"}
+WINGS = {
+    "judgements": set(),
+    "dashboard": {"judgements"},
+    "publishing": {"judgements"},
+    "commandline": {"judgements", "publishing"},
+    "systems": {"judgements", "commandline"},
+    "studies": {"judgements", "publishing", "commandline", "systems"},
+}
+"""wing of analysis -> wings that it may import. All may import what stands above them: core, charts, models."""
+ABOVE = {"core", "charts", "models"}
+DOORS = {"views", "api", "api_urls", "urls", "forms", "tasks", "management", "admin", "templatetags", "apps"}
+"""Names of files or folders through which requests, commands, jobs and settings come in; a longer name begins with one (forms_campaign)."""
+BEHIND_NO_DOOR = {"judgements", "commandline", "studies"}
+"""Wings that serve others and have no door of their own."""
+WRITING = {"save", "create", "bulk_create", "bulk_update", "get_or_create", "update_or_create", "delete"}
+"""Methods of rows that selectors do not call."""
 PURE = [*ROOT.glob("*/core"), ROOT / "pooling" / "formats"]
 LONGEST = 400
 """Lines of a file beyond which it should be split by noun."""
+LONGEST_FUNCTION = 60
+STRAIGHT = {
+    "benchmarks/bench_claims.py:fill": "one statement of SQL a table",
+    "benchmarks/bench_dashboards.py:fill": "one statement of SQL a table",
+    "tests/browser/test_end_to_end.py:test_from_files_to_qrels_with_two_annotators": "one story from the first file to the qrels",
+    "tests/pages.py:prepare": "one line for each thing that a page needs",
+    "tests/test_urls_by_role.py:world": "one line for each thing that an address names",
+}
+"""file:function that may be longer, with the reason: a list from top to bottom in which nothing is decided."""
 
 
 def python_files(folder: Path) -> list[Path]:
@@ -67,24 +94,133 @@ def test_pure_code_of_an_app_imports_only_pure_code() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_services_do_not_import_tasks_or_doors() -> None:
+def is_door(parts: tuple[str, ...]) -> bool:
+    """parts: of a dotted name or a path, from the app on."""
+    return any(part.removesuffix(".py") in DOORS or part.startswith(("forms_", "urls_")) for part in parts[1:])
+
+
+def app_files(app: str) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    for path in python_files(ROOT / app):
+        yield path, path.relative_to(ROOT).parts
+
+
+def test_what_is_behind_the_doors_does_not_import_them() -> None:
+    """A door is known by its file's or folder's name, in a wing as in an app; `kinds` of an app imports what registers kinds of jobs."""
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {name}"
+        for app in APPS
+        for path, parts in app_files(app)
+        if not is_door(parts) and parts[1:] != ("kinds.py",)
+        for line, name in imports(path)
+        if name.partition(".")[0] in APPS and is_door(tuple(name.split(".")))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_analysis_is_made_of_wings() -> None:
+    folders = {path.name for path in (ROOT / "analysis").iterdir() if path.is_dir() and any(path.rglob("*.py"))}
+    assert folders == {*WINGS, "core", "charts", "management", "migrations", "templatetags"}
+
+
+@pytest.mark.parametrize("wing", WINGS)
+def test_a_wing_imports_only_the_wings_that_it_may(wing: str) -> None:
+    allowed = {wing, *WINGS[wing], *ABOVE}
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {name}"
+        for path in python_files(ROOT / "analysis" / wing)
+        for line, name in imports(path)
+        if name.startswith("analysis.") and name.split(".")[1] not in allowed
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("name", sorted(ABOVE))
+def test_what_stands_above_the_wings_imports_none(name: str) -> None:
+    place = ROOT / "analysis" / name
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {imported}"
+        for path in (python_files(place) if place.is_dir() else [place.with_suffix(".py")])
+        for line, imported in imports(path)
+        if imported.startswith("analysis.") and imported.split(".")[1] in WINGS
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("wing", sorted(BEHIND_NO_DOOR))
+def test_a_wing_that_serves_others_has_no_door(wing: str) -> None:
+    doors = [path for path in python_files(ROOT / "analysis" / wing) if is_door(path.relative_to(ROOT / "analysis").parts)]
+    assert not doors
+
+
+def test_selectors_only_read() -> None:
+    """Files and folders called selectors, and the wing of judgements."""
     wrong = []
     for app in APPS:
-        for path in python_files(ROOT / app / "services"):
-            for line, name in imports(path):
-                if name.startswith(tuple(f"{other}.{door}" for other in APPS for door in ("tasks", "views", "api", "urls", "forms"))):
-                    wrong.append(f"{path.relative_to(ROOT)}:{line} imports {name}")
+        for path, parts in app_files(app):
+            if not {"selectors", "selectors.py"} & set(parts) and parts[:2] != ("analysis", "judgements"):
+                continue
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in WRITING:
+                    wrong.append(f"{path.relative_to(ROOT)}:{node.lineno} calls {node.func.attr}")
+    assert not wrong, "\n".join(wrong)
+
+
+def begins_with(node: ast.expr) -> str:
+    """The name that a chain of attributes and calls begins with: Judgement of Judgement.objects.filter(...).update."""
+    while isinstance(node, (ast.Attribute, ast.Call)):
+        node = node.value if isinstance(node, ast.Attribute) else node.func
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def test_analysis_writes_no_table_of_the_lower_apps() -> None:
+    """Their rows are made and changed by their own services."""
+    wrong = []
+    for path in python_files(ROOT / "analysis"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        lower = {
+            alias.asname or alias.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and node.module in {"annotation.models", "pooling.models", "django.contrib.auth.models"}
+            for alias in node.names
+        }
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            if node.func.attr in WRITING | {"update"} and begins_with(node.func) in lower:
+                wrong.append(f"{path.relative_to(ROOT)}:{node.lineno} writes {ast.unparse(node.func)}")
     assert not wrong, "\n".join(wrong)
 
 
 def test_no_file_has_grown_out_of_hand() -> None:
     long = {}
-    for app in [*APPS, "config"]:
+    for app in [*APPS, "config", "assay"]:
         for path in python_files(ROOT / app):
             n = len(path.read_text(encoding="utf-8").splitlines())
             if n > LONGEST:
                 long[str(path.relative_to(ROOT))] = n
     assert not long, f"split these by noun (at most {LONGEST} lines): {long}"
+
+
+def test_no_function_has_grown_out_of_hand() -> None:
+    long = {}
+    for folder in ("pooling", "annotation", "analysis", "config", "assay", "benchmarks", "tests"):
+        for path in python_files(ROOT / folder):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno - node.lineno >= LONGEST_FUNCTION:
+                    long[f"{path.relative_to(ROOT)}:{node.name}"] = node.end_lineno - node.lineno + 1
+    assert set(long) == set(STRAIGHT), f"cut what is above {LONGEST_FUNCTION} lines where a reader would, or give its reason: {long}"
+
+
+def test_only_the_command_line_imports_the_package_of_the_wheel() -> None:
+    """The apps do not know whether they stand beside it or within it."""
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {name}"
+        for app in [*APPS, "config"]
+        for path in python_files(ROOT / app)
+        for line, name in imports(path)
+        if name.partition(".")[0] == "assay"
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_the_repository_names_no_path_of_a_machine() -> None:
@@ -103,3 +239,15 @@ def test_the_repository_names_no_path_of_a_machine() -> None:
         if needle in text or "/" + "root/" in text:
             wrong.append(name)
     assert not wrong
+
+
+def test_no_script_leads_back_to_itself() -> None:
+    """Static files get names with the digest of their content, imports included: a circle of imports has none, and nothing starts."""
+    pattern = re.compile(r"""(?:from|import)\s*\(?\s*["'](\./[\w./-]+\.js)["']""")
+    scripts = list((ROOT / "static" / "js").rglob("*.js"))
+    leads = {path.resolve(): [(path.parent / name).resolve() for name in pattern.findall(path.read_text(encoding="utf-8"))] for path in scripts}
+    try:
+        order = list(graphlib.TopologicalSorter(leads).static_order())
+    except graphlib.CycleError as error:
+        pytest.fail(" -> ".join(path.name for path in error.args[1]))
+    assert len(order) >= len(scripts)

@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tomllib
+import urllib.request
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.management.base import CommandError
 
+from config import supervisor
 from config.management.commands import up
+from tests.installation import Installation, free_port
 
 ROOT = Path(__file__).resolve().parent.parent
 SIGN_INS = [("manager", "manager", "aaaa-bbbb-cccc-dddd"), ("annotator", "annotator", "eeee-ffff-gggg-hhhh")]
@@ -85,3 +90,33 @@ def test_behind_a_pooler_postgresql_has_no_cursors_of_the_server(tmp_path, value
     code = "from config import settings; print(settings.DATABASES['default']['DISABLE_SERVER_SIDE_CURSORS'])"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env={**os.environ, **env}, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == str(off)
+
+
+def test_the_version_is_that_of_the_program():
+    told = subprocess.run([sys.executable, ROOT / "manage.py", "--version"], cwd="/", capture_output=True, text=True, check=True).stdout
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert told.startswith(f"Assay {project['version']} (Django ")
+
+
+def test_up_serves_from_any_folder_and_a_second_one_on_the_same_data_is_refused(tmp_path):
+    with Installation(tmp_path / "data", cwd=tmp_path) as assay:
+        assert urllib.request.urlopen(assay.url + "/healthz", timeout=10).read() == b"alive\n"
+        second = started("--port", str(free_port()), DJANGO_SETTINGS_MODULE="config.settings", ASSAY_DATA_DIR=str(tmp_path / "data"))
+        assert second.returncode == 1
+        assert f"Assay runs on the folder {tmp_path / 'data'} already (process " in second.stderr
+    assert "starting it again" not in assay.log.read_text()
+
+
+def test_a_child_that_cannot_live_ends_everything_however_long_each_start_takes(monkeypatch, capsys):
+    now = [0.0]
+    monkeypatch.setattr(supervisor.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(supervisor.Child, "start", lambda child: setattr(child, "started", now[0]))
+    child = supervisor.Child("worker", ["false"])
+    child.process = Mock(returncode=3, **{"poll.return_value": 3})
+    child.start()
+    lives = []
+    for _ in range(10):
+        now[0] += 25  # a slow machine: five deaths never fall into one minute
+        lives.append(supervisor.Supervisor([child])._alive(child))
+    assert lives.index(False) == supervisor.MOST_RESTARTS
+    assert "ended 6 times soon after its start; stopping" in capsys.readouterr().err

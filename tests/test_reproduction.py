@@ -13,13 +13,16 @@ import re
 import shlex
 import subprocess
 from fractions import Fraction
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
 import pytest
 from django.core.management import call_command
+from scipy.stats import rankdata, wilcoxon
 
 from analysis.core.batch import pack
+from analysis.core.evaluation import Evaluator
 from analysis.core.measures import parse_measures
 from analysis.core.rankings import tau_b
 from analysis.core.stability import Protocol, as_json, chunks, combine, population, run_chunk
@@ -87,7 +90,27 @@ def test_every_block_and_table_of_numbers_has_a_check_and_every_check_its_own_na
     assert len(names) == len(set(names))
     assert set(names) == BLOCKS.keys() | TABLES.keys()
     assert TEXT.count("```console") == len(BLOCKS)
-    assert TABLES.keys() == {"tripjudge-published-tau", "tripjudge-quartiles", "multi-element-curves", "multi-element-trec-covid"}
+    assert TABLES.keys() == {"tripjudge-published-tau", "tripjudge-quartiles", "lin-two-sides", "multi-element-curves", "multi-element-trec-covid"}
+
+
+RUNS_IN_THEIR_SCRIPT = {
+    "BM25": "bm25",
+    "SciBERT_DOT": "scibert_dot",
+    "PubMedBERT_DOT": "pubmedbert_dot",
+    "ColBERT (SciBERT)": "colbert_scibert",
+    "ColBERT (PubMedBERT)": "colbert_pubmedbert",
+    "BERT_CAT": "bert_cat",
+    "Ensemble": "3bert_fix_ensemble_avg",
+}
+"""TripJudge's names of the runs in Table 2, and in the list of their evaluation script."""
+
+
+def tau_of_sorted_names(one: dict[str, float], other: dict[str, float]) -> float:
+    """TripJudge's script: the names of the runs sorted by value, compared by Kendall's tau as if their alphabetical order were a value."""
+    first, second = (sorted(scores, key=scores.__getitem__, reverse=True) for scores in (one, other))
+    n = len(first)
+    agree = [(first[i] < first[j]) == (second[i] < second[j]) for i in range(n) for j in range(i)]
+    return float(Fraction(2 * sum(agree) - len(agree), len(agree)))
 
 
 @pytest.mark.data
@@ -100,12 +123,47 @@ def test_the_tau_of_the_published_table_2_is_that_of_the_page(data_folder):
     for measure in ("nDCG@5", "nDCG@10", "Recall@100"):
         scores = {}
         for collection in ("TripJudge", "DCTR", "Raw"):
-            scores[collection] = np.array([float(row[measure]) for row in rows if row["test_collection"].endswith(collection)])
+            own = [row for row in rows if row["test_collection"].endswith(collection)]
+            scores[collection] = {RUNS_IN_THEIR_SCRIPT[row["run"]]: float(row[measure]) for row in own}
             assert len(scores[collection]) == 7
         for one, other in (("TripJudge", "DCTR"), ("TripJudge", "Raw"), ("DCTR", "Raw")):
             pair = f"{one}-{other}"
-            expected.append([measure, pair, f"{tau_b(scores[one], scores[other]):.3f}", published[measure][pair]])
+            by_script = tau_of_sorted_names(scores[one], scores[other])
+            means = [np.array(list(scores[collection].values())) for collection in (one, other)]
+            expected.append([measure, pair, published[measure][pair], f"{by_script:.3f}", f"{tau_b(*means):.3f}"])
     assert cells(TABLES["tripjudge-published-tau"]) == expected
+    same = [abs(float(row[2]) - float(row[3])) < 0.0015 for row in expected]
+    assert same == [True] * 6 + [False, False, True]
+    as_the_text_says = scores["TripJudge"] | {"3bert_fix_ensemble_avg": scores["TripJudge"]["bert_cat"] + 0.001}  # of R@100, the last
+    found = [f"{tau_of_sorted_names(as_the_text_says, scores[other]):.3f}" for other in ("DCTR", "Raw")]
+    assert found == [published["Recall@100"][f"TripJudge-{other}"] for other in ("DCTR", "Raw")]
+
+
+@pytest.mark.data
+def test_the_pairs_of_runs_whose_means_and_signed_ranks_differ_are_those_of_the_page(data_folder):
+    """A signed-rank test of search lengths, by random changes of signs, whose ranks favour the other run than the means do."""
+    qrels = read_qrels(data_folder / "dl21-passage" / "qrels.nist.txt.gz", name="NIST")
+    evaluator = Evaluator(qrels, "RR@100", level=2)
+    found, ranks = [], {}
+    for path in sorted((data_folder / "dl21-passage" / "runs-judged53").glob("*.gz")):
+        run = read_run(path)
+        rr = evaluator.evaluate(run).values[:, 0]
+        ranks[run.tag] = np.where(rr > 0, np.rint(1 / np.maximum(rr, 1e-9)), 0)
+    assert len(ranks) == 63
+    for a, b in permutations(ranks, 2):
+        both = (ranks[a] > 0) & (ranks[b] > 0)
+        d = (ranks[b] - ranks[a])[both]
+        d = d[d != 0]
+        balance = (rankdata(np.abs(d)) * np.sign(d)).sum()
+        if d.sum() < 0 < balance:  # shorter searches of B by the means, longer ones by the ranks
+            signs = np.random.default_rng(1).choice([-1, 1], size=(100_000, len(d)))
+            p = (np.abs(signs @ rankdata(np.abs(d))) >= balance - 1e-9).mean() if wilcoxon(d, method="approx").pvalue < 0.1 else 1.0
+            if p < 0.05:
+                found.append([a, b, f"{ranks[a][both].mean():.2f}", f"{ranks[b][both].mean():.2f}", p])
+    expected = cells(TABLES["lin-two-sides"])
+    assert [row[:4] for row in found] == [row[:4] for row in expected]
+    for ours, page in zip(found, expected, strict=True):
+        assert float(page[4]) == pytest.approx(ours[4], abs=0.003)
 
 
 @pytest.mark.data

@@ -17,15 +17,16 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from analysis.reports.kinds import KINDS
-from analysis.reports.tables import tables_of
-from analysis.selectors.reports import result_of
-from analysis.services import exclusions, releases, reports
-from analysis.services.archive import Plan
+from analysis.dashboard import exclusions
+from analysis.publishing import recipes
+from analysis.publishing.release.parts import Plan
+from analysis.systems import reports
+from analysis.systems.kinds import KINDS
+from analysis.systems.selectors import result_of
 from annotation.models import Campaign, Membership, Message
 from annotation.services import campaigns, people, scheduling
 from pooling.models import Collection, Job
-from pooling.services import pools
+from pooling.services import extending, pool_preview, pools
 from pooling.services.collections import create_collection
 from tests.builders import judge, make_annotator, make_user
 from tests.pooling.conftest import DOCUMENTS, RUN_A, RUN_B, TOPICS, bring_in, run
@@ -42,9 +43,9 @@ CAMPAIGN_POST = "302 404 403 302 302"
 JUDGING = "302 404 200 403 404"
 REPORT = "302 404 404 200 200"
 REPORT_POST = "302 404 404 302 302"
-API = "403 200 200 200 200"
-API_COLLECTION = "403 404 404 200 200"
-API_CAMPAIGN = "403 404 403 200 200"
+API = "401 200 200 200 200"
+API_COLLECTION = "401 404 404 200 200"
+API_CAMPAIGN = "401 404 403 200 200"
 API_JUDGING = "401 404 200 403 404"
 
 TABLE: dict[str, tuple[str, str]] = {
@@ -57,17 +58,22 @@ TABLE: dict[str, tuple[str, str]] = {
     "join-code": ("get", OPEN),
     "join": ("get", "200 200 302 302 200"),
     "account": ("get", SIGNED_IN),
+    "accounts": ("get", "302 403 403 403 200"),
     # judging
-    "judge": ("get", JUDGING),
+    "judge": ("get", "302 404 200 302 404"),  # managers: to the trial
+    "judge-try": ("get", CAMPAIGN),
     "judge-history": ("get", JUDGING),
     "judge-build": ("get", OPEN),
     "api-judging-setup": ("get", API_JUDGING),
+    "api-campaign-trial": ("get", API_CAMPAIGN),
     "api-judging-leases": ("post", API_JUDGING),
     "api-judging-renew": ("post", API_JUDGING),
     "api-judging-release": ("post", API_JUDGING),
     "api-judging-judgements": ("post", API_JUDGING),
     "api-judging-revise": ("post", API_JUDGING),
     "api-judging-skip": ("post", API_JUDGING),
+    "api-judging-later": ("get", API_JUDGING),
+    "api-judging-take-up": ("post", API_JUDGING),
     "api-judging-history": ("get", API_JUDGING),
     "api-judging-history-item": ("get", API_JUDGING),
     "api-judging-acknowledge": ("post", API_JUDGING),
@@ -111,7 +117,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "campaign-against-clicks": ("post", CAMPAIGN_POST),
     "campaign-report-new": ("get", CAMPAIGN),
     "api-recipes": ("get", API_CAMPAIGN),
-    "api-recipe-build": ("post", "403 404 403 202 202"),
+    "api-recipe-build": ("post", "401 404 403 202 202"),
     "api-release": ("get", API_CAMPAIGN),
     # reports
     "analyses": ("get", SIGNED_IN),
@@ -123,7 +129,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "report-again": ("post", REPORT_POST),
     "report-delete": ("post", REPORT_POST),
     "api-reports": ("get", API),
-    "api-report": ("get", "403 404 404 200 200"),
+    "api-report": ("get", "401 404 404 200 200"),
     # collections
     "collection-analyses": ("get", COLLECTION),
     "collection-report-new": ("get", COLLECTION),
@@ -134,6 +140,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "collection-delete": ("post", COLLECTION_POST),
     "collection-upload": ("post", COLLECTION_POST),
     "upload-decide-all": ("post", COLLECTION_POST),
+    "upload-dismiss": ("post", COLLECTION_POST),
     "upload-decide": ("post", COLLECTION_POST),
     "collection-topics": ("get", COLLECTION),
     "collection-topics-change": ("post", COLLECTION_POST),
@@ -150,6 +157,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "collection-pools": ("get", COLLECTION),
     "collection-pool-new": ("get", COLLECTION),
     "pool-preview": ("get", COLLECTION),
+    "pool-extension": ("get", COLLECTION),
     "pool": ("get", COLLECTION),
     "pool-change": ("post", COLLECTION_POST),
     "pool-table": ("get", COLLECTION),
@@ -161,25 +169,30 @@ TABLE: dict[str, tuple[str, str]] = {
     "api-collections": ("get", API),
     "api-collection": ("get", API_COLLECTION),
     "api-uploads": ("get", API_COLLECTION),
-    "api-upload": ("delete", "403 404 404 204 204"),
+    "api-upload": ("delete", "401 404 404 204 204"),
     "api-topics": ("get", API_COLLECTION),
-    "api-topics-check": ("post", "403 404 404 202 202"),
-    "api-topics-decisions": ("post", "403 404 404 200 200"),
+    "api-topics-check": ("post", "401 404 404 202 202"),
+    "api-topics-decisions": ("post", "401 404 404 200 200"),
     "api-document-files": ("get", API_COLLECTION),
-    "api-document-file": ("delete", "403 404 404 409 409"),
+    "api-document-file": ("delete", "401 404 404 409 409"),
     "api-runs": ("get", API_COLLECTION),
     "api-run": ("get", API_COLLECTION),
     "api-qrels-list": ("get", API_COLLECTION),
     "api-qrels": ("get", API_COLLECTION),
     "api-pools": ("get", API_COLLECTION),
-    "api-pool-preview": ("post", "403 404 404 202 202"),
+    "api-pool-preview": ("post", "401 404 404 202 202"),
     "api-pool": ("get", API_COLLECTION),
-    "api-pool-extend": ("post", "403 404 404 409 409"),
+    "api-pool-extend": ("post", "401 404 404 409 409"),
+    "api-pool-stages": ("post", "401 404 404 409 409"),
     "api-pool-entries": ("get", API_COLLECTION),
     "api-pool-table": ("get", API_COLLECTION),
     "api-jobs": ("get", API),
     "api-job": ("get", API_COLLECTION),
     "api-job-cancel": ("post", API_COLLECTION),
+    # machines that watch
+    "health": ("get", OPEN),
+    "readiness": ("get", OPEN),
+    "metrics": ("get", "404 404 404 404 404"),
     # the API's own description
     "api-schema": ("get", OPEN),
     "api-docs": ("get", OPEN),
@@ -242,7 +255,7 @@ def world(settings: Any, tmp_path: Path) -> World:
         assert bring_in(collection, kind, content, name=name, user=manager).state == "done"
     runs = list(collection.runs.all())
     assert run(pools.ask_for_pool(collection, runs=runs, depth=2, name="pool", user=manager)).state == "done"
-    assert run(pools.ask_for_preview(collection, runs=runs, depth=2, user=manager)).state == "done"
+    assert run(pool_preview.ask_for_preview(collection, runs=runs, depth=2, user=manager)).state == "done"
     bring_in(collection, "run", RUN_A.replace("A\n", "W\n"), name="waits.run", mode="inspect", user=manager)
     campaign = campaigns.create_campaign(name="Spring", collection=collection, actor=manager, target_per_annotator=0, min_active_seconds=0)
     campaigns.set_pool(campaign, collection.pools.get(), actor=manager)
@@ -267,13 +280,15 @@ def world(settings: Any, tmp_path: Path) -> World:
     assert report.job is not None
     assert run(report.job).state == "done"
     report.refresh_from_db()
-    recipe = releases.save_recipe(campaign, Plan(name="public"), user=manager)
-    assert run(releases.ask_for_release(recipe, user=manager)).state == "done"
-    tables = tables_of(report.kind, result_of(report) or {})
+    recipe = recipes.save_recipe(campaign, Plan(name="public"), user=manager)
+    assert run(recipes.ask_for_release(recipe, user=manager)).state == "done"
+    tables = KINDS[report.kind].tables(result_of(report) or {})
     picture = next(name for name in report.files if name.endswith(".svg"))
     identifier, token = people.sign_in_path(make_user("forgetful")).split("/")
     pool, collection_job = collection.pools.get(), Job.objects.filter(collection=collection).order_by("pk").first()
     assert collection_job is not None
+    extension = extending.ask_to_preview(pool, runs=runs, depth=3, user=manager)
+    assert run(extension).state == "done"
     person = {"pseudonym": ada.pseudonym}
     answer = {"key": str(uuid.uuid4()), "grade": 2, "guideline_version": 1}
     pk = {
@@ -289,7 +304,7 @@ def world(settings: Any, tmp_path: Path) -> World:
         **dict.fromkeys(("qrels-delete", "api-qrels"), collection.qrels.get().pk),
         **dict.fromkeys(("document-file-delete", "api-document-file"), collection.document_files.get().pk),
         **dict.fromkeys(("pool", "pool-change", "pool-table"), pool.pk),
-        **dict.fromkeys(("api-pool", "api-pool-extend", "api-pool-entries", "api-pool-table"), pool.pk),
+        **dict.fromkeys(("api-pool", "api-pool-extend", "api-pool-stages", "api-pool-entries", "api-pool-table"), pool.pk),
         **dict.fromkeys(("job", "job-fragment", "job-cancel", "job-problems", "api-job", "api-job-cancel"), collection_job.pk),
     }
     return World(
@@ -321,6 +336,8 @@ def world(settings: Any, tmp_path: Path) -> World:
             "api-judging-revise": {"judgement_id": judgement.pk},
             "api-judging-history-item": {"judgement_id": judgement.pk},
             "api-judging-message-read": {"message_id": message.pk},
+            "api-judging-take-up": {"pair_id": lease.pair_id},
+            "pool-extension": {"pk": pool.pk, "job_pk": extension.pk},
         },
         bodies={
             "campaign-state": {"action": "pause", "reason": "lunch"},
@@ -334,7 +351,7 @@ def world(settings: Any, tmp_path: Path) -> World:
             "api-judging-acknowledge": {"number": 1},
             "api-judging-profile": {"settings": {}},
             "api-judging-feedback": {"score": "GOOD", "text": ""},
-            "api-pool-preview": {"depth": 2},
+            "api-pool-preview": {"depth": 2}, "api-pool-stages": {"share": 0.5},
             "api-topics-check": {"level": "exact"},
         },
     )

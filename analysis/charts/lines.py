@@ -6,9 +6,22 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from analysis.charts.svg import Cell, Linear, axis_bottom, axis_left, drawing, element, figure, legend, number, undefined
+from analysis.charts.svg import (
+    Cell,
+    Linear,
+    axis_bottom,
+    axis_left,
+    drawing,
+    element,
+    figure,
+    legend,
+    number,
+    room_of_axis,
+    shortened,
+    undefined,
+)
 
-WIDTH, LEFT, RIGHT, TOP = 640.0, 52.0, 14.0, 26.0
+WIDTH, RIGHT, TOP = 640.0, 22.0, 26.0
 Point = tuple[float, float | None]
 
 
@@ -21,6 +34,9 @@ class Line:
     low: Sequence[float | None] = field(default_factory=list)
     high: Sequence[float | None] = field(default_factory=list)
     marks: bool = False
+    thin: bool = False
+    """A fitted or calculated line beside what was measured; style: of the series (from 1) whose colour it has."""
+    style: int = 0
 
 
 def lines(
@@ -38,8 +54,11 @@ def lines(
     horizontal: Sequence[tuple[float, str]] = (),
     reason: str = "There is nothing to show yet.",
     height: float = 280.0,
+    whole: bool = False,
+    width: float = WIDTH,
 ) -> str:
-    """One line a series, the first six distinguished by colour and dash. vertical, horizontal: (value, name) of reference lines."""
+    """One line a series, the first six distinguished by colour and dash. vertical, horizontal: (value, name) of reference lines.
+    whole: y is a count."""
     xs = [x for line in series for x, y in line.points if y is not None]
     ys = [y for line in series for _, y in line.points if y is not None and math.isfinite(y)]
     ys += [v for line in series for v in (*line.low, *line.high) if v is not None]
@@ -48,26 +67,33 @@ def lines(
     ys += [v for v, _ in horizontal]
     xs += [v for v, _ in vertical]
     bottom = height - 44
-    x_scale = Linear(min(xs), max(xs) if max(xs) > min(xs) else min(xs) + 1, LEFT, WIDTH - RIGHT)
     low, high = min(ys) if y_low is None else y_low, max(ys) if y_high is None else y_high
+    if y_high is None and high > low:
+        high += (high - low) * 0.04  # points stand within the frame, not on it
+    if y_low is None and high > low:
+        low -= (high - low) * 0.04
     y_scale = Linear(low, high if high > low else low + 1, bottom, TOP)
+    left = room_of_axis(y_scale, y_form, whole=whole)
+    x_scale = Linear(min(xs), max(xs) if max(xs) > min(xs) else min(xs) + 1, left + 8, width - RIGHT)
     parts = [
-        axis_left(y_scale, left=LEFT, right=WIDTH - RIGHT, label=y_label, form=y_form),
-        axis_bottom(x_scale, top=TOP, bottom=bottom, label=x_label, at=x_at, form=x_form),
+        axis_left(y_scale, left=left, right=width - RIGHT, label=y_label, form=y_form, whole=whole),
+        axis_bottom(x_scale, top=TOP, bottom=bottom, label=x_label, at=x_at, form=x_form, width=width),
     ]
     for value, name in horizontal:
-        parts.append(element("line", x1=LEFT, x2=WIDTH - RIGHT, y1=y_scale(value), y2=y_scale(value), class_="reference"))
-        parts.append(element("text", text=name, x=WIDTH - RIGHT - 2, y=y_scale(value) - 4, text_anchor="end", class_="label"))
+        parts.append(element("line", x1=left, x2=width - RIGHT, y1=y_scale(value), y2=y_scale(value), class_="reference"))
+        words = shortened(name, 40)
+        parts.append(element("text", text=words, x=width - RIGHT - 2, y=y_scale(value) - 4, text_anchor="end", class_="label"))
     for value, name in vertical:
         parts.append(element("line", x1=x_scale(value), x2=x_scale(value), y1=TOP, y2=bottom, class_="reference"))
-        anchor = "end" if x_scale(value) > WIDTH / 2 else "start"
-        parts.append(element("text", text=name, x=x_scale(value) + (-4 if anchor == "end" else 4), y=bottom - 6, text_anchor=anchor, class_="label"))
+        anchor = "end" if x_scale(value) > width / 2 else "start"
+        words = shortened(name, 30)
+        parts.append(element("text", text=words, x=x_scale(value) + (-4 if anchor == "end" else 4), y=bottom - 6, text_anchor=anchor, class_="label"))
     for k, line in enumerate(series, start=1):
-        style = (k - 1) % 6 + 1
+        style = ((line.style or k) - 1) % 6 + 1
         parts += [_band(line, x_scale, y_scale, style), *_strokes(line, x_scale, y_scale, style)]
     described = "; ".join(_described(line, x_form, y_form) for line in series)
-    picture = drawing(WIDTH, height, *parts, title=caption, description=described)
-    key = legend([line.name for line in series], "l") if len(series) > 1 else ""
+    picture = drawing(width, height, *parts, title=caption, description=described)
+    key = legend([line.name for line in series if not line.thin], "l") if len(series) > 1 else ""
     header, rows = _numbers(series, x_label, x_form)
     return figure(picture, caption=caption, header=header, rows=rows, key=key)
 
@@ -89,7 +115,7 @@ def _strokes(line: Line, x_scale: Linear, y_scale: Linear, style: int) -> list[s
             if line.marks:
                 parts.append(element("circle", cx=x_scale(x), cy=y_scale(y), r=3, class_=f"s{style}"))
         elif stretch:
-            parts.append(element("polyline", points=" ".join(stretch), class_=f"l{style}"))
+            parts.append(element("polyline", points=" ".join(stretch), class_=f"l{style} thin" if line.thin else f"l{style}"))
             if len(stretch) == 1 and not line.marks:
                 cx, cy = stretch[0].split(",")
                 parts.append(element("circle", cx=cx, cy=cy, r=3, class_=f"s{style}"))

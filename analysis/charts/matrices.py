@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
-from analysis.charts.svg import LINE, drawing, element, figure, number, row_name, undefined
+from analysis.charts.svg import (
+    CHARACTER,
+    LINE,
+    drawing,
+    element,
+    figure,
+    inside,
+    lines_of,
+    number,
+    row_name,
+    shortened,
+    steps_legend,
+    undefined,
+)
 
-STEPS = 9
+STEPS, NAME = 9, 24
 
 
 def matrix(
@@ -28,30 +42,34 @@ def matrix(
     if not defined or not rows or not columns:
         return undefined(reason, caption=caption)
     top_value = high if high is not None else max(defined)
-    left = min(200.0, 30 + 7.2 * max(len(name) for name in rows))
+    left = min(200.0, 30 + CHARACTER * max(len(name) for name in rows))
     width = 640.0
     cell_w = min((width - left - 12) / len(columns), 90.0)
-    cell_h = 26.0 if written or len(rows) <= 30 else max(4.0, 780.0 / len(rows))
+    tall = 32.0 if any(len(lines_of(name, NAME)) > 1 for name in rows) else 26.0
+    cell_h = tall if written or len(rows) <= 30 else max(4.0, 780.0 / len(rows))
     top = 40.0
     every_row = 1 if cell_h >= 12 else -(-12 // int(cell_h))
-    every_column = -(-len(columns) // 24) if cell_w < 26 else 1
-    parts = [element("text", text=column_label, x=left, y=14, class_="label")]
+    most = max(4, int(cell_w / CHARACTER)) if len(columns) <= 24 else 14
+    heads = [shortened(name, most) for name in columns]
+    every_column = max(1, math.ceil((CHARACTER * max(map(len, heads)) + 2) / cell_w))
+    parts = [element("text", text=shortened(column_label, int((width - left) / CHARACTER)), x=left, y=14, class_="label")]
     for j, name in enumerate(columns):
         if j % every_column == 0:
-            short = name if len(name) <= 14 else name[:13] + "…"
-            tip = element("title", text=name)
-            parts.append(element("text", tip, text=short, x=left + (j + 0.5) * cell_w, y=top - 8, text_anchor="middle", class_="label"))
+            tip, middle = element("title", text=name), inside(left + (j + 0.5) * cell_w, heads[j], width)
+            parts.append(element("text", tip, text=heads[j], x=middle, y=top - 8, text_anchor="middle", class_="label"))
     for i, name in enumerate(rows):
         y = top + i * cell_h
         if i % every_row == 0:
-            room = max(1, int(cell_h * every_row / (LINE - 2)))
-            parts.append(row_name(name, x=left - 8, y=y + cell_h / 2, most=26, room=room))
+            room = max(1, int(cell_h * every_row / LINE))
+            parts.append(row_name(name, x=left - 8, y=y + cell_h / 2, most=NAME, room=room))
         for j in range(len(columns)):
             parts.append(_cell(left + j * cell_w, y, cell_w, cell_h, values[i][j], top_value, f"{name}, {columns[j]}", form, written))
     described = f"{len(rows)} rows ({row_label}) by {len(columns)} columns ({column_label}), from {form(min(defined))} to {form(max(defined))}."
     picture = drawing(width, top + len(rows) * cell_h + 8, *parts, title=caption, description=described)
     table_rows = [[name, *values[i]] for i, name in enumerate(rows)]
-    return figure(picture, caption=caption, header=[row_label, *columns], rows=table_rows)
+    empty = any(value is None for line in values for value in line)
+    key = steps_legend(form(0.0), form(top_value), steps=STEPS, empty=empty)
+    return figure(picture, caption=caption, header=[row_label, *columns], rows=table_rows, key=key)
 
 
 def _cell(x: float, y: float, w: float, h: float, value: float | None, high: float, name: str, form: Callable[[float], str], written: bool) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from analysis.charts.svg import (
+    CHARACTER,
     LINE,
     Linear,
     axis_bottom,
@@ -18,7 +19,9 @@ from analysis.charts.svg import (
     lines_of,
     number,
     room_for,
+    room_of_axis,
     row_name,
+    shortened,
     undefined,
 )
 
@@ -28,7 +31,7 @@ NAME, SHORT = 24, 19
 
 
 class Interval(NamedTuple):
-    """value None: undefined, with the reason in `note`."""
+    """value None: undefined, with the reason in `note`, which is said of no other."""
 
     name: str
     value: float | None
@@ -53,21 +56,26 @@ def intervals(
     seen = [v for row in rows for v in (row.value, row.low, row.high) if v is not None]
     if not seen:
         return undefined(reason, caption=caption)
-    left, step, top = room_for((row.name for row in rows), NAME, 160.0), 24.0, 12.0
+    left, step, top = room_for((row.name for row in rows), NAME, 190.0), 24.0, 12.0
     heights = [max(step, LINE * len(lines_of(row.name, NAME)) + 6) for row in rows]
     bottom = top + sum(heights) + 4
     shown = seen + ([reference[0]] if reference else [])
     least, most = min(shown) if low is None else low, max(shown) if high is None else high
-    scale = Linear(least, most if most > least else least + 1, left, WIDTH - 20)
+    scale = Linear(least, most if most > least else least + 1, left + 6, WIDTH - 28)
     parts = [axis_bottom(scale, top=top, bottom=bottom, label=x_label, form=form)]
     if reference:
         parts.append(element("line", x1=scale(reference[0]), x2=scale(reference[0]), y1=top, y2=bottom, class_="reference"))
-        parts.append(element("text", text=reference[1], x=scale(reference[0]) + 4, y=top + 2, class_="label"))
+        words = shortened(reference[1], 30)
+        right = scale(reference[0]) + 4 + CHARACTER * len(words) > WIDTH
+        at, anchor = scale(reference[0]) + (-4 if right else 4), "end" if right else "start"
+        parts.append(element("text", text=words, x=at, y=top + 2, text_anchor=anchor, class_="label"))
     for i, row in enumerate(rows):
         y = top + sum(heights[:i]) + heights[i] / 2
         parts.append(row_name(row.name, x=left - 10, y=y, most=NAME))
         if row.value is None:
-            parts.append(element("text", text=row.note or "undefined", x=left + 4, y=y + 4, class_="label"))
+            note = row.note or "undefined"
+            words = shortened(note, int((WIDTH - left - 10) / CHARACTER))
+            parts.append(element("text", element("title", text=note), text=words, x=left + 4, y=y + 4, class_="label"))
             continue
         if row.low is not None and row.high is not None:
             parts.append(element("line", x1=scale(row.low), x2=scale(row.high), y1=y, y2=y, class_="l1"))
@@ -75,7 +83,7 @@ def intervals(
         parts.append(element("circle", tip, cx=scale(row.value), cy=y, r=4, class_="s1"))
     described = f"{len(rows)} {what}, values from {form(min(seen))} to {form(max(seen))}."
     picture = drawing(WIDTH, bottom + 44, *parts, title=caption, description=described)
-    numbers = [[row.name, row.value, row.low, row.high, row.note] for row in rows]
+    numbers = [[row.name, row.value, row.low, row.high, row.note if row.value is None else ""] for row in rows]
     return figure(picture, caption=caption, header=[what, x_label, "low", "high", "note"], rows=numbers)
 
 
@@ -101,11 +109,12 @@ def scatter(
     """Points in the plane; kinds differ by colour and by shape (circle, square, triangle)."""
     if not spots:
         return undefined(reason, caption=caption)
-    left, top, bottom = 56.0, 26.0, 270.0
+    top, bottom = 26.0, 270.0
     xs, ys = [s.x for s in spots], [s.y for s in spots]
-    pad = (max(ys) - min(ys)) * 0.05 or 0.5
-    x_scale = Linear(min(xs), max(xs) if max(xs) > min(xs) else min(xs) + 1, left + 8, WIDTH - 20)
+    pad, aside = (max(ys) - min(ys)) * 0.05 or 0.5, (max(xs) - min(xs)) * 0.02 or 0.5
     y_scale = Linear(min(ys) - pad, max(ys) + pad, bottom, top)
+    left = room_of_axis(y_scale, y_form)
+    x_scale = Linear(min(xs) - aside, max(xs) + aside, left + 8, WIDTH - 24)
     parts = [
         axis_left(y_scale, left=left, right=WIDTH - 14, label=y_label, form=y_form),
         axis_bottom(x_scale, top=top, bottom=bottom, label=x_label, form=x_form),
@@ -151,15 +160,16 @@ def boxes(
     seen = [row for row in rows if row.median is not None]
     if not seen:
         return undefined(reason, caption=caption)
-    left, step, top = room_for((row.name for row in rows), SHORT, 130.0), 34.0, 10.0
+    left, step, top = room_for((row.name for row in rows), SHORT, 152.0), 34.0, 10.0
     heights = [max(step, LINE * len(lines_of(row.name, SHORT)) + 6) for row in rows]
     bottom = top + sum(heights)
-    scale = Linear(0, max(row.high or 0 for row in seen) or 1, left, WIDTH - 70)
+    room = max(62.0, CHARACTER * max(len(f"n = {row.n:,}") for row in rows))
+    scale = Linear(0, max(row.high or 0 for row in seen) or 1, left + 8, WIDTH - 18 - room)
     parts = [axis_bottom(scale, top=top, bottom=bottom, label=x_label, form=form)]
     for i, row in enumerate(rows):
         y = top + sum(heights[:i]) + heights[i] / 2
         parts.append(row_name(row.name, x=left - 10, y=y, most=SHORT))
-        parts.append(element("text", text=f"n = {row.n:,}", x=WIDTH - 62, y=y + 4, class_="label"))
+        parts.append(element("text", text=f"n = {row.n:,}", x=WIDTH - room, y=y + 4, class_="label"))
         if row.median is None or row.q1 is None or row.q3 is None or row.low is None or row.high is None:
             continue
         tip = element("title", text=f"{row.name}: median {form(row.median)}, quartiles {form(row.q1)} and {form(row.q3)}")
@@ -191,12 +201,20 @@ def radar(
         corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(i, ring * high) for i in range(len(axes))))
         parts.append(element("polygon", points=corners, class_="grid"))
         parts.append(element("text", text=form(ring * high), x=centre[0] + 4, y=place(0, ring * high)[1] - 2, class_="label"))
+    taken: list[tuple[float, float, float]] = []
     for i, name in enumerate(axes):
         x, y = place(i, high)
         parts.append(element("line", x1=centre[0], y1=centre[1], x2=x, y2=y, class_="grid"))
-        tx, ty = place(i, high * 1.12)
+        tx, ty = place(i, high * 1.17)
         anchor = "middle" if abs(tx - centre[0]) < 20 else "start" if tx > centre[0] else "end"
-        parts.append(element("text", text=name, x=tx, y=ty + 4, text_anchor=anchor, class_="label"))
+        room = tx if anchor == "end" else WIDTH - tx if anchor == "start" else 2 * min(tx, WIDTH - tx)
+        words = shortened(name, int(room / CHARACTER))
+        start = tx - CHARACTER * len(words) * {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
+        end = start + CHARACTER * len(words)
+        if any(abs(ty - other) < LINE and start < right and left < end for left, right, other in taken):
+            continue  # names that would meet: the numbers have all
+        taken.append((start, end, ty))
+        parts.append(element("text", element("title", text=name), text=words, x=tx, y=ty + 4, text_anchor=anchor, class_="label"))
     for k, (_, values) in enumerate(series, start=1):
         corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(i, value) for i, value in enumerate(values)))
         parts.append(element("polygon", points=corners, class_=f"l{(k - 1) % 6 + 1}"))

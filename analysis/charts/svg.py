@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from html import escape
 from itertools import count
 
+CHARACTER = 7.2
+"""Width of a character of a label, in the picture's pixels, with some to spare: fonts differ."""
 LINE = 14.0
 """Height of a line of text in a picture, in its pixels."""
 PART = re.compile(r"[^\s_./:-]+[\s_./:-]*|[\s_./:-]+")
@@ -35,8 +37,8 @@ def number(value: float | None, digits: int = 2) -> str:
     """For people: thousands separated, undefined as a dash."""
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return "–"
-    if isinstance(value, int) or float(value).is_integer():
-        return f"{int(value):,}"
+    if isinstance(value, int) or abs(value - round(value)) <= 1e-9 * max(1.0, abs(value)):
+        return f"{round(value):,}"  # 97.00000000000001 is a count after a division
     return f"{value:,.{digits}f}"
 
 
@@ -54,11 +56,18 @@ class Linear:
         return self.start + (value - self.low) / span * (self.end - self.start) if span else (self.start + self.end) / 2
 
 
-def ticks(low: float, high: float, wanted: int = 5) -> list[float]:
-    """Round numbers (1, 2 or 5 times a power of ten apart) that cover low..high from the inside."""
+def are_whole(values: Iterable[float]) -> bool:
+    """Whether all are whole numbers, as counts are: then their axis has no others."""
+    return all(float(value).is_integer() for value in values)
+
+
+def ticks(low: float, high: float, wanted: int = 5, *, whole: bool = False) -> list[float]:
+    """Round numbers (1, 2 or 5 times a power of ten apart) that cover low..high from the inside. whole: whole numbers only."""
     if not high > low:
         return [low]
     rough = (high - low) / max(wanted, 1)
+    if whole:
+        rough = max(rough, 1.0)
     power = 10 ** math.floor(math.log10(rough))
     step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough * (1 - 1e-9))
     first = math.ceil(low / step - 1e-9)
@@ -81,7 +90,18 @@ def lines_of(name: str, most: int) -> list[str]:
 def room_for(names: Iterable[str], most: int, widest: float) -> float:
     """The space at the left that the names of rows need, in lines of at most `most` characters: short names leave it to the picture."""
     longest = max((len(line) for name in names for line in lines_of(name, most)), default=0)
-    return min(widest, 14 + 6.4 * max(longest, 4))
+    return min(widest, 14 + CHARACTER * max(longest, 4))
+
+
+def shortened(name: str, most: int) -> str:
+    """At most so many characters, the end left out: its whole belongs into a tooltip."""
+    return name if len(name) <= most else name[: max(most - 1, 1)] + "…"
+
+
+def inside(x: float, words: str, width: float) -> float:
+    """Where words centred on x are centred so that they stay within a picture of this width."""
+    half = CHARACTER * len(words) / 2
+    return min(max(x, half), max(width - half, half))
 
 
 def row_name(name: str, *, x: float, y: float, most: int, room: int = 99) -> str:
@@ -97,15 +117,31 @@ def row_name(name: str, *, x: float, y: float, most: int, room: int = 99) -> str
     return element("text", tip, *spans, text_anchor="end", class_="label")
 
 
-def axis_left(scale: Linear, *, left: float, right: float, label: str = "", form: Callable[[float], str] = lambda v: number(v)) -> str:
+def room_of_axis(scale: Linear, form: Callable[[float], str], *, least: float = 56.0, whole: bool = False) -> float:
+    """The space at the left that the values of an upright axis need."""
+    values = ticks(min(scale.low, scale.high), max(scale.low, scale.high), whole=whole)
+    return max(least, 10 + CHARACTER * max(len(form(tick)) for tick in values))
+
+
+def axis_left(
+    scale: Linear,
+    *,
+    left: float,
+    right: float,
+    label: str = "",
+    form: Callable[[float], str] = lambda v: number(v),
+    whole: bool = False,
+) -> str:
     """Horizontal grid lines with their values at the left."""
     parts = []
-    for tick in ticks(min(scale.low, scale.high), max(scale.low, scale.high)):
+    for tick in ticks(min(scale.low, scale.high), max(scale.low, scale.high), whole=whole):
         y = scale(tick)
         parts.append(element("line", x1=left, x2=right, y1=y, y2=y, class_="grid"))
         parts.append(element("text", text=form(tick), x=left - 6, y=y + 4, text_anchor="end", class_="label"))
     if label:
-        parts.append(element("text", text=label, x=left, y=min(scale.start, scale.end) - 8, text_anchor="start", class_="label"))
+        words = shortened(label, int((right - left) / CHARACTER))
+        tip = element("title", text=label) if words != label else ""
+        parts.append(element("text", tip, text=words, x=left, y=min(scale.start, scale.end) - 10, text_anchor="start", class_="label"))
     return "".join(parts)
 
 
@@ -117,16 +153,25 @@ def axis_bottom(
     label: str = "",
     at: Sequence[float] | None = None,
     form: Callable[[float], str] = lambda v: number(v),
+    width: float = 640.0,
+    whole: bool = False,
 ) -> str:
-    parts = [element("line", x1=scale.start, x2=scale.end, y1=bottom, y2=bottom, class_="axis")]
-    for tick in at if at is not None else ticks(min(scale.low, scale.high), max(scale.low, scale.high)):
-        x = scale(tick)
+    """A line with its values below; of labels that would meet, the later one is left out. width: of the picture."""
+    parts = [element("line", x1=scale.start - 8, x2=scale.end + 8, y1=bottom, y2=bottom, class_="axis")]
+    free = -math.inf
+    for tick in at if at is not None else ticks(min(scale.low, scale.high), max(scale.low, scale.high), whole=whole):
+        x, words = scale(tick), form(tick)
         parts.append(element("line", x1=x, x2=x, y1=bottom, y2=bottom + 4, class_="axis"))
-        words = form(tick)
-        room = min(0.0, max(scale.start, scale.end) + 14 - (x + 3.2 * len(words)))  # a label at the end stays inside the picture
-        parts.append(element("text", text=words, x=x + room, y=bottom + 16, text_anchor="middle", class_="label"))
+        centre, half = inside(x, words, width), CHARACTER * len(words) / 2
+        if centre - half < free:
+            continue
+        free = centre + half + 4
+        parts.append(element("text", text=words, x=centre, y=bottom + 20, text_anchor="middle", class_="label"))
     if label:
-        parts.append(element("text", text=label, x=(scale.start + scale.end) / 2, y=bottom + 32, text_anchor="middle", class_="label"))
+        words = shortened(label, int(width / CHARACTER))
+        tip = element("title", text=label) if words != label else ""
+        middle = inside((scale.start + scale.end) / 2, words, width)
+        parts.append(element("text", tip, text=words, x=middle, y=bottom + 36, text_anchor="middle", class_="label"))
     return "".join(parts)
 
 
@@ -158,16 +203,29 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Cell]], *, caption: str
     return element("table", element("caption", text=caption, class_="visually-hidden"), head, body, class_="table compact")
 
 
-def legend(names: Sequence[str], prefix: str = "s") -> str:
-    """Names beside swatches of the classes s1, s2, …"""
+def legend(names: Sequence[str], prefix: str = "s", classes: Sequence[str] = ()) -> str:
+    """Names beside swatches of the classes s1, s2, … or of those given."""
     items = []
     for i, name in enumerate(names, start=1):
         shape = (
-            element("rect", x=1, y=3, width=14, height=10, class_=f"{prefix}{i}")
+            element("rect", x=1, y=3, width=14, height=10, class_=classes[i - 1] if classes else f"{prefix}{i}")
             if prefix != "l"
             else element("line", x1=0, x2=16, y1=8, y2=8, class_=f"l{i}")
         )
         items.append(element("li", element("svg", shape, viewBox="0 0 16 16", aria_hidden="true"), " " + escape(name)))
+    return element("ul", *items, class_="legend", role="list")
+
+
+def steps_legend(low: str, high: str, *, steps: int, empty: bool) -> str:
+    """What the colours of a heat map mean: from `low` to `high`. empty: a hatched cell is explained, too."""
+
+    def swatch(of: str) -> str:
+        return element("svg", element("rect", x=1, y=3, width=14, height=10, class_=of), viewBox="0 0 16 16", aria_hidden="true")
+
+    scale = "".join(swatch(f"g{step}") for step in range(steps))
+    items = [element("li", escape(f"{low} "), scale, escape(f" {high}"))]
+    if empty:
+        items.append(element("li", swatch("empty-cell"), " none"))
     return element("ul", *items, class_="legend", role="list")
 
 
@@ -181,9 +239,9 @@ def figure(picture: str, *, caption: str, header: Sequence[str], rows: Sequence[
         ),
     )
     frame = element("div", picture, class_="picture", tabindex="0", role="group", aria_label=f"Picture: {caption}")
-    return element("figure", frame, key, element("figcaption", text=caption), data, class_="figure")
+    return element("figure", element("figcaption", text=caption), frame, key, data, class_="figure")
 
 
 def undefined(reason: str, *, caption: str) -> str:
     """In place of a picture that has nothing to show: why."""
-    return element("figure", element("p", text=reason, class_="callout info"), element("figcaption", text=caption), class_="figure")
+    return element("figure", element("figcaption", text=caption), element("p", text=reason, class_="callout info"), class_="figure")

@@ -62,6 +62,7 @@ def pack(qrels: Qrels, runs: Sequence[Run], tags: Sequence[str] | None = None) -
     numbers_of_qrels = np.searchsorted(documents, qrels.documents)
     order = sorted(range(len(qrels.topics)), key=lambda i: qrels.topics[i].encode())
     has = np.zeros((len(runs), len(order)), bool)
+    highest = int(qrels.grades.max(initial=0))
     packed: list[PackedTopic] = []
     for n, i in enumerate(order):
         rankings = []
@@ -70,7 +71,7 @@ def pack(qrels: Qrels, runs: Sequence[Run], tags: Sequence[str] | None = None) -
             has[r, n] = place is not None
             rankings.append(numbers[r][:0] if place is None else numbers[r][run.rows(place)])
         rows = qrels.rows(i)
-        packed.append(PackedTopic.of(qrels.grades[rows], numbers_of_qrels[rows], rankings, len(documents)))
+        packed.append(PackedTopic.of(qrels.grades[rows], numbers_of_qrels[rows], rankings, len(documents), highest))
     known = set(qrels.topics)
     return Collection(
         tags=[run.tag for run in runs] if tags is None else list(tags),

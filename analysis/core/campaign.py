@@ -27,6 +27,12 @@ class GradeStatistics(NamedTuple):
     median_seconds: float
 
 
+class TopicSeconds(NamedTuple):
+    n: int
+    """Judgements with a known time."""
+    mean_seconds: float
+
+
 class RankCoverage(NamedTuple):
     """Pairs of the pool whose best rank is this one."""
 
@@ -45,6 +51,7 @@ class CampaignStatistics:
         1970, at 0 and 12 o'clock UTC.
     daily_seconds: (start of the day in UTC, mean seconds by grade) of each day with a known time; NaN for grades not given then.
     complete_depth: the deepest rank to which every pair of the pool has a label; 0 if not even rank 1 is complete.
+    topic_seconds: of each topic with a judgement; NaN where no time is known.
     relevant_share: of the labels on two grades (each judgement binarised first, METHODS 4).
     """
 
@@ -60,6 +67,7 @@ class CampaignStatistics:
     per_annotator: float
     per_12h: list[tuple[float, int]] | None
     daily_seconds: list[tuple[float, dict[int, float]]] | None
+    topic_seconds: dict[str, TopicSeconds]
     complete_depth: int | None
     coverage: dict[int, RankCoverage] | None
     relevant_share: float
@@ -105,6 +113,7 @@ def campaign_statistics(
         per_annotator=_ratio(n, table.n_annotators),
         per_12h=judgements_per_half_day(table.judged_at),
         daily_seconds=daily_seconds(table),
+        topic_seconds=topic_seconds(table),
         complete_depth=None if coverage is None else complete_depth(coverage),
         coverage=coverage,
         relevant_share=relevant_share,
@@ -113,7 +122,7 @@ def campaign_statistics(
     )
 
 
-def _ratio(total: int, n: int) -> float:
+def _ratio(total: float, n: int) -> float:
     return total / n if n else float("nan")
 
 
@@ -153,6 +162,17 @@ def daily_seconds(table: LabelTable) -> list[tuple[float, dict[int, float]]] | N
     total = np.bincount(cell, weights=table.seconds[known], minlength=len(days) * table.n_grades).reshape(len(days), -1)
     means = np.where(n > 0, total / np.maximum(n, 1), np.nan)
     return [(start * DAY, dict(enumerate(row))) for start, row in zip(days.tolist(), means.tolist(), strict=True)]
+
+
+def topic_seconds(table: LabelTable) -> dict[str, TopicSeconds]:
+    """Mean seconds of the judgements of each topic that has one, in the order of the table."""
+    topic = table.pair_topic[table.pair]
+    known = ~np.isnan(table.seconds)
+    size = len(table.topics)
+    there = np.bincount(topic, minlength=size)
+    n = np.bincount(topic[known], minlength=size)
+    total = np.bincount(topic[known], weights=table.seconds[known], minlength=size)
+    return {name: TopicSeconds(int(n[i]), _ratio(float(total[i]), int(n[i]))) for i, name in enumerate(table.topics) if there[i]}
 
 
 def _coverage(table: LabelTable, labelled: NDArray[np.bool_], pool: list[tuple[str, str, int]]) -> tuple[dict[int, RankCoverage], int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
@@ -27,6 +26,8 @@ def in_processes(
         for piece in pieces:
             yield function(shared, piece)
         return
+    import multiprocessing  # one process, the usual case, does without
+
     with multiprocessing.Pool(min(processes, len(pieces)), _begin, (function, shared)) as pool:
         yield from pool.imap(_work, pieces)
 

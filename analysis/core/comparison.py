@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.core.evaluation import Evaluation
-from analysis.core.rankings import bootstrap_tau, swapped_pairs, tau_a, tau_ap, tau_b, tied_pairs
+from analysis.core.intervals import Interval, holding
+from analysis.core.rank_biased_overlap import rank_biased_overlap
+from analysis.core.rankings import swapped_pairs, tau_a, tau_ap, tau_ap_variant, tau_b, tied_pairs
+from analysis.core.tau_intervals import tau_intervals, undecided_pairs
+
+OF_PAIRS = ("tau", "tau_a", "tau_ap", "tau_ap_variant", "rbo", "interval", "interval_reason", "undecided", "swaps")
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,17 +43,18 @@ class Rankings:
         return cls([e.tag for e in evaluations], [str(m) for m in first.measures], first.topics, values, means)
 
 
-def compare(rankings: Mapping[str, Rankings], *, rng: np.random.Generator, n_samples: int = 1000) -> dict[str, Any]:
-    """Every pair of qrels, by name: {"tau", "tau_a", "tau_ap", "interval", "swaps": {measure: {A: {B: ...}}},
+def compare(rankings: Mapping[str, Rankings], *, seed: int, n_samples: int = 1000) -> dict[str, Any]:
+    """Every pair of qrels, by name: {key of OF_PAIRS: {measure: {A: {B: ...}}},
     "tied": {measure: {A: n}}, "topics": {A: {B: shared}}, "undefined": {measure: {A: {B: reason}}}}.
 
-    tau_ap has A as its reference. Intervals are those of tau-b over resampled topics that both qrels have; NaN where they share none.
+    tau_ap has A as its reference. Intervals are those of tau-b over the topics that both qrels have; NaN where there is none, with the
+    reason. "undecided": the pairs of systems whose order these topics leave open under A, B or both.
     """
     names = list(rankings)
     first = rankings[names[0]]
     measures, tags = first.measures, first.tags
-    intervals, shared = _intervals(rankings, rng, n_samples)
-    result: dict[str, Any] = {key: {m: {a: {} for a in names} for m in measures} for key in ("tau", "tau_a", "tau_ap", "interval", "swaps")}
+    compared, shared = _over_shared_topics(rankings, seed, n_samples)
+    result: dict[str, Any] = {key: {m: {a: {} for a in names} for m in measures} for key in OF_PAIRS}
     result["tied"] = {m: {a: tied_pairs(rankings[a].means[:, i]) for a in names} for i, m in enumerate(measures)}
     result["topics"] = {a: {b: shared[a, b] for b in names if b != a} for a in names}
     undefined: dict[str, Any] = {}
@@ -56,8 +63,14 @@ def compare(rankings: Mapping[str, Rankings], *, rng: np.random.Generator, n_sam
             x, y = rankings[a].means[:, i], rankings[b].means[:, i]
             result["tau"][measure][a][b] = tau_b(x, y)
             result["tau_a"][measure][a][b] = tau_a(x, y)
-            result["tau_ap"][measure][a][b] = tau_ap(x, y, tags)
-            result["interval"][measure][a][b] = intervals[a, b][i]
+            result["tau_ap"][measure][a][b] = tau_ap(x, y)
+            result["tau_ap_variant"][measure][a][b] = tau_ap_variant(x, y)
+            result["rbo"][measure][a][b] = rank_biased_overlap(x, y)
+            shown = compared[a, b][i]
+            interval = holding(shown.interval, result["tau"][measure][a][b])
+            result["interval"][measure][a][b] = interval.bounds
+            result["interval_reason"][measure][a][b] = interval.reason
+            result["undecided"][measure][a][b] = [list(pair) for pair in shown.undecided]
             result["swaps"][measure][a][b] = [list(pair) for pair in swapped_pairs(x, y, tags)]
             if math.isnan(result["tau"][measure][a][b]):
                 undefined.setdefault(measure, {}).setdefault(a, {})[b] = _reason(x, y, a, b)
@@ -66,21 +79,35 @@ def compare(rankings: Mapping[str, Rankings], *, rng: np.random.Generator, n_sam
     return result
 
 
-def _intervals(
-    rankings: Mapping[str, Rankings], rng: np.random.Generator, n_samples: int
-) -> tuple[dict[tuple[str, str], list[list[float]]], dict[tuple[str, str], int]]:
-    """{(A, B): [[low, high] of each measure]} and {(A, B): topics shared}, both ways round."""
-    intervals, n_shared = {}, {}
-    for a, b in combinations(rankings, 2):
+class _Compared(NamedTuple):
+    interval: Interval
+    undecided: list[tuple[str, str]]
+
+
+def _over_shared_topics(
+    rankings: Mapping[str, Rankings], seed: int, n_samples: int
+) -> tuple[dict[tuple[str, str], list[_Compared]], dict[tuple[str, str], int]]:
+    """{(A, B): what the shared topics tell, for each measure} and {(A, B): topics shared}, both ways round."""
+    compared, n_shared = {}, {}
+    for a, b in combinations(sorted(rankings), 2):
         places_a = {topic: i for i, topic in enumerate(rankings[a].topics)}
         places_b = {topic: i for i, topic in enumerate(rankings[b].topics)}
         common = sorted(places_a.keys() & places_b.keys(), key=str.encode)
         values_a = rankings[a].values[[places_a[topic] for topic in common]]
         values_b = rankings[b].values[[places_b[topic] for topic in common]]
-        found = [[interval.low, interval.high] for interval in bootstrap_tau(values_a, values_b, rng=rng, n_samples=n_samples)]
-        intervals[a, b] = intervals[b, a] = found
+        tags = rankings[a].tags
+        compared[a, b] = compared[b, a] = [
+            _Compared(interval, undecided_pairs(values_a[:, :, m], values_b[:, :, m], tags))
+            for m, interval in enumerate(tau_intervals(values_a, values_b, rng=rng_of(a, b, seed=seed), n_samples=n_samples))
+        ]
         n_shared[a, b] = n_shared[b, a] = len(common)
-    return intervals, n_shared
+    return compared, n_shared
+
+
+def rng_of(a: str, b: str, *, seed: int) -> np.random.Generator:
+    """The generator of a pair of qrels, from the seed and both names: neither their order nor what else is compared changes it."""
+    digest = hashlib.sha256("\0".join(sorted((a, b))).encode()).digest()
+    return np.random.default_rng(np.random.SeedSequence([seed, *np.frombuffer(digest, "<u4").tolist()]))
 
 
 def _reason(x: NDArray[np.float64], y: NDArray[np.float64], a: str, b: str) -> str:

@@ -8,14 +8,15 @@ every topic of the qrels counts, with 0 where the run has none or where nothing 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.measures import Measure, parse_measures
+from analysis.core.measures import Measure, parse_measures, refuse_estimates
 from analysis.core.packing import Packed, PairIndex, index_of, pack
 from pooling.core.columns import Qrels, Run
 
@@ -85,6 +86,7 @@ class Evaluator:
             raise ValueError(f"topics are complete or intersection, not {topics!r}")
         self.qrels = qrels
         self.measures = parse_measures(measures) if isinstance(measures, str) else list(measures)
+        refuse_estimates(self.measures)
         self.level, self.topics, self.only_with_relevant = level, topics, only_with_relevant
         self.base = RecallBase(qrels.offsets, qrels.grades)
 
@@ -110,8 +112,6 @@ class Evaluator:
             packed.tag, self.qrels.name, self.qrels.topics, self.measures, values, packed.found, with_relevant, packed.n_ignored
         )
 
-    def evaluate_all(self, runs: Iterable[Run]) -> list[Evaluation]:
-        return [self.evaluate(run) for run in runs]
 
 
 def measure_topics(packed: Packed, base: RecallBase, measures: Sequence[Measure], *, level: int = 1) -> Floats:
@@ -123,7 +123,8 @@ def measure_topics(packed: Packed, base: RecallBase, measures: Sequence[Measure]
     values = np.empty((base.n_topics, len(measures)))
     for column, measure in enumerate(measures):
         lowest = level if measure.level is None else measure.level
-        values[:, column] = FORMULAS[measure.family](rankings[measure.condensed], base, lowest, measure.cutoff)
+        own = {name: value for name, value in (("persistence", measure.persistence), ("highest", measure.highest)) if value is not None}
+        values[:, column] = FORMULAS[measure.family](rankings[measure.condensed], base, lowest, measure.cutoff, **own)
     return values
 
 
@@ -151,15 +152,31 @@ class RecallBase:
             self._relevant[level] = np.bincount(self.topic[self.grades >= level], minlength=self.n_topics)
         return self._relevant[level]
 
+    def gains(self, topic: Ints, grade: NDArray[np.int32], exponential: bool) -> Floats:
+        """Gain of each grade above 0 of these topics: the grade, or that of `exponential_gains`."""
+        return exponential_gains(grade, self._highest[topic]) if exponential else grade.astype(np.float64)
+
+    def ideal_gain(self, cutoff: int) -> Floats:
+        """float64 (n_topics): the grades of the topic's best documents, as many as the cutoff, without a discount."""
+        topic, rank, grade = self._best_order
+        return sums(topic[rank <= cutoff], grade[rank <= cutoff].astype(np.float64), self.n_topics)
+
     def ideal_dcg(self, exponential: bool, cutoff: int | None) -> Floats:
-        """float64 (n_topics): discounted gain of the topic's judged documents in the best order, cut."""
+        """float64 (n_topics): discounted gain of the topic's judged documents in the best order, cut; in the unit of `gains`."""
         key = (exponential, cutoff)
         if key not in self._ideal:
             topic, rank, grade = self._best_order
             counts = slice(None) if cutoff is None else rank <= cutoff
-            gained = gains(grade[counts], exponential) / np.log2(rank[counts] + 1)
+            gained = self.gains(topic[counts], grade[counts], exponential) / np.log2(rank[counts] + 1)
             self._ideal[key] = sums(topic[counts], gained, self.n_topics)
         return self._ideal[key]
+
+    @cached_property
+    def _highest(self) -> NDArray[np.int32]:
+        """int32 (n_topics): the highest grade of each topic, 0 if none is above."""
+        highest = np.zeros(self.n_topics, np.int32)
+        np.maximum.at(highest, self.topic, self.grades)
+        return highest
 
     @cached_property
     def _best_order(self) -> tuple[Ints, Ints, NDArray[np.int32]]:
@@ -176,6 +193,7 @@ class JudgedRanking:
     def __init__(self, packed: Packed, base: RecallBase, *, condensed: bool) -> None:
         grade = base.grades[packed.row]
         judged = grade >= 0
+        self.pooled_topic, self.pooled_grade, self.pooled_rank = packed.topic, grade, packed.rank
         self.topic, self.grade = packed.topic[judged], grade[judged]
         self.rank = within(self.topic) if condensed else packed.rank[judged]
         self.n_topics = base.n_topics
@@ -196,9 +214,14 @@ class JudgedRanking:
         return np.bincount(topic[rank <= limit], minlength=self.n_topics)
 
 
-def gains(grades: NDArray[np.int32], exponential: bool) -> Floats:
-    """Gain of each grade above 0: the grade, or 2^grade - 1 (Burges et al. 2005)."""
-    return np.exp2(grades.astype(np.float64)) - 1 if exponential else grades.astype(np.float64)
+LARGEST_EXPONENT = 900
+"""Gains of a topic with higher grades are divided by a power of two: 2^1024 is beyond what a double holds, also as a sum."""
+
+
+def exponential_gains(grade: NDArray[np.integer[Any]] | int, highest: NDArray[np.integer[Any]] | int) -> Floats:
+    """2^grade - 1 (Burges et al. 2005), in a unit that depends only on the highest grade of the topic, which no ratio sees."""
+    shift = np.maximum(np.asarray(highest, np.float64) - LARGEST_EXPONENT, 0)
+    return np.asarray(np.exp2(np.asarray(grade, np.float64) - shift) - np.exp2(-shift))
 
 
 def within(topic: Ints) -> Ints:
@@ -229,15 +252,19 @@ def _average_precision(ranking: JudgedRanking, base: RecallBase, level: int, cut
     return ratio(sums(topic, precision, base.n_topics), base.n_relevant(level))
 
 
-def _ndcg(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None, exponential: bool = False) -> Floats:
-    """Järvelin and Kekäläinen (2002), with the discount log2(rank + 1) at every rank; ideal over all judged documents, cut."""
+def _dcg(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None, exponential: bool = False) -> Floats:
+    """Discount log2(rank + 1) at every rank (trec_eval)."""
     topic, rank = ranking.relevant(1)
     grade = ranking.grade[ranking.grade >= 1]
     if cutoff is not None:
         counts = rank <= cutoff
         topic, rank, grade = topic[counts], rank[counts], grade[counts]
-    gained = gains(grade, exponential) / np.log2(rank + 1)
-    return ratio(sums(topic, gained, base.n_topics), base.ideal_dcg(exponential, cutoff))
+    return sums(topic, base.gains(topic, grade, exponential) / np.log2(rank + 1), base.n_topics)
+
+
+def _ndcg(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None, exponential: bool = False) -> Floats:
+    """Järvelin and Kekäläinen (2002), with the discount log2(rank + 1) at every rank; ideal over all judged documents, cut."""
+    return ratio(_dcg(ranking, base, level, cutoff, exponential), base.ideal_dcg(exponential, cutoff))
 
 
 def _ndcg_exponential(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None) -> Floats:
@@ -252,6 +279,34 @@ def _reciprocal_rank(ranking: JudgedRanking, base: RecallBase, level: int, cutof
     result = np.zeros(base.n_topics)
     result[topic[first]] = 1 / rank[first]
     return result
+
+
+def stopping(grade: NDArray[np.integer[Any]], highest: int) -> Floats:
+    """The chance that a reader is content with a document: (2^grade - 1) / 2^highest, below 1; a grade above the highest counts as that."""
+    chance = np.exp2(np.minimum(grade, highest) - float(highest)) - np.exp2(-float(highest))
+    return np.minimum(chance, np.nextafter(1, 0))
+
+
+def _expected_reciprocal_rank(
+    ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None, *, highest: int | None = None
+) -> Floats:
+    """Chapelle et al. (2009): Σ over ranks of 1 / rank times the chance that a reader stops there and not before."""
+    topic, rank = ranking.relevant(1)
+    stops = stopping(ranking.grade[ranking.grade >= 1], int(base.grades.max(initial=0)) if highest is None else highest)
+    going = np.concatenate(([0.0], np.cumsum(np.log1p(-stops))))
+    first = np.flatnonzero(within(topic) == 1)
+    before = going[:-1] - np.repeat(going[first], np.diff(np.append(first, len(topic))))
+    share = stops * np.exp(before) / rank
+    if cutoff is not None:
+        topic, share = topic[rank <= cutoff], share[rank <= cutoff]
+    return sums(topic, share, base.n_topics)
+
+
+def _normalised_cumulative_gain(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int) -> Floats:
+    """Järvelin and Kekäläinen (2002) without a discount: the gain of the first k over that of the topic's best k."""
+    topic, rank = ranking.relevant(1)
+    grade = ranking.grade[ranking.grade >= 1].astype(np.float64)
+    return ratio(sums(topic[rank <= cutoff], grade[rank <= cutoff], base.n_topics), base.ideal_gain(cutoff))
 
 
 def _precision(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int) -> Floats:
@@ -288,10 +343,46 @@ def _success(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int) 
     return (ranking.n_relevant(level, cutoff) > 0).astype(np.float64)
 
 
+def _rank_biased_precision(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None, *, persistence: float) -> Floats:
+    """Moffat and Zobel (2008): (1 - p) Σ p^(r - 1) over the relevant. What the unjudged leave open is `holes.rbp_bounds`."""
+    topic, rank = ranking.relevant(level)
+    if cutoff is not None:
+        topic, rank = topic[rank <= cutoff], rank[rank <= cutoff]
+    return (1 - persistence) * sums(topic, np.power(persistence, rank - 1.0, dtype=np.float64), base.n_topics)
+
+
+INFERRED_EPSILON = 1e-5
+
+
+def _inferred_average_precision(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: None) -> Floats:
+    """Yilmaz and Aslam (2006) as trec_eval has it: one random sample of the pool, a negative grade is in the pool and not drawn.
+
+    Expected precision at each relevant document: what the pooled documents above it would hold if they were all judged, with 2 epsilon
+    in the denominator. Divided by the judged relevant documents.
+    """
+    grade, topic = ranking.pooled_grade, ranking.pooled_topic
+    starts = np.searchsorted(topic, np.arange(base.n_topics))
+    hit = np.flatnonzero(grade >= level)
+    first = starts[topic[hit]]
+
+    def above(mark: NDArray[np.bool_]) -> Floats:
+        cumulated = np.concatenate(([0], np.cumsum(mark)))
+        return (cumulated[hit] - cumulated[first]).astype(np.float64)
+
+    share = (above(grade >= level) + INFERRED_EPSILON) / (above(grade >= 0) + 2 * INFERRED_EPSILON)
+    precision = (1 + (hit - first) * share) / ranking.pooled_rank[hit]
+    return ratio(sums(topic[hit], precision, base.n_topics), base.n_relevant(level))
+
+
 FORMULAS: dict[str, Callable[..., Floats]] = {
     "AP": _average_precision,
+    "RBP": _rank_biased_precision,
+    "infAP": _inferred_average_precision,
     "nDCG": _ndcg,
     "nDCG-exp": _ndcg_exponential,
+    "DCG": _dcg,
+    "NCG": _normalised_cumulative_gain,
+    "ERR": _expected_reciprocal_rank,
     "RR": _reciprocal_rank,
     "P": _precision,
     "R": _recall,

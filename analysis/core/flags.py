@@ -20,7 +20,8 @@ class Portrait:
     """What is known of one annotator.
 
     confusion: (n_grades, n_grades), own grade x label of the others. cohort_confusion: the same summed over everybody else.
-    kappa, low, high: linearly weighted, against the others, with its 95 % interval; NaN where undefined.
+    kappa, low, high: linearly weighted, against the others, with its 95 % interval; NaN where undefined. below_others: clearly less than
+        honest annotators of this campaign agree (`core/unlike_others.py`).
     """
 
     n: int
@@ -36,6 +37,7 @@ class Portrait:
     cohort_shares: NDArray[np.float64]
     confusion: NDArray[np.int64]
     cohort_confusion: NDArray[np.int64]
+    below_others: bool = False
     gold_right: int = 0
     gold_judged: int = 0
 
@@ -44,11 +46,16 @@ FEW = 20
 """Judgements below which nothing is flagged but too-fast ones."""
 
 
+def is_many_too_fast(n_fast: int, submitted: int) -> bool:
+    """Whether so many too fast ones of all judgements submitted are worth a look."""
+    return n_fast >= 3 and n_fast / max(submitted, 1) > 0.05
+
+
 def flags(p: Portrait, names: list[str]) -> list[Flag]:
     """names: of the grades, lowest first."""
     found = []
     submitted = p.n + p.n_fast + p.n_cannot
-    if p.n_fast >= 3 and p.n_fast / max(submitted, 1) > 0.05:
+    if is_many_too_fast(p.n_fast, submitted):
         evidence = f"{p.n_fast} of {submitted} below the minimum time"
         found.append(
             Flag(
@@ -82,7 +89,7 @@ def _speed(p: Portrait) -> list[Flag]:
 
 
 def _agreement(p: Portrait) -> list[Flag]:
-    if p.n_shared < FEW or np.isnan(p.high):
+    if p.n_shared < FEW or np.isnan(p.high) or not p.below_others:
         return []
     evidence = f"kappa {p.kappa:.2f} [{p.low:.2f}, {p.high:.2f}] against the others on {p.n_shared} pairs"
     if p.high < 0:
@@ -93,7 +100,7 @@ def _agreement(p: Portrait) -> list[Flag]:
                 "May have read the scale the wrong way round; the others may also share an error. Ask before excluding.",
             )
         ]
-    if p.low < 0.1 and p.high < 0.35:
+    if p.low <= 0:
         return [
             Flag(
                 "agrees no better than chance",

@@ -5,20 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 HOUR = 3600.0
-DAY_HOURS = 24
-MOST_HOURS = 72
-"""The pace is that of the last three days at most: what was before says little about tomorrow."""
+DAY = 24 * HOUR
+PACE_DAYS = 3
+"""The pace that is told is that of so many days at most."""
+LEAST_DAYS, MOST_DAYS, LEAST_JUDGEMENTS = 2, 7, 20
+"""Of history: below the least there is no forecast; of more than the most, the last days are taken, a week with its weekend."""
+HORIZON_DAYS = 3653
+EPOCH_WEEKDAY = 3  # 1 January 1970 was a Thursday; Monday is 0
 
 
 @dataclass(frozen=True)
 class Forecast:
     """Moments are seconds since 1970. `expected` None: there is no forecast, and `reason` says why.
 
-    early, late: the central 95 % of the moments forecast from resampled hours; late None: beyond ten years or never.
-    per_day: judgements a day at the pace used, over `n_hours` hours.
+    early, late: a 95 % prediction interval of the end; late None: beyond ten years or never. reason, with a forecast: what it does not know.
+    per_day: judgements a day at the pace of the last days, over `n_hours` hours, the started one rounded up.
     """
 
     expected: float | None
@@ -29,48 +34,157 @@ class Forecast:
     reason: str = ""
 
 
-def hourly(moments: NDArray[np.float64], *, now: float) -> NDArray[np.int64]:
-    """Judgements in each of the last hours, the newest last: (n_hours), at most MOST_HOURS, back to the first judgement.
+def pace(moments: NDArray[np.float64], *, now: float) -> tuple[float, float]:
+    """-> (judgements a day within the last PACE_DAYS, seconds that this is measured over).
 
-    Whole days, where there are any, so that nights count as much as they last.
+    From the first judgement on if that is later: the first one starts the clock and is not counted, so that three minutes of
+    judging are a pace, not three judgements in an hour.
     """
-    past = moments[(moments <= now) & (moments > now - MOST_HOURS * HOUR)]
+    past = moments[moments <= now]
     if not len(past):
-        return np.zeros(0, dtype=np.int64)
-    since_first = now - float(moments.min())
-    n_hours = int(min(MOST_HOURS, max(1, np.ceil(since_first / HOUR))))
-    if n_hours > DAY_HOURS:
-        n_hours -= n_hours % DAY_HOURS
-    ago = np.floor((now - past) / HOUR).astype(np.int64)
-    ago = ago[ago < n_hours]
-    return np.bincount(n_hours - 1 - ago, minlength=n_hours)
+        return 0.0, 0.0
+    begin = max(float(past.min()), now - PACE_DAYS * DAY)
+    passed = now - begin
+    return (float((past > begin).sum()) / passed * DAY if passed > 0 else 0.0), passed
 
 
-def forecast(moments: NDArray[np.float64], *, remaining: int, now: float, rng: np.random.Generator, trials: int = 1000) -> Forecast:
-    """When `remaining` judgements more will have been made, at the pace of the last hours.
+def forecast(moments: NDArray[np.float64], *, remaining: int, now: float, confidence: float = 0.95) -> Forecast:
+    """When `remaining` judgements more will have been made. moments: float64 (n), when the judgements so far were made.
 
-    moments: float64 (n), when the judgements so far were made. The interval is a percentile bootstrap over blocks of six hours (days
-    have their rhythm, so single hours are not independent) with `trials` resamples.
+    Each hour of the day is expected to bring what it brought on average on the last whole days (a week at most), Saturdays and Sundays
+    (UTC) apart from the other days. The interval is one of prediction: beside the error of these means it holds the chance of the hours to
+    come, both as Poisson counts that vary `dispersion` times as much. A weekend that has not been seen yet is taken to bring something
+    between nothing and what working days do; without a whole working day there is no forecast.
     """
-    counts = hourly(moments[~np.isnan(moments)], now=now)
-    n = len(counts)
-    per_day = float(counts.mean()) * DAY_HOURS if n else 0.0
+    moments = moments[~np.isnan(moments)]
+    per_day, passed = pace(moments, now=now)
+    n_hours = int(np.ceil(passed / HOUR))
+    why = _no_forecast(moments, remaining, per_day, now)
+    if why:
+        return Forecast(None, None, None, per_day, n_hours, why)
+    history = History.of(moments, now)
+    if not history.knows_working_days:
+        return Forecast(None, None, None, per_day, n_hours, "no forecast yet: no whole working day (UTC) since the first judgement")
+    expected = history.reached(remaining, 0.0, idle_unseen=False)
+    unseen = history.reached(remaining, 0.0, idle_unseen=True) != expected
+    # with a weekend unseen each bound takes its own worst case, so each has the whole risk for itself
+    z = float(scipy.stats.norm.ppf(confidence if unseen else (1 + confidence) / 2))
+    early, late = history.reached(remaining, z, idle_unseen=False), history.reached(remaining, -z, idle_unseen=True)
+    reason = "no weekend has been seen yet: taken as anything from idle to a working day" if unseen else ""
+
+    def moment(hours: float | None) -> float | None:
+        return None if hours is None else now + hours * HOUR
+
+    return Forecast(moment(expected), moment(early), moment(late), per_day, n_hours, reason)
+
+
+def expected_until(moments: NDArray[np.float64], *, until: float, remaining: int, now: float) -> float | None:
+    """How many judgements are expected until a moment (seconds since 1970), at most `remaining`; None where `forecast` gives no end."""
+    moments = moments[~np.isnan(moments)]
+    per_day, _ = pace(moments, now=now)
     if remaining <= 0:
-        return Forecast(None, None, None, per_day, n, "everything that is needed has been judged")
-    if not n or not counts.sum():
-        return Forecast(None, None, None, per_day, n, "no pace: nobody has judged within the last three days")
-    expected = now + remaining / float(counts.mean()) * HOUR
-    if n < 6 or counts.sum() < 20:
-        few = f"too few judgements for an interval: {int(counts.sum())} within {n} hour{'s' if n != 1 else ''}; needs 20 within 6"
-        return Forecast(expected, None, None, per_day, n, few)
-    block = 6 if n >= 24 else 1
-    blocks = counts[n % block :].reshape(-1, block).sum(axis=1) / block
-    rates = blocks[rng.integers(len(blocks), size=(trials, len(blocks)))].mean(axis=1)
-    slow, fast = np.quantile(rates, [0.025, 0.975])
-    late = now + remaining / float(slow) * HOUR if slow > 0 else None
-    if late is not None and late - now > 10 * 365 * 86400:
-        late = None
-    return Forecast(expected, now + remaining / float(fast) * HOUR, late, per_day, n)
+        return 0.0
+    if _no_forecast(moments, remaining, per_day, now):
+        return None
+    history = History.of(moments, now)
+    return min(float(remaining), history.expected_within(max(0.0, until - now) / HOUR)) if history.knows_working_days else None
+
+
+def _no_forecast(moments: NDArray[np.float64], remaining: int, per_day: float, now: float) -> str:
+    """Why there is none; empty where there is one."""
+    past = moments[moments <= now]
+    if remaining <= 0:
+        return "everything that is needed has been judged"
+    if not per_day:
+        return f"no pace: nobody has judged within the last {PACE_DAYS} days" if now - past.max(initial=-np.inf) > PACE_DAYS * DAY else FEW
+    if now - float(past.min()) < LEAST_DAYS * DAY:
+        return f"no forecast before {LEAST_DAYS} days of judging: the hours of a day differ too much"
+    if (past > now - LEAST_DAYS * DAY).sum() < LEAST_JUDGEMENTS:
+        return f"too few judgements: fewer than {LEAST_JUDGEMENTS} within the last {LEAST_DAYS} days"
+    return ""
+
+
+FEW = "no pace yet: one judgement only"
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """What the hours of the last whole days have brought, by kind of day and hour. Hours begin at `now`'s minute, so none is a part.
+
+    counts, seen: (2, 24), working day or weekend: judgements and how many such hours there were; the first is the hour that begins at `now`.
+    dispersion: variance of the counts of like hours over their mean, at least 1.
+    """
+
+    now: float
+    counts: NDArray[np.float64]
+    seen: NDArray[np.float64]
+    dispersion: float
+
+    @classmethod
+    def of(cls, moments: NDArray[np.float64], now: float) -> History:
+        n_days = int(min(MOST_DAYS, (now - float(moments.min())) // DAY))
+        ago = np.floor((now - moments) / HOUR).astype(np.int64)
+        per_hour = np.bincount(ago[(ago >= 0) & (ago < 24 * n_days)], minlength=24 * n_days).astype(np.float64)
+        hours = np.arange(24 * n_days)
+        cell = _kind(now - (hours + 0.5) * HOUR) * 24 + (-1 - hours) % 24
+        counts, seen = np.bincount(cell, weights=per_hour, minlength=48), np.bincount(cell, minlength=48).astype(np.float64)
+        mean = counts / np.maximum(seen, 1)
+        expected = mean[cell]
+        some = expected > 0
+        freedom = float((np.maximum(seen - 1, 0) * (counts > 0)).sum())
+        chi2 = float(((per_hour - expected)[some] ** 2 / expected[some]).sum())
+        dispersion = max(1.0, chi2 / freedom) if freedom else 1.0
+        return cls(now, counts.reshape(2, 24).astype(np.float64), seen.reshape(2, 24), dispersion)
+
+    @property
+    def knows_working_days(self) -> bool:
+        """Whether every hour of a working day has been seen."""
+        return bool((self.seen[0] > 0).all())
+
+    def cells(self, n_hours: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Of each coming hour: the cell of `counts` that tells of it (of an unseen hour of the weekend that of a working day), whether it is its own."""
+        hours = np.arange(n_hours)
+        own = _kind(self.now + (hours + 0.5) * HOUR) * 24 + hours % 24
+        known = self.seen.ravel()[own] > 0
+        return np.where(known, own, own % 24), known
+
+    def expected_within(self, hours: float) -> float:
+        """How many judgements the coming `hours` are expected to bring, by the same means as `reached`; not more hours than the horizon has."""
+        n_hours = int(np.ceil(min(hours, 24 * HORIZON_DAYS)))
+        cell, _ = self.cells(n_hours)
+        rate = (self.counts.ravel() / np.maximum(self.seen.ravel(), 1))[cell]
+        parts = np.minimum(1.0, min(hours, 24 * HORIZON_DAYS) - np.arange(n_hours))
+        return float(rate @ parts)
+
+    def reached(self, remaining: int, z: float, *, idle_unseen: bool) -> float | None:
+        """Hours until the z-quantile of the judgements to come reaches `remaining`; None beyond HORIZON_DAYS.
+
+        idle_unseen: hours of an unseen kind bring nothing. The count is taken as gamma with its mean and variance (Wilson and Hilferty).
+        """
+        for days in (14, 112, 730, HORIZON_DAYS):
+            cell, known = self.cells(24 * days)
+            counted = known | (not idle_unseen)
+            rate = self.counts.ravel() / np.maximum(self.seen.ravel(), 1)
+            times = np.zeros((24 * days + 1, 48), dtype=np.float32)
+            times[np.arange(1, 24 * days + 1)[counted], cell[counted]] = 1
+            times = times.cumsum(axis=0)
+            mean = times @ rate
+            variance = self.dispersion * (times**2 @ (rate / np.maximum(self.seen.ravel(), 1)) + mean)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                shape = mean**2 / variance
+                quantile = mean * np.maximum(0, 1 - 1 / (9 * shape) + z / (3 * np.sqrt(shape))) ** 3 if z else mean
+            quantile = np.maximum.accumulate(np.nan_to_num(quantile))
+            if quantile[-1] >= remaining:
+                after = int(np.searchsorted(quantile, remaining))
+                below, above = quantile[after - 1], quantile[after]
+                return after - 1 + float((remaining - below) / (above - below))
+        return None
+
+
+def _kind(moments: NDArray[np.floating]) -> NDArray[np.int64]:
+    """0 working day, 1 weekend, in UTC."""
+    weekday = (np.floor(moments / DAY).astype(np.int64) + EPOCH_WEEKDAY) % 7
+    return (weekday >= 5).astype(np.int64)
 
 
 def short_at_deadline(counted: NDArray[np.integer], needed: NDArray[np.integer], *, capacity: int, least: int = 2) -> int:

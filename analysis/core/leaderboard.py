@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 LAST = 3
 """How many runs at the end of the chain are compared among each other."""
@@ -60,15 +59,17 @@ def chain(entries: Iterable[Entry]) -> list[str]:
     """Tags of the runs that were the state of the art, oldest first; empty if none ever beat the baselines.
 
     The first is the first run that scores more than every baseline (whatever the baseline's date, ours), each further one
-    scores more than the one before. An equal score displaces nobody, and a baseline is never in the chain (ours).
+    scores more than the one before. An equal score displaces nobody, and a baseline is never in the chain. Of runs of one date only
+    the best can be in it, of equal ones the first by tag: a run that is beaten on its own day was never at the top (ours).
     """
     entries = list(entries)
     top = max((entry.score for entry in entries if entry.is_baseline), default=float("-inf"))
     tags = []
-    for entry in by_date(entries):
-        if not entry.is_baseline and entry.score > top:
-            top = entry.score
-            tags.append(entry.tag)
+    for _, of_one_date in groupby(by_date(entries), key=lambda entry: entry.date):
+        best = max((entry for entry in of_one_date if not entry.is_baseline), key=lambda entry: entry.score, default=None)
+        if best is not None and best.score > top:
+            top = best.score
+            tags.append(best.tag)
     return tags
 
 
@@ -122,5 +123,5 @@ def strong_components(relation: np.ndarray) -> list[int]:
     """Number of the strongly connected component of each run of an (n, n) boolean relation."""
     if not len(relation):
         return []
-    _, labels = connected_components(coo_array(relation), directed=True, connection="strong")
+    _, labels = scipy.sparse.csgraph.connected_components(scipy.sparse.coo_array(relation), directed=True, connection="strong")
     return labels.tolist()

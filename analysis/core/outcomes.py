@@ -18,6 +18,8 @@ from analysis.core import significance
 
 UNANSWERED = 0
 """The rank where none of the top k is relevant."""
+UNDEFINED = float("nan")
+"""What there is no topic for."""
 
 Ranks = NDArray[np.int64]
 
@@ -32,6 +34,7 @@ class MeanRR:
     wrs_tie_corrected: float
     wsr: float
     t: float
+    wsr_method: str = ""
 
     @property
     def difference(self) -> float:
@@ -42,8 +45,8 @@ class MeanRR:
 class Means:
     """Means of A and of B over the topics that both answer, with raw p-values; all NaN where there is no such topic.
 
-    `signed_ranks` is the sum of ranks of topics where B is higher minus that where A is: the direction in which the
-    signed-rank test looks, which need not be that of the means.
+    signed_ranks: the sum of ranks of topics where B is higher minus that where A is, the direction in which the signed-rank test
+    looks, which need not be that of the means. a_higher, b_higher: numbers of topics. wsr_method: how its p was computed.
     """
 
     a: float
@@ -51,6 +54,9 @@ class Means:
     wsr: float
     t: float
     signed_ranks: float
+    a_higher: int = 0
+    b_higher: int = 0
+    wsr_method: str = ""
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ class Comparison:
 
     def share(self, outcome: str) -> float:
         """Share of all topics: `neither`, `a_only`, `b_only` or `both`; NaN without topics."""
-        return getattr(self, outcome) / self.topics if self.topics else float("nan")
+        return getattr(self, outcome) / self.topics if self.topics else UNDEFINED
 
 
 def ranks_from_rr(reciprocal_ranks: ArrayLike) -> Ranks:
@@ -104,13 +110,13 @@ def compare(ranks_a: ArrayLike, ranks_b: ArrayLike) -> Comparison:
         both=int(both.sum()),
         esl=means(a[both], b[both]),
         rr=means(rr_from_ranks(a[both]), rr_from_ranks(b[both])),
-        binomial=float(significance.binomial(b_only, a_only)) if len(a) else float("nan"),
+        binomial=float(significance.binomial(b_only, a_only)) if len(a) else UNDEFINED,
     )
 
 
 def mean_rr(a: significance.Floats, b: significance.Floats) -> MeanRR:
     if len(a) == 0:
-        return MeanRR(*[float("nan")] * 6)
+        return MeanRR(a=UNDEFINED, b=UNDEFINED, wrs=UNDEFINED, wrs_tie_corrected=UNDEFINED, wsr=UNDEFINED, t=UNDEFINED)
     rank_sum = significance.rank_sum(a, b)
     return MeanRR(
         a=float(a.mean()),
@@ -119,17 +125,21 @@ def mean_rr(a: significance.Floats, b: significance.Floats) -> MeanRR:
         wrs_tie_corrected=float(rank_sum.p_tie_corrected),
         wsr=float(significance.signed_rank(b - a)),
         t=float(significance.paired_t(b - a)),
+        wsr_method=significance.signed_rank_method(b - a),
     )
 
 
 def means(a: ArrayLike, b: ArrayLike) -> Means:
     a, b = np.asarray(a, float), np.asarray(b, float)
     if len(a) == 0:
-        return Means(*[float("nan")] * 5)
+        return Means(a=UNDEFINED, b=UNDEFINED, wsr=UNDEFINED, t=UNDEFINED, signed_ranks=UNDEFINED)
     return Means(
         a=float(a.mean()),
         b=float(b.mean()),
         wsr=float(significance.signed_rank(b - a)),
         t=float(significance.paired_t(b - a)),
         signed_ranks=float(significance.rank_balance(b - a)),
+        a_higher=int((significance.rounded_differences(a, b) < 0).sum()),
+        b_higher=int((significance.rounded_differences(a, b) > 0).sum()),
+        wsr_method=significance.signed_rank_method(b - a),
     )

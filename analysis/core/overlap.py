@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,36 @@ class Overlap:
         }
 
 
+class Contradiction(NamedTuple):
+    """A pair of which one of judgement and clicks says relevant, and the other not. judged, clicks: grades."""
+
+    topic: str
+    document: str
+    judged: int
+    clicks: int
+
+
+def contradictions(judged: Qrels, clicks: Qrels, *, threshold: int = 1, within: Pairs | None = None) -> list[Contradiction]:
+    """The pairs that `label_overlap` counts as contradicting, in the order of the judgements."""
+    rows, label = _with_labels(judged, clicks, within)
+    chosen = (label >= 0) & ((judged.grades[rows] >= threshold) != (label >= 1))
+    topic = np.repeat(np.arange(len(judged.topics)), np.diff(judged.offsets))
+    return [
+        Contradiction(judged.topics[topic[row]], judged.documents[row].decode(), int(judged.grades[row]), grade)
+        for row, grade in zip(rows[chosen].tolist(), label[chosen].tolist(), strict=True)
+    ]
+
+
+def _with_labels(judged: Qrels, clicks: Qrels, within: Pairs | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(rows of the judged pairs considered, the click label of each, -1 where there is none)"""
+    considered = judged.grades >= 0
+    if within is not None:
+        considered &= _present(index_of(judged).find(within), len(judged))
+    rows = np.flatnonzero(considered)
+    found = index_of(clicks).find(pairs_of(judged, rows))
+    return rows, np.maximum(np.where(found == ABSENT, -1, clicks.grades[found] if len(clicks) else -1), -1)
+
+
 def label_overlap(judged: Qrels, clicks: Qrels, *, threshold: int = 1, within: Pairs | None = None) -> Overlap:
     """Compare judgements with click labels, over all judged pairs or only those `within`.
 
@@ -64,15 +94,10 @@ def label_overlap(judged: Qrels, clicks: Qrels, *, threshold: int = 1, within: P
     outside it do not count as "clicked only" either.
     """
     judged_index, click_index = index_of(judged), index_of(clicks)
-    considered = judged.grades >= 0
     labelled = clicks.grades >= 0
     if within is not None:
-        considered &= _present(judged_index.find(within), len(judged))
         labelled &= _present(click_index.find(within), len(clicks))
-    judged_rows = np.flatnonzero(considered)
-    found = click_index.find(pairs_of(judged, judged_rows))
-    label = np.where(found == ABSENT, -1, clicks.grades[found] if len(clicks) else -1)
-    label = np.maximum(label, -1)
+    judged_rows, label = _with_labels(judged, clicks, within)
     relevant = judged.grades[judged_rows] >= threshold
     grades = np.unique(clicks.grades[clicks.grades >= 0]).tolist()
     judged_too = judged_index.find(pairs_of(clicks, np.flatnonzero(labelled)))

@@ -56,27 +56,61 @@ def tau_a_batch(x: ArrayLike, y: ArrayLike) -> Floats:
     return np.where(counts.undefined, math.nan, counts.concordant_less_discordant / max(n_pairs, 1))
 
 
-def tau_ap(reference: ArrayLike, other: ArrayLike, names: Sequence[str]) -> float:
+def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
     """AP correlation (Yilmaz, Aslam and Robertson 2008): errors near the top of the ranking weigh more. Not symmetric.
 
     The mean over the systems of `other`, its first left out, of the share of the systems above it there that the reference has
-    above it too, scaled to [-1, 1]. Tied systems are ordered by name in either ranking (ours; the paper has no ties).
+    above it too, scaled to [-1, 1]. With ties the variants of Urbano and Marrero (2017): tau_ap,a where only `other` has them,
+    tau_ap,b (which is symmetric) where the reference has them; NaN where all are tied in either. `tau_ap_variant` says which.
     """
     reference, other = _rounded(reference), _rounded(other)
-    n = len(names)
-    if n < 2 or np.isnan(reference).any() or np.isnan(other).any():
+    if len(reference) < 2 or np.isnan(reference).any() or np.isnan(other).any():
         return math.nan
-    place = np.empty(n, dtype=np.int64)
-    place[order_of(reference, names)] = np.arange(n)
-    walked = place[order_of(other, names)]
-    correct = (walked[:, None] > walked[None, :]) & np.tri(n, k=-1, dtype=bool)
-    return float(2 * (correct.sum(axis=1)[1:] / np.arange(1, n)).mean() - 1)
+    if len(np.unique(reference)) == 1 or len(np.unique(other)) == 1:
+        return math.nan
+    if len(np.unique(reference)) == len(reference):
+        return _tau_ap_a(reference, other)
+    return (_half_of_tau_ap_b(reference, other) + _half_of_tau_ap_b(other, reference)) / 2
 
 
-def order_of(means: ArrayLike, names: Sequence[str]) -> NDArray[np.int64]:
-    """int64 (systems): indices of the systems, best first; tied ones by name."""
-    rounded = _rounded(means)
-    return np.array(sorted(range(len(names)), key=lambda i: (-rounded[i], names[i])), dtype=np.int64)
+def tau_ap_variant(reference: ArrayLike, other: ArrayLike) -> str:
+    """Which AP correlation `tau_ap` is of these: "tau_ap", "tau_ap,a" or "tau_ap,b"."""
+    if tied_pairs(reference):
+        return "tau_ap,b"
+    return "tau_ap,a" if tied_pairs(other) else "tau_ap"
+
+
+def _tau_ap_a(reference: Floats, other: Floats) -> float:
+    """The mean of tau_ap over all orders of the systems that are tied in `other`; the reference has no ties.
+
+    A system of a group of t below p others stands at each rank p + 1 ... p + t equally often. Of those p, the same ones are rightly
+    above it at every rank; of its own group, half are.
+    """
+    n, shares = len(other), 0.0
+    for value in np.unique(other):
+        group, above = reference[other == value], reference[other > value]
+        right = float((above[None, :] > group[:, None]).sum(axis=1).mean())
+        n_above = np.arange(len(above), len(above) + len(group))
+        n_above = n_above[n_above > 0]  # nothing is above the first system, which does not count
+        shares += float(((right + (n_above - len(above)) / 2) / n_above).sum())
+    return 2 * shares / (n - 1) - 1
+
+
+def _half_of_tau_ap_b(reference: Floats, other: Floats) -> float:
+    """The mean over the systems below the first group of `other`, of the share of those in higher groups that the reference, too, has
+    above it; a pair tied in the reference is not rightly ordered."""
+    above = other[None, :] > other[:, None]
+    right = above & (reference[None, :] > reference[:, None])
+    counted = above.any(axis=1)
+    return float(2 * (right.sum(axis=1)[counted] / above.sum(axis=1)[counted]).mean() - 1)
+
+
+def tau_of_sorted_names(x: ArrayLike, y: ArrayLike, names: Sequence[str]) -> float:
+    """Not a correlation of the rankings, but what TripJudge's published script computes: it hands the systems' names, each list sorted by
+    value, to the correlation, which takes two lists of names for two rankings by alphabet. Equal values keep the order of the names given."""
+    places = {name: place for place, name in enumerate(sorted(names))}
+    first, second = ([places[names[i]] for i in np.argsort(-values, kind="stable").tolist()] for values in (np.asarray(x), np.asarray(y)))
+    return tau_b(first, second)
 
 
 def tied_pairs(means: ArrayLike) -> int:
@@ -93,29 +127,6 @@ def swapped_pairs(a: ArrayLike, b: ArrayLike, names: Sequence[str]) -> list[tupl
     return sorted((names[i], names[j]) for i, j in np.argwhere(above_in_a & above_in_b).tolist())
 
 
-class Interval(NamedTuple):
-    """A percentile bootstrap interval; NaN without a topic or a defined sample. n_undefined: samples left out, their tau undefined."""
-
-    low: float
-    high: float
-    n_undefined: int
-
-
-def bootstrap_tau(a: Floats, b: Floats, *, rng: np.random.Generator, n_samples: int = 1000, confidence: float = 0.95) -> list[Interval]:
-    """Intervals of tau-b under resampling of topics (Efron 1979; percentiles), one a measure; the same samples for all.
-
-    a, b: float64 (n_topics, systems, measures), the same topics and systems under two qrels; NaN: the topic does not count for the system.
-    """
-    n_topics, _, n_measures = a.shape
-    if n_topics == 0 or n_samples == 0:
-        return [Interval(math.nan, math.nan, 0)] * n_measures
-    counts = resample_counts(n_topics, n_samples, rng)
-    return [
-        percentile_interval(tau_b_batch(sample_means(counts, a[:, :, m]), sample_means(counts, b[:, :, m])), confidence)
-        for m in range(n_measures)
-    ]
-
-
 def resample_counts(n_topics: int, n_samples: int, rng: np.random.Generator) -> Floats:
     """float64 (n_samples, n_topics): how often each topic is drawn in each sample of n_topics with replacement."""
     return rng.multinomial(n_topics, np.full(n_topics, 1 / n_topics), size=n_samples).astype(np.float64)
@@ -127,16 +138,6 @@ def sample_means(counts: Floats, values: Floats) -> Floats:
     sums = counts @ np.where(present, values, 0)
     weights = np.broadcast_to(counts.sum(axis=1)[:, None], sums.shape) if present.all() else counts @ present
     return np.divide(sums, weights, out=np.full(sums.shape, math.nan), where=weights > 0)
-
-
-def percentile_interval(samples: Floats, confidence: float) -> Interval:
-    defined = samples[~np.isnan(samples)]
-    n_undefined = len(samples) - len(defined)
-    if not len(defined):
-        return Interval(math.nan, math.nan, n_undefined)
-    tail = 50 * (1 - confidence)
-    low, high = np.percentile(defined, [tail, 100 - tail])
-    return Interval(float(low), float(high), n_undefined)
 
 
 def _single(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from analysis.core.batch import Collection, evaluate, mean_scores
 from analysis.core.measures import Measure
@@ -126,7 +126,7 @@ def combine(
     n_kept = kept.sum(axis=0, dtype=np.int64)
     change = means - means[:, :, :1]
     rounded = np.round(means, 10)
-    rank = rankdata(-rounded, axis=1, method="average", nan_policy="omit")
+    rank = scipy.stats.rankdata(-rounded, axis=1, method="average", nan_policy="omit")
     rank_change = rank - rank[:, :, :1]
     tau = np.array([tau_b_batch(np.broadcast_to(of[:, 0], of.T.shape), of.T) for of in rounded])  # measures x columns
     units = request.units(collection)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.core.evaluation import exponential_gains, stopping
 from analysis.core.measures import Measure
 
 Flags = NDArray[np.uint8]
@@ -32,23 +33,29 @@ class PackedTopic:
     grades: int32 (n_assessments), documents: int64 (n_assessments), the numbers of the assessed documents, ascending.
     lengths: int64 (n_runs), how many documents each run retrieves.
     retrieved: int64 (depth, n_runs), their numbers; the number after the last document's fills up.
+    highest: the highest grade of the whole qrels, of all topics.
     """
 
     grades: NDArray[np.int32]
     documents: NDArray[np.int64]
     lengths: NDArray[np.int64]
     retrieved: NDArray[np.int64]
+    highest: int
     _places: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = field(default_factory=dict, repr=False)
     _among_judged: dict[int, NDArray[np.int64]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
-        cls, grades: NDArray[np.int32], documents: NDArray[np.int64], rankings: list[NDArray[np.int64]], n_documents: int
+        cls, grades: NDArray[np.int32], documents: NDArray[np.int64], rankings: list[NDArray[np.int64]], n_documents: int,
+        highest: int,
     ) -> PackedTopic:
         """rankings: for each run the numbers of its documents, best first."""
         order = np.argsort(documents)
         lengths = np.array([len(ranking) for ranking in rankings], np.int64)
-        return cls(grades[order], documents[order], lengths, _columns(rankings, n_documents))
+        return cls(grades[order], documents[order], lengths, _columns(rankings, n_documents), highest)
+
+    def gains(self, grade: NDArray[np.integer[Any]] | int, exponential: bool) -> Floats:
+        return exponential_gains(grade, self.grades.max(initial=0)) if exponential else np.asarray(grade, np.float64)
 
     def places(self, lowest: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The assessed documents of at least this grade in each ranking, from the top down: two of int64 (n_places, n_runs).
@@ -145,7 +152,7 @@ class Sampled:
         better, total = np.zeros(self.n_samples, np.int64), np.zeros(self.n_samples)
         for grade in np.unique(self.topic.grades[self.topic.grades > 0])[::-1].tolist():
             until = self.n_assessed(grade)
-            total += gain(grade, exponential) * (discounts[np.minimum(until, limit)] - discounts[np.minimum(better, limit)])
+            total += self.topic.gains(grade, exponential) * (discounts[np.minimum(until, limit)] - discounts[np.minimum(better, limit)])
             better = until
         return total
 
@@ -220,11 +227,6 @@ def discount(rank: NDArray[np.int64]) -> Floats:
     return 1 / np.log2(rank + 1)
 
 
-def gain(grade: NDArray[np.integer[Any]] | int, exponential: bool) -> Floats:
-    grades = np.asarray(grade, dtype=np.float64)
-    return np.exp2(grades) - 1 if exponential else grades
-
-
 def ratio(numerator: NDArray[Any], denominator: NDArray[Any]) -> Floats:
     """Quotient, 0 where there is nothing to divide by: nothing relevant, or nothing retrieved (trec_eval)."""
     numerator, denominator = np.broadcast_arrays(numerator, denominator)
@@ -239,7 +241,8 @@ def total(counts: Counts | Flags) -> NDArray[np.uint32]:
 def score(sampled: Sampled, measure: Measure, level: int) -> Floats:
     """One measure of every run in every sub-collection. -> float64 (n_runs, n_samples)"""
     lowest = level if measure.level is None else measure.level
-    return FORMULAS[measure.family](sampled, lowest, measure.cutoff, measure.condensed)
+    own = {name: value for name, value in (("persistence", measure.persistence), ("highest", measure.highest)) if value is not None}
+    return FORMULAS[measure.family](sampled, lowest, measure.cutoff, measure.condensed, **own)
 
 
 def _average_precision(sampled: Sampled, lowest: int, cutoff: int | None, condensed: bool) -> Floats:
@@ -249,17 +252,21 @@ def _average_precision(sampled: Sampled, lowest: int, cutoff: int | None, conden
     return ratio(precision.sum(axis=0), sampled.n_assessed(lowest))
 
 
-def _ndcg(sampled: Sampled, lowest: int, cutoff: int | None, condensed: bool, exponential: bool = False) -> Floats:
+def _dcg(sampled: Sampled, lowest: int, cutoff: int | None, condensed: bool, exponential: bool = False) -> Floats:
     gaining = sampled.selection(1)
     rank = gaining.rank(condensed)
     found = gaining.found_until(cutoff, condensed)
-    gains = gain(np.append(sampled.topic.grades, 0)[gaining.rows], exponential)
+    gains = sampled.topic.gains(_grades(sampled, gaining), exponential)
     if rank.shape[2] == 1:
         discounted = np.multiply(found, discount(rank.astype(np.int64)))
     else:
         table = np.concatenate([[0.0], discount(np.arange(1, len(sampled.topic.retrieved) + 1))])
         discounted = table.take(np.multiply(rank, found, dtype=np.intp))  # rank 0 has discount 0: not found
-    return ratio(np.einsum("prs,pr->rs", discounted, gains), sampled.ideal_dcg(exponential, cutoff))
+    return np.asarray(np.einsum("prs,pr->rs", discounted, gains))
+
+
+def _ndcg(sampled: Sampled, lowest: int, cutoff: int | None, condensed: bool, exponential: bool = False) -> Floats:
+    return ratio(_dcg(sampled, lowest, cutoff, condensed, exponential), sampled.ideal_dcg(exponential, cutoff))
 
 
 def _ndcg_exponential(sampled: Sampled, lowest: int, cutoff: int | None, condensed: bool) -> Floats:
@@ -270,6 +277,39 @@ def _reciprocal_rank(sampled: Sampled, lowest: int, cutoff: int | None, condense
     relevant = sampled.selection(lowest)
     found = relevant.found_until(cutoff, condensed)
     return np.divide(found, relevant.rank(condensed), dtype=np.float64).max(axis=0)
+
+
+def _grades(sampled: Sampled, gaining: Selection) -> NDArray[np.int32]:
+    """(n_places, n_runs), 0 where a run's list has ended."""
+    return np.append(sampled.topic.grades, 0)[gaining.rows]
+
+
+def _normalised_cumulative_gain(sampled: Sampled, lowest: int, cutoff: int, condensed: bool) -> Floats:
+    gaining = sampled.selection(1)
+    gained = np.einsum("prs,pr->rs", gaining.found_until(cutoff, condensed).astype(np.float64), _grades(sampled, gaining).astype(np.float64))
+    best, better = np.zeros(sampled.n_samples), np.zeros(sampled.n_samples, np.int64)
+    for grade in np.unique(sampled.topic.grades[sampled.topic.grades > 0])[::-1].tolist():
+        until = np.minimum(sampled.n_assessed(grade), cutoff)
+        best += grade * (until - better)
+        better = until
+    return ratio(gained, best)
+
+
+def _rank_biased_precision(sampled: Sampled, lowest: int, cutoff: int | None, condensed: bool, *, persistence: float) -> Floats:
+    relevant = sampled.selection(lowest)
+    weight = (1 - persistence) * persistence ** (relevant.rank(condensed) - 1.0)
+    return np.asarray((relevant.found_until(cutoff, condensed) * weight).sum(axis=0))
+
+
+def _expected_reciprocal_rank(
+    sampled: Sampled, lowest: int, cutoff: int | None, condensed: bool, *, highest: int | None = None
+) -> Floats:
+    gaining = sampled.selection(1)
+    chance = stopping(_grades(sampled, gaining), sampled.topic.highest if highest is None else highest)
+    stops = gaining.found_until(cutoff, condensed) * chance[:, :, None]
+    before = np.ones_like(stops)
+    np.cumprod(1 - stops[:-1], axis=0, out=before[1:])
+    return np.asarray((stops * before / gaining.rank(condensed)).sum(axis=0))
 
 
 def _n_found(sampled: Sampled, lowest: int, limit: int | NDArray[np.int64], condensed: bool) -> NDArray[np.uint32]:
@@ -313,6 +353,10 @@ FORMULAS: dict[str, Callable[..., Floats]] = {
     "AP": _average_precision,
     "nDCG": _ndcg,
     "nDCG-exp": _ndcg_exponential,
+    "DCG": _dcg,
+    "NCG": _normalised_cumulative_gain,
+    "RBP": _rank_biased_precision,
+    "ERR": _expected_reciprocal_rank,
     "RR": _reciprocal_rank,
     "P": _precision,
     "R": _recall,

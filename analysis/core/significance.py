@@ -19,13 +19,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 DECIMALS = 12
 """Differences of scores are rounded to this many decimals before they are called zero, tied or positive."""
+
+EXACT = 200
+"""Up to so many differences that are not zero the signed-rank test is exact."""
 
 BLOCK = 1 << 21
 """Elements that a batched test sorts at once."""
@@ -77,7 +81,7 @@ def t_p(mean: Floats, variance: Floats, n: int | Floats, *, all_zero: NDArray[np
     """p of a mean difference with its sample variance over n topics; `all_zero` marks batches without any difference."""
     with np.errstate(invalid="ignore", divide="ignore"):
         t = np.abs(mean) / np.sqrt(variance / n)
-        p = 2 * special.stdtr(np.asarray(n - 1, float), -t)
+        p = 2 * scipy.special.stdtr(np.asarray(n - 1, float), -t)
     p = np.where((variance == 0) & (np.asarray(n) > 1), 0.0, p)
     return np.where(all_zero, 1.0, p)
 
@@ -85,13 +89,55 @@ def t_p(mean: Floats, variance: Floats, n: int | Floats, *, all_zero: NDArray[np
 def signed_rank(differences: ArrayLike) -> Floats:
     """p of Wilcoxon's signed-rank test (1945) on differences (..., n).
 
-    Variant: zeros are dropped, tied sizes share their mean rank, normal approximation with the variance reduced for ties,
-    without continuity correction (scipy: zero_method="wilcox", correction=False, method="asymptotic").
+    Variant: zeros are dropped, tied sizes share their mean rank. Up to EXACT differences that are not zero the exact distribution
+    over all changes of sign, ties included; beyond that the normal approximation with the variance reduced for ties, without
+    continuity correction (scipy: zero_method="wilcox", correction=False, method="asymptotic").
     """
     d = np.round(np.asarray(differences, float), DECIMALS)
     positive, n, ties = np.moveaxis(_blockwise(_signed_rank_rows, d), -1, 0)
-    p = signed_rank_p(positive, n, ties)
-    return np.where(np.isnan(d).any(axis=-1) | (d.shape[-1] == 0), np.nan, p)
+    p = np.array(signed_rank_p(positive, n, ties))
+    undefined = np.isnan(d).any(axis=-1) | (d.shape[-1] == 0)
+    for row in np.argwhere((n <= EXACT) & (n > 0) & ~undefined).tolist():
+        place = tuple(row)
+        p[place] = exact_signed_rank(d[place])
+    return np.where(undefined, np.nan, p)
+
+
+def signed_rank_method(differences: ArrayLike) -> str:
+    """How `signed_rank` computes p for differences (n): "exact" or "normal approximation"."""
+    n = np.count_nonzero(np.round(np.asarray(differences, float), DECIMALS))
+    return "exact" if n <= EXACT else "normal approximation"
+
+
+def doubled_ranks(ordered: Floats) -> NDArray[np.int64]:
+    """Twice the mean ranks of the sizes of differences (n), which are not zero and in the order of their sizes: whole numbers."""
+    first, last = tie_bounds(np.abs(ordered))
+    return (first + last + 2).astype(np.int64)
+
+
+def exact_signed_rank(differences: Floats) -> float:
+    """p of rounded differences (n), at least one of them not zero, over all changes of sign."""
+    d = differences[differences != 0]
+    d = d[np.argsort(np.abs(d))]
+    doubled = doubled_ranks(d)
+    positive, total = int(doubled[d > 0].sum()), int(doubled.sum())
+    return min(1.0, 2 * float(signed_rank_upto(doubled.tobytes())[min(positive, total - positive) // np.gcd.reduce(doubled)]))
+
+
+@lru_cache(maxsize=1024)
+def signed_rank_upto(doubled: bytes) -> Floats:
+    """P(the positive ranks sum to at most i units) where every sign is as likely as the other, for i = 0 ... half of all.
+
+    doubled: the bytes of `doubled_ranks`; a unit is their greatest common divisor. One convolution a rank with (1 + x^rank) / 2.
+    """
+    ranks = np.frombuffer(doubled, np.int64)
+    steps = ranks // np.gcd.reduce(ranks)
+    share = np.zeros(int(steps.sum()) // 2 + 1)  # the other half is its mirror
+    share[0] = 1.0
+    for step in steps.tolist():
+        share[step:] += share[: max(len(share) - step, 0)].copy()
+        share /= 2
+    return np.cumsum(share)
 
 
 def rank_balance(differences: ArrayLike) -> Floats:
@@ -121,7 +167,7 @@ def signed_rank_p(positive: Floats, n: ArrayLike, ties: Floats) -> Floats:
     variance = n * (n + 1) * (2 * n + 1) / 24 - ties / 48
     with np.errstate(invalid="ignore", divide="ignore"):
         z = (positive - n * (n + 1) / 4) / np.sqrt(variance)
-    return np.where(n == 0, 1.0, 2 * special.ndtr(-np.abs(z)))
+    return np.where(n == 0, 1.0, 2 * scipy.special.ndtr(-np.abs(z)))
 
 
 def rank_sum(a: ArrayLike, b: ArrayLike) -> RankSum:
@@ -163,7 +209,7 @@ def rank_sum_p(rank_total: Floats, n: int, m: int, ties: Floats | float = 0.0) -
     distance = rank_total - n * (size + 1) / 2
     with np.errstate(invalid="ignore", divide="ignore"):
         z = distance / np.sqrt(variance)
-    return np.where(variance <= 0, 1.0, 2 * special.ndtr(-np.abs(z)))
+    return np.where(variance <= 0, 1.0, 2 * scipy.special.ndtr(-np.abs(z)))
 
 
 def sign(differences: ArrayLike) -> Floats:
@@ -184,7 +230,7 @@ def binomial(wins: ArrayLike, losses: ArrayLike) -> Floats:
         return np.ones(fewer.shape)
     keys, inverse = np.unique(fewer * (int(n.max()) + 1) + n, return_inverse=True)
     k, total = np.divmod(keys, int(n.max()) + 1)
-    tails = np.where(total == 0, 1.0, np.minimum(1.0, 2 * special.bdtr(k.astype(float), np.maximum(total, 1), 0.5)))
+    tails = np.where(total == 0, 1.0, np.minimum(1.0, 2 * scipy.special.bdtr(k.astype(float), np.maximum(total, 1), 0.5)))
     return tails[inverse].reshape(fewer.shape)
 
 
@@ -212,6 +258,24 @@ def _blockwise(rows_test: Callable[[Floats], Floats], values: Floats) -> Floats:
         return np.empty(batch + tail)
     joined = np.concatenate(parts)
     return joined.reshape(batch + joined.shape[1:])
+
+
+class PValue(float):
+    """A float that a person reads as a p-value."""
+
+
+def p_text(p: float) -> str:
+    """A p-value for people: two significant digits, "< 0.001", a dash where undefined."""
+    if p != p:
+        return "-"
+    if p < 0.001:
+        return "< 0.001"
+    return "1" if p == 1 else f"{p:#.2g}"
+
+
+def p_equals(p: float) -> str:
+    """As in a sentence: "p = 0.031", "p < 0.001"."""
+    return f"p {p_text(p)}" if p < 0.001 else f"p = {p_text(p)}"
 
 
 def adjusted(p_values: Sequence[float] | Floats, correction: str, *, family: int | None = None) -> Floats:

@@ -12,7 +12,7 @@ significant. The halves
 
 Ours: the subsets are halves (an odd topic is left out at random), alpha 0.05, means and medians are rounded to 10 decimals
 before they are equal, equal ones name no winner, which is the same winner only if neither half has one. The tests are those of
-`significance`: sign, rank-sum without tie correction (wrs), signed-rank (wsr), paired t.
+`significance`: sign, rank-sum without tie correction (wrs), signed-rank (wsr; exact up to 50 differences), paired t.
 
 Tests are computed for all halves at once: whether a topic is in a half is a matrix, so sums over halves are matrix products, and
 ranks within halves are cumulative sums down the topics sorted once. The work is cut into chunks of splits of a fixed size, each
@@ -40,6 +40,9 @@ CHUNK = 50
 """Splits in a chunk. Part of the definition of the random splits: another size gives other splits."""
 ALPHA = 0.05
 DECIMALS = 10
+EXACT = 50
+"""Up to so many differences the signed-rank test of a half is exact (ours: `significance` goes on to 200, which on all halves of all
+pairs would take hours)."""
 PAIRS_AT_ONCE = 64
 """Pairs of runs whose differences are in memory at once."""
 
@@ -165,9 +168,17 @@ class Halves:
         return {
             "sign": significance.binomial(wins, losses),
             "wrs": np.where(unequal, np.array(rank_sums).reshape(wins.shape), 1.0),
-            "wsr": np.array([_signed_ranks(d, self.rows) for d in differences]).reshape(wins.shape),
+            "wsr": np.array([self._signed_ranks(d) for d in differences]).reshape(wins.shape),
             "t": _paired_t(self.scores[b] - self.scores[a], self.members, all_zero=~unequal),
         }
+
+
+    def _signed_ranks(self, differences: Floats) -> Floats:
+        """(halves): p of one pair of runs from its rounded differences (n_topics)."""
+        p, n = _signed_ranks(differences, self.rows)
+        for half in np.flatnonzero((n <= EXACT) & (n > 0)).tolist():
+            p[half] = significance.exact_signed_rank(differences[self.members[half]])
+        return p
 
 
 def totals(values: Floats | NDArray[np.bool_], members: Members) -> Floats:
@@ -188,13 +199,14 @@ def _paired_t(differences: Floats, members: Members, *, all_zero: NDArray[np.boo
     return significance.t_p(centre + sums / n, np.where(variance <= noise, 0.0, variance), n, all_zero=all_zero)
 
 
-def _signed_ranks(differences: Floats, rows: Counts) -> Floats:
-    """(halves): p of the signed-rank test of one pair of runs, from its rounded differences (n_topics)."""
+def _signed_ranks(differences: Floats, rows: Counts) -> tuple[Floats, Floats]:
+    """(halves): p of the signed-rank test by normal approximation, and how many differences are not zero."""
     positive = grouped(differences, np.flatnonzero(differences > 0), rows)
     negative = grouped(-differences, np.flatnonzero(differences < 0), rows)
     n_positive = positive.upto[-1]
     rank_total = wins_over(positive, negative) + n_positive * (n_positive + 1) / 2
-    return significance.signed_rank_p(rank_total, n_positive + negative.upto[-1], _tie_term(positive, negative))
+    n = n_positive + negative.upto[-1]
+    return np.array(significance.signed_rank_p(rank_total, n, _tie_term(positive, negative))), n
 
 
 def _tie_term(first: Groups, second: Groups) -> Floats:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import rankdata
+import scipy
 
 from analysis.core.significance import Floats
 
@@ -86,5 +86,5 @@ def mean_ranks(scores: Iterable[float]) -> Floats:
     values = np.round(np.array(list(scores), float), DECIMALS)
     ranks = np.full(len(values), np.nan)
     known = ~np.isnan(values)
-    ranks[known] = rankdata(-values[known])
+    ranks[known] = scipy.stats.rankdata(-values[known])
     return ranks

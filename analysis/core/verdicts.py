@@ -6,9 +6,10 @@
                            decreases ESL without significantly leaving more topics unanswered
 
 Ours: alpha 0.05; the exact binomial test for answered topics (the paper proposes it); Wilcoxon's signed-rank test for ESL, or
-the paired t-test; the direction of a difference is that of the means, and where the signed-rank test looks the other way, a
-disagreement says so; where no topic is answered by both runs, nothing can be smaller and nothing is significant. The same
-verdicts with RR in place of ESL stand beside them. A correction multiplies p-values before they are compared with alpha.
+the paired t-test; a test supports a direction only if its own statistic points there, so where the signed ranks decide and point
+to another side than the means, there is no verdict (None) but what would hold either way, and the reasons tell both facts; where no
+topic is answered by both runs, nothing can be smaller and nothing is significant. The same verdicts with RR in place of ESL stand beside them. A correction
+multiplies p-values before they are compared with alpha.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from analysis.core.outcomes import Comparison, Means
-from analysis.core.significance import SCALES, adjusted
+from analysis.core.significance import SCALES, adjusted, p_equals, p_text
 
 ALPHA = 0.05
 TESTS = {"wsr": "the signed-rank test", "t": "the t-test"}
@@ -29,9 +30,15 @@ DECIMALS = 12
 
 @dataclass(frozen=True)
 class Verdict:
-    better: bool
-    significantly_better: bool
-    do_no_harm: bool
+    """None: no verdict, because means and signed ranks point to different sides, and each to another verdict."""
+
+    @property
+    def is_open(self) -> bool:
+        return None in (self.better, self.significantly_better, self.do_no_harm)
+
+    better: bool | None
+    significantly_better: bool | None
+    do_no_harm: bool | None
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,7 @@ class Judged:
     because: sentences, the facts in the order of the argument.
     disagreements: sentences, where tests or measures point different ways; empty if nowhere.
     corrected: the p-values that were compared with alpha, by the names in P_VALUES; NaN undefined.
+    correction, family: how they were corrected, for how many comparisons.
     mirrored: the verdict on A against B, by ESL.
     """
 
@@ -50,27 +58,42 @@ class Judged:
     because: list[str]
     disagreements: list[str]
     corrected: dict[str, float]
+    correction: str
+    family: int
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What a verdict rests on. Directions: 1 B is better, -1 A is, 0 neither (or undefined)."""
+    """What a verdict rests on. Directions: 1 B is better, -1 A is, 0 neither (or undefined).
+
+    ranking: of the means where both answer. tested: of the statistic of the test that decides there.
+    """
 
     answers: int
     answers_significant: bool
     ranking: int
+    tested: int
     ranking_significant: bool
+
+    @property
+    def contradict(self) -> bool:
+        """Whether the means point to one side and the test that decides to the other."""
+        return self.ranking * self.tested < 0
 
     def mirrored(self) -> Facts:
         """The same facts with A and B changed over."""
-        return replace(self, answers=-self.answers, ranking=-self.ranking)
+        return replace(self, answers=-self.answers, ranking=-self.ranking, tested=-self.tested)
 
     def verdict(self) -> Verdict:
+        if self.contradict:
+            readings = [replace(self, ranking=side, tested=side).verdict() for side in (self.ranking, self.tested)]
+            by_means, by_test = (asdict(reading) for reading in readings)
+            return Verdict(**{name: by_means[name] if by_means[name] == by_test[name] else None for name in by_means})
         better = self.answers == 1 and self.ranking == 1
         more_answers = self.answers == 1 and self.answers_significant
         fewer_answers = self.answers == -1 and self.answers_significant
         better_ranking = self.ranking == 1 and self.ranking_significant
-        worse_ranking = self.ranking == -1 and self.ranking_significant
+        worse_ranking = -1 in (self.ranking, self.tested) and self.ranking_significant
         return Verdict(
             better=better,
             significantly_better=more_answers and better_ranking,
@@ -89,10 +112,12 @@ def judge(
     if decide not in TESTS:
         raise ValueError(f"unknown test {decide!r}; known: {', '.join(TESTS)}")
     columns = {name: adjusted([p_values(comparison)[name] for comparison in comparisons], correction, family=family) for name in P_VALUES}
-    return [
-        _judge_one(comparison, {name: float(column[i]) for name, column in columns.items()}, alpha, decide)
-        for i, comparison in enumerate(comparisons)
-    ]
+    size = len(comparisons) if family is None else family
+    found = []
+    for i, comparison in enumerate(comparisons):
+        corrected = {name: float(column[i]) for name, column in columns.items()}
+        found.append(_judge_one(comparison, corrected, alpha, decide, correction, size))
+    return found
 
 
 def p_values(comparison: Comparison) -> dict[str, float]:
@@ -109,46 +134,73 @@ def p_values(comparison: Comparison) -> dict[str, float]:
     }
 
 
-def _judge_one(comparison: Comparison, p: dict[str, float], alpha: float, decide: str) -> Judged:
+def _judge_one(comparison: Comparison, p: dict[str, float], alpha: float, decide: str, correction: str, family: int) -> Judged:
     answers = Facts(
         answers=(comparison.b_only > comparison.a_only) - (comparison.b_only < comparison.a_only),
         answers_significant=p["binomial"] < alpha,
         ranking=0,
+        tested=0,
         ranking_significant=False,
     )
-    by_esl = replace(answers, ranking=-direction(comparison.esl), ranking_significant=p[f"esl_{decide}"] < alpha)
-    by_rr = replace(answers, ranking=direction(comparison.rr), ranking_significant=p[f"rr_{decide}"] < alpha)
+    esl, rr = (direction(means) for means in (comparison.esl, comparison.rr))
+    tested = (esl, rr) if decide == "t" else (sign_of(comparison.esl.signed_ranks), sign_of(comparison.rr.signed_ranks))
+    by_esl = replace(answers, ranking=-esl, tested=-tested[0], ranking_significant=p[f"esl_{decide}"] < alpha)
+    by_rr = replace(answers, ranking=rr, tested=tested[1], ranking_significant=p[f"rr_{decide}"] < alpha)
     return Judged(
         verdict=by_esl.verdict(),
         by_rr=by_rr.verdict(),
         mirrored=by_esl.mirrored().verdict(),
-        because=reasons(comparison, by_esl, p, decide),
+        because=reasons(comparison, by_esl, {} if correction == "none" else p, decide),
         disagreements=disagreements(comparison, by_esl, by_rr, p, alpha),
         corrected=p,
+        correction=correction,
+        family=family,
     )
 
 
 def direction(means: Means) -> int:
     """1 if B's mean is larger, -1 if A's is, 0 if neither or undefined."""
-    difference = round(means.b - means.a, DECIMALS) if means.a == means.a else 0.0
-    return (difference > 0) - (difference < 0)
+    return sign_of(round(means.b - means.a, DECIMALS))
 
 
-def reasons(comparison: Comparison, facts: Facts, p: Mapping[str, float], decide: str) -> list[str]:
+def sign_of(number: float) -> int:
+    """1, -1, or 0 for zero and NaN."""
+    return (number > 0) - (number < 0)
+
+
+def reasons(comparison: Comparison, facts: Facts, corrected: Mapping[str, float], decide: str) -> list[str]:
+    """The facts in words, with raw p-values; corrected: those after a correction, which are marked as such, or nothing."""
+
+    def p(name: str) -> str:
+        after = f", after correction {p_text(corrected[name])}" if corrected else ""
+        return f"{p_equals(p_values(comparison)[name])}{after}"
+
     a_only, b_only = comparison.a_only, comparison.b_only
     winner = {1: "B wins", -1: "A wins", 0: "neither wins"}[facts.answers]
     said = [
         f"{winner} the topics that only one run answers: A {a_only}, B {b_only} of {comparison.topics}, "
-        f"{significant(facts.answers_significant)} by the binomial test (p = {p['binomial']:.3g})"
+        f"{significant(facts.answers_significant)} by the binomial test ({p('binomial')})"
     ]
     if comparison.both == 0:
         return [*said, "no topic is answered by both runs, so search lengths cannot be compared"]
+    if facts.contradict:
+        return [*said, contradiction("mean search length", comparison.esl, "longer", p(f"esl_{decide}"), facts)]
     shorter = {1: "B has the smaller mean search length", -1: "A has the smaller mean search length", 0: "mean search lengths are equal"}
     said.append(
         f"{shorter[facts.ranking]} on the {comparison.both} topics that both answer: A {comparison.esl.a:.4g}, B {comparison.esl.b:.4g}, "
-        f"{significant(facts.ranking_significant)} by {TESTS[decide]} (p = {p[f'esl_{decide}']:.3g})"
+        f"{significant(facts.ranking_significant)} by {TESTS[decide]} ({p(f'esl_{decide}')})"
     )
     return said
+
+
+def contradiction(what: str, means: Means, higher: str, p: str, facts: Facts) -> str:
+    """Both facts where the means favour one run and the signed ranks the other."""
+    favoured = {1: "B", -1: "A"}
+    return (
+        "on the topics that both answer means and signed ranks point to different sides, so no verdict rests on either: "
+        f"by {what} {favoured[facts.ranking]} is ahead (A {means.a:.4g}, B {means.b:.4g}), by the signed ranks {favoured[facts.tested]} is "
+        f"(A is {higher} on {means.a_higher} topics, B on {means.b_higher}; {p})"
+    )
 
 
 def significant(is_significant: bool) -> str:
@@ -178,7 +230,7 @@ def disagreements(comparison: Comparison, by_esl: Facts, by_rr: Facts, p: Mappin
         said.append(f"where both answer, the difference is significant by {yes} and not by {no}")
     esl, rr = by_esl.verdict(), by_rr.verdict()
     for field, words in (("better", "better"), ("significantly_better", "significantly better"), ("do_no_harm", "do no harm")):
-        if getattr(esl, field) != getattr(rr, field):
+        if None not in (getattr(esl, field), getattr(rr, field)) and getattr(esl, field) != getattr(rr, field):
             holds, fails = ("ESL", "RR") if getattr(esl, field) else ("RR", "ESL")
             said.append(f"the verdict {words} holds by {holds} and not by {fails}")
     return said
@@ -186,7 +238,7 @@ def disagreements(comparison: Comparison, by_esl: Facts, by_rr: Facts, p: Mappin
 
 def as_json(comparison: Comparison, judged: Judged) -> dict[str, Any]:
     """One row of the tables as the command-line contract names it; outcomes are shares of all topics, p-values are raw."""
-    mrr, both = comparison.mrr, comparison.both
+    mrr = comparison.mrr
     row: dict[str, Any] = {
         "mrr": {"a": mrr.a, "b": mrr.b, "difference": mrr.difference, **{test: getattr(mrr, test) for test in TESTS_OF_MRR}},
         "outcomes": {outcome: comparison.share(outcome) for outcome in OUTCOMES},
@@ -201,12 +253,19 @@ def as_json(comparison: Comparison, judged: Judged) -> dict[str, Any]:
             "by_rr": asdict(judged.by_rr),
             "disagreements": judged.disagreements,
         },
+        "correction": judged.correction,
+        "family": judged.family,
         "topics": comparison.topics,
+        "wsr_method": {"mrr": mrr.wsr_method, "esl": comparison.esl.wsr_method, "rr": comparison.rr.wsr_method},
         "scales": {test: SCALES[test] for test in TESTS_OF_MRR},
     }
-    if both == 0:
-        row["undefined"] = {"esl": "no topic is answered by both runs", "rr": "no topic is answered by both runs"}
-    return row
+    undefined = {}
+    if comparison.both == 0:
+        undefined = {"esl": "no topic is answered by both runs", "rr": "no topic is answered by both runs"}
+    for key, verdict in (("verdict", judged.verdict), ("verdict by RR", judged.by_rr)):
+        if verdict.is_open:
+            undefined[key] = "means and signed ranks point to different sides"
+    return {**row, "undefined": undefined} if undefined else row
 
 
 OUTCOMES = ("neither", "a_only", "b_only", "both")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from analysis.reports.tabular import Cell, short
+from analysis.systems.tabular import Cell, short
 
 register = template.Library()
 

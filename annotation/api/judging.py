@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, cast
 
-from django.core.exceptions import PermissionDenied
+from django.contrib.auth.models import User
 from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
@@ -17,14 +17,19 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation import permissions
-from annotation.markup import markdown
+from annotation.api import shapes
 from annotation.models import Feedback, Membership, Message
 from annotation.selectors import judging as selectors
-from annotation.services import judging, leases, participation, serving
+from annotation.selectors.later import put_aside
+from annotation.selectors.setup import campaign_setup, trial
+from annotation.services import judging, later, leases, participation, serving
 from annotation.services.errors import CampaignError, Refused
+from pooling.api.lists import whole_number
+from pooling.api.problems import problem
 
 MOST_MS = 7 * 86_400_000
-MOST_HISTORY = 200
+HISTORY, MOST_HISTORY = 50, 200
+LARGEST_ID = 2**63 - 1
 
 
 class HeldSerializer(serializers.Serializer):
@@ -96,7 +101,7 @@ class FeedbackSerializer(serializers.Serializer):
 
 
 class JudgingView(APIView):
-    """Finds the membership, and gives every error the shape {"error": {code, message}}."""
+    """Finds the membership, and says errors in the page's own words (their shape: pooling.api.problems)."""
 
     serializer_class: type[serializers.Serializer] | None = None
 
@@ -112,41 +117,24 @@ class JudgingView(APIView):
 
     def handle_exception(self, exc: Exception) -> Response:
         if isinstance(exc, Refused):
-            return _error(exc.code, exc.message, exc.status)
+            return problem(exc.status, exc.code, exc.message)
         if isinstance(exc, CampaignError):
-            return _error("refused", str(exc), 409)
+            return problem(409, "refused", str(exc))
+        challenge = {"WWW-Authenticate": self.get_authenticate_header(self.request)}
         if isinstance(exc, exceptions.NotAuthenticated):
-            return _error("signed_out", "You are signed out. Sign in again; nothing is lost.", 401)
+            return problem(401, "signed_out", "You are signed out. Sign in again; nothing is lost.", headers=challenge)
         if isinstance(exc, exceptions.AuthenticationFailed):
-            return _error("token_invalid", str(exc.detail), 401)
-        if isinstance(exc, exceptions.ValidationError):
-            return _error("malformed", "; ".join(_sentences(exc.detail)), 400)
+            return problem(401, "token_invalid", str(exc.detail), headers=challenge)
         if isinstance(exc, Http404):
-            return _error("not_found", "There is no such campaign, or you do not take part in it.", 404)
-        if isinstance(exc, PermissionDenied | exceptions.PermissionDenied):
-            return _error("forbidden", str(exc) or "You may not do this.", 403)
-        if isinstance(exc, exceptions.APIException):
-            return _error(str(getattr(exc, "default_code", "error")), str(exc.detail), exc.status_code)
+            return problem(404, "not_found", "There is no such campaign, or you do not take part in it.")
         return super().handle_exception(exc)
-
-
-def _error(code: str, message: str, status: int) -> Response:
-    return Response({"error": {"code": code, "message": message}, "server_time": timezone.now()}, status=status)
-
-
-def _sentences(detail: Any, name: str = "") -> list[str]:
-    if isinstance(detail, dict):
-        return [text for key, value in detail.items() for text in _sentences(value, str(key))]
-    if isinstance(detail, list):
-        return [text for value in detail for text in _sentences(value, name)]
-    return [f"{name}: {detail}" if name and name != "non_field_errors" else str(detail)]
 
 
 def _answer(situation: selectors.Situation, **more: Any) -> Response:
     return Response(
         {
-            **more,
             **situation.details,
+            **more,  # what was asked for; where both name a thing it says more of it (the guidelines that somebody has read last)
             "state": situation.state,
             "message": situation.message,
             "progress": vars(situation.progress),
@@ -156,48 +144,44 @@ def _answer(situation: selectors.Situation, **more: Any) -> Response:
 
 
 def _situation(membership: Membership) -> selectors.Situation:
-    membership = Membership.objects.select_related("campaign", "user__profile").get(pk=membership.pk)
     return selectors.situation(membership, now=timezone.now())
 
 
 def _topped_up(membership: Membership, data: dict[str, Any], **more: Any) -> Response:
-    membership = Membership.objects.select_related("campaign", "user__profile").get(pk=membership.pk)  # as the answer has left it
     served = serving.top_up(membership, want=data["want"], held=data["held"], continue_after_target=data["continue_after_target"])
     return _answer(served.situation, pairs=selectors.leases_shown(served.leases, membership), **more)
 
 
-ANY = {200: OpenApiTypes.OBJECT}
-
-
 class Setup(JudgingView):
-    @extend_schema(responses=ANY, operation_id="judging_setup")
+    @extend_schema(responses=shapes.SetupSerializer, operation_id="judging_setup")
     def get(self, request: Request, slug: str) -> Response:
         """What the page needs once: the campaign's settings, the scale, the guidelines, one's own settings and unread messages."""
         member = self.member(request, slug)
-        campaign, version = member.campaign, selectors.newest_guideline(member.campaign)
-        names = (
-            "slug", "name", "deadline", "grace_minutes", "spans", "spans_from", "rotate_text", "truncate_words", "idle_seconds",
-            "lease_minutes",
-            "lease_window", "continue_after_target", "simulated", "threshold",
-        )  # fmt: skip
         unread = member.messages.filter(read_at=None).order_by("created_at")
         return _answer(
             _situation(member),
-            campaign={name: getattr(campaign, name) for name in names},
-            scale=campaign.scale,
-            guideline={**selectors.guideline(version), "acknowledged": member.guideline_read} if version else None,
-            consent_html=markdown(campaign.consent_text) if campaign.consent_text else "",
+            **campaign_setup(member.campaign, read=member.guideline_read),
             profile=selectors.choices_of(member),
             pseudonym=member.pseudonym,
             feedback_given=Feedback.objects.filter(membership=member).exists(),
+            has_judged=selectors.has_judged(member),
             messages=[{"id": row.pk, "text": row.text, "at": row.created_at} for row in unread],
         )
+
+
+class Trial(JudgingView):
+    @extend_schema(responses=shapes.TrialSerializer, operation_id="campaign_trial")
+    def get(self, request: Request, slug: str) -> Response:
+        """A trial of the page for managers: settings and a few pairs. The page judges them by itself; nothing is stored."""
+        campaign = permissions.managed_campaign(request, slug)
+        nobody = Membership(campaign=campaign, user=cast(User, request.user))
+        return Response({**trial(campaign, nobody), "profile": selectors.choices_of(nobody), "server_time": timezone.now()})
 
 
 class Leases(JudgingView):
     serializer_class = HeldSerializer
 
-    @extend_schema(request=HeldSerializer, responses=ANY, operation_id="judging_lease")
+    @extend_schema(request=HeldSerializer, responses=shapes.ServedSerializer, operation_id="judging_lease")
     def post(self, request: Request, slug: str) -> Response:
         """Top up the leases in hand to `want`. Live leases that are not in `held` are sent again, so it can be repeated."""
         member = self.member(request, slug)
@@ -207,7 +191,7 @@ class Leases(JudgingView):
 class RenewLeases(JudgingView):
     serializer_class = TokensSerializer
 
-    @extend_schema(request=TokensSerializer, responses=ANY, operation_id="judging_renew")
+    @extend_schema(request=TokensSerializer, responses=shapes.RenewedSerializer, operation_id="judging_renew")
     def post(self, request: Request, slug: str) -> Response:
         """The heartbeat of a visible page: live leases last longer. Says of each what it is now."""
         member = self.member(request, slug)
@@ -220,7 +204,7 @@ class ReleaseLeases(JudgingView):
     serializer_class = TokensSerializer
     parser_classes = [JSONParser, FormParser, MultiPartParser]
 
-    @extend_schema(request=TokensSerializer, responses=ANY, operation_id="judging_release")
+    @extend_schema(request=TokensSerializer, responses=shapes.ReleasedSerializer, operation_id="judging_release")
     def post(self, request: Request, slug: str) -> Response:
         """On leaving the page: give leases back. A beacon sends a form with `leases` as JSON or repeated."""
         member = self.member(request, slug)
@@ -239,7 +223,7 @@ class ReleaseLeases(JudgingView):
 class Judgements(JudgingView):
     serializer_class = SubmitSerializer
 
-    @extend_schema(request=SubmitSerializer, responses=ANY, operation_id="judging_submit")
+    @extend_schema(request=SubmitSerializer, responses=shapes.SubmittedSerializer, operation_id="judging_submit")
     def post(self, request: Request, slug: str) -> Response:
         """Submit a judgement for a lease, also one that has expired, and get the next pairs. The same key again: the same answer."""
         member, data = self.member(request, slug), self.data(request)
@@ -250,7 +234,7 @@ class Judgements(JudgingView):
 class Revise(JudgingView):
     serializer_class = AnswerSerializer
 
-    @extend_schema(request=AnswerSerializer, responses=ANY, operation_id="judging_revise")
+    @extend_schema(request=AnswerSerializer, responses=shapes.SubmittedSerializer, operation_id="judging_revise")
     def post(self, request: Request, slug: str, judgement_id: int) -> Response:
         """Change one's own judgement: a new revision. All are kept, the last counts."""
         member, data = self.member(request, slug), self.data(request)
@@ -278,7 +262,7 @@ def _shown(outcome: judging.Outcome) -> dict[str, Any]:
 class Skip(JudgingView):
     serializer_class = SkipSerializer
 
-    @extend_schema(request=SkipSerializer, responses=ANY, operation_id="judging_skip")
+    @extend_schema(request=SkipSerializer, responses=shapes.ServedSerializer, operation_id="judging_skip")
     def post(self, request: Request, slug: str) -> Response:
         """Judge later: the pair comes back when there is nothing else."""
         member, data = self.member(request, slug), self.data(request).validated_data
@@ -286,29 +270,48 @@ class Skip(JudgingView):
         return _topped_up(member, data)
 
 
+class PutAside(JudgingView):
+    @extend_schema(responses=shapes.PutAsideSerializer, operation_id="judging_later")
+    def get(self, request: Request, slug: str) -> Response:
+        """What was put aside, the latest first."""
+        member = self.member(request, slug)
+        return _answer(_situation(member), items=put_aside(member))
+
+
+class TakeUp(JudgingView):
+    @extend_schema(request=None, responses=shapes.ServedSerializer, operation_id="judging_take_up")
+    def post(self, request: Request, slug: str, pair_id: int) -> Response:
+        """Judge now what was put aside: a lease for it, beside those in hand."""
+        member = self.member(request, slug)
+        situation = _situation(member)
+        if not situation.may_claim:
+            raise Refused(situation.state, situation.message or "You cannot judge now.", 409)
+        lease = later.take_up(member, pair_id)
+        taken = [one for one in selectors.in_hand(member) if one.token == lease.token]
+        return _answer(situation, pairs=selectors.leases_shown(taken, member))
+
+
 class History(JudgingView):
     @extend_schema(
-        parameters=[OpenApiParameter("limit", int), OpenApiParameter("before", int)], responses=ANY, operation_id="judging_history"
+        parameters=[
+            OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": MOST_HISTORY, "default": HISTORY}),
+            OpenApiParameter("before", {"type": "integer", "minimum": 1, "maximum": LARGEST_ID}, description="only those before this judgement"),
+            OpenApiParameter("topic", str, description="only those of the topic with this id"),
+        ],
+        responses=shapes.HistorySerializer,
+        operation_id="judging_history",
     )
     def get(self, request: Request, slug: str) -> Response:
         """One's own judgements, the latest first, each with its revisions."""
         member = self.member(request, slug)
-        limit, before = _number(request, "limit", 50), _number(request, "before", None)
-        items = selectors.history(member, limit=max(1, min(limit or 50, MOST_HISTORY)), before=before)
-        return _answer(_situation(member), items=items)
-
-
-def _number(request: Request, name: str, default: int | None) -> int | None:
-    text = request.query_params.get(name)
-    if text is None:
-        return default
-    if not text.isascii() or not text.isdigit() or len(text) > 18:
-        raise Refused("malformed", f"{name}: a whole number is needed")
-    return int(text)
+        limit = whole_number(request, "limit", least=1, most=MOST_HISTORY, default=HISTORY)
+        before = whole_number(request, "before", least=1, most=LARGEST_ID, default=None)
+        topic = request.query_params.get("topic", "").replace("\0", "\ufffd")  # no id has it, and PostgreSQL refuses it
+        return _answer(_situation(member), items=selectors.history(member, limit=limit, before=before, topic=topic))
 
 
 class HistoryItem(JudgingView):
-    @extend_schema(responses=ANY, operation_id="judging_history_item")
+    @extend_schema(responses=shapes.JudgedSerializer, operation_id="judging_history_item")
     def get(self, request: Request, slug: str, judgement_id: int) -> Response:
         """One own judgement with its pair, to be read again or revised."""
         member = self.member(request, slug)
@@ -316,14 +319,14 @@ class HistoryItem(JudgingView):
         if not revisions:
             raise Refused("judgement_unknown", "There is no such judgement of yours.", 404)
         shown = selectors.judgement_shown(revisions)
-        pair = {**selectors.pair_shown(revisions[-1].pair, member), "lease": None, "previous": shown}
+        pair = {**selectors.pair_shown(selectors.pair_text(revisions[-1].pair), member), "lease": None, "previous": shown}
         return _answer(_situation(member), pair=pair, judgement=shown)
 
 
 class AcknowledgeGuideline(JudgingView):
     serializer_class = NumberSerializer
 
-    @extend_schema(request=NumberSerializer, responses=ANY, operation_id="judging_acknowledge")
+    @extend_schema(request=NumberSerializer, responses=shapes.SituationSerializer, operation_id="judging_acknowledge")
     def post(self, request: Request, slug: str) -> Response:
         member = self.member(request, slug)
         participation.acknowledge(member, self.data(request).validated_data["number"])
@@ -331,7 +334,7 @@ class AcknowledgeGuideline(JudgingView):
 
 
 class Consent(JudgingView):
-    @extend_schema(request=None, responses=ANY, operation_id="judging_consent")
+    @extend_schema(request=None, responses=shapes.SituationSerializer, operation_id="judging_consent")
     def post(self, request: Request, slug: str) -> Response:
         member = self.member(request, slug)
         participation.consent(member)
@@ -339,7 +342,7 @@ class Consent(JudgingView):
 
 
 class OwnSettings(JudgingView):
-    @extend_schema(request=OpenApiTypes.OBJECT, responses=ANY, operation_id="judging_profile")
+    @extend_schema(request=OpenApiTypes.OBJECT, responses=shapes.SavedSettingsSerializer, operation_id="judging_profile")
     def put(self, request: Request, slug: str) -> Response:
         """The person's own settings of the page, as one JSON object; they hold in all campaigns."""
         member = self.member(request, slug)
@@ -349,7 +352,7 @@ class OwnSettings(JudgingView):
 
 
 class ReadMessage(JudgingView):
-    @extend_schema(request=None, responses=ANY, operation_id="judging_message_read")
+    @extend_schema(request=None, responses=shapes.SituationSerializer, operation_id="judging_message_read")
     def post(self, request: Request, slug: str, message_id: int) -> Response:
         member = self.member(request, slug)
         if not Message.objects.filter(pk=message_id, membership=member).exists():
@@ -361,7 +364,7 @@ class ReadMessage(JudgingView):
 class GiveFeedback(JudgingView):
     serializer_class = FeedbackSerializer
 
-    @extend_schema(request=FeedbackSerializer, responses=ANY, operation_id="judging_feedback")
+    @extend_schema(request=FeedbackSerializer, responses=shapes.SituationSerializer, operation_id="judging_feedback")
     def post(self, request: Request, slug: str) -> Response:
         """How the annotator liked it; sent again it replaces the earlier answer."""
         member = self.member(request, slug)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from itertools import islice
+
+from pooling.core.words import end_of_word
 
 WORDS_A_MINUTE = 240  # silent reading of English prose: 238 words a minute (Brysbaert 2019, Journal of Memory and Language 109)
 SENTENCE_START = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+(?=\S)|\n\s*\n\s*(?=\S)")
-
-BROWSER_WORD = re.compile(r"[^\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+")
-"""A word as the page counts words: between what JavaScript calls white space, which is not quite what Python calls so."""
 
 
 def idle_limit_s(base_s: int, n_words: int) -> int:
@@ -29,10 +27,7 @@ def shown_words(n_words: int, truncate_words: int | None) -> int | None:
 
 def shown_end(text: str, words: int | None) -> int:
     """The code point at which the shown part of a text ends: that of its first `words` words; None: all."""
-    if not words:
-        return len(text)
-    last = next(islice(BROWSER_WORD.finditer(text), words - 1, None), None)
-    return last.end() if last else len(text)
+    return end_of_word(text, words) if words else len(text)
 
 
 def rotation(text: str, seed: int, *, words: int | None = None) -> int:

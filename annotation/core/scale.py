@@ -1,8 +1,14 @@
-"""The grades of a campaign: 2 to 9 of them, each with a name, an explanation, an example, a key and a shape."""
+"""The grades of a campaign: 2 to 9 of them, each with a name, an explanation, an example, a key and a shape.
+
+Scale(grades, threshold)       values, names, size of tables and the lowest relevant grade, in one place
+problems(scale, threshold=)    what is wrong with one that somebody wrote
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 LEAST, MOST = 2, 9
@@ -33,5 +39,40 @@ def problems(scale: Sequence[dict[str, Any]], *, threshold: int) -> list[str]:
     return found
 
 
-def values(scale: Sequence[dict[str, Any]]) -> list[int]:
-    return [int(grade["value"]) for grade in scale]
+@dataclass(frozen=True)
+class Scale:
+    """grades: lowest first, as a campaign stores them. threshold: lowest relevant grade.
+
+    Values may have gaps (0, 1, 3): a grade is a number, whose distance to the others weighted kappa takes for what it says. Tables have
+    a place for every value from 0 to the highest, and a value that no grade has stays empty.
+    """
+
+    grades: Sequence[Mapping[str, Any]]
+    threshold: int
+
+    @cached_property
+    def values(self) -> list[int]:
+        return [int(grade["value"]) for grade in self.grades]
+
+    @cached_property
+    def size(self) -> int:
+        """Places of a table by grade: one more than the highest value."""
+        return max(self.values, default=0) + 1
+
+    @cached_property
+    def names(self) -> list[str]:
+        """(size), by value; one that no grade has says so."""
+        named = {int(grade["value"]): str(grade["name"]) for grade in self.grades}
+        return [named.get(value, f"({value}: no grade)") for value in range(self.size)]
+
+    def __len__(self) -> int:
+        """How many grades there are."""
+        return len(self.grades)
+
+
+NAMES = {
+    2: ("Not relevant", "Relevant"),
+    3: ("Not relevant", "Partly relevant", "Relevant"),
+    4: ("Wrong", "Topic", "Partial", "Perfect"),
+}
+"""Names that fit together, by the number of grades; four as TripJudge has them."""

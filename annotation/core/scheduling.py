@@ -76,13 +76,13 @@ def day_start(now: datetime, zone: ZoneInfo) -> datetime:
     return datetime.combine(now.astimezone(zone).date(), time(), zone)
 
 
-def allowance(*, want: int, held: int, judged: int, target: int | None, today: int, daily_limit: int | None) -> int:
-    """How many more pairs may be leased to an annotator who holds `held`: never past the target or the day's limit."""
-    bounds = [want - held]
+def most_held(*, want: int, judged: int, target: int | None, today: int, daily_limit: int | None) -> int:
+    """How many live leases an annotator may hold: what is wanted, never past the target or the day's limit."""
+    bounds = [want]
     if target is not None:
-        bounds.append(target - judged - held)
+        bounds.append(target - judged)
     if daily_limit is not None:
-        bounds.append(daily_limit - today - held)
+        bounds.append(daily_limit - today)
     return max(0, min(bounds))
 
 
@@ -90,3 +90,11 @@ def preferred_partner(shared: Sequence[tuple[int, int]], *, common: int) -> int 
     """Of (annotator, pairs shared so far), the one to share more with: the most shared below `common`, then the lowest id."""
     short = [(-n, annotator) for annotator, n in shared if 0 < n < common]
     return min(short)[1] if short else None
+
+
+def band_of(priority: int, *, highest: int, width: int) -> int:
+    """The band of a priority, from 1 on: bands are `width` neighbouring priorities, counted from the campaign's highest one down.
+
+    With a pool of depth 10 and width 3: ranks 1 to 3, 4 to 6, 7 to 9, and 10.
+    """
+    return 1 + max(0, highest - priority) // width

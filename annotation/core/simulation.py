@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -10,6 +11,10 @@ import numpy as np
 KINDS = ("reliable", "clicker", "speeder", "contrarian", "confuser", "dropout")
 SIGMA = 0.6  # spread of the log of the seconds: the middle half lies between 0.67 and 1.5 times the median
 NEIGHBOUR = 0.75  # share of a reliable annotator's mistakes that are one grade off
+
+
+LONGEST_PASSAGE = 20
+"""Words (runs without white space) of a passage that a simulated annotator marks."""
 
 
 class Behaviour(NamedTuple):
@@ -41,6 +46,16 @@ def kinds_of(n: int, weights: Mapping[str, float]) -> list[str]:
     for kind in by_remainder[: n - sum(counts.values())]:
         counts[kind] += 1
     return [kind for kind in weights for _ in range(counts[kind])]
+
+
+def passage(text: str, rng: np.random.Generator) -> tuple[int, int] | None:
+    """[start, end) in code points of a run of words of the text, of LONGEST_PASSAGE at most; None where there is no word to mark."""
+    words = [word.span() for word in re.finditer(r"\S+", text)]
+    if not words:
+        return None
+    first = int(rng.integers(len(words)))
+    last = min(len(words), first + 1 + int(rng.integers(LONGEST_PASSAGE))) - 1
+    return words[first][0], words[last][1]
 
 
 def truth(grade: int | None, values: Sequence[int]) -> int:

@@ -37,7 +37,10 @@ def _least(value: int | None, bound: int | None) -> int | None:
 
 
 def added(earlier: Times, later: Times) -> Times:
-    """The time of a revision: that of all openings of the pair together, for the clock runs from its first paint."""
+    """The time of a revision: that of all openings of the pair together, for the clock runs from its first paint. The server's time
+    is known when it is known of all openings."""
+    if earlier.server_ms is None or later.server_ms is None:
+        earlier, later = earlier._replace(server_ms=None), later._replace(server_ms=None)
     return Times(*(None if a is None and b is None else (a or 0) + (b or 0) for a, b in zip(earlier, later, strict=True)))
 
 
@@ -47,12 +50,19 @@ def judged_at(
     """When the key was pressed, by the server's clock as far as it can tell.
 
     The page's two readings of its own clock give how long before sending the key was pressed; the offset of that clock falls out.
-    Never before the pair was served nor after the answer arrived. Without the readings: on arrival.
+    Never before the pair was served nor after the answer arrived. Without the readings: on arrival. A pair that was served after its
+    answer arrived was served before the server's clock was set back: its moment bounds nothing then.
     """
     if client_judged_at is None or client_sent_at is None:
         return received_at
     moment = received_at - max(timedelta(0), client_sent_at - client_judged_at)
-    return max(served_at, moment) if served_at is not None else moment
+    return max(served_at, moment) if served_at is not None and served_at <= received_at else moment
+
+
+def passed_ms(since: datetime, until: datetime) -> int | None:
+    """Milliseconds between two readings of the server's clock; None where it was set back between them, for then nobody knows."""
+    passed = round((until - since).total_seconds() * 1000)
+    return passed if passed >= 0 else None
 
 
 def too_fast(active_ms: int | None, *, min_active_seconds: float) -> bool:

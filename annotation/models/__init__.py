@@ -1,5 +1,6 @@
 """Campaigns, the people in them, leases, judgements and what managers decide about them."""
 
+from annotation.models.attempts import Attempts
 from annotation.models.audit import AuditEvent
 from annotation.models.campaigns import Campaign, GuidelineVersion, completion_code, default_scale
 from annotation.models.judgements import Judgement, Lease, Pair, Skip
@@ -8,6 +9,7 @@ from annotation.models.profiles import ApiTokenRow, Profile
 
 __all__ = [
     "ApiTokenRow",
+    "Attempts",
     "AuditEvent",
     "Campaign",
     "Feedback",

@@ -6,7 +6,10 @@ import secrets
 
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
 
+from annotation.core.judges import CHOICES, JudgeKind
+from annotation.core.scale import Scale
 from pooling.models import Collection, Pool
 
 
@@ -56,6 +59,9 @@ class Campaign(models.Model):
     lease_minutes = models.PositiveSmallIntegerField(default=10)
     lease_window = models.PositiveSmallIntegerField(default=3, help_text="pairs leased ahead")
     block_length = models.PositiveSmallIntegerField(default=10, help_text="pairs of one topic in a row before another is offered")
+    band = models.PositiveSmallIntegerField(
+        default=3, db_default=3, help_text="neighbouring priorities within which an annotator stays with a topic; 1: strictly by priority"
+    )
     expected_seconds = models.FloatField(default=48.0, help_text="expected seconds per judgement, for the cost preview")
     truncate_words = models.PositiveIntegerField(null=True, blank=True)
     spans = models.CharField(max_length=10, choices=Spans, default=Spans.OFF)
@@ -69,6 +75,8 @@ class Campaign(models.Model):
     n_topics = models.PositiveIntegerField(default=0, help_text="topics with a pair, kept by the services")
     n_gold = models.PositiveIntegerField(default=0, help_text="kept by the services")
     n_everyone = models.PositiveIntegerField(default=0, help_text="kept by the services")
+    top_priority = models.IntegerField(default=0, db_default=0, help_text="of its pairs, kept by the services")
+    newest_guideline = models.PositiveIntegerField(default=0, db_default=0, help_text="number of the last version, kept by the services")
     min_common = models.PositiveSmallIntegerField(default=0, help_text="planned overlap: pairs that two annotators should share")
     min_partners = models.PositiveSmallIntegerField(default=0, help_text="planned overlap: with how many others")
     consent_text = models.TextField(blank=True, help_text="Markdown; empty: no consent is asked for")
@@ -76,7 +84,13 @@ class Campaign(models.Model):
     completion_code = models.CharField(max_length=40, blank=True, default=completion_code)
     completion_url = models.URLField(blank=True)
     qualification_pass = models.FloatField(default=0.0, help_text="share of qualification pairs to get right; 0: no qualification")
-    simulated = models.BooleanField(default=False, help_text="holds judgements of simulated annotators; said everywhere")
+    judge_kind = models.CharField(
+        max_length=10,
+        choices=CHOICES,
+        default=JudgeKind.PERSON.value,
+        db_default=JudgeKind.PERSON.value,
+        help_text="simulated: holds judgements of simulated annotators, which is said everywhere",
+    )
     seed = models.BigIntegerField(default=0)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -88,6 +102,20 @@ class Campaign(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the deadline ended the judging, though nobody has closed the campaign."""
+        running = self.state in (self.State.OPEN, self.State.PAUSED)
+        return running and self.deadline is not None and self.deadline <= timezone.now()
+
+    @property
+    def simulated(self) -> bool:
+        return self.judge_kind == JudgeKind.SIMULATED
+
+    @property
+    def grades(self) -> Scale:
+        return Scale(self.scale, self.threshold)
 
 
 class GuidelineVersion(models.Model):

@@ -38,6 +38,9 @@ class Pair(models.Model):
     without_text = models.BooleanField(
         default=False, db_default=False, help_text="its document has no stored text yet: held back from annotators; kept by the services"
     )
+    removed = models.BooleanField(
+        default=False, db_default=False, help_text="its topic is removed: neither served nor in labels and figures; kept by the services"
+    )
     gold_grade = models.SmallIntegerField(null=True, blank=True)
     gold_explanation = models.TextField(blank=True)
     unjudgeable = models.BooleanField(

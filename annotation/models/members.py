@@ -7,6 +7,7 @@ import secrets
 from django.conf import settings
 from django.db import models
 
+from annotation.core.judges import CHOICES, JudgeKind
 from annotation.models.campaigns import Campaign
 
 
@@ -38,14 +39,19 @@ class Membership(models.Model):
     consented_at = models.DateTimeField(null=True, blank=True)
     guideline_read = models.PositiveIntegerField(default=0, help_text="last guideline version acknowledged")
     qualified_at = models.DateTimeField(null=True, blank=True)
+    qualification_after = models.BigIntegerField(
+        default=0, db_default=0, help_text="row id of a judgement: answers to qualification pairs up to it are of an earlier try"
+    )
     finished_at = models.DateTimeField(null=True, blank=True)
     last_seen = models.DateTimeField(null=True, blank=True)
-    simulated = models.BooleanField(default=False)
+    judge_kind = models.CharField(max_length=10, choices=CHOICES, default=JudgeKind.PERSON.value, db_default=JudgeKind.PERSON.value)
     seed = models.BigIntegerField(default=0, help_text="spreads gold and everyone pairs unpredictably over this annotator's sequence")
     n_counted = models.PositiveIntegerField(default=0, help_text="pairs with a submitted judgement, kept by the services")
     current_topic_id = models.BigIntegerField(null=True, blank=True, help_text="the topic of the current block")
     block_served = models.PositiveIntegerField(default=0)
     n_served = models.PositiveIntegerField(default=0)
+    n_today = models.PositiveIntegerField(default=0, db_default=0, help_text="pairs judged since `today_since`")
+    today_since = models.DateTimeField(null=True, blank=True, help_text="the midnight that `n_today` was counted from; empty: not counted")
     joined_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -56,6 +62,10 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return self.pseudonym
+
+    @property
+    def is_person(self) -> bool:
+        return self.judge_kind == JudgeKind.PERSON
 
     @property
     def goal(self) -> int | None:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import uuid
 import zoneinfo
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Count, F, Max, Min, Q
 from django.utils import timezone
 
 from annotation.core import display, scheduling
 from annotation.markup import markdown
-from annotation.models import Campaign, GuidelineVersion, Judgement, Lease, Membership, Pair, Profile, Skip
+from annotation.models import Campaign, GuidelineVersion, Judgement, Lease, Membership, Pair, Profile
 from annotation.selectors import qualification
-from annotation.selectors.pairs import held_back
+from annotation.selectors.pairs import held_back, kept_pairs
+from annotation.selectors.parting import farewell, parting
+from annotation.services.claim_sql import FREE, NOT_SKIPPED
+from annotation.services.statements import as_moment, rows_of
 
 RETRY_AFTER_S = 30
 MAY_RETURN_COUNTED = 1000
@@ -28,8 +35,6 @@ class Progress:
     target: int | None
     today: int
     daily_limit: int | None
-    topic_position: int
-    topics: int
 
 
 @dataclass(frozen=True)
@@ -60,29 +65,27 @@ def choices_of(membership: Membership) -> dict[str, Any]:
     return Profile.objects.filter(user=membership.user_id).values_list("choices", flat=True).first() or {}
 
 
-def progress(membership: Membership, *, now: datetime) -> Progress:
-    own = Judgement.objects.filter(membership=membership, current=True)
+def judged_today(membership: Membership, now: datetime) -> tuple[datetime, int]:
+    """(the last midnight by the annotator's clock, how many pairs were judged since): as counted with each judgement, or counted now."""
     since = scheduling.day_start(now, zone_of(membership))
-    today = (
-        own.filter(judged_at__gte=since).exclude(standing=Judgement.Standing.TOO_FAST).exclude(pair__kind=Pair.Kind.QUALIFICATION).count()
-    )
-    seen = Lease.objects.filter(membership=membership).aggregate(n=Count("pair__topic_row", distinct=True))["n"]
-    topics = len(membership.topic_ids) or membership.campaign.n_topics
-    return Progress(membership.n_counted, membership.goal, today, membership.day_limit, min(seen, topics), topics)
+    if membership.today_since == since:
+        return since, membership.n_today
+    own = Judgement.objects.filter(membership=membership, current=True, judged_at__gte=since)
+    return since, own.exclude(standing=Judgement.Standing.TOO_FAST).exclude(pair__kind=Pair.Kind.QUALIFICATION).count()
+
+
+def progress(membership: Membership, *, now: datetime) -> Progress:
+    return Progress(membership.n_counted, membership.goal, judged_today(membership, now)[1], membership.day_limit)
 
 
 def newest_guideline(campaign: Campaign) -> GuidelineVersion | None:
-    return GuidelineVersion.objects.filter(campaign=campaign).order_by("-number").first()
+    if not campaign.newest_guideline:
+        return None
+    return GuidelineVersion.objects.filter(campaign=campaign, number=campaign.newest_guideline).first()
 
 
 def guideline(version: GuidelineVersion) -> dict[str, Any]:
     return {"number": version.number, "html": markdown(version.text), "note": version.note}
-
-
-def farewell(campaign: Campaign) -> dict[str, Any]:
-    """What an annotator gets at the end."""
-    thanks = markdown(campaign.thanks_text) if campaign.thanks_text else ""
-    return {"completion_code": campaign.completion_code, "completion_url": campaign.completion_url, "thanks_html": thanks}
 
 
 def situation(membership: Membership, *, now: datetime, continue_after_target: bool = False) -> Situation:
@@ -95,19 +98,18 @@ def situation(membership: Membership, *, now: datetime, continue_after_target: b
     if campaign.state == Campaign.State.DRAFT:
         return say("draft", "This campaign has not been opened yet.")
     if campaign.state == Campaign.State.CLOSED:
-        return say("closed", "This campaign is closed. Thank you for your work.")
+        return say("closed", "This campaign is closed. Thank you for your work.", **parting(membership))
     if membership.standing == Membership.Standing.EXCLUDED:
         return say("excluded", "You no longer take part in this campaign. Ask its manager if you think that is wrong.")
     if campaign.deadline is not None and campaign.deadline <= now:
-        return say("deadline_passed", "The deadline has passed. Thank you for your work.", deadline=campaign.deadline)
+        return say("deadline_passed", "The deadline has passed. Thank you for your work.", deadline=campaign.deadline, **parting(membership))
     if membership.standing == Membership.Standing.PAUSED:
         return say("paused", "Your judging is paused.", reason=membership.standing_reason, who="person")
     if campaign.state == Campaign.State.PAUSED:
         return say("paused", "The campaign is paused.", reason=campaign.paused_reason, who="campaign")
     if campaign.consent_text and membership.consented_at is None:
         return say("consent_needed", "Please read and accept the terms first.", consent_html=markdown(campaign.consent_text))
-    version = newest_guideline(campaign)
-    if version is not None and membership.guideline_read < version.number:
+    if membership.guideline_read < campaign.newest_guideline and (version := newest_guideline(campaign)) is not None:
         message = (
             "The guidelines have changed; please read them before you go on."
             if membership.guideline_read
@@ -117,7 +119,12 @@ def situation(membership: Membership, *, now: datetime, continue_after_target: b
     if qualification.asked_of(membership):
         result = qualification.score(membership)
         return say(
-            "qualification", "A short test first, explained as you go.", judged=result.judged, right=result.right, total=result.total
+            "qualification",
+            "A short test first, explained as you go.",
+            judged=result.judged,
+            right=result.right,
+            total=result.total,
+            needed=qualification.needed(campaign, result.total),
         )
     may_continue = campaign.continue_after_target
     if own.target is not None and own.judged >= own.target and not (continue_after_target and may_continue):
@@ -133,7 +140,7 @@ def when_nothing_is_free(membership: Membership, now: datetime) -> tuple[str, st
     Pairs that others hold may come back when their leases end, and those without a text when it is imported: somebody who has
     judged nothing yet waits for them, everybody else is done.
     """
-    pairs = Pair.objects.filter(campaign=membership.campaign_id, kind=Pair.Kind.NORMAL, counted__lt=F("needed"), held__gt=0)
+    pairs = kept_pairs(membership.campaign).filter(kind=Pair.Kind.NORMAL, counted__lt=F("needed"), held__gt=0)
     if membership.topic_ids:
         pairs = pairs.filter(topic_row__in=membership.topic_ids)
     judged = Judgement.objects.filter(membership=membership, current=True).values("pair_id")
@@ -158,31 +165,100 @@ def when_nothing_is_free(membership: Membership, now: datetime) -> tuple[str, st
     return "nothing_now", message, {"retry_after_s": RETRY_AFTER_S, "may_return": figures["n"], "next_return_at": figures["soonest"]}
 
 
-def live_leases(membership: Membership) -> list[Lease]:
-    """The annotator's live leases, oldest first, with everything the page shows."""
-    live = Lease.objects.filter(membership=membership, state=Lease.State.LIVE)
-    return list(live.select_related("pair__entry__topic", "pair__entry__document").order_by("served_at", "pk"))
+def n_live(membership: Membership, now: datetime) -> int:
+    """How many leases of the annotator live and have not expired."""
+    return Lease.objects.filter(membership=membership, state=Lease.State.LIVE, expires_at__gt=now).count()
 
 
-def pair_shown(pair: Pair, membership: Membership, *, skipped: bool = False) -> dict[str, Any]:
-    """A pair as the annotator sees it: never rank, score, run, the known grade or anybody else's label."""
-    campaign, entry = membership.campaign, pair.entry
+class PairText(NamedTuple):
+    """What an annotator sees of a pair, as it is stored. docno alone where the document has no stored text: then text is None."""
+
+    pair: int
+    topic: str
+    query: str
+    description: str
+    narrative: str
+    docno: str
+    title: str | None
+    text: str | None
+    fields: Any
+    n_words: int | None
+
+
+class InHand(NamedTuple):
+    """A live lease as the page needs it. left_in_topic: how many more pairs of this topic follow in the annotator's block, as it looks
+    now: until it is full, or no pair of the topic is free in the band. skipped: whether the pair was put aside before."""
+
+    order: int
+    token: uuid.UUID
+    served_at: datetime
+    expires_at: datetime
+    left_in_topic: int
+    skipped: bool
+    shown: PairText
+
+
+TEXTS = "q.id, t.topic_id, t.text, t.description, t.narrative, e.docno, d.title, d.text, d.fields, d.n_words"
+LOWEST = "%(highest)s - ((%(highest)s - q.priority) / %(band)s + 1) * %(band)s + 1"
+IN_HAND = f"""SELECT l.id, l.token, l.served_at, l.expires_at, l.why, q.topic_row,
+    EXISTS (SELECT 1 FROM annotation_skip s WHERE s.pair_id = q.id AND s.membership_id = %(me)s),
+    (SELECT COUNT(*) FROM (SELECT 1 FROM annotation_pair p WHERE {FREE} {NOT_SKIPPED} AND p.topic_row = q.topic_row
+      AND p.priority BETWEEN {LOWEST} AND {LOWEST} + %(band)s - 1 LIMIT %(most)s) f), {TEXTS}
+  FROM annotation_lease l JOIN annotation_pair q ON q.id = l.pair_id JOIN pooling_poolentry e ON e.id = q.entry_id
+    JOIN pooling_topic t ON t.id = e.topic_id LEFT JOIN pooling_document d ON d.id = e.document_id
+  WHERE l.membership_id = %(me)s AND l.state = 'live' ORDER BY l.id"""
+
+
+def in_hand(membership: Membership) -> list[InHand]:
+    """The annotator's live leases in the order of their claims, with everything the page shows."""
+    campaign = membership.campaign
+    values = {
+        "me": membership.pk,
+        "campaign": campaign.pk,
+        "highest": campaign.top_priority,
+        "band": campaign.band,
+        "most": campaign.block_length,
+    }
+    found: list[InHand] = []
+    later: Counter[int] = Counter()  # leases of each topic that come after
+    follow: Counter[int] = Counter()  # pairs of each topic that follow by the nearest of them, which may stand in a lower band
+    for order, token, served_at, expires_at, why, topic, skipped, n_free, *shown in reversed(rows_of(IN_HAND, values)):
+        place = (json.loads(why) if isinstance(why, str) else why).get("topic_in_a_row", 1)
+        following = n_free if topic == membership.current_topic_id else 0
+        left = max(0, min(campaign.block_length - place, max(following + later[topic], follow[topic])))
+        later[topic] += 1
+        follow[topic] = left + 1
+        text = PairText(*shown)
+        found.append(InHand(order, uuid.UUID(str(token)), as_moment(served_at), as_moment(expires_at), left, bool(skipped), text))
+    return found[::-1]
+
+
+def pair_text(pair: Pair) -> PairText:
+    entry = pair.entry
     topic, document = entry.topic, entry.document
-    text, n_words = (document.text, document.n_words) if document else ("", 0)
+    stored = (document.title, document.text, document.fields, document.n_words) if document else (None, None, None, None)
+    return PairText(pair.pk, topic.topic_id, topic.text, topic.description, topic.narrative, entry.docno, *stored)
+
+
+def pair_shown(pair: PairText, membership: Membership, *, skipped: bool = False) -> dict[str, Any]:
+    """A pair as the annotator sees it: never rank, score, run, the known grade or anybody else's label."""
+    campaign, text, n_words = membership.campaign, pair.text or "", pair.n_words or 0
     shown = display.shown_words(n_words, campaign.truncate_words)
+    fields = json.loads(pair.fields) if isinstance(pair.fields, str) else pair.fields
     return {
-        "pair": pair.pk,
-        "topic": {"id": topic.topic_id, "text": topic.text, "description": topic.description, "narrative": topic.narrative},
+        "pair": pair.pair,
+        "topic": {"id": pair.topic, "text": pair.query, "description": pair.description, "narrative": pair.narrative},
         "document": {
-            "id": entry.docno,
-            "title": document.title if document else "",
+            "id": pair.docno,
+            "title": pair.title or "",
             "text": text,
-            "fields": document.fields if document else {},
-            "missing": document is None,
+            "fields": fields or {},
+            "missing": pair.text is None,
             "n_words": n_words,
             "shown_words": shown,
+            "shown_end": display.shown_end(text, shown),
             "idle_limit_s": display.idle_limit_s(campaign.idle_seconds, n_words),
-            "rotation": display.rotation(text, membership.seed ^ pair.pk, words=shown) if campaign.rotate_text and text else 0,
+            "rotation": display.rotation(text, membership.seed ^ pair.pair, words=shown) if campaign.rotate_text and text else 0,
             "dir": "auto",
         },
         "skipped_before": skipped,
@@ -190,33 +266,35 @@ def pair_shown(pair: Pair, membership: Membership, *, skipped: bool = False) -> 
     }
 
 
-def leases_shown(leases: list[Lease], membership: Membership) -> list[dict[str, Any]]:
-    skipped = set(
-        Skip.objects.filter(membership=membership, pair__in=[lease.pair_id for lease in leases]).values_list("pair_id", flat=True)
-    )
+def leases_shown(leases: Sequence[InHand], membership: Membership) -> list[dict[str, Any]]:
+    """`order` rises with the claims: the page shows pairs by it, in whatever order its answers arrive."""
     return [
         {
             "lease": str(lease.token),
+            "order": lease.order,
             "served_at": lease.served_at,
             "expires_at": lease.expires_at,
-            **pair_shown(lease.pair, membership, skipped=lease.pair_id in skipped),
+            "left_in_topic": lease.left_in_topic,
+            **pair_shown(lease.shown, membership, skipped=lease.skipped),
         }
         for lease in leases
     ]
 
 
-def with_texts(lease_ids: list[int]) -> list[Lease]:
-    return list(
-        Lease.objects.filter(pk__in=lease_ids).select_related("pair__entry__topic", "pair__entry__document").order_by("served_at", "pk")
-    )
+def has_judged(membership: Membership) -> bool:
+    """Whether the annotator has a judgement that can be opened again: those of the qualification test cannot."""
+    own = Judgement.objects.filter(membership=membership).exclude(pair__kind=Pair.Kind.QUALIFICATION)
+    return membership.n_counted > 0 or own.exists()
 
 
-def history(membership: Membership, *, limit: int, before: int | None) -> list[dict[str, Any]]:
+def history(membership: Membership, *, limit: int, before: int | None, topic: str = "") -> list[dict[str, Any]]:
     """The annotator's own judgements, the latest judged pair first; a revision does not move its pair.
 
-    before: any judgement id of the pair after which to go on.
+    before: any judgement id of the pair after which to go on. topic: id of the only topic whose pairs are told; empty: of all.
     """
     firsts = Judgement.objects.filter(membership=membership, revision=1)
+    if topic:
+        firsts = firsts.filter(pair__entry__topic__topic_id=topic)
     if before is not None:
         pair_of = Judgement.objects.filter(pk=before, membership=membership).values_list("pair_id", flat=True).first()
         firsts = firsts.filter(pk__lt=firsts.filter(pair=pair_of).values("pk")[:1])
@@ -243,6 +321,7 @@ def judgement_shown(revisions: list[Judgement]) -> dict[str, Any]:
         "spans": current.spans,
         "judged_at": current.judged_at,
         "standing": current.standing,
+        "practice": current.pair.kind == Pair.Kind.QUALIFICATION,
         "may_revise": current.pair.kind != Pair.Kind.QUALIFICATION,
         "revisions": [{"grade": row.grade, "cannot_reason": row.cannot_reason, "judged_at": row.judged_at} for row in revisions],
     }
@@ -281,7 +360,7 @@ def audit_invariants(campaign: Campaign) -> list[str]:
             continue
         if pair.counted > pair.needed:
             found.append(f"{pair}: {pair.counted} counted of {pair.needed} needed")
-        if not pair.unjudgeable and pair.needed != max(n, pair.counted):
+        if not pair.unjudgeable and not pair.removed and pair.needed != max(n, pair.counted):
             found.append(f"{pair}: needs {pair.needed}, the campaign says {n}")
         if pair.started != (pair.counted + pair.held > 0):
             found.append(f"{pair}: started is {pair.started} with {pair.counted} counted and {pair.held} held")

@@ -1,11 +1,26 @@
-"""Pairs that wait for something before anybody can judge them."""
+"""Which pairs of a campaign are spoken of, and which of them wait for something before anybody can judge them."""
 
 from __future__ import annotations
+
+from django.db.models import QuerySet, Sum
 
 from annotation.models import Campaign, Pair
 
 
+def kept_pairs(campaign: Campaign) -> QuerySet[Pair]:
+    """The pairs whose topics are kept: all that is served, labelled, counted, shown and published. What was judged of the others stays
+    stored, and is back when its topic is."""
+    return Pair.objects.filter(campaign=campaign, removed=False)
+
+
 def held_back(campaign: Campaign, topics: list[int] | None = None) -> int:
     """How many pairs still need judgements but have no stored text, so that nobody is served them. topics: of these rows only."""
-    pairs = Pair.objects.filter(campaign=campaign, without_text=True, open_slots__gt=0)
+    pairs = kept_pairs(campaign).filter(without_text=True, open_slots__gt=0)
     return (pairs.filter(topic_row__in=topics) if topics else pairs).count()
+
+
+def missing_judgements(campaign: Campaign) -> int:
+    """How many judgements ordinary pairs still need, those on somebody's screen among them."""
+    pairs = kept_pairs(campaign).filter(kind=Pair.Kind.NORMAL, unjudgeable=False)
+    sums = pairs.aggregate(open=Sum("open_slots"), held=Sum("held"))
+    return (sums["open"] or 0) + (sums["held"] or 0)

@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Q
 from django.utils import timezone
 
 from annotation.models import Campaign, Membership
+from annotation.selectors import qualification
 
 
 @dataclass(frozen=True)
 class MyCampaign:
-    """One card of the home page. `share` is judged / target, at most 1; None without a target."""
+    """One card of the home page. `judged` and `target` are those of the judging page: the membership's own count (without practice and
+    too fast answers) and goal. `share` is judged / target, at most 1; None without a target."""
 
     membership: Membership
     campaign: Campaign
@@ -39,14 +40,25 @@ class MyCampaign:
         return self.campaign.state == Campaign.State.OPEN and not self.overdue and self.membership.standing == Membership.Standing.ACTIVE
 
 
-def my_campaigns(user: User) -> tuple[list[MyCampaign], list[Membership]]:
-    """-> (campaigns to judge in, the open and nearest deadline first; memberships as manager, the newest first)."""
-    judged = Count("judgements", filter=Q(judgements__current=True))
-    memberships = user.memberships.select_related("campaign", "campaign__collection").annotate(n_judged=judged)
+@dataclass(frozen=True)
+class Managed:
+    """A campaign that the person manages. waiting: who failed its qualification and waits for a manager."""
+
+    membership: Membership
+    campaign: Campaign
+    waiting: list[Membership]
+
+
+def my_campaigns(user: User) -> tuple[list[MyCampaign], list[Managed]]:
+    """-> (campaigns to judge in, the open and nearest deadline first; those managed, the newest first)."""
+    memberships = user.memberships.select_related("campaign", "campaign__collection")
     judging = [
-        MyCampaign(m, m.campaign, m.n_judged, m.target or m.campaign.target_per_annotator or None, m.campaign.deadline)
+        MyCampaign(m, m.campaign, m.n_counted, m.goal, m.campaign.deadline)
         for m in memberships.filter(role=Membership.Role.ANNOTATOR).exclude(campaign__state=Campaign.State.DRAFT)
     ]
     judging.sort(key=lambda card: (not card.may_judge, card.deadline is None, card.deadline or timezone.now(), card.campaign.name))
-    managing: list[Membership] = list(memberships.filter(role=Membership.Role.MANAGER).order_by("-campaign__created_at"))
-    return judging, managing
+    own = list(memberships.filter(role=Membership.Role.MANAGER).order_by("-campaign__created_at"))
+    waiting: dict[int, list[Membership]] = {}
+    for member in qualification.waiting().filter(campaign__in=[m.campaign_id for m in own]) if own else []:
+        waiting.setdefault(member.campaign_id, []).append(member)
+    return judging, [Managed(m, m.campaign, waiting.get(m.campaign_id, [])) for m in own]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
-from django.db.models import Count, F, Q
+from django.db.models import Count, F, Q, QuerySet
 
 from annotation.models import Campaign, Judgement, Membership, Pair
+from annotation.selectors.pairs import kept_pairs
 
 BATCH = 500
+FAILED = "The qualification was not passed. The campaign's manager can let you try again or let you in."
+THIS_TRY = Q(pk__gt=F("membership__qualification_after"))
+"""Of answers to qualification pairs: those since the manager last let the annotator try again."""
 
 
 class Score(NamedTuple):
@@ -28,31 +33,61 @@ def asked_of(membership: Membership) -> bool:
     campaign = membership.campaign
     if not campaign.qualification_pass or membership.qualified_at is not None:
         return False
-    return Pair.objects.filter(campaign=campaign, kind=Pair.Kind.QUALIFICATION).exists()
+    return kept_pairs(campaign).filter(kind=Pair.Kind.QUALIFICATION).exists()
 
 
-def feedback(pair: Pair, grade: int | None) -> dict[str, object]:
-    """{right, gold_grade, explanation}; shown for qualification pairs only."""
-    return {"right": grade is not None and grade == pair.gold_grade, "gold_grade": pair.gold_grade, "explanation": pair.gold_explanation}
+def feedback(pair: Pair, grade: int | None, membership: Membership) -> dict[str, object]:
+    """{right, grade, gold_grade, explanation} of an answer, and {judged, n_right, total, needed, passed} of the test so far; shown for
+    qualification pairs only. `membership` with its campaign; passed: None while pairs are left."""
+    result = score(membership)
+    return {
+        "right": grade is not None and grade == pair.gold_grade,
+        "grade": grade,
+        "gold_grade": pair.gold_grade,
+        "explanation": pair.gold_explanation,
+        "judged": result.judged,
+        "n_right": result.right,
+        "total": result.total,
+        "needed": needed(membership.campaign, result.total),
+        "passed": passed(membership.campaign, result),
+    }
+
+
+def needed(campaign: Campaign, total: int) -> int:
+    """How many of `total` right answers let one pass."""
+    return math.ceil(campaign.qualification_pass * total - 1e-9)
+
+
+def passed(campaign: Campaign, result: Score) -> bool | None:
+    """None while pairs are left."""
+    return result.right >= needed(campaign, result.total) if result.judged >= result.total else None
 
 
 def score(membership: Membership) -> Score:
     """How many qualification pairs the annotator got right, of those with a text; cannot judge is not right."""
-    pairs = Pair.objects.filter(campaign=membership.campaign_id, kind=Pair.Kind.QUALIFICATION, without_text=False)
-    own = Judgement.objects.filter(pair__in=pairs, membership=membership, current=True)
+    pairs = kept_pairs(membership.campaign).filter(kind=Pair.Kind.QUALIFICATION, without_text=False)
+    own = Judgement.objects.filter(THIS_TRY, pair__in=pairs, membership=membership, current=True)
     counts = own.aggregate(judged=Count("pk"), right=Count("pk", filter=Q(grade=F("pair__gold_grade"))))
     return Score(counts["right"], counts["judged"], pairs.count())
+
+
+def waiting() -> QuerySet[Membership]:
+    """Annotators of running campaigns who failed the qualification and wait for a manager."""
+    running = (Campaign.State.OPEN, Campaign.State.PAUSED)
+    found = Membership.objects.filter(standing=Membership.Standing.PAUSED, standing_reason=FAILED, qualified_at=None)
+    return found.filter(campaign__state__in=running).select_related("campaign").order_by("pseudonym")
 
 
 def known_scores(campaign: Campaign) -> dict[int, dict[str, Score]]:
     """For each annotator's membership id: `qualification` and `gold`, how many were right of those judged."""
     kinds = (Pair.Kind.QUALIFICATION, Pair.Kind.GOLD)
-    pairs = dict(campaign.pairs.exclude(kind=Pair.Kind.NORMAL).filter(kind__in=kinds).values_list("pk", "kind"))
+    pairs = dict(kept_pairs(campaign).exclude(kind=Pair.Kind.NORMAL).filter(kind__in=kinds).values_list("pk", "kind"))
     known = {kind: sum(its == kind for its in pairs.values()) for kind in kinds}
     ids = sorted(pairs)
     found: dict[tuple[int, str], list[int]] = {}
     for start in range(0, len(ids), BATCH):  # by the pairs, which are few, not by all judgements
         rows = Judgement.objects.filter(pair_id__in=ids[start : start + BATCH], current=True).exclude(standing=Judgement.Standing.TOO_FAST)
+        rows = rows.filter(THIS_TRY | ~Q(pair__kind=Pair.Kind.QUALIFICATION))
         counts = rows.values_list("membership_id", "pair__kind").annotate(judged=Count("pk"), right=Count("pk", filter=Q(grade=F("pair__gold_grade"))))
         for member, kind, judged, right in counts.order_by():
             sums = found.setdefault((member, kind), [0, 0])

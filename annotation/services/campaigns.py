@@ -12,7 +12,11 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from annotation.core import scale as scales
+from annotation.core.audit_actions import AuditAction
+from annotation.core.judges import JudgeKind
 from annotation.models import Campaign, GuidelineVersion, Lease, Membership
+from annotation.selectors.drafts import contradictions
+from annotation.selectors.pairs import kept_pairs
 from annotation.services import pairs, people, slots
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
@@ -28,6 +32,7 @@ __all__ = [
     "pause",
     "resume",
     "save_guideline",
+    "save_scale",
     "set_kind",
     "set_pool",
     "take_settings",
@@ -36,7 +41,7 @@ __all__ = [
 
 SETTINGS = {
     "name", "description", "scale", "threshold", "judgements_per_pair", "target_per_annotator", "daily_limit", "continue_after_target",
-    "deadline", "grace_minutes", "closing_hours", "min_active_seconds", "idle_seconds", "lease_minutes", "lease_window", "block_length",
+    "deadline", "grace_minutes", "closing_hours", "min_active_seconds", "idle_seconds", "lease_minutes", "lease_window", "block_length", "band",
     "expected_seconds", "truncate_words", "spans", "spans_from", "rotate_text", "gold_every", "min_common", "min_partners",
     "consent_text", "thanks_text", "completion_code", "completion_url", "qualification_pass",
 }  # fmt: skip
@@ -50,7 +55,7 @@ def create_campaign(
     collection: Collection,
     actor: User | None,
     slug: str = "",
-    simulated: bool = False,
+    judge_kind: str = JudgeKind.PERSON,
     seed: int | None = None,
     **settings: Any,
 ) -> Campaign:
@@ -59,7 +64,7 @@ def create_campaign(
         name=name,
         collection=collection,
         created_by=actor,
-        simulated=simulated,
+        judge_kind=judge_kind,
         seed=secrets.randbelow(2**31) if seed is None else seed,
     )
     _assign(campaign, settings)
@@ -72,7 +77,7 @@ def create_campaign(
                 campaign.save(force_insert=True)
                 if actor is not None:
                     people.add_member(campaign=campaign, user=actor, role=Membership.Role.MANAGER)
-                record(campaign, actor, "made the campaign", campaign.name, settings=sorted(settings))
+                record(campaign, actor, AuditAction.MADE_THE_CAMPAIGN, campaign.name, settings=sorted(settings))
             return campaign
         except IntegrityError:
             campaign.pk = None
@@ -109,13 +114,30 @@ def update_campaign(campaign: Campaign, *, actor: User | None, **settings: Any) 
         record(
             campaign,
             actor,
-            "changed settings",
+            AuditAction.CHANGED_SETTINGS,
             ", ".join(sorted(changed)),
             changes={k: [_plain(v) for v in both] for k, both in changed.items()},
         )
     if "judgements_per_pair" in changed:
         pairs.renew_slots(campaign)
     return campaign
+
+
+def save_scale(campaign: Campaign, scale: list[dict[str, Any]], *, actor: User | None) -> list[str]:
+    """Another scale. Of a draft what the rules say of grades follows where the scale has become too short. -> what has followed"""
+    followed: dict[str, Any] = {}
+    says = []
+    if campaign.state == Campaign.State.DRAFT and len(scale) >= scales.LEAST:
+        top, name = int(scale[-1]["value"]), str(scale[-1]["name"])
+        if campaign.threshold > top:
+            followed["threshold"] = top
+            says.append(f"The lowest relevant grade is {name} now; it was grade {campaign.threshold}, which the scale has no more (Rules).")
+        if campaign.spans_from > top:
+            followed["spans_from"] = top
+            if campaign.spans == Campaign.Spans.REQUIRED:
+                says.append(f"Passages are required from {name} up now (Rules).")
+    update_campaign(campaign, actor=actor, scale=scale, **followed)
+    return says
 
 
 def _plain(value: Any) -> Any:
@@ -136,6 +158,8 @@ def _check(campaign: Campaign) -> None:
         found.append("Give the campaign a name.")
     if campaign.judgements_per_pair < 1:
         found.append("A pair needs at least one judgement.")
+    if campaign.block_length < 1 or campaign.band < 1:
+        found.append("A block is at least one pair long, and a band at least one priority wide.")
     if campaign.lease_minutes < 1:
         found.append("A lease lasts at least one minute.")
     if not 0 <= campaign.qualification_pass <= 1:
@@ -154,14 +178,14 @@ def _check_against_judgements(campaign: Campaign, before: dict[str, Any]) -> Non
         return
     given = campaign.pairs.filter(judgements__grade__isnull=False).values_list("judgements__grade", flat=True).distinct()
     grades = {int(grade) for grade in given if grade is not None}
-    lost = grades - set(scales.values(campaign.scale))
+    lost = grades - set(campaign.grades.values)
     if lost:
         raise CampaignError(f"Grade {min(lost)} has been given in this campaign, so it has to stay in the scale.")
     if grades and changed & FIXED_BY_JUDGEMENTS:
         raise CampaignError("There are judgements already; whether texts are rotated cannot be changed any more.")
 
 
-def _move(campaign: Campaign, actor: User | None, *, source: set[Campaign.State], to: str, action: str, **changes: Any) -> Campaign:
+def _move(campaign: Campaign, actor: User | None, *, source: set[Campaign.State], to: str, action: AuditAction, **changes: Any) -> Campaign:
     """Change the state by compare-and-set, so that of two managers at once one is told."""
     with transaction.atomic():
         moved = Campaign.objects.filter(pk=campaign.pk, state__in=source).update(state=to, **changes)
@@ -176,33 +200,36 @@ def _move(campaign: Campaign, actor: User | None, *, source: set[Campaign.State]
 def open_campaign(campaign: Campaign, *, actor: User | None = None) -> Campaign:
     """Let annotators judge. Needs pairs, a text for one of them at least, and a deadline that is not over.
 
-    Pairs without a text are held back until it is imported. A closed campaign can be opened again.
+    Pairs without a text are held back until it is imported. A draft that contradicts itself is not opened. A closed campaign can be
+    opened again.
     """
-    if not campaign.pairs.exists():
+    if not kept_pairs(campaign).exists():
         raise CampaignError("The campaign has no pairs yet: choose a pool first.")
-    if not campaign.pairs.filter(without_text=False).exists():
+    if not kept_pairs(campaign).filter(without_text=False).exists():
         raise CampaignError("None of the pairs has the text of its document, so nobody could judge: import the documents first.")
     if campaign.deadline is not None and campaign.deadline <= timezone.now():
         raise CampaignError("The deadline is over: set a later one first.")
+    if campaign.state == Campaign.State.DRAFT and (found := contradictions(campaign)):
+        raise CampaignError(" ".join(one.says for one in found))
     opened = campaign.opened_at or timezone.now()
     source = {Campaign.State.DRAFT, Campaign.State.CLOSED}
-    return _move(campaign, actor, source=source, to=Campaign.State.OPEN, action="opened", opened_at=opened, closed_at=None)
+    return _move(campaign, actor, source=source, to=Campaign.State.OPEN, action=AuditAction.OPENED, opened_at=opened, closed_at=None)
 
 
 def pause(campaign: Campaign, *, reason: str = "", actor: User | None = None) -> Campaign:
     """No new pairs are served; answers for those already on somebody's screen are still taken."""
-    return _move(campaign, actor, source={Campaign.State.OPEN}, to=Campaign.State.PAUSED, action="paused", paused_reason=reason)
+    return _move(campaign, actor, source={Campaign.State.OPEN}, to=Campaign.State.PAUSED, action=AuditAction.PAUSED, paused_reason=reason)
 
 
 def resume(campaign: Campaign, *, actor: User | None = None) -> Campaign:
-    return _move(campaign, actor, source={Campaign.State.PAUSED}, to=Campaign.State.OPEN, action="resumed", paused_reason="")
+    return _move(campaign, actor, source={Campaign.State.PAUSED}, to=Campaign.State.OPEN, action=AuditAction.RESUMED, paused_reason="")
 
 
 def close(campaign: Campaign, *, actor: User | None = None) -> Campaign:
     """End the judging. Leases are given back; answers given before, and still on their way, are taken within the grace."""
     now = timezone.now()
     source = {Campaign.State.OPEN, Campaign.State.PAUSED}
-    _move(campaign, actor, source=source, to=Campaign.State.CLOSED, action="closed", closed_at=now)
+    _move(campaign, actor, source=source, to=Campaign.State.CLOSED, action=AuditAction.CLOSED, closed_at=now)
 
     def give_back() -> None:
         rows = Lease.objects.select_for_update().filter(membership__campaign=campaign, state=Lease.State.LIVE)
@@ -222,7 +249,9 @@ def save_guideline(campaign: Campaign, text: str, *, note: str = "", actor: User
         try:
             with transaction.atomic():
                 version = GuidelineVersion.objects.create(campaign=campaign, number=number, text=text, note=note, created_by=actor)
-                record(campaign, actor, "wrote guidelines", f"version {number}", note=note)
+                Campaign.objects.filter(pk=campaign.pk).update(newest_guideline=number)
+                campaign.newest_guideline = number
+                record(campaign, actor, AuditAction.WROTE_GUIDELINES, f"version {number}", note=note)
                 return version
         except IntegrityError:
             continue  # somebody else saved at the same moment

@@ -15,27 +15,33 @@ Judgements of gold and everyone pairs are counted without limit; those of qualif
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError
-from django.db.models import F
 from django.utils import timezone
 
-from annotation.core import scale as scales
 from annotation.core import timing
+from annotation.core.audit_actions import AuditAction
 from annotation.core.display import merged_spans
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair, Skip
 from annotation.selectors import qualification as known_pairs
+from annotation.selectors.judging import judged_today
 from annotation.services import qualification, slots
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError, Refused
+from annotation.services.openings import OF_JUDGEMENT, OF_LEASE, Opening, open_pair
+from annotation.services.statements import in_one_trip, insertion, stored, stored_value
+from annotation.services.statements import moment as moment_of
 
 __all__ = ["Answer", "Outcome", "Refused", "adjudicate", "revise", "skip", "submit"]
 
 REASONS = ("query", "document", "language", "expertise", "other")
 Standing = Judgement.Standing
+END_LEASE = """UPDATE annotation_lease SET state = 'submitted', ended_at = %(now)s
+  WHERE pair_id = %(pair)s AND membership_id = %(me)s AND state = 'live' RETURNING id"""
 
 
 @dataclass(frozen=True)
@@ -67,58 +73,30 @@ class Outcome:
 def submit(membership: Membership, *, lease: uuid.UUID, key: uuid.UUID, answer: Answer, now: datetime | None = None) -> Outcome:
     """Take one judgement for one lease. The same key again returns the same judgement and changes nothing.
 
-    Raises Refused: 400 for an answer that does not fit the campaign, 404 for an unknown lease, 409 where the annotator has judged
-    the pair already or the campaign takes no more judgements.
+    A pair that the annotator has judged already (two devices may hold one lease) gets a new version: no work done is refused, unless
+    the other judgement was made later.
+
+    `membership` is left as it is in the database then, its campaign, too. Raises Refused: 400 for an answer that does not fit the
+    campaign, 404 for an unknown lease, 409 where the annotator has judged the pair since or the campaign takes no more judgements.
     """
     now = now or timezone.now()
 
     def work() -> Outcome:
-        member = _locked(membership)
-        known = _known(member, key)
-        if known is not None:
-            return known
-        pair_id = Lease.objects.filter(token=lease, membership=member).values_list("pair_id", flat=True).first()
-        if pair_id is None:
+        opening = open_pair(membership, key, OF_LEASE, stored_value(Lease, "token", lease))
+        if opening.known is not None:
+            return _known(opening.known)
+        served = next((own for own in opening.leases if own.token == lease), None)
+        if served is None:
             raise Refused("lease_unknown", "This pair was not given to you by this campaign.", 404)
-        own_leases = _own_leases(member, pair_id)
-        served = next(own for own in own_leases if own.token == lease)
-        pair = slots.locked([pair_id])[pair_id]
-        n = slots.per_pair(pair.campaign_id)
-        if Judgement.objects.filter(pair=pair, membership=member, current=True).exists():
-            raise Refused("already_judged", "You have judged this pair already; change it in your history.", 409)
-        spans = _checked(answer, member.campaign, pair)
-        moment = timing.judged_at(
-            client_judged_at=answer.judged_at, client_sent_at=answer.sent_at, received_at=now, served_at=served.served_at
-        )
-        after_deadline = _in_time(member.campaign, moment, now)
+        old = None
+        if opening.judged is not None:
+            old = Judgement.objects.get(pk=opening.judged)
+            if not qualification.is_of_an_earlier_try(opening.member, opening.pair, opening.judged):
+                return _judged_elsewhere(opening, old, answer, key=key, since=served.served_at, now=now)
         late = served.state != Lease.State.LIVE or served.expires_at <= now
-        had_slot = _end_live(own_leases, pair, now)
-        times = _times(answer, member, None if member.simulated else _ms(now - served.served_at))
-        standing = _standing(member, pair, answer.grade, times, n=n, has_slot=had_slot)
-        judgement = Judgement(
-            key=key,
-            pair=pair,
-            membership=member,
-            lease=served,
-            late=late,
-            after_deadline=after_deadline,
-            served_at=served.served_at,
-            judged_at=moment,
-            standing=standing,
-        )
-        _fill(judgement, answer, spans, times)
-        judgement.save(force_insert=True)
-        if standing == Standing.COUNTED:
-            pair.counted += 1
-        if standing == Standing.CANNOT:
-            slots.recount_unjudgeable(pair, n)
-        slots.save(pair, n)
-        Skip.objects.filter(pair=pair, membership=member).delete()
-        _note_progress(member, pair, standing, now)
-        feedback = known_pairs.feedback(pair, answer.grade) if pair.kind == Pair.Kind.QUALIFICATION else None
-        if feedback is not None:
-            qualification.settle(member, now)
-        return Outcome(judgement, message(judgement, pair), feedback)
+        revision = old.revision + 1 if old is not None else 1
+        judgement = Judgement(key=key, lease=served, late=late, served_at=served.served_at, revision=revision)
+        return _take(opening, judgement, answer, since=served.served_at, now=now, old=old)
 
     return _once(work, membership, key)
 
@@ -131,62 +109,97 @@ def revise(membership: Membership, judgement_id: int, *, key: uuid.UUID, answer:
     now = now or timezone.now()
 
     def work() -> Outcome:
-        member = _locked(membership)
-        known = _known(member, key)
-        if known is not None:
-            return known
-        named = Judgement.objects.filter(pk=judgement_id, membership=member).values_list("pair_id", flat=True).first()
-        if named is None:
+        opening = open_pair(membership, key, OF_JUDGEMENT, judgement_id)
+        if opening.known is not None:
+            return _known(opening.known)
+        if opening.judged is None:
             raise Refused("judgement_unknown", "There is no such judgement of yours.", 404)
-        if member.standing == Membership.Standing.EXCLUDED:
-            raise Refused("excluded", "You no longer take part in this campaign.", 403)
-        own_leases = _own_leases(member, named)
-        pair = slots.locked([named])[named]
-        n = slots.per_pair(pair.campaign_id)
-        if pair.kind == Pair.Kind.QUALIFICATION:
-            raise Refused("qualification_final", "Answers to qualification pairs cannot be changed, for their solution was shown.", 409)
-        old = Judgement.objects.get(pair=pair, membership=member, current=True)
-        spans = _checked(answer, member.campaign, pair)
-        moment = timing.judged_at(
-            client_judged_at=answer.judged_at, client_sent_at=answer.sent_at, received_at=now, served_at=old.judged_at
-        )
-        after_deadline = _in_time(member.campaign, moment, now)
-        had_slot = _end_live(own_leases, pair, now)
-        opening = _times(answer, member, None if member.simulated else max(0, _ms(now - old.received_at)))
-        earlier = timing.Times(old.active_ms, old.idle_ms, old.hidden_ms, old.wall_ms, old.server_ms)
-        times = timing.added(earlier, opening)
-        pair.counted -= old.standing == Standing.COUNTED
-        Judgement.objects.filter(pk=old.pk).update(current=False)
-        if old.standing == Standing.CANNOT:
-            slots.recount_unjudgeable(pair, n)
-        if old.standing == Standing.EXTRA and answer.grade is not None:
-            standing = Standing.EXTRA
-        else:
-            standing = _standing(member, pair, answer.grade, times, n=n, has_slot=had_slot, was_counted=old.standing == Standing.COUNTED)
-        pair.counted += standing == Standing.COUNTED
-        judgement = Judgement(
-            key=key,
-            pair=pair,
-            membership=member,
-            lease_id=old.lease_id,
-            revision=old.revision + 1,
-            late=old.late,
-            after_deadline=after_deadline,
-            served_at=old.served_at,
-            judged_at=moment,
-            standing=standing,
-        )
-        _fill(judgement, answer, spans, times)
-        judgement.save(force_insert=True)
-        if standing == Standing.CANNOT:
-            slots.recount_unjudgeable(pair, n)
-        slots.save(pair, n)
-        worth = int(standing != Standing.TOO_FAST) - int(old.standing != Standing.TOO_FAST)
-        if worth:
-            Membership.objects.filter(pk=member.pk).update(n_counted=F("n_counted") + worth)
-        return Outcome(judgement, message(judgement, pair))
+        return _new_version(opening, Judgement.objects.get(pk=opening.judged), answer, key=key, now=now)
 
     return _once(work, membership, key)
+
+
+def _new_version(opening: Opening, old: Judgement, answer: Answer, *, key: uuid.UUID, now: datetime, since: datetime | None = None) -> Outcome:
+    """Add a version to `old`. since: when this opening began, where that was not after `old`."""
+    if opening.member.standing == Membership.Standing.EXCLUDED:
+        raise Refused("excluded", "You no longer take part in this campaign.", 403)
+    if opening.pair.kind == Pair.Kind.QUALIFICATION:
+        raise Refused("qualification_final", "Answers to qualification pairs cannot be changed, for their solution was shown.", 409)
+    judgement = Judgement(key=key, lease_id=old.lease_id, revision=old.revision + 1, late=old.late, served_at=old.served_at)
+    return _take(opening, judgement, answer, since=since or old.received_at, now=now, old=old)
+
+
+def _judged_elsewhere(opening: Opening, old: Judgement, answer: Answer, *, key: uuid.UUID, since: datetime, now: datetime) -> Outcome:
+    """The same lease was judged on another device: a new version of `old`, unless this answer was given first."""
+    sent_at = answer.sent_at
+    if timing.judged_at(client_judged_at=answer.judged_at, client_sent_at=sent_at, received_at=now, served_at=since) < old.judged_at:
+        raise Refused("already_judged", "You have judged this document since, on another device or in another tab; that one stays.", 409)
+    outcome = _new_version(opening, old, answer, key=key, now=now, since=since)
+    return replace(outcome, message=f"{outcome.message} You had judged it already, on another device; the last version counts.")
+
+
+def _take(
+    opening: Opening, judgement: Judgement, answer: Answer, *, since: datetime, now: datetime, old: Judgement | None = None
+) -> Outcome:
+    """Decide what the judgement is worth, store it, and count. since: when this opening of the pair began by the server's clock;
+    old: the revision before this one."""
+    member, pair = opening.member, opening.pair
+    campaign = member.campaign
+    n = campaign.judgements_per_pair
+    spans = _checked(answer, campaign, pair)
+    moment = timing.judged_at(
+        client_judged_at=answer.judged_at,
+        client_sent_at=answer.sent_at,
+        received_at=now,
+        served_at=judgement.served_at if old is None else old.judged_at,
+    )
+    judgement.after_deadline = _in_time(campaign, moment, now)
+    times = _times(answer, member, timing.passed_ms(since, now) if member.is_person else None)
+    had_slot = _end_live(opening.leases, pair)
+    if old is not None:
+        times = timing.added(timing.Times(old.active_ms, old.idle_ms, old.hidden_ms, old.wall_ms, old.server_ms), times)
+        pair.counted -= old.standing == Standing.COUNTED
+        Judgement.objects.filter(pk=old.pk).update(current=False)
+    if old is not None and old.standing == Standing.CANNOT:
+        slots.recount_unjudgeable(pair, n)
+    if old is not None and old.standing == Standing.EXTRA and answer.grade is not None:
+        standing = Standing.EXTRA
+    else:
+        was_counted = old is not None and old.standing == Standing.COUNTED
+        standing = _standing(member, pair, answer.grade, times, n=n, has_slot=had_slot, was_counted=was_counted)
+    judgement.pair, judgement.membership, judgement.standing, judgement.judged_at = pair, member, standing, moment
+    _fill(judgement, answer, spans, times)
+    pair.counted += standing == Standing.COUNTED
+    if standing == Standing.CANNOT:
+        slots.recount_unjudgeable(pair, n, one_more=answer.cannot_reason in slots.REASONS_IN_THE_PAIR)
+    slots.settle(pair, n)
+    _store(opening, judgement, _progress(member, judgement, old, now), now)
+    feedback = None
+    if pair.kind == Pair.Kind.QUALIFICATION:
+        feedback = known_pairs.feedback(pair, answer.grade, member)
+        qualification.settle(member, now)
+    return Outcome(judgement, message(judgement, pair), feedback)
+
+
+def _store(opening: Opening, judgement: Judgement, progress: dict[str, Any], now: datetime) -> None:
+    """The judgement, the end of the lease, the pair's and the annotator's counters: in one trip to the database."""
+    member, pair = opening.member, opening.pair
+    insert, values = insertion(judgement)
+    values |= {"me": member.pk, "pair": pair.pk, "now": moment_of(now)}
+    values |= {f"pair_{name}": getattr(pair, name) for name in slots.COUNTERS}
+    values |= {f"own_{name}": moment_of(value) if isinstance(value, datetime) else value for name, value in progress.items()}
+    changes = [
+        insert,
+        f"UPDATE annotation_pair SET {', '.join(f'{name} = %(pair_{name})s' for name in slots.COUNTERS)} WHERE id = %(pair)s RETURNING id",
+        f"UPDATE annotation_membership SET {', '.join(f'{name} = %(own_{name})s' for name in progress)} WHERE id = %(me)s RETURNING id",
+    ]
+    if any(lease.state == Lease.State.LIVE for lease in opening.leases):
+        changes.append(END_LEASE)
+    if opening.skipped:
+        changes.append("DELETE FROM annotation_skip WHERE pair_id = %(pair)s AND membership_id = %(me)s RETURNING id")
+    stored(judgement, in_one_trip(changes, values)[0])
+    for name, value in progress.items():
+        setattr(member, name, value)
 
 
 def skip(membership: Membership, *, lease: uuid.UUID, now: datetime | None = None) -> None:
@@ -208,7 +221,7 @@ def skip(membership: Membership, *, lease: uuid.UUID, now: datetime | None = Non
 def adjudicate(pair: Pair, grade: int | None, *, reason: str, actor: User | None, now: datetime | None = None) -> Pair:
     """The manager's own label, which overrides the aggregated one; None takes it back. Judgements are not touched."""
     campaign = pair.campaign
-    if grade is not None and grade not in scales.values(campaign.scale):
+    if grade is not None and grade not in campaign.grades.values:
         raise CampaignError("The grade must be one of the scale.")
 
     def work() -> Pair:
@@ -219,7 +232,7 @@ def adjudicate(pair: Pair, grade: int | None, *, reason: str, actor: User | None
         row.adjudicated_at = (now or timezone.now()) if grade is not None else None
         row.adjudicated_reason = reason if grade is not None else ""
         row.save(update_fields=["adjudicated_grade", "adjudicated_by", "adjudicated_at", "adjudicated_reason"])
-        action = "adjudicated" if grade is not None else "withdrew an adjudication"
+        action = AuditAction.ADJUDICATED if grade is not None else AuditAction.WITHDREW_AN_ADJUDICATION
         record(campaign, actor, action, str(row.entry), pair=row.pk, before=before, grade=grade, reason=reason)
         return row
 
@@ -250,33 +263,22 @@ def _once(work: slots.Callable[[], Outcome], membership: Membership, key: uuid.U
     try:
         return slots.retrying(work)
     except IntegrityError:
-        known = _known(membership, key)
+        known = Judgement.objects.filter(membership=membership, key=key).values_list("pk", flat=True).first()
         if known is None:
             raise
-        return known
+        return _known(known)
 
 
-def _known(member: Membership, key: uuid.UUID) -> Outcome | None:
-    number = Judgement.objects.filter(membership=member, key=key).values_list("pk", flat=True).first()
-    if number is None:
-        return None
-    judgement = Judgement.objects.select_related("pair").get(pk=number)
+def _known(number: int) -> Outcome:
+    """The outcome of a judgement that is stored already."""
+    judgement = Judgement.objects.select_related("pair", "membership__campaign").get(pk=number)
     is_test = judgement.pair.kind == Pair.Kind.QUALIFICATION
-    return Outcome(
-        judgement, message(judgement, judgement.pair), known_pairs.feedback(judgement.pair, judgement.grade) if is_test else None
-    )
-
-
-def _locked(membership: Membership) -> Membership:
-    return Membership.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=membership.pk)
-
-
-def _ms(span: timedelta) -> int:
-    return round(span.total_seconds() * 1000)
+    feedback = known_pairs.feedback(judgement.pair, judgement.grade, judgement.membership) if is_test else None
+    return Outcome(judgement, message(judgement, judgement.pair), feedback)
 
 
 def _times(answer: Answer, member: Membership, server_ms: int | None) -> timing.Times:
-    """A simulated annotator's times are drawn, not lived through: the server's clock does not bound them."""
+    """server_ms: None for a simulated annotator, whose times are drawn and not lived through: the server's clock does not bound them."""
     return timing.bounded(
         active_ms=answer.active_ms, idle_ms=answer.idle_ms, hidden_ms=answer.hidden_ms, wall_ms=answer.wall_ms, server_ms=server_ms
     )
@@ -289,7 +291,7 @@ def _checked(answer: Answer, campaign: Campaign, pair: Pair) -> list[list[int]]:
             raise Refused("reason_missing", "Say why it cannot be judged.")
     elif answer.cannot_reason:
         raise Refused("grade_and_reason", "Either a grade or a reason why it cannot be judged, not both.")
-    elif answer.grade not in scales.values(campaign.scale):
+    elif answer.grade not in campaign.grades.values:
         raise Refused("grade_unknown", f"{answer.grade} is not a grade of this campaign.")
     spans: list[list[int]] = []
     if answer.spans:
@@ -322,23 +324,16 @@ def _in_time(campaign: Campaign, moment: datetime, now: datetime) -> bool:
             if now > end + timedelta(minutes=campaign.grace_minutes):
                 raise Refused(code, f"This was judged in time, but arrived more than {campaign.grace_minutes} minutes after the end.", 409)
             after = True
+    if campaign.state == Campaign.State.CLOSED:
+        after = True  # also where the clock was set back behind the end
     return after
 
 
-def _own_leases(member: Membership, pair_id: int) -> list[Lease]:
-    """All the annotator's leases of one pair, locked; called before the pair is locked."""
-    return list(Lease.objects.select_for_update().filter(membership=member, pair_id=pair_id).order_by("pk"))
-
-
-def _end_live(own_leases: list[Lease], pair: Pair, now: datetime) -> bool:
-    """End the annotator's live lease of the pair, if there is one; whether it had reserved a slot. The caller stores the pair."""
-    had_slot = False
-    for lease in own_leases:
-        if lease.state == Lease.State.LIVE:
-            Lease.objects.filter(pk=lease.pk).update(state=Lease.State.SUBMITTED, ended_at=now)
-            pair.held -= lease.takes_slot
-            had_slot |= lease.takes_slot
-    return had_slot
+def _end_live(own_leases: list[Lease], pair: Pair) -> bool:
+    """Take the annotator's live lease, if there is one, off the pair's counters; whether it had reserved a slot. `_store` ends it."""
+    live = [lease for lease in own_leases if lease.state == Lease.State.LIVE]
+    pair.held -= sum(lease.takes_slot for lease in live)
+    return any(lease.takes_slot for lease in live)
 
 
 def _standing(
@@ -357,7 +352,8 @@ def _standing(
     if pair.kind in (Pair.Kind.GOLD, Pair.Kind.EVERYONE):
         return Standing.COUNTED
     slots.settle(pair, n)
-    free = pair.counted < pair.needed if has_slot else pair.open_slots > 0
+    room = n if pair.removed else pair.needed  # a slot reserved before its topic was removed is filled all the same
+    free = pair.counted < room if has_slot else pair.open_slots > 0
     return Standing.COUNTED if free else Standing.EXTRA
 
 
@@ -371,12 +367,18 @@ def _fill(judgement: Judgement, answer: Answer, spans: list[list[int]], times: t
     judgement.device = answer.device
 
 
-def _note_progress(member: Membership, pair: Pair, standing: str, now: datetime) -> None:
-    """The annotator's own count: pairs judged, other than too fast and qualification ones; and when the target was reached."""
-    changes: dict[str, object] = {"last_seen": now}
-    if pair.kind != Pair.Kind.QUALIFICATION and standing != Standing.TOO_FAST:
-        changes["n_counted"] = F("n_counted") + 1
-        target = member.goal
-        if target is not None and member.n_counted + 1 >= target and member.finished_at is None:
-            changes["finished_at"] = now
-    Membership.objects.filter(pk=member.pk).update(**changes)
+def _progress(member: Membership, judgement: Judgement, old: Judgement | None, now: datetime) -> dict[str, Any]:
+    """The annotator's own counters after the judgement: pairs judged, other than too fast and qualification ones, of them today; and
+    when the target was reached."""
+    changes: dict[str, Any] = {"last_seen": now}
+    if judgement.pair.kind == Pair.Kind.QUALIFICATION:
+        return changes
+    worth = int(judgement.standing != Standing.TOO_FAST) - int(old is not None and old.standing != Standing.TOO_FAST)
+    changes["n_counted"] = member.n_counted + worth
+    if old is not None:
+        return {**changes, "today_since": None}  # its moment has changed: counted anew when asked
+    changes["today_since"], changes["n_today"] = judged_today(member, now)
+    changes["n_today"] += worth and judgement.judged_at >= changes["today_since"]
+    if worth and member.goal is not None and changes["n_counted"] >= member.goal and member.finished_at is None:
+        changes["finished_at"] = now
+    return changes

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from annotation.models import Lease, Membership
-from annotation.services import slots
+from annotation.services import clock, slots
 
 REAPED_AT_ONCE = 50
 
@@ -19,6 +19,7 @@ def reap_expired(now: datetime | None = None, *, at_most: int = REAPED_AT_ONCE) 
 
     Every claim calls this first, so no slot stays lost while anybody judges.
     """
+    clock.heed_steps()
     now = now or timezone.now()
     expired = Lease.objects.filter(state=Lease.State.LIVE, expires_at__lte=now)
     if not expired.exists():

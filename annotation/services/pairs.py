@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import Count, F, Max, Min, Q, Value
-from django.db.models.functions import Greatest
+from django.db.models.functions import Coalesce, Greatest
 
+from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign, Pair
+from annotation.selectors.pairs import kept_pairs
 from annotation.services import slots
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
-from pooling.models import Pool, PoolEntry
+from pooling.models import Pool, PoolEntry, Topic
 
 MISSING_PAIRS = """INSERT INTO annotation_pair
   (campaign_id, entry_id, topic_row, kind, priority, position, needed, counted, held, open_slots, started, unjudgeable,
@@ -23,6 +26,7 @@ MISSING_PAIRS = """INSERT INTO annotation_pair
    e.document_id IS NULL, '', ''
   FROM pooling_poolentry e JOIN pooling_topic t ON t.id = e.topic_id
   WHERE e.pool_id = %(pool)s AND e.id BETWEEN %(first)s AND %(last)s AND t.removed_reason = ''
+    AND (e.stage IS NOT NULL OR NOT %(staged)s)
     AND NOT EXISTS (SELECT 1 FROM annotation_pair p WHERE p.campaign_id = %(campaign)s AND p.entry_id = e.id)"""
 
 
@@ -41,7 +45,8 @@ def breathe(batch: int) -> None:
 
 
 def set_pool(campaign: Campaign, pool: Pool, *, actor: User | None = None) -> int:
-    """Make the pool's entries the campaign's pairs; returns how many pairs there are. Entries of removed topics are left out;
+    """Make the pool's entries the campaign's pairs; returns how many pairs there are. Entries of removed topics, and those of a staged
+    pool that no stage has drawn, are left out;
     entries that are for everyone become pairs that every annotator judges.
 
     Repeating it completes what an interruption left, also of the pool's growing. A campaign that has judgements keeps its pool.
@@ -57,7 +62,7 @@ def set_pool(campaign: Campaign, pool: Pool, *, actor: User | None = None) -> in
     made = _add_missing(campaign)
     _follow_order(campaign)
     take_up_texts(campaign)
-    record(campaign, actor, "set the pool", pool.name, pairs=campaign.n_pairs, made=made)
+    record(campaign, actor, AuditAction.SET_THE_POOL, pool.name, pairs=campaign.n_pairs, made=made)
     return campaign.n_pairs
 
 
@@ -72,7 +77,7 @@ def extend(campaign: Campaign, *, actor: User | None = None) -> int:
     moved = _follow_order(campaign)
     take_up_texts(campaign)
     record(
-        campaign, actor, "extended the pool", campaign.pool.name if campaign.pool else "", added=made, moved=moved, pairs=campaign.n_pairs
+        campaign, actor, AuditAction.EXTENDED_THE_POOL, campaign.pool.name if campaign.pool else "", added=made, moved=moved, pairs=campaign.n_pairs
     )
     return made
 
@@ -92,14 +97,48 @@ def take_up_texts(campaign: Campaign) -> int:
     return served
 
 
+def follow_topics(campaign: Campaign, *, actor: User | None = None) -> None:
+    """Take the pairs of removed topics out of the campaign, and those of restored ones back in, with all that was judged of them.
+
+    May run while annotators judge: what is on somebody's screen may still be answered, and counts once the topic is back.
+    """
+    gone = Topic.objects.filter(collection=campaign.collection_id).exclude(removed_reason="").values("pk")
+    pairs = Pair.objects.filter(campaign=campaign)
+    for removed, found in (
+        (True, pairs.filter(removed=False, topic_row__in=gone)),
+        (False, pairs.filter(removed=True).exclude(topic_row__in=gone)),
+    ):
+        ids = list(found.order_by("pk").values_list("pk", flat=True))
+        if not ids:
+            continue
+        rows = Topic.objects.filter(pk__in=found.values("topic_row")).order_by("position")
+        topics = dict(rows.values_list("topic_id", "removed_reason"))
+        for start in range(0, len(ids), slots.BATCH):
+            breathe(start)
+            slots.retrying(partial(_set_removed, campaign, ids[start : start + slots.BATCH], removed))
+        named = ", ".join(topics)
+        record(campaign, actor, AuditAction.REMOVED_TOPICS if removed else AuditAction.RESTORED_TOPICS, named, topics=topics, pairs=len(ids))
+    if campaign.pool_id is not None:
+        _add_missing(campaign)
+
+
+def _set_removed(campaign: Campaign, ids: list[int], removed: bool) -> None:
+    rows = slots.locked(ids).values()
+    for pair in rows:
+        pair.removed = removed
+    Pair.objects.bulk_update(rows, ["removed"], batch_size=slots.BATCH)
+    slots.save_all(rows, campaign.pk)
+
+
 def _add_missing(campaign: Campaign) -> int:
     made = 0
+    staged = campaign.pool is not None and campaign.pool.is_staged
     ids = PoolEntry.objects.filter(pool=campaign.pool_id).aggregate(first=Min("pk"), last=Max("pk"))
     for number, (first, last) in enumerate(batches((ids["first"], ids["last"]))):
         breathe(number)
         with transaction.atomic(), connection.cursor() as cursor:
             n = slots.per_pair(campaign.pk)
-            values = {"campaign": campaign.pk, "pool": campaign.pool_id, "n": n, "no": False, "first": first, "last": last}
+            values = {"campaign": campaign.pk, "pool": campaign.pool_id, "n": n, "no": False, "staged": staged, "first": first, "last": last}
             cursor.execute(MISSING_PAIRS, values)
             made += cursor.rowcount
     count_pairs(campaign)
@@ -125,6 +164,8 @@ def _follow_order(campaign: Campaign) -> int:
             return len(changed)
 
         moved += slots.retrying(follow)
+    if moved:
+        count_pairs(campaign)
     return moved
 
 
@@ -139,19 +180,22 @@ def renew_slots(campaign: Campaign) -> None:
             list(rows.select_for_update().order_by("pk").values_list("pk", flat=True))  # in the order in which everybody locks
             n = slots.per_pair(campaign.pk)
             needed = Greatest(F("counted"), Value(n))  # what was counted stays counted
-            rows.filter(kind=Pair.Kind.NORMAL, unjudgeable=False).update(needed=needed, open_slots=needed - F("counted") - F("held"))
+            rows.filter(kind=Pair.Kind.NORMAL, unjudgeable=False, removed=False).update(
+                needed=needed, open_slots=needed - F("counted") - F("held")
+            )
             rows.filter(kind__in=[Pair.Kind.GOLD, Pair.Kind.EVERYONE]).update(needed=n, open_slots=n - F("counted") - F("held"))
 
         slots.retrying(renew)
 
 
 def count_pairs(campaign: Campaign) -> None:
-    """Store how many pairs of each kind and how many topics the campaign has."""
-    counts: dict[str, Any] = Pair.objects.filter(campaign=campaign).aggregate(
+    """Store how many kept pairs of each kind and how many topics the campaign has, and the highest priority."""
+    counts: dict[str, Any] = kept_pairs(campaign).aggregate(
         n_pairs=Count("pk"),
         n_topics=Count("topic_row", distinct=True),
         n_gold=Count("pk", filter=Q(kind=Pair.Kind.GOLD)),
         n_everyone=Count("pk", filter=Q(kind=Pair.Kind.EVERYONE)),
+        top_priority=Coalesce(Max("priority"), 0),
     )
     for name, value in counts.items():
         setattr(campaign, name, value)
@@ -165,7 +209,7 @@ def set_kind(pair: Pair, kind: str, *, gold_grade: int | None = None, explanatio
     """
     campaign = pair.campaign
     known = kind in (Pair.Kind.GOLD, Pair.Kind.QUALIFICATION)
-    if known and gold_grade not in [grade["value"] for grade in campaign.scale]:
+    if known and gold_grade not in campaign.grades.values:
         raise CampaignError("The known grade must be one of the scale.")
 
     def change() -> Pair:
@@ -175,7 +219,7 @@ def set_kind(pair: Pair, kind: str, *, gold_grade: int | None = None, explanatio
         row.kind, row.gold_grade, row.gold_explanation = kind, gold_grade if known else None, explanation if known else ""
         row.save(update_fields=["kind", "gold_grade", "gold_explanation"])
         slots.save(row)
-        record(campaign, actor, f"made a pair {kind}", str(row.entry), gold_grade=row.gold_grade)
+        record(campaign, actor, AuditAction(f"made a pair {kind}"), str(row.entry), gold_grade=row.gold_grade)
         return row
 
     changed = slots.retrying(change)

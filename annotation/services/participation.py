@@ -9,6 +9,7 @@ from django.db.models import F
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
+from annotation.core.audit_actions import AuditAction
 from annotation.models import Feedback, GuidelineVersion, Membership, Message, Profile
 from annotation.services.audit import record
 from annotation.services.errors import Refused
@@ -21,12 +22,14 @@ def acknowledge(membership: Membership, number: int) -> None:
     if not GuidelineVersion.objects.filter(campaign=membership.campaign_id, number=number).exists():
         raise Refused("guideline_unknown", f"There is no version {number} of the guidelines.", 404)
     Membership.objects.filter(pk=membership.pk).update(guideline_read=Greatest(F("guideline_read"), number))
+    membership.refresh_from_db(fields=["guideline_read"])
 
 
 def consent(membership: Membership) -> None:
     """Agreement to the campaign's terms, once; with a row in the audit trail."""
     if Membership.objects.filter(pk=membership.pk, consented_at=None).update(consented_at=timezone.now()):
-        record(membership.campaign, membership.user, "consented", membership.pseudonym)
+        membership.refresh_from_db(fields=["consented_at"])
+        record(membership.campaign, membership.user, AuditAction.CONSENTED, membership.pseudonym)
 
 
 def save_choices(membership: Membership, choices: dict[str, Any]) -> dict[str, Any]:

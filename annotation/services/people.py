@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import logging
 import re
 import secrets
 from datetime import datetime, timedelta
@@ -22,11 +23,14 @@ from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 
-from annotation.models import ApiTokenRow, AuditEvent, Campaign, Invitation, Membership, Message, Profile
+from annotation.core.audit_actions import AuditAction
+from annotation.core.judges import JudgeKind
+from annotation.models import ApiTokenRow, Campaign, Invitation, Membership, Message, Profile
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from pooling.formats.errors import FormatError, Problem
 
+log = logging.getLogger(__name__)
 CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no letters that look like digits
 MOST_NAMES = 5000
 
@@ -66,9 +70,7 @@ def invite(
                     code=code,
                     created_by=actor,
                 )
-                AuditEvent.objects.create(
-                    campaign=campaign, actor=actor, action="invited", subject=name or "anyone with the link", details={"role": role, "uses": max_uses}
-                )
+                record(campaign, actor, AuditAction.INVITED, name or "anyone with the link", role=role, uses=max_uses)
                 return invitation
         except IntegrityError:
             continue  # the code is taken
@@ -130,7 +132,7 @@ def invite_many(*, campaign: Campaign, actor: User | None, people: list[tuple[st
 def revoke(*, invitation: Invitation, actor: User) -> None:
     invitation.revoked_at = timezone.now()
     invitation.save(update_fields=["revoked_at"])
-    AuditEvent.objects.create(campaign=invitation.campaign, actor=actor, action="revoked an invitation", subject=str(invitation))
+    record(invitation.campaign, actor, AuditAction.REVOKED_AN_INVITATION, str(invitation))
 
 
 def find_invitation(*, token: str = "", code: str = "") -> Invitation:
@@ -167,20 +169,20 @@ def join(*, invitation: Invitation, user: User) -> Membership:
     raise RuntimeError("no free pseudonym in twenty tries")
 
 
-def add_member(*, campaign: Campaign, user: User, role: str, simulated: bool = False) -> Membership:
+def add_member(*, campaign: Campaign, user: User, role: str, judge_kind: str = JudgeKind.PERSON) -> Membership:
     """A new membership under a free pseudonym (IntegrityError when somebody else took it at the same moment)."""
     membership = Membership.objects.create(
         campaign=campaign,
         user=user,
         role=role,
         pseudonym=next_pseudonym(campaign, role),
-        simulated=simulated,
+        judge_kind=judge_kind,
         seed=secrets.randbelow(2**62),
     )
-    AuditEvent.objects.create(campaign=campaign, actor=user, action="joined", subject=membership.pseudonym, details={"role": role})
-    if simulated and not campaign.simulated:
-        campaign.simulated = True
-        campaign.save(update_fields=["simulated"])
+    record(campaign, user, AuditAction.JOINED, membership.pseudonym, role=role)
+    if judge_kind == JudgeKind.SIMULATED and not campaign.simulated:
+        campaign.judge_kind = JudgeKind.SIMULATED
+        campaign.save(update_fields=["judge_kind"])
     return membership
 
 
@@ -199,7 +201,7 @@ def send_message(*, membership: Membership, text: str, actor: User | None) -> Me
     if not text.strip():
         raise CampaignError("Write something: an empty message helps nobody.")
     message = Message.objects.create(membership=membership, text=text.strip()[:5000], created_by=actor)
-    record(membership.campaign, actor, "wrote a message", membership.pseudonym, text=message.text)
+    record(membership.campaign, actor, AuditAction.WROTE_A_MESSAGE, membership.pseudonym, text=message.text)
     return message
 
 
@@ -208,6 +210,15 @@ def register(*, username: str, password: str, email: str = "") -> User:
     user = get_user_model().objects.create_user(username=username, password=password, email=email)
     Profile.objects.create(user=user)
     return user
+
+
+def set_maker(user: User, *, may_create: bool, actor: User | None) -> None:
+    """Give the right to make collections and campaigns, or take it back; what was made stays."""
+    profile = profile_of(user)
+    if profile.may_create != may_create:
+        profile.may_create = may_create
+        profile.save(update_fields=["may_create"])
+        log.warning("%s %s make campaigns, says %s", user, "may" if may_create else "may no longer", actor or "the command line")
 
 
 def profile_of(user: User) -> Profile:

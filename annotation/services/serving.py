@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.utils import timezone
 
-from annotation.core.scheduling import allowance
-from annotation.models import Lease, Membership
+from annotation.core.scheduling import most_held
+from annotation.models import Membership
 from annotation.selectors import judging as selectors
 from annotation.services import leases, qualification, scheduling
 
@@ -18,7 +18,7 @@ from annotation.services import leases, qualification, scheduling
 @dataclass(frozen=True)
 class Served:
     situation: selectors.Situation
-    leases: list[Lease]
+    leases: Sequence[selectors.InHand] = field(default_factory=list)
 
 
 def top_up(
@@ -26,41 +26,39 @@ def top_up(
 ) -> Served:
     """Let the annotator hold up to `want` live leases, never more than the campaign's window and one.
 
-    held: tokens that the page has; other live leases of the annotator are sent again, with their time renewed, so repeating a
-    request loses and adds nothing. Never leases past the target or the day's limit.
+    held: tokens that the page has; other live leases of the annotator are sent again, so repeating a request loses and
+    adds nothing. All are renewed when an eighth of their time is over. Never leases past the target or the day's limit.
+    `membership` is used as loaded.
+
+    The leases are read after the last claim, in the order of their claims: an answer never has a lease without those that the
+    page lacks from before it, also while another request of the same page, whose answer is lost or late, claims.
     """
-    now, known = now or timezone.now(), {str(token) for token in held}
-    membership = Membership.objects.select_related("campaign", "user__profile").get(pk=membership.pk)
-    leases.reap_expired(now)
+    now, known = now or timezone.now(), set(held)
     state = selectors.situation(membership, now=now, continue_after_target=continue_after_target)
     if not state.may_claim:
-        return Served(state, [])
-    live = selectors.live_leases(membership)
-    again = [lease for lease in live if str(lease.token) not in known]
-    if again:
-        leases.renew(membership, [lease.token for lease in again], now=now)
-        for lease in again:
-            lease.expires_at = leases.expiry(membership, now)
+        return Served(state)
     test, own = state.state == "qualification", state.progress
     past_target = own.target is None or own.judged >= own.target
-    room = allowance(
+    at_most = most_held(
         want=min(want, membership.campaign.lease_window + 1),
-        held=len(live),
         judged=own.judged,
         target=None if past_target or test else own.target,
         today=own.today,
         daily_limit=None if test else own.daily_limit,
     )
-    new: list[int] = []
-    while len(new) < room:
-        found = qualification.serve(membership, now=now) if test else scheduling.claim(membership, at_most=len(live) + room, now=now)
-        if found is None:
-            break
-        new.append(found.pk)
-    if not live and not new and room:
-        elsewhere = selectors.live_leases(membership)  # claimed meanwhile by another request of the same annotator
-        if elsewhere:
-            return Served(state, elsewhere)
+    # A page that says that it has enough may be wrong: its leases may have ended.
+    if len(known) < at_most or selectors.n_live(membership, now) < at_most:
+        if test:
+            qualification.serve_up_to(membership, at_most, now=now)
+        else:
+            scheduling.claim_up_to(membership, at_most, now=now)
+    live = selectors.in_hand(membership)
+    if not live and at_most:
         name, message, details = selectors.when_nothing_is_free(membership, now)
-        state = selectors.Situation(name, message, own, details)
-    return Served(state, again + selectors.with_texts(new))
+        return Served(selectors.Situation(name, message, own, details))
+    until = leases.expiry(membership, now)
+    older = {lease.token for lease in live if until - lease.expires_at > (until - now) / 8}
+    if older:  # with every answer, so that a page that judges needs no renewals of its own
+        leases.renew(membership, older, now=now)
+    unknown = [lease for lease in live if lease.token not in known]
+    return Served(state, [lease._replace(expires_at=until) if lease.token in older else lease for lease in unknown])

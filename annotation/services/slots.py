@@ -13,6 +13,7 @@ from typing import TypeVar
 from django.db import OperationalError, connection, transaction
 
 from annotation.models import Campaign, Judgement, Lease, Pair
+from pooling.unavailable import lost_a_race
 
 COUNTERS = ["needed", "counted", "held", "open_slots", "started", "unjudgeable"]
 BATCH = 500  # pairs changed in one transaction: SQLite has a single writer, and on PostgreSQL claims wait for locked pairs
@@ -22,13 +23,14 @@ Result = TypeVar("Result")
 
 
 def retrying(work: Callable[[], Result]) -> Result:
-    """Run `work` in a transaction, again when the database chose it as the victim of a deadlock."""
+    """Run `work` in a transaction, again when the database chose it as the victim of a deadlock. A database that is away or busy
+    is not asked again: the page does, when it has waited."""
     for attempt in range(ATTEMPTS):
         try:
             with transaction.atomic():
                 return work()
-        except OperationalError:
-            if connection.in_atomic_block or attempt == ATTEMPTS - 1:
+        except OperationalError as error:
+            if connection.in_atomic_block or attempt == ATTEMPTS - 1 or not lost_a_race(error):
                 raise
             time.sleep(0.01 * 2**attempt)
     raise AssertionError("unreachable")
@@ -43,9 +45,9 @@ def settle(pair: Pair, n: int) -> None:
     """Make the pair's numbers agree with `counted` and `held`. n: the campaign's judgements per pair, read under the pair's lock.
 
     A judgement that was counted stays counted when n is lowered, so `needed` is at least `counted`. A pair that cannot be judged
-    needs no more than it has and holds.
+    needs no more than it has and holds, nor does one whose topic is removed.
     """
-    pair.needed = pair.counted + pair.held if pair.unjudgeable else max(n, pair.counted)
+    pair.needed = pair.counted + pair.held if pair.unjudgeable or pair.removed else max(n, pair.counted)
     if pair.kind == Pair.Kind.QUALIFICATION:
         pair.needed = pair.counted + pair.held
     elif pair.kind != Pair.Kind.NORMAL:
@@ -73,12 +75,13 @@ def save_all(pairs: Iterable[Pair], campaign_id: int) -> None:
     Pair.objects.bulk_update(pairs, COUNTERS, batch_size=BATCH)
 
 
-def recount_unjudgeable(pair: Pair, n: int) -> None:
-    """Whether as many annotators as the pair needs said that its query or document cannot be judged."""
+def recount_unjudgeable(pair: Pair, n: int, *, one_more: bool = False) -> None:
+    """Whether as many annotators as the pair needs said that its query or document cannot be judged. one_more: with one that is
+    about to be stored."""
     said_so = Judgement.objects.filter(
         pair=pair, current=True, standing=Judgement.Standing.CANNOT, cannot_reason__in=REASONS_IN_THE_PAIR
     ).count()
-    pair.unjudgeable = pair.kind == Pair.Kind.NORMAL and said_so >= n
+    pair.unjudgeable = pair.kind == Pair.Kind.NORMAL and said_so + one_more >= n
 
 
 def end_leases(leases: list[Lease], state: str, now: object) -> None:

@@ -15,6 +15,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.core.estimate import workload
+from annotation.core.scale import NAMES
 from annotation.forms_campaign import (
     MOST_GRADES,
     BaseScale,
@@ -27,14 +29,17 @@ from annotation.forms_campaign import (
     ScaleFormSet,
 )
 from annotation.markup import markdown
-from annotation.models import Campaign, Invitation, Membership
+from annotation.models import Campaign, Invitation, Membership, Pair
 from annotation.permissions import managed_campaign, may_create
-from annotation.selectors.pairs import held_back
+from annotation.selectors.bands import band_previews
+from annotation.selectors.drafts import contradictions
+from annotation.selectors.pairs import held_back, kept_pairs, missing_judgements
 from annotation.services import campaigns as service
 from annotation.services import people, removal
 from pooling.formats.errors import FormatError
 from pooling.formats.sets import settings_words
 from pooling.permissions import SignedInRequest
+from pooling.services.matching import count_documents
 
 
 @dataclass(frozen=True)
@@ -138,6 +143,7 @@ def _files(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
         "n_runs": collection.runs.count(),
         "n_files": collection.document_files.count(),
         "n_pools": collection.pools.count(),
+        "n_documents": count_documents(collection),
     }
     return _page(request, campaign, "files", counts)
 
@@ -165,13 +171,26 @@ def _pool(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 def _rules(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     form = RulesForm(request.POST or None, instance=Campaign.objects.get(pk=campaign.pk))  # a copy: the form writes into its instance
     if request.method == "POST" and form.is_valid():
+        per_pair, missing = campaign.judgements_per_pair, missing_judgements(campaign)
         try:
             service.update_campaign(campaign, actor=request.user, **form.cleaned_data)
         except service.CampaignError as error:
             form.add_error(None, str(error))
         else:
+            if campaign.judgements_per_pair != per_pair and campaign.n_pairs:
+                messages.info(request, _effect(campaign, per_pair, missing))
             return _onward(request, campaign, "rules")
-    return _page(request, campaign, "rules", {"form": form, "grades": campaign.scale}, bad=bool(form.errors))
+    context = {"form": form, "grades": campaign.scale, "bands": band_previews(campaign)}
+    return _page(request, campaign, "rules", context, bad=bool(form.errors))
+
+
+def _effect(campaign: Campaign, per_pair: int, missing: int) -> str:
+    """What other judgements per pair change: how many are missing now, and were before."""
+    now = missing_judgements(campaign)
+    hours = abs(now - missing) * campaign.expected_seconds / 3600
+    said = f"{per_pair} → {campaign.judgements_per_pair} judgements a pair: {now:,} are missing now, {missing:,} were before"
+    change = f"about {hours:,.1f} hours {'less' if now < missing else 'more'} at {campaign.expected_seconds:g} s each"
+    return f"{said}, {change}. What has been judged stays counted."
 
 
 def _scale(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
@@ -179,16 +198,17 @@ def _scale(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     forms = cast(BaseScale, ScaleFormSet(request.POST or None, initial=initial))
     if request.method == "POST" and forms.is_valid():
         try:
-            service.update_campaign(campaign, actor=request.user, scale=forms.scale())
+            for sentence in service.save_scale(campaign, forms.scale(), actor=request.user):
+                messages.info(request, sentence)
         except service.CampaignError as error:
-            return _page(request, campaign, "scale", {"forms": forms, "error": str(error)}, bad=True)
+            return _page(request, campaign, "scale", {"forms": forms, "error": str(error), "presets": NAMES}, bad=True)
         return _onward(request, campaign, "scale")
-    return _page(request, campaign, "scale", {"forms": forms, "n_shown": len(campaign.scale)}, bad=forms.is_bound)
+    return _page(request, campaign, "scale", {"forms": forms, "presets": NAMES}, bad=forms.is_bound)
 
 
 def _guidelines(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     newest = campaign.guidelines.last()
-    initial = {"text": newest.text if newest else STARTING_GUIDELINES, "consent_text": campaign.consent_text}
+    initial = {"text": newest.text if newest else starting_guidelines(campaign), "consent_text": campaign.consent_text}
     form = GuidelineForm(request.POST or None, initial=initial)
     preview = None
     if request.method == "POST" and form.is_valid():
@@ -245,14 +265,24 @@ def _people(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 
 
 def _open(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-    pool = campaign.pool
-    n_judgements = pool.n_pairs * campaign.judgements_per_pair if pool else 0
+    n_qualification = kept_pairs(campaign).filter(kind=Pair.Kind.QUALIFICATION).count()
+    n_special = campaign.n_gold + campaign.n_everyone
+    work = workload(
+        campaign.n_pairs - n_special - n_qualification,
+        per_pair=campaign.judgements_per_pair,
+        n_special=n_special,
+        gold_every=campaign.gold_every,
+        target=campaign.target_per_annotator,
+    )
     context = {
+        "contradictions": contradictions(campaign) if campaign.state == Campaign.State.DRAFT else [],
+        "n_special": n_special,
+        "n_open": kept_pairs(campaign).filter(open_slots__gt=0).exclude(kind=Pair.Kind.QUALIFICATION).count(),
         "todo": [step for step in steps_of(campaign) if step.missing and step.key != "open"],
         "n_held_back": held_back(campaign),
-        "n_judgements": n_judgements,
-        "hours": n_judgements * campaign.expected_seconds / 3600,
-        "n_annotators": -(-n_judgements // campaign.target_per_annotator) if campaign.target_per_annotator else None,
+        "n_judgements": work.judgements,
+        "hours": work.judgements * campaign.expected_seconds / 3600,
+        "n_annotators": work.annotators,
         "deletable": campaign.state in removal.DELETABLE,
     }
     if context["deletable"]:
@@ -335,6 +365,12 @@ def harmless(cell: str) -> str:
     return "'" + cell if cell[:1] in {"=", "+", "-", "@", "\t", "\r"} else cell
 
 
+def starting_guidelines(campaign: Campaign) -> str:
+    """A text to begin with that explains the campaign's own grades."""
+    grades = "\n".join(f"- **{grade['name']}**: {str(grade.get('explanation') or 'say here when to give it').rstrip('.')}." for grade in campaign.scale)
+    return STARTING_GUIDELINES.format(grades=grades)
+
+
 STARTING_GUIDELINES = """# What to do
 
 Read the query, then the document, and choose the grade that fits best. Judge each document on its own, as if you had
@@ -342,12 +378,7 @@ not seen the others.
 
 ## The grades
 
-- **Wrong**: the document is not about the topic of the query.
-- **Topic**: it is about the topic, but does not answer the query.
-- **Partial**: it answers a part of the query, or answers it in passing.
-- **Perfect**: it answers the query.
-
-Between *Topic* and *Partial* ask: would the person who typed the query have learned something they asked for?
+{grades}
 
 ## When you cannot judge
 

@@ -4,30 +4,36 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import re
+from typing import Any, cast
 
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 from annotation import permissions
+from annotation.models import Membership
 from annotation.selectors.judging import choices_of
+from annotation.selectors.setup import trial_pairs
 
 SCRIPTS = settings.BASE_DIR / "static" / "js" / "judge"
-# Fetched by static/js/judge/lazy.js when they are needed, or by another page.
-LATER = {
-    "finder.js", "guideline.js", "history.js", "history_page.js", "marking.js", "note.js", "notices.js", "preferences.js",
-    "review.js", "sign_in.js", "spans.js", "states.js", "thanks.js", "veil.js",
-}  # fmt: skip
+IMPORTED = re.compile(r"""^(?:import|export)\b.*?from "\./([\w.]+)";""", re.MULTILINE)
 
 
 @functools.cache
 def modules() -> list[str]:
-    """Static names of the modules with which judging begins, for the browser to fetch all at once."""
-    return sorted(f"js/judge/{path.name}" for path in SCRIPTS.glob("*.js") if path.name not in {*LATER, "main.js"})
+    """Static names of the modules with which judging begins, for the browser to fetch all at once: what main.js imports, and what that
+    imports. What lazy.js fetches later is asked for by import(...), so it is none of them."""
+    names = {"main.js"}
+    while missing := {name for known in names for name in IMPORTED.findall((SCRIPTS / known).read_text(encoding="utf-8"))} - names:
+        names |= missing
+    return sorted(f"js/judge/{name}" for name in names - {"main.js"})
 
 
 @functools.cache
@@ -44,15 +50,34 @@ def build() -> str:
 @ensure_csrf_cookie
 @require_safe
 def judge(request: HttpRequest, slug: str) -> HttpResponse:
-    membership = permissions.annotating(request, slug)
-    context = {
+    membership = permissions.membership(request, slug)
+    if membership.role == Membership.Role.MANAGER:
+        return redirect("judge-try", slug)
+    return render(request, "annotation/judge.html", _shell(membership))
+
+
+@login_required
+@never_cache
+@ensure_csrf_cookie
+@require_safe
+def trial(request: HttpRequest, slug: str) -> HttpResponse:
+    """The judging page as annotators see it, for managers: it counts nowhere."""
+    campaign = permissions.managed_campaign(request, slug)
+    if not trial_pairs(campaign):
+        messages.info(request, "There is nothing to try yet: choose a pool first, of which the documents are there.")
+        return redirect("campaign-step", slug, "pool")
+    nobody = Membership(campaign=campaign, user=cast(User, request.user))
+    return render(request, "annotation/judge.html", {**_shell(nobody), "is_trial": True})
+
+
+def _shell(membership: Membership) -> dict[str, Any]:
+    return {
         "campaign": membership.campaign,
         "modules": modules(),
         "build": build(),
         "skeleton": range(9),
         "guidelines_open": choices_of(membership).get("guidelines", True),
     }
-    return render(request, "annotation/judge.html", context)
 
 
 @login_required

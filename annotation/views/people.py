@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import authenticate, get_user_model, login, logout, update_session_auth_hash
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
-from django.core.cache import cache
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -21,10 +20,12 @@ from annotation.forms import AccountForm, CodeForm, LinkForm, PasswordForm, Regi
 from annotation.models import ApiTokenRow, Membership
 from annotation.permissions import may_create
 from annotation.selectors.people import my_campaigns
-from annotation.services import people
+from annotation.services import attempts, people
 from pooling.permissions import SignedInRequest
+from pooling.requests import address_of
 
-MOST_FAILURES, FAILURE_SECONDS = 10, 300
+MOST_ACCOUNTS = 200  # on one page
+MOST_MAILS = 3  # to one address in five minutes
 LINK_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -33,14 +34,18 @@ def _next(request: HttpRequest) -> str:
     return target if url_has_allowed_host_and_scheme(target, {request.get_host()}, request.is_secure()) else reverse("home")
 
 
-def _attempts_key(request: HttpRequest, username: str) -> str:
-    source = f"{request.META.get('REMOTE_ADDR', '')}|{username.lower()}"
-    return "sign-in:" + hashlib.sha256(source.encode()).hexdigest()
-
-
 def _start_session(request: HttpRequest, user: User) -> None:
     login(request, user, backend=LINK_BACKEND)
     request.session["time_zone"] = people.profile_of(user).time_zone
+
+
+def _remembered(user: User, response: HttpResponse) -> HttpResponse:
+    """The browser is known to this account from now on: strangers' failures do not lock it out."""
+    secure = settings.SESSION_COOKIE_SECURE
+    response.set_cookie(
+        attempts.COOKIE, attempts.cookie_for(user), max_age=attempts.COOKIE_SECONDS, secure=secure, httponly=True, samesite="Lax", path="/sign-in"
+    )
+    return response
 
 
 @sensitive_post_parameters("password")
@@ -52,19 +57,18 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     form = SignInForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         username = form.cleaned_data["username"]
-        key = _attempts_key(request, username)
-        if cache.get(key, 0) >= MOST_FAILURES:
+        attempt = attempts.SignIn(username, address=address_of(request), cookie=request.COOKIES.get(attempts.COOKIE, ""))
+        if attempt.refused():
             form.add_error(None, "Too many failed attempts. Wait five minutes and try again.")
         else:
             user = authenticate(request, username=username, password=form.cleaned_data["password"])
             if user is None:
-                cache.add(key, 0, FAILURE_SECONDS)
-                cache.incr(key)
+                attempt.failed()
                 form.add_error(None, "User name and password do not match. Both are case-sensitive.")
             else:
-                cache.delete(key)
+                attempt.succeeded()
                 _start_session(request, user)
-                return HttpResponse(status=204) if wants_json else HttpResponseRedirect(_next(request))
+                return _remembered(user, HttpResponse(status=204) if wants_json else HttpResponseRedirect(_next(request)))
     if wants_json:
         return JsonResponse(
             {"error": {"code": "not_signed_in", "message": " ".join(map(str, form.non_field_errors())) or "Type user name and password."}}, status=400
@@ -86,8 +90,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 def ask_for_link(request: HttpRequest) -> HttpResponse:
     form = LinkForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        key = "link:" + hashlib.sha256(form.cleaned_data["email"].lower().encode()).hexdigest()
-        if cache.add(key, 1, 60):  # one mail a minute to one address
+        if attempts.count(f"link|{form.cleaned_data['email'].lower()}") <= MOST_MAILS:
             people.send_sign_in_link(email=form.cleaned_data["email"], address=request.build_absolute_uri("/sign-in/link/"))
         return render(request, "annotation/link_sent.html", {"email": form.cleaned_data["email"], "minutes": people.sign_in_links.minutes})
     return render(request, "annotation/link_ask.html", {"form": form}, status=400 if form.errors else 200)
@@ -102,14 +105,16 @@ def use_link(request: HttpRequest, identifier: str, token: str) -> HttpResponse:
         return render(request, "annotation/link_bad.html", status=410)
     if request.method == "POST":
         _start_session(request, user)
-        return redirect("home")
+        return _remembered(user, redirect("home"))
     return render(request, "annotation/link_use.html", {"name": user.get_username()})
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     if not request.user.is_authenticated:
-        return render(request, "annotation/welcome.html") if not get_user_model().objects.exists() else redirect("sign-in")
+        if get_user_model().objects.exists():
+            return redirect("sign-in")
+        return render(request, "annotation/welcome.html", {"given": settings.BEFORE_COMMANDS + settings.COMMAND, "other_database": settings.DATABASE_GIVEN})
     judging, managing = my_campaigns(request.user)
     context = {"judging": judging, "managing": managing, "may_create": may_create(request.user), "code_form": CodeForm()}
     return render(request, "annotation/home.html", context)
@@ -156,7 +161,8 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
             membership = people.join(invitation=invitation, user=member)
         except people.PeopleError as error:
             return render(request, "annotation/join_bad.html", {"reason": str(error)}, status=410)
-        return redirect(_start_of(membership))
+        answer = redirect(_start_of(membership))
+        return answer if form is None else _remembered(member, answer)
     context = {"invitation": invitation, "campaign": campaign, "form": form, "guideline": campaign.guidelines.last()}
     return render(request, "annotation/join.html", context, status=400 if form is not None and form.errors else 200)
 
@@ -206,3 +212,21 @@ def account(request: SignedInRequest) -> HttpResponse:
     }
     bad = any(form.is_bound and form.errors for form in (details, password, token_form))
     return render(request, "annotation/account.html", context, status=400 if bad else 200)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def accounts(request: SignedInRequest) -> HttpResponse:
+    """Everybody with an account, for administrators: who may make collections and campaigns."""
+    if not request.user.is_superuser:
+        raise PermissionDenied("Only administrators of this installation see its accounts.")
+    if request.method == "POST":
+        user = get_object_or_404(get_user_model(), pk=request.POST.get("user") or 0)
+        give = request.POST.get("action") == "give"
+        people.set_maker(user, may_create=give, actor=request.user)
+        messages.success(request, f"{user.get_username()} {'may' if give else 'may no longer'} make collections and campaigns.")
+        return redirect(f"{reverse('accounts')}?{urlencode({'name': request.POST.get('name', '')})}")
+    name = request.GET.get("name", "").strip()
+    found = get_user_model().objects.filter(username__icontains=name).select_related("profile").order_by("username")
+    context = {"people": found[:MOST_ACCOUNTS], "n": found.count(), "most": MOST_ACCOUNTS, "name": name}
+    return render(request, "annotation/accounts.html", context)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from pooling.core.pool_kinds import ENTERED
+from pooling.core.stages import MOST_STAGES, STRATA
 from pooling.models import Collection, DocumentFile, Job, Pool, PoolEntry, Qrels, Run, Topic, Upload
 from pooling.selectors import jobs as job_selectors
+from pooling.services.sampling import USUAL_STAGES
 from pooling.services.topics import LEVELS
 from pooling.services.uploads import MODES
 
@@ -23,7 +27,7 @@ class CollectionSerializer(serializers.ModelSerializer):
 class JobSerializer(serializers.ModelSerializer):
     """state: queued, running, done, failed, cancelled. report: counts, warnings, the first 50 problems, what was made."""
 
-    collection: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    collection: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True, allow_null=True)
     rows_per_second = serializers.SerializerMethodField(allow_null=True)
     bytes_per_second = serializers.SerializerMethodField(allow_null=True)
     share = serializers.SerializerMethodField(allow_null=True, help_text="0 to 1; null where it is not known")
@@ -61,17 +65,23 @@ class NewUploadSerializer(serializers.Serializer):
     mode = serializers.ChoiceField(choices=MODES, default="careful")
     tag = serializers.CharField(required=False, max_length=200, help_text="run: in place of the tag in the file")
     order = serializers.ChoiceField(choices=["score", "rank"], required=False, help_text="run: order by score (default) or by the rank column")
-    lenient = serializers.BooleanField(required=False, help_text="run, qrels: extra columns are ignored; runs of three columns are taken")
+    lenient = serializers.BooleanField(required=False, help_text="run, qrels: extra columns are ignored; runs of three or four columns are taken")
     group = serializers.CharField(required=False, max_length=200, help_text="run: who submitted it")
     description = serializers.CharField(required=False, max_length=5000, help_text="run")
     submitted_on = serializers.DateField(required=False, help_text="run: its date on leaderboards")
     baseline = serializers.BooleanField(required=False, help_text="run: made by the organisers")
     name = serializers.CharField(required=False, max_length=200, help_text="qrels: in place of the file's name; set: of the pool of its pairs")
     qrels_kind = serializers.ChoiceField(choices=Qrels.Kind.choices, required=False, help_text="qrels: judged or clicks")
+    click_model = serializers.ChoiceField(choices=["dctr", "raw"], required=False, help_text="qrels of a click log: how clicks become labels")
+    thresholds = serializers.ListField(
+        child=serializers.FloatField(min_value=0, max_value=1),
+        required=False,
+        help_text="qrels of a click log by dctr: ascending rates above which the grade is 2, 3, ...",
+    )
 
     OPTIONS = {
         Upload.Kind.RUN: ("tag", "order", "lenient", "group", "description", "submitted_on", "baseline"),
-        Upload.Kind.QRELS: ("name", "qrels_kind", "lenient"),
+        Upload.Kind.QRELS: ("name", "qrels_kind", "lenient", "click_model", "thresholds"),
         Upload.Kind.SET: ("name",),
     }
 
@@ -84,6 +94,13 @@ class NewUploadSerializer(serializers.Serializer):
         if "qrels_kind" in found:
             found["kind"] = found.pop("qrels_kind")
         return found
+
+
+class DecisionSerializer(serializers.Serializer):
+    """What a person has decided about a file that waits; without either it is imported as it was brought."""
+
+    kind = serializers.ChoiceField(choices=Upload.Kind.choices, required=False, help_text="import it as this kind of file")
+    tag = serializers.CharField(required=False, max_length=200, help_text="run: in place of the tag in the file")
 
 
 class TopicSerializer(serializers.ModelSerializer):
@@ -103,6 +120,9 @@ class DecisionsSerializer(serializers.Serializer):
     remove = serializers.ListField(child=serializers.CharField(), default=list)
     keep = serializers.ListField(child=serializers.CharField(), default=list)
     open = serializers.ListField(child=serializers.CharField(), default=list)
+    reason = serializers.CharField(
+        max_length=200, default="", allow_blank=True, help_text="why the topics of `remove` are removed; without: as proposed, or by hand"
+    )
 
 
 class DecidedSerializer(serializers.Serializer):
@@ -134,25 +154,31 @@ class DocumentFileSerializer(serializers.ModelSerializer):
 
 
 class PoolSerializer(serializers.ModelSerializer):
-    """built_at is null while the pool is being built. source, suggested: the file that named its pairs, and settings that came with it."""
+    """kind: how its pairs were made, which words says; depth is null where a file gave them without ranks.
+    built_at is null while it is being built. source, suggested: the file that named its pairs, and settings that came with it."""
 
     runs: Any = serializers.SlugRelatedField(slug_field="tag", many=True, read_only=True)
+    words = serializers.CharField(read_only=True)
 
     class Meta:
         model = Pool
         fields = [
-            *["id", "name", "depth", "seed", "runs", "n_pairs", "by_depth", "coverage", "digest", "missing_documents"],
+            *["id", "name", "kind", "words", "depth", "parameters", "seed", "runs", "n_pairs", "by_depth", "coverage", "digest", "missing_documents"],
             *["source", "suggested", "created_at", "built_at", "extended_at"],
         ]
         read_only_fields = fields
 
 
 class NewPoolSerializer(serializers.Serializer):
-    """runs: tags; empty or left out: all runs of the collection."""
+    """runs: tags; empty or left out: all runs of the collection. strata, stages (shares of the pool by the end of each): of a sampled pool."""
+
+    kind = serializers.ChoiceField(choices=["depth", "sampled"], default="depth")
+    strata = serializers.ChoiceField(choices=sorted(STRATA), default="rank")
+    stages = serializers.ListField(child=serializers.FloatField(min_value=0, max_value=1), default=list(USUAL_STAGES), max_length=MOST_STAGES)
 
     depth = serializers.IntegerField(min_value=1, max_value=1000, default=10)
     runs = serializers.ListField(child=serializers.CharField(), default=list)
-    seed = serializers.IntegerField(default=0, min_value=-(2**63), max_value=2**63 - 1)
+    seed = serializers.IntegerField(default=0, min_value=0, max_value=2**63 - 1)
     name = serializers.CharField(required=False, allow_blank=True, default="", max_length=200)
 
 
@@ -161,14 +187,26 @@ class ExtendPoolSerializer(serializers.Serializer):
     runs = serializers.ListField(child=serializers.CharField(), default=list)
 
 
+class StageSerializer(serializers.Serializer):
+    """share: of the pool that is drawn by the end of the new stage."""
+
+    share = serializers.FloatField(min_value=0, max_value=1)
+
+
 class EntrySerializer(serializers.ModelSerializer):
     topic = serializers.CharField(source="topic.topic_id", read_only=True)
     has_text = serializers.SerializerMethodField()
+    entered = serializers.SerializerMethodField()
 
     class Meta:
         model = PoolEntry
-        fields = ["topic", "docno", "best_rank", "priority", "everyone", "position", "contributions", "has_text"]
+        fields = ["topic", "docno", "best_rank", "priority", "everyone", "position", "contributions", "has_text", "stage", "entered"]
         read_only_fields = fields
 
     def get_has_text(self, entry: PoolEntry) -> bool:
         return entry.document_id is not None
+
+    @extend_schema_field(serializers.ChoiceField(choices=ENTERED, allow_null=True))
+    def get_entered(self, entry: PoolEntry) -> str | None:
+        """By chance or by choice; null where nothing was drawn."""
+        return entry.entered or None

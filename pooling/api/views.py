@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
@@ -12,7 +12,6 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import status
 from rest_framework.exceptions import APIException
 from rest_framework.generics import GenericAPIView
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,11 +19,13 @@ from rest_framework.response import Response
 from pooling import jobs as machinery
 from pooling import permissions, tasks
 from pooling.api import serializers as shapes
+from pooling.api.lists import Filter, one_of, yes_or_no
+from pooling.core.counts import counted
 from pooling.jobs import Refused
 from pooling.models import Collection, DocumentFile, Job, Pool, PoolEntry, Qrels, Run, Topic, Upload
 from pooling.selectors import pools as pool_selectors
 from pooling.selectors import topics as topic_selectors
-from pooling.services import collections, pools, topics, uploads
+from pooling.services import collections, pool_preview, pools, sampling, topics, uploads
 from pooling.services.documents import delete_document_file
 from pooling.services.qrels import delete_qrels
 from pooling.services.runs import delete_run, describe_run
@@ -63,11 +64,13 @@ class Door(GenericAPIView):
 class Collections(Door):
     serializer_class = shapes.CollectionSerializer
     queryset = Collection.objects.none()
+    orders = ("name", "slug", "created_at")
 
-    @extend_schema(operation_id="collections_list")
+    @extend_schema(responses=shapes.CollectionSerializer(many=True))
     def get(self, request: Request) -> Response:
         return self.pages(permissions.my_collections(request), shapes.CollectionSerializer)
 
+    @extend_schema(responses={201: shapes.CollectionSerializer})
     def post(self, request: Request) -> Response:
         user = permissions.creating(request)
         made = collections.create_collection(user=user, **self.read(request).validated_data)
@@ -108,7 +111,7 @@ class Uploads(Door):
         if request.method == "POST":
             uploads.check_room(int(request.META.get("CONTENT_LENGTH") or 0))
 
-    @extend_schema(operation_id="collections_uploads_list", responses=shapes.UploadSerializer(many=True))
+    @extend_schema(responses=shapes.UploadSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         return self.pages(uploads.waiting_uploads(self.collection(slug)), shapes.UploadSerializer)
 
@@ -124,11 +127,13 @@ class Uploads(Door):
 class OneUpload(Door):
     serializer_class = shapes.UploadSerializer
 
-    @extend_schema(request=None, responses={202: shapes.JobSerializer})
+    @extend_schema(operation_id="collections_uploads_import", request=shapes.DecisionSerializer, responses={202: shapes.JobSerializer})
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """Import a file that was inspected."""
+        """Import a file that waits: as it is, as another kind, or (a run) under another tag."""
         found = get_object_or_404(self.collection(slug).uploads, pk=pk)
-        return self.accepted(uploads.ask_for_import(found, mode="import", options=uploads.last_options(found), user=request.user))
+        body = shapes.DecisionSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        return self.accepted(uploads.settle(found, user=request.user, **body.validated_data))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
@@ -139,8 +144,10 @@ class OneUpload(Door):
 class Topics(Door):
     serializer_class = shapes.TopicSerializer
     queryset = Topic.objects.none()
+    orders = ("position", "topic_id")
+    filters = (yes_or_no("removed", ~Q(removed_reason="")), Filter("topic_id"))
 
-    @extend_schema(operation_id="collections_topics_list")
+    @extend_schema(responses=shapes.TopicSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         return self.pages(topic_selectors.topics(self.collection(slug)), shapes.TopicSerializer)
 
@@ -170,16 +177,19 @@ class TopicDecisions(Door):
         rows = dict(found.topics.filter(topic_id__in=list(wanted)).values_list("topic_id", "pk"))
         unknown = sorted(set(wanted) - set(rows))
         if unknown:
-            raise Refused(f"{len(unknown)} topics are not in the collection: {', '.join(unknown[:5])}")
-        changed = topics.decide(found, {rows[topic_id]: decision for topic_id, decision in wanted.items()}, user=request.user)
+            raise Refused(f"{counted(len(unknown), 'topic', 'is', 'are')} not in the collection: {', '.join(unknown[:5])}")
+        decisions = {rows[topic_id]: decision for topic_id, decision in wanted.items()}
+        changed = topics.decide(found, decisions, user=request.user, reasons=dict.fromkeys(decisions, given["reason"]))
         return Response({"changed": changed})
 
 
 class Runs(Door):
     serializer_class = shapes.RunSerializer
     queryset = Run.objects.none()
+    orders = ("tag", "group", "submitted_on", "n_rows", "created_at")
+    filters = (Filter("tag"), Filter("group"), yes_or_no("baseline", Q(baseline=True)))
 
-    @extend_schema(operation_id="collections_runs_list")
+    @extend_schema(responses=shapes.RunSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         return self.pages(self.collection(slug).runs.all(), shapes.RunSerializer)
 
@@ -207,8 +217,10 @@ class OneRun(Door):
 class QrelsList(Door):
     serializer_class = shapes.QrelsSerializer
     queryset = Qrels.objects.none()
+    orders = ("name", "n_rows", "created_at")
+    filters = (Filter("name"), one_of("kind", Qrels.Kind.values))
 
-    @extend_schema(operation_id="collections_qrels_list")
+    @extend_schema(responses=shapes.QrelsSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         return self.pages(self.collection(slug).qrels.all(), shapes.QrelsSerializer)
 
@@ -228,8 +240,10 @@ class OneQrels(Door):
 class DocumentFiles(Door):
     serializer_class = shapes.DocumentFileSerializer
     queryset = DocumentFile.objects.none()
+    orders = ("name", "n_documents", "created_at")
+    filters = (Filter("name"),)
 
-    @extend_schema(operation_id="collections_documents_list")
+    @extend_schema(responses=shapes.DocumentFileSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         return self.pages(self.collection(slug).document_files.all(), shapes.DocumentFileSerializer)
 
@@ -255,9 +269,11 @@ def runs_by_tag(collection: Collection, tags: list[str]) -> list[Run]:
 class Pools(Door):
     serializer_class = shapes.NewPoolSerializer
     queryset = Pool.objects.none()
+    orders = ("name", "depth", "n_pairs", "created_at")
+    filters = (Filter("name"), yes_or_no("built", Q(built_at__isnull=False)))
     ask = staticmethod(pools.ask_for_pool)
 
-    @extend_schema(operation_id="collections_pools_list", responses=shapes.PoolSerializer(many=True))
+    @extend_schema(responses=shapes.PoolSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         return self.pages(self.collection(slug).pools.prefetch_related("runs"), shapes.PoolSerializer)
 
@@ -267,14 +283,15 @@ class Pools(Door):
         given = dict(self.read(request).validated_data)
         tags = given.pop("runs")
         runs = runs_by_tag(found, tags) if tags else list(found.runs.all())
-        return self.accepted(self.ask(found, runs=runs, user=request.user, **given))
+        making = sampling.parameters_of(given.pop("kind"), given.pop("strata"), given.pop("stages"))
+        return self.accepted(self.ask(found, runs=runs, user=request.user, making=making, **given))
 
 
 class PoolPreview(Pools):
     """What a pool would hold: the job's report has pairs per depth, overlap and unique contributions."""
 
     http_method_names = ["post", "options"]
-    ask = staticmethod(pools.ask_for_preview)
+    ask = staticmethod(pool_preview.ask_for_preview)
 
 
 class OnePool(Door):
@@ -300,13 +317,25 @@ class ExtendPool(Door):
         return self.accepted(pools.ask_to_extend(found, runs=runs, depth=given.get("depth"), user=request.user))
 
 
+class DrawStage(Door):
+    serializer_class = shapes.StageSerializer
+
+    @extend_schema(responses={202: shapes.JobSerializer})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """The job that draws a sampled pool on. What was drawn stays, and campaigns take the new pairs up."""
+        found = get_object_or_404(self.collection(slug).pools, pk=pk)
+        return self.accepted(sampling.ask_for_stage(found, self.read(request).validated_data["share"], user=request.user))
+
+
 class Entries(Door):
     """The pool's pairs, best first."""
 
     serializer_class = shapes.EntrySerializer
     queryset = PoolEntry.objects.none()
+    orders = ("position", "docno", "best_rank", "priority")
+    filters = (Filter("topic", "topic__topic_id"), Filter("docno"), yes_or_no("has_text", Q(document__isnull=False)))
 
-    @extend_schema(operation_id="collections_pools_entries_list")
+    @extend_schema(responses=shapes.EntrySerializer(many=True))
     def get(self, request: Request, slug: str, pk: int) -> Response:
         return self.pages(pool_selectors.entries(get_object_or_404(self.collection(slug).pools, pk=pk)), shapes.EntrySerializer)
 
@@ -315,7 +344,12 @@ class PoolTable(Door):
     serializer_class = shapes.PoolSerializer
     pagination_class = None
 
-    @extend_schema(responses={(200, "text/tab-separated-values"): OpenApiResponse(OpenApiTypes.STR, description="topic, document, best_rank, priority, runs")})
+    @extend_schema(
+        operation_id="collections_pools_table",
+        responses={
+            (200, "text/tab-separated-values"): OpenApiResponse(OpenApiTypes.STR, description="topic, document, best_rank, priority, runs")
+        },
+    )
     def get(self, request: Request, slug: str, pk: int) -> StreamingHttpResponse:
         found = get_object_or_404(self.collection(slug).pools, pk=pk)
         return StreamingHttpResponse(pool_selectors.table(found), content_type="text/tab-separated-values; charset=utf-8")
@@ -324,9 +358,10 @@ class PoolTable(Door):
 class Jobs(Door):
     serializer_class = shapes.JobSerializer
     queryset = Job.objects.none()
-    pagination_class = LimitOffsetPagination
+    orders = ("created_at", "started_at", "finished_at")
+    filters = (one_of("state", Job.State.values), Filter("kind"), Filter("collection", "collection__slug"))
 
-    @extend_schema(operation_id="jobs_list")
+    @extend_schema(responses=shapes.JobSerializer(many=True))
     def get(self, request: Request) -> Response:
         found: QuerySet[Job] = permissions.my_jobs(request).select_related("collection").distinct()
         return self.pages(found, shapes.JobSerializer)

@@ -78,6 +78,11 @@ class Pool:
 DEEPEST = 32767
 
 
+def is_ranked(pool: Pool) -> bool:
+    """Whether every priority is what the pair's best rank gives it."""
+    return bool(((pool.best_rank > 0) & (pool.priority == pool.depth - pool.best_rank)).all())
+
+
 def top_of_run(run: Run, depth: int, *, topics: Sequence[str] | None = None) -> Top:
     """Each topic's first `depth` documents in the run's order, copied. topics: only these."""
     if not 1 <= depth <= DEEPEST:
@@ -111,7 +116,38 @@ def extend_pool(pool: Pool, tops: Sequence[Top], *, depth: int | None = None, rn
     return _pooled(tags, tops, [pool], depth=depth, rng=rng)
 
 
+def without(pool: Pool, *, tags: Sequence[str], depth: int, rng: np.random.Generator) -> Pool:
+    """The pool that these of its runs alone give, down to `depth`: what `extend_pool` has added goes again, the order included.
+
+    Every pair must come from a run.
+    """
+    columns = [pool.tags.index(tag) for tag in tags]
+    ranks = np.where(pool.ranks[:, columns] <= depth, pool.ranks[:, columns], 0).astype(np.int16)
+    kept = (ranks > 0).any(axis=1)
+    used, topic = np.unique(pool.topic[kept], return_inverse=True)
+    best = np.where(ranks > 0, ranks, np.iinfo(np.int16).max).min(axis=1, initial=np.iinfo(np.int16).max)[kept].astype(np.int32)
+    part = Pool(
+        depth=depth, tags=list(tags), topics=[pool.topics[i] for i in used.tolist()], topic=topic.astype(np.int32),
+        documents=pool.documents[kept], best_rank=best, priority=depth - best, ranks=ranks[kept], everyone=pool.everyone[kept],
+    )  # fmt: skip
+    return _pooled(list(tags), [], [part], depth=depth, rng=rng)
+
+
+class _Sightings(NamedTuple):
+    """Where documents were seen: one row for each topic, document and run, or for each pair of a pool that is there already.
+
+    topic: int64 (n), index into the new pool's topics. words: uint64 (n, width / 8), the document's id. rank: int64 (n), from 1; 0 where
+    it is not known. run: int64 (n), index into the new pool's tags; -1 for the best rank that a pool remembers of its pair.
+    """
+
+    topic: NDArray[np.int64]
+    words: NDArray[np.uint64]
+    rank: NDArray[np.int64]
+    run: NDArray[np.int64]
+
+
 def _pooled(tags: list[str], tops: Sequence[Top], pools: Sequence[Pool], *, depth: int, rng: np.random.Generator) -> Pool:
+    """The union. tags: of the runs of the pools (in their order) and of the tops."""
     if not 1 <= depth <= DEEPEST:
         raise ValueError(f"depth {depth} is not from 1 to {DEEPEST}")
     if len(set(tags)) != len(tags):
@@ -120,68 +156,104 @@ def _pooled(tags: list[str], tops: Sequence[Top], pools: Sequence[Pool], *, dept
     names = sorted({topic for part in parts for topic in part.topics}, key=lambda topic: topic.encode("utf-8"))
     index = {topic: i for i, topic in enumerate(names)}
     width = max([8] + [part.documents.dtype.itemsize for part in parts])
-    of, words, ranks, owners = [], [], [], []
-    for pool in pools:
-        place = np.array([index[topic] for topic in pool.topics], np.int64)
-        of.append(place[pool.topic])
-        words.append(words_of(pool.documents, width))
-        ranks.append(pool.best_rank.astype(np.int64))
-        owners.append(np.full(len(pool), -1))
-        row, run = np.nonzero(pool.ranks)
-        of.append(place[pool.topic[row]])
-        words.append(words_of(pool.documents[row], width))
-        ranks.append(pool.ranks[row, run].astype(np.int64))
-        owners.append(run.astype(np.int64))
-    for top in tops:
-        sizes = np.diff(top.offsets)
-        rank = np.arange(len(top.documents)) - np.repeat(top.offsets[:-1], sizes) + 1
-        near = rank <= depth
-        of.append(np.repeat(np.array([index[topic] for topic in top.topics], np.int64), sizes)[near])
-        words.append(words_of(top.documents, width)[near])
-        ranks.append(rank[near])
-        owners.append(np.full(int(near.sum()), tags.index(top.tag)))
-    if not of or not sum(len(part) for part in of):
+    seen = [_of_pool(pool, index, width) for pool in pools]
+    seen += [_of_top(top, tags.index(top.tag), index, width, depth) for top in tops]
+    if not any(len(sightings.topic) for sightings in seen):
         return _empty(depth, tags)
-    topic, ids = np.concatenate(of), big_endian(np.concatenate(words))
-    rank, owner = np.concatenate(ranks), np.concatenate(owners)
-    order = np.lexsort((*(ids[:, k] for k in range(ids.shape[1] - 1, -1, -1)), topic))
-    topic, ids, rank, owner = topic[order], ids[order], rank[order], owner[order]
-    new = np.ones(len(topic), bool)
-    new[1:] = (topic[1:] != topic[:-1]) | (ids[1:] != ids[:-1]).any(axis=1)
-    pair = np.cumsum(new) - 1
-    n_pairs = int(pair[-1]) + 1
-    matrix = np.zeros((n_pairs, len(tags)), np.int16)
-    better = np.lexsort((-rank,))
-    better = better[(owner[better] >= 0) & (rank[better] > 0)]
-    matrix[pair[better], owner[better]] = rank[better]
-    best = np.full(n_pairs, np.iinfo(np.int32).max, np.int64)
-    known = rank > 0
-    np.minimum.at(best, pair[known], rank[known])
-    best[best == np.iinfo(np.int32).max] = 0
-    topic, ids = topic[new], ids[new]
+    topic, ids, pair, rank, run = _by_pair(seen)
+    ranks = _rank_of_runs(pair, rank, run, len(topic), len(tags))
+    best = _best_ranks(pair, rank, len(topic))
     priority = np.where(best > 0, depth - best, 0)
-    everyone = np.zeros(n_pairs, bool)
+    everyone = np.zeros(len(topic), bool)
     for pool in pools:
-        if pool.everyone.any() or (pool.best_rank == 0).any():
-            rows = {(pool.topics[t], d): k for k, (t, d) in enumerate(zip(pool.topic.tolist(), pool.documents.tolist(), strict=True))}
-            documents = _documents(ids)
-            for k in range(n_pairs):
-                at = rows.get((names[int(topic[k])], documents[k]))
-                if at is not None:
-                    everyone[k] = pool.everyone[at]
-                    if best[k] == 0:
-                        priority[k] = pool.priority[at]
+        _take_over(pool, _pairs(names, topic, ids), best, priority, everyone)
     arranged = _arranged(topic, best, priority, ids, n_topics=len(names), rng=rng)
     return Pool(
         depth=depth, tags=tags, topics=names, topic=topic[arranged].astype(np.int32), documents=_documents(ids[arranged]),
-        best_rank=best[arranged].astype(np.int32), priority=priority[arranged].astype(np.int32), ranks=matrix[arranged],
+        best_rank=best[arranged].astype(np.int32), priority=priority[arranged].astype(np.int32), ranks=ranks[arranged],
         everyone=everyone[arranged],
     )  # fmt: skip
+
+
+def _of_pool(pool: Pool, index: dict[str, int], width: int) -> _Sightings:
+    """Its pairs with their best ranks, then what each of its runs contributed."""
+    place = np.array([index[topic] for topic in pool.topics], np.int64)
+    row, run = np.nonzero(pool.ranks)
+    rows = np.concatenate((np.arange(len(pool)), row))
+    return _Sightings(
+        topic=place[pool.topic[rows]],
+        words=words_of(pool.documents[rows], width),
+        rank=np.concatenate((pool.best_rank, pool.ranks[row, run])).astype(np.int64),
+        run=np.concatenate((np.full(len(pool), -1), run)).astype(np.int64),
+    )
+
+
+def _of_top(top: Top, run: int, index: dict[str, int], width: int, depth: int) -> _Sightings:
+    sizes = np.diff(top.offsets)
+    rank = np.arange(len(top.documents)) - np.repeat(top.offsets[:-1], sizes) + 1
+    topic = np.repeat(np.array([index[topic] for topic in top.topics], np.int64), sizes)
+    near = rank <= depth
+    return _Sightings(topic[near], words_of(top.documents, width)[near], rank[near], np.full(int(near.sum()), run))
+
+
+def _by_pair(
+    seen: Sequence[_Sightings],
+) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs by topic, then by document id as bytes. -> topic and id (n_pairs); pair, rank and run of each sighting"""
+    topic, ids = np.concatenate([part.topic for part in seen]), big_endian(np.concatenate([part.words for part in seen]))
+    rank, run = np.concatenate([part.rank for part in seen]), np.concatenate([part.run for part in seen])
+    order = np.lexsort((*(ids[:, k] for k in range(ids.shape[1] - 1, -1, -1)), topic))
+    topic, ids = topic[order], ids[order]
+    new = np.ones(len(topic), bool)
+    new[1:] = (topic[1:] != topic[:-1]) | (ids[1:] != ids[:-1]).any(axis=1)
+    return topic[new], ids[new], np.cumsum(new) - 1, rank[order], run[order]
+
+
+def _rank_of_runs(
+    pair: NDArray[np.int64], rank: NDArray[np.int64], run: NDArray[np.int64], n_pairs: int, n_runs: int
+) -> NDArray[np.int16]:
+    """int16 (n_pairs, n_runs): 0 where the run did not contribute."""
+    ranks = np.zeros((n_pairs, n_runs), np.int16)
+    order = np.argsort(-rank, kind="stable")  # of two ranks of one run the better is written last, and stays
+    order = order[(run[order] >= 0) & (rank[order] > 0)]
+    ranks[pair[order], run[order]] = rank[order]
+    return ranks
+
+
+def _best_ranks(pair: NDArray[np.int64], rank: NDArray[np.int64], n_pairs: int) -> NDArray[np.int64]:
+    """int64 (n_pairs): 0 where no rank is known."""
+    unknown = np.iinfo(np.int32).max
+    best = np.full(n_pairs, unknown, np.int64)
+    known = rank > 0
+    np.minimum.at(best, pair[known], rank[known])
+    best[best == unknown] = 0
+    return best
+
+
+def _take_over(
+    pool: Pool, pairs: Iterator[tuple[str, bytes]], best: NDArray[np.int64], priority: NDArray[np.int64], everyone: NDArray[np.bool_]
+) -> None:
+    """What cannot be had from ranks: whom the pair is for, and the priority of a pair without a rank. Into the arrays, in place."""
+    if not pool.everyone.any() and (pool.best_rank > 0).all():
+        return
+    rows = {(pool.topics[t], d): k for k, (t, d) in enumerate(zip(pool.topic.tolist(), pool.documents.tolist(), strict=True))}
+    for k, pair in enumerate(pairs):
+        row = rows.get(pair)
+        if row is None:
+            continue
+        everyone[k] = pool.everyone[row]
+        if best[k] == 0:
+            priority[k] = pool.priority[row]
 
 
 def _documents(ids: NDArray[np.uint64]) -> NDArray[np.bytes_]:
     words = np.ascontiguousarray(ids.byteswap())
     return words.view(f"S{8 * words.shape[1]}").reshape(len(words))
+
+
+def _pairs(names: Sequence[str], topic: NDArray[np.int64], ids: NDArray[np.uint64]) -> Iterator[tuple[str, bytes]]:
+    """(topic, document); nothing is made before it is asked for."""
+    yield from zip((names[t] for t in topic.tolist()), _documents(ids).tolist(), strict=True)
 
 
 def _arranged(

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
 SET_REFERENCE = re.compile(r"#\s*\d+")
-WORD = re.compile(r"[^\W\d_]{2,}")
+UNSPACED = ("CJK ", "HIRAGANA ", "KATAKANA ", "THAI ", "LAO ", "KHMER ", "MYANMAR ", "TIBETAN ", "HANGUL SYLLABLE ")
+"""Names of characters of which one alone can be a word: scripts written without spaces, and syllables of several letters."""
 DAMAGED = re.compile("[\x80-\x9f\ufffd]")
 """Characters that only damaged text has: UTF-8 read as Latin-1, or replaced."""
 OPERATORS = frozenset(("and", "or", "not"))
@@ -46,17 +47,40 @@ def without_punctuation(text: str) -> str:
     return " ".join("".join(" " if unicodedata.category(c)[0] in "PS" else c for c in text).split())
 
 
+def need_of(description: str, narrative: str) -> str:
+    """What is said of the information need besides the query; empty where nothing is."""
+    return f"{description}\n{narrative}".strip()
+
+
 def has_text(text: str) -> bool:
-    """Whether a word is left after set references (`#1`) and operators: two or more letters other than and, or, not."""
-    return any(word not in OPERATORS for word in WORD.findall(SET_REFERENCE.sub(" ", normal(text))))
+    """Whether a word is left after set references (`#1`) and operators (and, or, not).
+
+    A word is a run of letters with their combining marks (vowel signs, accents) and of digits: two characters at least, or one of a
+    script that does not part words by spaces (ours).
+    """
+    return any(_is_word(word) for word in "".join(c if _in_word(c) else " " for c in SET_REFERENCE.sub(" ", normal(text))).split())
 
 
-def check_topics(topics: Iterable[tuple[str, str]], *, match: Match | str = Match.EXACT) -> list[Removal]:
+def _in_word(character: str) -> bool:
+    return unicodedata.category(character)[0] in "LM" or character.isdecimal()
+
+
+def _is_word(run: str) -> bool:
+    if run in OPERATORS or all(unicodedata.category(c)[0] == "M" for c in run):
+        return False
+    return len(run) > 1 or unicodedata.name(run, "").startswith(UNSPACED)
+
+
+def check_topics(
+    topics: Iterable[tuple[str, str]], *, match: Match | str = Match.EXACT, needs: Mapping[str, str] | None = None
+) -> list[Removal]:
     """Proposals for removal among (id, text), in file order; the first of equal topics is the one that is kept.
 
     exact: texts equal after `normal`. punctuation: equal after `without_punctuation` too. suspect: also, as reason `suspect` for a
     person to confirm, the same words in another order or parted otherwise, singular against plural, one-letter typing errors (same_as
     says of what), and text with damaged characters.
+    needs: topic id -> what else annotators read of the information need (description, narrative). Topics of one text that state
+    different needs are no duplicates; `suspect` proposes them.
     """
     match = Match(match)
     removed: list[Removal] = []
@@ -71,7 +95,7 @@ def check_topics(topics: Iterable[tuple[str, str]], *, match: Match | str = Matc
     if match is not Match.EXACT:
         levels.append(("duplicate", without_punctuation))
     for reason, form in levels:
-        kept, found = _equal(kept, form, reason)
+        kept, found = _equal(kept, form, reason, needs or {})
         removed += found
     if match is Match.SUSPECT:
         kept, found = _alike(kept)
@@ -80,11 +104,13 @@ def check_topics(topics: Iterable[tuple[str, str]], *, match: Match | str = Matc
     return sorted(removed, key=lambda r: order[r.topic]) if order else removed
 
 
-def _equal(topics: list[tuple[str, str]], form: Callable[[str], str], reason: str) -> tuple[list[tuple[str, str]], list[Removal]]:
-    first: dict[str, str] = {}
+def _equal(
+    topics: list[tuple[str, str]], form: Callable[[str], str], reason: str, needs: Mapping[str, str]
+) -> tuple[list[tuple[str, str]], list[Removal]]:
+    first: dict[tuple[str, str], str] = {}
     kept, removed = [], []
     for topic, text in topics:
-        key = form(text) or normal(text)
+        key = form(text) or normal(text), form(needs.get(topic, ""))
         if key in first:
             removed.append(Removal(topic, text, reason, first[key]))
         else:

@@ -13,6 +13,7 @@ from hashlib import sha256
 from typing import IO, Any, NamedTuple
 
 from pooling.core.columns import Qrels
+from pooling.core.counts import counted, part_of
 from pooling.core.depth import Pool
 from pooling.formats.delimited import Mistakes
 from pooling.formats.documents import TEXT_NAMES
@@ -124,7 +125,7 @@ class _Building:
             return
         there = self.documents.setdefault(document, (title, text, fields))
         if there[:2] != (title, text):
-            self.counted["{n} times a document has another text than before; the first one is used"] += 1
+            self.counted["documents that have another text than before: {n}; the first one is used"] += 1
 
     def judge(self, line: int | None, place: str, pair: tuple[str, str], given: Any) -> None:
         text = str(given).strip().removesuffix(".0")
@@ -138,10 +139,10 @@ class _Building:
             self.mistakes.add(None, "no pair", "at least one query with a document")
         self.mistakes.raise_any()
         if undescribed := len({document for _, document in self.pairs} - set(self.documents)):
-            self.counted[f"{undescribed} documents come without any text"] = 1
+            self.counted[f"{counted(undescribed, 'document', 'comes', 'come')} without any text"] = 1
         split = sum(len(set(grades)) > 1 for grades in self.judged.values())
         if split:
-            self.counted[f"{split} of {len(self.judged)} pairs have several grades; the most frequent is taken, of equals the lowest"] = 1
+            self.counted[f"{part_of(split, len(self.judged), 'pair', 'has', 'have')} several grades; the most frequent is taken, of equals the lowest"] = 1
         ranks = list(self.pairs.values())
         depth = max(ranks)
         priority = [depth - rank if rank else 0 for rank in ranks]
@@ -184,7 +185,7 @@ def _book(pairs: list[Any], found: _Building) -> None:
         found.document(document, *_fields(fields if isinstance(fields, dict) else {}))
         for judgement in pair.get("judgements") or []:
             if not isinstance(judgement, dict) or judgement.get("unrateable") or judgement.get("judge_later") or judgement.get("rating") is None:
-                found.counted["{n} judgements are unrateable, put off or empty; they were left out"] += 1
+                found.counted["judgements unrateable, put off or empty, and left out: {n}"] += 1
             else:
                 found.judge(None, place, (topic, document), judgement["rating"])
 
@@ -224,7 +225,7 @@ def _umbrela(line: int, record: Any, found: _Building) -> None:
         document = plain(whole.get("docid") or whole.get("doc_id")).strip()
         if not document and passage.strip():
             document = "p-" + sha256(passage.encode("utf-8")).hexdigest()[:16]
-            found.counted["{n} passages have no id; they are named by a digest of their text"] += 1
+            found.counted["passages without an id, named by a digest of their text: {n}"] += 1
         if not document:
             found.mistakes.add(line, f"{place} has neither an id nor a text", "a docid or a passage")
             continue

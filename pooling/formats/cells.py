@@ -21,8 +21,9 @@ LONGEST_ID = 1024
 WORD = np.dtype("<u8")
 U = np.uint64
 
-
 np.empty(1 << 24, np.uint8)
+# Allocated and freed at once: glibc then keeps blocks of this size in its heap (its threshold for mmap is dynamic) and does not ask the
+# system for fresh, zeroed pages for each of the arrays below.
 
 
 class Problems:
@@ -39,6 +40,15 @@ class Problems:
 
     def more(self, n: int) -> None:
         self.count += n
+
+    def refuse(self, wrong: NDArray[np.bool_], rows: Rows, column: int, problem: str, expected: str) -> None:
+        """The tokens of a column at the rows that are `wrong`, each with its line."""
+        places = np.flatnonzero(wrong)
+        shown = places[: max(SHOWN - len(self.first), 0)]
+        for row in shown.tolist():
+            token = rows.token(row, column)[:80].decode("utf-8", "replace")
+            self.add(int(rows.lines[row]), f"{token!r} {problem}", expected, rows.line_text(row))
+        self.more(len(places) - len(shown))
 
     @property
     def full(self) -> bool:

@@ -2,16 +2,23 @@
 
 read_clicks(path) -> ClickCounts                   one file: session topic document rank clicked
 read_clicks(path, shown=path) -> ClickCounts       clicks (session, topic, rank, document; rank 0: none) and the rankings shown
+read_packed_clicks(path) -> ClickCounts            these two in one zip archive
 """
 
 from __future__ import annotations
 
+import os
+import zipfile
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from io import BytesIO
+from typing import BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pooling.core.counts import counted
 from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, Mistakes, Row, Table, column_names, find_column
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import Source
@@ -42,7 +49,7 @@ class ClickCounts:
         return len(self.topic)
 
 
-class _Counts:
+class Counts:
     """[impressions, clicks, skipped] of each pair."""
 
     def __init__(self) -> None:
@@ -86,6 +93,36 @@ def read_clicks(
     if shown is None:
         return _one_file(path, name, max_bytes)
     return _two_files(path, shown, name, shown_name, max_bytes)
+
+
+def packed_clicks(path: str | os.PathLike[str]) -> tuple[str, str] | None:
+    """The names of a log of clicks and of the rankings that were shown in a zip archive of just these two; None where it is another."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            found: dict[bool, str] = {}
+            files = [info.filename for info in archive.infolist() if not info.is_dir()]
+            for name in files if len(files) == 2 else []:
+                with archive.open(name) as file:
+                    table = Table(BytesIO(file.readline(MOST_HEADER)), name=name)
+                names = column_names(table.first.cells)
+                if all(find_column(names, wanted) is not None for wanted in (TOPIC_NAMES, RANK, DOCUMENT_NAMES)):
+                    found[find_column(names, SESSION) is not None] = name
+    except (zipfile.BadZipFile, zlib.error, FormatError, NotImplementedError, RuntimeError, EOFError, OSError, UnicodeError):
+        return None
+    return (found[True], found[False]) if len(found) == 2 else None
+
+
+def read_packed_clicks(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> ClickCounts:
+    """The counts of a zip archive that `packed_clicks` knows. max_bytes: of each of its files, unpacked. FormatError as `read_clicks`."""
+    names = packed_clicks(path)
+    if names is None:
+        raise ValueError(f"{path} holds no log of clicks beside the rankings that were shown")
+    clicks, shown = names
+    with zipfile.ZipFile(path) as archive, archive.open(clicks) as log, archive.open(shown) as rankings:
+        return read_clicks(cast(BinaryIO, log), shown=cast(BinaryIO, rankings), name=clicks, shown_name=shown, max_bytes=max_bytes)
+
+
+MOST_HEADER = 1 << 16
 
 
 def _columns(table: Table, *wanted: tuple[str, ...]) -> list[int]:
@@ -155,7 +192,7 @@ def _one_file(path: Source, name: str | None, max_bytes: int | None) -> ClickCou
             if cells[clicked] == "1":
                 sessions.clicked.setdefault(key, set()).add(cells[document])
     sessions.check()
-    counts = _Counts()
+    counts = Counts()
     for key in sessions.seen:
         counts.session(key[1], sessions.shown[key], sessions.clicked.get(key, set()))
     return counts.result(table.name, sessions.n_sessions, [])
@@ -186,11 +223,11 @@ def _two_files(path: Source, shown: Source, name: str | None, shown_name: str | 
             if place:
                 sessions.clicked.setdefault(key, set()).add(cells[document])
     sessions.check()
-    counts = _Counts()
+    counts = Counts()
     for key in sessions.seen:
         counts.session(key[1], rankings[key[1]], sessions.clicked.get(key, set()))
     unseen = len(rankings) - len({topic for _, topic in sessions.seen})
-    warnings = [f"{unseen} topics of the rankings shown have no session; they are left out"] if unseen else []
+    warnings = [f"{counted(unseen, 'topic')} of the rankings shown without a session {'is' if unseen == 1 else 'are'} left out"] if unseen else []
     return counts.result(table.name, sessions.n_sessions, warnings)
 
 

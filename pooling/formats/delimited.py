@@ -54,7 +54,10 @@ class Table:
             raise FormatError.single(self.name, None, "nothing in it", "a header and rows")
         self.delimiter = delimiter or max("\t,;", key=lambda mark: (text.count(mark), mark == "\t"))
         self._rows = self._read(number, text)
-        self.first = next(self._rows)
+        first = next(self._rows, None)
+        if first is None:
+            raise FormatError.single(self.name, number, "rows without a cell", "a header and rows", text)
+        self.first = first
 
     def _read(self, number: int, text: str) -> Iterator[Row]:
         if not self._quoting:

@@ -1,21 +1,45 @@
-"""What kind of file somebody has given us, by its content: a guess for a person to confirm, never a reason to refuse."""
+"""What kind of file somebody has given us, by its content: a guess for a person to confirm, never a reason to refuse.
+
+    detect(path) -> the best guess      guess(path) -> every kind that it may be      mistaken(path, kind) -> the kind to ask about
+"""
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import re
+import zipfile
+import zlib
+from collections.abc import Callable, Sequence
 from enum import StrEnum
+from typing import Any, NamedTuple
 
 from pooling.formats.archives import is_tar
+from pooling.formats.clicks import packed_clicks
 from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, column_names, find_column
+from pooling.formats.documents import ID_NAMES as DOCUMENT_IDS
 from pooling.formats.documents import TEXT_NAMES
+from pooling.formats.errors import FormatError
 from pooling.formats.judgements import ANNOTATOR_NAMES, GRADE_NAMES
 from pooling.formats.opening import Peeked, Source
+from pooling.formats.quepid import names_queries
+from pooling.formats.sets import role_of
 from pooling.formats.topics import ID_NAMES
 from pooling.formats.topics import TEXT_NAMES as QUERY_NAMES
 
 LOOKED_AT = 200
 """Lines of a file's head that are looked at."""
+HEAD = 1 << 16
+"""Bytes of it."""
+MOSTLY = 0.9
+"""Share of the lines that must have the form of a kind: a few broken ones do not make another kind of it."""
+ENOUGH = 5
+"""Texts from which on their length says something."""
+QUERY_WORDS, DOCUMENT_WORDS = 15, 60
+"""Mean words of a text up to which it is surely a query, and from which on surely a document."""
+NEEDS = ("description", "desc", "narrative", "narr", "query", "question", "information_need", "query_text")
+"""Fields that topics have and documents have not."""
 
 
 class Kind(StrEnum):
@@ -26,68 +50,178 @@ class Kind(StrEnum):
     JUDGEMENTS = "judgements"
     CLICKS = "clicks"
     POOL = "pool"
+    SET = "set"
     UNKNOWN = "unknown"
 
 
+class Guess(NamedTuple):
+    """kinds: all that the file may be, the likeliest first. sure: it can be nothing else."""
+
+    kinds: tuple[Kind, ...]
+    sure: bool = True
+
+
+NOTHING = Guess((), sure=False)
+
+
 def detect(path: Source, *, name: str | None = None, max_bytes: int | None = None) -> Kind:
-    """The kind of file that the first 64 kB look like.
+    """The kind of file that the first 64 kB look like most.
 
     FormatError only where the file cannot be opened as what it claims to be (a damaged archive); text that is none is `unknown`.
     """
-    head = Peeked(path, name=name, max_bytes=max_bytes).head
+    kinds = guess(path, name=name, max_bytes=max_bytes).kinds
+    return kinds[0] if kinds else Kind.UNKNOWN
+
+
+def mistaken(path: Source, kind: str, *, name: str | None = None, max_bytes: int | None = None) -> Kind | None:
+    """The kind that the file surely is where that is not `kind`, so that a person should be asked; None where it may be that."""
+    found = guess(path, name=name, max_bytes=max_bytes)
+    return found.kinds[0] if found.sure and found.kinds and kind not in found.kinds else None
+
+
+def guess(path: Source, *, name: str | None = None, max_bytes: int | None = None) -> Guess:
+    """What the begin of a file may be. FormatError as from `detect`."""
+    if isinstance(path, (str, os.PathLike)) and os.fspath(path) != "-" and _starts(path) == b"PK\x03\x04":
+        return _zip(path)
+    peeked = Peeked(path, name=name, max_bytes=max_bytes)
+    head = peeked.head
     if head[:4] == b"PK\x03\x04" or is_tar(head):
-        return Kind.DOCUMENTS
+        return Guess((Kind.DOCUMENTS, Kind.SET))
     if b"\0" in head:
-        return Kind.UNKNOWN
+        return NOTHING
     text = head.decode("utf-8", "replace").lstrip()
     if not text:
-        return Kind.UNKNOWN
+        return NOTHING
     if text[0] == "<":
         return _markup(text)
-    if text[0] == "{":
+    if found := {"ratings": Kind.QRELS, "snapshot": Kind.RUN}.get(names_queries(head)):
+        return Guess((Kind.JUDGEMENTS, found) if found == Kind.QRELS else (found,))
+    if text[0] in "{[":
         return _json(text)
     if re.match(r"\.I\s+\S+\s", text):
-        return Kind.DOCUMENTS if len(text) > 20_000 else Kind.TOPICS
-    return _table([line for line in text.split("\n")[:LOOKED_AT] if line.strip()])
+        return Guess((Kind.DOCUMENTS, Kind.TOPICS) if len(text) > 20_000 else (Kind.TOPICS, Kind.DOCUMENTS))
+    whole = text.split("\n") if len(head) < HEAD else text.split("\n")[:-1] or [text]
+    return _table([line for line in whole[:LOOKED_AT] if line.strip()])
 
 
-def _markup(text: str) -> Kind:
-    if re.search(r"<(topics?|top|query)\b", text[:4000], re.IGNORECASE):
-        return Kind.TOPICS
-    return Kind.DOCUMENTS
+def _starts(path: str | os.PathLike[str]) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(4)
 
 
-def _json(text: str) -> Kind:
+def _zip(path: str | os.PathLike[str]) -> Guess:
+    """An archive whose files are those of a set is one, and one of runs is told by its first; clicks beside the rankings that were shown
+    are a log; else its pages are documents."""
+    if packed_clicks(path):
+        return Guess((Kind.CLICKS, Kind.QRELS))
     try:
-        value = json.loads(text.split("\n", 1)[0])
-    except (ValueError, RecursionError):
-        return Kind.JUDGEMENTS if '"query_doc_pairs"' in text else Kind.UNKNOWN
-    keys = {str(key).lower() for key in value} if isinstance(value, dict) else set()
-    if "query_doc_pairs" in keys:
-        return Kind.JUDGEMENTS
-    if keys & {"title", "contents", "body", "abstract", "url", "docno", "doc_id"} or len(str(value.get("text", ""))) > 400:
-        return Kind.DOCUMENTS
-    return Kind.TOPICS if keys & set(QUERY_NAMES) else Kind.UNKNOWN
+        with zipfile.ZipFile(path) as archive:
+            files = [info for info in archive.infolist() if not info.is_dir()]
+            if any(role_of(info.filename) for info in files):
+                return Guess((Kind.SET,))
+            with archive.open(files[0]) as first:
+                found = guess(io.BytesIO(first.read(HEAD)))
+    except (zipfile.BadZipFile, zlib.error, FormatError, NotImplementedError, RuntimeError, IndexError, ValueError, EOFError, OSError):
+        return NOTHING
+    return found if found.sure and found.kinds[0] in (Kind.RUN, Kind.QRELS) else Guess((Kind.DOCUMENTS, Kind.SET))
 
 
-def _table(lines: list[str]) -> Kind:
+def _markup(text: str) -> Guess:
+    begin = text[:4000]
+    if re.search(r"<(topics?|top|query|queries)\b", begin, re.IGNORECASE):
+        return Guess((Kind.TOPICS,))
+    sure = re.search(r"<(docno|docid|html|body)\b|<!doctype\s+html", begin, re.IGNORECASE)
+    return Guess((Kind.DOCUMENTS,) if sure else (Kind.DOCUMENTS, Kind.TOPICS))
+
+
+def _json(text: str) -> Guess:
+    if '"query_doc_pairs"' in text:
+        return Guess((Kind.JUDGEMENTS, Kind.SET))
+    if re.search(r'"(candidates|passage)"\s*:', text[:20_000]) and '"query"' in text:
+        return Guess((Kind.SET, Kind.JUDGEMENTS, Kind.DOCUMENTS))
+    records = []
+    for line in text.split("\n")[:LOOKED_AT]:
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict):
+            records.append({str(key).lower(): cell for key, cell in value.items()})
+    if not records:
+        return NOTHING
+    keys = {key for record in records for key in record}
+    if keys & set(NEEDS):
+        return Guess((Kind.TOPICS,) if not keys & {"contents", "body", "abstract"} else (Kind.TOPICS, Kind.DOCUMENTS))
+    if keys & {"contents", "body", "abstract", "url", "docno", "doc_id", "docid", "document_id"}:
+        return Guess((Kind.DOCUMENTS,))
+    if "text" in keys:
+        texts = [str(record.get("text", "")) for record in records]
+        return Guess((Kind.DOCUMENTS,)) if any(record.get("title") for record in records) else by_length(texts)
+    return Guess((Kind.TOPICS, Kind.DOCUMENTS)) if keys & set(QUERY_NAMES) else NOTHING
+
+
+def by_length(texts: Sequence[str]) -> Guess:
+    """Queries are short and documents long; in between, and where there are few, a text may be either."""
+    words = sum(len(text.split()) for text in texts) / len(texts)
+    length = sum(map(len, texts)) / len(texts)
+    if len(texts) >= ENOUGH and words <= QUERY_WORDS and length <= 10 * QUERY_WORDS:
+        return Guess((Kind.TOPICS,))
+    if words >= DOCUMENT_WORDS or length > 10 * DOCUMENT_WORDS:
+        return Guess((Kind.DOCUMENTS,))
+    return Guess((Kind.DOCUMENTS, Kind.TOPICS) if length > 300 else (Kind.TOPICS, Kind.DOCUMENTS))
+
+
+def _table(lines: list[str]) -> Guess:
     first = lines[0]
     delimiter = max("\t,;", key=first.count)
-    headed = _header(column_names(first.rstrip("\r").replace('"', "").split(delimiter)))
+    names = column_names(first.rstrip("\r").replace('"', "").split(delimiter))
+    headed = _header(names)
     if headed is not None:
-        return headed
+        return _texts_below(headed, names, lines[1:], delimiter)
     rows = [line.split() for line in lines if not line.startswith("#")]
-    if rows and all(len(row) >= 6 and _is_number(row[4]) for row in rows[1:] or rows):
-        return Kind.POOL if rows[0][3:5] == ["0", "0"] and rows[0][5] == "trectools" else Kind.RUN
-    if rows and all(len(row) == 4 and re.fullmatch(r"-?\d+", row[3]) for row in rows):
-        return Kind.QRELS
-    if rows and all(len(row) == 3 and row[2].isdigit() for row in rows):
-        return Kind.RUN
+    columns = _columns(rows)
+    if columns is not None:
+        return columns
     cells = [line.split("\t") for line in lines]
-    if len(cells[0]) > 1:
-        longest = sum(len(row[-1]) for row in cells) / len(cells)
-        return Kind.DOCUMENTS if longest > 300 or len(cells[0]) > 2 else Kind.TOPICS
-    return Kind.TOPICS if all(len(row) > 1 for row in rows) and "," not in first else Kind.UNKNOWN
+    if len(cells[0]) == 2:
+        return by_length([row[-1] for row in cells])
+    if len(cells[0]) > 2:
+        return Guess((Kind.DOCUMENTS, Kind.TOPICS), sure=False)
+    alone = all(len(row) > 1 for row in rows) and "," not in first
+    return Guess((Kind.TOPICS,), sure=False) if alone else NOTHING
+
+
+def _columns(rows: list[list[str]]) -> Guess | None:
+    """Runs and qrels, told by what stands in which column."""
+    below = rows[1:] or rows
+
+    def mostly(fits: Callable[[list[str]], Any]) -> bool:
+        return bool(below) and sum(bool(fits(row)) for row in below) >= MOSTLY * len(below)
+
+    if mostly(lambda row: len(row) >= 6 and _is_number(row[4])):
+        trectools = rows[0][3:5] == ["0", "0"] and rows[0][5] == "trectools"
+        return Guess((Kind.POOL, Kind.RUN) if trectools else (Kind.RUN,))
+    if mostly(lambda row: len(row) == 4 and _is_number(row[3])):
+        zeros = mostly(lambda row: row[1].lower() in ("0", "q0"))
+        whole = mostly(lambda row: _is_whole(row[3]))
+        if not zeros and mostly(lambda row: row[2].isdigit()):
+            return Guess((Kind.RUN,) if not whole else (Kind.RUN, Kind.QRELS))
+        return Guess((Kind.QRELS,) if zeros else (Kind.QRELS, Kind.RUN)) if whole else None
+    if mostly(lambda row: len(row) == 3 and row[2].isdigit()):
+        return Guess((Kind.RUN, Kind.QRELS), sure=len(rows) >= ENOUGH)
+    return None
+
+
+def _texts_below(headed: Kind, names: list[str], lines: list[str], delimiter: str) -> Guess:
+    """With a header `id text` the length of the texts decides, as without one."""
+    either = headed == Kind.TOPICS and len(names) == 2 and find_column(names, ("_id", "id", "number", "num")) == 0
+    if either and lines:
+        return by_length([line.split(delimiter, 1)[-1] for line in lines])
+    if headed == Kind.CLICKS:
+        return Guess((Kind.CLICKS, Kind.QRELS))
+    if headed == Kind.TOPICS and {"title", "text"} <= set(names):
+        return Guess((Kind.DOCUMENTS, Kind.TOPICS))
+    return Guess((headed,), sure=headed != Kind.JUDGEMENTS or find_column(names, ANNOTATOR_NAMES) is not None)
 
 
 def _header(names: list[str]) -> Kind | None:
@@ -109,7 +243,11 @@ def _header(names: list[str]) -> Kind | None:
         return Kind.DOCUMENTS
     if find_column(names, ID_NAMES) is not None and known & set(QUERY_NAMES) and len(names) > 1:
         return Kind.TOPICS
-    return None
+    return Kind.DOCUMENTS if find_column(names, DOCUMENT_IDS) is not None and known & set(TEXT_NAMES) and len(names) > 1 else None
+
+
+def _is_whole(cell: str) -> bool:
+    return re.fullmatch(r"[+-]?\d+", cell) is not None
 
 
 def _is_number(cell: str) -> bool:

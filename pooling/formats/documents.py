@@ -20,7 +20,7 @@ from pooling.formats.archives import Member, is_tar, tar_members, zip_members
 from pooling.formats.delimited import Mistakes, Table, column_names, find_column
 from pooling.formats.errors import SHOWN, FormatError
 from pooling.formats.markup import html_text, one_line, tagged_fields
-from pooling.formats.opening import LONGEST_DOCUMENT, Peeked, Source, lines, source_name
+from pooling.formats.opening import LONGEST_DOCUMENT, ZIPPED, Peeked, Source, lines, source_name, unreadable
 from pooling.formats.topics import json_lines, plain, smart_records
 
 ID_NAMES = ("_id", "id", "docno", "doc_id", "docid", "document_id", "document", "documentid", "number")
@@ -58,7 +58,7 @@ def read_documents(path: Source, *, name: str | None = None, max_bytes: int | No
     ids = _Ids()
     for document in _documents(path, called, max_bytes, mistakes):
         if not document.document:
-            mistakes.add(document.line, "a document without id", "an id", document.text[:200])
+            mistakes.add(document.line, "a document without id", f"an id under one of the names {', '.join(ID_NAMES)}", document.text[:200])
             continue
         if len(document.document.encode("utf-8")) > 1024:
             mistakes.add(document.line, "a document id of more than 1024 bytes", "a shorter id", document.document)
@@ -98,6 +98,10 @@ class _Ids:
 
 def _documents(path: Source, called: str, max_bytes: int | None, mistakes: Mistakes) -> Iterator[Document]:
     if isinstance(path, (str, os.PathLike)) and os.fspath(path) != "-" and _is_zip(path):
+        with open(path, "rb") as file:
+            what = unreadable(file.read(4096))
+        if what is not None and what != ZIPPED:
+            raise FormatError.single(called, None, what.problem, what.expected)
         for member in zip_members(Path(path), called, max_bytes=max_bytes):
             yield from _member(member, mistakes)
         return
@@ -130,6 +134,9 @@ def _is_zip(path: str | os.PathLike[str]) -> bool:
 def _member(member: Member, mistakes: Mistakes) -> Iterator[Document]:
     """A file of an archive as a document. Its id is its name without suffix."""
     if not member.name or member.name.startswith("."):
+        return
+    if what := unreadable(member.content):
+        mistakes.add(member.number, f"{member.name} is {what.problem}", what.expected)
         return
     try:
         text = member.content.decode("utf-8-sig")

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pooling.core.columns import Judgements
+from pooling.core.counts import counted
 from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, Mistakes, Row, Table, column_names, find_column
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import LONGEST_DOCUMENT, Peeked, Source, source_name
@@ -58,7 +59,8 @@ def read_judgements(path: Source, *, scale: int | None = None, name: str | None 
     scale: number of grades; a grade outside 0..scale-1 is refused. None: any grade from 0 to 32767 is taken.
     Forms, told by content: CSV or TSV with columns topic, document, annotator, grade and optionally seconds (or active_ms), judged_at
     (ISO 8601, without an offset taken as UTC; or seconds since 1970), excluded, gold (0/1); FiRA's export; HiCAL's CSV; crowd-kit's
-    task, worker, label (the task is the topic's id, a space, and the document's); Quepid's book as CSV (one column a judge) and as JSON.
+    task, worker, label (the task is the topic's id, a space, and the document's); Quepid's book as CSV (one column a judge) and as JSON;
+    Label Studio's JSON export; Potato's table.
     Refused (FormatError, all problems at once): missing columns, an empty id, a grade that is no whole number or outside the scale,
     seconds that are negative or no number, a time that is none, no row at all.
     Warned about: FiRA's misleading answers (they count as grade 0), rows without a grade or id (skipped), times without offset,
@@ -66,27 +68,37 @@ def read_judgements(path: Source, *, scale: int | None = None, name: str | None 
     """
     called = source_name(path, name)
     stream = Peeked(path, name=called, max_bytes=max_bytes)
+    if stream.head.lstrip()[:1] == b"[":
+        from pooling.formats.labelling_tools import label_studio  # here: it reads cells as this module does
+
+        return _columns(called, *label_studio(stream, called), scale)
     if stream.head.lstrip()[:1] == b"{":
         return _columns(called, *_quepid_book_json(stream, called), scale)
     table = Table(stream, name=called)
-    mistakes, warnings = Mistakes(called), _Counted()
+    mistakes, warnings = Mistakes(called), Warnings()
     return _columns(called, _delimited(table, mistakes, warnings), mistakes, warnings, scale)
 
 
-class _Counted:
+class Warnings:
     """Warnings with how often."""
 
     def __init__(self) -> None:
-        self.counts: dict[str, int] = {}
+        self.said: dict[str, None] = {}
+        self.counts: dict[tuple[str, str, str, str], int] = {}
 
-    def add(self, text: str) -> None:
-        self.counts[text] = self.counts.get(text, 0) + 1
+    def add(self, noun: str, one: str, many: str, what: str) -> None:
+        """As `1 row has …`, `2 rows have …`: the noun, its verb in both forms, and what is the same for both."""
+        self.counts[noun, one, many, what] = self.counts.get((noun, one, many, what), 0) + 1
+
+    def say(self, text: str) -> None:
+        """Once, however often it happens."""
+        self.said[text] = None
 
     def texts(self) -> list[str]:
-        return [text.format(n=n) for text, n in self.counts.items()]
+        return [*self.said] + [f"{counted(n, noun, one, many)} {what}" for (noun, one, many, what), n in self.counts.items()]
 
 
-def _delimited(table: Table, mistakes: Mistakes, warnings: _Counted) -> Iterator[_Judgement]:
+def _delimited(table: Table, mistakes: Mistakes, warnings: Warnings) -> Iterator[_Judgement]:
     names = column_names(table.first.cells)
     known = set(names)
     if {"relevancelevel", "documentid", "queryid", "userid"} <= known:
@@ -95,6 +107,10 @@ def _delimited(table: Table, mistakes: Mistakes, warnings: _Counted) -> Iterator
         return _rows(table, mistakes, _crowdkit(names))
     if names[0] == "query" and len(names) > 2 and names[1] in ("docid", "doc_id") and find_column(names, ANNOTATOR_NAMES) is None:
         return _quepid_book_csv(table, mistakes, warnings)
+    from pooling.formats.labelling_tools import is_potato, potato  # here: it reads cells as this module does
+
+    if is_potato(names, table.first.cells):
+        return _rows(table, mistakes, potato(table))
     return _rows(table, mistakes, _plain(table, names, warnings))
 
 
@@ -114,7 +130,7 @@ def _rows(table: Table, mistakes: Mistakes, read: Callable[[Row], _Judgement | N
             yield judgement
 
 
-def _plain(table: Table, names: list[str], warnings: _Counted) -> Callable[[Row], _Judgement | None]:
+def _plain(table: Table, names: list[str], warnings: Warnings) -> Callable[[Row], _Judgement | None]:
     found = {
         "topic": find_column(names, TOPIC_NAMES),
         "document": find_column(names, DOCUMENT_NAMES),
@@ -135,7 +151,7 @@ def _plain(table: Table, names: list[str], warnings: _Counted) -> Callable[[Row]
     def read(row: Row) -> _Judgement | None:
         cells = row.cells
         if not cells[grade].strip() and reason is not None and cells[reason].strip():
-            warnings.add("{n} rows say that the pair cannot be judged; they were skipped")
+            warnings.add("row", "says", "say", "that the pair cannot be judged; skipped")
             return None
         time = math.nan
         if seconds is not None:
@@ -157,20 +173,20 @@ def _plain(table: Table, names: list[str], warnings: _Counted) -> Callable[[Row]
     return read
 
 
-def _fira(names: list[str], warnings: _Counted) -> Callable[[Row], _Judgement | None]:
+def _fira(names: list[str], warnings: Warnings) -> Callable[[Row], _Judgement | None]:
     level, document, topic, user = (names.index(n) for n in ("relevancelevel", "documentid", "queryid", "userid"))
     duration, at = find_column(names, ("durationusedtojudgems",)), find_column(names, ("judgedatunixts",))
 
     def read(row: Row) -> _Judgement | None:
         cells = [cell.strip() for cell in row.cells]
         if not (cells[document] and cells[topic] and cells[user]):
-            warnings.add("{n} rows have an empty id; they were skipped")
+            warnings.add("row", "has", "have", "an empty id; skipped")
             return None
         grade = FIRA_GRADES.get(cells[level])
         if grade is None:
             raise Invalid(f"{cells[level]!r} is not one of FiRA's relevance levels", " or ".join(FIRA_GRADES))
         if cells[level] == MISLEADING:
-            warnings.add("{n} judgements are " + MISLEADING + "; they count as grade 0")
+            warnings.add("judgement", "is", "are", f"{MISLEADING}; counted as grade 0")
         seconds = math.nan if duration is None else _seconds(cells[duration]) / 1000
         judged_at = math.nan if at is None else _seconds(cells[at])
         return _Judgement(row.line, cells[topic], cells[document], cells[user], grade, seconds, judged_at)
@@ -190,14 +206,14 @@ def _crowdkit(names: list[str]) -> Callable[[Row], _Judgement | None]:
     return read
 
 
-def _quepid_book_csv(table: Table, mistakes: Mistakes, warnings: _Counted) -> Iterator[_Judgement]:
+def _quepid_book_csv(table: Table, mistakes: Mistakes, warnings: Warnings) -> Iterator[_Judgement]:
     judges: list[str] = []
     for cell in table.first.cells[2:]:
         judge, n = cell.strip() or "Anonymous", 1
         while (judge if n == 1 else f"{judge}#{n}") in judges:
             n += 1
         if n > 1:
-            warnings.add(f"two judges are called {judge}; the later one is called {judge}#{n}")
+            warnings.say(f"two judges are called {judge}; the later one is called {judge}#{n}")
         judges.append(judge if n == 1 else f"{judge}#{n}")
     for row in table:
         text = table.delimiter.join(row.cells)
@@ -207,7 +223,7 @@ def _quepid_book_csv(table: Table, mistakes: Mistakes, warnings: _Counted) -> It
         try:
             topic, document = _id(row.cells[0], "query"), row.cells[1].strip()
             if not document:
-                warnings.add("{n} rows have an empty id; they were skipped")
+                warnings.add("row", "has", "have", "an empty id; skipped")
                 continue
             for judge, cell in zip(judges, row.cells[2:], strict=True):
                 if cell.strip():
@@ -231,9 +247,9 @@ def read_json(stream: Peeked, called: str) -> Any:
         raise FormatError.single(called, 1, "JSON nested too deeply or with too long a number", "plain JSON") from None
 
 
-def _quepid_book_json(stream: Peeked, called: str) -> tuple[Iterator[_Judgement], Mistakes, _Counted]:
+def _quepid_book_json(stream: Peeked, called: str) -> tuple[Iterator[_Judgement], Mistakes, Warnings]:
     book = read_json(stream, called)
-    mistakes, warnings = Mistakes(called), _Counted()
+    mistakes, warnings = Mistakes(called), Warnings()
     pairs = book.get("query_doc_pairs") if isinstance(book, dict) else None
     if not isinstance(pairs, list):
         raise FormatError.single(called, 1, "JSON without a list query_doc_pairs", "a Quepid book")
@@ -249,7 +265,7 @@ def _quepid_book_json(stream: Peeked, called: str) -> tuple[Iterator[_Judgement]
                     if not isinstance(judgement, dict):
                         raise Invalid("a judgement that is no object", "an object with rating and user_email")
                     if judgement.get("unrateable") or judgement.get("judge_later") or judgement.get("rating") is None:
-                        warnings.add("{n} judgements are unrateable, put off or empty; they were skipped")
+                        warnings.add("judgement", "is", "are", "unrateable, put off or empty; skipped")
                         continue
                     yield _Judgement(
                         1,
@@ -293,7 +309,7 @@ def _seconds(cell: str) -> float:
     return value
 
 
-def _time(cell: str, warnings: _Counted) -> float:
+def _time(cell: str, warnings: Warnings) -> float:
     text = cell.strip()
     if not text:
         return math.nan
@@ -302,7 +318,7 @@ def _time(cell: str, warnings: _Counted) -> float:
     try:
         moment = datetime.fromisoformat(text)
         if moment.tzinfo is None:
-            warnings.add("{n} times have no offset; they were taken as UTC")
+            warnings.add("time", "has", "have", "no offset; taken as UTC")
             moment = moment.replace(tzinfo=UTC)
         return moment.timestamp()
     except (ValueError, OverflowError):
@@ -318,7 +334,7 @@ def _flag(cell: str, what: str) -> bool:
     raise Invalid(f"{what} {cell!r}", "0 or 1")
 
 
-def _columns(called: str, judgements: Iterator[_Judgement], mistakes: Mistakes, warnings: _Counted, scale: int | None) -> Judgements:
+def _columns(called: str, judgements: Iterator[_Judgement], mistakes: Mistakes, warnings: Warnings, scale: int | None) -> Judgements:
     topics: dict[str, int] = {}
     documents: dict[str, int] = {}
     annotators: dict[str, int] = {}

@@ -1,4 +1,9 @@
-"""Columns of decimal numbers, read with array operations on eight digits at once, exactly as float() and int() read them."""
+"""Columns of decimal numbers, read with array operations on eight digits at once, exactly as float() and int() read them.
+
+A word is eight bytes of text, little-endian: the first character is the lowest byte, so that "towards the start of the text" is a
+shift to the right. A token is taken with its end at the end of its words, and what stands before it is overwritten by zeros ("0").
+No operation on a word may carry from one byte into the next; where one could, the byte that carries is one that is refused anyway.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +15,23 @@ from numpy.typing import NDArray
 from pooling.formats.cells import WORD, Rows, U, take_bytes
 
 ZEROS = U(0x3030303030303030)
+"""Eight times "0": a digit xor this is its value."""
 DOTS = U(0x2E2E2E2E2E2E2E2E)
 LOW = U(0x7F7F7F7F7F7F7F7F)
 HIGH = U(0x8080808080808080)
 OVER_NINE = U(0x7676767676767676)
+"""Added to bytes it sets the high bit of those from 10 to 127."""
 PAIRS = U(0x000000FF000000FF)
 EXACT = U(1 << 53)
+"""Whole numbers up to here are exact in double."""
 POWERS = 10.0 ** np.arange(23)
+"""All that are exact in double: 5**22 < 2**53 < 5**23."""
 EXTENDED = np.finfo(np.longdouble).nmant == 63
 """The machine's long double has 64 bits of mantissa (x86)."""
 LONG_POWERS = np.cumprod(np.concatenate(([1], np.full(27, 10))).astype(np.longdouble))
+"""All that are exact with 64 bits: 5**27 < 2**64 < 5**28."""
+BEYOND_64_BITS = U(1844)
+"""Eight digits before sixteen others: below this all 24 are less than 2**64 = 18446744073709551616."""
 
 
 @cache
@@ -30,21 +42,33 @@ def _keep_last(width: int) -> NDArray[np.uint64]:
 
 
 def _eight_digits(digits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The number that eight bytes 0..9 write, the first byte being the most significant digit."""
+    """The number that eight bytes 0..9 write, the first byte being the most significant digit.
+
+    Three multiplications in place of eight: every other byte becomes ten times itself and its neighbour (at most 99, so it stays a
+    byte); a product with two factors in its halves then adds up two such pairs in its upper half.
+    """
     pairs = digits * U(10)
     pairs += digits >> U(8)
     low = pairs >> U(16)
-    low &= PAIRS
-    low *= U(0x0000271000000001)
-    pairs &= PAIRS
-    pairs *= U(0x000F424000000064)
+    low &= PAIRS  # the second and the fourth pair
+    low *= U(0x0000271000000001)  # upper half: 10,000 times the second + the fourth
+    pairs &= PAIRS  # the first and the third
+    pairs *= U(0x000F424000000064)  # upper half: 1,000,000 times the first + 100 times the third
     pairs += low
     pairs >>= U(32)
     return pairs
 
 
+def _some_no_digit(digits: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Whether a byte of the word is not 0..9: it has its high bit, or gets it by what 10 lacks to 128."""
+    return (((digits + OVER_NINE) | digits) & HIGH) != 0
+
+
 def _like_the_first(rows: Rows, starts: NDArray[np.intp], ends: NDArray[np.intp]) -> NDArray[np.float64] | None:
-    """The numbers where all have as many decimals as the first one, at most 8, and at most 7 digits before the point; else None."""
+    """The numbers where all have as many decimals as the first one, at most 8, and at most 7 digits before the point; else None.
+
+    The scores of one system are usually printed so: the point's place is known, and nothing needs to be searched for.
+    """
     first = rows.text[starts[0] : ends[0]].tobytes()
     _, point, decimals = first.partition(b".")
     n_decimals = len(decimals)
@@ -65,7 +89,7 @@ def _like_the_first(rows: Rows, starts: NDArray[np.intp], ends: NDArray[np.intp]
     whole &= kept
     kept &= ZEROS
     whole ^= kept
-    if (((part + OVER_NINE) | part | (whole + OVER_NINE) | whole) & HIGH).any():
+    if (((part + OVER_NINE) | part | (whole + OVER_NINE) | whole) & HIGH).any():  # _some_no_digit of both at once
         return None
     mantissa = _eight_digits(whole)
     mantissa *= U(10**n_decimals)
@@ -89,79 +113,98 @@ def numbers(rows: Rows, column: int) -> tuple[NDArray[np.float64], NDArray[np.bo
     if alike is not None:
         return alike, np.ones(n, bool)
     negative = rows.text[starts] == ord("-")
-    lengths = ends - starts
-    if signed := bool(negative.any()):
-        lengths = lengths - negative
+    lengths = ends - starts - negative
     width = min(max(-(-int(lengths.max()) // 8) * 8, 8), 24)
-    quick = (lengths > 0) & (lengths <= width)
+    words, n_dots, n_decimals = _without_points(_ends_of_tokens(rows, ends, lengths, width))
+    mantissa, readable = _mantissa(words)
+    readable &= (lengths > 0) & (lengths <= width) & (n_dots <= 1) & (lengths > n_dots)
+    result = _scaled(mantissa, n_decimals, readable)
+    np.negative(result, out=result, where=negative)
+    for row in np.flatnonzero(~readable).tolist():
+        result[row], readable[row] = _slowly(rows.token(row, column))
+    return result, readable
+
+
+def _ends_of_tokens(rows: Rows, ends: NDArray[np.intp], lengths: NDArray[np.intp], width: int) -> list[NDArray[np.uint64]]:
+    """The last `lengths` bytes before each end, behind "0"s. -> width / 8 words, each uint64 (n)"""
     taken = take_bytes(rows.text, ends - width, width)
     keep = _keep_last(width)[:, np.minimum(lengths, width)]
-    n_words = width // 8
-    words = [(taken[:, k] & keep[k]) | (ZEROS & ~keep[k]) for k in range(n_words)]
+    return [(taken[:, k] & keep[k]) | (ZEROS & ~keep[k]) for k in range(width // 8)]
+
+
+def _without_points(words: list[NDArray[np.uint64]]) -> tuple[list[NDArray[np.uint64]], NDArray[np.uint8], NDArray[np.uint64]]:
+    """The words with the point taken out and what stands before it moved up by one byte.
+
+    -> (words, in place; number of points: uint8 (n); bytes behind the point: uint64 (n)). The latter two count rightly, and the
+    words are right, where there is at most one point.
+    """
+    n, n_words = len(words[0]), len(words)
     n_decimals = np.zeros(n, np.uint64)
     n_dots = np.zeros(n, np.uint8)
-    later = np.zeros(n, bool)
+    moved = np.zeros(n, bool)  # rows whose point stands in a word behind this one: all of it moves up
     for k in range(n_words - 1, -1, -1):
         x = words[k] ^ DOTS
-        dots = ~(((x & LOW) + LOW) | x) & HIGH
+        dots = ~(((x & LOW) + LOW) | x) & HIGH  # the high bit of each byte that is 0 in x
         here = dots != 0
-        if here.any():
-            n_here = np.bitwise_count(dots)
-            n_dots += n_here
-            below = (dots >> U(7)) - U(1)
-            n_decimals += here * (U(8 * (n_words - 1 - k) + 7) - (np.bitwise_count(below) >> np.uint8(3)))
-            shifts = here | later
-        elif later.any():
-            below, shifts = np.full(n, ~U(0)), later
-        else:
+        if not here.any() and not moved.any():
             continue
-        above = ~((dots << U(1)) - U(1))
-        into = words[k - 1] >> U(56) if k else U(0x30)
-        closed = (words[k] & above) | ((words[k] & below) << U(8)) | into
-        words[k] = np.where(shifts, closed, words[k])
-        later = shifts
-    mantissa = np.zeros(n, np.uint64)
-    for k in range(n_words):
-        digits = words[k] ^ ZEROS
-        quick &= (((digits + OVER_NINE) | digits) & HIGH) == 0
-        if n_words == 3 and k == 0:
-            value = _eight_digits(digits)
-            quick &= value < U(1844)
-            mantissa = value
-        else:
-            mantissa = mantissa * U(100_000_000) + _eight_digits(digits) if k else _eight_digits(digits)
-    quick &= (n_dots <= 1) & (lengths > n_dots)
-    small = mantissa <= EXACT
-    decimals = np.minimum(n_decimals, U(22)).astype(np.intp)
+        n_here = np.bitwise_count(dots)
+        n_dots += n_here
+        before = (dots >> U(7)) - U(1)  # all bits of the bytes before the point; of the whole word where there is none
+        behind = ~((dots << U(1)) - U(1))  # all bits of the bytes behind it; none where there is none
+        n_decimals += here * (U(8 * (n_words - 1 - k) + 7) - (np.bitwise_count(before) >> np.uint8(3)))
+        last_of_previous = words[k - 1] >> U(56) if k else U(0x30)
+        closed = (words[k] & behind) | ((words[k] & before) << U(8)) | last_of_previous
+        moved |= here
+        words[k] = np.where(moved, closed, words[k])
+    return words, n_dots, n_decimals
+
+
+def _mantissa(words: list[NDArray[np.uint64]]) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+    """The whole number that one to three words of digits write. -> (uint64 (n), whether all are digits and it fits: bool (n))"""
+    mantissa = np.zeros(len(words[0]), np.uint64)
+    fits = np.ones(len(words[0]), bool)
+    for k, word in enumerate(words):
+        digits = word ^ ZEROS
+        fits &= ~_some_no_digit(digits)
+        value = _eight_digits(digits)
+        if len(words) == 3 and k == 0:
+            fits &= value < BEYOND_64_BITS
+        mantissa = mantissa * U(100_000_000) + value if k else value
+    return mantissa, fits
+
+
+def _scaled(mantissa: NDArray[np.uint64], n_decimals: NDArray[np.uint64], readable: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """mantissa / 10**n_decimals; `readable` is taken back, in place, where the quotient might not be the nearest double."""
+    readable &= n_decimals < len(POWERS)
+    decimals = np.minimum(n_decimals, U(len(POWERS) - 1)).astype(np.intp)
     result = mantissa.astype(np.float64) / POWERS.take(decimals)
-    if not small.all():
-        large = np.flatnonzero(quick & ~small)
-        if EXTENDED:
-            wide = mantissa[large].astype(np.longdouble) / LONG_POWERS.take(n_decimals[large].astype(np.intp))
-            result[large] = wide.astype(np.float64)
-            half_way = (wide.view(WORD)[::2] & U(0x7FF)) == U(0x400)
-            quick[large[half_way]] = False
-        else:
-            quick[large] = False
-    quick &= n_decimals <= U(22)
-    if signed:
-        np.negative(result, out=result, where=negative)
-    if quick.all():
-        return result, quick
-    readable = quick
-    for row in np.flatnonzero(~quick).tolist():
-        token = rows.token(row, column)
-        try:
-            number = float(token)
-        except ValueError:
-            number = np.nan
-        result[row] = number
-        readable[row] = np.isfinite(number) and b"_" not in token
-    return result, readable
+    large = np.flatnonzero(readable & (mantissa > EXACT))
+    if not len(large):
+        return result
+    if not EXTENDED:
+        readable[large] = False
+        return result
+    wide = mantissa[large].astype(np.longdouble) / LONG_POWERS.take(decimals[large])
+    result[large] = wide.astype(np.float64)
+    # A long double has 11 bits more than a double. Rounded twice, a number can only go wrong if they are exactly one half.
+    half_way = (wide.view(WORD)[::2] & U(0x7FF)) == U(0x400)
+    readable[large[half_way]] = False
+    return result
+
+
+def _slowly(token: bytes) -> tuple[float, bool]:
+    """(number, whether it is finite and written without underscores), by float() itself."""
+    try:
+        number = float(token)
+    except ValueError:
+        return float("nan"), False
+    return number, bool(np.isfinite(number)) and b"_" not in token
 
 
 KEEP_FOUR = np.array([0, 0xFF000000, 0xFFFF0000, 0xFFFFFF00, 0xFFFFFFFF], np.uint32)
 """Entry n keeps the last n of four bytes."""
+ZEROS_FOUR, OVER_NINE_FOUR, HIGH_FOUR = np.uint32(0x30303030), np.uint32(0x76767676), np.uint32(0x80808080)
 
 
 def integers(rows: Rows, column: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -170,20 +213,11 @@ def integers(rows: Rows, column: int) -> tuple[NDArray[np.int64], NDArray[np.boo
     if len(starts) == 0:
         return np.empty(0, np.int64), np.empty(0, bool)
     lengths = ends - starts
-    if int(lengths.max()) <= 4:
-        keep4 = KEEP_FOUR.take(lengths)
-        windows = np.ndarray((len(rows.text) - 3,), "V4", rows.text, strides=(1,))
-        four = windows[ends - 4].view("<u4")
-        four &= keep4
-        keep4 &= np.uint32(0x30303030)
-        four ^= keep4
-        if not (((four + np.uint32(0x76767676)) | four) & np.uint32(0x80808080)).any():
-            four = four * np.uint32(10) + (four >> np.uint32(8))
-            four = (four & np.uint32(0xFF)) * np.uint32(100) + ((four >> np.uint32(16)) & np.uint32(0xFF))
-            return four.astype(np.int64), np.ones(len(four), bool)
+    if int(lengths.max()) <= 4 and (small := _up_to_four_digits(rows, ends, lengths)) is not None:
+        return small, np.ones(len(small), bool)
     keep = _keep_last(8)[0].take(np.minimum(lengths, 8))
     digits = (take_bytes(rows.text, ends - 8, 8)[:, 0] & keep) ^ (ZEROS & keep)
-    quick = (lengths <= 8) & ((((digits + OVER_NINE) | digits) & HIGH) == 0)
+    quick = (lengths <= 8) & ~_some_no_digit(digits)
     result = _eight_digits(digits).astype(np.int64)
     for row in np.flatnonzero(~quick).tolist():
         token = rows.token(row, column)
@@ -191,3 +225,17 @@ def integers(rows: Rows, column: int) -> tuple[NDArray[np.int64], NDArray[np.boo
         if body.isdigit() and len(body) < 20 and -(2**31) <= int(token) < 2**31:
             result[row], quick[row] = int(token), True
     return result, quick
+
+
+def _up_to_four_digits(rows: Rows, ends: NDArray[np.intp], lengths: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    """Grades and ranks in half the memory of words; None where something is not a digit. Each length is 0 to 4."""
+    keep = KEEP_FOUR.take(lengths)
+    windows = np.ndarray((len(rows.text) - 3,), "V4", rows.text, strides=(1,))
+    digits = windows[ends - 4].view("<u4")
+    digits &= keep
+    keep &= ZEROS_FOUR
+    digits ^= keep
+    if (((digits + OVER_NINE_FOUR) | digits) & HIGH_FOUR).any():
+        return None
+    pairs = digits * np.uint32(10) + (digits >> np.uint32(8))
+    return ((pairs & np.uint32(0xFF)) * np.uint32(100) + ((pairs >> np.uint32(16)) & np.uint32(0xFF))).astype(np.int64)

@@ -17,10 +17,9 @@ import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
-import zstandard
 
 from pooling.formats.errors import FormatError
 
@@ -38,6 +37,29 @@ LONGEST_DOCUMENT = 1 << 26
 
 DICTIONARY = 1 << 28
 """Bytes of memory that an archive may ask for before it has given anything."""
+
+
+class Unreadable(NamedTuple):
+    """What a file is instead of text, and what to bring in its place."""
+
+    problem: str
+    expected: str
+
+
+ZIPPED = Unreadable(
+    "a zip archive", "plain text, or one file packed by gzip, bzip2, xz or zstandard: unpack the archive and bring its files, all at once"
+)
+OFFICE = Unreadable("a spreadsheet or office document", "plain text: save it as text with tabs (.tsv) or as CSV UTF-8")
+PDF = Unreadable("a PDF", "text: bring the documents as JSONL, as `id<TAB>text`, or as an archive of .txt or .html files")
+
+
+def unreadable(begin: bytes) -> Unreadable | None:
+    """What the begin of a file shows it to be, where no reader of text can read it; None otherwise."""
+    if begin.startswith(b"PK\x03\x04"):
+        return OFFICE if b"[Content_Types].xml" in begin[:4096] or begin[30:38] == b"mimetype" else ZIPPED
+    if begin.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
+        return OFFICE
+    return PDF if begin.startswith(b"%PDF-") else None
 
 
 def source_name(source: Source, name: str | None = None) -> str:
@@ -61,7 +83,7 @@ def bare_name(path: str | os.PathLike[str]) -> str:
     name = Path(path).name
     for suffix in (".gz", ".bz2", ".xz", ".zst"):
         name = name.removesuffix(suffix) if name != suffix else name
-    for suffix in (".txt", ".tsv", ".csv", ".qrels", ".qrel", ".run", ".jsonl", ".json", ".npz"):
+    for suffix in (".txt", ".tsv", ".csv", ".qrels", ".qrel", ".run", ".prel", ".prels", ".jsonl", ".json", ".npz"):
         name = name.removesuffix(suffix) if name != suffix else name
     return name
 
@@ -103,10 +125,12 @@ def _unpacked(stream: Any, name: str) -> Iterator[bytes]:
     elif first.startswith(b"\xfd7zXZ\x00"):
         yield from _members(stream, first, name, "xz", lambda: lzma.LZMADecompressor(memlimit=DICTIONARY), (lzma.LZMAError,))
     elif first.startswith(b"\x28\xb5\x2f\xfd"):
-        yield from _members(stream, first, name, "zstandard", lambda: _Zstandard(), (zstandard.ZstdError,))
+        from zstandard import ZstdError  # few files are packed so, and every command reads files
+
+        yield from _members(stream, first, name, "zstandard", lambda: _Zstandard(), (ZstdError,))
     else:
-        if first.startswith(b"PK\x03\x04"):
-            raise FormatError.single(name, None, "a zip archive", "plain text, or one file packed by gzip, bzip2, xz or zstandard")
+        if what := unreadable(first):
+            raise FormatError.single(name, None, what.problem, what.expected)
         if first.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise FormatError.single(name, 1, "text in UTF-16", "UTF-8")
         while first:
@@ -145,6 +169,8 @@ class _Zstandard:
     FED = 512
 
     def __init__(self) -> None:
+        import zstandard
+
         self._inner = zstandard.ZstdDecompressor(max_window_size=DICTIONARY).decompressobj()
         self._waiting = b""
 

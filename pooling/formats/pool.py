@@ -6,7 +6,7 @@ read_pool(path) -> Pool       write_pool, write_fira_pairs, write_trectools_pool
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from typing import IO
 
@@ -19,6 +19,7 @@ from pooling.formats.errors import FormatError
 from pooling.formats.opening import Source
 
 HEADER = ("topic", "document", "best_rank", "priority", "runs")
+HEADER_LINE = "\t".join(HEADER) + "\n"
 CONTRIBUTION = re.compile(r"(.+?):([1-9]\d{0,4})(?:,|$)")
 
 
@@ -144,12 +145,15 @@ def _number(cell: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
+def pool_line(topic: str, document: str, best_rank: int, priority: int, runs: Iterable[tuple[str, int]]) -> str:
+    """runs: (tag, rank)."""
+    return f"{topic}\t{document}\t{best_rank}\t{priority}\t{','.join(f'{tag}:{rank}' for tag, rank in runs)}\n"
+
+
 def write_pool(pool: Pool, out: IO[str]) -> None:
     """Tab-separated with header `topic document best_rank priority runs`, best first; runs as `tag:rank,tag:rank`."""
-    out.write("\t".join(HEADER) + "\n")
-    for pair in pool:
-        runs = ",".join(f"{tag}:{rank}" for tag, rank in pair.runs)
-        out.write(f"{pair.topic}\t{pair.document}\t{pair.best_rank}\t{pair.priority}\t{runs}\n")
+    out.write(HEADER_LINE)
+    out.writelines(pool_line(pair.topic, pair.document, pair.best_rank, pair.priority, pair.runs) for pair in pool)
 
 
 def write_fira_pairs(pool: Pool, out: IO[str]) -> None:

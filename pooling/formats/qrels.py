@@ -19,6 +19,8 @@ from pooling.formats.growing import Growing
 from pooling.formats.opening import Source, bare_name, blocks, source_name
 from pooling.formats.runs import with_lines
 from pooling.formats.storage import load_columns, save_columns
+from pooling.formats.topic_column import TopicColumn
+from pooling.formats.ways_out import with_ways_out
 
 FOUR = "4 columns: topic Q0 document grade"
 BEIR = "3 columns: query-id corpus-id score"
@@ -40,7 +42,7 @@ def read_qrels(path: Source, *, name: str | None = None, lenient: bool = False, 
         reading.add(first_line, n_lines, block)
     qrels = reading.finish(bare_name(called) if name is None else name)
     if reading.problems.count:
-        raise FormatError(called, with_lines(reading.problems.first, path), reading.problems.count)
+        raise FormatError(called, with_ways_out(with_lines(reading.problems.first, path), lenient=lenient, of_run=False), reading.problems.count)
     return qrels
 
 
@@ -51,28 +53,31 @@ class _Reading:
         self.called, self.lenient = called, lenient
         self.problems = cells.Problems()
         self.n_columns = 0
-        self.topics: dict[bytes, int] = {}
-        self.segment_topics: list[NDArray[np.int64]] = []
-        self.segment_rows: list[NDArray[np.int64]] = []
+        self.topics = TopicColumn()
         self.words = Growing(np.uint64)
         self.grades = Growing(np.int32)
         self.lines = Growing(np.int64)
 
+    def begin(self, first_line: int, n_lines: int, block: bytes) -> tuple[int, int, bytes]:
+        """The block from its first line with a grade on; the number of columns is known then. Empty where nothing is left."""
+        while block:
+            line, _, rest = block.partition(b"\n")
+            if line.strip() and not line.lstrip().startswith(b"#"):
+                break
+            block, first_line, n_lines = rest, first_line + 1, n_lines - 1
+        if not block:
+            return first_line, n_lines, b""
+        if [token.lower() for token in line.split()][:3] != BEIR_HEADER:
+            self.n_columns = 4
+            return first_line, n_lines, block
+        self.n_columns = 3
+        return first_line + 1, n_lines - 1, rest
+
     def add(self, first_line: int, n_lines: int, block: bytes) -> None:
         if not self.n_columns:
-            while block:
-                line, _, rest = block.partition(b"\n")
-                if line.strip() and not line.lstrip().startswith(b"#"):
-                    break
-                block, first_line, n_lines = rest, first_line + 1, n_lines - 1
-            if not block:
-                return
-            beir = [token.lower() for token in line.split()][:3] == BEIR_HEADER
-            self.n_columns = 3 if beir else 4
-            if beir:
-                block, first_line, n_lines = rest, first_line + 1, n_lines - 1
-                if not block:
-                    return
+            first_line, n_lines, block = self.begin(first_line, n_lines, block)
+        if not block:
+            return
         beir = self.n_columns == 3
         rows, _ = cells.rows(
             block, first_line, self.n_columns, self.problems,
@@ -83,10 +88,10 @@ class _Reading:
         document, grade = (1, 2) if beir else (2, 3)
         grades, readable = numerals.integers(rows, grade)
         bad = ~readable
-        self.refuse(bad, rows, grade, "is not a grade", "a whole number")
+        self.problems.refuse(bad, rows, grade, "is not a grade", "a whole number")
         for column, what in ((0, "topic"), (document, "document")):
             long = rows.longer_than(column, cells.LONGEST_ID)
-            self.refuse(long & ~bad, rows, column, f"is a {what} id of more than {cells.LONGEST_ID} bytes", "a shorter id")
+            self.problems.refuse(long & ~bad, rows, column, f"is a {what} id of more than {cells.LONGEST_ID} bytes", "a shorter id")
             bad |= long
         if bad.any():
             rows, grades = rows.without(bad), grades[~bad]
@@ -95,19 +100,7 @@ class _Reading:
         self.words.extend(cells.strings(rows, document))
         self.grades.extend(grades)
         self.lines.extend(np.asarray(rows.lines, np.int64))
-        words = cells.strings(rows, 0)
-        starts = cells.changes(words)
-        found = [self.topics.setdefault(topic, len(self.topics)) for topic in cells.as_bytes(words[starts]).tolist()]
-        self.segment_topics.append(np.array(found, np.int64))
-        self.segment_rows.append(np.diff(starts, append=len(words)))
-
-    def refuse(self, wrong: NDArray[np.bool_], rows: cells.Rows, column: int, problem: str, expected: str) -> None:
-        places = np.flatnonzero(wrong)
-        shown = places[: max(cells.SHOWN - len(self.problems.first), 0)]
-        for row in shown.tolist():
-            token = rows.token(row, column)[:80].decode("utf-8", "replace")
-            self.problems.add(int(rows.lines[row]), f"{token!r} {problem}", expected, rows.line_text(row))
-        self.problems.more(len(places) - len(shown))
+        self.topics.add(cells.strings(rows, 0))
 
     def finish(self, name: str) -> Qrels:
         n_rows = len(self.words)
@@ -116,8 +109,8 @@ class _Reading:
                 self.problems.add(None, "no line with a grade", "at least one line `topic Q0 document grade`")
             return empty_qrels(name)
         words, grades, lines = self.words.take(), self.grades.take()[:, 0], self.lines.take()[:, 0]
-        topics = [topic.decode("utf-8") for topic in self.topics]
-        offsets, grouping = group_rows(np.concatenate(self.segment_topics), np.concatenate(self.segment_rows), len(topics))
+        topics = self.topics.ids
+        offsets, grouping = self.topics.grouped()
         if grouping is not None:
             words, grades, lines = words[grouping], grades[grouping], lines[grouping]
         warnings = []

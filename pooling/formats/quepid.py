@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pooling.core.columns import Qrels, Run
+from pooling.core.counts import counted
 from pooling.formats.delimited import Mistakes, Table, column_names, find_column
 from pooling.formats.errors import FormatError
 from pooling.formats.judgements import read_json
@@ -103,9 +104,9 @@ def read_ratings(path: Source, *, name: str | None = None, topics: Mapping[str, 
     mistakes.raise_any()
     qrels = qrels_of_rows(name or bare_name(called), ((topic, document, grade) for (topic, document), grade in grades.items()))
     if repeated > len(grades):
-        qrels.warnings.append(f"{repeated - len(grades)} pairs are there more than once with the same grade")
+        qrels.warnings.append(f"{counted(repeated - len(grades), 'pair', 'is', 'are')} there more than once with the same grade")
     if empty[0]:
-        qrels.warnings.append(f"{empty[0]} rows without rating or document were passed over")
+        qrels.warnings.append(f"{counted(empty[0], 'row')} without rating or document {'was' if empty[0] == 1 else 'were'} passed over")
     return qrels
 
 

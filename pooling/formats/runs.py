@@ -1,4 +1,4 @@
-"""Runs in the TREC format: `topic Q0 document rank score tag`, and the three-column form of MS MARCO.
+"""Runs in the TREC format: `topic Q0 document rank score tag`, and those of three (MS MARCO) and four columns.
 
 read_run(path) -> Run       write_run(run, out)       save_run, load_run: the project's own columnar storage
 """
@@ -12,15 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pooling.core.columns import Run
+from pooling.core.counts import counted, part_of
 from pooling.core.ranking import BATCH, duplicates, group_rows, rank_order, topic_batches, trec_order, words_of
 from pooling.formats import cells, numerals
 from pooling.formats.errors import FormatError
 from pooling.formats.growing import Growing
 from pooling.formats.opening import Source, bare_name, blocks, lines, plain_size, source_name
 from pooling.formats.storage import load_columns, save_columns
+from pooling.formats.topic_column import TopicColumn
+from pooling.formats.ways_out import with_ways_out
 
 SIX = "6 columns: topic Q0 document rank score tag"
-THREE = "3 columns: topic document rank"
+EXPECTED = {6: SIX, 4: "4 columns: topic document rank score", 3: "3 columns: topic document rank"}
 WIDE = 1 << 31
 """Bytes of document ids in fixed width beyond which a file of very unequal ids is refused."""
 
@@ -37,8 +40,8 @@ def read_run(
     """One system's rankings, each topic in trec_eval's order: score descending, ties by document id descending as bytes.
 
     name: what messages call the file. max_bytes: bound on the unpacked size.
-    lenient: columns beyond the sixth are ignored, a header line is skipped, and three columns are read as topic, document, rank
-    (score = -rank, the tag is the file's name).
+    lenient: columns beyond the sixth are ignored, a header line is skipped, three columns are read as topic, document, rank
+    (score = -rank) and four as topic, document, rank, score; the tag is then the file's name.
     order="rank": the rank column gives the order (equal ranks as in trec_eval's order); the scores are kept but need not descend.
     scores="float32": scores are rounded to single precision before they are compared, as trec_eval 9 and pytrec_eval do;
     `Run.scores` then holds the rounded values.
@@ -55,7 +58,7 @@ def read_run(
     run = reading.finish(order=order, single=scores == "float32")
     if reading.problems.count:
         problems = reading.problems
-        raise FormatError(called, with_lines(problems.first, path), problems.count)
+        raise FormatError(called, with_ways_out(with_lines(problems.first, path), lenient=lenient, of_run=True), problems.count)
     return run
 
 
@@ -71,9 +74,7 @@ class _Reading:
         self.n_header = 0
         self.n_unranked = 0
         self.n_bytes = 0
-        self.topics: dict[bytes, int] = {}
-        self.segment_topics: list[NDArray[np.int64]] = []
-        self.segment_rows: list[NDArray[np.int64]] = []
+        self.topics = TopicColumn()
         self.words = Growing(np.uint64)
         self.scores = Growing(np.float64)
         self.ranks = Growing(np.int32)
@@ -82,58 +83,77 @@ class _Reading:
 
     def add(self, first_line: int, n_lines: int, block: bytes) -> None:
         if not self.n_columns:
-            begin = block.lstrip()
-            if not begin:
-                self.n_blank += block.count(b"\n")
-                return
-            first = begin.split(b"\n", 1)[0].split()
-            self.n_columns = 3 if self.lenient and len(first) == 3 else 6
-            if self.lenient and _is_header(first):
-                skipped = block.count(b"\n", 0, len(block) - len(begin)) + 1
-                self.n_header, first_line, n_lines = 1, first_line + skipped, n_lines - skipped
-                block = begin.partition(b"\n")[2]
-                if not block:
-                    return
-        three = self.n_columns == 3
+            first_line, n_lines, block = self.begin(first_line, n_lines, block)
+        if not block:
+            return
         rows, n_blank = cells.rows(
             block, first_line, self.n_columns, self.problems,
-            expected=THREE if three else SIX, n_lines=n_lines, more_columns=self.lenient and not three,
+            expected=EXPECTED[self.n_columns], n_lines=n_lines, more_columns=self.lenient and self.n_columns == 6,
         )  # fmt: skip
         self.n_blank += n_blank
-        if not len(rows):
-            return
-        document, rank = (1, 2) if three else (2, 3)
-        bad = None
+        if len(rows):
+            rows, ranks, scores = self.good_rows(rows)
+        if len(rows):
+            self.n_bytes += len(block)
+            self.store(rows, ranks, scores, n_bytes=len(block), first_line=first_line)
+
+    def begin(self, first_line: int, n_lines: int, block: bytes) -> tuple[int, int, bytes]:
+        """What is left of the file's first block behind a header; the number of columns is known then. Empty where nothing is left."""
+        begin = block.lstrip()
+        if not begin:
+            self.n_blank += block.count(b"\n")
+            return first_line, n_lines, b""
+        first = begin.split(b"\n", 1)[0].split()
+        self.n_columns = len(first) if self.lenient and len(first) in (3, 4) else 6
+        if not (self.lenient and _is_header(first)):
+            return first_line, n_lines, block
+        n_skipped = block.count(b"\n", 0, len(block) - len(begin)) + 1
+        self.n_header = 1
+        return first_line + n_skipped, n_lines - n_skipped, begin.partition(b"\n")[2]
+
+    @property
+    def document_column(self) -> int:
+        return 2 if self.n_columns == 6 else 1
+
+    def good_rows(self, rows: cells.Rows) -> tuple[cells.Rows, NDArray[np.int64], NDArray[np.float64]]:
+        """The rows with an acceptable rank, score and ids, their ranks (-1 where it is no number and need not be) and scores."""
+        bad = np.zeros(len(rows), bool)
+        rank = self.document_column + 1
         ranks, ranked = numerals.integers(rows, rank)
-        if three or self.needs_rank:
-            if not ranked.all():
-                bad = self.refuse(~ranked, rows, rank, "is not a rank", "a whole number")
+        if self.n_columns == 3 or self.needs_rank:
+            self.problems.refuse(~ranked, rows, rank, "is not a rank", "a whole number")
+            bad |= ~ranked
         elif not ranked.all():
             self.n_unranked += int((~ranked).sum())
             ranks[~ranked] = -1
-        if three:
+        if self.n_columns == 3:
             scores = -ranks.astype(np.float64)
         else:
-            scores, readable = numerals.numbers(rows, 4)
-            if not readable.all():
-                bad = self.refuse(~readable, rows, 4, "is not a finite number", "a score such as 12.5 or 3e-2", bad)
-        for column, what in ((0, "topic"), (document, "document")):
+            scores, readable = numerals.numbers(rows, rank + 1)
+            self.problems.refuse(~readable, rows, rank + 1, "is not a finite number", "a score such as 12.5 or 3e-2")
+            bad |= ~readable
+        for column, what in ((0, "topic"), (self.document_column, "document")):
             long = rows.longer_than(column, cells.LONGEST_ID)
-            if long.any():
-                bad = self.refuse(long, rows, column, f"is a {what} id of more than {cells.LONGEST_ID} bytes", "a shorter id", bad)
-        if bad is not None:
-            good = ~bad
-            rows, scores, ranks = rows.without(bad), scores[good], ranks[good]
-            if not len(rows):
-                return
-        document_words = cells.strings(rows, document)
-        self.n_bytes += len(block)
+            self.problems.refuse(long, rows, column, f"is a {what} id of more than {cells.LONGEST_ID} bytes", "a shorter id")
+            bad |= long
+        if not bad.any():
+            return rows, ranks, scores
+        return rows.without(bad), ranks[~bad], scores[~bad]
+
+    def store(
+        self, rows: cells.Rows, ranks: NDArray[np.int64], scores: NDArray[np.float64], *, n_bytes: int, first_line: int
+    ) -> None:
+        """Keep what the file says in these rows. FormatError where very unequal ids would fill the memory.
+
+        n_bytes, first_line: of the block they came from.
+        """
+        document_words = cells.strings(rows, self.document_column)
         width = 8 * max(document_words.shape[1], self.words.width)
         if (len(self.words) + len(rows)) * width > max(WIDE, 4 * self.n_bytes):
             text = f"document ids of up to {width} bytes in a file of more than {len(self.words)} lines"
             raise FormatError.single(self.called, first_line, text, "ids of similar length")
         if not len(self.words):
-            expected = int(1.01 * len(rows) * max(self.n_bytes_expected / len(block), 1))
+            expected = int(1.01 * len(rows) * max(self.n_bytes_expected / n_bytes, 1))
             self.words.expected = self.scores.expected = self.ranks.expected = expected
         self.words.extend(document_words)
         self.scores.extend(scores)
@@ -141,33 +161,18 @@ class _Reading:
         begin_line, last_line = int(rows.lines[0]), int(rows.lines[-1])
         whole = last_line - begin_line + 1 == len(rows)
         self.lines.append(range(begin_line, last_line + 1) if whole else np.asarray(rows.lines))
-        self.note_topics(cells.strings(rows, 0))
-        if not three:
-            tag = cells.one_string(rows, 5)
-            if tag is not None:
-                self.tags.setdefault(tag)
-            else:
-                tags = cells.strings(rows, 5)
-                for tag in cells.as_bytes(tags[cells.changes(tags)]).tolist():
-                    self.tags.setdefault(tag)
+        self.topics.add(cells.strings(rows, 0))
+        if self.n_columns == 6:
+            self.note_tags(rows)
 
-    def note_topics(self, words: NDArray[np.uint64]) -> None:
-        starts = cells.changes(words)
-        index = self.topics
-        found = [index.setdefault(topic, len(index)) for topic in cells.as_bytes(words[starts]).tolist()]
-        self.segment_topics.append(np.array(found, np.int64))
-        self.segment_rows.append(np.diff(starts, append=len(words)))
-
-    def refuse(
-        self, wrong: NDArray[np.bool_], rows: cells.Rows, column: int, problem: str, expected: str, bad: NDArray[np.bool_] | None = None
-    ) -> NDArray[np.bool_]:
-        places = np.flatnonzero(wrong)
-        shown = places[: max(cells.SHOWN - len(self.problems.first), 0)]
-        for row in shown.tolist():
-            token = rows.token(row, column)[:80].decode("utf-8", "replace")
-            self.problems.add(int(rows.lines[row]), f"{token!r} {problem}", expected, rows.line_text(row))
-        self.problems.more(len(places) - len(shown))
-        return wrong if bad is None else bad | wrong
+    def note_tags(self, rows: cells.Rows) -> None:
+        tag = cells.one_string(rows, 5)
+        if tag is not None:
+            self.tags.setdefault(tag)
+            return
+        tags = cells.strings(rows, 5)
+        for tag in cells.as_bytes(tags[cells.changes(tags)]).tolist():
+            self.tags.setdefault(tag)
 
     def line_of_rows(self, wanted: list[int]) -> list[int]:
         """Line numbers of rows in file order."""
@@ -192,8 +197,8 @@ class _Reading:
                 ranks=np.empty(0, np.int32),
             )
         words, scores, ranks = self.words.take(), self.scores.take()[:, 0], self.ranks.take()[:, 0]
-        topics = [topic.decode("utf-8") for topic in self.topics]
-        offsets, grouping = group_rows(np.concatenate(self.segment_topics), np.concatenate(self.segment_rows), len(topics))
+        topics = self.topics.ids
+        offsets, grouping = self.topics.grouped()
         if grouping is not None:
             words = words[grouping]
             scores = scores[grouping]
@@ -204,7 +209,7 @@ class _Reading:
             part = slice(int(offsets[topic]), int(offsets[last]))
             own = offsets[topic : last + 1] - offsets[topic]
             n_single += _order_by_score(words[part], scores[part], ranks[part], own, single=single)
-            if self.n_columns == 6:
+            if self.n_columns != 3:
                 n_moved += _order_by_rank(words[part], scores[part], ranks[part], own, move=order == "rank")
         warnings = self.warnings()
         if n_single:
@@ -212,7 +217,7 @@ class _Reading:
             warnings.append(f"{n_single} neighbouring scores are equal only in single precision (float32); {note}")
         if n_moved:
             used = "ranks" if order == "rank" else "scores"
-            warnings.append(f"the rank column disagrees with the order by score in {n_moved} of {n_rows} lines; the {used} were used")
+            warnings.append(f"the rank column disagrees with the order by score in {part_of(n_moved, n_rows, 'line')}; the {used} were used")
         tag = next(iter(self.tags)).decode("utf-8") if self.tags else "_".join(bare_name(self.called).split())
         return Run(
             tag=tag, topics=topics, offsets=offsets, documents=cells.as_bytes(words), scores=scores, ranks=ranks,
@@ -226,13 +231,13 @@ class _Reading:
         if grouping is not None:
             repeated = sorted((int(grouping[row]), int(grouping[first])) for row, first in repeated)
             at = np.argsort(grouping, kind="stable")
-        names = list(self.topics)
+        topics = self.topics.ids
         shown = repeated[: max(cells.SHOWN - len(self.problems.first), 0)]
         numbers = self.line_of_rows([row for pair in shown for row in pair])
         for k, (row, _) in enumerate(shown):
             place = row if grouping is None else int(at[row])
             document = words[place].tobytes().rstrip(b"\0").decode("utf-8")
-            topic = names[int(np.searchsorted(offsets, place, side="right")) - 1].decode("utf-8")
+            topic = topics[int(np.searchsorted(offsets, place, side="right")) - 1]
             self.problems.add(
                 numbers[2 * k],
                 f"document {document} is there twice for topic {topic} (first in line {numbers[2 * k + 1]})",
@@ -250,14 +255,14 @@ class _Reading:
         if self.n_blank:
             found.append(f"{self.n_blank} blank line{'s were' if self.n_blank > 1 else ' was'} skipped")
         if self.n_unranked:
-            found.append(f"the rank is not a whole number in {self.n_unranked} lines")
+            found.append(f"the rank is not a whole number in {counted(self.n_unranked, 'line')}")
         return found
 
 
 def _is_header(first: list[bytes]) -> bool:
     named = [token.lower() for token in first]
-    if len(first) == 3:
-        return named[2] == b"rank"
+    if len(first) in (3, 4):
+        return named[2:] in ([b"rank"], [b"rank", b"score"])
     return len(first) >= 6 and named[3] == b"rank" and named[4] == b"score"
 
 

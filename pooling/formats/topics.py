@@ -28,6 +28,7 @@ LABELS = re.compile(
     r"^(?:Number|Topic|Title|Description|Narrative|Domain|Summary|Concept\(s\)|Factor\(s\)|Definition\(s\)|Nationality|Time)\s*:\s*"
 )
 RECORD = re.compile(r"<(top|topic|doc|query)\b([^<>]*)>", re.IGNORECASE)
+HTML = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 ATTRIBUTE = re.compile(r"(\w+)\s*=\s*[\"']([^\"']*)[\"']")
 LARGEST = 1 << 28
 """Bytes of a file of topics, which is read as a whole."""
@@ -67,7 +68,7 @@ def read_topics(path: Source, *, name: str | None = None, max_bytes: int | None 
     first: dict[str, int] = {}
     for topic in found:
         if not topic.topic:
-            mistakes.add(topic.line, "a topic without id", "an id", topic.text)
+            mistakes.add(topic.line, "a topic without id", f"an id under one of the names {', '.join(ID_NAMES)}", topic.text)
         elif topic.topic in first:
             mistakes.add(topic.line, f"topic {topic.topic} is there twice (first in line {first[topic.topic]})", "each id once", topic.text)
         else:
@@ -104,17 +105,24 @@ def _marked(stream: Peeked, called: str) -> Iterator[Topic]:
         raise FormatError.single(
             called, 1, f"XML with {type(error).__name__.removesuffix('Forbidden')}", "plain XML without entities"
         ) from None
-    except (ParseError, ValueError) as error:
-        if not RECORD.search(text):
-            line = getattr(error, "position", (1, 0))[0]
-            raise FormatError.single(called, line, f"markup that cannot be read ({error})", "<top> or <topic> records, or XML") from None
+    except (ParseError, ValueError, LookupError) as error:
+        _need_record(text, called, getattr(error, "position", (1, 0))[0], f"markup that cannot be read ({error})")
         return _tagged(text)
     records = [e for e in root.iter() if isinstance(e.tag, str) and e.tag.lower() in ("top", "topic", "doc") and e is not root]
     if not records:
         records = [e for e in root.iter() if isinstance(e.tag, str) and e.tag.lower() == "query"]
     if not records:
+        _need_record(text, called, 1, "markup without a topic")
         return _tagged(text)
     return (_element(record, numbers[id(record)]) for record in records)
+
+
+def _need_record(text: str, called: str, line: int, problem: str) -> None:
+    if RECORD.search(text):
+        return
+    if HTML.search(text[:4000]):
+        problem = "an HTML page"
+    raise FormatError.single(called, line, problem, "<top> or <topic> records, XML, or `id<TAB>text` a line", text[:200].split("\n")[0])
 
 
 def _xml(text: str) -> tuple[Element, dict[int, int]]:

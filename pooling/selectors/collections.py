@@ -9,10 +9,12 @@ from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquer
 from django.db.models.functions import Coalesce, Substr
 from django.urls import reverse
 
+from pooling.core.counts import counted
 from pooling.jobs import figure_kinds
 from pooling.models import Collection, Document, DocumentFile, Job, Pool, Qrels, Run, Topic, Upload
 from pooling.permissions import my_collections
 from pooling.selectors import jobs
+from pooling.services.uploads import refused
 
 
 def _count(model: Any, **filters: Any) -> Coalesce:
@@ -53,8 +55,9 @@ def steps(collection: Collection) -> list[Step]:
     files = collection.document_files.aggregate(n=Count("pk"), documents=Coalesce(Sum("n_documents"), 0))
     n_runs, n_qrels = collection.runs.count(), collection.qrels.count()
     n_pools = collection.pools.exclude(built_at=None).count()
+    in_files = counted(files["documents"], "document")
     rows = [
-        ("topics", "Topics", "collection-topics", topics["n"] > 0, f"{topics['n']:,} topics" if topics["n"] else "a file of queries", False),
+        ("topics", "Topics", "collection-topics", topics["n"] > 0, _topics_said(topics["n"], topics["removed"]) if topics["n"] else "a file of queries", False),
         (
             "check",
             "Topic check",
@@ -63,10 +66,10 @@ def steps(collection: Collection) -> list[Step]:
             f"{topics['undecided']:,} to decide" if topics["undecided"] else f"{topics['removed']:,} removed" if topics["n"] else "after the topics",
             False,
         ),
-        ("runs", "Runs", "collection-runs", n_runs > 0, f"{n_runs:,} runs" if n_runs else "one file a system", n_pools > 0),
-        ("documents", "Documents", "collection-documents", files["n"] > 0, f"{files['documents']:,} documents" if files["n"] else "the texts to judge", False),
+        ("runs", "Runs", "collection-runs", n_runs > 0, counted(n_runs, "run") if n_runs else "one file a system", n_pools > 0),
+        ("documents", "Documents", "collection-documents", files["n"] > 0, in_files if files["n"] else "the texts to judge", False),
         ("qrels", "Qrels", "collection-qrels", n_qrels > 0, f"{n_qrels:,} qrels" if n_qrels else "earlier judgements or clicks", True),
-        ("pools", "Pool", "collection-pools", n_pools > 0, f"{n_pools:,} pool{'s' if n_pools > 1 else ''}" if n_pools else "the pairs to judge", False),
+        ("pools", "Pool", "collection-pools", n_pools > 0, counted(n_pools, "pool") if n_pools else "the pairs to judge", False),
     ]
     following = next((key for key, _, _, done, _, optional in rows if not done and not optional), None)
     return [
@@ -74,22 +77,34 @@ def steps(collection: Collection) -> list[Step]:
     ]
 
 
+def _topics_said(n: int, removed: int) -> str:
+    return f"{n - removed:,} kept of {counted(n, 'topic')}" if removed else counted(n, "topic")
+
+
 @dataclass(frozen=True)
 class Activity:
-    """What is going on in a collection: work in hand and just ended, files that wait for a decision."""
+    """What is going on in a collection: work in hand and just ended, files that wait for a decision, and refused ones.
+
+    doubtful: some of the waiting files are of another kind, or know none of the collection's topics, so nobody should import all.
+    """
 
     active: list[jobs.Shown]
     recent: list[jobs.Shown]
     waiting: list[Upload]
+    refused: list[jobs.Shown]
+    doubtful: bool
+
+
+MOST_REFUSED = 50
 
 
 def activity(collection: Collection, *, n_recent: int = 5) -> Activity:
     """Figures that pages ask for by themselves are left out, unless they failed."""
     shown = collection.jobs.exclude(~Q(state=Job.State.FAILED), kind__in=figure_kinds())
     found = list(shown.select_related("created_by")[: 50 + n_recent])
-    active = [jobs.shown(job) for job in found if job.state in jobs.ACTIVE]
-    ended = [job for job in found if job.state not in jobs.ACTIVE][:n_recent]
-    reading = {job.parameters.get("upload") for job in found if job.state in jobs.ACTIVE}
+    active = [jobs.shown(job) for job in found if job.state in Job.ACTIVE]
+    ended = [job for job in found if job.state not in Job.ACTIVE][:n_recent]
+    reading = {job.parameters.get("upload") for job in found if job.state in Job.ACTIVE}
     last: dict[Any, Job] = {}
     for job in found:
         last.setdefault(job.parameters.get("upload"), job)
@@ -98,7 +113,14 @@ def activity(collection: Collection, *, n_recent: int = 5) -> Activity:
         if upload.pk not in reading:
             upload.last_job = jobs.shown(last[upload.pk]) if upload.pk in last else None  # type: ignore[attr-defined]
             waiting.append(upload)
-    return Activity(active, [jobs.shown(job) for job in ended], waiting)
+    turned_down = [jobs.shown(job) for job in refused(collection).select_related("created_by")[:MOST_REFUSED]]
+    doubtful = any(_is_doubtful(upload.last_job.job.report) for upload in waiting if upload.last_job)  # type: ignore[attr-defined]
+    return Activity(active, [jobs.shown(job) for job in ended], waiting, turned_down, doubtful)
+
+
+def _is_doubtful(report: dict[str, Any]) -> bool:
+    facts = report.get("facts", {})
+    return "brought_as" in report or (facts.get("unknown topics", 0) > 0 and facts.get("unknown topics") == facts.get("topics"))
 
 
 def pools_of(collection: Collection) -> QuerySet[Pool]:

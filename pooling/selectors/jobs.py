@@ -8,9 +8,9 @@ from typing import Any
 
 from django.utils import timezone
 
+from pooling.jobs import ATTEMPTS, STALE
 from pooling.models import Job
 
-ACTIVE = (Job.State.QUEUED, Job.State.RUNNING)
 LATE = timedelta(seconds=15)
 """A job that nobody has taken for so long makes the page ask whether a worker is running."""
 BADGES = {"queued": "", "running": "info", "done": "good", "failed": "bad", "cancelled": "warn"}
@@ -29,6 +29,8 @@ class Shown:
     bytes_per_second: float | None
     size: int | None
     waits_for_worker: bool
+    interrupted: str
+    """What became of it when the process that did it ended in the middle; empty where none did."""
     facts: list[tuple[str, Any]]
     """What was found, in words."""
     waiting_upload: int | None
@@ -51,7 +53,7 @@ def shown(job: Job) -> Shown:
     facts = report.get("facts")
     return Shown(
         job=job,
-        active=job.state in ACTIVE,
+        active=job.state in Job.ACTIVE,
         badge=BADGES[job.state],
         share=share,
         seconds=seconds,
@@ -59,9 +61,19 @@ def shown(job: Job) -> Shown:
         bytes_per_second=job.n_bytes / seconds if seconds and job.n_bytes else None,
         size=size,
         waits_for_worker=job.state == Job.State.QUEUED and timezone.now() - job.created_at > LATE,
+        interrupted=_interrupted(job),
         facts=list(facts.items()) if isinstance(facts, dict) else [],
         waiting_upload=report.get("upload") if job.state == Job.State.DONE and report.get("stored") is False else None,
     )
+
+
+def _interrupted(job: Job) -> str:
+    now = timezone.now()
+    if job.state == Job.State.RUNNING and job.heartbeat is not None and not now - STALE <= job.heartbeat <= now + STALE:
+        return "Its worker has ended in the middle. The next worker begins it anew, and nothing of it will be there twice."
+    if job.state in Job.ACTIVE and job.attempt > 1:
+        return f"Begun anew (attempt {job.attempt} of {ATTEMPTS}), for it was interrupted. Nothing of it will be there twice."
+    return ""
 
 
 def problems_table(job: Job) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 
+from pooling.formats.pool import HEADER_LINE, pool_line
 from pooling.models import Pool, PoolEntry
 from pooling.selectors import jobs
 
@@ -61,6 +62,32 @@ def figures(report: dict[str, Any], *, judgements: int | None = None, seconds: f
     return Figures(depths, runs, pairs, pairs - sum(run.unique for run in runs))
 
 
+@dataclass(frozen=True)
+class Stage:
+    """What is judged by the end of a stage: its share of the pool, its pairs, and what they cost."""
+
+    number: int
+    percent: float
+    pairs: int
+    judgements: int | None = None
+    hours: float | None = None
+
+
+def stages(report: dict[str, Any], *, judgements: int, seconds: float) -> list[Stage]:
+    """Of a preview's report; none for a pool that is not sampled."""
+    given = enumerate(report.get("stages", []), start=1)
+    return [
+        Stage(number, 100 * one["share"], one["pairs"], one["pairs"] * judgements, one["pairs"] * judgements * seconds / 3600) for number, one in given
+    ]
+
+
+def drawn_stages(pool: Pool) -> list[Stage]:
+    """Of a sampled pool, from its strata."""
+    counts = [sum(column) for column in zip(*pool.strata.values_list("drawn", flat=True), strict=True)] if pool.is_staged else []
+    shares = pool.parameters.get("stages", [])
+    return [Stage(number, 100 * share, n) for number, (share, n) in enumerate(zip(shares, counts, strict=False), start=1)]
+
+
 def _step(share: float | None) -> int:
     return 0 if share is None else min(int(share * 5), 4)
 
@@ -77,15 +104,23 @@ def entries(pool: Pool, *, words: str = "", without_text: bool = False) -> Query
 
 def table(pool: Pool) -> Iterator[str]:
     """The pool's file in pieces of whole lines, as `pooling.formats.pool.write_pool` writes it."""
-    piece = ["topic\tdocument\tbest_rank\tpriority\truns\n"]
-    rows = pool.entries.order_by("position").values_list("topic__topic_id", "docno", "best_rank", "priority", "contributions")
+    piece = [HEADER_LINE]
+    rows = pool.entries.order_by("position", "pk").values_list("topic__topic_id", "docno", "best_rank", "priority", "contributions")
     for topic, docno, best_rank, priority, contributions in rows.iterator(chunk_size=2000):
-        runs = ",".join(f"{tag}:{rank}" for tag, rank in contributions.items())
-        piece.append(f"{topic}\t{docno}\t{best_rank}\t{priority}\t{runs}\n")
+        runs = sorted(contributions.items())  # by tag: databases keep keys in orders of their own
+        piece.append(pool_line(topic, docno, best_rank, priority, runs))
         if len(piece) >= 1000:
             yield "".join(piece)
             piece = []
     yield "".join(piece)
+
+
+def undrawn(pool: Pool | None) -> dict[int, int]:
+    """Best rank -> pairs of kept topics that no stage of a staged pool has drawn. Nobody judges them, but the pool has them."""
+    if pool is None or not pool.is_staged:
+        return {}
+    found = pool.entries.filter(stage=None, topic__removed_reason="").order_by().values_list("best_rank").annotate(n=Count("pk"))
+    return dict(found)
 
 
 def last_job(pool: Pool) -> jobs.Shown | None:

@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 
 from pooling import jobs
 from pooling.core.columns import Run as Rankings
+from pooling.core.counts import counted, part_of
+from pooling.core.words import count_words
 from pooling.formats.documents import Document as Read
 from pooling.formats.documents import read_documents
 from pooling.jobs import Refused, Work
@@ -112,7 +114,7 @@ def inspect(source: Upload | uploads.Part, work: Work) -> Inspected:
     with uploads.reading(source, work, archives=True, counted=False) as feed:
         for document in read_documents(feed, name=source.name, max_bytes=settings.MAX_UNPACKED_BYTES):
             ids.append(id_digest(document.document.encode("utf-8")))
-            words = len(document.text.split())
+            words = count_words(document.text)
             n_words += words
             n_long += words > LONG
             if not words and not document.title.strip():
@@ -125,7 +127,7 @@ def inspect(source: Upload | uploads.Part, work: Work) -> Inspected:
         f"longer than {LONG} words": f"{n_long:,} ({100 * n_long / len(ids):.1f} %)",
         "without any text": n_empty,
     }
-    warnings = [f"{n_empty:,} documents have neither title nor text{examples(empty)}"] if n_empty else []
+    warnings = [f"{counted(n_empty, 'document', 'has', 'have')} neither title nor text{examples(empty)}"] if n_empty else []
     path = source.path if isinstance(source, uploads.Part) else source.file.path
     return Inspected(np.sort(np.frombuffer(ids, np.uint64)), Path(path).stat().st_size, n_empty, n_long, n_words, facts, warnings)
 
@@ -167,7 +169,8 @@ def _match_runs(collection: Collection, known: list[Any], digests: Any, work: Wo
     if not len(missing):
         return facts, []
     names = [one.decode("utf-8", "replace") for one in missing[:5].tolist()]
-    return facts, [f"{len(missing):,} of {len(needed):,} documents in the runs' top {MATCHED_DEPTH} are in no document file{examples(names)}"]
+    are = "is" if len(missing) == 1 else "are"
+    return facts, [f"{part_of(len(missing), len(needed), 'document')} in the runs' top {MATCHED_DEPTH} {are} in no document file{examples(names)}"]
 
 
 def file_digest(path: str, work: Work) -> str:
@@ -218,7 +221,7 @@ def row_of(collection: Collection, document: Read) -> Document:
     text = document.text.replace("\0", "")
     fields = {key.replace("\0", ""): value.replace("\0", "") for key, value in document.fields.items()}
     return Document(
-        collection=collection, docno=document.document, title=document.title.replace("\0", ""), text=text, fields=fields, n_words=len(text.split())
+        collection=collection, docno=document.document, title=document.title.replace("\0", ""), text=text, fields=fields, n_words=count_words(text)
     )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pooling.core.columns import Qrels, Run
+from pooling.core.counts import counted, part_of
 from pooling.formats.quepid import with_topic_ids
 from pooling.jobs import Refused
 from pooling.models import Collection
@@ -33,15 +34,25 @@ def known_documents(collection: Collection) -> list[NDArray[np.uint64]]:
     return [np.load(file.ids.path, mmap_mode="r", allow_pickle=False) for file in collection.document_files.exclude(ids="")]
 
 
+def count_documents(collection: Collection) -> int | None:
+    """Documents of the whole collection: as its manager has said, else those of its files, each once; None where it has none."""
+    if collection.n_documents:
+        return collection.n_documents
+    files = list(collection.document_files.values_list("n_documents", flat=True))
+    if len(files) <= 1:
+        return files[0] if files else None
+    return len(np.unique(np.concatenate(known_documents(collection))))
+
+
 def unmatched_documents(ids: NDArray[np.bytes_], known: list[NDArray[np.uint64]]) -> NDArray[np.bytes_]:
     """Those of `ids` that no document file has."""
     digests = np.fromiter((id_digest(one) for one in ids.tolist()), np.uint64, len(ids))
-    found = np.zeros(len(ids), bool)
+    is_known = np.zeros(len(ids), bool)
     for digest_list in known:
         if len(digest_list):
             places = np.minimum(np.searchsorted(digest_list, digests), len(digest_list) - 1)
-            found |= digest_list[places] == digests
-    return ids[~found]
+            is_known |= digest_list[places] == digests
+    return ids[~is_known]
 
 
 def top_documents(run: Run, depth: int) -> NDArray[np.bytes_]:
@@ -50,8 +61,8 @@ def top_documents(run: Run, depth: int) -> NDArray[np.bytes_]:
     return np.unique(run.documents[ranks < depth])
 
 
-def match(
-    found: Run | Qrels,
+def check_ids(
+    rows: Run | Qrels,
     collection: Collection,
     *,
     documents: NDArray[np.bytes_],
@@ -69,27 +80,39 @@ def match(
     known = dict.fromkeys(coming, True)
     known |= {topic_id: not reason for topic_id, reason in collection.topics.values_list("topic_id", "removed_reason")}
     if known:
-        unknown = [topic for topic in found.topics if topic not in known]
-        removed = sum(not known[topic] for topic in found.topics if topic in known)
-        absent = sum(kept for kept in known.values()) - sum(known.get(topic, False) for topic in found.topics)
+        unknown = [topic for topic in rows.topics if topic not in known]
+        removed = sum(not known[topic] for topic in rows.topics if topic in known)
+        absent = sum(kept for kept in known.values()) - sum(known.get(topic, False) for topic in rows.topics)
         facts.update({"unknown topics": len(unknown), "removed topics": removed, "kept topics it does not have": absent})
         if unknown:
-            warnings.append(f"{len(unknown):,} of its {len(found.topics):,} topics are not in the collection{examples(unknown)}")
+            verb = "is" if len(unknown) == 1 else "are"
+            count = f"{len(unknown):,} of its {counted(len(rows.topics), 'topic')}"
+            warnings.append(f"{count} {verb} not in the collection{examples(unknown)}{_padded(unknown, known)}")
     digests = known_documents(collection) if digests is None else digests
     if digests:
         missing = unmatched_documents(documents, digests)
         facts[f"{what} without text"] = len(missing)
         if len(missing):
             names = [one.decode("utf-8", "replace") for one in missing[:SHOWN].tolist()]
-            warnings.append(f"{len(missing):,} of {len(documents):,} {what} are in no document file{examples(names)}")
+            are = "is" if len(missing) == 1 else "are"
+            warnings.append(f"{len(missing):,} of {len(documents):,} {what} {are} in no document file{examples(names)}")
     return facts, warnings
 
 
-Found = TypeVar("Found", Qrels, Run)
+def _padded(unknown: Iterable[str], known: Iterable[str]) -> str:
+    """Where ids differ from the collection's by leading zeros only, what to do about it; else nothing."""
+    bare = {topic.lstrip("0"): topic for topic in known}
+    for topic in unknown:
+        if same := bare.get(topic.lstrip("0")):
+            return f"; ids are text, and {topic} is not the collection's {same}: write them alike in both files"
+    return ""
 
 
-def by_query_text(found: Found, collection: Collection) -> tuple[Found, dict[str, int], list[str]]:
-    """What a search-tuning tool named by query texts, with the collection's topic ids. -> (found, facts, warnings about what is left out)
+Rows = TypeVar("Rows", Qrels, Run)
+
+
+def by_query_text(rows: Rows, collection: Collection) -> tuple[Rows, dict[str, int], list[str]]:
+    """What a search-tuning tool named by query texts, with the collection's topic ids. -> (rows, facts, warnings about what is left out)
 
     Refused where not one query is the text of a topic.
     """
@@ -98,14 +121,15 @@ def by_query_text(found: Found, collection: Collection) -> tuple[Found, dict[str
         texts.setdefault(text, topic_id)
     if not texts:
         raise Refused("the file names its topics by query text; import the topics first")
-    matched, left_out = with_topic_ids(found, texts)
+    matched, left_out = with_topic_ids(rows, texts)
     shown = ", ".join(f"“{text[:60]}”" for text in left_out[:QUERIES_SHOWN]) + (", …" if len(left_out) > QUERIES_SHOWN else "")
     if not matched.topics:
-        raise Refused(f"none of the {len(found.topics):,} queries is the text of a topic: {shown}")
+        raise Refused(f"none of the {len(rows.topics):,} queries is the text of a topic: {shown}")
     facts = {"queries that are a topic's text": len(matched.topics), "queries left out": len(left_out)}
     if not left_out:
         return matched, facts, []
-    return matched, facts, [f"{len(left_out):,} of {len(found.topics):,} queries are no topic's text (or a topic's second one) and are left out: {shown}"]
+    left, are = part_of(len(left_out), len(rows.topics), "query", plural="queries"), "is" if len(left_out) == 1 else "are"
+    return matched, facts, [f"{left}, no topic's text or a topic's second one, {are} left out: {shown}"]
 
 
 def examples(names: Iterable[str]) -> str:

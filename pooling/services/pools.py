@@ -1,4 +1,4 @@
-"""Pools: previewed, built, extended by runs or depth, given texts, deleted (METHODS 2).
+"""Pools: built, extended by runs or depth, given texts, deleted (METHODS 2).
 
 A pool is reproducible from its runs, depth and seed and the kept topics; extending it gives what building it anew from all its
 runs would give, and keeps every pair that is there.
@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,16 @@ from django.utils import timezone
 
 from pooling import jobs
 from pooling.core import coverage
+from pooling.core.counts import part_of
 from pooling.core.depth import Pool as Pairs
 from pooling.core.depth import Top, depth_pool, top_of_run
 from pooling.core.depth import extend_pool as extended
+from pooling.core.pool_kinds import PoolKind
 from pooling.formats.pool import write_pool
 from pooling.jobs import Refused, Work
 from pooling.models import Collection, Job, Pool, PoolEntry, Run
 from pooling.services.documents import LONGEST_ID, link_documents, store_documents
-from pooling.services.matching import known_documents, unmatched_documents
+from pooling.services.pool_names import made_name, name_after
 from pooling.services.rows import insert, prepared
 from pooling.services.runs import rankings_of
 
@@ -37,23 +40,21 @@ again after a worker's death, so it adds what is missing and nothing else. `work
 on_texts: list[Callable[[Pool, Work], None]] = []
 """Called inside the job, after texts were linked to entries of a pool that had none. It may be called again, and when nothing is new."""
 
+fillers: dict[str, Callable[[Work, Pool, Pairs], Pairs]] = {}
+"""By kind of pool: what stores its pairs and says in which order they are handed out. Other pools have theirs by best rank."""
+
 BIGGEST = 5_000_000
 """Pairs beyond which a pool is refused: nobody can judge them, and it is most likely a wrong depth."""
 
 
-def ask_for_preview(collection: Collection, *, runs: Sequence[Run], depth: int, seed: int = 0, name: str = "", user: Any) -> Job:
-    """The job that counts what a pool would hold. Name and seed are kept for the pool that may be built from it."""
-    _check(collection, runs)
-    parameters = {"runs": [run.pk for run in runs], "depth": depth, "seed": seed, "name": name}
-    label = f"Preview the pool of depth {depth} of {len(runs)} runs"
-    return jobs.enqueue("preview pool", parameters, label=label, user=user, collection=collection)
-
-
-def ask_for_pool(collection: Collection, *, runs: Sequence[Run], depth: int, seed: int = 0, name: str = "", user: Any) -> Job:
-    """A new pool without pairs yet, and the job that builds it (parameters: pool)."""
-    _check(collection, runs)
+def ask_for_pool(
+    collection: Collection, *, runs: Sequence[Run], depth: int, seed: int = 0, name: str = "", making: Mapping[str, Any] = MappingProxyType({}), user: Any
+) -> Job:
+    """A new pool without pairs yet, and the job that builds it (parameters: pool). making: of a sampled pool (`sampling.parameters_of`)."""
+    check_runs(collection, runs)
     given = name.strip()
-    wanted = given or f"Depth {depth}, {len(runs)} run{'s' if len(runs) != 1 else ''}"
+    kind = PoolKind.SAMPLED if making else PoolKind.DEPTH
+    wanted = given or made_name(depth, len(runs), kind=kind)
     with transaction.atomic():
         for number in range(1, 1000):
             try:
@@ -61,7 +62,9 @@ def ask_for_pool(collection: Collection, *, runs: Sequence[Run], depth: int, see
                     pool = Pool.objects.create(
                         collection=collection,
                         name=wanted if number == 1 else f"{wanted} ({number})",
+                        kind=kind,
                         depth=depth,
+                        parameters=dict(making),
                         seed=seed,
                         created_by=user if user is not None and user.is_authenticated else None,
                     )
@@ -79,39 +82,48 @@ def ask_to_build_again(pool: Pool, *, user: Any) -> Job:
     """Build a pool whose job failed or was cancelled."""
     if pool.built_at is not None:
         raise Refused(f"{pool.name} is built; extend it instead")
-    _check_idle(pool)
+    check_idle(pool)
     return jobs.enqueue("build pool", {"pool": pool.pk}, label=f"Build the pool {pool.name}", user=user, collection=pool.collection)
 
 
 def ask_to_extend(pool: Pool, *, runs: Sequence[Run] = (), depth: int | None = None, user: Any) -> Job:
     """The job that adds further runs, or goes deeper with those it has, or both. Judgements are not touched."""
-    deeper = depth or pool.depth
+    new, deeper = check_extension(pool, runs=runs, depth=depth)
+    what = [f"by {len(new)} run{'s' if len(new) != 1 else ''}"] if new else []
+    what += [f"to depth {deeper}"] if deeper > pool.least_depth else []
+    parameters = {"pool": pool.pk, "runs": [run.pk for run in new], "depth": deeper}
+    return jobs.enqueue("extend pool", parameters, label=f"Extend the pool {pool.name} {' and '.join(what)}", user=user, collection=pool.collection)
+
+
+def check_extension(pool: Pool, *, runs: Sequence[Run], depth: int | None) -> tuple[list[Run], int]:
+    """Refused where the pool cannot grow so. -> (the runs that it has not yet, the depth)"""
+    least = pool.least_depth
+    deeper = depth or least
     there = set(pool.runs.values_list("pk", flat=True))
     new = [run for run in runs if run.pk not in there]
     if pool.built_at is None:
         raise Refused(f"{pool.name} is not built yet")
-    if deeper < pool.depth:
-        raise Refused(f"{pool.name} has depth {pool.depth}; a pool only grows")
-    if not new and deeper == pool.depth:
-        raise Refused(f"nothing to add: choose further runs, or a depth above {pool.depth}")
+    if pool.is_staged:
+        raise Refused(f"{pool.name} is {pool.words}: what was drawn keeps its chances, so it grows by stages; pool further runs anew")
+    if deeper < least:
+        raise Refused(f"{pool.name} has depth {least}; a pool only grows")
+    if not new and deeper == least:
+        raise Refused(f"nothing to add: choose further runs, or a depth above {least}")
     if new:
-        _check(pool.collection, new)
-    _check_idle(pool)
-    what = [f"by {len(new)} run{'s' if len(new) != 1 else ''}"] if new else []
-    what += [f"to depth {deeper}"] if deeper > pool.depth else []
-    parameters = {"pool": pool.pk, "runs": [run.pk for run in new], "depth": deeper}
-    return jobs.enqueue("extend pool", parameters, label=f"Extend the pool {pool.name} {' and '.join(what)}", user=user, collection=pool.collection)
+        check_runs(pool.collection, new)
+    check_idle(pool)
+    return new, deeper
 
 
 def ask_for_documents(pool: Pool, *, user: Any) -> Job:
     """The job that looks again for the texts of pairs that have none."""
     if not pool.missing_documents:
         raise Refused("every pair has its text")
-    _check_idle(pool)
+    check_idle(pool)
     return jobs.enqueue("fetch documents", {"pool": pool.pk}, label=f"Fetch texts for the pool {pool.name}", user=user, collection=pool.collection)
 
 
-def _check(collection: Collection, runs: Sequence[Run]) -> None:
+def check_runs(collection: Collection, runs: Sequence[Run]) -> None:
     if not runs:
         raise Refused("choose at least one run")
     if any(run.collection_id != collection.pk for run in runs):
@@ -120,45 +132,28 @@ def _check(collection: Collection, runs: Sequence[Run]) -> None:
         raise Refused("the collection has no topics yet; import them first")
 
 
-def _check_idle(pool: Pool) -> None:
-    if Job.objects.filter(collection=pool.collection_id, parameters__pool=pool.pk, state__in=[Job.State.QUEUED, Job.State.RUNNING]).exists():
+def check_idle(pool: Pool) -> None:
+    if Job.objects.filter(collection=pool.collection_id, parameters__pool=pool.pk, state__in=Job.ACTIVE).exists():
         raise Refused(f"{pool.name} is being worked on; wait until that is done")
-
-
-@jobs.kind("preview pool", unit="runs")
-def preview_pool(work: Work) -> dict[str, Any]:
-    """-> report: facts, by_depth, unique, overlap, contributed, warnings, and the parameters of the pool"""
-    collection = work.job.collection
-    assert collection is not None  # ask_for_preview sets it
-    runs = list(collection.runs.filter(pk__in=work.parameters["runs"]))
-    pairs, warnings = pooled(work, collection, runs, depth=work.parameters["depth"], seed=work.parameters["seed"])
-    known = known_documents(collection)
-    facts = {"pairs": len(pairs), "topics": len(pairs.topics), "runs": len(runs), "depth": pairs.depth}
-    if known:
-        distinct = np.unique(pairs.documents)
-        missing = len(unmatched_documents(distinct, known))
-        facts |= {"distinct documents": len(distinct), "documents without text": missing}
-        if missing:
-            warnings.append(f"{missing:,} of {len(distinct):,} documents are in no document file; their pairs cannot be judged")
-    else:
-        warnings.append("there is no document file yet; pairs can be judged once their texts are there")
-    return {"facts": facts, "warnings": warnings, **figures(pairs), **{name: work.parameters[name] for name in ("runs", "depth", "seed", "name")}}
 
 
 @jobs.kind("build pool", unit="pairs")
 def build_pool(work: Work) -> dict[str, Any]:
     """Fill a pool that has no pairs yet. -> report: facts, warnings"""
-    pool = _pool_of(work)
+    pool = pool_of(work)
     if pool.built_at is not None:
         raise Refused(f"{pool.name} is built already")
     leftover = PoolEntry.objects.filter(pool=pool).order_by("pk")
     while some := list(leftover.values_list("pk", flat=True)[: jobs.SQLITE_ROWS]):  # of an attempt that did not end
         with work.writing():
             PoolEntry.objects.filter(pk__in=some).delete()
-    pairs, warnings = pooled(work, pool.collection, list(pool.runs.all()), depth=pool.depth, seed=pool.seed)
+    pairs, warnings = pooled(work, pool.collection, list(pool.runs.all()), depth=pool.least_depth, seed=pool.seed)
     work.progress(0, total=len(pairs), message="writing pairs", now=True)
-    work.in_batches(_new_entries(pool, pairs, {}), lambda batch: PoolEntry.objects.bulk_create(batch), counted=True)
-    return _finish(work, pool, pairs, warnings, built_at=timezone.now(), **_description(pairs))
+    if pool.kind in fillers:
+        pairs = fillers[pool.kind](work, pool, pairs)
+    else:
+        work.in_batches(new_entries(pool, pairs, {}), lambda batch: PoolEntry.objects.bulk_create(batch), counted=True)
+    return _finish(work, pool, pairs, warnings, built_at=timezone.now(), **description(pairs))
 
 
 @jobs.kind("extend pool", unit="pairs")
@@ -168,25 +163,28 @@ def extend_pool(work: Work) -> dict[str, Any]:
     The pool changes in one transaction, so nobody sees old and new ranks mixed, whenever the job is cancelled or its worker dies.
     What follows (campaigns, texts) is repeated by the next attempt until it is done; it can no longer be cancelled.
     """
-    pool = _pool_of(work)
+    pool = pool_of(work)
     new = list(pool.collection.runs.filter(pk__in=work.parameters["runs"]))
     runs = [*pool.runs.all(), *(run for run in new)]
-    deeper = max(work.parameters["depth"], pool.depth)
+    deeper = max(work.parameters["depth"], pool.least_depth)
     before, there = stored_pairs(pool)
-    tops, warnings = _tops(work, pool.collection, sorted(set(runs), key=lambda run: run.tag), deeper)
-    pairs = extended(before, tops, depth=deeper, rng=np.random.default_rng(_seed(pool.seed)))
+    tops, warnings = tops_of(work, pool.collection, sorted(set(runs), key=lambda run: run.tag), deeper)
+    pairs = extended(before, tops, depth=deeper, rng=np.random.default_rng(seed_of(pool)))
+    was: dict[str, Any] = {"runs": sorted(pool.runs.values_list("pk", flat=True)), "depth": pool.depth}
+    was["extended_at"] = pool.extended_at.isoformat() if pool.extended_at else None
+    was = work.parameters.get("before", was)
     n_before = work.parameters.get("n_before", len(there))  # an earlier attempt may have got as far as adding the pairs
-    entries = prepared(list(_new_entries(pool, pairs, there)))
-    changes = _changed_entries(pool, pairs, there)
-    described = _description(pairs, depth=deeper, extended_at=timezone.now())
+    entries = prepared(list(new_entries(pool, pairs, there)))
+    changes = changed_entries(pool, pairs, there)
+    described = description(pairs, depth=deeper, extended_at=timezone.now(), name=name_after(pool, deeper, len(set(runs))))
     work.progress(0, total=len(entries.values), message="writing pairs", now=True)
     with work.writing():
         insert(entries)
         pool.runs.add(*new)
         missing = pool.entries.filter(document=None).count()
         Pool.objects.filter(pk=pool.pk).update(**described, missing_documents=missing)
-        _write_changes(changes)
-        Job.objects.filter(pk=work.job.pk).update(parameters={**work.parameters, "n_before": n_before}, cancel_requested=False)
+        write_changes(changes)
+        Job.objects.filter(pk=work.job.pk).update(parameters={**work.parameters, "n_before": n_before, "before": was}, cancel_requested=False)
     work.past_cancelling = True
     for catch_up in on_extended:
         catch_up(pool, work)
@@ -196,7 +194,7 @@ def extend_pool(work: Work) -> dict[str, Any]:
 @jobs.kind("fetch documents", unit="documents")
 def fetch_documents(work: Work) -> dict[str, Any]:
     """Look for the texts of a pool's pairs in the document files. -> report: facts"""
-    pool = _pool_of(work)
+    pool = pool_of(work)
     stored = give_texts(work, pool)
     missing = pool.entries.filter(document=None).count()
     with work.finishing() as report:
@@ -217,7 +215,7 @@ def give_texts(work: Work, pool: Pool) -> int:
 
 def pooled(work: Work, collection: Collection, runs: Sequence[Run], *, depth: int, seed: int) -> tuple[Pairs, list[str]]:
     """The pairs of the kept topics. -> (pairs, warnings)"""
-    tops, warnings = _tops(work, collection, runs, depth)
+    tops, warnings = tops_of(work, collection, runs, depth)
     pairs = depth_pool(tops, depth=depth, rng=np.random.default_rng(_seed(seed)))
     if not len(pairs):
         raise Refused("the runs have no result for any kept topic; do the topic ids of runs and topics agree?")
@@ -230,7 +228,7 @@ def pooled(work: Work, collection: Collection, runs: Sequence[Run], *, depth: in
     return pairs, warnings
 
 
-def _tops(work: Work, collection: Collection, runs: Sequence[Run], deep: int) -> tuple[list[Top], list[str]]:
+def tops_of(work: Work, collection: Collection, runs: Sequence[Run], deep: int) -> tuple[list[Top], list[str]]:
     """The first ranks of each run, one run in memory at a time."""
     kept = list(collection.topics.filter(removed_reason="").values_list("topic_id", flat=True))
     tops, warnings, seen = [], [], set()
@@ -241,7 +239,7 @@ def _tops(work: Work, collection: Collection, runs: Sequence[Run], deep: int) ->
         seen.update(tops[-1].topics)
         absent = len(kept) - len(tops[-1].topics)
         if absent:
-            warnings.append(f"{run.tag} has no result for {absent:,} of {len(kept):,} kept topics")
+            warnings.append(f"{run.tag} has no result for {part_of(absent, len(kept), 'kept topic')}")
         if run.max_depth < deep:
             warnings.append(f"{run.tag} ends at rank {run.max_depth:,}")
     if nothing := len(kept) - len(seen):
@@ -250,8 +248,12 @@ def _tops(work: Work, collection: Collection, runs: Sequence[Run], deep: int) ->
     return tops, warnings
 
 
+def seed_of(pool: Pool) -> int:
+    return _seed(pool.seed)
+
+
 def _seed(seed: int) -> int:
-    return seed % 2**64  # the generator takes no negative numbers
+    return seed % 2**64  # the generator takes no negative numbers, which older pools may have
 
 
 def figures(pairs: Pairs) -> dict[str, Any]:
@@ -280,7 +282,7 @@ def stored_pairs(pool: Pool) -> tuple[Pairs, dict[tuple[str, str], int]]:
         for tag, rank in row[4].items():
             ranks[i, column[tag]] = rank
     pairs = Pairs(
-        depth=pool.depth,
+        depth=pool.least_depth,
         tags=tags,
         topics=topics,
         topic=np.array([index[row[0]] for row in rows], np.int32),
@@ -300,14 +302,14 @@ def digest_of(pairs: Pairs) -> str:
     return hashlib.sha256(text.getvalue().encode("utf-8")).hexdigest()
 
 
-def _pool_of(work: Work) -> Pool:
+def pool_of(work: Work) -> Pool:
     pool = Pool.objects.select_related("collection").filter(pk=work.parameters["pool"]).first()
     if pool is None:
         raise Refused("the pool is not there any more")
     return pool
 
 
-def _new_entries(pool: Pool, pairs: Pairs, there: dict[tuple[str, str], int]) -> Iterator[PoolEntry]:
+def new_entries(pool: Pool, pairs: Pairs, there: dict[tuple[str, str], int]) -> Iterator[PoolEntry]:
     """The entries, not yet stored, of those pairs that are not `there`."""
     topics = dict(pool.collection.topics.values_list("topic_id", "pk"))
     for position, pair in enumerate(pairs):
@@ -323,7 +325,7 @@ def _new_entries(pool: Pool, pairs: Pairs, there: dict[tuple[str, str], int]) ->
             )
 
 
-def _changed_entries(pool: Pool, pairs: Pairs, there: dict[tuple[str, str], int]) -> list[tuple[int, int, int, str, int]]:
+def changed_entries(pool: Pool, pairs: Pairs, there: dict[tuple[str, str], int]) -> list[tuple[int, int, int, str, int]]:
     """(best rank, priority, position, contributions as JSON, row) of the entries `there` that are another thing in `pairs`."""
     stored = {row[0]: row[1:] for row in pool.entries.values_list("pk", "best_rank", "priority", "position", "contributions")}
     changed = []
@@ -334,8 +336,8 @@ def _changed_entries(pool: Pool, pairs: Pairs, there: dict[tuple[str, str], int]
     return changed
 
 
-def _write_changes(rows: list[tuple[int, int, int, str, int]]) -> None:
-    """Plain updates of `_changed_entries`: others wait meanwhile, and this is many times faster than one statement with a case for each row."""
+def write_changes(rows: list[tuple[int, int, int, str, int]]) -> None:
+    """Plain updates of `changed_entries`: others wait meanwhile, and this is many times faster than one statement with a case for each row."""
     runs = "CAST(%s AS jsonb)" if connection.vendor == "postgresql" else "%s"
     statement = f"UPDATE pooling_poolentry SET best_rank = %s, priority = %s, position = %s, contributions = {runs} WHERE id = %s"
     if rows:
@@ -343,7 +345,7 @@ def _write_changes(rows: list[tuple[int, int, int, str, int]]) -> None:
             cursor.executemany(statement, rows)
 
 
-def _description(pairs: Pairs, **more: Any) -> dict[str, Any]:
+def description(pairs: Pairs, **more: Any) -> dict[str, Any]:
     """What the pool's own row says of its pairs."""
     found = figures(pairs)
     coverage_of_runs = {name: found[name] for name in ("unique", "overlap", "contributed")}
@@ -354,7 +356,7 @@ def _finish(work: Work, pool: Pool, pairs: Pairs, warnings: list[str], *, n_befo
     stored = give_texts(work, pool)
     missing = pool.entries.filter(document=None).count()
     if missing:
-        warnings.append(f"{missing:,} of {len(pairs):,} pairs have no text; bring the documents, and they get it")
+        warnings.append(f"{part_of(missing, len(pairs), 'pair', 'has', 'have')} no text; bring the documents, and such pairs get it")
     with work.finishing() as report:
         Pool.objects.filter(pk=pool.pk).update(missing_documents=missing, **changes)
         facts = {"pairs": len(pairs), "topics": len(pairs.topics), "depth": pairs.depth, "texts stored": stored, "pairs without text": missing}
@@ -366,7 +368,7 @@ def _finish(work: Work, pool: Pool, pairs: Pairs, warnings: list[str], *, n_befo
 
 def delete_pool(pool: Pool) -> None:
     """Refused while a campaign judges it."""
-    _check_idle(pool)
+    check_idle(pool)
     try:
         with transaction.atomic():
             pool.delete()

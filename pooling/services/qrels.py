@@ -2,79 +2,105 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from django.conf import settings
 from django.core.files.storage import default_storage
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from pooling import jobs
 from pooling.core.columns import Qrels as Grades
+from pooling.core.counts import counted
+from pooling.formats.clicks import ClickCounts, packed_clicks, read_clicks, read_packed_clicks
+from pooling.formats.detect import Kind, detect
 from pooling.formats.opening import Peeked, bare_name
 from pooling.formats.qrels import load_qrels, read_qrels, save_qrels
 from pooling.formats.quepid import names_queries, read_ratings
 from pooling.jobs import Refused, Work
 from pooling.models import Collection, Qrels
 from pooling.services import uploads
-from pooling.services.matching import by_query_text, match
-from pooling.services.runs import store_columns
+from pooling.services.matching import by_query_text, check_ids
+from pooling.services.stored_columns import columns_for_a_row
+
+click_labels: dict[str, Callable[..., Grades]] = {}
+"""Ways to make labels of a click log's counts, by name (raw, dctr); added by the app that knows them."""
 
 
 @jobs.kind("import qrels")
 @uploads.importing
 def import_qrels(work: Work) -> dict[str, Any]:
-    """Inspect or import uploaded qrels. Options: name (else the file's), kind (judged or clicks), lenient.
+    """Inspect or import uploaded qrels. Options: name (else the file's), kind (judged or clicks), lenient; of a click log, which becomes
+    labels from clicks, click_model (dctr or raw) and thresholds (of dctr: ascending rates).
     -> report: facts, grades, warnings, stored"""
     upload = uploads.upload_of(work)
     options = work.parameters["options"]
     collection = upload.collection
     name = (options.get("name") or bare_name(upload.name)).strip()[:200]
-    by_text = names_queries(Peeked(upload.file.path, name=upload.name).head) == "ratings"
-    with uploads.reading(upload, work) as feed:
-        grades = read_ratings(feed, name=name) if by_text else read_qrels(feed, name=name, lenient=bool(options.get("lenient")))
-    found: dict[str, int] = {}
+    is_packed = packed_clicks(upload.file.path) is not None  # two files in one: nothing else here reads it
+    by_text = not is_packed and names_queries(Peeked(upload.file.path, name=upload.name).head) == "ratings"
+    log = is_packed or detect(upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES) == Kind.CLICKS
+    if is_packed:
+        grades = _of_clicks(read_packed_clicks(upload.file.path, max_bytes=settings.MAX_UNPACKED_BYTES), name, options)
+    else:
+        with uploads.reading(upload, work) as feed:
+            if log:
+                grades = _of_clicks(read_clicks(feed, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES), name, options)
+            elif by_text:
+                grades = read_ratings(feed, name=name)
+            else:
+                grades = read_qrels(feed, name=name, lenient=bool(options.get("lenient")))
+    translated: dict[str, int] = {}
     left_out: list[str] = []
     if by_text:
-        grades, found, left_out = by_query_text(grades, collection)
-    histogram, matched, warnings = described(grades, collection)
-    matched, warnings = found | matched, left_out + warnings
-    facts: dict[str, Any] = {"name": name, "rows": len(grades), "topics": len(grades.topics)}
-    report: dict[str, Any] = {"file": upload.name, "facts": facts | matched, "grades": histogram, "warnings": grades.warnings + warnings}
-    there = collection.qrels.filter(name=name).first()
-    if there is not None:
-        raise Refused(f"qrels with the name {name} are there already, from {there.source_name}; choose another name or delete those")
+        grades, translated, left_out = by_query_text(grades, collection)
+    histogram, unmatched, warnings = described(grades, collection)
+    warnings = left_out + warnings
+    facts = {"name": name, "rows": len(grades), "topics": len(grades.topics)} | translated | unmatched
+    report: dict[str, Any] = {"file": upload.name, "facts": facts, "grades": histogram, "warnings": grades.warnings + warnings}
+    other = collection.qrels.filter(name=name).first()
+    if other is not None:
+        raise Refused(f"qrels with the name {name} are there already, from {other.source_name}; choose another name or delete those")
     if not uploads.decide(work, report, hold=warnings):
         return report
     work.progress(len(grades), message="storing", now=True)
-    stored, digest = store_columns("qrels", lambda path: save_qrels(grades, path))
-    try:
+    taken = f"qrels with the name {name} have just been imported by somebody else"
+    with columns_for_a_row("qrels", lambda path: save_qrels(grades, path), taken=taken) as (stored, digest):
         same = collection.qrels.filter(digest=digest).first()
         if same is not None:
             raise Refused(f"exactly these qrels are there already, as {same.name}")
         with work.finishing() as final:
             row = row_of(collection, grades, file=upload.name, columns=stored, digest=digest, grades=histogram, warnings=report["warnings"])
-            row.kind = options.get("kind") or Qrels.Kind.JUDGED
+            row.kind = Qrels.Kind.CLICKS if log else options.get("kind") or Qrels.Kind.JUDGED
             row.save(force_insert=True)
             uploads.forget(upload, keep_file=False)
             final.update(report, qrels=row.pk, digest=digest)
-    except IntegrityError:
-        default_storage.delete(stored)
-        raise Refused(f"qrels with the name {name} have just been imported by somebody else") from None
-    except BaseException:
-        default_storage.delete(stored)
-        raise
     return final
 
 
+def _of_clicks(counts: ClickCounts, name: str, options: dict[str, Any]) -> Grades:
+    """Labels from a click log, by the rule that was chosen."""
+    model = options.get("click_model") or "dctr"
+    given = {"thresholds": tuple(options["thresholds"])} if options.get("thresholds") and model == "dctr" else {}
+    try:
+        grades = click_labels[model](counts, name=name, **given)
+    except ValueError as error:
+        raise Refused(str(error)) from None
+    warnings = [*counts.warnings, f"labels from clicks by {model}: {counted(counts.n_sessions, 'session')}, {counted(int(counts.clicks.sum()), 'click')}"]
+    return replace(grades, warnings=[*grades.warnings, *warnings])
+
+
 def described(grades: Grades, collection: Collection, **coming: Any) -> tuple[dict[str, int], dict[str, int], list[str]]:
-    """How many pairs each grade has, and what a person should know. coming: as `match` takes it. -> (histogram, facts, warnings)"""
+    """How many pairs each grade has, and what a person should know. coming: as `check_ids` takes it. -> (histogram, facts, warnings)"""
     values, counts = np.unique(grades.grades, return_counts=True)
     histogram = {str(value): int(count) for value, count in zip(values.tolist(), counts.tolist(), strict=True)}
-    facts, warnings = match(grades, collection, documents=np.unique(grades.documents), what="documents", **coming)
+    facts, warnings = check_ids(grades, collection, documents=np.unique(grades.documents), what="documents", **coming)
     if 0 not in values:
         warnings.append("no pair has grade 0: every pair is relevant from grade 1; if the lowest grade is 1, choose a threshold to fit")
     if values.size and values[0] < 0:
-        warnings.append(f"{int(counts[values < 0].sum()):,} pairs have a negative grade: in the pool, but unjudged")
+        warnings.append(f"{counted(int(counts[values < 0].sum()), 'pair', 'has', 'have')} a negative grade: in the pool, but unjudged")
     return histogram, facts, warnings
 
 

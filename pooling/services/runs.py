@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Callable
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
 from pooling import jobs
 from pooling.core.columns import Run as Rankings
@@ -19,9 +15,10 @@ from pooling.formats.opening import Peeked
 from pooling.formats.quepid import names_queries, read_snapshot
 from pooling.formats.runs import load_run, read_run, save_run
 from pooling.jobs import Refused, Work
-from pooling.models import Run
+from pooling.models import Collection, Run, Upload
 from pooling.services import uploads
-from pooling.services.matching import by_query_text, match, top_documents
+from pooling.services.matching import by_query_text, check_ids, top_documents
+from pooling.services.stored_columns import columns_for_a_row
 
 LONGEST_TAG = 200
 MATCHED_DEPTH = 10
@@ -36,33 +33,29 @@ def import_run(work: Work) -> dict[str, Any]:
     upload = uploads.upload_of(work)
     options = work.parameters["options"]
     collection = upload.collection
-    by_text = names_queries(Peeked(upload.file.path, name=upload.name).head) == "snapshot"
-    with uploads.reading(upload, work) as feed:
-        if by_text:
-            rankings = read_snapshot(feed, name=upload.name)
-        else:
-            rankings = read_run(feed, name=upload.name, lenient=bool(options.get("lenient")), order=options.get("order") or "score")
-    found: dict[str, int] = {}
-    left_out: list[str] = []
-    if by_text:
-        rankings, found, left_out = by_query_text(rankings, collection)
+    rankings, facts, left_out = _read(upload, work, options)
     tag = (options.get("tag") or rankings.tag).strip()
-    depths = np.diff(rankings.offsets)
-    matched, warnings = match(rankings, collection, documents=top_documents(rankings, MATCHED_DEPTH), what=f"documents of its top {MATCHED_DEPTH}")
-    matched, warnings = found | matched, left_out + warnings
-    facts = {"tag": tag, "rows": len(rankings), "topics": len(rankings.topics), "deepest": int(depths.max()), "median depth": float(np.median(depths))}
-    report: dict[str, Any] = {"file": upload.name, "facts": facts | matched, "warnings": rankings.warnings + warnings}
     if len(tag) > LONGEST_TAG:
         raise Refused(f"the tag has {len(tag):,} characters, at most {LONGEST_TAG} are possible; give the run another tag")
-    there = collection.runs.filter(tag=tag).first()
-    if there is not None:
-        raise Refused(f"a run with the tag {tag} is there already, from {there.source_name}; give this one another tag or delete that one")
-    several = [warning for warning in rankings.warnings if "tags" in warning]
-    if not uploads.decide(work, report, hold=several + warnings):
+    depths = np.diff(rankings.offsets)
+    unmatched, warnings = check_ids(
+        rankings, collection, documents=top_documents(rankings, MATCHED_DEPTH), what=f"documents of its top {MATCHED_DEPTH}"
+    )
+    shape = {"tag": tag, "rows": len(rankings), "topics": len(rankings.topics), "deepest": int(depths.max()), "median depth": float(np.median(depths))}
+    report: dict[str, Any] = {
+        "file": upload.name,
+        "facts": shape | facts | unmatched,
+        "warnings": rankings.warnings + left_out + warnings,
+    }
+    taken = _tag_taken(collection, tag)
+    if taken:
+        report.update(tag_taken=tag, free_tag=free_tag(collection, tag), warnings=taken + report["warnings"])
+    several_tags = [warning for warning in rankings.warnings if "tags" in warning]
+    if not uploads.decide(work, report, hold=taken + several_tags + left_out + warnings, settled=not taken):
         return report
     work.progress(len(rankings), message="storing", now=True)
-    name, digest = store_columns("runs", lambda path: save_run(rankings, path))
-    try:
+    taken_since = f"a run with the tag {tag} has just been imported by somebody else"
+    with columns_for_a_row("runs", lambda path: save_run(rankings, path), taken=taken_since) as (name, digest):
         same = collection.runs.filter(digest=digest).first()
         if same is not None:
             raise Refused(f"exactly this run is there already, as {same.tag}")
@@ -84,25 +77,52 @@ def import_run(work: Work) -> dict[str, Any]:
             )
             uploads.forget(upload, keep_file=False)
             final.update(report, run=row.pk, digest=digest)
-    except IntegrityError:
-        default_storage.delete(name)
-        raise Refused(f"a run with the tag {tag} has just been imported by somebody else") from None
-    except BaseException:
-        default_storage.delete(name)
-        raise
     return final
 
 
-def store_columns(folder: str, write: Callable[[Path], str]) -> tuple[str, str]:
-    """Write a columnar file under a fresh name. -> (name in the storage, digest)"""
-    name = default_storage.generate_filename(timezone.now().strftime(f"{folder}/%Y/%m/{uuid.uuid4().hex}.npz"))
-    path = Path(default_storage.path(name))
-    path.parent.mkdir(parents=True, exist_ok=True)
+def _read(upload: Upload, work: Work, options: dict[str, Any]) -> tuple[Rankings, dict[str, int], list[str]]:
+    """The rankings under the collection's topic ids. -> (rankings, facts, warnings about what is left out: a snapshot names query texts)"""
+    by_text = names_queries(Peeked(upload.file.path, name=upload.name).head) == "snapshot"
+    with uploads.reading(upload, work) as feed:
+        if not by_text:
+            lenient = bool(options.get("lenient"))
+            return read_run(feed, name=upload.name, lenient=lenient, order=options.get("order") or "score"), {}, []
+        rankings = read_snapshot(feed, name=upload.name)
+    return by_query_text(rankings, upload.collection)
+
+
+def _tag_taken(collection: Collection, tag: str) -> list[str]:
+    """What to say where a run of the collection has the tag; else nothing."""
+    other = collection.runs.filter(tag=tag).first()
+    if other is None:
+        return []
+    return [f"a run with the tag {tag} is there already, from {other.source_name}; give this one another tag or delete that one"]
+
+
+def free_tag(collection: Collection, tag: str) -> str:
+    """The tag with the first number behind it that no run of the collection has."""
+    taken = set(collection.runs.filter(tag__startswith=f"{tag}-").values_list("tag", flat=True))
+    return next(name for number in range(2, len(taken) + 3) if (name := f"{tag}-{number}") not in taken)
+
+
+def rename_run(run: Run, tag: str) -> Run:
+    """Another tag. Refused where it is taken or empty, or once a pool was built from the run, since the pool's file names it."""
+    wanted = " ".join(tag.split())
+    if wanted == run.tag:
+        return run
+    if not wanted or len(wanted) > LONGEST_TAG:
+        raise Refused(f"a tag has 1 to {LONGEST_TAG} characters")
+    pool = run.pools.first()
+    if pool is not None:
+        raise Refused(f"the pool {pool.name} names {run.tag} as a source of its pairs, so the tag stays")
     try:
-        return name, write(path)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
+        with transaction.atomic():
+            run.tag = wanted
+            run.save(update_fields=["tag"])
+    except IntegrityError:
+        run.refresh_from_db()
+        raise Refused(f"a run with the tag {wanted} is there already") from None
+    return run
 
 
 def rankings_of(run: Run) -> Rankings:

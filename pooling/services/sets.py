@@ -1,4 +1,4 @@
-"""Whole sets: a BEIR folder, FiRA's files, a Quepid book or an umbrela file, with topics, documents, qrels and a pool of pairs at once.
+"""Whole sets: a BEIR folder, FiRA's files, a Quepid book, an umbrela file or a list of pairs, with topics, documents, qrels and a pool of pairs at once.
 
 All of a set comes in, in one transaction, or nothing of it. What the collection has already in the same form is passed over.
 """
@@ -21,9 +21,13 @@ from django.utils import timezone
 
 from pooling import jobs
 from pooling.core.columns import Qrels as Grades
+from pooling.core.counts import counted
 from pooling.core.depth import Pool as Pairs
+from pooling.core.depth import is_ranked
+from pooling.core.pool_kinds import PoolKind
 from pooling.formats.archives import is_tar, unpack
 from pooling.formats.bundles import TopicNames, is_bundle, read_bundle, write_documents
+from pooling.formats.detect import Kind, detect
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import Peeked, bare_name
 from pooling.formats.pool import best_first, read_pool
@@ -37,12 +41,12 @@ from pooling.services import documents, qrels, topics, uploads
 from pooling.services.matching import examples, known_documents, unmatched_documents
 from pooling.services.pools import BIGGEST, digest_of, figures
 from pooling.services.rows import insert, prepared
-from pooling.services.runs import store_columns
+from pooling.services.stored_columns import store_columns
 from pooling.services.uploads import Part
 
 KEPT_FREE = 100_000_000
 """Bytes of the disk that unpacking leaves free."""
-FORMS = "a zip or tar archive of a BEIR folder or of FiRA's files, a Quepid book or an umbrela file"
+FORMS = "a zip or tar archive of a BEIR folder or of FiRA's files, a Quepid book, an umbrela file or a list of pairs"
 
 
 @dataclass
@@ -105,6 +109,8 @@ def _read(upload: Upload, work: Work, folder: Path) -> Content:
     head = b"" if zipped else Peeked(upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES).head
     if zipped or is_tar(head):
         return _read_files(upload, work, folder)
+    if not is_bundle(head) and detect(upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES) is Kind.POOL:
+        return _read_list(upload, work)
     if not is_bundle(head):
         raise FormatError.single(upload.name, 1, "no set that is known", FORMS, head[:200].split(b"\n")[0].decode("utf-8", "replace"))
     return _read_bundle(upload, work, folder)
@@ -161,6 +167,14 @@ def _read_files(upload: Upload, work: Work, folder: Path) -> Content:
     return content
 
 
+def _read_list(upload: Upload, work: Work) -> Content:
+    """A list of pairs of the collection's own topics, such as the holes of a late run, in the order in which they are to be judged."""
+    known = set(upload.collection.topics.values_list("topic_id", flat=True))
+    with uploads.reading(upload, work, counted=False) as feed:
+        pairs = read_pool(feed, name=upload.name, topics=known, whose="the collection", max_bytes=settings.MAX_UNPACKED_BYTES)
+    return Content("list of pairs", [], upload.name, pairs=best_first(pairs), pairs_name=upload.name)
+
+
 def _read_bundle(upload: Upload, work: Work, folder: Path) -> Content:
     """The sets in one file."""
     known = list(upload.collection.topics.values_list("text", "topic_id"))
@@ -198,7 +212,7 @@ def _inspect(upload: Upload, work: Work, content: Content) -> Coming:
             facts |= found.facts
             warnings += [f"in {content.documents.name}: {warning}" for warning in found.warnings]
             if again:
-                hold.append(f"{again:,} documents are in an earlier file already; the earlier text is used")
+                hold.append(f"{counted(again, 'document', 'is', 'are')} in an earlier file already; the earlier text is used")
     grades = []
     for name, one in content.grades:
         histogram, matched, more = qrels.described(one, collection, coming=[topic.topic for topic in content.topics], digests=digests)
@@ -259,7 +273,7 @@ def _pairs_facts(collection: Collection, content: Content, digests: list[Any]) -
     if not len(without):
         return facts, []
     names = [one.decode("utf-8", "replace") for one in islice(without.tolist(), 5)]
-    return facts, [f"in {content.pairs_name}: {len(without):,} documents are in no document file; their pairs wait for a text{examples(names)}"]
+    return facts, [f"in {content.pairs_name}: {counted(len(without), 'document', 'is', 'are')} in no document file; such pairs wait for it{examples(names)}"]
 
 
 def _same_pool(collection: Collection, pairs: Pairs) -> bool:
@@ -314,7 +328,8 @@ def _store_pool(upload: Upload, work: Work, content: Content) -> Pool | None:
     pool = Pool.objects.create(
         collection=collection,
         name=name,
-        depth=pairs.depth,
+        kind=PoolKind.GIVEN,
+        depth=pairs.depth if is_ranked(pairs) else None,
         source=f"{upload.name}: {content.pairs_name}"[:255] if content.pairs_name != upload.name else upload.name,
         suggested=content.suggested,
         n_pairs=len(pairs),

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import F, ProtectedError, Q
+from django.db.models import ProtectedError, Q
 from django.utils import timezone
 
 from pooling import jobs
 from pooling.core import hygiene
+from pooling.core.counts import part_of
 from pooling.formats.errors import SHOWN, FormatError, Problem
 from pooling.formats.topics import Topic as Read
 from pooling.formats.topics import read_topics
@@ -27,6 +28,10 @@ MOST = 200_000
 """Topics of one collection; they are imported in one transaction, all or none."""
 LONGEST_ID = 200
 LEVELS = ("exact", "punctuation", "suspect")
+BY_HAND = "by hand"
+LONGEST_REASON = 200
+on_decided: list[Callable[[Collection, Any], None]] = []
+"""What follows when topics are removed or restored, by (collection, who): run in the same transaction."""
 
 
 @jobs.kind("import topics", unit="topics")
@@ -62,12 +67,14 @@ def import_topics(work: Work) -> dict[str, Any]:
 
 def rows_of(collection: Collection, found: Sequence[Read]) -> tuple[list[Topic], dict[str, Any]]:
     """New topics as rows that are not saved yet, checked at the exact level against each other and those that are there. -> (rows, facts)"""
-    there = list(collection.topics.values_list("topic_id", "text", "position"))
-    texts = [(topic_id, text) for topic_id, text, _ in there] + [(topic.topic, topic.text) for topic in found]
-    proposals = propose(texts, "exact")
+    there = list(collection.topics.values_list("topic_id", "text", "position", "description", "narrative"))
+    texts = [(topic_id, text) for topic_id, text, *_ in there] + [(topic.topic, topic.text) for topic in found]
+    needs = {topic_id: hygiene.need_of(said, told) for topic_id, _, _, said, told in there}
+    needs |= {topic.topic: hygiene.need_of(topic.description, topic.narrative) for topic in found}
+    proposals = propose(texts, "exact", needs)
     own = {topic.topic for topic in found}
     reasons = Counter(reason for topic_id, (reason, _) in proposals.items() if topic_id in own)
-    begin = max((position for *_, position in there), default=-1) + 1
+    begin = max((position for _, _, position, *_ in there), default=-1) + 1
     rows = [
         Topic(
             collection=collection,
@@ -113,7 +120,7 @@ def unknown_to_runs(collection: Collection, found: Sequence[Read]) -> list[str]:
         named.update(rankings_of(run).topics)
     absent = [topic.topic for topic in found if topic.topic not in named]
     if named and absent:
-        return [f"{len(absent):,} of {len(found):,} topics are in none of the collection's runs{examples(absent)}"]
+        return [f"{part_of(len(absent), len(found), 'topic', 'is', 'are')} in none of the collection's runs{examples(absent)}"]
     return []
 
 
@@ -121,9 +128,12 @@ def _clean(text: str) -> str:
     return text.replace("\0", "")
 
 
-def propose(topics: Sequence[tuple[str, str]], level: str) -> dict[str, tuple[str, str]]:
-    """Topics to remove by METHODS 1 up to a level. topics: (id, text) in order. -> {id: (reason, id of the topic that it repeats)}"""
-    return {found.topic: (found.reason, found.same_as) for found in hygiene.check_topics(topics, match=level)}
+def propose(topics: Sequence[tuple[str, str]], level: str, needs: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Topics to remove by METHODS 1 up to a level. topics: (id, text) in order. needs: id -> description and narrative.
+
+    -> {id: (reason, id of the topic that it repeats)}
+    """
+    return {found.topic: (found.reason, found.same_as) for found in hygiene.check_topics(topics, match=level, needs=needs)}
 
 
 def ask_for_check(collection: Collection, *, level: str, user: Any) -> Job:
@@ -144,8 +154,9 @@ def check_topics(work: Work) -> dict[str, Any]:
     assert collection is not None  # ask_for_check sets it
     there = collection.topics.filter(removed_reason="")  # what is removed already is nothing to be a duplicate of
     rows = list(there.order_by("position").values_list("pk", "topic_id", "text", "proposal", "same_as", "decided_at"))
+    needs = {t: hygiene.need_of(said, told) for t, said, told in there.values_list("topic_id", "description", "narrative")}
     work.progress(0, total=len(rows), now=True)
-    proposals = propose([(topic_id, text) for _, topic_id, text, *_ in rows], work.parameters["level"])
+    proposals = propose([(topic_id, text) for _, topic_id, text, *_ in rows], work.parameters["level"], needs)
     changed = []
     for pk, topic_id, _, proposal, same_as, decided_at in rows:
         new = proposals.get(topic_id, ("", ""))
@@ -157,23 +168,42 @@ def check_topics(work: Work) -> dict[str, Any]:
     return {"facts": {"topics": len(rows), **{f"proposed for removal: {reason}": n for reason, n in sorted(reasons.items())}}, "warnings": []}
 
 
-def decide(collection: Collection, decisions: dict[int, str], *, user: Any) -> int:
+@transaction.atomic
+def decide(collection: Collection, decisions: Mapping[int, str], *, user: Any, reasons: Mapping[int, str] | None = None) -> int:
     """A manager's decisions: row of the topic -> `keep`, `remove` or `open` (undecided again). -> how many topics changed
 
-    A removed topic carries its proposal as the reason, or `by hand`. Pools that are built keep their pairs.
+    A removed topic carries its reason of `reasons`, else the one it has, its proposal, or BY_HAND. Pools that are built keep its pairs; campaigns
+    leave them out, with what was judged of them, until it is kept again (`on_decided`). Refused for a reason that is too long.
     """
+    reasons = {pk: " ".join(reason.split()) for pk, reason in (reasons or {}).items()}
+    if any(len(reason) > LONGEST_REASON for reason in reasons.values()):
+        raise Refused(f"a reason has at most {LONGEST_REASON} characters")
     changed = 0
     now = timezone.now()
+    removed = set(collection.topics.exclude(removed_reason="").values_list("pk", flat=True))
     for decision in ("keep", "remove", "open"):
         rows = collection.topics.filter(pk__in=[pk for pk, given in decisions.items() if given == decision])
         if decision == "keep":
             changed += rows.update(removed_reason="", decided_by=user, decided_at=now)
         elif decision == "remove":
-            changed += rows.filter(proposal="").update(removed_reason="by hand", decided_by=user, decided_at=now)
-            changed += rows.exclude(proposal="").update(removed_reason=F("proposal"), decided_by=user, decided_at=now)
+            wanted: dict[str, list[int]] = {}
+            for pk, present, proposal in rows.values_list("pk", "removed_reason", "proposal"):
+                wanted.setdefault(reasons.get(pk) or present or proposal or BY_HAND, []).append(pk)
+            for reason, some in wanted.items():
+                changed += rows.filter(pk__in=some).update(removed_reason=reason, decided_by=user, decided_at=now)
         else:
             changed += rows.update(removed_reason="", decided_by=None, decided_at=None)
+    if removed != set(collection.topics.exclude(removed_reason="").values_list("pk", flat=True)):
+        for follow in on_decided:
+            follow(collection, user)
     return changed
+
+
+def decisions_of(collection: Collection, chosen: Sequence[int]) -> tuple[dict[int, str], dict[int, str]]:
+    """What is decided of these rows now, and why they are removed: as `decide` takes both."""
+    rows = list(collection.topics.filter(pk__in=chosen).values_list("pk", "removed_reason", "decided_at"))
+    decisions = {pk: "remove" if removed else "keep" if decided_at else "open" for pk, removed, decided_at in rows}
+    return decisions, {pk: removed for pk, removed, _ in rows if removed}
 
 
 def decide_all(collection: Collection, *, decision: str, reason: str = "", user: Any) -> int:
@@ -206,7 +236,7 @@ def kept_table(collection: Collection) -> str:
 def removed_table(collection: Collection) -> str:
     """Removed topics with a header: topic, text, reason, same_as."""
     rows = collection.topics.exclude(removed_reason="").order_by("position").values_list("topic_id", "text", "removed_reason", "same_as")
-    return "topic\ttext\treason\tsame_as\n" + "".join(f"{t}\t{_flat(text)}\t{reason}\t{same}\n" for t, text, reason, same in rows)
+    return "topic\ttext\treason\tsame_as\n" + "".join(f"{t}\t{_flat(text)}\t{_flat(reason)}\t{same}\n" for t, text, reason, same in rows)
 
 
 def _flat(text: str) -> str:

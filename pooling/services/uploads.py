@@ -17,9 +17,11 @@ from django.conf import settings
 from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from pooling import jobs
+from pooling.formats.detect import Kind, mistaken
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import pieces
 from pooling.formats.runs import with_lines
@@ -83,6 +85,22 @@ def discard(upload: Upload) -> None:
     forget(upload, keep_file=False)
 
 
+def dismiss(collection: Collection, pk: int | None = None) -> int:
+    """Put refused files of a collection, or one of them, out of sight; their jobs stay in the list of background work. -> how many"""
+    rows = refused(collection)
+    chosen = list(rows if pk is None else rows.filter(pk=pk))
+    for job in chosen:
+        job.report = {**job.report, "dismissed": True}
+        job.save(update_fields=["report"])
+    return len(chosen)
+
+
+def refused(collection: Collection) -> QuerySet[Job]:
+    """Imports of the last days that failed and that nobody has put out of sight, newest first."""
+    imports = collection.jobs.filter(kind__startswith="import ", state=Job.State.FAILED, created_at__gte=timezone.now() - KEPT)
+    return imports.exclude(report__has_key="dismissed").order_by("-created_at")
+
+
 def discard_forgotten(collection: Collection) -> None:
     for upload in collection.uploads.filter(created_at__lt=timezone.now() - KEPT):
         forget(upload, keep_file=False)
@@ -100,7 +118,7 @@ def ask_for_import(upload: Upload, *, mode: str, options: dict[str, Any], user: 
     """The queued job that inspects or imports the file. Refused while another one has it."""
     if mode not in MODES:
         raise Refused(f"{mode!r} is no way to import; choose one of {', '.join(MODES)}")
-    busy = Job.objects.filter(collection=upload.collection, parameters__upload=upload.pk, state__in=[Job.State.QUEUED, Job.State.RUNNING])
+    busy = Job.objects.filter(collection=upload.collection, parameters__upload=upload.pk, state__in=Job.ACTIVE)
     if busy.exists():
         raise Refused(f"{upload.name} is being read already")
     words = "Inspect" if mode == "inspect" else "Import"
@@ -114,6 +132,54 @@ def ask_for_import(upload: Upload, *, mode: str, options: dict[str, Any], user: 
 
 
 KIND_WORDS = {"topics": "topics of", "documents": "documents of", "run": "run", "qrels": "qrels", "set": "set"}
+LOOKS = {Kind.RUN: "a run", Kind.SET: "a whole set", Kind.POOL: "a pool of pairs", Kind.CLICKS: "a click log"}
+"""What a kind of file is called in a sentence, where its name alone is not that."""
+ELSEWHERE = {
+    Kind.JUDGEMENTS: "judgements are read by reports and by the commands on files, not by a collection",
+    Kind.POOL: "pairs come into a collection as a whole set",
+    Kind.CLICKS: "as qrels it becomes labels from clicks; import it as qrels?",
+}
+"""What becomes of files that a collection does not take."""
+COMMANDS = {"topics": "import_topics", "documents": "import_documents", "run": "import_run", "qrels": "import_qrels", "set": "import_set"}
+
+
+def settle(upload: Upload, *, user: Any, kind: str = "", tag: str = "") -> Job:
+    """Import a file that waits, as a person has decided: as it is, as another kind, or under another tag. -> the queued job"""
+    options = last_options(upload)
+    if kind and kind != upload.kind:
+        if kind not in Upload.Kind.values:
+            raise Refused(f"{kind!r} is no kind of file; choose one of {', '.join(Upload.Kind.values)}")
+        if Job.objects.filter(collection=upload.collection, parameters__upload=upload.pk, state__in=Job.ACTIVE).exists():
+            raise Refused(f"{upload.name} is being read already")
+        upload.kind = kind
+        upload.save(update_fields=["kind"])
+        return ask_for_import(upload, mode="careful", options={"kind_confirmed": True}, user=user)
+    options |= {"kind_confirmed": True} | ({"tag": tag.strip()} if tag.strip() else {})
+    return ask_for_import(upload, mode="careful" if tag.strip() else "import", options=options, user=user)
+
+
+def doubt(upload: Upload) -> dict[str, Any] | None:
+    """The report of a file that is surely of another kind than it was brought as: it waits for a person to decide. Else None."""
+    try:
+        other = mistaken(upload.file.path, upload.kind, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
+    except FormatError:
+        return None  # the reader says what is wrong, and where
+    if other is None or (other, upload.kind) == (Kind.POOL, Kind.SET):  # a list of pairs alone is a set, too
+        return None
+    taken = Kind.QRELS if other == Kind.CLICKS else other
+    looks = f"this looks like {LOOKS.get(other, other)}, not {LOOKS.get(Kind(upload.kind), upload.kind)}"
+    way = ELSEWHERE.get(other, f"import it as {other}?")
+    sentence = f"{looks}: {way}"
+    return {
+        "file": upload.name,
+        "facts": {},
+        "warnings": [sentence],
+        "hold": [sentence],
+        "stored": False,
+        "upload": upload.pk,
+        "looks_like": taken if taken in Upload.Kind.values else "",
+        "brought_as": upload.kind,
+    }
 
 
 def upload_of(work: Work) -> Upload:
@@ -125,12 +191,13 @@ def upload_of(work: Work) -> Upload:
 
 
 def importing(function: Callable[[Work], dict[str, Any]]) -> Callable[[Work], dict[str, Any]]:
-    """A job's function that forgets its upload where the file is refused: it would be refused again."""
+    """A job's function that asks about a file of another kind, and forgets its upload where the file is refused: it would be again."""
 
     @wraps(function)
     def import_or_forget(work: Work) -> dict[str, Any]:
         try:
-            return function(work)
+            asked = None if work.parameters["options"].get("kind_confirmed") else doubt(upload_of(work))
+            return asked or function(work)
         except (FormatError, Refused):
             work.progress(now=True)  # not if another worker has the job
             for upload in Upload.objects.filter(pk=work.parameters["upload"]):
@@ -140,10 +207,11 @@ def importing(function: Callable[[Work], dict[str, Any]]) -> Callable[[Work], di
     return import_or_forget
 
 
-def decide(work: Work, report: dict[str, Any], *, hold: list[str]) -> bool:
-    """Whether the job goes on to store what it has read, noted in its report. hold: warnings that a person should decide about."""
+def decide(work: Work, report: dict[str, Any], *, hold: list[str], settled: bool = True) -> bool:
+    """Whether the job goes on to store what it has read, noted in its report. hold: warnings that a person should decide about;
+    settled: False where it cannot be stored until a person has changed something, whatever the mode."""
     mode = work.parameters["mode"]
-    stored = mode == "import" or (mode == "careful" and not hold)
+    stored = settled and (mode == "import" or (mode == "careful" and not hold))
     report.update(stored=stored, hold=hold, upload=None if stored else work.parameters["upload"])
     return stored
 
@@ -213,6 +281,6 @@ def last_options(upload: Upload) -> dict[str, Any]:
 
 def waiting_uploads(collection: Collection) -> list[Upload]:
     """Uploads that no job has in hand."""
-    states = [Job.State.QUEUED, Job.State.RUNNING]
+    states = Job.ACTIVE
     busy = set(Job.objects.filter(collection=collection, state__in=states).values_list("parameters__upload", flat=True))
     return [upload for upload in collection.uploads.all() if upload.pk not in busy]

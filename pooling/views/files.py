@@ -19,7 +19,7 @@ from pooling.models import Collection
 from pooling.selectors import collections as selectors
 from pooling.services.documents import delete_document_file
 from pooling.services.qrels import delete_qrels
-from pooling.services.runs import delete_run, describe_run
+from pooling.services.runs import delete_run, describe_run, rename_run
 
 
 def _context(collection: Collection, tab: str, **more: Any) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def run(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """One run: figures, warnings, what is known about it; a POST describes or deletes it."""
+    """One run: figures, warnings, what is known about it; a POST describes, renames or deletes it."""
     collection = permissions.managed_collection(request, slug)
     found = get_object_or_404(collection.runs, pk=pk)
     form = RunForm(request.POST if request.POST.get("action") == "describe" else None, instance=found)
@@ -49,6 +49,12 @@ def run(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
                 return redirect("run", slug, pk)
             messages.success(request, f"The run {found.tag} is deleted.")
             return redirect("collection-runs", slug)
+        if request.POST.get("action") == "rename":
+            try:
+                messages.success(request, f"The run is called {rename_run(found, request.POST.get('tag', '')).tag} now.")
+            except Refused as error:
+                messages.error(request, f"Not renamed: {error}.")
+            return redirect("run", slug, pk)
         if form.is_valid():
             describe_run(found, **form.cleaned_data)
             messages.success(request, "Saved.")

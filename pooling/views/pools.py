@@ -7,16 +7,18 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.dateparse import parse_datetime
 from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from pooling import permissions, tasks
 from pooling.formats.sets import settings_words
-from pooling.forms import CostForm, ExtendForm, PoolForm
+from pooling.forms import CostForm, ExtendForm, PoolForm, StageForm
 from pooling.jobs import Refused
 from pooling.selectors import collections as selectors
 from pooling.selectors import jobs as job_selectors
 from pooling.selectors import pools as pool_selectors
+from pooling.services import extending, pool_names, pool_preview, sampling
 from pooling.services import pools as services
 
 
@@ -36,9 +38,18 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     form = PoolForm(request.POST or None, collection=collection)
     if form.is_valid():
         given = form.cleaned_data
-        ask = services.ask_for_pool if request.POST.get("action") == "build" else services.ask_for_preview
+        ask = services.ask_for_pool if request.POST.get("action") == "build" else pool_preview.ask_for_preview
         try:
-            job = ask(collection, runs=list(given["runs"]), depth=given["depth"], seed=given["seed"] or 0, name=given["name"], user=request.user)
+            making = sampling.parameters_of(given["kind"], given["strata"], given["stages"])
+            job = ask(
+                collection,
+                runs=list(given["runs"]),
+                depth=given["depth"],
+                seed=given["seed"] or 0,
+                name=given["name"],
+                making=making,
+                user=request.user,
+            )
             tasks.send(job)
             if ask is services.ask_for_pool:
                 return redirect("pool", slug, job.parameters["pool"])
@@ -75,6 +86,7 @@ def preview(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "judgements": judgements,
         "seconds": seconds,
         "found": pool_selectors.figures(job.report, judgements=judgements, seconds=seconds) if job.state == job.State.DONE else None,
+        "stages": pool_selectors.stages(job.report, judgements=judgements, seconds=seconds),
     }
     return render(request, "pooling/pool_preview.html", context)
 
@@ -100,7 +112,10 @@ def pool(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "words": words,
         "without": without,
         "query": urlencode({"q": words, "show": "missing" if without else ""}),
-        "extend_form": ExtendForm(pool=found),
+        "extend_form": None if found.is_staged else ExtendForm(pool=found),
+        "stage_form": StageForm() if found.is_staged else None,
+        "stages": pool_selectors.drawn_stages(found),
+        "extension": extending.last_extension(found) if not found.source else None,
     }
     return render(request, "pooling/pool.html", context)
 
@@ -108,7 +123,7 @@ def pool(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """action: extend, fetch, build or delete."""
+    """action: preview, extend, stage, take-back, rename, fetch, build or delete."""
     collection = permissions.managed_collection(request, slug)
     found = get_object_or_404(collection.pools, pk=pk)
     action = request.POST.get("action")
@@ -117,11 +132,23 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             services.delete_pool(found)
             messages.success(request, f"The pool {found.name} is deleted.")
             return redirect("collection-pools", slug)
-        if action == "extend":
+        if action == "rename":
+            renamed = pool_names.rename_pool(found, request.POST.get("name", ""))
+            messages.success(request, f"The pool is called {renamed.name} now.")
+            return redirect("pool", slug, pk)
+        if action in ("extend", "preview"):
             form = ExtendForm(request.POST, pool=found)
             if not form.is_valid():
                 raise Refused("; ".join(f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items()))
-            job = services.ask_to_extend(found, runs=list(form.cleaned_data["runs"]), depth=form.cleaned_data["depth"], user=request.user)
+            ask = services.ask_to_extend if action == "extend" else extending.ask_to_preview
+            job = ask(found, runs=list(form.cleaned_data["runs"]), depth=form.cleaned_data["depth"], user=request.user)
+        elif action == "stage":
+            share = StageForm(request.POST)
+            if not share.is_valid():
+                raise Refused("say up to which share of the pool in percent, above 0 and up to 100")
+            job = sampling.ask_for_stage(found, share.cleaned_data["percent"] / 100, user=request.user)
+        elif action == "take-back":
+            job = extending.ask_to_take_back(found, user=request.user)
         elif action == "fetch":
             job = services.ask_for_documents(found, user=request.user)
         elif action == "build":
@@ -129,9 +156,26 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         else:
             raise Refused("nothing was asked for")
         tasks.send(job)
+        if action == "preview":
+            return redirect("pool-extension", slug, pk, job.pk)
     except Refused as error:
         messages.error(request, f"Not done: {error}.")
     return redirect("pool", slug, pk)
+
+
+@login_required
+@require_safe
+def extension(request: HttpRequest, slug: str, pk: int, job_pk: int) -> HttpResponse:
+    """What an extension would bring and cost, from the finished preview job, with the button that asks for it."""
+    collection = permissions.managed_collection(request, slug)
+    found = get_object_or_404(collection.pools, pk=pk)
+    job = get_object_or_404(collection.jobs, pk=job_pk, kind="preview extension", parameters__pool=pk)
+    costs = [
+        {**row, "end": [at and parse_datetime(at) for at in row["end"]], "deadline": row["deadline"] and parse_datetime(row["deadline"])}
+        for row in job.report.get("campaigns", [])
+    ]
+    context = {"collection": collection, "tab": "pools", "pool": found, "job": job, "work": job_selectors.shown(job), "costs": costs}
+    return render(request, "pooling/pool_extension.html", context)
 
 
 @login_required

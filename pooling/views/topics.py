@@ -11,7 +11,9 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from pooling import permissions, tasks
+from pooling.core.counts import counted
 from pooling.jobs import Refused
+from pooling.models import Collection
 from pooling.selectors import collections as selectors
 from pooling.selectors import topics as topic_selectors
 from pooling.services import topics as services
@@ -31,6 +33,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         "words": words,
         "query": urlencode({"show": show, "q": words}),
         "counts": topic_selectors.counts(collection),
+        "undo": request.session.get("topics_undo", {}).get("collection") == collection.pk,
         "activity": selectors.activity(collection, n_recent=0),
     }
     return render(request, "pooling/topics.html", context)
@@ -48,7 +51,7 @@ def check(request: HttpRequest, slug: str) -> HttpResponse:
                 tasks.send(job)
             elif request.POST.get("all"):
                 n = services.decide_all(collection, decision=request.POST["all"], reason=request.POST.get("reason", ""), user=request.user)
-                messages.success(request, f"{n} topics decided.")
+                messages.success(request, f"{counted(n, 'topic')} decided.")
             else:
                 marked = {
                     int(name.removeprefix("topic-")): str(value)
@@ -92,11 +95,39 @@ def change(request: HttpRequest, slug: str) -> HttpResponse:
     collection = permissions.managed_collection(request, slug)
     try:
         if request.POST.get("action") == "delete-all":
-            messages.success(request, f"{services.delete_topics(collection)} topics are deleted.")
+            n = services.delete_topics(collection)
+            messages.success(request, f"{counted(n, 'topic')} {'is' if n == 1 else 'are'} deleted.")
         else:
-            decision, chosen = request.POST.get("action", ""), [int(pk) for pk in request.POST.getlist("topic") if pk.isdecimal()]
-            if decision in ("keep", "remove", "open"):
-                services.decide(collection, dict.fromkeys(chosen, decision), user=request.user)
+            _decide(request, collection)
     except Refused as error:
         messages.error(request, f"Not done: {error}.")
     return redirect("collection-topics", slug)
+
+
+def _decide(request: HttpRequest, collection: Collection) -> None:
+    """The chosen topics, or with `matching` all that the list shows, are kept or removed (for `reason`); `undo` takes the last of these back."""
+    decision = request.POST.get("action", "")
+    if decision == "undo":
+        last = request.session.pop("topics_undo", {})
+        if last.get("collection") == collection.pk:
+            decisions, reasons = ({int(pk): said for pk, said in last.get(key, {}).items()} for key in ("decisions", "reasons"))
+            n = services.decide(collection, decisions, user=request.user, reasons=reasons)
+            messages.success(request, f"Undone for {counted(n, 'topic')}.")
+        return
+    if decision not in ("keep", "remove", "open"):
+        return
+    if request.GET.get("matching"):
+        found = topic_selectors.topics(collection, show=request.POST.get("show", "all"), words=request.POST.get("q", "").strip())
+        chosen = list(found.values_list("pk", flat=True))
+    else:
+        chosen = [int(pk) for pk in request.POST.getlist("topic") if pk.isdecimal()]
+    before, reasons = services.decisions_of(collection, chosen)
+    why = dict.fromkeys(before, request.POST.get("reason", ""))
+    n = services.decide(collection, dict.fromkeys(before, decision), user=request.user, reasons=why)
+    done = {"keep": "kept", "remove": "removed", "open": "to decide again"}[decision]
+    messages.success(request, f"{counted(n, 'topic')} {'is' if n == 1 else 'are'} {done}.")
+    request.session["topics_undo"] = {
+        "collection": collection.pk,
+        "decisions": {str(pk): what for pk, what in before.items()},
+        "reasons": {str(pk): why for pk, why in reasons.items()},
+    }

@@ -55,7 +55,7 @@ def _receive(request: HttpRequest, collection: Collection) -> HttpResponse:
 @login_required
 @require_POST
 def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Import a file that was inspected, or discard it."""
+    """action: import (also as another kind, or under another tag), or discard."""
     collection = permissions.managed_collection(request, slug)
     waiting = get_object_or_404(collection.uploads, pk=pk)
     try:
@@ -63,7 +63,8 @@ def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             uploads.discard(waiting)
             messages.success(request, f"{waiting.name} is discarded.")
             return redirect("collection", slug)
-        job = uploads.ask_for_import(waiting, mode="import", options=uploads.last_options(waiting), user=request.user)
+        given = {name: request.POST.get(name, "") for name in ("kind", "tag")}
+        job = uploads.settle(waiting, user=request.user, **given)
         tasks.send(job)
         return redirect("job", job.pk)
     except Refused as error:
@@ -85,6 +86,16 @@ def decide_all(request: HttpRequest, slug: str) -> HttpResponse:
                 tasks.send(uploads.ask_for_import(waiting, mode="import", options=options, user=request.user))
         except Refused as error:
             messages.error(request, f"Not done: {error}.")
+    return redirect("collection", slug)
+
+
+@login_required
+@require_POST
+def dismiss(request: HttpRequest, slug: str) -> HttpResponse:
+    """Put one refused file (job) out of sight, or without `job` all of them."""
+    collection = permissions.managed_collection(request, slug)
+    job = request.POST.get("job", "")
+    uploads.dismiss(collection, int(job) if job.isdecimal() else None)
     return redirect("collection", slug)
 
 

@@ -48,7 +48,7 @@ document.addEventListener("keydown", (event) => {
 // A form with data-confirm asks before it is sent.
 document.addEventListener("submit", (event) => {
   const question = event.submitter?.dataset.confirm ?? event.target.dataset.confirm;
-  if (question && !window.confirm(question)) event.preventDefault();
+  if (question && !window.confirm(question.replace(/\s+/g, " "))) event.preventDefault();
 });
 
 // <time datetime="…" data-relative> says "in 2 days", its title the full time.
@@ -60,9 +60,16 @@ function relative(time) {
   time.textContent = new Intl.RelativeTimeFormat("en", { numeric: "auto" }).format(Math.round(seconds / size), unit);
 }
 
+// <time datetime="…" data-local> is told in the reader's own time zone, as the browser has it.
+function local(time) {
+  const style = { weekday: "short", day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" };
+  time.textContent = new Date(time.dateTime).toLocaleString("en-GB", style);
+}
+
 function prepare(root) {
   for (const table of root.querySelectorAll("table[data-sortable]")) sortable(table);
   for (const time of root.querySelectorAll("time[data-relative]")) relative(time);
+  for (const time of root.querySelectorAll("time[data-local]")) local(time);
 }
 
 showTheme();

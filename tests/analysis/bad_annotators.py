@@ -25,13 +25,13 @@ def campaign_with_bad_annotators(
     """-> (the campaign; kind -> pseudonym of the bad ones). Judged since two days, every step_s seconds, until each pair has four
     judgements or there are n_judgements. n_gold: pairs whose grade is known. settings: of make_campaign"""
     random = np.random.default_rng(5)
-    settings = {"n_topics": 8, "n_documents": 26, "judgements_per_pair": 4, "min_active_seconds": 0.5, "simulated": True} | settings
+    settings = {"n_topics": 8, "n_documents": 26, "judgements_per_pair": 4, "min_active_seconds": 0.5, "judge_kind": "simulated"} | settings
     campaign = make_campaign(**settings)
     truth: dict[int, int] = {}
     for pair in list(campaign.pairs.order_by("position")[:n_gold]):
         truth[pair.pk] = int(random.integers(4))
         set_kind(pair, "gold", gold_grade=truth[pair.pk], explanation="As the second sentence says.", actor=campaign.created_by)
-    members = [(make_annotator(campaign, simulated=True), kind) for kind in KINDS]
+    members = [(make_annotator(campaign, judge_kind="simulated"), kind) for kind in KINDS]
     for seed, (member, _) in enumerate(members):  # drawn in life; here everybody meets the same people at every run
         Membership.objects.filter(pk=member.pk).update(seed=seed)
     names = {kind: member.pseudonym for member, kind in members}

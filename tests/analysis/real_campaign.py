@@ -15,7 +15,7 @@ import numpy as np
 from annotation.models import Campaign, Judgement
 from pooling.formats.runs import read_run, save_run
 from pooling.models import Collection, Document, Pool, PoolEntry, Topic
-from pooling.services.runs import store_columns
+from pooling.services.stored_columns import store_columns
 from tests.builders import make_annotator, make_campaign, make_user
 
 N_TOPICS, N_RUNS, DEPTH = 15, 12, 5

@@ -2,7 +2,7 @@
 
     ASSAY_DATABASE_URL=... python -m tests.annotation.storm orderly|attack [--annotators 200] [--processes 2] [--threads 6]
 
-*orderly*: annotators claim and submit; nothing is ever given back, so for each annotator the priorities served may only fall.
+*orderly*: annotators claim and submit; nothing is ever given back, so no annotator ever goes back to a better band of priorities.
 *attack*: dropouts, expired leases, late answers, repeated and simultaneous requests of one annotator, revisions, exclusions and
 inclusions, pauses, judgements per pair changed, pool extended, pairs made gold, all while judging; the counters are audited from a
 consistent snapshot during it and after it. Then everything is judged to its end. Prints one JSON object.
@@ -161,7 +161,7 @@ def consistent_audit(campaign: Any) -> list[str]:
 def disturb(campaign: Any, processes: list[subprocess.Popen[str]], rng: random.Random) -> tuple[Counter[str], list[str]]:
     """A manager who cannot leave it alone, until the annotators are done; audits now and then."""
     from annotation.models import Campaign, Membership, Pair
-    from annotation.services import campaigns, standing
+    from annotation.services import campaigns, exclusion
     from pooling.models import PoolEntry
 
     done: Counter[str] = Counter()
@@ -176,12 +176,12 @@ def disturb(campaign: Any, processes: list[subprocess.Popen[str]], rng: random.R
         choice = bag.pop()
         member = Membership.objects.select_related("campaign", "user").get(pk=rng.choice(members).pk)
         if choice == "exclude" and member.standing != "excluded":
-            standing.exclude_annotator(member, reason="storm", actor=None)
+            exclusion.exclude_annotator(member, reason="storm", actor=None)
             if rng.random() < 0.8:
-                standing.include_annotator(member, actor=None)
+                exclusion.include_annotator(member, actor=None)
         elif choice == "pause" and member.standing == "active":
-            standing.pause_annotator(member, reason="storm", actor=None)
-            standing.resume_annotator(member, actor=None)
+            exclusion.pause_annotator(member, reason="storm", actor=None)
+            exclusion.resume_annotator(member, actor=None)
         elif choice == "n":
             n = rng.choice([2, 3, 4])
             campaigns.update_campaign(campaign, actor=None, judgements_per_pair=n)
@@ -287,11 +287,11 @@ def facts(campaign: Any) -> dict[str, Any]:
     from annotation.models import Judgement, Lease, Pair
 
     pairs = Pair.objects.filter(campaign=campaign, kind="normal")
-    rising = 0
+    went_back = 0
     last: dict[int, int] = {}
     for member, why in Lease.objects.filter(pair__campaign=campaign).order_by("pk").values_list("membership", "why"):
-        rising += why["priority"] > last.get(member, 99)
-        last[member] = why["priority"]
+        went_back += why["band"] < last.get(member, 1)
+        last[member] = why["band"]
     current = Judgement.objects.filter(pair__campaign=campaign, current=True)
     return {
         "n": campaign.judgements_per_pair,
@@ -302,7 +302,7 @@ def facts(campaign: Any) -> dict[str, Any]:
         "held": sum(pairs.values_list("held", flat=True)),
         "twice": current.count() - current.values("pair", "membership").distinct().count(),
         "annotators": current.values("membership").distinct().count(),
-        "priorities_that_rose": rising,
+        "went_back_to_a_better_band": went_back,
         "extra": current.filter(standing="extra").count(),
     }
 

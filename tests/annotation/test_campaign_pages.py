@@ -126,13 +126,6 @@ class TestChanging:
         assert response.status_code == 400
         assert word in response.content.decode()
 
-    def test_a_scale_below_the_threshold_is_refused_and_nothing_changes(self):
-        campaign = make_campaign(state="draft")
-        response = manager_of(campaign).post(f"/campaigns/{campaign.slug}/settings/scale/", scale_data("No", "Yes"))
-        assert response.status_code == 400
-        campaign.refresh_from_db()
-        assert len(campaign.scale) == 4
-
     def test_a_deadline_is_read_in_ones_own_time_zone(self):
         campaign = make_campaign(state="draft")
         client = manager_of(campaign)

@@ -47,14 +47,14 @@ def storm(url: str, *arguments: str) -> dict:
     return json.loads(done.stdout)
 
 
-def test_annotators_at_once_fill_every_pair_exactly_and_in_the_order_of_priorities(database_url):
+def test_annotators_at_once_fill_every_pair_exactly_and_in_the_order_of_bands(database_url):
     found = storm(database_url, "orderly", "--annotators", "24")
     assert found["errors"] == []
     assert found["broken_after"] == found["broken_at_the_end"] == []
     assert (found["pairs"], found["incomplete"], found["more_than_needed"], found["twice"]) == (120, 0, 0, 0)
     assert found["counted"] == 3 * 120  # not one too many
     assert found["drained"] == 0  # no slot was lost that somebody could have had
-    assert found["priorities_that_rose"] == 0
+    assert found["went_back_to_a_better_band"] == 0
     assert found["extra"] == 0
 
 

@@ -13,14 +13,18 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.postgresql
+@pytest.mark.timeout(900)
 def test_scheduling_and_standings_pass_their_tests_on_postgresql(postgresql_url):
     command = [
         sys.executable,
         "-m",
         "pytest",
         "tests/annotation/services/test_scheduling.py",
-        "tests/annotation/services/test_standing.py",
+        "tests/annotation/services/test_exclusion.py",
         "tests/annotation/services/test_held_back.py",
+        "tests/annotation/services/test_judging.py",
+        "tests/annotation/services/test_serving.py",
+        "tests/annotation/api/test_cost.py",
         "tests/annotation/services/claims_on_postgresql.py",  # not collected otherwise: it needs this database
         "-q",
         "-x",

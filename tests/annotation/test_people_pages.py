@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from datetime import timedelta
 
@@ -12,10 +13,12 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from annotation.models import ApiTokenRow, Membership
+from annotation.models import ApiTokenRow, Membership, Pair
 from annotation.services import people
+from annotation.services.pairs import set_kind
+from config import environment
 from pooling.formats.errors import FormatError
-from tests.builders import PASSWORD, make_annotator, make_campaign, make_user
+from tests.builders import PASSWORD, judge_pair, make_annotator, make_campaign, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -125,6 +128,11 @@ class TestJoining:
         assert response.status_code == 400
         assert "taken" in text
         assert "too short" in text
+        assert re.findall(r"<input[^>]*autofocus[^>]*>", text) == re.findall(r'<input[^>]*name="username"[^>]*>', text)
+        weak = client.post(f"/join/{invitation.token}", {"username": "grace", "password": "short"}).content.decode()
+        assert re.findall(r"<input[^>]*autofocus[^>]*>", weak) == re.findall(
+            r'<input[^>]*name="password"[^>]*>', weak
+        )  # not below the fold
 
     def test_a_code_may_be_typed_in_small_letters_with_spaces(self, client):
         invitation = people.invite(campaign=make_campaign(), actor=None)
@@ -219,6 +227,24 @@ class TestHome:
         assert "0 of 20" in text
         assert "Campaigns you manage" not in text
 
+    def test_the_card_and_the_judging_page_count_the_same_judgements_to_the_same_goal(self):
+        """Three judged: practice, too fast and counted ones; of the three numbers only the last is progress. A target of 0 is no target."""
+        campaign = make_campaign(target_per_annotator=50, min_active_seconds=1)
+        ada, grace = make_annotator(campaign), make_annotator(campaign)
+        Membership.objects.filter(pk=grace.pk).update(target=0)
+        now = timezone.now() - timedelta(hours=1)
+        practice, *rest = Pair.objects.filter(campaign=campaign).order_by("position")
+        set_kind(practice, Pair.Kind.QUALIFICATION, gold_grade=1, actor=None)
+        for member in (ada, grace):
+            judge_pair(member, practice, 1, now=now)
+            judge_pair(member, rest[0], 1, now=now, active_ms=200)
+            judge_pair(member, rest[1], 2, now=now)
+        for member, card in ((ada, "1 of 50"), (grace, "1 judged")):
+            client = client_of(member.user)
+            assert card in client.get("/").content.decode()
+            progress = client.get(f"/api/v1/judging/{campaign.slug}/setup").json()["progress"]
+            assert (progress["judged"], progress["target"]) == (1, 50 if member == ada else None)
+
     def test_the_deadline_is_shown_in_ones_own_time_zone(self):
         deadline = timezone.now().replace(year=2030, month=1, day=15, hour=12, minute=0)
         member = make_annotator(make_campaign(deadline=deadline))
@@ -243,8 +269,16 @@ class TestHome:
         with django_assert_max_num_queries(8):
             client.get("/")
 
-    def test_an_empty_installation_says_how_to_begin(self, client):
-        assert "createsuperuser" in client.get("/").content.decode()
+    def test_an_empty_installation_says_how_to_begin(self, client, settings):
+        settings.BEFORE_COMMANDS, settings.DATABASE_GIVEN = "", False
+        assert "<code>.venv/bin/python manage.py createsuperuser</code>" in client.get("/").content.decode()
+
+    def test_its_command_names_the_data_folder_of_this_server(self, client, settings, monkeypatch):
+        monkeypatch.setenv("ASSAY_DATA_DIR", "/srv/my data")
+        settings.BEFORE_COMMANDS, settings.DATABASE_GIVEN = environment.in_shell("DATA_DIR"), False
+        page = client.get("/").content.decode()
+        assert "ASSAY_DATA_DIR=&#x27;/srv/my data&#x27; .venv/bin/python manage.py createsuperuser" in page
+        assert "ASSAY_DATABASE_URL" not in page
 
     def test_strangers_are_sent_to_sign_in(self, client):
         make_user()

@@ -46,9 +46,9 @@ def test_everything_about_a_simulation_is_marked_as_simulated(qrels):
     simulate(campaign, qrels, "--direct", "--annotators", "2")
     campaign.refresh_from_db()
     assert campaign.simulated
-    assert set(Membership.objects.filter(role="annotator").values_list("simulated", flat=True)) == {True}
+    assert set(Membership.objects.filter(role="annotator").values_list("judge_kind", flat=True)) == {"simulated"}
     assert set(Judgement.objects.values_list("device", flat=True)) == {"simulated"}
-    assert all(not member.user.has_usable_password() for member in Membership.objects.filter(simulated=True))
+    assert all(not member.user.has_usable_password() for member in Membership.objects.filter(judge_kind="simulated"))
 
 
 @pytest.mark.django_db
@@ -82,6 +82,40 @@ def test_a_campaign_over_http_ends_complete_without_overshoot(qrels, live_server
     assert audit_invariants(campaign) == []
     assert not ApiTokenRow.objects.exists()
     assert Judgement.objects.filter(active_ms__gt=5_000).count() > 25  # drawn times, not those of the test
+
+
+def marked_where_required() -> None:
+    """Judgements of Topic and above have one passage that begins and ends with a word; those below have none."""
+    rows = Judgement.objects.select_related("pair__entry__document")
+    assert {(row.grade >= 1, len(row.spans)) for row in rows} == {(True, 1), (False, 0)}
+    for row in rows.filter(grade__gte=1):
+        [[start, end]] = row.spans
+        assert row.pair.entry.document.text[start:end].split(" ")[0] in row.pair.entry.document.text.split()
+        assert row.pair.entry.document.text[start:end].split(" ")[-1] in row.pair.entry.document.text.split()
+
+
+@pytest.mark.django_db
+def test_passages_are_marked_where_the_campaign_requires_them_directly(qrels):
+    campaign = make_campaign(n_topics=2, n_documents=4, judgements_per_pair=2, spans="required", spans_from=1)
+    found = simulate(campaign, qrels, "--direct", "--annotators", "3")
+    assert (found["judgements"], found["standings"], found["slots_left"]) == (16, {"counted": 16}, 0)
+    marked_where_required()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_passages_are_marked_where_the_campaign_requires_them_over_http(qrels, live_server):
+    campaign = make_campaign(n_topics=2, n_documents=4, judgements_per_pair=2, spans="required", spans_from=1)
+    found = simulate(campaign, qrels, "--url", live_server.url, "--annotators", "3", "--threads", "2", "--patience", "1")
+    assert (found["errors"], found["standings"], found["slots_left"]) == ([], {"counted": 16}, 0)
+    marked_where_required()
+
+
+@pytest.mark.django_db
+def test_a_document_without_a_word_cannot_be_judged_where_a_passage_is_required(qrels):
+    campaign = make_campaign(n_topics=1, n_documents=1, judgements_per_pair=1, spans="required", spans_from=0)
+    campaign.collection.documents.update(text=" ")
+    found = simulate(campaign, qrels, "--direct", "--annotators", "1")
+    assert found["standings"] == {"cannot judge": 1}
 
 
 @pytest.mark.django_db

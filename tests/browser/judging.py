@@ -44,6 +44,10 @@ def make_job(
     return campaign, make_annotator(campaign)
 
 
+PAINTED_A_WHILE_AGO = """() => { const pressed = performance.getEntriesByName('assay:next').at(-1);
+  return performance.now() - (pressed ? pressed.startTime + pressed.duration : 0) > 320; }"""  # the same press sooner is a double one
+
+
 class JudgingPage:
     """The page in a browser, as an annotator uses it."""
 
@@ -64,18 +68,48 @@ class JudgingPage:
 
     def press(self, *keys: str) -> None:
         for key in keys:
+            if key.isdigit():
+                self.page.wait_for_function(PAINTED_A_WHILE_AGO)
             self.page.keyboard.press(key)
 
     def judge(self, key: str) -> None:
         """Presses a grade and waits until another document, or a state, is shown."""
-        self.page.wait_for_function("() => !document.querySelector('#grades button').disabled")  # not while answers are still on their way
+        self.unhurried()
         before = self.page.evaluate("document.querySelector('.doc-title')?.textContent ?? ''")
+        painted = self.page.evaluate("performance.getEntriesByName('assay:next').length")
         self.press(key)
         self.page.wait_for_function(
             "before => { const title = document.querySelector('.doc .doc-title');"
             " return (title && title.textContent !== before) || !document.querySelector('#panel').hidden; }",
             arg=before,
         )
+        self.page.wait_for_function(
+            "n => !document.querySelector('#panel').hidden || performance.getEntriesByName('assay:next').length > n", arg=painted
+        )
+        self.start()
+
+    def start(self) -> None:
+        """From the card of a new query, where there is one, to its first document."""
+        if self.panel.get_attribute("data-state") == "card" and self.panel.is_visible():
+            self.page.keyboard.press("Enter")
+            self.panel.wait_for(state="hidden")
+
+    def unhurried(self) -> None:
+        """Waits until a press is meant for the document on the page: no answer is awaited, and it was painted 300 ms ago."""
+        self.page.wait_for_function("() => !document.querySelector('#grades button').disabled")
+        self.page.wait_for_function(PAINTED_A_WHILE_AGO)
+
+    def judge_all_of_query(self, key: str) -> None:
+        """Judges until another query is shown."""
+        query = self.page.locator("#query-text")
+        before = query.inner_text()
+        while query.inner_text() == before:
+            self.judge(key)
+
+    def judge_all(self, key: str) -> None:
+        """Judges what is in hand, until a state is shown in place of a document."""
+        while self.panel.is_hidden():
+            self.judge(key)
 
     def saved(self) -> None:
         expect(self.chip).to_have_attribute("data-status", "saved")

@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.models import Feedback, Judgement, Message
 from annotation.services import scheduling
 from tests.analysis.bad_annotators import campaign_with_bad_annotators
-from tests.analysis.reports.builders import small_collection
+from tests.analysis.systems.builders import small_collection
 from tests.builders import make_pool
 
 N_JUDGEMENTS = 816

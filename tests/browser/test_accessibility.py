@@ -155,12 +155,17 @@ def test_screen_reader_is_told_what_happens(signed_in_page: Signed) -> None:
     judging = JudgingPage(page, campaign).open()
     said = page.locator("#say")
     judging.press("3")  # the same document under another query comes next
-    expect(said).to_contain_text("New query: knee pain in runners. Exercise and blood sugar, part 1. 1 of 300")
+    expect(said).to_contain_text("Judged Partial. Exercise and blood sugar, part 2. 1 of 300")
     assert page.evaluate("document.activeElement.className") == "doc-title"
     expect(page.locator("#say")).to_have_attribute("aria-live", "polite")
     expect(page.locator("#say-now")).to_have_attribute("aria-live", "assertive")
-    judging.press("p")
+    judging.press("0")
+    expect(said).to_contain_text("Why can this not be judged? 1: Query unclear, 2: Document broken")
+    judging.press("Escape", "p")
     expect(page.locator("#say-now")).to_contain_text("Paused")
+    judging.press("x", "2")
+    expect(said).to_contain_text("Judged Topic.")
+    expect(page.locator("#say-now")).to_be_empty()
 
 
 def test_nothing_moves_when_the_reader_asks_for_reduced_motion(signed_in_page: Signed) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+import time
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Error, Page, Route, expect
 
-from annotation.models import Judgement
+from annotation.models import Judgement, Lease
 from tests.browser.conftest import session_cookie
 from tests.browser.judging import JudgingPage, make_job, own_judgements
 from tests.builders import make_annotator
@@ -42,9 +44,10 @@ def test_all_of_200_judgements_arrive_once_while_network_and_server_fail_at_rand
 
     page.route(lambda url: "/api/v1/judging/" in url, unreliable)
     sent: dict[str, int] = {}
+    grade = 0
     for _ in range(200):
         page.wait_for_function("() => !document.querySelector('.grade-button[data-place]')?.disabled")
-        title, grade = judging.title.inner_text(), chance.randrange(4)
+        title, grade = judging.title.inner_text(), chance.choice([other for other in range(4) if other != grade])  # no double presses
         sent[title] = grade
         page.keyboard.press(str(grade + 1))
         page.wait_for_function(
@@ -58,6 +61,50 @@ def test_all_of_200_judgements_arrive_once_while_network_and_server_fail_at_rand
     assert {row.pair.entry.document.title: row.grade for row in rows} == sent
     assert min(failed.values()) >= 3  # each kind of failure did happen
     assert page.evaluate("Object.keys(localStorage).filter(key => key.includes(':out:'))") == []
+
+
+def test_pairs_come_in_the_order_of_service_wherever_the_connection_is_cut(signed_in_page: Signed) -> None:
+    """Four answers wait; in the exchange that follows the k-th request is lost, or its answer, for every k that the exchange has."""
+    campaign, ada = make_job(n_documents=80, lease_window=3)
+    page = signed_in_page(ada.user)
+    page.add_init_script(
+        "window.shown = []; new MutationObserver(() => { const title = document.querySelector('.doc .doc-title')?.textContent;"
+        " if (title && window.shown.at(-1) !== title) window.shown.push(title); }).observe(document, {childList: true, subtree: true});"
+    )
+    judging = JudgingPage(page, campaign).open()
+    gone, passed, cut = False, 0, (-1, "")
+
+    def connection(route: Route) -> None:
+        nonlocal passed
+        if gone:
+            return route.abort("internetdisconnected")
+        number, passed = passed, passed + 1
+        if number != cut[0]:
+            return route.continue_()
+        if cut[1] == "answer lost":
+            route.fetch()  # the server has it, the page does not know
+        return route.abort("connectionreset")
+
+    page.route(lambda url: "/api/v1/judging/" in url, connection)
+    for lost in ("request lost", "answer lost"):
+        for number in itertools.count():
+            judging.saved()
+            page.wait_for_function("() => document.querySelector('.doc .doc-title')")
+            gone = True
+            judging.judge_all("1")
+            gone, passed, cut = False, 0, (number, lost)
+            page.evaluate("window.dispatchEvent(new Event('online'))")
+            judging.saved()
+            judging.title.wait_for()
+            if passed <= number:
+                break  # the exchange has no request of this number
+            assert number < 8, "the exchange goes on and on"
+        assert number >= 4  # each of the four answers was cut at least
+    served = Lease.objects.filter(membership=ada).order_by("pk").values_list("pair__entry__document__title", flat=True)
+    shown = page.evaluate("window.shown")
+    assert shown == list(served)[: len(shown)]
+    rows = Judgement.objects.filter(membership=ada)
+    assert rows.count() == rows.values("pair").distinct().count() == len(shown) - 1  # the last one is on the page
 
 
 def test_answers_survive_a_reload(signed_in_page: Signed) -> None:
@@ -179,3 +226,24 @@ def test_a_lost_csrf_cookie_is_fetched_anew(signed_in_page: Signed) -> None:
     judging.saved()
     assert len(own_judgements(ada)) == 1
     expect(judging.page.locator("#sign-in-dialog")).to_be_hidden()
+
+
+def test_a_server_with_too_much_to_do_says_so_and_is_asked_again_when_it_wants(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    asked: list[float] = []
+    refusal = {"error": {"code": "busy", "message": "The server has too much to do right now."}}
+
+    def busy(route: Route) -> None:
+        asked.append(time.monotonic())
+        if len(asked) > 1:
+            return route.continue_()
+        route.fulfill(status=503, headers={"Retry-After": "3"}, json=refusal)
+
+    judging.page.route("**/judgements", busy)
+    judging.judge("2")
+    expect(judging.page.locator("#banners")).to_contain_text("The server has too much to do right now. 1 answer waits here and will be sent.")
+    expect(judging.chip).to_have_attribute("data-status", "saved", timeout=15_000)
+    expect(judging.page.locator("#banners")).not_to_contain_text("too much to do")
+    assert asked[1] - asked[0] >= 2.2  # three quarters of it at the least
+    assert len(own_judgements(ada)) == 1

@@ -14,7 +14,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Feedback, Judgement, Lease, Membership, Message, Pair
-from annotation.services import campaigns, leases, scheduling, standing
+from annotation.services import campaigns, exclusion, leases, scheduling
 from tests.browser.judging import JudgingPage, make_job, own_judgements
 from tests.builders import PASSWORD, judge, make_annotator
 
@@ -35,10 +35,6 @@ def test_loading_shows_a_skeleton_of_the_layout_at_once(signed_in_page: Signed, 
     photograph(page, "loading")
     where = "['.doc', '.guidelines'].map((name) => document.querySelector(name).getBoundingClientRect()).map((r) => [r.x, r.y, r.width])"
     before = page.evaluate(where)
-    paint = page.evaluate(
-        "performance.getEntriesByName('first-contentful-paint')[0].startTime - performance.getEntriesByType('navigation')[0].responseStart"
-    )
-    assert paint < 1000  # 100 ms on an idle machine; this one is shared
     waiting[0].continue_()
     page.locator(".doc-title").wait_for()
     assert [n for box in page.evaluate(where) for n in box] == pytest.approx([n for box in before for n in box], abs=1)  # nothing jumps when the document comes
@@ -197,8 +193,9 @@ def test_deadline_passed_is_read_only_and_takes_what_was_judged_before(signed_in
     expect(judging.page.locator("#due")).to_contain_text("2 d")
     judging.page.context.set_offline(True)
     judging.judge("3")
+    deadline = timezone.now() + timedelta(seconds=0.5)  # the next document is shown, so the press lies before, however slow the machine
     judging.page.wait_for_timeout(1200)
-    type(campaign).objects.filter(pk=campaign.pk).update(deadline=timezone.now() - timedelta(seconds=0.5))
+    type(campaign).objects.filter(pk=campaign.pk).update(deadline=deadline)
     judging.page.context.set_offline(False)
     judging.shows_state("deadline_passed")
     judging.saved()
@@ -228,7 +225,7 @@ def test_paused_by_the_manager_says_why_and_goes_on_afterwards(signed_in_page: S
 
 def test_a_paused_person_is_told_the_reason(signed_in_page: Signed) -> None:
     campaign, ada = make_job()
-    standing.pause_annotator(ada, reason="Please read the example of grade Partial again.", actor=campaign.created_by)
+    exclusion.pause_annotator(ada, reason="Please read the example of grade Partial again.", actor=campaign.created_by)
     page = signed_in_page(ada.user)
     page.goto(f"/judge/{campaign.slug}/")
     judging = JudgingPage(page, campaign)
@@ -240,7 +237,7 @@ def test_a_paused_person_is_told_the_reason(signed_in_page: Signed) -> None:
 def test_other_ends_say_what_happened(signed_in_page: Signed, photograph: Photograph, state: str) -> None:
     campaign, ada = make_job(state="open" if state == "excluded" else state)
     if state == "excluded":
-        standing.exclude_annotator(ada, reason="Did not follow the guidelines.", actor=campaign.created_by)
+        exclusion.exclude_annotator(ada, reason="Did not follow the guidelines.", actor=campaign.created_by)
     page = signed_in_page(ada.user)
     page.goto(f"/judge/{campaign.slug}/")
     judging = JudgingPage(page, campaign)
@@ -296,7 +293,12 @@ def test_too_fast_is_said_kindly(signed_in_page: Signed) -> None:
     campaign, ada = make_job(min_active_seconds=30)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     judging.judge("4")
-    expect(judging.page.locator("[data-name=standing]")).to_contain_text("does not count")
+    notice = judging.page.locator("[data-name=standing]")
+    expect(notice).to_contain_text("“Exercise and blood sugar, part 1” was judged in")
+    expect(notice).to_contain_text("does not count")
+    notice.get_by_role("button", name="Reopen it").click()
+    expect(judging.title).to_contain_text("part 1")
+    expect(judging.page.locator("[data-name=review]")).to_contain_text("You judged this Perfect")
 
 
 def test_offline_goes_on_with_what_is_leased_and_sends_later(signed_in_page: Signed, photograph: Photograph) -> None:
@@ -494,8 +496,7 @@ def test_an_answer_from_before_the_last_practice_pair_does_not_bring_practice_ba
     judging = JudgingPage(page, campaign).open()
     page.wait_for_timeout(500)  # the second request for pairs has been answered by the server
     judging.press("4")
-    dialog = page.locator("#feedback-dialog")
-    expect(dialog).to_contain_text("Right")
+    expect(page.locator("#practice")).to_contain_text("Right")
     page.wait_for_timeout(600)  # now its answer is here
     judging.press("Enter")
     expect(page.locator("#query-label")).to_have_text("Query")
@@ -508,21 +509,40 @@ def test_qualification_explains_each_answer(signed_in_page: Signed, photograph: 
         campaigns.set_kind(pair, Pair.Kind.QUALIFICATION, gold_grade=3, explanation="It reports a trial.", actor=campaign.created_by)
     Membership.objects.filter(pk=ada.pk).update(qualified_at=None)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    expect(judging.page.locator("#query-label")).to_contain_text("practice")
+    label, banner, practice = (judging.page.locator(name) for name in ("#query-label", "[data-name=practice]", "#practice"))
+    expect(label).to_have_text("Query (practice 1 of 2)")
+    expect(banner).to_contain_text("A short test first, explained as you go. 1 of 2 right answers are needed.")
+    first = judging.title.inner_text()
     judging.press("4")
-    dialog = judging.page.locator("#feedback-dialog")
-    expect(dialog).to_contain_text("Right")
+    expect(practice).to_contain_text("Right")
+    expect(practice).to_contain_text("1 of 2; 1 right so far, 1 are needed.")
+    expect(judging.title).to_have_text(first)  # the document stays while its answer is explained
+    judging.press("2")  # judges nothing
     judging.press("Enter")
-    expect(dialog).to_be_hidden()
-    judging.title.wait_for()
+    expect(practice).to_be_hidden()
+    expect(label).to_have_text("Query (practice 2 of 2)")
     judging.press("1")
-    expect(dialog).to_contain_text("Not quite")
-    expect(dialog).to_contain_text("This one is Perfect.")
-    expect(dialog).to_contain_text("It reports a trial.")
+    expect(practice).to_contain_text("Not quite")
+    expect(practice).to_contain_text("You: Wrong. Expected: Perfect.")
+    expect(practice).to_contain_text("It reports a trial.")
+    expect(practice).to_contain_text("1 of 2 right: passed. From here on it counts.")
     photograph(judging.page, "qualification-feedback")
     judging.press("Enter")
-    expect(judging.page.locator("#query-label")).to_have_text("Query")
+    expect(label).to_have_text("Query")
+    expect(banner).to_have_count(0)
     assert Judgement.objects.filter(membership=ada).count() == 2
+
+
+def test_a_failed_qualification_is_explained_before_judging_is_paused(signed_in_page: Signed) -> None:
+    campaign, ada = make_job(n_documents=4, qualification_pass=0.5)
+    [test] = Pair.objects.filter(campaign=campaign).order_by("position")[:1]
+    campaigns.set_kind(test, Pair.Kind.QUALIFICATION, gold_grade=3, explanation="It reports a trial.", actor=campaign.created_by)
+    Membership.objects.filter(pk=ada.pk).update(qualified_at=None)
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.press("1")
+    expect(judging.page.locator("#practice")).to_contain_text("0 of 1 right; 1 were needed.")
+    judging.press("Enter")
+    judging.shows_state("paused")
 
 
 def test_message_of_the_manager_is_shown_once(signed_in_page: Signed, photograph: Photograph) -> None:
@@ -544,7 +564,7 @@ def test_refused_answer_is_shown_with_its_reason_until_it_is_understood(signed_i
     judging.pretend("judgements", refusal, status=404, times=1)
     judging.judge("3")
     banner = judging.page.locator(".banner")
-    expect(banner).to_contain_text("One answer (Partial) was not accepted: This pair was not given to you")
+    expect(banner).to_contain_text("One answer was not accepted. “Exercise and blood sugar, part 1”, Partial: This pair was not given to you")
     photograph(judging.page, "refused")
     judging.open()
     expect(banner).to_contain_text("was not accepted")
@@ -553,10 +573,27 @@ def test_refused_answer_is_shown_with_its_reason_until_it_is_understood(signed_i
     expect(banner).to_have_count(0)
 
 
-def test_a_manager_and_a_stranger_do_not_see_the_page(signed_in_page: Signed, client: object) -> None:
+def test_a_failed_request_is_named_by_its_number_in_the_log(signed_in_page: Signed) -> None:
+    """From the body of an error, else from the header; an answer of somebody else (a proxy) has none."""
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    refusal = {"error": {"code": "lease_unknown", "message": "This pair was not given to you."}, "request": "8f3a2c"}
+    judging.pretend("judgements", refusal, status=404, times=1)
+    judging.judge("3")
+    banner = judging.page.locator(".banner")
+    expect(banner).to_contain_text("This pair was not given to you. (request 8f3a2c)")
+    judging.page.get_by_role("button", name="Understood").click()
+    judging.pretend("judgements", lambda route: route.fulfill(status=503, headers={"X-Request-ID": "77aa", "Retry-After": "1"}, body="{}"))
+    judging.judge("2")
+    expect(banner).to_contain_text("The server does not answer; we keep trying. (request 77aa)")
+    judging.page.unroute_all(behavior="ignoreErrors")
+    judging.saved()
+    expect(banner).to_have_count(0)
+
+
+def test_a_stranger_does_not_see_the_page(signed_in_page: Signed, client: object) -> None:
     campaign, _ = make_job()
     other, eve = make_job()
-    assert signed_in_page(campaign.created_by).goto(f"/judge/{campaign.slug}/").status == 403
     assert signed_in_page(eve.user).goto(f"/judge/{campaign.slug}/").status == 404
     assert signed_in_page(eve.user).goto(f"/judge/{campaign.slug}/history").status == 404
     assert signed_in_page(eve.user).goto(f"/judge/{other.slug}/").status == 200
@@ -568,14 +605,17 @@ def test_newer_page_is_loaded_when_nothing_waits(signed_in_page: Signed) -> None
     page.clock.install()
     judging = JudgingPage(page, campaign)
     page.route("**/build", lambda route: route.fulfill(status=200, content_type="application/json", body=json.dumps({"build": "another"})))
-    page.goto(f"/judge/{campaign.slug}/")
-    page.clock.run_for(2000)
+    with page.expect_response("**/presence*.js"):  # what hears the mouse comes after the first document
+        page.goto(f"/judge/{campaign.slug}/")
+        page.clock.run_for(2000)
     judging.title.wait_for()
-    for _ in range(11):  # in steps, so that the document is not veiled
-        page.mouse.move(100, 300)
-        page.clock.run_for(28_000)
-        page.mouse.move(120, 300)
-    page.wait_for_timeout(200)
+    page.wait_for_timeout(1500)
+    with page.expect_response("**/build"):
+        for _ in range(11):  # in steps, so that the document is not veiled
+            page.mouse.move(100, 300)
+            page.clock.run_for(28_000)
+            page.mouse.move(120, 300)
+    page.wait_for_timeout(300)
     with page.expect_navigation():
         page.keyboard.press("3")
         page.clock.run_for(500)

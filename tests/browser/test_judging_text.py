@@ -31,7 +31,7 @@ def select(page: Page, passage: str, *, cut: int = 0) -> None:
             const at = node.data.indexOf(passage);
             if (at < 0) continue;
             document.getSelection().setBaseAndExtent(node, at, node, at + passage.length + cut);
-            document.querySelector('.doc-body').dispatchEvent(new PointerEvent('pointerup', {bubbles: true, pointerType: 'mouse'}));
+            document.querySelector('.doc-body').dispatchEvent(new MouseEvent('mouseup', {bubbles: true, detail: 1}));
             return;
           }
           throw new Error('not found: ' + passage);
@@ -114,6 +114,32 @@ def test_passages_by_mouse_are_painted_listed_joined_and_removed(signed_in_page:
     assert [WORDS[start:end] for start, end in row.spans] == ["older people"]
 
 
+def test_marks_by_mouse_are_whole_words_and_a_double_click_marks_only_when_asked(signed_in_page: Signed) -> None:
+    campaign, ada = make_job(n_documents=2, spans="optional")
+    page = signed_in_page(ada.user)
+    judging = JudgingPage(page, campaign).open()
+    where = page.evaluate(
+        """() => { const range = document.createRange(), node = document.querySelector('.doc-body p').firstChild;
+          const middle = (word) => { const at = node.data.indexOf(word); range.setStart(node, at + 3); range.setEnd(node, at + 4);
+            const box = range.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; };
+          return ['walking', 'sugar', 'people'].map(middle); }"""
+    )
+    page.mouse.move(*where[0])
+    page.mouse.down()
+    page.mouse.move(*where[1], steps=6)
+    page.mouse.up()
+    expect(page.locator("#marks q")).to_have_text("walking lowers blood sugar")
+    page.mouse.dblclick(*where[2])
+    assert page.evaluate("document.getSelection().toString().trim()") == "people"
+    expect(page.locator("#marks li")).to_have_count(1)
+    page.get_by_role("button", name="Mark this passage").click()
+    expect(page.locator("#marks q")).to_have_text(["walking lowers blood sugar", "people"])
+    judging.judge("3")
+    judging.saved()
+    [row] = own_judgements(ada)
+    assert [WORDS[start:end] for start, end in row.spans] == ["walking lowers blood sugar", "people"]
+
+
 def test_passage_by_touch_is_marked_with_a_button(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
     campaign, ada = make_job(n_documents=2, spans="optional")
     page = signed_in_page(ada.user, viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
@@ -173,7 +199,7 @@ def test_rotated_text_is_mapped_back_to_the_stored_one(signed_in_page: Signed, p
         """() => {
           const [first, second] = [...document.querySelectorAll('.doc-body p:not(.seam)')].map(p => p.firstChild);
           document.getSelection().setBaseAndExtent(first, first.data.indexOf('Delta'), second, second.data.indexOf('Alpha') + 5);
-          document.querySelector('.doc-body').dispatchEvent(new PointerEvent('pointerup', {bubbles: true, pointerType: 'mouse'}));
+          document.querySelector('.doc-body').dispatchEvent(new MouseEvent('mouseup', {bubbles: true, detail: 1}));
         }"""
     )
     stored(judging.page)
@@ -189,21 +215,21 @@ def test_page_and_server_agree_where_a_cut_text_ends_and_begins(signed_in_page: 
 
     @settings(max_examples=60, deadline=None)
     @given(
-        text=st.lists(st.text(alphabet="ab🦄é.!? \n\u00a0\ufeff\x1f\x85”", max_size=12), min_size=1, max_size=12).map(" ".join),
+        text=st.lists(st.text(alphabet="ab🦄é.!? \n\u00a0\ufeff\x1f\x85”中文。カ\u3099𠀀สวัสดี", max_size=12), min_size=1, max_size=12).map(" ".join),
         seed=st.integers(0, 2**32),
         words=st.integers(1, 12),
     )
     def agree(text: str, seed: int, words: int) -> None:
         turn, end = display.rotation(text, seed, words=words), display.shown_end(text, words)
         pieces = page.evaluate(
-            """async ([text, words, turn]) => {
+            """async ([text, end, turn]) => {
               const main = [...document.scripts].map(s => s.src).find(s => s.includes('judge/main'));
               const { StoredText, pieces } = await import(main.replace(/main[^/]*$/, 'text.js'));
               const stored = new StoredText(text);
-              return pieces(text, { shownWords: words, rotateAt: stored.toUnit(turn) })
+              return pieces(text, { shownEnd: stored.toUnit(end), rotateAt: stored.toUnit(turn) })
                 .filter(p => !p.rest).map(p => [stored.toPoint(p.start), stored.toPoint(p.end)]);
             }""",
-            [text, words, turn],
+            [text, end, turn],
         )
         assert pieces == ([[turn, end], [0, turn]] if turn else [[0, end]])
 

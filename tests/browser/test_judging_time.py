@@ -70,6 +70,7 @@ def test_judgement_carries_active_idle_and_hidden_time_of_the_page(signed_in_pag
     page.goto(f"/judge/{campaign.slug}/")
     page.clock.run_for(2000)
     judging.title.wait_for()
+    page.wait_for_load_state("networkidle")  # what notices presence comes just after the first document, by a clock of its own here
     started = page.evaluate("Date.now()")
     page.clock.run_for(10_000)
     page.mouse.move(200, 300)

@@ -8,7 +8,7 @@ from django.core.files.base import ContentFile
 
 from pooling import jobs
 from pooling.models import Collection, Job
-from pooling.services import pools, uploads
+from pooling.services import pool_preview, pools, uploads
 from pooling.services.collections import create_collection
 
 TOPICS = "051\tType 2 diabetes\n7\ttype 2  DIABETES\n8\t#1 or #2\n"
@@ -67,6 +67,6 @@ def full(collection, manager) -> Collection:
     ):
         assert bring_in(collection, kind, content, name=name, user=manager).state == "done"
     assert run(pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=2, name="pool", user=manager)).state == "done"
-    assert run(pools.ask_for_preview(collection, runs=list(collection.runs.all()), depth=2, user=manager)).state == "done"
+    assert run(pool_preview.ask_for_preview(collection, runs=list(collection.runs.all()), depth=2, user=manager)).state == "done"
     bring_in(collection, "run", RUN_A.replace("A\n", "W\n"), name="waits.run", mode="inspect", user=manager)
     return collection

@@ -9,10 +9,11 @@ from collections.abc import Callable
 
 from analysis.core.aggregation.dawid_skene import dawid_skene
 from analysis.core.aggregation.labelling import ADJUDICATED, DECISIONS, LOWEST_GRADE, MAJORITY, NONE, UNANIMOUS, Aggregation
+from analysis.core.aggregation.mace import mace
 from analysis.core.aggregation.majority import majority
 from analysis.core.aggregation.median import median
 
-METHODS: dict[str, Callable[..., Aggregation]] = {"majority": majority, "median": median, "dawid-skene": dawid_skene}
+METHODS: dict[str, Callable[..., Aggregation]] = {"majority": majority, "median": median, "dawid-skene": dawid_skene, "mace": mace}
 
 __all__ = [
     "ADJUDICATED",
@@ -24,6 +25,7 @@ __all__ = [
     "UNANIMOUS",
     "Aggregation",
     "dawid_skene",
+    "mace",
     "majority",
     "median",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,23 @@ NONE, UNANIMOUS, MAJORITY, LOWEST_GRADE, ADJUDICATED = -1, 0, 1, 2, 3
 DECISIONS = {UNANIMOUS: "unanimous", MAJORITY: "majority", LOWEST_GRADE: "lowest_grade", ADJUDICATED: "adjudicated"}
 
 
+TIE = 1e-9
+"""Posteriors closer than this are a tie: of symmetrical grades rounding must not choose."""
+
+
+def most_probable(posterior: NDArray[np.float64]) -> NDArray[np.int16]:
+    """(n, n_grades) -> (n): the grade of the highest probability, of equal ones the lowest."""
+    return (posterior >= posterior.max(axis=1, keepdims=True) - TIE).argmax(axis=1).astype(np.int16)
+
+
+class Ended(NamedTuple):
+    """rounds: of the iteration. converged: False if they ran out. log_likelihood: of the grades with the prior, None without one."""
+
+    rounds: int
+    converged: bool
+    log_likelihood: float | None
+
+
 @dataclass(frozen=True, eq=False)
 class Aggregation:
     """Labels of the pairs of `table`.
@@ -23,7 +41,7 @@ class Aggregation:
     label: int16 (n_pairs), MISSING where the pair has fewer than `min_judgements` judgements.
     decision: int8 (n_pairs), one of DECISIONS, NONE where there is no label; None for methods that decide otherwise.
     posterior: float64 (n_pairs, n_grades), NaN rows where there is no label; None for methods without probabilities.
-    iterations: of an iterative method.
+    ended: how an iterative method ended; None for the others.
     """
 
     method: str
@@ -32,7 +50,7 @@ class Aggregation:
     label: NDArray[np.int16]
     decision: NDArray[np.int8] | None = None
     posterior: NDArray[np.float64] | None = None
-    iterations: int | None = None
+    ended: Ended | None = None
 
     @property
     def labelled(self) -> NDArray[np.bool_]:

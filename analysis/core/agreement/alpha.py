@@ -1,4 +1,4 @@
-"""Krippendorff's alpha, by the krippendorff library, and its bootstrap over pairs."""
+"""Krippendorff's alpha, by the krippendorff library, and its interval."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ import krippendorff
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.core.intervals import LEAST_UNITS, Interval, agreement_interval, none
 from analysis.core.labels import LabelTable
 
-Level = Literal["nominal", "ordinal"]
-
-
-class Interval(NamedTuple):
-    low: float
-    high: float
+Level = Literal["nominal", "ordinal", "interval", "ratio"]
+LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval", "ratio")
 
 
 def krippendorff_alpha(counts: NDArray[np.integer], *, level: Level) -> float:
@@ -30,33 +27,25 @@ def krippendorff_alpha(counts: NDArray[np.integer], *, level: Level) -> float:
     return float(krippendorff.alpha(value_counts=pairable, level_of_measurement=level))
 
 
-def alpha_interval(
-    counts: NDArray[np.integer], *, level: Level, rng: np.random.Generator, samples: int = 1000, coverage: float = 0.95
-) -> Interval:
-    """Percentile bootstrap interval of alpha over pairs, drawn with replacement from those with at least two judgements.
+def alpha_interval(counts: NDArray[np.integer], *, level: Level, topic: NDArray[np.integer] | None = None) -> Interval:
+    """95 % interval of alpha, or the reason why there is none (`core/intervals.py`).
 
-    Pairs with the same counts are the same for alpha, so a sample of pairs is a multinomial draw over the distinct rows
-    of counts: exact, and quick however many pairs there are. Samples in which alpha is undefined are left out; (NaN, NaN) if
-    it is in all.
+    topic: (n_pairs), of each row of counts. Pairs of one topic are not independent: topics are the units where 10 or more have pairs
+    with two judgements, else pairs are.
     """
-    pairable = counts[counts.sum(axis=1) > 1]
-    if not len(pairable) or samples < 1:
-        return Interval(float("nan"), float("nan"))
-    distinct, times = np.unique(pairable, axis=0, return_counts=True)
-    draws = rng.multinomial(len(pairable), times / len(pairable), size=samples)
-    g = counts.shape[1]
-    coincidences = (draws @ _coincidences(distinct).reshape(len(distinct), g * g)).reshape(samples, g, g)
-    return percentile_interval(alpha_of_coincidences(coincidences, level=level), coverage)
-
-
-def percentile_interval(values: NDArray[np.float64], coverage: float = 0.95) -> Interval:
-    """Percentiles of the defined values; (NaN, NaN) if there is none."""
-    defined = values[~np.isnan(values)]
-    if not len(defined):
-        return Interval(float("nan"), float("nan"))
-    outside = (1 - coverage) / 2
-    low, high = np.quantile(defined, [outside, 1 - outside])
-    return Interval(float(low), float(high))
+    twice = counts.sum(axis=1) > 1
+    if not twice.any():
+        return none("no pair has two judgements")
+    pairable = counts[twice]
+    topics = np.unique(topic[twice], return_inverse=True)[1] if topic is not None else np.empty(0, dtype=np.int64)
+    if len(topics) and topics.max() + 1 >= LEAST_UNITS["topics"]:
+        units = np.zeros((int(topics.max()) + 1, counts.shape[1], counts.shape[1]))
+        np.add.at(units, topics, _coincidences(pairable))
+        times, unit = np.ones(len(units), dtype=np.int64), "topics"
+    else:
+        distinct, times = np.unique(pairable, axis=0, return_counts=True)
+        units, unit = _coincidences(distinct), "pairs"
+    return agreement_interval(units, times, lambda joint: alpha_of_coincidences(joint, level=level), unit=unit)
 
 
 def _coincidences(counts: NDArray[np.integer]) -> NDArray[np.float64]:
@@ -77,10 +66,15 @@ def alpha_of_coincidences(coincidences: NDArray[np.float64], *, level: Level) ->
 
 
 def _squared_distances(marginals: NDArray[np.float64], level: Level) -> NDArray[np.float64]:
-    """(n, n_grades) -> (n, n_grades, n_grades). Ordinal: the square of the difference of mid-ranks."""
+    """(n, n_grades) -> (n, n_grades, n_grades). Ordinal: the square of the difference of mid-ranks; interval: of the grades; ratio: of the
+    grades over their sum."""
     n_grades = marginals.shape[1]
-    if level == "nominal":
-        return np.broadcast_to(1 - np.eye(n_grades), (len(marginals), n_grades, n_grades))
+    if level != "ordinal":
+        grades = np.arange(n_grades, dtype=np.float64)
+        distance = 1 - np.eye(n_grades) if level == "nominal" else np.abs(grades[:, None] - grades[None, :])
+        if level == "ratio":
+            distance /= np.maximum(grades[:, None] + grades[None, :], 1)
+        return np.broadcast_to(distance**2, (len(marginals), n_grades, n_grades))
     middles = marginals.cumsum(axis=1) - marginals / 2
     return (middles[:, :, None] - middles[:, None, :]) ** 2
 
@@ -94,9 +88,7 @@ class SubsetAlpha(NamedTuple):
     """Their judgements."""
 
 
-def alpha_by_group(
-    table: LabelTable, group: NDArray[np.integer], *, level: Level, rng: np.random.Generator, samples: int = 1000
-) -> dict[int, SubsetAlpha]:
+def alpha_by_group(table: LabelTable, group: NDArray[np.integer], *, level: Level) -> dict[int, SubsetAlpha]:
     """Alpha of each group of pairs: by topic, document length, guideline version, day.
 
     group: (n_pairs), negative: in none.
@@ -109,6 +101,6 @@ def alpha_by_group(
             continue
         counts = table.counts[members]
         pairable = counts[counts.sum(axis=1) > 1]
-        interval = alpha_interval(counts, level=level, rng=rng, samples=samples)
+        interval = alpha_interval(counts, level=level, topic=table.pair_topic[members])
         result[g] = SubsetAlpha(krippendorff_alpha(counts, level=level), interval, len(pairable), int(pairable.sum()))
     return result

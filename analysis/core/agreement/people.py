@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.core.aggregation.labelling import Aggregation
 from analysis.core.aggregation.majority import majority
-from analysis.core.agreement.alpha import Interval, percentile_interval
 from analysis.core.agreement.kappa import cohen_kappa
-from analysis.core.agreement.raters import against_others
+from analysis.core.intervals import Interval, agreement_interval, none
 from analysis.core.labels import MISSING, LabelTable
+from pooling.core.columns import Qrels
 
 
 @dataclass(frozen=True, eq=False)
-class LeaveOneOut:
+class AgainstOthers:
     """An annotator against the label of the others (majority, lowest-grade rule).
 
-    kappa: NaN where undefined. interval: percentile bootstrap over the annotator's judgements, the others' labels held fixed.
+    kappa: NaN where undefined. interval: over the annotator's judgements, the others' labels held fixed.
     n: judgements that have at least one other. confusion: (n_grades, n_grades), own grade x label of the others.
     """
 
@@ -31,24 +31,19 @@ class LeaveOneOut:
     confusion: NDArray[np.int64]
 
 
-def leave_one_out(
-    table: LabelTable, *, rng: np.random.Generator, weighted: bool = True, samples: int = 1000, coverage: float = 0.95
-) -> list[LeaveOneOut]:
-    """Each annotator, in the order of names; `weighted`: linear weights."""
-    joints = against_others(table)
-    return [of_joint(name, joint, rng=rng, weighted=weighted, samples=samples, coverage=coverage) for name, joint in zip(table.annotators, joints, strict=True)]
-
-
-def of_joint(
-    name: str, joint: NDArray[np.int64], *, rng: np.random.Generator, weighted: bool = True, samples: int = 1000, coverage: float = 0.95
-) -> LeaveOneOut:
+def agreement_of_counts(name: str, joint: NDArray[np.int64], *, weighted: bool = True) -> AgainstOthers:
     """One annotator, from the joint counts (n_grades, n_grades) of own grades and labels of the others."""
-    n, g = int(joint.sum()), len(joint)
-    interval = Interval(float("nan"), float("nan"))
-    if n and samples:
-        draws = rng.multinomial(n, joint.ravel() / n, size=samples).reshape(samples, g, g)
-        interval = percentile_interval(cohen_kappa(draws, weighted=weighted), coverage)
-    return LeaveOneOut(name, float(cohen_kappa(joint, weighted=weighted)), interval, n, joint)
+    return AgainstOthers(name, float(cohen_kappa(joint, weighted=weighted)), kappa_interval(joint, weighted=weighted), int(joint.sum()), joint)
+
+
+def kappa_interval(joint: NDArray[np.int64], *, weighted: bool) -> Interval:
+    """95 % interval of a kappa of joint counts (n_grades, n_grades), or the reason why there is none; units are the pairs."""
+    cells = np.argwhere(joint > 0)
+    if not len(cells):
+        return none("no pair shared with others")
+    units = np.zeros((len(cells), *joint.shape))
+    units[np.arange(len(cells)), cells[:, 0], cells[:, 1]] = 1
+    return agreement_interval(units, joint[cells[:, 0], cells[:, 1]], lambda some: cohen_kappa(some, weighted=weighted), unit="pairs")
 
 
 @dataclass(frozen=True)
@@ -72,6 +67,18 @@ class Exclusion:
     """Pairs that keep a label, but another one."""
     before: Aggregation
     after: Aggregation
+
+    @property
+    def topics_lost(self) -> list[str]:
+        """Topics that have a label now and would have none, ascending by id."""
+        before, after = (set(labels.relevant_share_per_topic()) for labels in (self.before, self.after))
+        return sorted(before - after)
+
+    def on_common_topics(self) -> tuple[Qrels, Qrels]:
+        """The labels before and after, of the topics that have some in both: means over different topics cannot be compared."""
+        lost = [i for i, topic in enumerate(self.before.table.topics) if topic in set(self.topics_lost)]
+        kept = np.where(np.isin(self.before.table.pair_topic, lost), MISSING, self.before.label)
+        return replace(self.before, label=kept.astype(np.int16)).qrels("before"), self.after.qrels("after")
 
 
 def what_if_excluded(table: LabelTable, annotators: Iterable[str], *, min_judgements: int = 2) -> Exclusion:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from analysis.core.aggregation.majority import lowest_of_the_most_frequent
 from analysis.core.agreement.kappa import cohen_kappa, mean_of_defined
@@ -74,7 +74,7 @@ def pairs_of_annotators(table: LabelTable, *, min_common: int = 10) -> Annotator
     """
     g = table.n_grades
     column = table.annotator.astype(np.int64) * g + table.grade
-    given = sparse.csr_array((np.ones(len(table), dtype=np.float64), (table.pair, column)), shape=(table.n_pairs, table.n_annotators * g))
+    given = scipy.sparse.csr_array((np.ones(len(table), dtype=np.float64), (table.pair, column)), shape=(table.n_pairs, table.n_annotators * g))
     both = (given.T.tocsr() @ given).tocoo()
     row, column = (index.astype(np.int64) for index in both.coords)
     upper = row // g < column // g
@@ -95,6 +95,11 @@ def chance_floor(table: LabelTable, *, weighted: bool, rng: np.random.Generator,
     The grades of each annotator are permuted among the pairs that this annotator judged, labels are made anew, and the mean
     kappa over annotators taken; the mean over the permutations. NaN if it is undefined in each. All pairs of `table` take part.
     """
+    return mean_of_defined(chance_floors(table, weighted=weighted, rng=rng, permutations=permutations))
+
+
+def chance_floors(table: LabelTable, *, weighted: bool, rng: np.random.Generator, permutations: int = 100) -> NDArray[np.float64]:
+    """(permutations) the mean kappa of each permutation: their spread tells how well the floor is known."""
     floors = np.full(permutations, np.nan)
     by_annotator = np.argsort(table.annotator, kind="stable")
     g, own = table.n_grades, table.grade[by_annotator].astype(np.int64)
@@ -106,7 +111,7 @@ def chance_floor(table: LabelTable, *, weighted: bool, rng: np.random.Generator,
         label = lowest_of_the_most_frequent(counts) if table.n_pairs else np.empty(0, dtype=np.int64)
         joint = np.bincount((annotator * g + shuffled) * g + label[pair], minlength=table.n_annotators * g * g)
         floors[i] = mean_of_defined(cohen_kappa(joint.reshape(-1, g, g), weighted=weighted))
-    return mean_of_defined(floors)
+    return floors
 
 
 def _shuffled_within(bounds: list[int], grade: NDArray[np.int64], random: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -8,10 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.core.aggregation.majority import majority
-from analysis.core.agreement.alpha import Interval, alpha_interval, krippendorff_alpha
+from analysis.core.agreement.alpha import LEVELS, alpha_interval, krippendorff_alpha
 from analysis.core.agreement.fleiss import fleiss_kappa, percent_agreement
+from analysis.core.agreement.gwet import ac1
 from analysis.core.agreement.kappa import cohen_kappa, mean_of_defined
-from analysis.core.agreement.raters import against_labels, against_others, chance_floor, pairs_of_annotators
+from analysis.core.agreement.raters import against_labels, against_others, chance_floors, pairs_of_annotators
+from analysis.core.digits import error_of_mean
+from analysis.core.intervals import Interval
 from analysis.core.labels import LabelTable
 
 
@@ -28,6 +31,8 @@ class ScaleAgreement:
     mean_kappa: float
     kappa_quartiles: tuple[float, float, float]
     chance_floor: float
+    chance_floor_error: float
+    """Standard error of the floor, from the permutations."""
     mean_kappa_others: float
     mean_pairwise_kappa: float
     mean_pairwise_kappa_weighted: float
@@ -39,6 +44,11 @@ class ScaleAgreement:
     alpha_interval: Interval
     fleiss: float
     percent: float
+    alphas: dict[str, float]
+    """By level of measurement."""
+    ac1: float
+    quadratic: dict[str, float]
+    """The mean kappas against the label, against the others and of two annotators, with quadratic weights; on two grades the same as without."""
     undefined: dict[str, int]
     reasons: dict[str, str]
 
@@ -74,7 +84,6 @@ def agreement_report(
     rng: np.random.Generator,
     min_common: int = 10,
     min_judgements: int = 2,
-    samples: int = 1000,
     permutations: int = 100,
 ) -> AgreementReport:
     """Agreement on the full scale (kappa linearly weighted, alpha ordinal) and on two grades (both unweighted).
@@ -84,7 +93,7 @@ def agreement_report(
     pairs of annotators) whose kappa is defined.
     """
     graded_rng, binary_rng = rng.spawn(2)
-    options = {"min_common": min_common, "min_judgements": min_judgements, "samples": samples, "permutations": permutations}
+    options = {"min_common": min_common, "min_judgements": min_judgements, "permutations": permutations}
     graded = scale_agreement(table, weighted=True, rng=graded_rng, **options)
     binary = scale_agreement(table.binary(threshold), weighted=False, rng=binary_rng, **options)
     return AgreementReport(
@@ -104,18 +113,17 @@ def scale_agreement(
     rng: np.random.Generator,
     min_common: int = 10,
     min_judgements: int = 2,
-    samples: int = 1000,
     permutations: int = 100,
 ) -> ScaleAgreement:
     """The figures of one scale; `weighted`: kappa with linear weights and alpha ordinal, else both nominal."""
-    floor_rng, bootstrap_rng = rng.spawn(2)
-    kappa = cohen_kappa(against_labels(table, majority(table, min_judgements=min_judgements).label), weighted=weighted)
-    kappa_others = cohen_kappa(against_others(table), weighted=weighted)
     pairs = pairs_of_annotators(table, min_common=min_common)
-    pairwise = cohen_kappa(pairs.joint, weighted=weighted)
-    floor = chance_floor(table.with_enough(min_judgements), weighted=weighted, rng=floor_rng, permutations=permutations)
+    joints = (against_labels(table, majority(table, min_judgements=min_judgements).label), against_others(table), pairs.joint)
+    kappa, kappa_others, pairwise = (cohen_kappa(joint, weighted=weighted) for joint in joints)
+    quadratic = [mean_of_defined(cohen_kappa(joint, weighted=True, power=2)) for joint in joints]
+    floors = chance_floors(table.with_enough(min_judgements), weighted=weighted, rng=rng.spawn(1)[0], permutations=permutations)
     counts = table.counts
-    alpha = krippendorff_alpha(counts, level="ordinal" if weighted else "nominal")
+    alphas = {level: krippendorff_alpha(counts, level=level) for level in LEVELS}
+    alpha = alphas["ordinal" if weighted else "nominal"]
     fleiss = fleiss_kappa(counts)
     quartiles = np.quantile(kappa[~np.isnan(kappa)], [0.25, 0.5, 0.75]) if not np.isnan(kappa).all() else [np.nan] * 3
     undefined = {
@@ -130,16 +138,20 @@ def scale_agreement(
         kappa_others=kappa_others,
         mean_kappa=mean_of_defined(kappa),
         kappa_quartiles=(float(quartiles[0]), float(quartiles[1]), float(quartiles[2])),
-        chance_floor=floor,
+        chance_floor=mean_of_defined(floors),
+        chance_floor_error=error_of_mean(floors),
         mean_kappa_others=mean_of_defined(kappa_others),
         mean_pairwise_kappa=mean_of_defined(pairwise),
         mean_pairwise_kappa_weighted=mean_of_defined(pairwise, pairs.common),
         pairs_of_annotators=len(pairs),
         alpha=alpha,
-        alpha_nominal=krippendorff_alpha(counts, level="nominal"),
-        alpha_interval=alpha_interval(counts, level="ordinal" if weighted else "nominal", rng=bootstrap_rng, samples=samples),
+        alpha_nominal=alphas["nominal"],
+        alpha_interval=alpha_interval(counts, level="ordinal" if weighted else "nominal", topic=table.pair_topic),
         fleiss=fleiss,
         percent=percent_agreement(counts),
+        alphas={str(level): value for level, value in alphas.items()},
+        ac1=ac1(counts),
+        quadratic=dict(zip(("mean_kappa", "mean_kappa_others", "mean_pairwise_kappa"), quadratic, strict=True)),
         undefined=undefined,
         reasons=_reasons(table, undefined, n_pairs_of_annotators=len(pairs), min_common=min_common, min_judgements=min_judgements),
     )
@@ -167,7 +179,9 @@ def _reasons(
     elif undefined["pairwise_kappa"] == n_pairs_of_annotators:
         reasons["mean_pairwise_kappa"] = f"every two annotators {one_grade}"
     if undefined["alpha"]:
-        reasons["alpha"] = reasons["alpha_nominal"] = why_alpha
+        reasons["alpha"] = reasons["alpha_nominal"] = reasons["alphas"] = why_alpha
+    if not (n > 1).any():
+        reasons["ac1"] = no_two
     if undefined["fleiss"]:
         different = len(n) > 0 and n.min() != n.max()
         reasons["fleiss"] = f"pairs have from {n.min()} to {n.max()} judgements; Fleiss' kappa needs one number" if different else why_alpha

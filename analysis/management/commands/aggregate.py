@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandParser
-
+from analysis.commandline.judged_files import Judged, add_judgement_options, dropped_rows, read_judged
 from analysis.core.aggregation import METHODS, Aggregation
-from analysis.judged_files import add_judgement_options, dropped_rows, read_judged
+from analysis.core.aggregation.dawid_skene import Rule
 from pooling.commandline import FileCommand, text_table, whole_file
 from pooling.formats.qrels import write_qrels
 
@@ -16,45 +16,69 @@ class Command(FileCommand):
     help = "Aggregate judgements to one label for each pair, and write the qrels."
     makes_data_file = True
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: ArgumentParser) -> None:
         add_judgement_options(parser)
         parser.add_argument("--method", choices=list(METHODS), default="majority", help="default majority, with the lowest-grade rule")
+        parser.add_argument(
+            "--rule",
+            choices=[str(rule) for rule in Rule],
+            default=str(Rule.PENALISED),
+            help="of dawid-skene: 0.01 added to each count, until the likelihood stands still (penalised), or as crowd-kit does",
+        )
         parser.add_argument("--grades", choices=["graded", "binary"], default="graded", help="which labels the qrels have (default graded)")
 
-    def compute(self, *, method: str, grades: str, min_judgements: int, output: str | None, **options: Any) -> dict[str, Any]:
-        table, dropped, threshold, _ = read_judged(self, options)
-        labels = {
-            "graded": METHODS[method](table, min_judgements=min_judgements),
-            "binary": METHODS[method](table.binary(threshold), min_judgements=min_judgements),
-        }
+    def compute(self, *, method: str, rule: str, grades: str, min_judgements: int, output: str | None, **options: Any) -> dict[str, Any]:
+        judged = read_judged(self, options)
+        labels = labels_by_scale(judged, method, rule, min_judgements)
         chosen = labels[grades]
         if output and output != "-":
             with whole_file(output) as out:
                 write_qrels(chosen.qrels(grades), out)
         return {
             "pairs": chosen.n_labelled,
-            "dropped": {"too_few": chosen.n_too_few, **dropped_rows(dropped)},
+            "dropped": {"too_few": chosen.n_too_few, **dropped_rows(judged.dropped)},
             **figures(chosen),
             **{name: figures(aggregation) for name, aggregation in labels.items()},
-            "judgements": len(table),
+            **further_options(method, rule),
+            "judgements": len(judged.table),
             "method": method,
-            "threshold": threshold,
+            "threshold": judged.threshold,
         }
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         dropped = ", ".join(f"{n} {reason.replace('_', ' ')}" for reason, n in result["dropped"].items())
         parts = [f"{result['pairs']} labelled pairs from {result['judgements']} judgements by {result['method']}; dropped: {dropped}"]
         for name in ("graded", "binary"):
-            parts.append(f"\n{name}\n{label_table_text(result[name])}")
+            parts.append(f"\n{name}\n{label_table_text(result[name])}{ended_text(result[name])}")
         return "\n".join(parts)
+
+
+def further_options(method: str, rule: str) -> dict[str, Any]:
+    """What this method takes beyond those that all take."""
+    return {"rule": Rule(rule)} if method == "dawid-skene" else {}
+
+
+def labels_by_scale(judged: Judged, method: str, rule: str, min_judgements: int) -> dict[str, Aggregation]:
+    """Under `graded` and `binary`."""
+    scales = {"graded": judged.table, "binary": judged.table.binary(judged.threshold)}
+    return {name: METHODS[method](table, min_judgements=min_judgements, **further_options(method, rule)) for name, table in scales.items()}
 
 
 def figures(aggregation: Aggregation) -> dict[str, Any]:
     """Labels, decisions and both crossed; decisions are None for methods without them."""
     result: dict[str, Any] = {"labels": aggregation.labels(), "decisions": aggregation.decisions(), "cross": aggregation.cross()}
-    if aggregation.iterations is not None:
-        result["iterations"] = aggregation.iterations
+    if aggregation.ended is not None:
+        result |= aggregation.ended._asdict()
     return result
+
+
+def ended_text(figures: dict[str, Any]) -> str:
+    """How an iterative method ended."""
+    if "rounds" not in figures:
+        return ""
+    how = "converged" if figures["converged"] else "not converged: the rounds ran out"
+    likelihood = "" if figures["log_likelihood"] is None else f", log-likelihood with the prior {figures['log_likelihood']:.6g}"
+    return f"\n{figures['rounds']} rounds, {how}{likelihood}"
 
 
 def label_table_text(figures: dict[str, Any]) -> str:

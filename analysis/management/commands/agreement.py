@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from typing import Any
 
 import numpy as np
-from django.core.management.base import CommandParser
 
+from analysis.commandline.judged_files import add_judgement_options, dropped_rows, read_judged
 from analysis.core.agreement.bands import CAVEAT, band
 from analysis.core.agreement.report import agreement_report
-from analysis.judged_files import add_judgement_options, dropped_rows, read_judged
-from analysis.results import annotator_json, scale_json
+from analysis.core.digits import text_of
+from analysis.judgements.as_json import annotator_json, scale_json
 from pooling.commandline import FileCommand, positive, text_table
 
 FIGURES = {
@@ -22,6 +23,7 @@ FIGURES = {
     "alpha": "Krippendorff's alpha",
     "alpha_nominal": "Krippendorff's alpha, nominal",
     "fleiss": "Fleiss' kappa",
+    "ac1": "Gwet's AC1",
     "percent": "agreeing pairs of judgements",
 }
 KAPPAS = {"mean_kappa", "mean_kappa_others", "mean_pairwise_kappa", "mean_pairwise_kappa_weighted", "fleiss"}
@@ -31,7 +33,7 @@ KAPPAS = {"mean_kappa", "mean_kappa_others", "mean_pairwise_kappa", "mean_pairwi
 class Command(FileCommand):
     help = "Agreement between annotators: Cohen's kappa, Krippendorff's alpha, Fleiss' kappa, percent agreement."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: ArgumentParser) -> None:
         add_judgement_options(parser)
         parser.add_argument(
             "--min-common",
@@ -41,18 +43,17 @@ class Command(FileCommand):
             help="two annotators are compared from so many common pairs on (default 10)",
         )
         parser.add_argument(
-            "--bootstrap", type=positive, default=1000, metavar="N", help="samples of pairs for the interval of alpha (default 1000)"
+            "--bootstrap", type=positive, default=1000, metavar="N", help="of no effect: the interval is not a bootstrap any more; kept for scripts"
         )
 
-    def compute(self, *, min_common: int, min_judgements: int, bootstrap: int, seed: int, **options: Any) -> dict[str, Any]:
-        table, dropped, threshold, _ = read_judged(self, options)
+    def compute(self, *, min_common: int, min_judgements: int, seed: int, **options: Any) -> dict[str, Any]:
+        table, dropped, threshold, *_ = read_judged(self, options)
         report = agreement_report(
             table,
             threshold=threshold,
             rng=np.random.default_rng(seed),
             min_common=min_common,
             min_judgements=min_judgements,
-            samples=bootstrap,
         )
         return {
             "graded": scale_json(report.graded),
@@ -70,9 +71,16 @@ class Command(FileCommand):
         rows: list[list[Any]] = []
         for name, text in FIGURES.items():
             words = [(band(scale[name]) or "") if name in KAPPAS else "" for scale in (graded, binary)]
-            rows.append([text, graded[name], words[0], binary[name], words[1]])
+            known = [text_of(scale[name], scale["chance_floor_error"]) if name == "chance_floor" else scale[name] for scale in (graded, binary)]
+            rows.append([text, known[0], words[0], known[1], words[1]])
         for bound, text in enumerate(("alpha, lower bound (95 %)", "alpha, upper bound (95 %)")):
             rows.append([text, graded["alpha_ci"][bound], "", binary["alpha_ci"][bound], ""])
+        intervals = [
+            f"{scale}: alpha has an interval over {result[scale]['alpha_ci_unit']}"
+            if result[scale]["alpha_ci"][0] is not None and not result[scale]["alpha_ci_reason"]
+            else f"{scale}: alpha has no interval: {result[scale]['alpha_ci_reason']}"
+            for scale in ("graded", "binary")
+        ]
         people = [
             [name, row["judgements"], row["kappa_graded"], row["kappa_graded_others"], row["kappa_binary"], row["kappa_binary_others"]]
             for name, row in result["annotators"].items()
@@ -90,6 +98,7 @@ class Command(FileCommand):
                 text_table(["", "graded", "", "binary", ""], rows),
                 CAVEAT,
                 *reasons,
+                *intervals,
                 "",
                 text_table(["annotator", "judgements", "graded", "others", "binary", "others"], people),
             ]

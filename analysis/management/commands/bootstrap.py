@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from analysis.campaign_sources import OfCampaign, add_campaign_options
-from analysis.commandline import PiecewiseCommand, Plan, add_level_options, add_run_options, each_run, measure_list, one_qrels
+from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
+from analysis.commandline.measures import PiecewiseCommand, Plan, add_level_options, add_run_options, each_run, measure_list, one_qrels
 from analysis.core.bootstrap import Chunk, Tally, as_json, chunks, combine, run_chunk, summarise
+from analysis.core.bootstrap_words import beaten_by, many_comparisons, may_be
 from analysis.core.evaluation import Evaluation, Evaluator
 from analysis.core.measures import Measure
 from analysis.core.score_table import ScoreTable, score_table
 from analysis.core.significance import Floats
 from pooling.commandline import BadInput, positive, text_table
 from pooling.core.columns import Qrels
+from pooling.core.counts import counted, part_of
 from pooling.formats.opening import lines
 
 DEFAULT = "RR@100"
@@ -39,7 +39,7 @@ class Condition:
 class Command(OfCampaign, PiecewiseCommand):
     help = "Rank runs on bootstrap samples of the topics: probability of each rank, expected rank, interval, who beats whom."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")
         parser.add_argument("runs", nargs="+", metavar="RUN")
         add_campaign_options(parser)
@@ -74,7 +74,7 @@ class Command(OfCampaign, PiecewiseCommand):
             result = {}
             for name, table in tables.items():
                 summary = summarise(combine(tally for (of, _), tally in zip(pieces, tallies, strict=True) if of == name))
-                result[name] = {**as_json(summary, tags, table.scores.mean(axis=1), shown=shown), "topics": len(table.topics)}
+                result[name] = {**as_json(summary, tags, table.scores, shown=shown), "topics": len(table.topics)}
             return result
 
         return Plan("bootstrap", _tally, {name: table.scores for name, table in tables.items()}, pieces, finish)
@@ -106,9 +106,9 @@ class Command(OfCampaign, PiecewiseCommand):
         ids = {text.split()[0] for _, text in lines(path) if text.strip()}
         unknown = ids - set(judged)
         if unknown == ids:
-            raise BadInput(f"{path}: none of its {len(ids)} topics is in the qrels")
+            raise BadInput(f"{path}: none of its {counted(len(ids), 'topic')} is in the qrels")
         if unknown:
-            self.warn(f"{path}: {len(unknown)} of {len(ids)} topics are not in the qrels")
+            self.warn(f"{path}: {part_of(len(unknown), len(ids), 'topic', 'is', 'are')} not in the qrels")
         return ids
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
@@ -118,7 +118,8 @@ class Command(OfCampaign, PiecewiseCommand):
                 continue
             tags = sorted(found["observed"], key=lambda tag: (found["expected_rank"][tag], tag))
             n_ranks = min(TOP, len(found["rank_share"][tags[0]]))
-            header = ["run", "score", *(f"P(rank {r})" for r in range(1, n_ranks + 1)), "expected rank", "best", "worst", "2.5 %", "97.5 %"]
+            places = [f"P(rank {r})" for r in range(1, n_ranks + 1)]
+            header = ["run", "score", *places, "expected rank", "best", "worst", "2.5 %", "97.5 %", "may be", "significantly worse than"]
             rows = [
                 [
                     tag,
@@ -126,10 +127,13 @@ class Command(OfCampaign, PiecewiseCommand):
                     *(found["rank_share"][tag][str(r)] for r in range(1, n_ranks + 1)),
                     *(found[key][tag] for key in ("expected_rank", "best_rank", "worst_rank")),
                     *found["interval"][tag],
+                    may_be(found, tag),
+                    beaten_by(found, tag),
                 ]
                 for tag in tags
             ]
-            parts.append(f"{name}: {found['topics']} topics, {found['trials']} trials\n{text_table(header, rows)}")
+            over = f"{counted(found['topics'], 'topic')}, {counted(found['trials'], 'trial')}"
+            parts.append(f"{name}: {over}\n{text_table(header, rows)}\n{many_comparisons(found)}")
         return "\n\n".join(parts)
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandParser
-
+from analysis.commandline.judged_files import add_judgement_options, dropped_rows, read_judged
 from analysis.core.campaign import campaign_statistics
 from analysis.core.labels import scale_warnings
-from analysis.judged_files import add_judgement_options, dropped_rows, read_judged
-from analysis.results import statistics_json
-from analysis.selectors.judgements import pool_ranks
+from analysis.judgements.as_json import statistics_json
 from pooling.commandline import BadInput, FileCommand, positive, text_table
 from pooling.formats.pool import read_pool
 
@@ -33,17 +31,22 @@ class Command(FileCommand):
     help = "Statistics of an annotation campaign: counts, grades with their times, judgements over time, completeness of the pool."
     takes_seed = False
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: ArgumentParser) -> None:
         add_judgement_options(parser)
         parser.add_argument("--pool", metavar="POOL", help="the pool file of build_pool, for the depth to which it is complete")
         parser.add_argument("--documents", type=positive, metavar="N", help="number of documents in the collection")
 
     def compute(self, *, min_judgements: int, pool: str | None, documents: int | None, **options: Any) -> dict[str, Any]:
-        table, dropped, threshold, campaign = read_judged(self, options)
+        table, dropped, threshold, campaign, only = read_judged(self, options)
         pairs = None if pool is None else ranks_of_file(pool)
         if campaign is not None:
+            from analysis.judgements.rows import pool_ranks
+            from pooling.services.matching import count_documents
+
             pairs = pairs or pool_ranks(campaign)
-            documents = documents or campaign.collection.n_documents
+            documents = documents or count_documents(campaign.collection)
+        if pairs is not None and only is not None:
+            pairs = [pair for pair in pairs if pair[0] in only]
         statistics = campaign_statistics(table, threshold=threshold, min_judgements=min_judgements, documents=documents, pool=pairs)
         for warning in statistics.warnings:
             if warning not in scale_warnings(table):  # the reader has said that one

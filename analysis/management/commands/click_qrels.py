@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
 import numpy as np
-from django.core.management.base import CommandParser
 
 from analysis.core.clicks import THRESHOLDS, dctr_labels, raw_labels
-from pooling.commandline import FileCommand, text_table, whole_file
+from pooling.commandline import BadInput, FileCommand, text_table, whole_file
 from pooling.formats.clicks import read_clicks
 from pooling.formats.qrels import write_qrels
+from pooling.formats.tripclick import read_tripclick
 
 
 def rates(text: str) -> tuple[float, ...]:
@@ -30,8 +30,9 @@ class Command(FileCommand):
     makes_data_file = True
     takes_seed = False
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("clicks", metavar="CLICKS", help="session topic document rank clicked; or, with --shown, one row a click")
+        parser.add_argument("--queries", metavar="FILE", help="CLICKS is TripClick's log (JSON lines); the topics whose queries are wanted: id and text")
         parser.add_argument("--shown", metavar="FILE", help="the ranking that was shown for each topic: topic rank document")
         parser.add_argument("--model", choices=["raw", "dctr"], default="dctr", help="default dctr")
         parser.add_argument(
@@ -43,9 +44,11 @@ class Command(FileCommand):
         )
 
     def compute(
-        self, *, clicks: str, shown: str | None, model: str, thresholds: tuple[float, ...], output: str | None, **options: Any
+        self, *, clicks: str, shown: str | None, queries: str | None, model: str, thresholds: tuple[float, ...], output: str | None, **options: Any
     ) -> dict[str, Any]:
-        counts = read_clicks(clicks, shown=shown)
+        if shown and queries:
+            raise BadInput("--shown and --queries are for two forms of logs, expected one of them")
+        counts = read_clicks(clicks, shown=shown) if queries is None else read_tripclick(clicks, queries=queries)
         for warning in counts.warnings:
             self.warn(f"{clicks}: {warning}")
         qrels = raw_labels(counts) if model == "raw" else dctr_labels(counts, thresholds=thresholds)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from itertools import combinations
 from typing import Any
 
-import numpy as np
-from django.core.management.base import CommandParser
-
-from analysis.campaign_sources import OfCampaign, add_campaign_options
-from analysis.commandline import add_measure_options, evaluate_files, named_qrels
+from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
+from analysis.commandline.measures import add_measure_options, evaluate_files, named_qrels
 from analysis.core.comparison import Rankings, compare
+from analysis.core.rankings import tau_b
 from analysis.management.commands.evaluate import means_of, notes, side_by_side, topic_counts
 from pooling.commandline import BadInput, positive, text_table
 
@@ -18,7 +17,7 @@ from pooling.commandline import BadInput, positive, text_table
 class Command(OfCampaign):
     help = "Rankings of systems under two or more qrels: Kendall's tau, AP correlation, swapped and tied pairs, bootstrap interval."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("runs", metavar="RUN", nargs="+")
         add_campaign_options(parser, grades="binary")
         parser.add_argument("--qrels", metavar="NAME=FILE", action="append", default=[], help="twice or more; once or more with --campaign")
@@ -37,8 +36,9 @@ class Command(OfCampaign):
             raise BadInput("rankings are compared under two or more qrels: give --qrels NAME=FILE at least twice")
         evaluations = evaluate_files(self, runs, named_qrels(self, qrels), options)
         rankings = {name: Rankings.of(found) for name, found in evaluations.items()}
-        result: dict[str, Any] = compare(rankings, rng=np.random.default_rng(seed), n_samples=bootstrap)
+        result: dict[str, Any] = compare(rankings, seed=seed, n_samples=bootstrap)
         result["qrels"] = {name: {e.tag: means_of(e) for e in found} for name, found in evaluations.items()}
+        result["between_measures"] = {name: between_measures(by_run) for name, by_run in result["qrels"].items()}
         result["evaluated"] = {name: topic_counts(found) for name, found in evaluations.items()}
         result["settings"] = {"bootstrap": bootstrap} | {key: options[key] for key in ("level", "topics", "scores")}
         return result
@@ -52,15 +52,37 @@ class Command(OfCampaign):
                 low, high = result["interval"][measure][a][b]
                 swaps = len(result["swaps"][measure][a][b])
                 ties = f"{result['tied'][measure][a]} / {result['tied'][measure][b]}"
-                tau_b, tau_a, tau_ap = (result[key][measure][a][b] for key in ("tau", "tau_a", "tau_ap"))
-                rows.append([measure, f"{a} - {b}", tau_b, low, high, tau_a, tau_ap, swaps, ties])
-        header = ["measure", "qrels", "tau-b", "2.5 %", "97.5 %", "tau-a", "tau-ap", "swaps", "ties"]
+                tau_b, tau_a, tau_ap, rbo = (result[key][measure][a][b] for key in ("tau", "tau_a", "tau_ap", "rbo"))
+                variant = result["tau_ap_variant"][measure][a][b].removeprefix("tau_ap").lstrip(",") or "-"
+                rows.append([measure, f"{a} - {b}", tau_b, low, high, tau_a, tau_ap, variant, rbo, swaps, ties])
+        header = ["measure", "qrels", "tau-b", "2.5 %", "97.5 %", "tau-a", "tau-ap", "variant", "RBO", "swaps", "ties"]
         shared = "; ".join(f"{a} - {b}: {result['topics'][a][b]}" for a, b in combinations(names, 2))
+        pairs = n_systems * (n_systems - 1) // 2
+        reasons = [
+            f"{measure}, {a} - {b}: no interval: {why}; undecided: {some(result['undecided'][measure][a][b])} of {pairs} pairs of systems"
+            for measure in result["tau"]
+            for a, b in combinations(names, 2)
+            if (why := result["interval_reason"][measure][a][b])
+        ]
         legend = (
-            f"{n_systems} systems. tau-ap: the first of the two is the reference, tied systems ordered by tag. Above 0.9 two qrels are"
-            f" read as equivalent (Voorhees). Interval: percentile bootstrap over the topics that both share ({shared})."
+            f"{n_systems} systems. tau-ap: the first of the two is the reference; a, b: for ties. RBO(0.9) weighs the top most. Above 0.9 two qrels are"
+            f" read as equivalent (Voorhees). Interval: over the topics that both share ({shared})."
         )
-        return "\n\n".join([side_by_side(result["qrels"]), text_table(header, rows), legend, notes(result["evaluated"])])
+        return "\n\n".join([side_by_side(result["qrels"]), text_table(header, rows), legend, *reasons, notes(result["evaluated"])])
+
+
+def between_measures(by_run: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """Measure -> other measure -> Kendall's tau-b of the two rankings of the systems under one qrels; NaN where it is undefined."""
+    means = {measure: [values[measure] for values in by_run.values()] for measure in next(iter(by_run.values()))}
+    return {one: {other: tau_b(means[one], means[other]) for other in means if other != one} for one in means}
+
+
+def some(pairs: list[list[str]], most: int = 5) -> str:
+    """How many pairs of systems, and the first of them by name."""
+    if not pairs:
+        return "0"
+    named = ", ".join(" and ".join(pair) for pair in pairs[:most])
+    return f"{len(pairs)} ({named}{', ...' if len(pairs) > most else ''})"
 
 
 def samples(text: str) -> int:

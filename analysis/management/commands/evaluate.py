@@ -3,31 +3,53 @@
 from __future__ import annotations
 
 import math
+from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from analysis.campaign_sources import OfCampaign, add_campaign_options
-from analysis.commandline import add_measure_options, evaluate_files, named_qrels
+from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
+from analysis.commandline.measures import DEFAULT_MEASURES, add_measure_options, evaluate_files, measures_or_estimates, named_qrels
+from analysis.commandline.only_topics import add_only_topics, only_topics, qrels_of
+from analysis.commandline.sampled_files import SAMPLED_MEASURES, evaluate_sampled, sampled_measures
 from analysis.core.evaluation import Evaluation
-from pooling.commandline import text_table
+from analysis.core.measures import UnknownMeasure, refuse_estimates
+from pooling.commandline import BadInput, named_file, text_table
 
 
 class Command(OfCampaign):
     help = "Measures of runs under qrels: means over the topics of the qrels, and each topic on request."
     takes_seed = False
     qrels_place = "judged"
+    estimates_sampled = True
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("judged", metavar="QRELS", help="qrels, or NAME=FILE")
         parser.add_argument("runs", metavar="RUN", nargs="+")
         add_campaign_options(parser)
         parser.add_argument("--qrels", metavar="NAME=FILE", action="append", default=[], help="further qrels for the same runs")
         parser.add_argument("--per-topic", action="store_true", help="also the value of every topic")
-        add_measure_options(parser)
+        parser.add_argument(
+            "--sampled",
+            action="store_true",
+            help="QRELS is a sampled pool (topic 0 document stratum grade): estimates with intervals, by default " + SAMPLED_MEASURES,
+        )
+        parser.add_argument("--rank-model", action="store_true", help="with --sampled: HT-P@k and HT-DCG@k with the help of a regression on ranks, too")
+        add_only_topics(parser)
+        add_measure_options(parser, reading=measures_or_estimates)
 
-    def compute(self, *, judged: str, runs: list[str], qrels: list[str], per_topic: bool, **options: Any) -> dict[str, Any]:
-        evaluations = evaluate_files(self, runs, named_qrels(self, [judged, *qrels]), options)
+    def compute(self, *, judged: str, runs: list[str], qrels: list[str], per_topic: bool, sampled: bool, **options: Any) -> dict[str, Any]:
+        if sampled and options["only_topics"]:
+            raise BadInput("--only-topics is for judged qrels; the probabilities of a sampled pool are those of all its topics")
+        if options["rank_model"] and not sampled:
+            raise BadInput("--rank-model is for sampled pools (--sampled): where everything is judged there is nothing to help")
+        if sampled:
+            return self.estimates([judged, *qrels], runs, per_topic, options)
+        try:
+            refuse_estimates(options["measures"])
+        except UnknownMeasure as error:
+            raise BadInput(str(error)) from None
+        named = named_qrels(self, [judged, *qrels])
+        wanted = only_topics(self, options, [topic for found in named.values() for topic in found.topics], "the qrels")
+        evaluations = evaluate_files(self, runs, {name: qrels_of(found, wanted) for name, found in named.items()}, options)
         result: dict[str, Any] = {"qrels": {name: {e.tag: means_of(e) for e in found} for name, found in evaluations.items()}}
         if per_topic:
             result["per_topic"] = {name: {e.tag: topics_of(e) for e in found} for name, found in evaluations.items()}
@@ -38,11 +60,47 @@ class Command(OfCampaign):
             result["undefined"] = undefined
         return result
 
+    def estimates(self, files: list[str], runs: list[str], per_topic: bool, options: dict[str, Any]) -> dict[str, Any]:
+        measures = sampled_measures(options["measures"], DEFAULT_MEASURES)
+        named = dict(map(named_file, files))
+        if len(named) < len(files):
+            raise BadInput("two pools have one name; name them, as in first=FILE")
+        result = evaluate_sampled(self, named, runs, measures, options)
+        if not per_topic:
+            del result["per_topic"]
+        result["settings"] = {key: options[key] for key in ("level", "topics", "scores")}
+        return result
+
     def table(self, result: dict[str, Any], **options: Any) -> str:
+        if "interval" in result:
+            return estimates_table(result)
         parts = [side_by_side(result["qrels"]), notes(result["topics"])]
         for name, by_run in result.get("per_topic", {}).items():
             parts.append(f"{name}, each topic\n" + per_topic_table(by_run))
         return "\n\n".join(parts)
+
+
+def estimates_table(result: dict[str, Any]) -> str:
+    """Each mean with the ends of its interval for new topics."""
+    parts = []
+    for name, means in result["qrels"].items():
+        measures = list(next(iter(means.values()), {}))
+        rows = [[tag, *(v for m in measures for v in (found[m], *result["interval"][name][tag][m]))] for tag, found in means.items()]
+        pool, topics = result["pool"][name], result["topics"][name]
+        parts.append(
+            f"{name}: {pool['judged']} of {pool['pairs']} pairs judged, {topics['qrels']} topics. Estimates, with the range in which the mean "
+            "of new topics would lie with 95 % certainty"
+        )
+        parts.append(text_table(["run"] + [cell for m in measures for cell in (m, "from", "to")], rows))
+        if name in result.get("rank_model", {}):
+            parts.append(rank_model_table(result["rank_model"][name]))
+        parts += [f"{m}: no interval, {reason}" for m, reason in result.get("undefined", {}).get(name, {}).items()]
+    return "\n\n".join(parts)
+
+
+def rank_model_table(found: dict[str, dict[str, dict[str, Any]]]) -> str:
+    rows = [[f"{tag}, {m}", one["value"], *one["interval"], *one["these_topics"]] for tag, by_measure in found.items() for m, one in by_measure.items()]
+    return "Helped by a regression on ranks\n" + text_table(["run, measure", "estimate", "new topics from", "to", "these topics from", "to"], rows)
 
 
 def means_of(evaluation: Evaluation) -> dict[str, float]:

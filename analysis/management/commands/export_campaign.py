@@ -1,27 +1,28 @@
-"""`manage.py export_campaign --campaign SLUG --output FILE`: a release, one archive with everything."""
+"""`manage.py export_campaign --campaign SLUG --output FILE`: a release, one zip file with everything."""
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from analysis.campaign_files import add_campaign_options, campaign_named, choices_of, whole_bytes
-from analysis.services.archive import Plan, write_archive
-from analysis.services.releases import digest_of, plan_of
+from analysis.commandline.campaign_files import add_campaign_options, bytes_output, campaign_named, choices_of
+from analysis.publishing.recipes import digest_of, plan_of
+from analysis.publishing.release.parts import Plan
+from analysis.publishing.release.writing import write_release
+from annotation.core.audit_actions import AuditAction
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
-from pooling.commandline import BadInput, FileCommand, Progress
+from pooling.commandline import BadInput, DatabaseCommand, Progress
 
 N_PARTS = 20
 
 
-class Command(FileCommand):
+class Command(DatabaseCommand):
     help = "Write a release of a campaign: qrels, judgements under pseudonyms, topics, pool, guidelines, datasheet, checksums."
     makes_data_file = True
     takes_seed = False
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: ArgumentParser) -> None:
         add_campaign_options(parser)
         parser.add_argument("--recipe", metavar="NAME", help="a recipe of the campaign, in place of the options above")
         parser.add_argument("--documents", action="store_true", help="put the texts of the pool's documents in (mind their licence)")
@@ -40,13 +41,13 @@ class Command(FileCommand):
                 raise BadInput(f"the campaign {campaign} has no recipe {recipe!r}")
             plan = plan_of(saved)
         try:
-            with Progress("writing parts", N_PARTS) as progress, whole_bytes(output) as out:
-                facts = write_archive(found, plan, out, step=lambda name: progress.step())
+            with Progress("writing parts", N_PARTS) as progress, bytes_output(output) as out:
+                facts = write_release(found, plan, out, step=lambda name: progress.step())
                 out.flush()
                 digest = digest_of(out)
         except CampaignError as error:
             raise BadInput(str(error)) from None
-        record(found, None, "exported", f"release {plan.name}", digest=digest)
+        record(found, None, AuditAction.EXPORTED, f"release {plan.name}", digest=digest)
         return {"campaign": found.slug, "file": output, "sha256": digest, "simulated": found.simulated, "recipe": plan.as_json(), **facts}
 
     def table(self, result: dict[str, Any], **options: Any) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from analysis.campaign_files import ExportCommand, add_campaign_options, campaign_named, choices_of
-from analysis.services.exports import EXPORTS, Wanted
+from analysis.commandline.campaign_files import ExportCommand, add_campaign_options, campaign_named, choices_of
+from analysis.publishing.exports import EXPORTS, Wanted
 
 FORMS = {"raw": "judgements", "fira": "fira", "quepid-book": "quepid-book", "crowd-kit": "crowd-kit"}
 
@@ -15,7 +14,7 @@ FORMS = {"raw": "judgements", "fira": "fira", "quepid-book": "quepid-book", "cro
 class Command(ExportCommand):
     help = "Write the judgements of a campaign: every revision with times and standing, or what counts in another tool's format."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: ArgumentParser) -> None:
         add_campaign_options(parser)
         parser.add_argument("--format", choices=list(FORMS), default="raw", dest="form", help="default raw; the others hold what counts")
         parser.add_argument("--spreadsheet", action="store_true", help="make cells harmless that a spreadsheet would run as formulas (raw)")
@@ -27,7 +26,7 @@ class Command(ExportCommand):
         return {
             "campaign": found.slug,
             "format": form,
-            "file": EXPORTS[FORMS[form]].filename(found),
+            "file": EXPORTS[FORMS[form]].filename(found, choices),
             "lines": lines,
             "simulated": found.simulated,
         }

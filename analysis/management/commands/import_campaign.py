@@ -1,32 +1,32 @@
-"""`manage.py import_campaign ARCHIVE`: a release becomes a campaign of this installation."""
+"""`manage.py import_campaign RELEASE`: a release becomes a campaign of this installation."""
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.core.management.base import CommandParser
 
-from analysis.services.archive_import import import_archive
-from pooling.commandline import BadInput, FileCommand
+from analysis.publishing.release.importing import import_release
+from pooling.commandline import BadInput, DatabaseCommand
 
 
-class Command(FileCommand):
+class Command(DatabaseCommand):
     help = "Import a release: collection, topics, pool and the closed campaign with its judgements; all of it or nothing."
     takes_seed = False
 
-    def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("archive", metavar="ARCHIVE", help="the zip file of export_campaign, or of a release")
+    def arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("release", metavar="RELEASE", help="the zip file of export_campaign, or of a release")
         parser.add_argument("--user", metavar="NAME", help="becomes manager of the campaign and the collection")
 
-    def compute(self, *, archive: str, user: str | None, **options: Any) -> dict[str, Any]:
+    def compute(self, *, release: str, user: str | None, **options: Any) -> dict[str, Any]:
         person = None
         if user is not None:
             person = get_user_model().objects.filter(username=user).first()
             if person is None:
                 raise BadInput(f"nobody has the user name {user!r}")
-        campaign = import_archive(Path(archive), name=Path(archive).name, user=person)
+        campaign = import_release(Path(release), name=Path(release).name, user=person)
         made = campaign.pairs.filter(judgements__isnull=False).distinct().count()
         return {
             "campaign": campaign.slug,

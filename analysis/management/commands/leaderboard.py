@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
+import numpy as np
 
-from analysis.campaign_sources import OfCampaign, add_campaign_options
-from analysis.commandline import add_level_options
-from analysis.core.leaderboard import Entry, Point, chain, comparisons, order_by_displacement, points
+from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
+from analysis.commandline.first_ranks import FirstRanks, add_verdict_options, first_ranks
+from analysis.commandline.measures import add_level_options
+from analysis.core.equal_runs import BOARDS, chain_pairs, equal_boards
+from analysis.core.leaderboard import Entry, Point, by_date, chain, comparisons, order_by_displacement, points
 from analysis.core.outcomes import Comparison, compare
 from analysis.core.significance import CORRECTIONS
+from analysis.core.significance import p_text as p
+from analysis.core.verdict_words import UNPAIRED, equal_boards_words, said
 from analysis.core.verdicts import as_json, judge
-from analysis.first_ranks import FirstRanks, add_verdict_options, first_ranks
 from pooling.commandline import BadInput, Progress, distinct_tags, text_table
+from pooling.core.counts import counted
 from pooling.formats.leaderboards import ORDER, BoardRow, read_leaderboard
 
 PRECISIONS = ("float64", "float32")
@@ -24,9 +29,8 @@ PRECISIONS = ("float64", "float32")
 
 class Command(OfCampaign):
     help = "The chain of runs that were the state of the art, compared as Lin et al. do; with --scores FILE the chain alone."
-    takes_seed = False
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", nargs="?", metavar="QRELS")
         parser.add_argument("runs", nargs="*", metavar="RUN")
         add_campaign_options(parser)
@@ -83,7 +87,7 @@ class Command(OfCampaign):
         if absent := [tag for tag in found.tags if tag not in rows]:
             raise BadInput(f"{order}: no line for the run{'s' if len(absent) > 1 else ''} {', '.join(absent)}")
         if unknown := sorted(set(rows) - set(found.tags)):
-            self.warn(f"{order}: {len(unknown)} runs were not given: {', '.join(unknown[:5])}{' ...' if len(unknown) > 5 else ''}")
+            self.warn(f"{order}: {counted(len(unknown), 'run', 'was', 'were')} not given: {', '.join(unknown[:5])}{' ...' if len(unknown) > 5 else ''}")
         return [entry(rows[tag], tag, mrr) for tag, mrr in zip(found.tags, found.mrr.tolist(), strict=True)]
 
     def chosen(self, entries: list[Entry], *, baselines: str, until: str, **options: Any) -> list[Entry]:
@@ -106,30 +110,76 @@ class Command(OfCampaign):
                 compared[a, b] = compare(found.ranks[place[a]], found.ranks[place[b]])
                 progress.step()
         how = {name: options[name] for name in ("alpha", "decide", "correction")}
-        family = list(dict.fromkeys(pair for rows in lists.values() for pair in rows))
-        verdicts = dict(zip(family, judge([compared[pair] for pair in family], **how), strict=True))
-        table = {name: [{"a": a, "b": b, **as_json(compared[a, b], verdicts[a, b])} for a, b in rows] for name, rows in lists.items()}
+        own = chain_pairs(tags)
+        family = options["family"] or len(own)
+        if family < len(own):
+            raise BadInput(f"--family {family}: the chain alone has {len(own)} comparisons")
+        verdicts = dict(zip(own, judge([compared[pair] for pair in own], **how, family=family), strict=True))
+        named = Named(entries, tags)
+        table = {name: [{**named.pair(a, b), **as_json(compared[a, b], verdicts[a, b])} for a, b in rows] for name, rows in lists.items()}
         later_wins = {}
-        for (a, b), judged in zip(pairs, judge([compared[pair] for pair in pairs], **how), strict=True):
-            later_wins[b, a] = judged.verdict.do_no_harm
-            later_wins[a, b] = judged.mirrored.do_no_harm
+        all_pairs = max(family, len(pairs))
+        for (a, b), judged in zip(pairs, judge([compared[pair] for pair in pairs], **how, family=all_pairs), strict=True):
+            later_wins[b, a] = judged.verdict.do_no_harm is True
+            later_wins[a, b] = judged.mirrored.do_no_harm is True
         order = order_by_displacement(in_order, lambda a, b: later_wins[a, b])
-        return {**table, "family": len(family), "order": order.tags, "cycles": order.cycles, "against": [list(p) for p in order.against]}
+        return {
+            **table,
+            "labels": named.labels,
+            "family": family,
+            "correction": options["correction"],
+            "order": order.tags,
+            "cycles": order.cycles,
+            "against": [list(pair) for pair in order.against],
+            "equal_boards": self.equal_boards(entries, found, **options) if own else None,
+        }
+
+    def equal_boards(self, entries: list[Entry], found: FirstRanks, **options: Any) -> dict[str, Any]:
+        """By correction: how often boards of equal runs have a record that is said to be better than the first."""
+        place = {tag: i for i, tag in enumerate(found.tags)}
+        entries = by_date(entries)
+        ranks = found.ranks[[place[one.tag] for one in entries]]
+        how = {"alpha": options["alpha"], "decide": options["decide"], "rng": np.random.default_rng(options["seed"])}
+        with Progress("boards of equal runs", BOARDS) as progress:
+            return {name: asdict(rates) for name, rates in equal_boards(ranks, entries, **how, step=progress.step).items()}
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         score = {run["tag"]: run["score"] for run in result["runs"]}
         parts = [
             text_table(
-                ["record", "date", "score"], [[run["tag"], run["date"] or "-", run["score"]] for run in result["runs"] if run["sota"]]
+                ["", "record", "date", "group", "score"],
+                [
+                    [f"R{i}", run["tag"], run["date"] or "-", shortened(run["group"]), run["score"]]
+                    for i, run in enumerate((run for run in result["runs"] if run["sota"]), 1)
+                ],
             )
         ]
         rows = {(row["a"], row["b"]): row for name in ("vs_first", "vs_previous", "vs_last") for row in result.get(name, [])}
         if rows:
             parts.extend(paper_tables(list(rows.values())))
+            parts.append(equal_boards_words(result))
         if "order" in result:
             parts.append("order by displacement: " + ", ".join(f"{tag} ({score[tag]:.4f})" for tag in result["order"]))
             parts.extend("no order among " + ", ".join(cycle) for cycle in result["cycles"])
         return "\n\n".join(parts)
+
+
+class Named:
+    """Runs of the chain as the papers name them (R1, R2, ...), with their groups."""
+
+    def __init__(self, entries: list[Entry], tags: Sequence[str]) -> None:
+        self.labels = {tag: f"R{i}" for i, tag in enumerate(tags, 1)}
+        self.groups = {one.tag: one.group for one in entries}
+
+    def pair(self, a: str, b: str) -> dict[str, str]:
+        sides = (("a", a), ("b", b))
+        labels = {f"{side}_label": self.labels[tag] for side, tag in sides}
+        return {"a": a, "b": b, **labels, **{f"{side}_group": self.groups[tag] for side, tag in sides}}
+
+
+def shortened(group: str) -> str:
+    """Names of groups may be lists of authors; JSON has them whole."""
+    return group if 0 < len(group) <= 30 else f"{group[:29].rstrip()}…" if group else "-"
 
 
 def entry(row: BoardRow, tag: str, score: float) -> Entry:
@@ -161,15 +211,14 @@ def paper_tables(rows: list[dict[str, Any]]) -> list[str]:
     def percent(share: float) -> str:
         return f"{100 * share:.0f} %"
 
-    def p(value: float) -> str:
-        return "-" if value != value else f"{value:.3g}"
+    def words(verdict: dict[str, Any]) -> list[str]:
+        return [said(verdict[key]) for key in ("better", "significantly_better", "do_no_harm")]
 
-    def said(verdict: dict[str, Any]) -> list[str]:
-        return ["yes" if verdict[key] else "no" for key in ("better", "significantly_better", "do_no_harm")]
-
+    is_corrected = rows[0]["correction"] != "none"
     tests, outcomes, verdicts = [], [], []
     for row in rows:
-        pair, mrr, esl, rr, shares, verdict = [row["a"], row["b"]], row["mrr"], row["esl"], row["rr"], row["outcomes"], row["verdict"]
+        pair = [f"{row['a_label']} {row['a']}", f"{row['b_label']} {row['b']}"]
+        mrr, esl, rr, shares, verdict = row["mrr"], row["esl"], row["rr"], row["outcomes"], row["verdict"]
         tests.append([*pair, mrr["difference"], p(mrr["wrs"]), p(mrr["wsr"]), p(mrr["t"])])
         outcomes.append(
             [
@@ -182,16 +231,30 @@ def paper_tables(rows: list[dict[str, Any]]) -> list[str]:
             ]
             + [rr["a"], rr["b"], p(rr["wsr"]), p(rr["t"])]
         )
-        verdicts.append([*pair, p(row["binomial"]), *said(verdict), *said(verdict["by_rr"]), len(verdict["disagreements"])])
+        tested = [p(row["binomial"]), *([p(row["corrected"][key]) for key in ("binomial", "esl_wsr", "esl_t")] if is_corrected else [])]
+        verdicts.append([*pair, *tested, *words(verdict), *words(verdict["by_rr"]), len(verdict["disagreements"])])
+    after = ["binomial, corrected", "ESL WSR, corrected", "ESL t, corrected"] if is_corrected else []
     return [
-        "mean RR\n" + text_table(["A", "B", "difference", "WRS p", "WSR p", "t p"], tests),
+        "mean RR\n" + text_table(["A", "B", "difference", "WRS p", "WSR p", "t p"], tests) + f"\nWRS: {UNPAIRED}",
         "outcomes\n"
         + text_table(
             ["A", "B", "neither", "A only", "B only", "both", "ESL A", "ESL B", "WSR p", "t p", "RR A", "RR B", "WSR p", "t p"], outcomes
         ),
         "is B better than A?\n"
         + text_table(
-            ["A", "B", "binomial p", "better", "significantly", "no harm", "by RR: better", "significantly", "no harm", "disagreements"],
+            [
+                "A",
+                "B",
+                "binomial p",
+                *after,
+                "better",
+                "significantly",
+                "no harm",
+                "by RR: better",
+                "significantly",
+                "no harm",
+                "disagreements",
+            ],
             verdicts,
         ),
     ]

@@ -2,36 +2,44 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from typing import Any
 
 import numpy as np
-from django.core.management.base import CommandParser
 
-from analysis.campaign_sources import OfCampaign, add_campaign_options
-from analysis.commandline import DEFAULT_MEASURES, PiecewiseCommand, Plan, add_measure_options, all_runs, one_qrels
+from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
+from analysis.commandline.measures import (
+    DEFAULT_MEASURES,
+    PiecewiseCommand,
+    Plan,
+    add_measure_options,
+    all_runs,
+    divisible_measures,
+    one_qrels,
+)
+from analysis.commandline.run_groups import groups_of_runs
 from analysis.core.batch import Collection, pack
 from analysis.core.reusability import Request, as_json, chunks, combine, run_chunk
-from pooling.commandline import BadInput, positive, text_table
-from pooling.formats.leaderboards import read_leaderboard
+from pooling.commandline import positive, text_table
 
 
 class Command(OfCampaign, PiecewiseCommand):
     help = "Leave one run or group out of the pool, and make the pool shallower: how much do scores and ranks change?"
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")
         parser.add_argument("runs", nargs="+", metavar="RUN")
         add_campaign_options(parser)
         parser.add_argument("--depth", type=positive, default=10, metavar="K", help="of the pool (default 10)")
         parser.add_argument("--groups", metavar="FILE", help="tag and group of each run: whole groups are left out")
-        add_measure_options(parser, measures=DEFAULT_MEASURES)
+        add_measure_options(parser, measures=DEFAULT_MEASURES, reading=divisible_measures)
 
     def plan(self, *, qrels: str, runs: list[str], depth: int, groups: str | None, **options: Any) -> Plan:
         collection = pack(one_qrels(self, qrels), all_runs(self, runs, options))
         request = Request(
             measures=tuple(options["measures"]),
             depth=depth,
-            groups=None if groups is None else self.groups_of(groups, collection.tags),
+            groups=None if groups is None else groups_of_runs(self, groups, collection.tags),
             level=options["level"],
             topics=options["topics"],
         )
@@ -44,21 +52,6 @@ class Command(OfCampaign, PiecewiseCommand):
             return {**found, "pool_depth": depth, "qrels_pairs": len(collection.grades), "topics": len(collection.topics)}
 
         return Plan("reusability", _means, (collection, request), pieces, finish)
-
-    def groups_of(self, path: str, tags: list[str]) -> tuple[str, ...]:
-        """The group of each run; a run that the file lacks is a group of its own."""
-        group: dict[str, str] = {}
-        for row in read_leaderboard(path, columns=("tag", "group"), required=("tag", "group")):
-            if group.setdefault(row.tag, row.group) != row.group:
-                raise BadInput(f"{path}: the run {row.tag} is in two groups, {group[row.tag]} and {row.group}")
-        if absent := [tag for tag in tags if tag not in group]:
-            clash = [tag for tag in absent if tag in group.values()]
-            if clash:
-                raise BadInput(f"{path}: no line for the run {clash[0]}, and a group has its name")
-            self.warn(f"{path}: no line for {', '.join(absent)}; each is a group of its own")
-        if unknown := sorted(set(group) - set(tags)):
-            self.warn(f"{path}: {len(unknown)} runs were not given: {', '.join(unknown[:5])}{' ...' if len(unknown) > 5 else ''}")
-        return tuple(group.get(tag, tag) for tag in tags)
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         names = [str(measure) for measure in options["measures"]]

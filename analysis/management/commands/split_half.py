@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from dataclasses import asdict
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from analysis.campaign_sources import OfCampaign, add_campaign_options
-from analysis.commandline import PiecewiseCommand, Plan, add_measure_options, evaluate_files, one_qrels
+from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
+from analysis.commandline.measures import PiecewiseCommand, Plan, add_measure_options, evaluate_files, one_qrels
 from analysis.core.score_table import score_table
 from analysis.core.significance import Floats
 from analysis.core.split_half import ALPHA, RATES, SPLITS, Chunk, Tally, chunks, combine, run_chunk, tabulate
@@ -20,7 +19,7 @@ NAMES = {"sign": "sign", "wrs": "rank-sum", "wsr": "signed-rank", "t": "t"}
 class Command(OfCampaign, PiecewiseCommand):
     help = "Split the topics at random into halves and count how often tests on the halves agree about pairs of runs."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")
         parser.add_argument("runs", nargs="+", metavar="RUN")
         add_campaign_options(parser)

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import math
 import re
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from django.core.management.base import CommandParser
 from numpy.typing import NDArray
 
-from analysis.campaign_sources import OfCampaign, add_campaign_options
-from analysis.commandline import PiecewiseCommand, Plan, add_measure_options, all_runs, one_qrels
+from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
+from analysis.commandline.measures import PiecewiseCommand, Plan, add_measure_options, all_runs, divisible_measures, one_qrels
 from analysis.core.batch import Collection, pack
-from analysis.core.stability import MEASURES, Chunk, Protocol, as_json, chunks, combine, population, run_chunk
+from analysis.core.digits import error_of_share, text_of
+from analysis.core.stability import MEASURES, Chunk, Protocol, Stability, as_json, chunks, combine, population, run_chunk
 from analysis.core.subcollections import ELEMENTS
 from pooling.commandline import BadInput, fraction, positive, text_table
+from pooling.core.counts import counted
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import lines
 
@@ -27,7 +29,7 @@ FILTERED = "runs are filtered to the documents drawn, not run again on them"
 class Command(OfCampaign, PiecewiseCommand):
     help = "Rank systems on pairs of sub-collections that share more and more of one element, and say how often the rankings agree."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")
         parser.add_argument("runs", nargs="+", metavar="RUN")
         add_campaign_options(parser)
@@ -40,9 +42,11 @@ class Command(OfCampaign, PiecewiseCommand):
         )
         parser.add_argument("--pairs", type=positive, default=50, metavar="N", help="of sub-collections at each level (default 50)")
         parser.add_argument("--threshold", type=fraction, default=0.9, metavar="T", help="of Kendall's tau-b (default 0.9)")
+        parser.add_argument("--also", type=thresholds, default=(), metavar="T,T", help="further thresholds of tau-b, as in 0.8,0.95")
+        parser.add_argument("--deltas", action="store_true", help="in the JSON the tau-b of every pair of sub-collections, too")
         parser.add_argument("--docids", metavar="FILE", help="the collection's document ids, one a line (default: those of runs and qrels)")
         parser.add_argument("--per-topic-quota", action="store_true", help="draw half of each topic's assessments, not half of all")
-        add_measure_options(parser, measures=MEASURES)
+        add_measure_options(parser, measures=MEASURES, reading=divisible_measures)
 
     def plan(self, *, qrels: str, runs: list[str], docids: str | None, **options: Any) -> Plan:
         protocol = protocol_of(options)
@@ -65,6 +69,11 @@ class Command(OfCampaign, PiecewiseCommand):
         def finish(taus: list[NDArray[np.float64]]) -> dict[str, Any]:
             result = {**as_json(combine(drawn, protocol, work, taus)), "pairs": protocol.pairs, "threshold": protocol.threshold}
             result["topics"] = len(collection.topics)
+            names = [str(measure) for measure in protocol.measures]
+            if options["also"]:
+                result["at"] = {f"{t:g}": at_threshold(combine(drawn, replace(protocol, threshold=t), work, taus)) for t in options["also"]}
+            if options["deltas"]:
+                result["deltas"] = {name: [np.asarray(level, np.float64)[k].tolist() for level in taus] for k, name in enumerate(names)}
             if protocol.element == "documents":
                 result |= {"unlisted": unlisted, "note": FILTERED}
             return result
@@ -83,7 +92,7 @@ class Command(OfCampaign, PiecewiseCommand):
             raise FormatError.single(path, None, "no document ids", "one document id a line")
         ids = np.unique(np.array([document.encode() for document in given]))
         if len(ids) < len(given):
-            self.warn(f"{path}: {len(given) - len(ids)} lines repeat a document id; each counts once")
+            self.warn(f"{path}: {counted(len(given) - len(ids), 'line', 'repeats', 'repeat')} a document id; each id counts once")
         return ids
 
     def unlisted(self, collection: Collection, documents: NDArray[np.bytes_]) -> int:
@@ -91,14 +100,19 @@ class Command(OfCampaign, PiecewiseCommand):
         if n == len(collection.documents):
             raise BadInput("no document of runs and qrels is in the list of document ids")
         if n:
-            self.warn(f"{n} documents of runs and qrels are not in the list of document ids and are in no sub-collection")
+            self.warn(f"{counted(n, 'document')} of runs and qrels {'is' if n == 1 else 'are'} not in the list of document ids and so in no sub-collection")
         return n
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         names = list(result["probability"])
         header = ["overlap", "shared", *(f"P {name}" for name in names), *(f"tau {name}" for name in names)]
         rows: list[list[Any]] = [
-            [f"{100 * level:.4g} %", result["shared"][i], *(result[key][name][i] for key in ("probability", "mean_tau") for name in names)]
+            [
+                f"{100 * level:.4g} %",
+                result["shared"][i],
+                *(shown_share(result["probability"][name][i], result["pairs"]) for name in names),
+                *(result["mean_tau"][name][i] for name in names),
+            ]
             for i, level in enumerate(result["levels"])
         ]
         summary = [
@@ -115,9 +129,20 @@ class Command(OfCampaign, PiecewiseCommand):
             f"{result['element']}: {result['size']} of {result['population']} in each sub-collection, {result['pairs']} pairs a level; "
             f"P = share of pairs with Kendall's tau-b >= {result['threshold']:g}, tau = its mean",
             text_table(header, rows),
+            f"A share of {result['pairs']} pairs is known to {error_of_share(0.5, result['pairs']):.2g} (standard error of a half).",
             text_table(["measure", "slope", "intercept", "least overlap with P = 1", "undefined taus"], summary),
         ]
         return "\n\n".join(parts + ([result["note"]] if "note" in result else []))
+
+
+def at_threshold(found: Stability) -> dict[str, Any]:
+    """What depends on the threshold."""
+    return {key: value for key, value in as_json(found).items() if key in ("probability", "fit", "minimum_overlap")}
+
+
+def thresholds(text: str) -> tuple[float, ...]:
+    """For argparse: numbers from 0 to 1 with commas between."""
+    return tuple(fraction(word) for word in text.split(","))
 
 
 def _taus(shared: tuple[Collection, Protocol, NDArray[np.bytes_] | None], chunk: Chunk) -> NDArray[np.float64]:
@@ -125,9 +150,12 @@ def _taus(shared: tuple[Collection, Protocol, NDArray[np.bytes_] | None], chunk:
     return run_chunk(collection, protocol, chunk, documents)
 
 
+def shown_share(share: float | None, n: int) -> str:
+    """A share of n pairs with the digits that so many draws give it."""
+    return "-" if share is None else text_of(share, error_of_share(share, n))
+
+
 def protocol_of(options: dict[str, Any]) -> Protocol:
-    if options["seed"] < 0:
-        raise BadInput(f"--seed {options['seed']}: a seed is a whole number from 0")
     try:
         return Protocol(
             element=options["element"],

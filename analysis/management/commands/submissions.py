@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
+from argparse import ArgumentParser
 from dataclasses import replace
 from typing import Any
-
-from django.core.management.base import CommandParser
 
 from analysis.core.submissions import LIMIT, Submission, records
 from pooling.commandline import BadInput, FileCommand, distinct_tags, positive, text_table
@@ -21,7 +20,7 @@ class Command(FileCommand):
     help = "Submissions by group: number, number a month, breaches of the limit, best public rank and that run's private ranks."
     takes_seed = False
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", metavar="FILE", help="tag, date, group, public score, private score or ranks, one run a line")
         parser.add_argument(
             "--limit", type=positive, default=LIMIT, metavar="N", help=f"submissions a month that a group may make (default {LIMIT})"

@@ -14,7 +14,10 @@ from django.utils import timezone
 
 from annotation.core.simulation import KINDS, mixture
 from annotation.models import Campaign
-from annotation.services import simulation
+from annotation.selectors.pairs import kept_pairs
+from annotation.services import simulated_clients, simulated_time, simulation
+from pooling.commandline import seed_number
+from pooling.core.counts import counted
 from pooling.formats.errors import FormatError
 from pooling.formats.qrels import read_qrels
 
@@ -43,7 +46,7 @@ class Command(BaseCommand):
         parser.add_argument("--threads", type=int, default=8, metavar="N", help="over HTTP: requests at once")
         parser.add_argument("--patience", type=float, default=5.0, metavar="S", help="over HTTP: end when nothing came back for so long")
         parser.add_argument("--judgements", type=int, metavar="N", help="stop after so many; default: when nothing is left")
-        parser.add_argument("--seed", type=int, default=0, metavar="N")
+        parser.add_argument("--seed", type=seed_number, default=0, metavar="N")
         parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
     def handle(self, *args: object, **options: Any) -> None:
@@ -70,9 +73,9 @@ class Command(BaseCommand):
         }
         if options["direct"]:
             start = timezone.now() - timedelta(days=options["days"])
-            report = simulation.run_directly(campaign, annotators, truth, start=start, **common)
+            report = simulated_time.run_directly(campaign, annotators, truth, start=start, **common)
         else:
-            report = simulation.run_over_http(
+            report = simulated_clients.run_over_http(
                 campaign, annotators, truth, url=options["url"], threads=options["threads"], patience=options["patience"], **common
             )
         self._print(campaign, report, as_json=options["json"])
@@ -83,12 +86,12 @@ class Command(BaseCommand):
         def tell(n: int) -> None:
             if n - last[0] >= 500 and not options["json"]:
                 last[0] = n
-                self.stderr.write(f"{n} judgements (simulated)")
+                self.stderr.write(f"{counted(n, 'judgement')} (simulated)")
 
         return tell
 
     def _print(self, campaign: Campaign, report: simulation.Report, *, as_json: bool) -> None:
-        pairs = campaign.pairs.filter(kind="normal")
+        pairs = kept_pairs(campaign).filter(kind="normal")
         left = sum(pairs.filter(open_slots__gt=0).values_list("open_slots", flat=True))
         result: dict[str, Any] = {
             "campaign": campaign.slug,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
 import socket
@@ -12,7 +13,7 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
@@ -39,18 +40,22 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         host, port = options["host"], options["port"]
         self.check_folder()
+        alone = self.hold_folder()
         self.check_port(host, port)
         self.prepare_database()
         self.collect_static()
         address = f"http://{host}:{port}/"
         if not get_user_model().objects.exists() and not options["no_demo"] and not environment.flag("NO_DEMO"):
             self.make_demo()
+        paths = {"PYTHONPATH": os.pathsep.join(filter(None, [str(settings.BASE_DIR), os.environ.get("PYTHONPATH", "")]))}
+        quiet = {"PYTHONWARNINGS": "ignore:You're running the worker with superuser"}
         children = [
-            Child("web server", gunicorn_command(host, port)),
-            Child("worker", worker_command(), {"PYTHONWARNINGS": "ignore:You're running the worker with superuser"}, talks=False),
+            Child("web server", gunicorn_command(host, port), paths),
+            Child("worker", worker_command(), {**paths, **quiet}, talks=False),
         ]
         threading.Thread(target=self.announce, args=(address,), daemon=True).start()
         status = Supervisor(children).run()
+        alone.close()
         self.stdout.write("Assay has ended.")
         raise SystemExit(status)
 
@@ -65,6 +70,23 @@ class Command(BaseCommand):
             raise CommandError(
                 f"the data folder {folder} cannot be written ({error.strerror}); set ASSAY_DATA_DIR to a folder of your own"
             ) from None
+
+    def hold_folder(self) -> TextIO:
+        """The data folder is this process's own for as long as the file is open: two on one folder would do all work twice."""
+        path = Path(settings.DATA_DIR) / "up.lock"
+        mark = path.open("a+", encoding="ascii")
+        try:
+            fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            mark.seek(0)
+            raise CommandError(
+                f"Assay runs on the folder {settings.DATA_DIR} already ({mark.read().strip() or 'another process'}); "
+                "end it, or set ASSAY_DATA_DIR to another folder"
+            ) from None
+        mark.truncate(0)
+        mark.write(f"process {os.getpid()} on {socket.gethostname()}\n")
+        mark.flush()
+        return mark
 
     def make_demo(self) -> None:
         """All of the demo or nothing: after Ctrl-C in the middle the next start begins it anew."""
@@ -110,7 +132,7 @@ class Command(BaseCommand):
         """Print address and sign-ins once the web server answers."""
         for _ in range(300):
             try:
-                urllib.request.urlopen(address + "sign-in", timeout=2).close()
+                urllib.request.urlopen(address + "healthz", timeout=2).close()
                 break
             except (urllib.error.URLError, OSError):
                 time.sleep(0.1)
@@ -136,7 +158,7 @@ def gunicorn_command(host: str, port: int) -> list[str]:
     bind = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     return [
         *[sys.executable, "-m", "gunicorn", "config.wsgi:application", "--bind", bind],
-        *["--worker-class", "gthread", "--workers", str(environment.number("WEB_WORKERS", 2, least=1))],
+        *["--worker-class", "config.web.Worker", "--workers", str(environment.number("WEB_WORKERS", 2, least=1))],
         *["--threads", str(environment.number("WEB_THREADS", 8, least=1)), "--keep-alive", "30", "--timeout", "120"],
         *["--graceful-timeout", "10", "--log-level", "warning", "--no-control-socket"],
     ]

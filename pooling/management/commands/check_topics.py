@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from pooling.commandline import FileCommand, text_table, whole_file
-from pooling.core.hygiene import Match, check_topics
+from pooling.core.counts import counted
+from pooling.core.hygiene import Match, check_topics, need_of
 from pooling.formats.exports import write_removed, write_topics
 from pooling.formats.topics import read_topics
 
@@ -15,7 +15,7 @@ from pooling.formats.topics import read_topics
 class Command(FileCommand):
     help = "Propose topics for removal: duplicates, topics without text, and with --match suspect those that a person should look at."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("topics", metavar="TOPICS", help="topics in any form that is known; - reads standard input")
         parser.add_argument(
             "--match", choices=[str(m) for m in Match], default=str(Match.EXACT), help="how alike duplicates are (default exact)"
@@ -25,7 +25,8 @@ class Command(FileCommand):
 
     def compute(self, *, topics: str, match: str, keep: str | None, removed: str | None, **options: Any) -> dict[str, Any]:
         found = read_topics(topics)
-        proposals = check_topics([(topic.topic, topic.text) for topic in found], match=match)
+        needs = {topic.topic: need_of(topic.description, topic.narrative) for topic in found}
+        proposals = check_topics([(topic.topic, topic.text) for topic in found], match=match, needs=needs)
         out = {proposal.topic for proposal in proposals}
         kept = [topic for topic in found if topic.topic not in out]
         if keep:
@@ -37,6 +38,6 @@ class Command(FileCommand):
         return {"kept": len(kept), "removed": [proposal._asdict() for proposal in proposals], "match": match}
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
-        counts = f"{result['kept']} topics to keep, {len(result['removed'])} to remove ({result['match']})"
+        counts = f"{counted(result['kept'], 'topic')} to keep, {len(result['removed'])} to remove ({result['match']})"
         rows = [[r["topic"], r["reason"], r["same_as"], r["text"]] for r in result["removed"]]
         return counts if not rows else f"{counts}\n\n{text_table(['topic', 'reason', 'same as', 'text'], rows)}"

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from pooling.jobs import Refused
-from pooling.management.in_line import Failed, user_named
+from pooling.management.import_commands import Failed, user_named
 from pooling.services.collections import create_collection
 
 

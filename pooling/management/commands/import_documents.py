@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from pooling.formats.packaged import Unavailable, write_documents
-from pooling.management.in_line import Failed, add_file_arguments, bring, collection_named, lines
+from pooling.management.import_commands import Failed, add_file_arguments, collection_named, import_files, report_lines
 
 
 class Command(BaseCommand):
@@ -21,7 +21,7 @@ class Command(BaseCommand):
             "--ir-datasets", metavar="ID", help="take the documents of this data set of the package ir_datasets, where that is installed"
         )
 
-    def handle(self, *, files: list[str], collection: str, user: str | None, inspect: bool, ir_datasets: str | None, **_: Any) -> None:
+    def handle(self, *, files: list[str], collection: str, user: str | None, inspect: bool, as_named: bool, ir_datasets: str | None, **_: Any) -> None:
         collection_named(collection)
         if not files and not ir_datasets:
             raise Failed("name a FILE of documents, or a data set with --ir-datasets ID")
@@ -33,5 +33,7 @@ class Command(BaseCommand):
                 except Unavailable as error:
                     raise Failed(str(error)) from error
                 files = [*files, str(path)]
-            for job in bring("documents", files=files, collection=collection, user=user, inspect=inspect, options={}, stderr=self.stderr):
-                self.stdout.write("\n".join(lines(job)))
+            for job in import_files(
+                "documents", files=files, collection=collection, user=user, inspect=inspect, as_named=as_named, options={}, stderr=self.stderr
+            ):
+                self.stdout.write("\n".join(report_lines(job)))

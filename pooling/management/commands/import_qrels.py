@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from pooling.management.in_line import add_file_arguments, bring, lines
+from pooling.management.import_commands import add_file_arguments, import_files, report_lines
 
 
 class Command(BaseCommand):
@@ -18,7 +18,7 @@ class Command(BaseCommand):
         parser.add_argument("--kind", choices=["judged", "clicks"], help="made from judgements (default) or from clicks")
         parser.add_argument("--lenient", action="store_true", help="ignore extra columns")
 
-    def handle(self, *, files: list[str], collection: str, user: str | None, inspect: bool, **options: Any) -> None:
+    def handle(self, *, files: list[str], collection: str, user: str | None, inspect: bool, as_named: bool, **options: Any) -> None:
         chosen = {name: options[name] for name in ("name", "kind", "lenient")}
-        for job in bring("qrels", files=files, collection=collection, user=user, inspect=inspect, options=chosen, stderr=self.stderr):
-            self.stdout.write("\n".join(lines(job)))
+        for job in import_files("qrels", files=files, collection=collection, user=user, inspect=inspect, as_named=as_named, options=chosen, stderr=self.stderr):
+            self.stdout.write("\n".join(report_lines(job)))

@@ -12,14 +12,14 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from pooling.formats.sets import role_of
 from pooling.jobs import Refused
-from pooling.management.in_line import Failed, collection_named, do, lines, user_named
+from pooling.management.import_commands import Failed, collection_named, imported_job, report_lines, run_here, user_named
 from pooling.models import Collection, Job
 from pooling.services import uploads
 from pooling.services.collections import create_collection, delete_collection
 
 
 class Command(BaseCommand):
-    help = "Import a whole set: a BEIR folder, FiRA's files (a folder, zip or tar), a Quepid book or an umbrela file."
+    help = "Import a whole set: a BEIR folder, FiRA's files (a folder, zip or tar), a Quepid book, an umbrela file or a list of pairs."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("set", metavar="FOLDER|FILE")
@@ -67,13 +67,12 @@ class Command(BaseCommand):
             raise Failed(f"{set}: {error.strerror or error}") from None
         except Refused as error:
             raise Failed(f"{set}: {error}") from None
-        done = do(job, self.stderr)
-        self.stdout.write("\n".join(lines(done)))
+        done = imported_job(run_here(job, self.stderr), kept, inspect=inspect)
+        self.stdout.write("\n".join(report_lines(done)))
         if inspect:
-            uploads.discard(kept)
             return
         for fetch in target.jobs.filter(kind="fetch documents", state=Job.State.QUEUED):
-            self.stdout.write("\n".join(lines(do(fetch, self.stderr))))
+            self.stdout.write("\n".join(report_lines(run_here(fetch, self.stderr))))
 
 
 def _pack(folder: Path, out: Any) -> None:

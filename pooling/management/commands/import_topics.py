@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from pooling.management.in_line import add_file_arguments, bring, lines
+from pooling.management.import_commands import add_file_arguments, import_files, report_lines
 
 
 class Command(BaseCommand):
@@ -15,6 +15,6 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         add_file_arguments(parser, "TREC topics, TSV, JSONL or BEIR queries; plain or packed")
 
-    def handle(self, *, files: list[str], collection: str, user: str | None, inspect: bool, **_: Any) -> None:
-        for job in bring("topics", files=files, collection=collection, user=user, inspect=inspect, options={}, stderr=self.stderr):
-            self.stdout.write("\n".join(lines(job)))
+    def handle(self, *, files: list[str], collection: str, user: str | None, inspect: bool, as_named: bool, **_: Any) -> None:
+        for job in import_files("topics", files=files, collection=collection, user=user, inspect=inspect, as_named=as_named, options={}, stderr=self.stderr):
+            self.stdout.write("\n".join(report_lines(job)))

@@ -1,16 +1,23 @@
-// The judging API. Every failure is one of four kinds, because each asks for something else:
+// The judging API. Every failure is one of three kinds, because each asks for something else:
 // Unreachable (try again), SignedOut (sign in, then try again), Refused (trying again cannot help).
 
-export class Unreachable extends Error {}
-export class SignedOut extends Error {}
-export class Refused extends Error {
-  constructor(status, code, message, body) {
+export class Unreachable extends Error {
+  /** `waitMs`: when the server wants to be asked again; `said`: what it says of it; `request`: the request's number in its log. */
+  constructor(message, { waitMs = 0, said = "", request = "" } = {}) {
     super(message);
-    this.status = status;
-    this.code = code;
-    this.body = body;
+    Object.assign(this, { waitMs, said, request });
   }
 }
+export class SignedOut extends Error {}
+export class Refused extends Error {
+  /** `said`: what the server says; the message ends with the request's number in its log, for whoever is asked about it. */
+  constructor(status, code, said, body, request) {
+    super(said + numbered(request));
+    Object.assign(this, { status, code, said, body });
+  }
+}
+
+export const numbered = (request) => (request ? ` (request ${request})` : "");
 
 const AGAIN = new Set([408, 425, 429]);
 
@@ -61,14 +68,18 @@ export class Api {
       return answer;
     }
     const { code = "", message = "" } = answer?.error ?? {};
+    const request = answer?.request ?? response.headers.get("X-Request-ID");
     if (response.status === 401 || response.redirected || code === "signed_out") throw new SignedOut("signed out");
     if (response.status === 403 && (answer === null || /csrf/i.test(message))) {
       if (again) throw new SignedOut("stale token");
       await fetch(location.pathname, { method: "HEAD" }).catch(() => null); // brings a fresh cookie
       return this.call(method, path, body, { again: true });
     }
-    if (response.status >= 500 || AGAIN.has(response.status)) throw new Unreachable(`server answered ${response.status}`);
-    throw new Refused(response.status, code, message || answer?.detail || `The server refused this (${response.status}).`, answer);
+    if (response.status >= 500 || AGAIN.has(response.status)) {
+      const waitMs = 1000 * Number(response.headers.get("Retry-After")) || 0;
+      throw new Unreachable(`server answered ${response.status}`, { waitMs, said: waitMs ? message : "", request });
+    }
+    throw new Refused(response.status, code, message || answer?.detail || `The server refused this (${response.status}).`, answer, request);
   }
 
   #readClock(serverTime, sentAt) {

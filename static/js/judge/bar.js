@@ -30,6 +30,7 @@ export class Bar {
     this.scale = [];
     this.askingReason = false;
     this.toastTimer = 0;
+    this.canUndo = () => false;
   }
 
   setScale(scale) {
@@ -39,6 +40,7 @@ export class Bar {
     this.#drawGrades();
   }
 
+  placeOf(reason) { return REASONS.findIndex(([value]) => value === reason); }
   gradeAt(place) { return this.scale[place]; }
   named(value) { return this.scale.find((grade) => grade.value === value); }
 
@@ -51,16 +53,6 @@ export class Bar {
         make("span.swatch", { "aria-hidden": "true" }), make("kbd", {}, String(place + 1)), shape(grade.shape, place), make("span.name", {}, grade.name));
     }));
     this.#apply();
-  }
-
-  /** Five reasons take the place of the grades, of the same size. */
-  askReason() {
-    this.askingReason = true;
-    this.bar.classList.add("asks");
-    this.grades.replaceChildren(...REASONS.map(([reason, name], place) =>
-      make("button.grade-button.reason", { type: "button", dataset: { reason } }, make("kbd", {}, String(place + 1)), make("span.name", {}, name))),
-      make("button.grade-button.reason.back", { type: "button", dataset: { reason: "" } }, make("kbd", {}, "Esc"), make("span.name", {}, "Back")));
-    this.say("Why can this not be judged?");
   }
 
   leaveReason() {
@@ -87,8 +79,10 @@ export class Bar {
       button.setAttribute("aria-pressed", String(chosen));
       button.disabled = !this.on;
     }
-    for (const button of this.bar.querySelectorAll(".bar-more [data-action]")) button.disabled = button.dataset.action === "undo" ? !this.undo : !this.on;
+    for (const button of this.bar.querySelectorAll(".bar-more [data-action]")) button.disabled = button.dataset.action === "undo" ? !this.undo || !this.canUndo() : !this.on;
   }
+
+  refresh() { this.#apply(); }
 
   say(text) {
     this.messageBox.textContent = text;

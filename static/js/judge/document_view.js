@@ -1,7 +1,7 @@
 // A pair's document on the page. Built ahead, off the page, so that showing it is one replacement. All text is set as text:
 // nothing of a document is ever parsed, fetched or executed.
 
-import { occurrences, terms } from "./highlight.js";
+import { here } from "./lazy.js";
 import { StoredText, paragraphs, pieces } from "./text.js";
 
 const FIRST_UNITS = 40000; // of a very long text, painted at once; the rest follows when the browser has time
@@ -18,7 +18,7 @@ export class DocumentView {
     this.pair = pair;
     this.stored = new StoredText(pair.document.text ?? "");
     this.pieces = pieces(this.stored.text, {
-      shownWords: pair.document.shown_words,
+      shownEnd: pair.document.shown_words ? this.stored.toUnit(pair.document.shown_end) : null,
       rotateAt: this.stored.toUnit(pair.document.rotation ?? 0),
     });
     this.blocks = []; // {node, start, end, piece} in the order of display
@@ -80,7 +80,7 @@ export class DocumentView {
 
   #cut(doc) {
     const box = element("div", "doc-cut");
-    const total = doc.n_words ?? this.stored.text.split(/\s+/).length;
+    const total = doc.n_words;
     box.append(element("p", "", `Shown: the first ${doc.shown_words.toLocaleString()} of ${total.toLocaleString()} words. Judge by these unless the guidelines say otherwise.`));
     const button = element("button", "button small", `Show the other ${(total - doc.shown_words).toLocaleString()} words`);
     button.type = "button";
@@ -89,6 +89,9 @@ export class DocumentView {
     this.cutBox = box;
     return box;
   }
+
+  /** Whether what the truncation left out has been shown. */
+  get showsAll() { return Boolean(this.rest && !this.cutBox); }
 
   /** Shows what the truncation left out. */
   showRest() {
@@ -126,9 +129,11 @@ export class DocumentView {
     return found;
   }
 
-  /** Where the words of the query stand: [start, end) in each block, as ranges. */
+  /** Where the words of the query stand: [start, end) in each block, as ranges. None until the part that finds them is here. */
   terms() {
+    if (!here.highlight) return [];
     if (!this.termRanges) {
+      const { occurrences, terms } = here.highlight;
       const wanted = terms(this.pair.topic.text ?? "");
       this.termRanges = this.blocks.flatMap((block) =>
         occurrences(block.node.data, wanted).map(([from, to]) => new StaticRange({ startContainer: block.node, startOffset: from, endContainer: block.node, endOffset: to })));

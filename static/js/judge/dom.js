@@ -42,9 +42,27 @@ export function uuid() {
   return [...bytes].map((byte, place) => ([4, 6, 8, 10].includes(place) ? "-" : "") + byte.toString(16).padStart(2, "0")).join("");
 }
 
+/** The part of the window, from top to bottom in pixels, in which the document is seen: between what stands fast above and below. */
+export function stage() {
+  const bottoms = [".jtop", ".query", ".finder"].map((name) => document.querySelector(name).getBoundingClientRect().bottom);
+  return { top: Math.max(0, ...bottoms), bottom: byId("bar").getBoundingClientRect().top };
+}
+
 /** What a screen reader is told. Said again when it repeats, because the region is emptied in between. */
 export function announce(text, { urgent = false } = {}) {
   const region = byId(urgent ? "say-now" : "say");
-  region.textContent = "";
+  for (const name of ["say", "say-now"]) byId(name).textContent = ""; // what was urgent is over when something else is said
   requestAnimationFrame(() => { region.textContent = text; });
+}
+
+/** Paints ranges of the document under a name that css/judge.css styles. */
+export function paint(name, ranges, priority = 0) {
+  if (!window.Highlight) return;
+  if (!ranges.length) {
+    CSS.highlights.delete(name);
+    return;
+  }
+  const highlight = new Highlight(...ranges);
+  highlight.priority = priority;
+  CSS.highlights.set(name, highlight);
 }

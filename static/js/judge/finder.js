@@ -1,7 +1,7 @@
 // Find in the document.
 
-import { byId } from "./dom.js";
-import { paint, phrases } from "./highlight.js";
+import { byId, paint, stage } from "./dom.js";
+import { phrases } from "./highlight.js";
 
 export class Finder {
   constructor({ view, onClose }) {
@@ -69,7 +69,7 @@ export class Finder {
     live.setStart(hit.node, hit.start);
     live.setEnd(hit.node, hit.end);
     const box = live.getBoundingClientRect();
-    const top = document.querySelector(".jtop").getBoundingClientRect().bottom, bottom = byId("bar").getBoundingClientRect().top;
+    const { top, bottom } = stage();
     if (box.top < top + 20 || box.bottom > bottom - 20) scrollBy(0, box.top - top - (bottom - top) / 3);
   }
 }

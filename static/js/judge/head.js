@@ -28,14 +28,18 @@ export class Head {
   showProgress(progress, pending) {
     this.progress = progress ?? this.progress;
     if (!this.progress) return;
-    const { judged, target, topic_position: position, topics, today, daily_limit: limit } = this.progress;
+    const { judged, target, today, daily_limit: limit } = this.progress;
     const done = judged + pending;
     byId("progress-text").textContent = target ? `${done.toLocaleString()}/${target.toLocaleString()}` : `${done.toLocaleString()} judged`;
     const bar = byId("progress-bar");
     bar.hidden = !target;
     if (target) Object.assign(bar, { max: target, value: Math.min(done, target) });
     bar.title = limit ? `${today + pending} of ${limit} today` : "";
-    byId("place").textContent = topics ? `topic ${Math.max(1, position)}/${topics}` : "";
+  }
+
+  /** How many documents of this query follow; null where nobody can tell. */
+  showLeft(n) {
+    byId("place").textContent = n > 0 ? `${n} more for this query` : "";
   }
 
   showDeadline(deadline, now) {
@@ -62,8 +66,7 @@ export class Head {
     byId("query-label").textContent = label;
     const text = byId("query-text");
     text.textContent = topic.text;
-    text.title = topic.text;
-    text.tabIndex = text.scrollHeight > text.clientHeight ? 0 : -1; // scrolled by keys
+    this.showWhole(false);
     const need = byId("need");
     const parts = [["Description", topic.description], ["Narrative", topic.narrative]].filter(([, part]) => part?.trim());
     need.replaceChildren(...parts.flatMap(([name, part]) => [make("h3", {}, name), make("p", { dir: "auto" }, part)]));
@@ -74,6 +77,21 @@ export class Head {
       void strip.offsetWidth; // starts the animation again
       strip.classList.add("is-new");
     }
+  }
+
+  /** A query longer than its lines shows a button. */
+  measureQuery() {
+    const text = byId("query-text"), button = byId("query-more");
+    if (button.getAttribute("aria-expanded") === "false") button.hidden = text.scrollHeight <= text.clientHeight + 1;
+  }
+
+  showWhole(whole) {
+    const text = byId("query-text"), button = byId("query-more");
+    text.closest(".query").classList.toggle("whole", whole);
+    button.setAttribute("aria-expanded", String(whole));
+    button.textContent = whole ? "Less" : "More";
+    text.tabIndex = whole && text.scrollHeight > text.clientHeight ? 0 : -1; // scrolled by keys
+    this.measureQuery();
   }
 
   showNeed(open) {

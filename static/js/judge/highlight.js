@@ -50,15 +50,3 @@ export function phrases(text, phrase) {
   const pattern = wanted.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&").replace(/\s+/g, "\\s+");
   return [...text.matchAll(new RegExp(pattern, "giu"))].slice(0, MANY).map((match) => [match.index, match.index + match[0].length]);
 }
-
-/** Paints ranges of the document under a name that css/judge.css styles. */
-export function paint(name, ranges, priority = 0) {
-  if (!window.Highlight) return;
-  if (!ranges.length) {
-    CSS.highlights.delete(name);
-    return;
-  }
-  const highlight = new Highlight(...ranges);
-  highlight.priority = priority;
-  CSS.highlights.set(name, highlight);
-}

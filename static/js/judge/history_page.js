@@ -9,7 +9,8 @@ const api = new Api({ root: box.dataset.api, csrf: box.dataset.csrf });
 try {
   const setup = await api.get("setup");
   const open = ["closed", "deadline_passed", "excluded"].includes(setup.state) ? null : (id) => { location.assign(`${box.dataset.judge}?open=${id}`); };
-  await new History({ api, box, open }).show(setup.scale);
+  const takeUp = open && ((pair) => { location.assign(`${box.dataset.judge}?later=${pair}`); });
+  await new History({ api, box, open, takeUp }).show(setup.scale);
 } catch (error) {
   box.replaceChildren(make("p.callout.warn", {}, `Your judgements could not be fetched (${error.message}).`));
 }

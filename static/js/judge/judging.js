@@ -2,33 +2,32 @@
 
 import { Refused, SignedOut, Unreachable } from "./api.js";
 import { Clock } from "./clock.js";
+import { Connection } from "./connection.js";
 import { gradeName } from "./bar.js";
-import { afterPaint, announce, byId, make, uuid } from "./dom.js";
+import { afterPaint, announce, byId, make, paint, uuid } from "./dom.js";
 import { DocumentView } from "./document_view.js";
-import { paint } from "./highlight.js";
 import { label } from "./keyboard.js";
 import { part } from "./lazy.js";
+import { gates, isOver, isPolled, stops } from "./state_table.js";
 
-const AT_ONCE = new Set(["paused", "closed", "deadline_passed", "excluded", "draft", "refused"]); // stop whatever is on the page
-const GATES = new Set(["guideline_changed", "consent_needed", "target_reached", "daily_limit"]); // stop before the next document
-const OVER = new Set(["closed", "deadline_passed", "excluded", "draft", "refused"]); // nothing can be changed any more
-const POLLED = new Set(["nothing_now", "paused", "draft", "daily_limit"]);
-const WORTH_SAYING = new Set(["extra", "too fast", "excluded"]);
 const FRESH_MS = 3000; // a document on the page for less may be taken away again
+const DOUBLE_MS = 300; // the same press again, sooner after a document was painted, was not meant for it
 const WARM = 3; // documents built ahead
+const RECENT = 5; // judgements ago: a query is still in mind
 
 // Where passages are not marked.
-const NO_SPANS = { units: [], points: [], cursor: null, show() {}, hide() {}, repaint() {}, removeNear() {}, cancel: () => false, step: () => announce("Passages are not marked in this campaign.") };
+const NO_SPANS = { units: [], points: [], cursor: null, show() {}, hide() {}, repaint() {}, removeNear() {}, undo: () => false, cancel: () => false, step: () => announce("Passages are not marked in this campaign.") };
 
 export class Judging {
   constructor({ api, outbox, leases, bar, head, settings, memory, banners, askNote, askSignIn }) {
     Object.assign(this, { api, outbox, leases, bar, head, settings, memory, banners, askNote, askSignIn });
+    this.connection = new Connection();
     this.spans = NO_SPANS;
     this.mode = "loading"; // loading, judging, waiting, state, checking
     this.serverState = "judging";
     this.lastAnswer = null;
     this.gate = null;
-    this.trail = []; // own judgements, oldest first: {pair, key, judgement, grade, reason, note, spans, at}
+    this.trail = []; // own judgements, oldest first: {pair, key, judgement, grade, reason, note, spans, at}; or put aside: {pair, key, later}
     this.review = null; // place in the trail of the judgement that is open again
     this.view = null;
     this.clock = null;
@@ -37,12 +36,13 @@ export class Judging {
     this.device = "keyboard";
     this.pendingGrade = null; // chosen, but a passage or a confirmation is missing
     this.stopped = false;
+    bar.canUndo = () => this.canUndo;
     leases.addEventListener("arrived", () => this.#arrived());
     outbox.addEventListener("change", () => this.#outboxChanged());
     outbox.addEventListener("sent", ({ detail }) => this.#sent(detail));
     outbox.addEventListener("refused", ({ detail }) => this.#refused(detail));
     outbox.addEventListener("signed-out", () => this.signedOut());
-    outbox.addEventListener("unreachable", () => this.reach(false));
+    outbox.addEventListener("unreachable", ({ detail }) => this.#missed(detail.error));
   }
 
   // Beginning.
@@ -55,17 +55,17 @@ export class Judging {
     if (setup.campaign.spans !== "off") {
       const { Spans } = await part("marking");
       this.spans = new Spans({ list: byId("marks"), markButton: byId("mark") });
-      this.spans.addEventListener("change", () => this.#spansChanged());
-      this.spans.addEventListener("cursor", () => this.#tellCursor());
+      this.spans.addEventListener("change", () => { this.keepDraft(); this.bar.refresh(); this.#prompt("marked"); });
+      this.spans.addEventListener("cursor", () => this.#prompt("cursor"));
     }
     if (setup.messages.length + this.outbox.refused.length) this.#notify((notices) => {
       for (const message of setup.messages) notices.message(this, message);
-      for (const entry of this.outbox.refused) notices.refused(this, entry);
+      if (this.outbox.refused.length) notices.refused(this);
     });
     this.react(setup, { quiet: true });
     this.#outboxChanged();
     this.outbox.flush({ now: true });
-    if (AT_ONCE.has(setup.state)) {
+    if (stops(setup.state)) {
       this.#showState(setup.state, setup);
       return;
     }
@@ -73,13 +73,14 @@ export class Judging {
     if (open) this.openJudgement(open);
   }
 
-  /** Asks the server for pairs and shows what there is. */
+  /** Asks the server for pairs and shows what there is. Where answers are on their way, theirs bring the pairs and decide. */
   async check() {
+    if (this.outbox.busy) return;
     try {
       const answer = await this.leases.topUp();
       this.reach(true);
       this.react(answer);
-      if (!this.stopped && ["loading", "waiting", "state"].includes(this.mode) && !AT_ONCE.has(answer.state)) this.advance({ asked: answer });
+      if (!this.stopped && ["loading", "waiting", "state"].includes(this.mode) && !stops(answer.state)) this.advance({ asked: answer });
     } catch (error) {
       this.failed(error);
     }
@@ -91,11 +92,15 @@ export class Judging {
       if (error.body?.state) this.react(error.body);
       else if (this.mode !== "judging") this.#showState("refused", { message: error.message });
       else this.banners.show("refused", { tone: "warn", text: error.message });
-    } else if (error instanceof Unreachable) {
-      this.reach(false);
-      if (["loading", "waiting"].includes(this.mode)) this.#showState("unreachable", {});
-      this.#pollIn(4000);
-    } else throw error;
+    } else if (error instanceof Unreachable) this.#missed(error);
+    else throw error;
+  }
+
+  #missed(error) {
+    this.reach(false, error);
+    const waits = ["loading", "waiting"].includes(this.mode);
+    if (waits && !this.outbox.busy) this.#showState("unreachable", error);
+    if (waits || (this.mode === "state" && this.stateShown === "unreachable")) this.#pollIn(Math.max(4000, error.waitMs) * (1 + Math.random() / 4));
   }
 
   // What is on the page.
@@ -105,12 +110,13 @@ export class Judging {
     if (this.stopped) return;
     this.review = null;
     this.#dropCurrentView();
-    if (AT_ONCE.has(this.serverState)) return void this.#showState(this.serverState, this.lastAnswer);
+    if (stops(this.serverState)) return void this.#showState(this.serverState, this.lastAnswer);
     if (this.gate) return void this.#openGate();
     if (this.outbox.size > this.outboxLimit) return void this.#showState("full", {});
     const pair = this.leases.current ?? this.leases.next();
     if (pair) {
-      this.show(pair);
+      if (this.#isChange(pair)) this.#introduce(pair);
+      else this.show(pair);
       this.#topUpSoon();
       return;
     }
@@ -125,49 +131,82 @@ export class Judging {
     else this.#showState("nothing_now", { ...asked, retry_after_s: 5 });
   }
 
+  // A card at a change of the query. Not for one that was on the page a moment ago, before a pair of another one (gold, an undo).
+
+  #isChange({ topic: { id } }) {
+    const known = this.topicId === undefined || this.topicId === id || this.trail.slice(-RECENT).some(({ pair }) => pair?.topic.id === id);
+    return !known && this.cardOf !== id && this.settings.get("cards") && this.serverState !== "qualification";
+  }
+
+  get onCard() { return this.mode === "state" && this.stateShown === "card"; }
+
+  #introduce(pair) {
+    this.head.showTopic(pair.topic, { isNew: true, label: "New query" });
+    this.head.showNeed(false); // the card has it
+    this.topicShown = pair.topic;
+    this.#showState("card", pair);
+    this.#warmUp();
+  }
+
+  /** From the card to the document. */
+  start() {
+    if (!this.onCard) return;
+    const pair = this.leases.current ?? this.leases.next();
+    this.pressedAt = null;
+    this.cardOf = pair?.topic.id;
+    if (pair) this.show(pair);
+    else this.advance();
+  }
+
   show(pair, { record = null } = {}) {
     const view = this.warm.get(pair.pair) ?? new DocumentView(pair);
     this.warm.set(pair.pair, view);
     const isNew = this.topicId !== undefined && this.topicId !== pair.topic.id && !record;
     this.topicId = pair.topic.id;
+    this.topicShown = pair.topic;
     this.mode = "judging";
     this.view = view;
     this.pair = pair;
     this.veil = null;
     const draft = record ? null : this.memory.draft(pair.lease);
     const before = record ?? pair.previous ?? {};
-    this.note = draft?.note ?? before.note ?? "";
+    const testing = this.serverState === "qualification" && !record;
+    this.note = draft?.note ?? record?.unsaved ?? before.note ?? "";
+    this.paintedAt = null;
     byId("panel").hidden = true;
+    if (testing) this.#notify((notices) => notices.practice(this));
+    else this.banners.hide("practice");
     const box = byId("document");
     box.hidden = false;
     box.setAttribute("aria-busy", "false");
     box.replaceChildren(view.element);
-    const testing = this.serverState === "qualification" && !record;
-    this.head.showTopic(pair.topic, { isNew, label: record ? "Judged earlier" : testing ? "Query (practice)" : isNew ? "New query" : "Query" });
+    this.head.showTopic(pair.topic, { isNew, label: record ? "Judged earlier" : testing ? `Query (practice ${this.lastAnswer.judged + 1} of ${this.lastAnswer.total})` : isNew ? "New query" : "Query" });
     this.head.showNeed(this.settings.get("need"));
+    this.head.showLeft(record || testing ? null : pair.left_in_topic);
     this.spans.show(view, draft?.spans ?? before.spans ?? []);
     this.#paintTerms();
     this.bar.leaveReason();
     this.bar.select(record ? record.grade : pair.previous?.grade ?? null);
     this.bar.enable(true);
     this.bar.say("");
-    this.#labelNote();
+    this.labelNote();
     this.pendingGrade = null;
     this.banners.hide("expired");
     this.banners.hide("review");
     if (pair.expired) this.#tellExpired();
     if (pair.skipped_before && !record) this.banners.show("later", { tone: "info", text: "You put this one aside before." });
     else this.banners.hide("later");
-    scrollTo(0, 0);
+    this.toPlace(record ? null : this.memory.place(pair.lease));
     view.heading.focus({ preventScroll: true });
     const clock = new Clock({ limitMs: (pair.document.idle_limit_s ?? this.setup.campaign.idle_seconds ?? 60) * 1000, saved: record ? null : this.memory.clock(pair.lease) });
     this.clock = clock;
     const pressedAt = this.pressedAt;
     this.pressedAt = null;
+    if (!pressedAt) this.lastPress = null; // no press has brought it
     afterPaint((now) => {
       if (this.clock !== clock) return;
       clock.start({ seen: this.looking });
-      this.shownAt = now;
+      this.shownAt = this.paintedAt = now;
       if (pressedAt) performance.measure("assay:next", { start: pressedAt, end: now });
       this.watchIdle();
       this.finder?.search();
@@ -175,7 +214,8 @@ export class Judging {
       setTimeout(() => this.#warmUp(), 0);
     });
     const { judged, target } = this.head.progress ?? {};
-    announce(`${isNew ? `New query: ${pair.topic.text}. ` : ""}${view.heading.textContent}${target ? `. ${judged + this.#pending()} of ${target}` : ""}`);
+    announce(`${this.told ?? ""}${isNew ? `New query: ${pair.topic.text}. ` : ""}${view.heading.textContent}${target ? `. ${judged + this.#pending()} of ${target}` : ""}`);
+    this.told = "";
   }
 
   repaintTerms() { this.#paintTerms(); }
@@ -232,37 +272,26 @@ export class Judging {
     this.stateAnswer = answer;
     this.bar.leaveReason();
     this.bar.say("");
-    this.bar.hideToast();
-    this.bar.enable(false, { undo: !OVER.has(state) && !this.stopped });
+    if (state !== "card") this.bar.hideToast();
+    this.head.showLeft(0);
+    this.bar.enable(false, { undo: !isOver(state) && !this.stopped });
     byId("document").hidden = true;
     for (const name of ["review", "expired", "later"]) this.banners.hide(name);
     scrollTo(0, 0);
     void this.drawPanel({ fresh: true });
-    if (POLLED.has(state)) this.#pollIn((answer?.retry_after_s ?? 30) * 1000);
+    if (isPolled(state)) this.#pollIn((answer?.retry_after_s ?? 30) * 1000);
   }
 
   async drawPanel({ fresh = false } = {}) {
     const state = this.stateShown;
-    const { drawState } = await part("states");
+    const { drawPanel } = await part("states");
     if (state !== this.stateShown || (this.mode !== "state" && !this.veil)) return; // overtaken
-    const campaign = this.setup?.campaign ?? {};
-    drawState(byId("panel"), this.stateShown, this.stateAnswer, {
-      now: this.api.serverNow(), deadline: campaign.deadline, grace: campaign.grace_minutes, waiting: this.outbox.size, online: navigator.onLine, noTopic: this.topicId === undefined,
-      feedbackGiven: this.feedbackGiven || this.setup?.feedback_given,
-      sendFeedback: async (feedback) => {
-        try {
-          await this.api.post("feedback", feedback);
-          this.feedbackGiven = true;
-          return true;
-        } catch {
-          return false;
-        }
-      },
-    });
+    drawPanel(this);
     if (!fresh) return;
     const title = byId("panel-title");
     title.focus({ preventScroll: true });
-    announce(title.textContent, { urgent: true });
+    announce(`${this.told ?? ""}${state === "card" ? "New query: " : ""}${title.textContent}`, { urgent: state !== "card" });
+    this.told = "";
   }
 
   #pollIn(ms) {
@@ -294,29 +323,31 @@ export class Judging {
   /** Whether a press means the document on the page. */
   get ready() { return this.mode === "judging" && !this.veil && !this.opening; }
 
+  /** Whether a press is the second half of a double one, whose first half has brought this document. */
+  #isEcho(press) {
+    const at = this.pressedAt ?? performance.now();
+    const echo = press === this.lastPress && (this.paintedAt === null || at - this.paintedAt < DOUBLE_MS);
+    this.lastPress = press;
+    return echo;
+  }
+
   /** A grade was pressed. */
   grade(place, device) {
     const grade = this.bar.gradeAt(place);
-    if (!grade || !this.ready) return;
+    if (!grade || !this.ready || this.#isEcho(place)) return;
     this.device = device;
     const again = this.pendingGrade === grade.value;
     this.pendingGrade = null;
     if (this.#lacksSpan(grade)) {
       this.pendingGrade = grade.value;
       this.bar.select(grade.value);
-      this.bar.say(`“${grade.name}” needs a marked passage: mark the words that make it so, then press Enter.`);
-      this.bar.bar.classList.add("urgent");
-      announce(`${grade.name} needs a marked passage. Mark it in the text, then press Enter.`, { urgent: true });
-      scrollTo(0, 0);
       this.view.heading.focus({ preventScroll: true });
-      return;
+      return this.#prompt("missing");
     }
     if (this.settings.get("confirm") && !again) {
       this.pendingGrade = grade.value;
       this.bar.select(grade.value);
-      this.bar.say(`${grade.name} is chosen. Enter, or the same grade again, sends it.`);
-      announce(`${grade.name} chosen. Press Enter to send.`);
-      return;
+      return this.#prompt("chosen");
     }
     this.submit({ grade: grade.value });
   }
@@ -328,32 +359,19 @@ export class Judging {
 
   confirm(device) {
     if (this.spans.cursor) return void this.spans.step();
+    if (this.onCard) return void this.start();
+    this.lastPress = null; // Enter is no echo of the grade that it confirms
     if (this.pendingGrade === null || this.mode !== "judging") return;
     const place = this.bar.scale.findIndex((grade) => grade.value === this.pendingGrade);
     this.grade(place, device);
   }
 
-  #spansChanged() {
-    this.#keepDraft();
-    const pending = this.pendingGrade === null ? null : this.bar.named(this.pendingGrade);
-    if (pending && this.spans.units.length) {
-      this.bar.bar.classList.remove("urgent");
-      this.bar.say(`Passage marked. Enter, or ${pending.name} again, sends it.`);
-      announce(`Passage marked. Press Enter to send ${pending.name}.`);
-    }
-  }
-
-  #tellCursor() {
-    const { cursor } = this.spans;
-    if (!cursor && this.pendingGrade !== null) return; // what is said about it stays
-    this.bar.say(!cursor ? "" : cursor.anchor === null
-      ? `Word cursor: ← → move, ${label(this.settings.keys.span)} or Enter starts the passage, Esc ends.`
-      : "← → extend the passage, Enter closes it, Esc cancels.");
-  }
+  #prompt(what) { part("prompts").then((prompts) => prompts[what](this)); }
 
   cannot(reason, device) {
     if (!this.ready) return;
     this.device = device;
+    this.lastPress = this.bar.placeOf(reason);
     if (reason === "") return void this.bar.leaveReason();
     if (reason === "other" && !this.note.trim()) return void this.openNote({ needed: true });
     this.bar.leaveReason();
@@ -374,81 +392,85 @@ export class Judging {
     };
     const reviewed = this.review === null ? null : this.trail[this.review];
     const entry = reviewed
-      ? { key, kind: "revise", pair: pair.pair, of: this.outbox.has(reviewed.key) ? reviewed.key : null, judgement: this.outbox.has(reviewed.key) ? null : reviewed.judgement, label: name, body }
-      : { key, kind: "judge", pair: pair.pair, lease: pair.lease, label: name, body: { ...body, lease: pair.lease } };
+      ? { key, kind: "revise", pair: pair.pair, title: this.view.heading.textContent, of: this.outbox.has(reviewed.key) ? reviewed.key : null, judgement: this.outbox.has(reviewed.key) ? null : reviewed.judgement, label: name, body }
+      : { key, kind: "judge", pair: pair.pair, title: this.view.heading.textContent, lease: pair.lease, label: name, body: { ...body, lease: pair.lease } };
     this.outbox.add(entry);
     const undoKey = label(this.settings.keys.undo);
     if (reviewed) {
       const was = gradeName(this.setup.scale, reviewed.grade, reviewed.reason);
-      Object.assign(reviewed, { key, grade, reason, note: this.note, spans });
+      Object.assign(reviewed, { key, grade, reason, note: this.note, spans, unsaved: undefined });
       this.bar.toast(was === name ? `Kept ${name}` : `Changed to ${name} (was ${was})`);
       announce(`Changed to ${name}.`);
       this.review = null;
       this.advance();
       return;
     }
-    this.trail.push({ pair, key, judgement: null, grade, reason, note: this.note, spans, at: now });
+    const practice = this.serverState === "qualification";
+    if (!practice) this.trail.push({ pair, key, judgement: null, grade, reason, note: this.note, spans, at: now }); // its solution is shown: final
     if (this.trail.length > 60) this.trail.shift();
     this.leases.finish(pair.lease);
     this.memory.forget(pair.lease);
     this.warm.delete(pair.pair);
     this.head.showProgress(null, this.#pending());
     this.bar.bar.classList.remove("urgent");
-    if (this.serverState === "qualification") {
-      this.#dropCurrentView();
-      this.#showWaiting();
-      this.mode = "checking";
+    if (practice) {
+      this.pressedAt = null;
+      this.mode = "checking"; // the document stays while the answer is explained
+      this.clock = null;
+      this.spans.enabled = false;
+      this.bar.select(grade);
+      this.bar.enable(false, { undo: false });
       announce(`Judged ${name}.`);
       return;
     }
+    this.told = `Judged ${name}. `; // before what comes next
     this.bar.toast(reason ? name : `Judged ${name}`, { undo: undoKey });
     this.advance();
   }
 
   later(device) {
-    if (!this.ready) return;
+    this.pressedAt = performance.now();
+    if (!this.ready || this.#isEcho("later")) return;
     this.device = device;
     if (this.review !== null) return void this.leaveReview();
-    const { pair } = this;
-    this.outbox.add({ key: uuid(), kind: "skip", pair: pair.pair, lease: pair.lease, label: "judge later", body: { lease: pair.lease } });
+    const { pair } = this, key = uuid();
+    this.trail.push({ pair, key, later: true });
+    this.outbox.add({ key, kind: "skip", pair: pair.pair, lease: pair.lease, label: "judge later", body: { lease: pair.lease } });
     this.leases.finish(pair.lease);
     this.memory.forget(pair.lease);
-    this.bar.toast("Put aside; it comes back when nothing else is left.");
+    this.bar.toast("Put aside; it comes back when nothing else is left. “My judgements” lists it.", { undo: label(this.settings.keys.undo) });
     announce("Put aside for later.");
     this.advance();
   }
 
   openNote({ needed = false } = {}) {
-    if (!this.ready) return;
-    void this.askNote({ text: this.note, needed, done: (text) => {
-      this.note = text;
-      this.#labelNote();
-      this.#keepDraft();
-      if (needed && text.trim()) this.cannot("other", this.device);
-      else if (this.review !== null) {
-        const { grade, reason } = this.trail[this.review];
-        this.submit({ grade, reason });
-      } else announce("Note kept.");
-    } });
+    if (this.ready) void this.askNote(this, needed);
   }
 
-  #labelNote() { byId("note-label").textContent = this.note.trim() ? "Note •" : "Note"; byId("note-label").parentElement.classList.toggle("has-note", Boolean(this.note.trim())); }
+  labelNote() { byId("note-label").textContent = this.note.trim() ? "Note •" : "Note"; byId("note-label").parentElement.classList.toggle("has-note", Boolean(this.note.trim())); }
 
-  #keepDraft() {
+  keepDraft() {
     if (this.review !== null || !this.pair?.lease) return;
     this.memory.keepDraft(this.pair.lease, { note: this.note, spans: this.spans.points });
   }
 
   // Earlier judgements: review.js.
 
+  /** Whether there is anything to take back: a mark, a judgement of this page before the open one, or one that the server has. */
+  get canUndo() {
+    return this.spans.before?.length > 0 || (this.review ?? this.trail.length) > 0 || (this.setup?.has_judged && !this.nothingEarlier);
+  }
+
   undo() {
-    const over = this.mode === "state" && OVER.has(this.stateShown);
+    const over = this.mode === "state" && isOver(this.stateShown);
     if (this.stopped || over || this.mode === "loading" || this.mode === "checking") return;
+    if (this.ready && this.spans.undo()) return; // what was done last on this document
     this.openReview((this.review ?? this.trail.length) - 1);
   }
 
   openReview(place) { this.#open((review) => review.openReview(this, place)); }
   openJudgement(id) { this.#open((review) => review.openJudgement(this, id)); }
+  takeUp(pair) { this.#open((review) => review.takeUp(this, pair)); }
 
   /** Until it is open, no press may land on the document that is still on the page. */
   #open(work) {
@@ -458,9 +480,26 @@ export class Judging {
 
   setAside() {
     if (this.review === null && this.pair?.lease && this.clock) {
-      this.#keepDraft();
-      this.memory.keepClock(this.pair.lease, this.clock.save());
+      this.keepDraft();
+      this.keepClock();
     }
+  }
+
+  /** How far the document was read, for when it is shown again. */
+  keepPlace() {
+    if (this.view?.element.isConnected && this.review === null && !this.veil) this.memory.keepPlace(this.pair.lease, { y: Math.round(scrollY), all: this.view.showsAll });
+  }
+
+  /** Scrolls to where the reader was, when the text is there that far. */
+  async toPlace(place) {
+    const { view } = this;
+    if (place?.all) view.showRest();
+    scrollTo(0, place?.y ?? 0);
+    if (place && scrollY < place.y - 1) await view.complete();
+    if (!place || this.view !== view) return;
+    scrollTo(0, place.y);
+    this.#paintTerms();
+    this.spans.repaint();
   }
 
   leaveReview() {
@@ -479,42 +518,43 @@ export class Judging {
     const record = this.trail.find((one) => one.key === entry.key);
     if (record && answer.judgement) record.judgement = answer.judgement.id;
     if (entry.kind === "skip") this.leases.done.add(entry.lease);
-    const { standing, late, after_deadline: afterDeadline, message } = answer.judgement ?? {};
-    if (afterDeadline) this.banners.show("standing", { text: "Saved. It was judged before the deadline and arrived after it; it is marked so.", closes: true });
-    else if (message && !answer.feedback && (late || WORTH_SAYING.has(standing))) {
-      this.banners.show("standing", { tone: standing === "counted" ? "info" : "warn", text: message, closes: true });
-    }
+    if (answer.judgement && !answer.feedback) this.#notify((notices) => notices.outcome(this, entry, answer.judgement));
     this.leases.accept(answer.pairs);
-    this.react(answer);
+    const explains = this.mode === "checking" && entry.kind === "judge" && answer.feedback;
+    this.react(answer, { quiet: Boolean(explains) });
+    if (explains) return void this.#explain(answer.feedback);
     if (this.reloadWanted && this.outbox.size === 0 && performance.now() - (this.shownAt ?? 0) < FRESH_MS) return void location.reload(); // a newer page is installed
-    if (this.mode === "checking" && entry.kind === "judge") {
-      if (answer.feedback) void part("guideline").then(({ explain }) => explain(answer.feedback, { scale: this.setup.scale, done: () => this.advance() }));
-      else this.advance();
-    } else if (this.mode === "waiting" && this.outbox.size === 0) this.leases.queue.length || answer.state === "done" ? this.advance({ asked: answer }) : void this.check(); // perhaps stale
+    if (this.mode === "checking" && entry.kind === "judge") this.advance();
+    else if (["loading", "waiting"].includes(this.mode) && !this.outbox.busy) this.leases.queue.length || answer.state === "done" ? this.advance({ asked: answer }) : void this.check(); // perhaps stale
     else if (this.mode === "state" && this.stateShown === "full" && this.outbox.size <= this.outboxLimit) this.advance();
     else if (this.mode === "judging") this.#topUpSoon();
   }
 
+  async #explain(feedback) {
+    const { explain } = await part("guideline");
+    explain(feedback, { scale: this.setup.scale, done: () => this.advance() });
+  }
+
   #notify(tell) { part("notices").then(tell); }
 
-  #refused({ entry, error }) {
-    this.#notify((notices) => notices.refused(this, entry));
+  #refused({ error }) {
+    this.#notify((notices) => notices.refused(this));
     if (error.body?.state) this.react(error.body);
     if (this.mode === "checking") this.advance();
-    if (this.mode === "waiting") void this.check();
+    if (["loading", "waiting"].includes(this.mode)) void this.check();
   }
 
   /** Takes over state, progress and times of an answer, unless it was asked for before the last judgement was answered. */
   react(answer, { quiet = false } = {}) {
-    if (!answer?.state || (answer.sentAt < this.answeredAt && !AT_ONCE.has(answer.state))) return; // stale
+    if (!answer?.state || (answer.sentAt < this.answeredAt && !stops(answer.state))) return; // stale
     this.lastAnswer = answer;
     if (answer.progress) this.head.showProgress(answer.progress, this.#pending());
     const before = this.serverState;
     this.serverState = answer.state;
     if (answer.deadline) this.head.showDeadline(this.setup.campaign.deadline = answer.deadline, this.api.serverNow());
-    this.gate = GATES.has(answer.state) && !(answer.state === "target_reached" && this.leases.onward) ? answer : null;
+    this.gate = gates(answer.state) && !(answer.state === "target_reached" && this.leases.onward) ? answer : null;
     if (quiet || this.stopped) return;
-    if (AT_ONCE.has(answer.state)) {
+    if (stops(answer.state)) {
       if (this.mode !== "state" || this.stateShown !== answer.state) {
         this.setAside();
         this.review = null;
@@ -528,7 +568,7 @@ export class Judging {
         this.#dropCurrentView();
         this.#openGate();
       }
-    } else if (this.mode === "state" && (AT_ONCE.has(this.stateShown) || GATES.has(this.stateShown) || this.stateShown === "unreachable") && before !== answer.state) {
+    } else if (this.mode === "state" && (stops(this.stateShown) || gates(this.stateShown) || this.stateShown === "unreachable") && before !== answer.state) {
       this.mode = "waiting";
       this.advance();
     }
@@ -543,34 +583,14 @@ export class Judging {
     (await part("guideline")).readGuideline(this, answer.guideline);
   }
 
-  /** What stood in the way is done. */
-  resume(answer) {
-    this.drawGuidelines();
-    this.gate = null;
-    this.react(answer, { quiet: true });
-    this.mode = "waiting";
-    return this.check();
-  }
-
   get guidelineVersion() { return this.setup.guideline?.acknowledged || this.setup.guideline?.number || 0; }
-
-  consent() {
-    return this.api.post("consent").then((answer) => this.resume(answer), (error) => this.failed(error));
-  }
-
-  onward() {
-    this.leases.onward = true;
-    this.gate = null;
-    this.serverState = "judging";
-    this.advance();
-  }
 
   // Connection, session, leases.
 
   #outboxChanged() {
     this.head.showChip(this.outbox.status, this.outbox.size);
     this.head.showProgress(null, this.#pending());
-    if (!this.outbox.durable) this.banners.show("storage", { tone: "bad", text: "This browser does not let us keep your answers on it. Do not close this page while the sign at the top does not say Saved." });
+    if (!this.outbox.durable) this.#notify((notices) => notices.storage(this));
     if (this.mode === "state" && ["full", "unreachable", "deadline_passed"].includes(this.stateShown)) {
       void this.drawPanel();
       if (this.stateShown === "full" && this.outbox.size <= this.outboxLimit) this.advance();
@@ -579,18 +599,17 @@ export class Judging {
   }
 
   /** What a request told about the connection. */
-  reach(ok) {
-    if (ok) this.misses = 0;
-    else this.misses = (this.misses ?? 0) + 1;
+  reach(ok, error) {
+    this.connection.note(ok, error);
     this.#tellConnection();
   }
 
   #tellConnection() {
-    const here = this.leases.queue.length + (this.pair && this.review === null ? 1 : 0);
-    const counts = `${this.outbox.size ? `${this.outbox.size} ${this.outbox.size === 1 ? "answer waits" : "answers wait"} here and will be sent. ` : ""}${here ? `You can judge ${here} more.` : ""}`;
-    if (!navigator.onLine) this.banners.show("connection", { tone: "warn", text: `You are offline. ${counts}` });
-    else if ((this.misses ?? 0) > 2) this.banners.show("connection", { tone: "warn", text: `The server does not answer; we keep trying. ${counts}`, actions: [{ label: "Try now", action: "retry" }] });
-    else this.banners.hide("connection");
+    if (!this.connection.troubled) return this.banners.hide("connection");
+    this.#notify((notices) => notices.connection(this.banners, this.connection, {
+      waiting: this.outbox.size,
+      here: this.leases.queue.length + (this.pair && this.review === null ? 1 : 0),
+    }));
   }
 
   retry() {
@@ -609,25 +628,9 @@ export class Judging {
     } });
   }
 
-  async heartbeat() {
-    if (this.stopped || this.veil || document.visibilityState !== "visible" || this.outbox.held || this.mode !== "judging") return;
-    try {
-      const { lost, answer } = await this.leases.renew();
-      this.reach(true);
-      if (answer) this.react(answer);
-      if (lost && this.review === null) this.#tellExpired();
-    } catch (error) {
-      if (error instanceof Unreachable) {
-        this.reach(false);
-        const pair = this.leases.current;
-        if (pair && Date.parse(pair.expires_at) < this.api.serverNow()) { pair.expired = true; if (this.review === null) this.#tellExpired(); }
-      } else this.failed(error);
-    }
-  }
+  heartbeat(sinceMs = 0) { part("presence").then((presence) => presence.heartbeat(this, sinceMs)); }
 
-  #tellExpired() {
-    this.banners.show("expired", { tone: "warn", text: "This document was offered to someone else, because it was open for long. Your answer still counts if its place is free; else it is kept as an extra one." });
-  }
+  #tellExpired() { this.#notify((notices) => notices.expired(this)); }
 
   // The reader's presence.
 
@@ -647,6 +650,7 @@ export class Judging {
   }
 
   keepClock() {
+    this.keepPlace();
     if (this.clock?.running && this.review === null && this.pair?.lease) this.memory.keepClock(this.pair.lease, this.clock.save());
   }
 
@@ -663,6 +667,8 @@ export class Judging {
 
   cover(why) {
     if (!this.ready) return;
+    this.keepPlace();
+    this.coveredAt = scrollY;
     this.veil = why;
     if (why === "user-pause") this.clock?.watch(false);
     part("veil").then((veil) => veil.cover(this, why));
@@ -672,7 +678,7 @@ export class Judging {
     if (this.veil === "idle") this.clock?.sign();
     this.veil = null;
     this.clock?.watch(this.looking);
-    part("veil").then((veil) => veil.uncover(this));
+    part("veil").then((veil) => { veil.uncover(this); scrollTo(0, this.coveredAt); });
   }
 
   /** Another tab took over. */
@@ -683,12 +689,5 @@ export class Judging {
     clearTimeout(this.pollTimer);
     this.#dropCurrentView();
     this.#showState("other-tab", {});
-  }
-
-  async leave() {
-    this.setAside();
-    try {
-      await this.leases.release();
-    } catch { /* they come back by themselves when their time is over */ }
   }
 }

@@ -3,18 +3,21 @@
 
 const PARTS = {
   finder: () => import("./finder.js"),
+  highlight: () => import("./highlight.js"),
   guideline: () => import("./guideline.js"),
   history: () => import("./history.js"),
   marking: () => import("./spans.js"),
   note: () => import("./note.js"),
   notices: () => import("./notices.js"),
+  presence: () => import("./presence.js"),
+  prompts: () => import("./prompts.js"),
   preferences: () => import("./preferences.js"),
   review: () => import("./review.js"),
   signIn: () => import("./sign_in.js"),
   states: () => import("./states.js"),
   veil: () => import("./veil.js"),
 };
-const WAIT_MS = 600;
+const WAIT_MS = 250;
 let styles = null;
 
 function style(href) {
@@ -26,6 +29,7 @@ function style(href) {
 }
 
 const asked = {};
+export const here = {}; // the parts that have arrived, by name
 
 /** A part by its name, with the styles of all parts. Once it is here, at once. */
 export function part(name) {
@@ -38,15 +42,18 @@ async function fetched(name) {
   for (;;) {
     try {
       const [found] = await Promise.all([PARTS[name](), styles]);
-      return found;
+      return (here[name] = found);
     } catch {
       await new Promise((resolve) => setTimeout(resolve, 1000));
     }
   }
 }
 
-export function fetchAhead() {
+/** `then` is called as soon as the words of the query can be found. */
+export function fetchAhead(then) {
   setTimeout(async () => {
+    await part("highlight");
+    then();
     await Promise.all(Object.keys(PARTS).map(part));
     document.documentElement.dataset.complete = "yes";
   }, WAIT_MS);

@@ -25,7 +25,7 @@ export class Leases extends EventTarget {
     const known = new Set(this.held());
     const fresh = pairs.filter((pair) => !this.done.has(pair.lease) && !known.has(pair.lease));
     if (fresh.length === 0) return;
-    this.queue.push(...fresh);
+    this.queue = [...this.queue, ...fresh].sort((a, b) => a.order - b.order);
     this.dispatchEvent(new Event("arrived"));
   }
 
@@ -35,6 +35,14 @@ export class Leases extends EventTarget {
     return this.current;
   }
 
+  /** A pair that was put aside comes before the current one, which waits behind it. */
+  comeBack(pair) {
+    this.done.delete(pair.lease);
+    this.queue = this.queue.filter(({ lease }) => lease !== pair.lease);
+    if (this.current) this.queue.unshift(this.current);
+    this.current = pair;
+  }
+
   /** The current pair is answered. */
   finish(lease) {
     this.done.add(lease);
@@ -42,10 +50,15 @@ export class Leases extends EventTarget {
     this.queue = this.queue.filter((pair) => pair.lease !== lease);
   }
 
+  /** What goes with an answer: only behind the last of several that wait is anything asked for. */
+  request({ last = true } = {}) {
+    return { want: last ? this.want : 0, held: this.held(), continue_after_target: this.onward };
+  }
+
   /** Asks for more; one request at a time. Resolves to the answer. */
   topUp() {
     this.asking ??= this.api
-      .post("leases", { want: this.want, held: this.held(), continue_after_target: this.onward })
+      .post("leases", this.request())
       .finally(() => { this.asking = null; })
       .then((answer) => {
         this.accept(answer.pairs);
@@ -65,6 +78,7 @@ export class Leases extends EventTarget {
       if (!found) continue;
       pair.expires_at = found.expires_at ?? pair.expires_at;
       pair.expired = found.state !== "live";
+      pair.ended = pair.expired ? found.state : null;
       lost ||= pair.expired && pair === this.current;
     }
     // An expired pair that nobody has looked at goes back; the server offers it again if it is still wanted.

@@ -15,11 +15,12 @@ import { Settings } from "./settings.js";
 import { Tabs } from "./tabs.js";
 
 const root = byId("judge");
-const { api: apiRoot, slug, user, username, csrf, home, signIn: signInUrl, build, buildUrl } = root.dataset;
+const { api: apiRoot, slug, user, username, csrf, home, signIn: signInUrl, build, buildUrl, trial } = root.dataset;
 const mine = `assay:${user}:${slug}`;
 const wide = matchMedia("(min-width: 64rem)");
 
-const api = new Api({ root: apiRoot, csrf });
+const Asked = trial === undefined ? Api : (await import("./trial.js")).TrialApi;
+const api = new Asked({ root: apiRoot, csrf, trial });
 const settings = new Settings({ api, name: `assay:${user}:settings` });
 const outbox = new Outbox({ prefix: `${mine}:out:`, send });
 const leases = new Leases({ api, outbox });
@@ -37,16 +38,26 @@ function once(name, build) {
 
 const backToDocument = () => judging.view?.heading.focus({ preventScroll: true });
 const finder = once("finder", ({ Finder }) => (judging.finder = new Finder({ view: () => judging.view, onClose: backToDocument })));
-const history = once("history", ({ History }) => new History({ api, box: byId("history-list"), open: (id) => { byId("history-dialog").close(); judging.openJudgement(id); } }));
+const history = once("history", ({ History }) => new History({
+  api, box: byId("history-list"),
+  open: (id) => { byId("history-dialog").close(); judging.openJudgement(id); },
+  takeUp: (pair) => { byId("history-dialog").close(); judging.takeUp(pair); },
+}));
 const preferences = once("preferences", ({ Preferences }) => new Preferences(settings));
 const signIn = once("signIn", ({ SignIn }) => new SignIn({ api, url: signInUrl, username }));
 const note = once("note", ({ Note }) => new Note());
 async function askSignIn(question) { (await signIn()).ask(question); }
-async function askNote(question) { (await note()).ask(question); }
+async function askNote(...about) { (await note()).ask(...about); }
+
+/** One's own judgements: all of them, or those of one query. */
+async function openHistory(topic) {
+  byId("history-dialog").showModal();
+  await (await history()).show(judging.setup.scale, topic);
+}
 
 /** One entry of the outbox, to the server. */
 function send(entry) {
-  const rest = { sent_at: new Date().toISOString(), want: leases.want, held: leases.held(), continue_after_target: leases.onward };
+  const rest = { sent_at: new Date().toISOString(), ...leases.request({ last: outbox.isLast(entry) }) };
   if (entry.kind === "revise") return api.post(`judgements/${entry.judgement}/revise`, { ...entry.body, ...rest });
   if (entry.kind === "skip") return api.post("skip", { key: entry.key, ...entry.body, ...rest });
   return api.post("judgements", { ...entry.body, ...rest });
@@ -79,6 +90,7 @@ function toggleGuidelines() {
 function applySettings() {
   document.documentElement.style.setProperty("--doc-size", `${settings.get("text_size") / 16}rem`);
   document.body.dataset.font = settings.get("font");
+  document.body.classList.toggle("no-keys", !settings.get("shortcuts"));
   if (document.documentElement.dataset.theme !== settings.get("theme")) {
     document.documentElement.dataset.theme = settings.get("theme");
     document.cookie = `theme=${settings.get("theme")}; path=/; max-age=31536000; samesite=lax`;
@@ -106,8 +118,9 @@ settings.addEventListener("change", () => {
 const actions = {
   retry: () => judging.retry(),
   check: () => judging.check(),
-  onward: () => judging.onward(),
-  consent: () => judging.consent(),
+  start: () => judging.start(),
+  onward: async () => (await part("guideline")).onward(judging),
+  consent: async () => (await part("guideline")).consent(judging),
   resume: () => judging.uncover(),
   "take-over": () => { sessionStorage.setItem(`${mine}:take`, "yes"); location.reload(); },
   "leave-review": () => judging.leaveReview(),
@@ -116,10 +129,9 @@ const actions = {
   settings: async () => (await preferences()).open(),
   help: async () => (await preferences()).help(judging.setup?.scale ?? []),
   guidelines: toggleGuidelines,
-  async history() {
-    byId("history-dialog").showModal();
-    await (await history()).show(judging.setup.scale);
-  },
+  history: () => openHistory(null),
+  sofar: () => openHistory(judging.topicShown),
+  "whole-query": () => head.showWhole(byId("query-more").getAttribute("aria-expanded") === "false"),
   need: () => { settings.set("need", byId("need").hidden); head.showNeed(settings.get("need")); },
   highlight: () => toggle("highlight"),
   find: async () => (await finder()).open(),
@@ -128,21 +140,15 @@ const actions = {
   back: () => judging.undo(),
   forward: () => { if (judging.review !== null) judging.openReview(judging.review + 1); },
   note: () => judging.openNote(),
-  cannot: () => { if (judging.ready) bar.askReason(); },
+  cannot: () => part("prompts").then((prompts) => prompts.reasons(judging)),
   later: (device) => judging.later(device),
   span: () => { if (judging.ready) judging.spans.step(); },
   unspan: () => judging.spans.removeNear(),
   confirm: (device) => judging.confirm(device),
   down: () => scrollBy(0, 120),
   up: () => scrollBy(0, -120),
-  async leave() {
-    await judging.leave();
-    if (outbox.size) await Promise.race([new Promise((resolve) => outbox.addEventListener("change", () => outbox.size === 0 && resolve())), new Promise((resolve) => setTimeout(resolve, 1500))]);
-    leaving = outbox.size === 0;
-    location.assign(home);
-  },
+  leave: async () => (await part("presence")).leave(judging, home),
 };
-let leaving = false;
 
 function escape() {
   if (byId("menu").open) byId("menu").open = false;
@@ -154,7 +160,7 @@ function escape() {
 
 document.addEventListener("keydown", (event) => {
   judging.sign();
-  if (document.querySelector("dialog[open]")) return;
+  if (document.querySelector("dialog[open]")) return; // presence.js
   if (judging.veil) {
     if (!["shift", "control", "alt", "meta", "tab"].includes(keyName(event)) && !event.repeat) {
       event.preventDefault();
@@ -163,7 +169,7 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (tabs.leading === false && judging.stopped) return;
-  const found = actionOf(event, settings.keys);
+  const found = actionOf(event, settings.keys, settings.get("shortcuts"));
   if (!found) return;
   const { action, place } = found;
   if (judging.spans.cursor && ["left", "right", "up", "down"].includes(action)) {
@@ -212,35 +218,16 @@ document.addEventListener("click", (event) => {
   if (byId("menu").open && !byId("menu").contains(target)) byId("menu").open = false;
 });
 
-// Presence.
-
-let lastSign = 0;
-for (const name of ["pointermove", "wheel", "scroll", "touchmove", "selectionchange", "input"]) {
-  document.addEventListener(name, () => {
-    if (performance.now() - lastSign < 250) return;
-    lastSign = performance.now();
-    judging.sign();
-  }, { passive: true, capture: true });
-}
-document.addEventListener("pointerdown", () => judging.sign(), { capture: true });
-document.addEventListener("visibilitychange", () => { judging.presence(); if (document.visibilityState === "visible") void judging.heartbeat(); });
-for (const name of ["focus", "blur"]) window.addEventListener(name, () => judging.presence());
-window.addEventListener("pagehide", () => judging.keepClock());
-window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
-window.addEventListener("online", () => { judging.reach(true); judging.retry(); });
-window.addEventListener("offline", () => judging.reach(false));
-window.addEventListener("beforeunload", (event) => { if (outbox.size && !leaving && !judging.stopped) event.preventDefault(); });
-setInterval(() => judging.keepClock(), 2000);
-
 // Room for the bars.
 
 const sizes = new ResizeObserver(() => {
-  const top = document.querySelector(".jtop").offsetHeight, bottom = byId("bar").offsetHeight;
-  document.documentElement.style.setProperty("--top", `${top}px`);
-  document.documentElement.style.setProperty("--bar", `${bottom}px`);
+  const { style } = document.documentElement;
+  style.setProperty("--top", `${strips[0].offsetHeight || strips[1].offsetHeight}px`); // in a low window only the query stays
+  style.setProperty("--bar", `${strips[2].offsetHeight}px`);
+  head.measureQuery();
 });
-sizes.observe(document.querySelector(".jtop"));
-sizes.observe(byId("bar"));
+const strips = [document.querySelector(".jtop"), document.querySelector(".query"), byId("bar")];
+for (const strip of strips) sizes.observe(strip);
 
 // Beginning.
 
@@ -254,8 +241,8 @@ async function setUp() {
         continue;
       }
       if (error instanceof Refused) throw error;
-      judging.reach(false);
-      await new Promise((resolve) => setTimeout(resolve, Math.min(10000, 500 * 2 ** tries)));
+      judging.reach(false, error);
+      await new Promise((resolve) => setTimeout(resolve, Math.max(error.waitMs ?? 0, Math.min(10000, 500 * 2 ** tries))));
     }
   }
 }
@@ -276,21 +263,23 @@ async function begin() {
   tick();
   setInterval(tick, 15000);
   const beat = Math.max(5, Math.min(60, ((setup.campaign.lease_minutes ?? 10) * 60) / 4)) * 1000;
-  setInterval(() => judging.heartbeat(), beat);
+  setInterval(() => judging.heartbeat(beat), beat);
   setInterval(async () => {
     const now = await api.get(buildUrl).catch(() => null);
     judging.reloadWanted = Boolean(now && now.build !== build);
   }, 300000);
   const address = new URL(location.href);
-  const open = address.searchParams.get("open");
-  if (open) {
-    address.searchParams.delete("open");
-    window.history.replaceState(null, "", address);
-  }
+  const open = address.searchParams.get("open"), later = address.searchParams.get("later");
+  if (open || later) window.history.replaceState(null, "", address.pathname);
   await judging.begin(setup, open);
-  afterPaint(fetchAhead);
+  if (later && judging.mode === "judging") judging.takeUp(later);
+  afterPaint(() => fetchAhead(async () => {
+    judging.repaintTerms();
+    (await part("presence")).attend(judging);
+  }));
 }
 
+window.history.scrollRestoration = "manual"; // the place is kept by lease
 tabs.addEventListener("lost", () => judging.stop());
 applySettings();
 begin().catch((error) => {

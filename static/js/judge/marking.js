@@ -68,6 +68,14 @@ export function wordsOf(view) {
   return view.wordList;
 }
 
+/** Two places of a selection, moved outwards where they stand inside a word. */
+export function onWords(view, from, to) {
+  const words = wordsOf(view);
+  const cut = ({ piece, unit }) => words.find((word) => word.piece === piece && word.start < unit && unit < word.end);
+  const first = cut(from), last = cut(to);
+  return [first ? { ...from, unit: first.start } : from, last ? { ...to, unit: last.end } : to];
+}
+
 /** Sorted, with overlapping and touching spans joined. */
 export function joined(spans) {
   const result = [];

@@ -1,4 +1,4 @@
-// What must survive a reload of this tab: the clock and the draft (note, passages) of a pair, by its lease.
+// What must survive a reload of this tab, by a pair's lease: the clock, the draft (note, passages), how far it was read.
 
 export class Memory {
   constructor({ prefix, storage = sessionStorage }) {
@@ -22,11 +22,13 @@ export class Memory {
 
   clock(lease) { return lease ? this.#get("clock", lease) : null; }
   draft(lease) { return lease ? this.#get("draft", lease) : null; }
+  place(lease) { return lease ? this.#get("place", lease) : null; }
   keepClock(lease, value) { this.#set("clock", lease, value); }
   keepDraft(lease, value) { this.#set("draft", lease, value); }
 
+  keepPlace(lease, value) { this.#set("place", lease, value); }
+
   forget(lease) {
-    this.storage.removeItem(`${this.prefix}clock:${lease}`);
-    this.storage.removeItem(`${this.prefix}draft:${lease}`);
+    for (const kind of ["clock", "draft", "place"]) this.storage.removeItem(`${this.prefix}${kind}:${lease}`);
   }
 }

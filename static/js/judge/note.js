@@ -1,31 +1,63 @@
-// The note on a document.
+// The note on a document. What is typed is kept at once; "Put back" takes the note as it was before.
 
-import { byId } from "./dom.js";
+import { announce, byId } from "./dom.js";
 
 export class Note {
   constructor() {
     this.dialog = byId("note-dialog");
+    this.field = byId("note-text");
+    this.field.addEventListener("input", () => { this.#complain(""); this.keep(this.field.value); });
     this.dialog.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
-      this.dialog.close("save");
-      this.#keep(); // the close event comes later, perhaps after the next key: a grade given at once must have the note
+      this.#save();
     });
-    this.dialog.addEventListener("close", () => { if (this.dialog.returnValue === "save") this.#keep(); });
+    this.dialog.querySelector("form").addEventListener("submit", (event) => { event.preventDefault(); this.#save(); });
+    byId("note-back").addEventListener("click", () => { this.keep(this.before); this.dialog.close(); });
   }
 
-  #keep() {
-    const done = this.done;
-    this.done = null;
-    done?.(byId("note-text").value);
+  #complain(text) {
+    byId("note-error").textContent = text;
+    byId("note-error").hidden = !text;
+    this.field.setAttribute("aria-invalid", String(Boolean(text)));
   }
 
-  ask({ text, needed, done }) {
-    this.done = done;
-    byId("note-text").value = text;
-    byId("note-hint").textContent = needed ? "Please say why it cannot be judged." : "Kept with your judgement; the manager can read it.";
-    this.dialog.returnValue = "";
+  #save() {
+    if (this.needed && !this.field.value.trim()) {
+      this.#complain("Write a few words: why can it not be judged? Esc goes back to the document.");
+      this.field.focus();
+      return;
+    }
+    this.dialog.close();
+    this.done(this.field.value); // not by the close event, which comes later: a grade given at once must have the note
+  }
+
+  /** `needed`: it is the reason why the document cannot be judged. */
+  ask(judging, needed) {
+    Object.assign(this, { before: judging.note, needed });
+    this.keep = (text) => keep(judging, text);
+    this.done = (text) => done(judging, text, needed);
+    this.field.value = judging.note;
+    byId("note-hint").textContent = needed ? "Please say why it cannot be judged." : "Kept with your judgement; the manager can read it. Esc keeps what you typed.";
+    this.#complain("");
     this.dialog.showModal();
-    byId("note-text").focus();
+    this.field.focus();
+  }
+}
+
+function keep(judging, text) {
+  judging.note = text;
+  judging.labelNote();
+  if (judging.review !== null) judging.trail[judging.review].unsaved = text;
+  judging.keepDraft();
+}
+
+function done(judging, text, needed) {
+  keep(judging, text);
+  if (needed) judging.cannot("other", judging.device);
+  else if (judging.review === null) announce("Note kept.");
+  else {
+    const { grade, reason } = judging.trail[judging.review];
+    judging.submit({ grade, reason });
   }
 }

@@ -1,13 +1,69 @@
 // Notices that somebody has to take note of: a manager's message, an answer that was not accepted.
 
+import { numbered } from "./api.js";
+
 export function message({ api, banners }, { id, text }) {
   const read = () => api.post(`messages/${id}/read`).catch(() => { /* shown again next time */ });
   banners.show(`message-${id}`, { text: `Message from the manager: ${text}`, actions: [{ label: "Got it", run: read }] });
 }
 
-export function refused({ outbox, banners }, entry) {
-  banners.show(`refused-${entry.key}`, {
-    tone: "warn", text: `One answer (${entry.label}) was not accepted: ${entry.refused}`,
-    actions: [{ label: "Understood", run: () => outbox.forgetRefused(entry.key) }],
+/** One notice for all answers that were not accepted, with the documents they were about. */
+export function refused({ outbox, banners }) {
+  const entries = [...outbox.refused];
+  const what = ({ title, label, refused: why }) => `${title ? `“${title}”, ${label}` : label}: ${why}`;
+  banners.show("refused-answers", {
+    tone: "warn",
+    text: entries.length === 1 ? `One answer was not accepted. ${what(entries[0])}` : `${entries.length} answers were not accepted. ${entries.map(what).join(" ")}`,
+    actions: [{ label: "Understood", run: () => { for (const { key } of entries) outbox.forgetRefused(key); } }],
   });
+}
+
+/** Called when the connection was troubled; it may be well again by now. */
+export function connection(banners, { troubled, said, request, online }, { waiting, here }) {
+  if (!troubled) return;
+  const counts = `${waiting ? `${waiting} ${waiting === 1 ? "answer waits" : "answers wait"} here and will be sent. ` : ""}${here ? `You can judge ${here} more.` : ""}`;
+  if (!online()) banners.show("connection", { tone: "warn", text: `You are offline. ${counts}` });
+  else banners.show("connection", { tone: "warn", text: `${said || "The server does not answer; we keep trying."}${numbered(request)} ${counts}`, actions: [{ label: "Try now", action: "retry" }] });
+}
+
+const WORTH_SAYING = new Set(["extra", "excluded"]);
+
+/** What became of an answer, where that is not a matter of course. One faster than anybody reads is a question about that very document. */
+export function outcome(judging, { kind, title, label, body }, { id, standing, late, revision, after_deadline: afterDeadline, message }) {
+  const what = `“${title ?? label}”`;
+  const say = (notice) => judging.banners.show("standing", { closes: true, ...notice });
+  if (afterDeadline) say({ text: `${what}: saved. It was judged before the deadline and arrived after it; it is marked so.` });
+  else if (standing === "too fast") {
+    const seconds = (body.active_ms / 1000).toLocaleString(undefined, { maximumFractionDigits: 1 });
+    say({
+      tone: "warn", text: `${what} was judged in ${seconds} s, faster than anybody reads, so it does not count. Was that meant?`,
+      actions: [{ label: "Reopen it", run: () => judging.openJudgement(id) }],
+    });
+  } else if (message && (late || WORTH_SAYING.has(standing) || (kind === "judge" && revision > 1))) {
+    say({ tone: standing === "counted" ? "info" : "warn", text: `${what}: ${message}` });
+  }
+}
+
+/** Before judging begins: what the test is, and what it asks. */
+export function practice({ banners, lastAnswer: { message: what, needed, total, state } }) {
+  if (state !== "qualification") return; // over meanwhile
+  banners.show("practice", { text: `${what} ${needed} of ${total} right answers are needed. They do not count as judgements.` });
+}
+
+export function judgedElsewhere(judging) {
+  const { pair, view, leases, memory, bar } = judging;
+  if (leases.current?.ended !== "submitted" || leases.current !== pair) return; // gone meanwhile
+  bar.toast(`You judged “${view.heading.textContent}” on another device; here is the next one.`);
+  leases.finish(pair.lease);
+  memory.forget(pair.lease);
+  judging.advance();
+}
+
+export function expired({ banners, mode, pair, review }) {
+  if (mode !== "judging" || !pair?.expired || review !== null) return; // gone meanwhile
+  banners.show("expired", { tone: "warn", text: "This document was offered to someone else, because it was open for long. Your answer still counts if its place is free; else it is kept as an extra one." });
+}
+
+export function storage({ banners }) {
+  banners.show("storage", { tone: "bad", text: "This browser does not let us keep your answers on it. Do not close this page while the sign at the top does not say Saved." });
 }

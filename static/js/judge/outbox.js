@@ -47,6 +47,8 @@ export class Outbox extends EventTarget {
 
   get size() { return this.entries.length; }
   get failing() { return this.entries.some((entry) => entry.tries > 1); }
+  get busy() { return this.inFlight.size > 0; }
+  isLast(entry) { return this.entries[this.entries.length - 1] === entry; }
   has(key) { return this.entries.some((entry) => entry.key === key); }
   leases() { return this.entries.flatMap((entry) => (entry.lease ? [entry.lease] : [])); }
   find(key) { return this.entries.find((entry) => entry.key === key); }
@@ -90,6 +92,17 @@ export class Outbox extends EventTarget {
   hold() { this.held = true; this.#changed(); }
   release() { this.held = false; this.flush({ now: true }); this.#changed(); }
 
+  /** Takes back what has not been sent yet. -> whether it was still here */
+  async cancel(key) {
+    while (this.inFlight.has(this.find(key))) await new Promise((resolve) => this.addEventListener("change", resolve, { once: true }));
+    const entry = this.find(key);
+    if (!entry) return false;
+    this.entries = this.entries.filter((other) => other !== entry);
+    this.#drop(key);
+    this.#changed();
+    return true;
+  }
+
   forgetRefused(key) {
     this.refused = this.refused.filter((entry) => entry.key !== key);
     this.#drop(key);
@@ -99,35 +112,41 @@ export class Outbox extends EventTarget {
   async #sendOne(entry) {
     this.inFlight.add(entry);
     this.#changed();
-    try {
-      const answer = await this.send(entry);
-      this.entries = this.entries.filter((other) => other !== entry);
-      this.inFlight.delete(entry);
-      for (const other of this.entries) {
-        if (other.of === entry.key && answer.judgement) {
-          other.judgement = answer.judgement.id;
-          this.#keep(other);
-        }
-      }
-      this.#drop(entry.key);
-      this.dispatchEvent(new CustomEvent("sent", { detail: { entry, answer } }));
-    } catch (error) {
-      this.inFlight.delete(entry);
-      if (error instanceof SignedOut) {
-        this.held = true;
-        this.dispatchEvent(new CustomEvent("signed-out"));
-      } else if (error instanceof Refused) {
-        this.#refuse(entry, error);
-      } else {
-        entry.tries += 1;
-        const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (entry.tries - 1));
-        entry.dueAt = Date.now() + pause * (0.75 + this.random() / 2);
-        this.#keep(entry);
-        this.dispatchEvent(new CustomEvent("unreachable", { detail: { entry, error } }));
+    const [outcome, detail] = await this.send(entry).then((answer) => ["sent", { entry, answer }], (error) => [null, { entry, error }]);
+    this.inFlight.delete(entry);
+    const event = outcome ?? this.#failed(detail);
+    if (event === "sent") this.#arrived(detail);
+    this.flush(); // before anybody is told: who asks whether answers are on their way sees the next one
+    this.dispatchEvent(new CustomEvent(event, { detail }));
+    this.#changed();
+  }
+
+  #arrived({ entry, answer }) {
+    this.entries = this.entries.filter((other) => other !== entry);
+    for (const other of this.entries) {
+      if (other.of === entry.key && answer.judgement) {
+        other.judgement = answer.judgement.id;
+        this.#keep(other);
       }
     }
-    this.#changed();
-    this.flush();
+    this.#drop(entry.key);
+  }
+
+  /** Decides what a failure means. -> the name of its event */
+  #failed({ entry, error }) {
+    if (error instanceof SignedOut) {
+      this.held = true;
+      return "signed-out";
+    }
+    if (error instanceof Refused) {
+      this.#refuse(entry, error);
+      return "refused";
+    }
+    entry.tries += 1;
+    const pause = Math.max(error.waitMs ?? 0, Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (entry.tries - 1)));
+    entry.dueAt = Date.now() + pause * (0.75 + this.random() / 2);
+    this.#keep(entry);
+    return "unreachable";
   }
 
   #refuse(entry, error) {
@@ -138,7 +157,6 @@ export class Outbox extends EventTarget {
       this.#keep(one);
       this.refused.push(one);
     }
-    this.dispatchEvent(new CustomEvent("refused", { detail: { entry, error } }));
   }
 
   #keep(entry) {

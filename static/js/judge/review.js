@@ -1,5 +1,6 @@
 // Opening one's own earlier judgements: those of this page first, then those that the server has.
 
+import { Refused } from "./api.js";
 import { announce } from "./dom.js";
 import { gradeName } from "./bar.js";
 
@@ -12,6 +13,7 @@ export async function openReview(judging, place) {
     if (!added) return void judging.bar.toast("There is nothing earlier.");
     place += added;
   }
+  if (trail[place].later) return void (await comeBack(judging, trail.splice(place, 1)[0]));
   if (trail[place].stub && !(await fetched(judging, trail[place]))) return;
   show(judging, place);
 }
@@ -25,6 +27,32 @@ export async function openJudgement(judging, id) {
   show(judging, 0);
 }
 
+/** Undo of Later: the document is there again, and the one on the page waits behind it. */
+async function comeBack(judging, { pair, key }) {
+  if (await judging.outbox.cancel(key)) showAgain(judging, pair); // the server has not heard of it
+  else await takeUp(judging, pair.pair);
+}
+
+/** A pair that was put aside, by a new lease, unless others judge it meanwhile. */
+export async function takeUp(judging, id) {
+  try {
+    const { pairs: [pair] } = await judging.api.post(`later/${id}/take-up`);
+    showAgain(judging, pair);
+  } catch (error) {
+    if (error instanceof Refused) judging.bar.toast(error.said, { tone: "warn" });
+    else judging.failed(error);
+  }
+}
+
+function showAgain(judging, pair) {
+  judging.setAside();
+  judging.review = null;
+  judging.leases.comeBack(pair);
+  judging.bar.hideToast();
+  judging.show(pair);
+  judging.bar.toast("Here it is again; the other one comes next.");
+}
+
 function show(judging, place) {
   const record = judging.trail[place];
   judging.setAside();
@@ -34,10 +62,10 @@ function show(judging, place) {
   const name = gradeName(judging.setup.scale, record.grade, record.reason);
   const at = new Date(record.at).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
   judging.banners.show("review", {
-    tone: "info", text: `You judged this ${name} at ${at}. Press a grade to change it; the earlier one is kept as a version.`,
+    tone: "info", text: `${record.grade === null ? `You answered “${name}”` : `You judged this ${name}`} at ${at}. Press a grade to change it; the earlier one is kept as a version.`,
     actions: [{ label: "Back to where I was", action: "leave-review" }],
   });
-  announce(`Reopened. You judged this ${name}. Press a grade to change it, Escape to go back.`);
+  announce(`Reopened. ${record.grade === null ? "You answered" : "You judged this"} ${name}. Press a grade to change it, Escape to go back.`);
 }
 
 /** Puts judgements from the server before those of the trail. Resolves to how many. */
@@ -46,8 +74,11 @@ async function older(judging) {
   if (first && !first.judgement) return 0; // it has not reached the server yet
   try {
     const { items } = await judging.api.get(`history?limit=10${first ? `&before=${first.judgement}` : ""}`);
-    judging.trail.unshift(...items.map((item) => ({ judgement: item.judgement, stub: true })).reverse());
-    return items.length;
+    const stubs = items.filter((item) => item.may_revise).map(({ judgement }) => ({ judgement, stub: true }));
+    judging.trail.unshift(...stubs.reverse());
+    judging.nothingEarlier = !stubs.length;
+    judging.bar.refresh();
+    return stubs.length;
   } catch (error) {
     judging.failed(error);
     return 0;

@@ -3,7 +3,7 @@
 import { DEFAULTS } from "./keyboard.js";
 
 export const STANDARD = {
-  keys: DEFAULTS, text_size: 17, font: "serif", theme: "auto", highlight: true, confirm: false, guidelines: true, need: false,
+  keys: DEFAULTS, text_size: 17, font: "serif", theme: "auto", highlight: true, confirm: false, cards: true, shortcuts: true, guidelines: true, need: false,
 };
 
 export class Settings extends EventTarget {

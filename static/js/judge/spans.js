@@ -1,9 +1,8 @@
 // Marked passages of the document on screen: by mouse (select), by touch (select, then press Mark), by keyboard (word cursor).
 // Kept as [start, end) in UTF-16 units of the stored text while on screen; sent as code points.
 
-import { announce } from "./dom.js";
-import { paint } from "./highlight.js";
-import { between, joined, placeOf, wordsOf } from "./marking.js";
+import { announce, paint, stage } from "./dom.js";
+import { between, joined, onWords, placeOf, wordsOf } from "./marking.js";
 
 export class Spans extends EventTarget {
   constructor({ list, markButton }) {
@@ -15,10 +14,15 @@ export class Spans extends EventTarget {
     this.units = [];
     this.cursor = null; // {word, anchor}: word cursor by keyboard
     this.pointer = "mouse";
+    this.isClicked = false;
+    this.before = [];
     document.addEventListener("selectionchange", () => this.#offer());
-    document.addEventListener("pointerup", (event) => {
-      this.pointer = event.pointerType;
-      if (event.pointerType === "mouse" && this.enabled && this.view?.body.contains(event.target)) setTimeout(() => this.markSelection(), 0);
+    document.addEventListener("pointerup", (event) => { this.pointer = event.pointerType; });
+    document.addEventListener("mouseup", (event) => {
+      if (this.pointer !== "mouse" || !this.enabled || !this.view?.body.contains(event.target)) return;
+      this.isClicked = event.detail > 1; // a double click selects, perhaps only to copy: marking is offered
+      if (this.isClicked) this.#offer();
+      else if (this.#selected()?.length) setTimeout(() => this.markSelection(), 0); // a click on a selection takes it away
     });
     markButton.addEventListener("click", () => this.markSelection());
     list.addEventListener("click", (event) => {
@@ -33,6 +37,7 @@ export class Spans extends EventTarget {
     this.view = view;
     this.enabled = true;
     this.cursor = null;
+    this.before = []; // the marks before each change, for undo
     this.last = -1; // the word at which the last passage was closed
     this.units = points.map(([start, end]) => [view.stored.toUnit(start), view.stored.toUnit(end)]);
     this.markButton.hidden = true;
@@ -76,6 +81,7 @@ export class Spans extends EventTarget {
 
   add(spans) {
     if (!spans.length) return;
+    this.before.push(this.units);
     this.units = joined([...this.units, ...spans]);
     this.repaint();
     announce(`Passage marked. ${this.units.length} marked.`);
@@ -83,10 +89,22 @@ export class Spans extends EventTarget {
   }
 
   remove(index) {
-    this.units.splice(index, 1);
+    this.before.push(this.units);
+    this.units = this.units.filter((_, place) => place !== index);
     this.repaint();
     announce("Mark removed.");
     this.dispatchEvent(new Event("change"));
+  }
+
+  /** Takes back the last change of the marks of this document; false when there is none. */
+  undo() {
+    if (!this.view || !this.before.length) return false;
+    const more = this.before[this.before.length - 1].length > this.units.length;
+    this.units = this.before.pop();
+    this.repaint();
+    announce(more ? "The mark is back." : "Mark taken back.");
+    this.dispatchEvent(new Event("change"));
+    return true;
   }
 
   #selected() {
@@ -97,7 +115,7 @@ export class Spans extends EventTarget {
     if (!range.intersectsNode(body)) return null;
     const from = body.contains(range.startContainer) ? placeOf(this.view, range.startContainer, range.startOffset) : placeOf(this.view, body, 0);
     const to = body.contains(range.endContainer) ? placeOf(this.view, range.endContainer, range.endOffset) : placeOf(this.view, body, body.childNodes.length);
-    return from && to ? between(this.view, from, this.#backOverGap(from, to)) : null;
+    return from && to ? between(this.view, ...onWords(this.view, from, this.#backOverGap(from, to))) : null;
   }
 
   // A selection that ends at the very start of a block ends, for the reader, with the block before.
@@ -109,8 +127,8 @@ export class Spans extends EventTarget {
 
   #offer() {
     if (!this.enabled) return;
-    const touch = this.pointer !== "mouse" || matchMedia("(pointer: coarse)").matches;
-    this.markButton.hidden = !(touch && this.#selected()?.length);
+    const asks = this.isClicked || this.pointer !== "mouse" || matchMedia("(pointer: coarse)").matches;
+    this.markButton.hidden = !(asks && this.#selected()?.length);
   }
 
   markSelection() {
@@ -154,7 +172,7 @@ export class Spans extends EventTarget {
   #begin() {
     const words = wordsOf(this.view);
     if (!words.length) return;
-    const top = document.querySelector(".jtop")?.getBoundingClientRect().bottom ?? 0;
+    const { top } = stage();
     const visible = words.findIndex((word) => {
       const [range] = this.view.ranges(word.start, word.end);
       if (!range) return false;
@@ -189,10 +207,9 @@ export class Spans extends EventTarget {
     live.setStart(range.startContainer, range.startOffset);
     live.setEnd(range.endContainer, range.endOffset);
     const box = live.getBoundingClientRect();
-    const top = document.querySelector(".jtop").getBoundingClientRect().bottom + 24;
-    const bottom = document.querySelector(".bar").getBoundingClientRect().top - 24;
-    if (box.top < top) scrollBy(0, box.top - top);
-    else if (box.bottom > bottom) scrollBy(0, box.bottom - bottom);
+    const { top, bottom } = stage();
+    if (box.top < top + 24) scrollBy(0, box.top - top - 24);
+    else if (box.bottom > bottom - 24) scrollBy(0, box.bottom - bottom + 24);
   }
 
   /** Esc: first the started span, then the cursor. True when there was something to leave. */

@@ -1,5 +1,6 @@
 // What the page says when there is no document on it: what happened, what it means, what can be done. No dead ends.
 
+import { numbered } from "./api.js";
 import { byId, make, trusted } from "./dom.js";
 import { thankYou } from "./thanks.js";
 
@@ -14,6 +15,9 @@ function minutes(iso, now) { return Math.max(1, Math.round((Date.parse(iso) - no
 
 const HOME = { label: "Back to my campaigns", action: "leave" };
 
+/** The queries of a pair, its need, and how many of its documents follow. */
+const need = (topic) => [topic.description, topic.narrative].filter((part) => part?.trim()).map((part) => make("p", { dir: "auto" }, part));
+
 /** {title, text: [...], actions: [{label, action, primary}], extra: element} for a state of the server or of the page. */
 const STATES = {
   nothing_now: (a, c) => ({
@@ -24,7 +28,11 @@ const STATES = {
     ],
     actions: [{ label: "Check now", action: "check", primary: true }, { label: "Look at my judgements", action: "history" }, HOME],
   }),
-  done: (a) => ({
+  done: (a) => (a.trial ? {
+    title: "That was the trial",
+    text: [`You judged ${documents(a.progress?.judged ?? 0)}, as annotators will. Nothing of it was stored, and nothing counts.`],
+    actions: [{ label: "Look at my judgements", action: "history" }, { label: "Back to the campaign", action: "leave", primary: true }],
+  } : {
     title: "That was everything. Thank you.",
     text: [`You judged ${documents(a.progress?.judged ?? 0)}. There is nothing left for you in this campaign.`],
     actions: [{ label: "Look at my judgements", action: "history" }, { ...HOME, primary: true }],
@@ -83,6 +91,13 @@ const STATES = {
     actions: [{ label: "Open the guidelines", action: "guidelines" }, HOME],
   }),
   // states of the page itself
+  card: ({ topic, left_in_topic: left }) => ({
+    title: topic.text,
+    eyebrow: "New query",
+    parts: need(topic),
+    text: left ? [`${left + 1} documents of it follow.`] : [],
+    actions: [{ label: "Start", key: "Enter", action: "start", primary: true }],
+  }),
   "other-tab": () => ({
     title: "Judging is open in another tab",
     text: ["One tab judges at a time, so that no document is judged twice. Nothing is lost by changing over."],
@@ -106,6 +121,7 @@ const STATES = {
   unreachable: (a, c) => ({
     title: c.online ? "The server does not answer" : "You are offline",
     text: [
+      ...(a.said || a.request ? [`${a.said ?? ""}${numbered(a.request)}`.trim()] : []),
       c.waiting ? `${c.waiting} ${c.waiting === 1 ? "answer is" : "answers are"} kept in this browser and will be sent when the connection is back.` : "Everything you judged is saved.",
       "There are no more documents here. The page goes on by itself.",
     ],
@@ -118,20 +134,41 @@ export const knows = (state) => state in STATES;
 
 /** Draws a state into `panel`. `context`: {now, deadline, grace, waiting, online}. `thanks`: {html, code, url, feedback given}. */
 export function drawState(panel, state, answer, context) {
-  const { title, text, actions, html, thanks } = STATES[state](answer ?? {}, context);
+  const { title, eyebrow, parts = [], text, actions, html, thanks } = STATES[state](answer ?? {}, context);
   panel.dataset.state = state;
   if (context.noTopic) {
     byId("query-label").textContent = "Campaign";
     byId("query-text").textContent = document.title.replace("Judging: ", "");
   }
   panel.replaceChildren(
-    make("h2", { tabindex: "-1", id: "panel-title" }, title),
+    ...(eyebrow ? [make("p.query-label", {}, eyebrow)] : []),
+    make("h2", { tabindex: "-1", id: "panel-title", dir: "auto" }, title),
+    ...parts,
     ...(answer?.message && !["paused", "excluded", "refused", "not_qualified"].includes(state) && context.showMessage ? [make("p", {}, answer.message)] : []),
     ...text.map((line) => make("p", {}, line)),
   );
   if (html) panel.append(trusted(html));
   if (thanks) panel.append(...thankYou(answer, context));
-  panel.append(make("div.button-row", {}, ...actions.map(({ label, action, primary }) => make(`button.button${primary ? ".primary" : ""}`, { type: "button", dataset: { action } }, label))));
+  panel.append(make("div.button-row", {}, ...actions.map(({ label, key, action, primary }) => make(`button.button${primary ? ".primary" : ""}`, { type: "button", dataset: { action } }, label, key ? make("kbd", {}, key) : null))));
   panel.setAttribute("aria-labelledby", "panel-title");
   panel.hidden = false;
+}
+
+/** The state that the page is in. */
+export function drawPanel(judging) {
+  const { api, outbox, setup, stateShown, stateAnswer } = judging;
+  const { deadline, grace_minutes: grace } = setup?.campaign ?? {};
+  drawState(byId("panel"), stateShown, stateAnswer, {
+    now: api.serverNow(), deadline, grace, waiting: outbox.size, online: navigator.onLine, noTopic: judging.topicId === undefined,
+    feedbackGiven: judging.feedbackGiven || setup?.feedback_given,
+    sendFeedback: async (feedback) => {
+      try {
+        await api.post("feedback", feedback);
+        judging.feedbackGiven = true;
+        return true;
+      } catch {
+        return false;
+      }
+    },
+  });
 }

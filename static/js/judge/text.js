@@ -32,22 +32,12 @@ export class StoredText {
   }
 }
 
-/** The end, in units, of the n-th word of a text. */
-export function endOfWord(text, n) {
-  let count = 0;
-  for (const match of text.matchAll(/\S+/g)) {
-    count += 1;
-    if (count === n) return match.index + match[0].length;
-  }
-  return text.length;
-}
-
 /**
- * The parts of the stored text in the order of display: {start, end, rest}. Cut to `shownWords` first, so that everybody judges the same
+ * The parts of the stored text in the order of display: {start, end, rest}. Cut at `shownEnd` first, so that everybody judges the same
  * words; what is shown begins at `rotateAt`; `rest` marks the part shown on demand.
  */
-export function pieces(text, { shownWords = null, rotateAt = 0 } = {}) {
-  const cut = shownWords ? endOfWord(text, shownWords) : text.length;
+export function pieces(text, { shownEnd = null, rotateAt = 0 } = {}) {
+  const cut = shownEnd ?? text.length;
   const turn = rotateAt > 0 && rotateAt < cut ? rotateAt : 0;
   const shown = turn ? [{ start: turn, end: cut }, { start: 0, end: turn }] : [{ start: 0, end: cut }];
   const all = shown.map((piece) => ({ ...piece, rest: false }));
@@ -55,19 +45,66 @@ export function pieces(text, { shownWords = null, rotateAt = 0 } = {}) {
   return all;
 }
 
-/** Paragraphs of a piece of the text as {start, end, kind}: prose, or a table or code whose columns must stay aligned. */
+/** Paragraphs of a piece of the text as {start, end, kind}: prose, prose of which a machine broke the lines, or a table or code whose columns stay. */
 export function paragraphs(text, { start, end }) {
   const found = [];
   const gaps = /\n[^\S\n]*(?:\n[^\S\n]*)+/g;
+  const widest = widestLine(text.slice(start, end));
   gaps.lastIndex = start;
   let from = start;
   for (;;) {
     const gap = gaps.exec(text);
     const to = gap && gap.index < end ? gap.index : end;
-    if (text.slice(from, to).trim()) found.push({ start: from, end: to, kind: kindOf(text.slice(from, to)) });
+    if (text.slice(from, to).trim()) found.push(...parted(text, from, to, widest));
     if (!gap || gap.index >= end) return found;
     from = Math.min(end, gap.index + gap[0].length - (/\n([^\S\n]*)$/.exec(gap[0])?.[1].length ?? 0));
   }
+}
+
+const ITEM = /^\s*(?:[-–—*•·+]|\(?\d{1,3}[.):]|\(?[a-zA-Z][.)])\s/; // begins an item of a list
+const widestLine = (text) => Math.max(...text.split("\n").map((line) => line.trimEnd().length));
+
+/** A block as one paragraph, or, where a machine broke its lines, as the paragraphs that indents, items and short last lines show. */
+function parted(text, from, to, widest) {
+  const block = text.slice(from, to);
+  const kind = kindOf(block);
+  if (kind === "fixed") return [{ start: from, end: to, kind }];
+  const lines = block.split("\n");
+  const width = widest <= 110 ? widest : widestLine(block);
+  if (!machineBroken(lines, width)) return [{ start: from, end: to, kind }];
+  const found = [];
+  let at = from, begin = from;
+  lines.forEach((line, index) => {
+    at += line.length + 1;
+    const next = lines[index + 1];
+    if (next !== undefined && !endsParagraph(line, next, width)) return;
+    found.push({ start: begin, end: Math.min(at - 1, to), kind: "wrapped" });
+    begin = at;
+  });
+  return found;
+}
+
+// In prose a line ends anywhere, also after words after which verse, lists and code seldom break.
+const RUNS_ON = /[\s(](?:the|an?|of|in|on|at|to|by|for|from|with|and|or|that|which|is|are|was|were|as|its?|this|these|be|has|have)\s*$|[a-z]-\s*$/i;
+const indent = (line) => /^\s*/.exec(line)[0].length;
+/** Whether the first word of the next line would not have fitted, as far as typists are exact. */
+const isFull = (line, next, width) => line.trimEnd().length + 1 + /\S*/.exec(next.trimStart())[0].length > width * 0.92;
+
+function endsParagraph(line, next, width) {
+  const full = isFull(line, next, width), sentence = /[.!?:]["'”’)]*\s*$/.test(line);
+  return ITEM.test(next) || (!full && sentence) || ((!full || sentence) && indent(next) >= indent(line) + 2);
+}
+
+function machineBroken(lines, width) {
+  if (lines.length < 2 || width < 30 || width > 110) return false;
+  const breaks = lines.slice(1).map((next, index) => [lines[index], next]).filter(([line, next]) => !endsParagraph(line, next, width));
+  if (!breaks.length) return false;
+  const share = (test) => breaks.filter(test).length / breaks.length;
+  const ragged = share(([line, next]) => isFull(line, next, width)) < 0.6;
+  if ((ragged || width < 45) && (breaks.length < 4 || share(([line]) => RUNS_ON.test(line)) < 0.2)) return false;
+  if (share(([, next]) => /^\s*\p{Lu}/u.test(next)) > 0.7 && /\p{Ll}/u.test(lines.join())) return false; // verse, names
+  if (share(([line]) => /\S {3,}\S|\t/.test(line)) > 0.2 || share(([line]) => /^\s*(?:[>#|%]|\/\/)|[;{}\\]\s*$/.test(line)) > 0.2) return false; // columns, quotations, code
+  return (lines.join("").match(/[\d|=_{}<>\\]/g)?.length ?? 0) < lines.join("").length * 0.25;
 }
 
 function kindOf(block) {
@@ -81,7 +118,5 @@ function kindOf(block) {
   const signs = lines.filter((line) => /[=(){}\[\]<>;]/.test(line)).length;
   if (columns / lines.length >= 0.6) return "fixed";
   if (code / lines.length >= 0.3 || (indents / lines.length >= 0.4 && depths.size > 1 && signs / lines.length >= 0.4)) return "fixed";
-  // Lines that all go on to about the same width were broken by a machine; they may be broken anew.
-  const widest = Math.max(...lines.map((line) => line.length));
-  return lines.length > 2 && widest > 45 && widest < 110 && lines.slice(0, -1).every((line) => line.length > widest * 0.7) ? "wrapped" : "prose";
+  return "prose";
 }

@@ -163,7 +163,7 @@ class TestUndefinedValues:
             return min(float(one.get("x1")) for one in ElementTree.fromstring(picture).iter(f"{SVG}line") if one.get("class") == "l1")
 
         assert left_end("A001") < 50
-        assert left_end("x" * 30) == 160
+        assert left_end("x" * 30) == pytest.approx(14 + 7.2 * 24 + 6)
 
 
 class TestScales:
@@ -173,6 +173,17 @@ class TestScales:
         assert ticks(0, 38_810) == [0, 10_000, 20_000, 30_000]
         assert ticks(3, 3) == [3]
 
+    def test_an_axis_of_counts_has_whole_numbers_only(self):
+        assert ticks(0, 3, whole=True) == [0, 1, 2, 3]
+        assert ticks(0, 1, whole=True) == [0, 1]
+        figure = ElementTree.fromstring(bars.bars(["a", "b"], [1.0, 3.0], caption="c", unit="judgements"))
+        words = {text.text for text in figure.iter(f"{SVG}text")}
+        assert words == {"0", "1", "2", "3", "a", "b", "judgements"}
+
+    def test_an_axis_of_shares_reaches_its_whole_even_where_all_are_nothing(self):
+        figure = ElementTree.fromstring(bars.bars(["rank 1"], [0.0], caption="c", unit="% complete", high=100.0))
+        assert {"0", "20", "40", "60", "80", "100"} <= {text.text for text in figure.iter(f"{SVG}text")}
+
     def test_a_scale_maps_its_ends_to_its_ends(self):
         scale = Linear(10, 20, 100, 0)
         assert (scale(10), scale(15), scale(20)) == (100, 50, 0)
@@ -181,7 +192,7 @@ class TestScales:
         assert Linear(3, 3, 0, 10)(3) == 5
 
     @pytest.mark.parametrize(
-        ("value", "text"), [(38810, "38,810"), (0.6512, "0.65"), (2.0, "2"), (None, "–"), (float("nan"), "–"), (float("inf"), "–")]
+        ("value", "text"), [(38810, "38,810"), (0.6512, "0.65"), (2.0, "2"), (97.00000000000001, "97"), (None, "–"), (float("nan"), "–"), (float("inf"), "–")]
     )
     def test_numbers_for_people(self, value, text):
         assert number(value) == text
@@ -210,3 +221,25 @@ def test_a_matrix_tells_long_names_whole_on_asking():
     picture = matrices.matrix(names, names, [[1.0, 0.5], [0.5, 1.0]], caption="c", row_label="run", column_label="run")
     tips = [title.text for text in ElementTree.fromstring(picture).iter(f"{SVG}text") for title in text.findall(f"{SVG}title")]
     assert sorted(tips) == sorted(names * 2)
+
+
+def test_the_colours_of_a_matrix_are_explained():
+    words = {"caption": "c", "row_label": "topic", "column_label": "rank"}
+    picture = matrices.matrix(["1"], ["a", "b"], [[0.5, None]], high=1.0, form=lambda v: f"{100 * v:.0f} %", **words)
+    [legend] = [one for one in ElementTree.fromstring(picture).iter("ul") if one.get("class") == "legend"]
+    assert "".join(legend.itertext()).split() == ["0", "%", "100", "%", "none"]
+    assert [rect.get("class") for rect in legend.iter("rect")] == [f"g{i}" for i in range(9)] + ["empty-cell"]
+
+
+def test_only_an_undefined_row_has_its_reason_in_the_table():
+    picture = points.intervals([points.Interval("a", 0.5, note="no topic"), points.Interval("b", None, note="no topic")], caption="c", x_label="x", what="run")
+    rows = [[cell.text for cell in row] for row in ElementTree.fromstring(picture).iter("tr")][1:]
+    assert rows == [["a", "0.500", "–", "–", None], ["b", "–", "–", "–", "no topic"]]
+
+
+def test_points_stand_within_the_frame():
+    picture = points.intervals([points.Interval("a", 0.0), points.Interval("b", 1.0)], caption="c", x_label="x", what="run")
+    root = ElementTree.fromstring(picture)
+    [axis] = [line for line in root.iter(f"{SVG}line") if line.get("class") == "axis" and line.get("y1") == line.get("y2")]
+    for circle in root.iter(f"{SVG}circle"):
+        assert float(axis.get("x1")) + 4 < float(circle.get("cx")) < float(axis.get("x2")) - 4

@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from django.core.management import call_command
 
 
@@ -41,13 +40,3 @@ def read(command: str, *arguments: str) -> str:
     out = io.StringIO()
     call_command(command, *arguments, stdout=out, stderr=io.StringIO())
     return out.getvalue()
-
-
-def refused(command: str, *arguments: str) -> str:
-    """What standard error says when the command ends with status 2; nothing may stand on standard output."""
-    out, error = io.StringIO(), io.StringIO()
-    with pytest.raises(SystemExit) as end:
-        call_command(command, *arguments, stdout=out, stderr=error)
-    assert end.value.code == 2
-    assert out.getvalue() == ""
-    return error.getvalue()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
-import json
 from pathlib import Path
 from typing import Any
 
 from django.core.management import call_command
+
+from tests.analysis.commands.called import answer
 
 ROWS = """topic,document,annotator,grade,seconds,judged_at,excluded,gold
 t1,d1,a,3,20,2021-02-15T01:00:00Z,0,0
@@ -40,10 +41,7 @@ def written(folder: Path, text: str = ROWS, name: str = "judgements.csv") -> str
 
 def run(command: str, *arguments: str) -> dict[str, Any]:
     """The JSON object that it prints."""
-    out, err = io.StringIO(), io.StringIO()
-    call_command(command, *arguments, "--json", stdout=out, stderr=err)
-    result: dict[str, Any] = json.loads(out.getvalue())
-    return result
+    return answer(command, *arguments)[0]
 
 
 def refused(command: str, *arguments: str) -> tuple[int, str, str]:

@@ -66,7 +66,15 @@ def test_methods_without_decisions_have_none(tmp_path):
 
 
 def test_dawid_skene_gives_the_labels_of_the_function(tmp_path):
-    assert run("aggregate", written(tmp_path), "--method", "dawid-skene")["graded"]["iterations"] >= 1
+    found = run("aggregate", written(tmp_path), "--method", "dawid-skene")
+    assert found["rule"] == "penalised"
+    for scale in ("graded", "binary"):
+        assert found[scale]["rounds"] >= 1
+        assert found[scale]["converged"] is True
+        assert found[scale]["log_likelihood"] < 0
+    theirs = run("aggregate", written(tmp_path), "--method", "dawid-skene", "--rule", "crowd-kit")["graded"]
+    assert theirs["rounds"] >= 1
+    assert theirs["log_likelihood"] is None
 
 
 def test_compressed_files_are_read(tmp_path):

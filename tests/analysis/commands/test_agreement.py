@@ -59,7 +59,7 @@ def test_the_figures_are_those_of_scikit_learn(crossed):
 def test_the_seed_fixes_what_is_drawn(crossed):
     first, same, other = (run("agreement", crossed[0], "--bootstrap", "100", "--seed", seed) for seed in ("1", "1", "2"))
     assert first == same
-    assert first["graded"]["alpha_ci"] != other["graded"]["alpha_ci"]
+    assert first["graded"]["chance_floor"] != other["graded"]["chance_floor"]
     assert first["graded"]["alpha"] == other["graded"]["alpha"]
 
 

@@ -8,7 +8,8 @@ import pytest
 import pytrec_eval
 import scipy.stats
 
-from tests.analysis.commands.first_rank_files import printed, read, refused, write_qrels, write_run
+from tests.analysis.commands.called import refused
+from tests.analysis.commands.first_rank_files import printed, read, write_qrels, write_run
 
 TOPICS = [f"q{i}" for i in range(30)]
 
@@ -77,7 +78,7 @@ def test_what_cannot_be_done_is_said(files, tmp_path):
     nothing = tmp_path / "nothing.txt"
     nothing.write_text("other\n")
     assert "no run is called nobody" in refused("bootstrap", *files, "--show", "nobody")
-    assert "none of its 1 topics" in refused("bootstrap", *files, "--condition", f"x=RR@5,{files[0]},{nothing}")
+    assert "none of its 1 topic is" in refused("bootstrap", *files, "--condition", f"x=RR@5,{files[0]},{nothing}")
     assert "two conditions are called x" in refused(
         "bootstrap", *files, "--condition", f"x=RR@5,{files[0]}", "--condition", f"x=AP,{files[0]}"
     )
@@ -114,4 +115,10 @@ def test_real_runs_equal_a_naive_twin(data_folder):
             if i != j:
                 expected = ((ranks[:, i] < ranks[:, j]) + (ranks[:, i] == ranks[:, j]) / 2).mean()
                 assert found["beats"][tag][other] == pytest.approx(expected)
-                assert (other in found["significantly_worse"][tag]) == (expected <= 0.025)
+                test = scipy.stats.ttest_rel(scores[i], scores[j])
+                interval = test.confidence_interval(0.95)
+                difference = [scores[i].mean() - scores[j].mean(), interval.low, interval.high]
+                assert found["difference"][tag][other] == pytest.approx(difference, abs=1e-6)
+                assert (other in found["significantly_worse"][tag]) == (interval.high < 0)
+    # a run that wins 2.4 % of the trials is not significantly worse: the interval reaches over 0
+    assert any(share <= 0.025 and other not in found["significantly_worse"][tag] for tag in tags for other, share in found["beats"][tag].items())

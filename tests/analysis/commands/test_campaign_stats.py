@@ -79,3 +79,13 @@ def test_the_readable_table_has_counts_and_grades(tmp_path):
     call_command("campaign_stats", written(tmp_path), stdout=out, stderr=io.StringIO())
     assert "judgements per labelled pair" in out.getvalue()
     assert "median seconds" in out.getvalue()
+
+
+def test_the_mean_time_of_each_topic_by_hand(tmp_path):
+    # t1: 25, 30, 40, 10, 50 (the repeated and the fast one do not count); t2: 60, 60 and one without a time
+    assert run("campaign_stats", written(tmp_path))["topic_seconds"] == {
+        "t1": {"n": 5, "mean_seconds": 31.0},
+        "t2": {"n": 2, "mean_seconds": 60.0},
+    }
+    unknown = written(tmp_path, "topic,document,annotator,grade\nt,d,a,1\n", "untimed.csv")
+    assert run("campaign_stats", unknown)["topic_seconds"] == {"t": {"n": 0, "mean_seconds": None}}

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
-from django.core.management import CommandError
 
+from pooling.commandline import WrongArguments
 from tests.analysis.commands.judged_file import refused, run
 from tests.analysis.commands.ranked_files import files, printed
 
@@ -42,7 +43,7 @@ def test_the_table_shows_grades_and_shares(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rates", ["0.3,0.04", "0.04,0.04", "x", "", "0.1,2", "nan"])
 def test_thresholds_must_be_ascending_rates(tmp_path: Path, rates: str) -> None:
-    with pytest.raises(CommandError, match="ascending rates"):
+    with pytest.raises(WrongArguments, match="ascending rates"):
         run("click_qrels", *files(tmp_path, log=LOG), "--thresholds", rates)
 
 
@@ -66,3 +67,48 @@ def test_the_simulated_log_of_nfcorpus_gives_the_expected_labels(
     result = run("click_qrels", *arguments)
     assert (result["labels"], result["topics"], result["sessions"]) == (labels, 277, 30_000)
     assert sorted(target.read_text().splitlines()) == sorted((folder / f"expected.qrels.{model}.txt").read_text().splitlines())
+
+
+QUERIES = "q1\tStroke prevention\nq2\tasthma\n"
+
+
+def record(session: str, query: str, documents: list[object], clicked: object) -> str:
+    """With a field that is not read, as in TripClick's log."""
+    said = {"DateCreated": "/Date(1357004977650)/", "SessionId": session, "DocumentId": clicked, "Keywords": query, "Documents": documents}
+    return json.dumps(said) + "\n"
+
+
+def test_tripclicks_log_is_counted_by_the_texts_of_topics(tmp_path: Path) -> None:
+    log = (
+        record("s1", "stroke  Prevention", ["11", "12", "13"], 12)
+        + record("s1", "stroke prevention", ["11", "12", "13"], 12)  # the same list again: one impression
+        + record("s2", "stroke prevention", ["11", "12"], 11)
+        + record("s3", "asthma", [7, 8], 8)
+        + record("s3", "gout", ["1"], 1)
+        + record("s4", "asthma", [], 8)
+        + record("s4", "asthma", ["8"], 9)
+    )
+    clicks, queries = files(tmp_path, log=log, queries=QUERIES)
+    target = tmp_path / "qrels.txt"
+    # by hand, clicks / impressions: 11 1/2, 12 1/2, 13 0/1; 7 0/1, 8 1/1
+    found = run("click_qrels", clicks, "--queries", queries, "--thresholds", "0.04,0.5", "--output", str(target))
+    assert target.read_text() == "q1 0 11 2\nq1 0 12 2\nq1 0 13 0\nq2 0 7 0\nq2 0 8 3\n"
+    assert (found["sessions"], found["clicks"]) == (3, 3)
+    run("click_qrels", clicks, "--queries", queries, "--model", "raw", "--output", str(target))
+    assert target.read_text() == "q1 0 11 1\nq1 0 12 1\nq2 0 7 0\nq2 0 8 1\n"
+    err = printed("click_qrels", clicks, "--queries", queries)[1]
+    assert "1 record whose query is no topic, left out" in err
+    assert "1 record without a list of results, left out" in err
+    assert "1 record of a click on what their list lacks, left out" in err
+
+
+def test_a_line_that_is_no_record_and_two_topics_of_one_text_are_refused_with_their_lines(tmp_path: Path) -> None:
+    good = record("s", "asthma", ["8"], 8)
+    clicks, queries, twice = files(tmp_path, log=good + "[1]\n" + record("s", "asthma", [None], 8), queries=QUERIES, twice=QUERIES + "q3\tASTHMA\n")
+    status, out, err = refused("click_qrels", clicks, "--queries", queries)
+    assert (status, out) == (2, "")
+    assert [line.split(": ")[0].rsplit(":")[-1] for line in err.strip().splitlines()] == ["2", "3"]
+    status, _, err = refused("click_qrels", clicks, "--queries", twice)
+    assert status == 2
+    assert "topic q3 has the text of topic q2" in err
+    assert refused("click_qrels", clicks, "--queries", queries, "--shown", queries)[0] == 2

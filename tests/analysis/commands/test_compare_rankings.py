@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.analysis.commands.judged_file import refused, run
@@ -34,13 +35,65 @@ def test_correlations_swaps_and_ties_by_hand(arguments: list[str]) -> None:
     assert result["seed"] == 0
 
 
+def test_tau_between_measures_under_one_qrels_by_hand(arguments: list[str]) -> None:
+    # judged: AP 2/3, 1/12, 1/4 and RR rank good, other, poor alike; clicks: AP ties poor and other, RR does not
+    result = run("compare_rankings", *arguments)
+    judged = result["qrels"]["judged"]
+    assert judged["good"]["RR"] > judged["other"]["RR"] > judged["poor"]["RR"]
+    tied = pytest.approx(2 / (2 * 3) ** 0.5)
+    assert result["between_measures"] == {
+        "judged": {"AP": {"RR": 1.0}, "RR": {"AP": 1.0}},
+        "clicks": {"AP": {"RR": tied}, "RR": {"AP": tied}},
+    }
+
+
 def test_the_interval_is_the_same_for_a_seed_and_whatever_the_order_of_files(arguments: list[str]) -> None:
     first = run("compare_rankings", *arguments, "--bootstrap", "200")
     turned = run("compare_rankings", *arguments[2::-1], *arguments[3:], "--bootstrap", "200")
     assert first["interval"] == turned["interval"]
-    low, high = first["interval"]["RR"]["judged"]["clicks"]
-    assert -1 <= low <= high <= 1
-    assert first["interval"]["RR"]["clicks"]["judged"] == [low, high]
+    assert first["interval"]["RR"]["clicks"]["judged"] == [None, None]
+    assert "2 shared topics" in first["interval_reason"]["RR"]["clicks"]["judged"]
+    assert first["undecided"]["RR"]["judged"]["clicks"]
+
+
+def test_the_interval_is_the_same_for_any_order_of_the_qrels_and_whatever_else_is_compared(tmp_path: Path) -> None:
+    """Sixty topics; each of three qrels has one relevant document, which the four runs put at ranks of their own, on four topics of five."""
+    rng = np.random.default_rng(4)
+    ranks = {"x": [1, 2, 4, 8], "y": [2, 1, 4, 8], "z": [8, 4, 1, 2]}
+
+    def ranking(run: int) -> list[str]:
+        places = dict.fromkeys("xyz", 0) | {name: int(ranks[name][run] if rng.random() < 0.8 else rng.integers(1, 9)) for name in "xyz"}
+        return sorted("xyzuvwst", key=lambda d: places.get(d, 5) + 0.5 * rng.random())
+
+    runs = {f"r{i}": "".join(f"{t} Q0 {d} {k} {9 - k} r{i}\n" for t in range(60) for k, d in enumerate(ranking(i))) for i in range(4)}
+    qrels = {name: "".join(f"{t} 0 {name} 1\n" for t in range(60)) for name in "xyz"}
+    paths = files(tmp_path, **runs)
+    named = {name: f"--qrels={name}={path}" for name, path in zip("xyz", files(tmp_path, **qrels), strict=True)}
+    found = [
+        run("compare_rankings", *paths, *(named[name] for name in order), "--measures", "AP", "--bootstrap", "50")["interval"]["AP"]
+        for order in ("xyz", "zyx", "yxz", "zy", "yz")
+    ]
+    assert len({tuple(interval["z"]["y"]) for interval in found} | {tuple(interval["y"]["z"]) for interval in found}) == 1
+    assert found[0] == found[1] == found[2]
+    assert found[0]["z"]["y"][0] is not None
+
+
+def test_systems_that_are_all_tied_have_no_ap_correlation_and_names_never_matter(tmp_path: Path) -> None:
+    ranked = {"p": "1 Q0 a 1 2 p\n2 Q0 a 1 2 p\n", "q": "1 Q0 a 1 2 q\n2 Q0 b 1 2 q\n", "r": "1 Q0 b 1 2 r\n2 Q0 b 1 2 r\n"}
+    first, second, tied, *_ = files(tmp_path, first="1 0 a 1\n2 0 a 1\n", second="1 0 a 1\n", tied="1 0 z 1\n2 0 z 1\n")
+    found = []
+    for names in ({"p": "a", "q": "b", "r": "c"}, {"p": "c", "q": "b", "r": "a"}):
+        paths = files(tmp_path, **{names[tag]: text.replace(f" {tag}\n", f" {names[tag]}\n") for tag, text in ranked.items()})
+        found.append(run("compare_rankings", *paths, *(f"--qrels={path}" for path in (first, second, tied)), "--measures", "RR@10"))
+    for result in found:
+        assert result["tau_ap"]["RR@10"]["first"]["tied"] is result["tau_ap"]["RR@10"]["tied"]["first"] is None
+        assert result["undefined"]["RR@10"]["first"]["tied"] == "all systems are tied under tied"
+        # first: p q r by 1, 1/2, 0; second: p and q by 1, r by 0. Expected share above q or p 1/2, above r 1: 2/2 (1/2 + 1) - 1
+        assert result["tau_ap"]["RR@10"]["first"]["second"] == pytest.approx(0.5)
+        assert result["tau_ap_variant"]["RR@10"]["first"]["second"] == "tau_ap,a"
+        # with the reference tied, both ways: q has p rightly above or not, r both: ((0 + 1) - 1 + 2 * 1 - 1) / 2
+        assert result["tau_ap"]["RR@10"]["second"]["first"] == pytest.approx(0.5)
+        assert result["tau_ap_variant"]["RR@10"]["second"]["first"] == "tau_ap,b"
 
 
 def test_without_shared_topics_there_is_no_interval(tmp_path: Path) -> None:
@@ -66,7 +119,8 @@ def test_the_table_shows_means_correlations_and_how_to_read_them(arguments: list
     assert "judged - clicks" in out
     assert "equivalent (Voorhees)" in out
     row = next(line.split() for line in out.splitlines() if line.startswith("RR"))
-    assert row[4:] == ["0.3333", "-", "-", "0.3333", "0.5000", "1", "0", "/", "0"]
+    # RBO: the second and third change places: .1 (1 + .9 / 2 + .81) + .9^3
+    assert row[4:] == ["0.3333", "-", "-", "0.3333", "0.5000", "-", "0.9550", "1", "0", "/", "0"]
 
 
 def test_one_qrels_is_not_enough(arguments: list[str]) -> None:

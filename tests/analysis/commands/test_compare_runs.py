@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from tests.analysis.commands.first_rank_files import printed, read, refused, write_qrels, write_run
+from tests.analysis.commands.called import refused
+from tests.analysis.commands.first_rank_files import printed, read, write_qrels, write_run
+from tests.analysis.core.counted_signs import counted_signed_rank
 
 TOPICS = [f"q{i}" for i in range(8)]
 A = dict(zip(TOPICS, [0, 3, 0, 1, 2, 0, 4, 12], strict=True))
@@ -28,6 +30,8 @@ def test_the_keys_of_the_contract(files):
     assert set(found["outcomes"]) == {"neither", "a_only", "b_only", "both"}
     assert set(found["esl"]) == set(found["rr"]) == {"a", "b", "wsr", "t"}
     assert set(found["verdict"]) == {"better", "significantly_better", "do_no_harm", "because", "by_rr", "disagreements"}
+    assert set(found["equal_runs"]) == {"trials", "better", "significantly_better", "do_no_harm", "undecided"}
+    assert found["wsr_method"] == {"mrr": "exact", "esl": "exact", "rr": "exact"}
     assert found["scales"] == {"wrs": "ordinal", "wrs_tie_corrected": "ordinal", "wsr": "interval", "t": "interval"}
 
 
@@ -83,6 +87,44 @@ def test_a_person_reads_tests_outcomes_and_verdicts(files):
     text = read("compare_runs", *files)
     assert "A a: mean RR 0.2708" in text
     assert "asks for" in text
+    assert "rank-sum (unpaired)" in text
+    assert "takes the runs for two unpaired samples" in text
+    assert "If the runs were equal (2000 times exchanged at random on each topic)" in text
+
+
+def test_a_person_reads_two_digits_of_p_and_raw_and_corrected_ones_apart(tmp_path):
+    topics = [f"q{i}" for i in range(12)]
+    qrels = write_qrels(tmp_path, topics)
+    a, b = write_run(tmp_path, "a", dict.fromkeys(topics, 4)), write_run(tmp_path, "b", {t: 3 if i else 5 for i, t in enumerate(topics)})
+    raw, corrected = read("compare_runs", qrels, a, b), read("compare_runs", qrels, a, b, "--correction", "bonferroni", "--family", "10")
+    # 11 of 12 equal differences point to B: 2 (1 + 12) / 4096 = 0.0063
+    assert "significant by the signed-rank test (p = 0.0063)" in raw
+    assert "after correction" not in raw
+    assert "not significant by the signed-rank test (p = 0.0063, after correction 0.063)" in corrected
+    assert "p-values above are raw; corrected (bonferroni, 10 comparisons), as the verdicts use them: binomial 1, ESL signed-rank 0.063" in corrected
+
+
+def test_a_significance_that_points_the_other_way_gives_no_verdict(tmp_path):
+    """The mean search length of B is smaller, by the signed ranks it is longer."""
+    topics = [f"q{i}" for i in range(30)]
+    qrels = write_qrels(tmp_path, topics)
+    a = write_run(tmp_path, "a", {t: 100 if i < 2 else 1 for i, t in enumerate(topics)}, depth=100)
+    b = write_run(tmp_path, "b", {t: 1 if i < 2 else 2 for i, t in enumerate(topics)}, depth=100)
+    found = printed("compare_runs", qrels, a, b)
+    assert [found["verdict"][key] for key in ("better", "significantly_better", "do_no_harm")] == [False, False, None]
+    assert "point to different sides" in found["undefined"]["verdict"]
+    assert "no verdict" in read("compare_runs", qrels, a, b)
+    board = printed("leaderboard", qrels, a, b, "--baselines", "")
+    assert (board["order"], board["cycles"]) == (["a", "b"], [])
+
+
+def test_the_seed_fixes_the_rates_of_equal_runs(files):
+    rates = [printed("compare_runs", *files, "--seed", seed)["equal_runs"] for seed in ("1", "1", "2")]
+    assert rates[0] == rates[1] != rates[2]
+
+
+def test_the_rest_of_what_a_person_reads(files):
+    text = read("compare_runs", *files)
     assert "because B wins the topics that only one run answers: A 1, B 2 of 8, not significant" in text
 
 
@@ -121,6 +163,7 @@ def test_the_whole_of_lin_et_al_on_a_sparse_collection(data_folder):
         for tag, path in paths.items()
         for found in [ranks_by_hand(path, relevant)]
     }
+    open_verdicts = 0
     for tag_a, tag_b in itertools.combinations(sorted(expected), 2):
         found = printed("compare_runs", str(qrels), str(paths[tag_a]), str(paths[tag_b]), "--lenient")
         for side, tag in (("a", tag_a), ("b", tag_b)):
@@ -137,9 +180,9 @@ def test_the_whole_of_lin_et_al_on_a_sparse_collection(data_folder):
         )
         for row, x, y in ((found["mrr"], rr_a, rr_b), (found["esl"], a[both], b[both]), (found["rr"], rr_a[both], rr_b[both])):
             d = np.round(y - x, 12)
-            assert row["wsr"] == pytest.approx(
-                scipy.stats.wilcoxon(d, zero_method="wilcox", correction=False, method="asymptotic").pvalue, abs=1e-10
-            )
+            exact = np.count_nonzero(d) <= 200
+            approximated = scipy.stats.wilcoxon(d, zero_method="wilcox", correction=False, method="asymptotic").pvalue
+            assert row["wsr"] == pytest.approx(counted_signed_rank(d) if exact else approximated, abs=1e-10)
             assert row["t"] == pytest.approx(scipy.stats.ttest_rel(y, x).pvalue, abs=1e-10)
             assert (row["a"], row["b"]) == pytest.approx((x.mean(), y.mean()), abs=1e-12)
         a_only, b_only = int(((a > 0) & (b == 0)).sum()), int(((b > 0) & (a == 0)).sum())
@@ -148,6 +191,14 @@ def test_the_whole_of_lin_et_al_on_a_sparse_collection(data_folder):
         shorter, longer = b[both].mean() < a[both].mean(), b[both].mean() > a[both].mean()
         wins, loses = b_only > a_only and p_binomial < 0.05, a_only > b_only and p_binomial < 0.05
         significant = found["esl"]["wsr"] < 0.05
+        ranked = scipy.stats.rankdata(np.abs(d := b[both] - a[both]) + 0.0) * (d != 0)
+        balance = (np.sign(d) * (ranked - (d == 0).sum())).sum()
+        if balance * (b[both].mean() - a[both].mean()) < 0:
+            open_verdicts += 1
+            assert found["verdict"]["better"] is (None if b_only > a_only else False)
+            assert found["verdict"]["do_no_harm"] is (None if significant and not loses else bool(wins))
+            continue
         assert found["verdict"]["better"] == (b_only > a_only and shorter)
         assert found["verdict"]["significantly_better"] == (wins and shorter and significant)
         assert found["verdict"]["do_no_harm"] == ((wins and not (longer and significant)) or (shorter and significant and not loses))
+    assert open_verdicts > 0

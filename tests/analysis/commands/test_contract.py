@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -22,12 +21,22 @@ OPTIONS = {
     "aggregate": f"{JUDGED} --method --min-judgements --grades",
     "agreement": f"{JUDGED} --min-common --bootstrap --no-gold",
     "campaign_stats": f"{JUDGED} --pool --documents",
-    "evaluate": f"{MEASURED} --measures --per-topic --qrels --campaign",
+    "evaluate": f"{MEASURED} --measures --per-topic --qrels --campaign --sampled",
+    "sample_pool": "--depth --budget --strata",
+    "compare_systems": f"{MEASURED} --measures --against --family --trials --alpha --topic-groups --campaign",
+    "plan_study": f"{MEASURED} --measures --power --alpha --difference --width --campaign",
+    "study": "--campaign --processes --replace --keys",
+    "holes": "--measures --pool --groups --against --campaign",
+    "machine_judges": "--machine --measures",
+    "simulate_campaign": "--order --depth --budgets --strata --batch --audit --sensitivity --specificity --judgements --simulations --stopping --processes",
+    "judge_by_machine": "--topics --documents --endpoint --model --store --prompt --samples --per-minute --most-cost --estimate",
+    "rank_machines": "--machine --level --scale",
+    "stopping_advice": "--sampled --depth --cutoff --last --audit --recall --level",
     "compare_rankings": f"{MEASURED} --measures --qrels --bootstrap --campaign",
     "label_overlap": "--judged --clicks --pool --top --threshold --campaign",
     "click_qrels": "--shown --model --thresholds",
     "compare_runs": f"{MEASURED} --cutoff --alpha --decide --correction --family --campaign",
-    "leaderboard": f"{MEASURED} --order --cutoff --alpha --decide --correction --campaign",
+    "leaderboard": f"{MEASURED} --order --cutoff --alpha --decide --correction --family --campaign",
     "submissions": "--limit",
     "bootstrap": f"{MEASURED} --measures --trials --show --condition --processes --campaign",
     "split_half": f"{MEASURED} --measures --splits --alpha --processes --campaign",
@@ -40,6 +49,9 @@ OPTIONS = {
 DEFAULTS: dict[str, dict[str, Any]] = {
     "check_topics": {"match": "exact"},
     "build_pool": {"depth": 10},
+    "sample_pool": {"depth": 10, "budget": 0.2, "strata": "rank"},
+    "compare_systems": {"against": "all", "family": "none", "trials": 100_000, "alpha": 0.05},
+    "plan_study": {"power": 0.8, "alpha": 0.05},
     "aggregate": {"method": "majority", "min_judgements": 2, "grades": "graded"},
     "agreement": {"min_common": 10, "bootstrap": 1000},
     "compare_rankings": {"bootstrap": 1000, "level": 1, "topics": "complete", "scores": "float64"},
@@ -67,17 +79,26 @@ def test_the_command_has_the_options_of_the_contract(name: str) -> None:
     assert {key: defaults[key] for key in DEFAULTS.get(name, {})} == DEFAULTS.get(name, {})
 
 
-CONTRACT = Path(os.environ.get("ASSAY_TEST_DATA", "nowhere")) / ".." / "design" / "CLI.md"
+@pytest.mark.parametrize("name", [*OPTIONS, "make_pool", "simulate_annotators"])
+def test_a_negative_seed_is_bad_input_everywhere(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        load_command_class(get_commands()[name], name).run_from_argv(["manage.py", name, "--seed", "-1"])
+    assert ended.value.code == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "--seed: '-1': a seed is a whole number from 0" in err
 
 
-@pytest.mark.skipif(not CONTRACT.exists(), reason="the contract stands beside the test data")
-def test_the_table_above_is_that_of_the_contract() -> None:
-    rows = re.findall(r"(?m)^\| `(\w+)([^`]*)` \| (.*?) \| ", CONTRACT.read_text(encoding="utf-8").replace(r"\|", "/"))
-    assert {name for name, *_ in rows} == set(OPTIONS) - {"export_qrels", "export_judgements", "export_campaign"}
-    for name, arguments, options in rows:
-        named = set(re.findall(r"--[a-z][a-z-]*", arguments + options))
-        there = {option for action in parser_of(name)._actions for option in action.option_strings}
-        assert named <= there, (name, named - there)
+DOCUMENT = (Path(__file__).resolve().parents[3] / "docs" / "commands.md").read_text(encoding="utf-8")
+SHARED = DOCUMENT[: DOCUMENT.index("## On plain files")]
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_each_option_of_the_contract_is_in_the_commands_section_of_the_document(name: str) -> None:
+    section = re.search(rf"(?ms)^### `{name}\b.*?(?=^##|\Z)", DOCUMENT)
+    assert section, name
+    missing = [option for option in OPTIONS[name].split() if option not in section[0] and option not in SHARED]
+    assert missing == []
 
 
 def paths(value: Any, prefix: str = "") -> set[str]:
@@ -225,7 +246,8 @@ KEYS = {
         *each("depth.1", "pairs tau.AP mean_abs_change.AP"),
     ],
 }
-SEEDED = {"check_topics", "build_pool", "aggregate", "agreement", "compare_rankings", "bootstrap", "split_half", "stability", "reusability"}
+SEEDED = {"check_topics", "build_pool", "aggregate", "agreement", "compare_rankings", "compare_runs", "leaderboard"}
+SEEDED |= {"bootstrap", "split_half", "stability", "reusability"}
 
 
 @pytest.mark.parametrize("name", KEYS)

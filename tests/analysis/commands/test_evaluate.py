@@ -4,8 +4,8 @@ import math
 from pathlib import Path
 
 import pytest
-from django.core.management import CommandError
 
+from pooling.commandline import WrongArguments
 from tests.analysis.commands.judged_file import refused, run
 from tests.analysis.commands.ranked_files import CLICKS, GOOD, OTHER, POOR, QRELS, files, printed
 
@@ -134,7 +134,7 @@ def test_bad_input_ends_with_status_2_and_nothing_on_standard_output(tmp_path: P
 
 
 def test_an_unknown_measure_is_refused_with_what_there_is(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match=r"no measure is called 'MAP' \(perhaps AP\); there are AP"):
+    with pytest.raises(WrongArguments, match=r"no measure is called 'MAP' \(perhaps AP\); there are AP"):
         run("evaluate", *files(tmp_path, qrels=QRELS, good=GOOD), "--measures", "MAP")
 
 

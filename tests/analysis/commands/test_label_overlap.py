@@ -6,6 +6,7 @@ import pytest
 
 from tests.analysis.commands.judged_file import refused, run
 from tests.analysis.commands.ranked_files import CLICKS, QRELS, files, printed
+from tests.analysis.publishing.exported import examples_campaign
 
 POOL = "topic\tdocument\tbest_rank\tpriority\truns\n1\ta\t1\t9\tA:1\n2\ta\t1\t9\tA:1\n1\tq\t2\t8\tA:2\n1\tb\t5\t5\tA:5\n1\tc\t6\t4\tA:6\n"
 
@@ -71,3 +72,19 @@ def test_the_judged_pairs_of_nfcorpus_against_simulated_clicks_are_counted_as_se
     assert found["pairs"] == len(judged) == 15_820
     assert (found["both"], found["clicked_only"]) == (len(both), len(clicked) - len(both))
     assert found["relevant"]["1"] == found["agree"] == sum(clicked[pair] == "1" for pair in both) / 15_820
+
+
+@pytest.mark.django_db
+def test_the_pairs_of_a_campaign_that_contradict_the_clicks_come_with_their_texts(tmp_path: Path) -> None:
+    campaign = examples_campaign()
+    # the labels on two grades are 1 for t1 and 0 for t2; d2 of t1 agrees, d3 has no click label, d9 is not judged
+    (clicks,) = files(tmp_path, clicks="t1 0 d1 0\nt1 0 d2 1\nt2 0 d1 2\nt2 0 d9 1\n")
+    campaign.pool.entries.filter(topic__topic_id="t2", docno="d1").update(document=None)
+    found = run("label_overlap", "--campaign", campaign.slug, "--clicks", clicks)["clicks"]
+    text = "Document 1 speaks of query number 1. It has a second sentence."
+    assert found["contradicting"] == 2
+    assert found["contradicting_pairs"] == [
+        {"topic": "t1", "document": "d1", "judged": 1, "clicks": 0, "query": "query number 1", "title": "Title 1", "text": text},
+        {"topic": "t2", "document": "d1", "judged": 0, "clicks": 2, "query": "query number 2", "title": None, "text": None},
+    ]
+    assert "contradicting_pairs" not in run("label_overlap", "--judged", clicks, "--clicks", f"other={clicks}")["other"]

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import json
 from io import StringIO
 from pathlib import Path
 
 import pytest
 from django.core.management import call_command
 
+from tests.analysis.commands.called import answer
 from tests.analysis.commands.test_stability import written
 from tests.analysis.core.small_collections import Small
 
@@ -21,14 +21,8 @@ def files(tmp_path: Path) -> list[str]:
     return written(SMALL, tmp_path)
 
 
-def answer(*arguments: object) -> tuple[dict, str]:
-    out, err = StringIO(), StringIO()
-    call_command("reusability", *map(str, arguments), "--json", stdout=out, stderr=err)
-    return json.loads(out.getvalue()), err.getvalue()
-
-
 def test_the_answer_has_the_keys_of_the_contract_and_the_numbers_of_the_hand(files: list[str]) -> None:
-    found, _ = answer(*files, "--depth", 2, "--measures", "AP P@1")
+    found, _ = answer("reusability", *files, "--depth", 2, "--measures", "AP P@1")
     assert list(found["leave_out"]) == ["one", "two", "three"]
     assert list(found["depth"]) == ["1", "2"]
     # depth 2: one has a c, two b a, three c x: only b is of one run alone (x is not judged)
@@ -48,10 +42,10 @@ def test_the_answer_has_the_keys_of_the_contract_and_the_numbers_of_the_hand(fil
 def test_groups_are_left_out_as_wholes(files: list[str], tmp_path: Path) -> None:
     table = tmp_path / "groups.tsv"
     table.write_text("tag\tgroup\none\tnorth\nthree\tnorth\nabsent\tsouth\n")
-    found, warnings = answer(*files, "--depth", 1, "--measures", "AP", "--groups", table)
+    found, warnings = answer("reusability", *files, "--depth", 1, "--measures", "AP", "--groups", table)
     assert {unit: left["pairs"] for unit, left in found["leave_out"].items()} == {"north": 2, "two": 1}
     assert "no line for two; each is a group of its own" in warnings
-    assert "1 runs were not given: absent" in warnings
+    assert "1 run was not given: absent" in warnings
 
 
 def test_a_run_in_two_groups_is_refused(files: list[str], tmp_path: Path) -> None:
@@ -66,11 +60,11 @@ def test_a_run_in_two_groups_is_refused(files: list[str], tmp_path: Path) -> Non
 
 def test_any_number_of_processes_gives_the_same(files: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("analysis.core.reusability.CHUNK", 2)
-    assert answer(*files)[0] == answer(*files, "--processes", 2)[0]
+    assert answer("reusability", *files)[0] == answer("reusability", *files, "--processes", 2)[0]
 
 
 def test_one_run_has_changes_but_no_tau(files: list[str]) -> None:
-    found, _ = answer(*files[:2], "--depth", 1, "--measures", "AP")
+    found, _ = answer("reusability", *files[:2], "--depth", 1, "--measures", "AP")
     assert found["leave_out"]["one"]["tau"]["AP"] is None
     assert "no tau" in found["undefined"]
     assert found["leave_out"]["one"]["pairs"] == 1

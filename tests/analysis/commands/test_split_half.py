@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.analysis.commands.first_rank_files import printed, read, refused, write_qrels, write_run
+from tests.analysis.commands.called import refused
+from tests.analysis.commands.first_rank_files import printed, read, write_qrels, write_run
 
 TOPICS = [f"q{i}" for i in range(31)]
 

@@ -6,7 +6,8 @@ from collections import Counter
 
 import pytest
 
-from tests.analysis.commands.first_rank_files import printed, read, refused
+from tests.analysis.commands.called import refused
+from tests.analysis.commands.first_rank_files import printed, read
 
 BOARD = """tag\tdate\tgroup\tpublic score\tprivate score\texpected private rank
 a1\t2021-01-03\talpha\t0.40\t0.50\t2.5

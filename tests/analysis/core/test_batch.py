@@ -103,6 +103,14 @@ def test_ndcg_with_exponential_gain_by_hand() -> None:
     np.testing.assert_allclose(scores[1], 1 / (3 + 1 / log3), atol=1e-12)
 
 
+def test_ndcg_with_grades_beyond_a_double_by_hand() -> None:
+    """The second sample has lost the assessment of the highest grade."""
+    small = Small({"1": {"a": 1100, "b": 1, "c": 1}}, {"x": {"1": {"b": 3, "a": 2}}})
+    assessed = np.array([[1, 1, 1], [0, 1, 1]], np.uint8).T
+    scores = evaluate(pack(*small.columns()), parse_measures("nDCG-exp"), assessed=assessed)[0, 0, 0]
+    np.testing.assert_allclose(scores, [1 / np.log2(3), 1 / (1 + 1 / np.log2(3))], atol=1e-12)
+
+
 def test_a_column_does_not_depend_on_the_columns_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(5)
     collection = pack(*random_collection(rng).columns())

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from analysis.core import bootstrap as b
 from analysis.core.chunks import in_processes
+from benchmarks.calibration.rankings import rank_coverage
 
 SCORES = np.random.default_rng(2).choice([0, 0.25, 0.5, 1], size=(6, 30))
 
@@ -61,17 +62,64 @@ def test_all_samples_of_two_topics_by_hand():
     assert np.isnan(np.diag(found.beats)).all()
 
 
-def test_a_run_is_significantly_worse_than_one_that_beats_it_nearly_always():
+def test_a_run_is_significantly_worse_than_one_that_is_always_ahead():
     scores = np.array([np.full(50, 0.9), np.full(50, 0.1), np.tile([0.9, 0.8], 25)])
-    found = b.bootstrap(scores, trials=250, seed=0)
-    assert found.significantly_worse.tolist() == [[False, False, False], [True, False, True], [True, False, False]]
+    assert b.differences(scores).significantly_worse.tolist() == [[False, False, False], [True, False, True], [True, False, False]]
 
 
-@pytest.mark.parametrize(("wins", "expected"), [(1949, False), (1950, True)])
-def test_significantly_worse_from_975_of_1000_trials(wins, expected):
-    """Twice 974.5 wins and twice 975: a tie counts half."""
-    tally = b.Tally(1000, np.zeros((2, 2)), np.full((2, 5), 500), np.array([[0, wins], [2000 - wins, 0]]))
-    assert b.summarise(tally).significantly_worse[1, 0] == expected
+def test_the_interval_of_a_difference_is_that_of_scipys_paired_t():
+    scores = np.random.default_rng(3).random((3, 17))
+    found = b.differences(scores)
+    for i, j in itertools.permutations(range(3), 2):
+        expected = scipy.stats.ttest_rel(scores[i], scores[j])
+        low, high = expected.confidence_interval(0.95)
+        assert (found.mean[i, j], found.low[i, j], found.high[i, j]) == pytest.approx((np.mean(scores[i] - scores[j]), low, high))
+        assert found.significantly_worse[i, j] == (expected.pvalue < 0.05 and scores[i].mean() < scores[j].mean())
+
+
+def test_one_topic_makes_nobody_significantly_worse_and_equal_runs_are_not_worse():
+    assert not b.differences([[0.1], [0.9]]).significantly_worse.any()
+    assert not b.differences(np.tile([0.1, 0.7, 0.3], (2, 1))).significantly_worse.any()
+
+
+@pytest.mark.parametrize("n_topics", [10, 25])
+def test_equal_runs_are_called_significantly_worse_as_seldom_as_said(n_topics):
+    """Type I error at 5 %, a thousand pairs of equal runs; that of "beaten in 97.5 % of the trials" is .13 and .075."""
+    rng = np.random.default_rng(n_topics)
+    pairs = rng.normal(0, 1, (1000, 1, n_topics)) + rng.normal(0, 0.7, (1000, 2, n_topics))
+    errors = np.mean([b.differences(pair).significantly_worse.any() for pair in pairs])
+    assert 0.03 < errors < 0.07
+    counts = b.topic_counts(n_topics, 1000, rng)
+    beaten = [(means[0] > means[1]).mean() for means in (b.sample_means(pair, counts) for pair in pairs)]
+    assert np.mean([share <= 0.025 or share >= 0.975 for share in beaten]) > 0.07
+
+
+def test_the_ranks_that_a_run_may_have_are_those_that_a_loop_over_tests_leaves():
+    scores = np.random.default_rng(8).normal(0, 1, (6, 30)) + np.array([2.0, 1.6, 1.5, 0.4, 0.0, 0.0])[:, None]
+    found = b.differences(scores).rank_interval
+    for run in range(6):
+        tests = [scipy.stats.ttest_rel(scores[run], scores[other]) for other in range(6) if other != run]
+        p = sorted((test.pvalue, test.statistic) for test in tests)
+        better = worse = 0
+        for k, (value, statistic) in enumerate(p):  # Holm (1979): stop at the first that is not significant
+            if value * (5 - k) >= 0.05:
+                break
+            better, worse = better + (statistic < 0), worse + (statistic > 0)
+        assert found[run].tolist() == [1 + better, 6 - worse]
+    assert found[0, 0] == 1
+    assert found[0, 1] < 6
+    assert b.differences(scores[:, :1]).rank_interval.tolist() == [[1, 6]] * 6  # one topic tells nothing
+    assert b.differences(np.tile(scores[0], (3, 1))).rank_interval.tolist() == [[1, 3]] * 3
+
+
+def test_the_ranks_that_a_run_may_have_hold_the_true_one_also_of_the_best():
+    """A short form of docs/calibration.md: of ten nearly equal runs the percentiles of the rank miss that of the best in a fifth and more."""
+    found = rank_coverage(10, 25, 0.05, trials=150, rng=np.random.default_rng(5))
+    assert found.before_best < 0.85
+    assert found.now_best > 0.9
+    clear = rank_coverage(5, 200, 1.0, trials=60, rng=np.random.default_rng(5))
+    assert clear.now > 0.95
+    assert clear.now_width < 2.2  # of five
 
 
 def test_the_spread_of_sample_means_is_the_standard_error():
@@ -96,7 +144,7 @@ def test_chunks_may_run_in_any_order_and_process_with_the_same_result():
     tallies = {chunk.number: b.run_chunk(SCORES, chunk) for chunk in reversed(work)}
     elsewhere = b.summarise(b.combine(in_processes(b.run_chunk, work, processes=2, shared=SCORES)))
     for other in (b.summarise(b.combine(tallies[chunk.number] for chunk in work)), elsewhere):
-        for name in ("rank_share", "expected_rank", "interval", "beats", "significantly_worse"):
+        for name in ("rank_share", "expected_rank", "interval", "beats"):
             np.testing.assert_array_equal(getattr(alone, name), getattr(other, name))
 
 
@@ -140,7 +188,7 @@ def test_undefined_scores_and_no_topics_are_refused():
 
 def test_json_has_chosen_runs_among_all():
     found = b.bootstrap(SCORES[:3], trials=10, seed=0)
-    printed = b.as_json(found, ["x", "y", "z"], SCORES[:3].mean(axis=1), shown=["y"])
+    printed = b.as_json(found, ["x", "y", "z"], SCORES[:3], shown=["y"])
     assert list(printed["expected_rank"]) == ["y"]
     assert list(printed["rank_share"]["y"]) == ["1", "2", "3"]
     assert list(printed["beats"]["y"]) == ["x", "z"]

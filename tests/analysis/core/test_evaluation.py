@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.core.evaluation import Evaluator, evaluate
-from analysis.core.measures import Measure, parse_measure, parse_measures
+from analysis.core.measures import Measure, UnknownMeasure, parse_measure, parse_measures
 from tests.analysis.core.rankings_by_hand import REFERENCE_NAMES, Grades, Scores, qrels_of, reference_values, run_of
 
 PLAIN = "AP AP@3 nDCG nDCG@3 nDCG-exp nDCG-exp@3 RR RR@2 P@3 R@3 Rprec Bpref Judged@3 Success@1"
@@ -108,6 +108,17 @@ def test_exponential_gains_agree_with_pytrec_eval_on_grades_made_exponential() -
         ours = evaluate(run_of(rankings), qrels_of(judged), "nDCG-exp nDCG-exp@10")
         expected = [[theirs.get(topic, {}).get(name, 0.0) for name in ("ndcg", "ndcg_cut_10")] for topic in ours.topics]
         np.testing.assert_allclose(ours.values, expected, rtol=0, atol=1e-9)
+
+
+def test_exponential_gains_of_grades_beyond_a_double_by_hand() -> None:
+    """2^1100 overflows: beside it a gain of 1 is nothing, so the topic has 1/log2(3); two such documents have (1 + 1/log2(3)) as ideal."""
+    judged = {"1": {"a": 1100, "b": 1}, "2": {"a": 1, "b": 0}, "3": {"a": 1100, "b": 1100, "c": 1101}}
+    rankings = {topic: {"b": 2.0, "a": 1.0} for topic in judged}
+    found = evaluate(run_of(rankings), qrels_of(judged), "nDCG-exp")
+    log3 = math.log2(3)
+    expected = [1 / log3, 1 / log3, (1 + 1 / log3) / (2 + 1 / log3 + 1 / 2)]
+    assert found.values[:, 0].tolist() == pytest.approx(expected, abs=1e-12)
+    assert (found.n_averaged, found.means()[0]) == (3, pytest.approx(sum(expected) / 3))
 
 
 def by_ir_measures(rankings: Scores, judged: Grades, names: list[str]) -> Iterator[tuple[str, str, float]]:
@@ -238,3 +249,16 @@ def test_a_run_in_the_order_of_the_grades_is_ideal(judged: Grades) -> None:
     rankings = {topic: {d: float(grade) for d, grade in grades.items()} for topic, grades in judged.items()}
     found = evaluate(run_of(rankings), qrels_of(judged), "AP nDCG nDCG@2 nDCG-exp RR Rprec Bpref Success@1", only_with_relevant=True)
     np.testing.assert_allclose(found.values[found.with_relevant], 1, atol=1e-12)
+
+
+def test_rank_biased_precision_of_the_worked_ranking() -> None:
+    """Relevant at ranks 1 and 3, persistence .5: .5 (1 + .25); with level 2 only rank 3; cut at 2 only rank 1."""
+    rankings, judged = {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"1": {"a": 1, "b": 0, "c": 2, "z": 1}}
+    found = evaluate(run_of(rankings), qrels_of(judged), "RBP(0.5) RBP(0.5,rel=2) RBP(p=0.5)@2")
+    assert [str(measure) for measure in found.measures] == ["RBP(0.5)", "RBP(0.5,rel=2)", "RBP(0.5)@2"]
+    assert found.values[0] == pytest.approx([0.625, 0.125, 0.5])
+
+
+def test_an_estimate_from_a_sample_is_refused_under_plain_qrels() -> None:
+    with pytest.raises(UnknownMeasure, match="from a sampled pool"):
+        evaluate(run_of({"1": {"a": 1.0}}), qrels_of({"1": {"a": 1}}), "AP HT-P@10")

@@ -44,8 +44,8 @@ def test_an_ordinary_annotator_has_no_flag():
         ({"n_fast": 12}, "many too fast"),
         ({"n_cannot": 60}, "often cannot judge"),
         ({"median_seconds": 4.0}, "fast"),
-        ({"kappa": 0.02, "low": -0.1, "high": 0.14}, "agrees no better than chance"),
-        ({"kappa": -0.5, "low": -0.6, "high": -0.4}, "against the others"),
+        ({"kappa": 0.02, "low": -0.1, "high": 0.14, "below_others": True}, "agrees no better than chance"),
+        ({"kappa": -0.5, "low": -0.6, "high": -0.4, "below_others": True}, "against the others"),
         ({"confusion": np.array([[20, 2, 0, 0], [2, 12, 20, 1], [1, 18, 12, 2], [0, 0, 2, 20]])}, "confuses Topic and Partial"),
         ({"shares": np.array([0.0, 0.05, 0.05, 0.9])}, "grades unlike the others'"),
         ({"gold_right": 4}, "misses gold"),
@@ -56,7 +56,8 @@ def test_each_flag_is_raised_by_what_it_is_about(change, name):
 
 
 def test_every_flag_says_what_it_does_not_prove():
-    bad = replace(ORDINARY, n_fast=40, median_seconds=2.0, kappa=0.0, low=-0.1, high=0.1, shares=np.array([0.9, 0.1, 0, 0]), gold_right=1)
+    kappa = {"kappa": 0.0, "low": -0.1, "high": 0.1, "below_others": True}
+    bad = replace(ORDINARY, n_fast=40, median_seconds=2.0, shares=np.array([0.9, 0.1, 0, 0]), gold_right=1, **kappa)
     raised = flags(bad, NAMES)
     assert len(raised) == 5
     assert all(len(flag.caveat) > 20 and flag.evidence for flag in raised)

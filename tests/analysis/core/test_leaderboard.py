@@ -32,6 +32,13 @@ def test_without_baselines_the_first_run_is_a_record():
     assert chain(entry for entry in BOARD if not entry.is_baseline) == ["weak", "equal", "first", "same day a"]
 
 
+def test_a_run_that_is_beaten_on_its_own_day_is_no_record():
+    day = [Entry("a", "2020-01-01", 0.5), Entry("b", "2020-01-02", 0.6), Entry("c", "2020-01-02", 0.7), Entry("d", "2020-01-02", 0.7)]
+    assert chain(day) == chain(reversed(day)) == ["a", "c"]
+    timed = [Entry("a", "2020-01-01", 0.5), Entry("b", "2020-01-02T10:00", 0.6), Entry("c", "2020-01-02T11:00", 0.7)]
+    assert chain(timed) == ["a", "b", "c"]
+
+
 def test_an_equal_score_displaces_nobody():
     assert chain([Entry("a", "2020-01-01", 0.5), Entry("b", "2020-01-02", 0.5)]) == ["a"]
 

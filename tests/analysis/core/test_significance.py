@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.core import significance
+from tests.analysis.core.counted_signs import counted_signed_rank
 
 SAMPLES = ["continuous", "reciprocal ranks", "binary", "mostly unanswered"]
 small_scores = st.lists(
@@ -45,9 +47,51 @@ def test_paired_t_equals_scipy(a, b):
 
 
 @pytest.mark.parametrize(("a", "b"), pairs())
-def test_signed_rank_equals_scipy_on_rounded_differences(a, b):
-    expected = scipy.stats.wilcoxon(np.round(b - a, 12), zero_method="wilcox", correction=False, method="asymptotic").pvalue
+def test_signed_rank_is_exact_up_to_200_differences_and_scipys_approximation_beyond(a, b):
+    differences = np.round(b - a, 12)
+    if np.count_nonzero(differences) <= 200:
+        expected = counted_signed_rank(differences)
+        assert significance.signed_rank_method(b - a) == "exact"
+    else:
+        expected = scipy.stats.wilcoxon(differences, zero_method="wilcox", correction=False, method="asymptotic").pvalue
+        assert significance.signed_rank_method(b - a) == "normal approximation"
     assert significance.signed_rank(b - a) == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize("n", [4, 9, 25, 60])
+def test_without_ties_the_exact_signed_rank_test_is_that_of_scipy(n):
+    differences = np.random.default_rng(n).normal(0.3, 1, n)
+    assert significance.signed_rank(differences) == pytest.approx(scipy.stats.wilcoxon(differences, method="exact").pvalue, abs=1e-12)
+
+
+def test_with_ties_the_exact_signed_rank_test_is_that_of_all_signs():
+    differences = np.array([0.5, -0.5, 0.25, 0.25, -0.25, 1, 1, 0.5, 0.75, 0, 0])
+    every_sign = scipy.stats.PermutationMethod(n_resamples=np.inf)
+    expected = scipy.stats.wilcoxon(differences[differences != 0], method=every_sign).pvalue
+    assert significance.signed_rank(differences) == pytest.approx(expected, abs=1e-12)
+
+
+def test_five_topics_that_are_all_better_are_two_of_32_signs():
+    assert significance.signed_rank([1, 1, 1, 0.5, 0.25, 0, 0]) == 2 / 32
+    assert significance.signed_rank([0.1] * 5) == significance.sign([0.1] * 5) == 2 / 32
+
+
+def test_at_few_topics_the_exact_test_errs_at_most_as_often_as_it_says():
+    """Signs of 5 and 6 topics that are all as likely: the normal approximation calls 6.3 % of them significant."""
+    for n in (5, 6):
+        signs = np.array(list(itertools.product((-1, 1), repeat=n)))
+        differences = signs * np.arange(1.0, n + 1)
+        approximate = scipy.stats.wilcoxon(differences, axis=1, correction=False, method="asymptotic").pvalue
+        assert (significance.signed_rank(differences) < 0.05).mean() <= 0.05
+        assert (approximate < 0.05).mean() > 0.06
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [(0.0310, "0.031"), (0.745, "0.74"), (0.05, "0.050"), (1.0, "1"), (0.00099, "< 0.001"), (8.7e-8, "< 0.001"), (float("nan"), "-")],
+)
+def test_people_read_two_digits_of_a_p_value(p, text):
+    assert significance.p_text(p) == text
 
 
 @pytest.mark.parametrize(("a", "b"), pairs())
@@ -87,8 +131,9 @@ def test_under_heavy_ties_the_two_rank_sums_differ_as_by_hand():
 
 
 def test_signed_rank_by_hand():
-    """Differences 1, -2, 2, 4, 0: zero dropped, ranks 1, 2.5, 2.5, 4; T+ = 7.5, mean 5, variance 4*5*9/24 - 6/48."""
-    assert significance.signed_rank([1, -2, 2, 4, 0]) == pytest.approx(two_tails(2.5 / math.sqrt(7.5 - 0.125)), abs=1e-12)
+    """Differences 1, -2, 2, 4, 0: zero dropped, ranks 1, 2.5, 2.5, 4. Negative ranks sum to at most 2.5 with no sign, the 1, either 2.5."""
+    assert significance.signed_rank([1, -2, 2, 4, 0]) == 2 * 4 / 16
+    assert significance.signed_rank_p(np.array(7.5), 4, np.array(6.0)) == pytest.approx(two_tails(2.5 / math.sqrt(7.5 - 0.125)), abs=1e-12)
     assert significance.rank_balance([1, -2, 2, 4, 0]) == 5
 
 
@@ -168,6 +213,7 @@ def test_an_empty_batch_has_no_p_values():
     assert significance.binomial([], []).shape == (0,)
 
 
+@settings(deadline=None)
 @given(small_scores)
 def test_swapping_the_runs_changes_no_p_value(scores):
     a, b = np.array(scores, float).T
@@ -178,6 +224,7 @@ def test_swapping_the_runs_changes_no_p_value(scores):
     assert float(one.p_tie_corrected) == pytest.approx(float(other.p_tie_corrected), abs=1e-12)
 
 
+@settings(deadline=None)
 @given(small_scores, st.randoms(use_true_random=False))
 def test_the_order_of_topics_changes_no_p_value(scores, random):
     shuffled = list(scores)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from analysis.core import significance
 from analysis.core import split_half as s
 from analysis.core.chunks import in_processes
+from tests.analysis.core.counted_signs import counted_signed_rank
 
 
 def several_kinds(n_topics: int) -> dict[str, np.ndarray]:
@@ -38,7 +39,7 @@ def scipy_p_values(a: np.ndarray, b: np.ndarray) -> dict[str, float]:
     return {
         "sign": scipy.stats.binomtest(wins, wins + losses).pvalue,
         "wrs": scipy.stats.ranksums(a, b).pvalue,
-        "wsr": scipy.stats.wilcoxon(d, zero_method="wilcox", correction=False, method="asymptotic").pvalue,
+        "wsr": counted_signed_rank(d),
         "t": 0.0 if (d == d[0]).all() else scipy.stats.ttest_rel(b, a).pvalue,
     }
 
@@ -86,6 +87,15 @@ def test_p_values_on_halves_equal_single_tests_and_scipy(kind):
             single = [significance.sign(d), significance.rank_sum(x, y).p, significance.signed_rank(d), significance.paired_t(d)]
             assert batched == pytest.approx([float(p) for p in single], abs=1e-10)
             assert batched == pytest.approx(list(scipy_p_values(x, y).values()), abs=1e-10)
+
+
+def test_beyond_50_differences_the_signed_ranks_of_a_half_are_approximated():
+    scores = np.random.default_rng(3).normal(size=(2, 104))
+    members = s.halves(104, 4, np.random.default_rng(0))
+    found = s.Halves(scores, members).p_values(np.array([0]), np.array([1]))["wsr"][0]
+    differences = np.round(scores[1] - scores[0], 12)
+    expected = [scipy.stats.wilcoxon(differences[half], correction=False, method="asymptotic").pvalue for half in members]
+    assert found == pytest.approx(expected, abs=1e-10)
 
 
 @pytest.mark.parametrize("kind", several_kinds(4))

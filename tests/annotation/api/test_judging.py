@@ -13,13 +13,13 @@ from rest_framework.test import APIClient
 
 from annotation.models import Judgement, Lease, Membership, Message, Pair
 from annotation.selectors.judging import audit_invariants
-from annotation.services import campaigns, people, standing
-from tests.builders import judge, make_annotator, make_campaign, make_user
+from annotation.services import campaigns, exclusion, people
+from tests.builders import judge, judge_pair, make_annotator, make_campaign, make_user
 
 pytestmark = pytest.mark.django_db
-GET = ["setup", "history", "history/1"]
+GET = ["setup", "later", "history", "history/1"]
 POST = [
-    "leases", "leases/renew", "leases/release", "judgements", "judgements/1/revise", "skip", "guideline/acknowledge", "consent",
+    "leases", "leases/renew", "leases/release", "judgements", "judgements/1/revise", "skip", "later/1/take-up", "guideline/acknowledge", "consent",
     "messages/1/read", "feedback",
 ]  # fmt: skip
 
@@ -109,16 +109,24 @@ def test_setup_has_everything_the_page_needs_once(page):
     assert setup["guideline"] == {"number": 1, "html": "<h1>Read</h1>\n<p><em>this</em></p>\n", "note": "", "acknowledged": 1}
     assert [row["text"] for row in setup["messages"]] == ["Well done"]
     assert "completion_code" not in setup["campaign"]
+    assert setup["has_judged"] is False
     page.post(f"messages/{message.pk}/read")
     assert page.get("setup").json()["messages"] == []
 
 
+def test_setup_tells_which_guidelines_were_read_last_also_when_newer_ones_have_to_be_read(page):
+    campaigns.save_guideline(page.member.campaign, "# New")
+    setup = page.get("setup").json()
+    assert (setup["state"], setup["guideline"]["number"], setup["guideline"]["acknowledged"]) == ("guideline_changed", 2, 1)
+
+
 def test_from_lease_to_judgement_to_the_next_pair(page):
     first = page.pairs()
-    assert [pair["document"]["id"] for pair in first["pairs"]] == ["d1", "d1", "d2"]
+    assert [pair["document"]["id"] for pair in first["pairs"]] == ["d1", "d2", "d3"]
     answer = page.judge(first["pairs"][0]["lease"], 2, active_ms=5_000, wall_ms=6_000, device="keyboard").json()
     assert (answer["judgement"]["standing"], answer["judgement"]["revision"], answer["judgement"]["late"]) == ("counted", 1, False)
     assert (answer["progress"]["judged"], answer["progress"]["today"], len(answer["pairs"])) == (1, 1, 1)
+    assert page.get("setup").json()["has_judged"] is True
     assert audit_invariants(page.member.campaign) == []
 
 
@@ -130,7 +138,7 @@ def test_the_annotator_never_sees_rank_score_run_known_grade_or_other_peoples_la
     for word in ("rank", "score", "contributions", "gold", "secret", "priority", "why", "grade"):
         assert word not in text.replace('"rotation"', "")
     pair = json.loads(text)["pairs"][0]
-    assert set(pair) == {"lease", "pair", "served_at", "expires_at", "topic", "document", "skipped_before", "previous"}
+    assert set(pair) == {"lease", "order", "left_in_topic", "pair", "served_at", "expires_at", "topic", "document", "skipped_before", "previous"}
 
 
 def test_the_same_key_gives_the_same_answer(page):
@@ -152,6 +160,9 @@ def test_refusals_say_what_is_wrong(page):
         (page.judge(lease, 1, active_ms=-5), 400, "malformed"),
         (page.post("judgements"), 400, "malformed"),
         (page.get("history?limit=x"), 400, "malformed"),
+        (page.get("history?limit=0"), 400, "malformed"),
+        (page.get("history?limit=201"), 400, "malformed"),
+        (page.get("history?before=-1"), 400, "malformed"),
         (page.get("history/999999"), 404, "judgement_unknown"),
         (page.post("guideline/acknowledge", number=7), 404, "guideline_unknown"),
     ]
@@ -159,7 +170,47 @@ def test_refusals_say_what_is_wrong(page):
         assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
         assert answer.json()["error"]["message"]
     page.judge(lease, 1)
-    assert page.judge(lease, 1).json()["error"]["code"] == "already_judged"
+    assert page.judge(lease, 2).json()["judgement"]["revision"] == 2  # the same lease on another device
+
+
+def test_what_was_put_aside_is_listed_and_taken_up_again(page):
+    pairs = page.pairs()["pairs"]
+    first = pairs[0]
+    assert page.post("skip", lease=first["lease"], want=0).status_code == 200
+    [item] = page.get("later").json()["items"]
+    assert (item["pair"], item["document"]["id"]) == (first["pair"], first["document"]["id"])
+    [again] = page.post(f"later/{first['pair']}/take-up").json()["pairs"]
+    assert again["pair"] == first["pair"]
+    assert again["lease"] != first["lease"]
+    assert page.post(f"later/{first['pair']}/take-up").json()["pairs"][0]["lease"] == again["lease"]  # asked again: the same
+    assert page.get("later").json()["items"] == []
+    assert page.judge(again["lease"], 1).json()["judgement"]["standing"] == "counted"
+    answer = page.post(f"later/{first['pair']}/take-up")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "already_judged")
+    never = page.post(f"later/{pairs[1]['pair'] + 999}/take-up")
+    assert (never.status_code, never.json()["error"]["code"]) == (404, "not_aside")
+    assert audit_invariants(page.member.campaign) == []
+
+
+def test_what_others_have_finished_meanwhile_is_not_taken_up(page):
+    [first, *_] = page.pairs()["pairs"]
+    page.post("skip", lease=first["lease"], want=0)
+    pair = Pair.objects.get(pk=first["pair"])
+    for _ in range(pair.open_slots):
+        judge_pair(make_annotator(page.member.campaign), pair, 1, now=timezone.now())
+    answer = page.post(f"later/{first['pair']}/take-up")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "taken")
+
+
+def test_the_history_of_one_topic_is_that_topics(page):
+    given = page.pairs(want=6)["pairs"]
+    for pair in given:
+        page.judge(pair["lease"], 1, want=0)
+    first = given[0]["topic"]["id"]
+    expected = [pair["pair"] for pair in reversed(given) if pair["topic"]["id"] == first]
+    assert [row["pair"] for row in page.get(f"history?topic={first}").json()["items"]] == expected
+    assert page.get("history?topic=no-such").json()["items"] == []
+    assert page.get("history?topic=%00").json()["items"] == []
 
 
 def test_revising_through_the_history(page):
@@ -218,18 +269,18 @@ def test_every_state_is_reached_and_says_so():
     Membership.objects.filter(pk=page.member.pk).update(target=0, daily_limit=1)
     assert state()["state"] == "daily_limit"
     Membership.objects.filter(pk=page.member.pk).update(daily_limit=None)
-    standing.pause_annotator(page.member, reason="wait", actor=None)
+    exclusion.pause_annotator(page.member, reason="wait", actor=None)
     assert (state()["state"], state()["reason"]) == ("paused", "wait")
-    standing.resume_annotator(page.member, actor=None)
+    exclusion.resume_annotator(page.member, actor=None)
     campaigns.pause(campaign, reason="lunch")
     assert (state()["state"], state()["reason"], state()["who"]) == ("paused", "lunch", "campaign")
     campaigns.resume(campaign)
     campaigns.update_campaign(campaign, actor=None, deadline=now - timedelta(minutes=1))
     assert state()["state"] == "deadline_passed"
     campaigns.update_campaign(campaign, actor=None, deadline=None)
-    standing.exclude_annotator(page.member, reason="random", actor=None)
+    exclusion.exclude_annotator(page.member, reason="random", actor=None)
     assert state()["state"] == "excluded"
-    standing.include_annotator(page.member, actor=None)
+    exclusion.include_annotator(page.member, actor=None)
     campaigns.close(campaign)
     assert state()["state"] == "closed"
     assert Page(make_annotator(make_campaign(state="draft"))).post("leases").json()["state"] == "draft"

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.core import display
+from pooling.core.words import count_words
 
 
 def test_the_idle_limit_grows_by_a_minute_for_each_minute_of_reading():
@@ -14,6 +15,14 @@ def test_the_idle_limit_grows_by_a_minute_for_each_minute_of_reading():
     assert display.idle_limit_s(60, 240) == 60
     assert display.idle_limit_s(60, 480) == 120
     assert display.idle_limit_s(60, 1_000_000) == 300
+
+
+def test_a_chinese_text_is_cut_and_has_the_limit_of_its_length():
+    text = "血糖在饭后散步时下降。" * 100  # 11 characters: 1100 characters are 550 words, read in 2.3 minutes
+    assert count_words(text) == 550
+    assert display.shown_words(550, 200) == 200
+    assert display.shown_end(text, 200) == 400
+    assert display.idle_limit_s(60, 550) == 138
 
 
 def test_only_a_longer_document_is_cut():

@@ -95,11 +95,11 @@ def test_the_qualification_asks_and_counts_only_pairs_with_a_text():
     campaign.refresh_from_db()
     ada = make_annotator(campaign)
     served = serving.top_up(ada, want=3)
-    assert [lease.pair.entry.docno for lease in served.leases] == ["d1"]
+    assert [lease.shown.docno for lease in served.leases] == ["d1"]
     assert submit(ada, served.leases[0], 1).feedback["right"]
     ada.refresh_from_db()
     assert qualification.score(ada) == (1, 1, 1)
-    assert [lease.pair.entry.docno for lease in serving.top_up(ada, want=3).leases] == ["d3"]
+    assert [lease.shown.docno for lease in serving.top_up(ada, want=3).leases] == ["d3"]
 
 
 def test_who_has_judged_nothing_waits_for_the_documents_and_who_has_is_done():

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import AuditEvent, Judgement, Lease, Pair
-from annotation.selectors.judging import audit_invariants, history
+from annotation.selectors.judging import audit_invariants, history, situation
 from annotation.services import campaigns, judging, scheduling
 from annotation.services.errors import CampaignError, Refused
 from annotation.services.judging import Answer
@@ -46,13 +46,29 @@ def test_the_same_key_again_is_the_same_judgement():
     assert audit_invariants(campaign) == []
 
 
-def test_another_key_for_a_judged_pair_is_refused():
+def test_the_same_lease_judged_on_two_devices_is_one_judgement_with_two_versions():
+    campaign, pair = only_pair()
+    ada, now = make_annotator(campaign), timezone.now()
+    lease = scheduling.claim(ada, now=now)
+    submit(ada, lease, 2, now=now + timedelta(seconds=30))
+    outcome = submit(ada, lease, 3, now=now + timedelta(seconds=50))
+    assert (outcome.judgement.revision, outcome.judgement.standing, outcome.judgement.grade) == (2, "counted", 3)
+    assert "the last version counts" in outcome.message
+    pair.refresh_from_db()
+    ada.refresh_from_db()
+    assert (pair.counted, ada.n_counted) == (1, 1)
+    assert audit_invariants(campaign) == []
+
+
+def test_what_was_judged_before_but_arrives_after_does_not_replace_the_later_judgement():
     campaign, _ = only_pair()
-    ada = make_annotator(campaign)
-    lease = scheduling.claim(ada)
-    submit(ada, lease, 2)
-    with refused("already_judged"):
-        submit(ada, lease, 3)
+    ada, now = make_annotator(campaign), timezone.now()
+    lease = scheduling.claim(ada, now=now)
+    submit(ada, lease, 2, now=now + timedelta(seconds=60))
+    sent = now + timedelta(seconds=90)
+    with refused("already_judged"):  # pressed 30 seconds after it was served, and kept by a telephone without a connection
+        submit(ada, lease, 3, now=sent, judged_at=now + timedelta(seconds=30), sent_at=sent)
+    assert Judgement.objects.get().grade == 2
 
 
 def test_somebody_elses_lease_is_unknown():
@@ -157,7 +173,7 @@ def test_the_servers_clock_bounds_the_pages():
 
 def test_the_times_of_simulated_annotators_are_taken_as_given():
     campaign, _ = only_pair()
-    ada, now = make_annotator(campaign, simulated=True), timezone.now()
+    ada, now = make_annotator(campaign, judge_kind="simulated"), timezone.now()
     row = submit(ada, scheduling.claim(ada, now=now), 1, now=now, active_ms=48_000, wall_ms=50_000).judgement
     assert (row.active_ms, row.wall_ms, row.server_ms, row.standing) == (48_000, 50_000, None, "counted")
 
@@ -351,3 +367,30 @@ def test_the_counters_of_an_annotator_do_not_depend_on_who_judged_when():
     judge_pair(ada, campaign.pairs.get(entry__docno="d2"), 1, now=now)
     ada.refresh_from_db()
     assert (ada.n_counted, ada.finished_at) == (2, now)
+
+
+@pytest.mark.parametrize("end", ["close", "deadline"])
+def test_the_end_of_a_campaign_takes_the_completion_code_from_nobody_who_did_the_whole_part(end):
+    campaign = make_campaign(n_topics=1, n_documents=4, judgements_per_pair=3, target_per_annotator=2)
+    done, half, idle = make_annotator(campaign), make_annotator(campaign), make_annotator(campaign)
+    for member, n in ((done, 2), (half, 1)):
+        for _ in range(n):
+            judge(member, 2)
+    if end == "close":
+        campaigns.close(campaign, actor=None)
+    else:
+        type(campaign).objects.filter(pk=campaign.pk).update(deadline=timezone.now() - timedelta(hours=1))
+    codes = []
+    for member in (done, half, idle):
+        member = type(member).objects.select_related("campaign", "user").get(pk=member.pk)
+        codes.append(situation(member, now=timezone.now()).details.get("completion_code"))
+    assert codes == [campaign.completion_code, None, None]
+
+
+def test_who_judged_all_there_was_keeps_the_completion_code_after_the_end():
+    campaign = make_campaign(n_topics=1, n_documents=1, judgements_per_pair=2, target_per_annotator=50)
+    ada = make_annotator(campaign)
+    judge(ada, 2)
+    campaigns.close(campaign, actor=None)
+    ada = type(ada).objects.select_related("campaign", "user").get(pk=ada.pk)
+    assert situation(ada, now=timezone.now()).details["completion_code"] == campaign.completion_code

@@ -6,11 +6,11 @@ import uuid
 
 import pytest
 
-from annotation.models import Pair
+from annotation.models import Lease, Pair
 from annotation.selectors.judging import audit_invariants
-from annotation.selectors.qualification import Score, known_scores
+from annotation.selectors.qualification import Score, known_scores, waiting
 from annotation.services import campaigns, judging, qualification, serving
-from annotation.services.errors import Refused
+from annotation.services.errors import CampaignError, Refused
 from annotation.services.judging import Answer
 from tests.builders import judge, make_annotator, make_campaign, submit
 
@@ -41,10 +41,21 @@ def test_the_test_comes_first_explains_each_answer_and_opens_the_way(campaign):
     ada = make_annotator(campaign)
     told = answers(ada, [2, 0, 2])
     assert [row["right"] for row in told] == [True, False, True]
-    assert told[1] == {"right": False, "gold_grade": 2, "explanation": "It answers a part."}
+    assert told[1] == {
+        "right": False,
+        "grade": 0,
+        "gold_grade": 2,
+        "explanation": "It answers a part.",
+        "judged": 2,
+        "n_right": 1,
+        "total": 3,
+        "needed": 2,
+        "passed": None,
+    }
+    assert [row["passed"] for row in told] == [None, None, True]
     served = serving.top_up(ada, want=3)
     assert served.situation.state == "judging"
-    assert {lease.pair.kind for lease in served.leases} == {"normal"}
+    assert {lease.pair.kind for lease in Lease.objects.filter(token__in=[own.token for own in served.leases])} == {"normal"}
     assert served.situation.progress.judged == 0
     assert audit_invariants(campaign) == []
 
@@ -85,3 +96,29 @@ def test_results_are_counted_for_each_person(campaign):
     for _ in range(3):
         judge(ada, 3)
     assert known_scores(campaign) == {ada.pk: {"qualification": Score(2, 3, 3), "gold": Score(1, 1, 1)}}
+
+
+def test_who_may_try_again_is_asked_every_pair_once_more_and_only_the_new_answers_decide(campaign):
+    ada = make_annotator(campaign)
+    answers(ada, [0, 0, 2])
+    with pytest.raises(CampaignError, match="does not wait"):
+        qualification.let_try_again(make_annotator(campaign), actor=campaign.created_by)
+    assert list(waiting()) == [ada]
+    qualification.let_try_again(ada, actor=campaign.created_by)
+    assert not waiting().exists()
+    told = answers(ada, [2, 2, 0])
+    assert [row["right"] for row in told] == [True, True, False]
+    assert serving.top_up(ada, want=3).situation.state == "judging"
+    assert known_scores(campaign)[ada.pk]["qualification"] == Score(right=2, judged=3, total=3)
+    assert ada.judgements.count() == 6
+    assert ada.judgements.filter(current=True, revision=2).count() == 3
+    assert audit_invariants(campaign) == []
+
+
+def test_who_fails_again_waits_again(campaign):
+    ada = make_annotator(campaign)
+    answers(ada, [0, 0, 2])
+    qualification.let_try_again(ada, actor=campaign.created_by)
+    answers(ada, [2, 0, 0])
+    assert list(waiting()) == [ada]
+    assert serving.top_up(ada, want=3).situation.state == "paused"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
+from annotation.core import bands
 from annotation.models import Lease, Pair, Skip
 from annotation.selectors.judging import audit_invariants
 from annotation.services import campaigns, judging, leases, scheduling, serving
@@ -44,7 +46,7 @@ def test_a_started_pair_is_finished_before_one_of_the_same_priority_is_opened():
 
 
 def test_a_higher_priority_comes_before_a_started_pair():
-    campaign = make_campaign(n_topics=1, n_documents=2, judgements_per_pair=2)
+    campaign = make_campaign(n_topics=1, n_documents=2, judgements_per_pair=2, band=1)
     ada, bob = make_annotator(campaign), make_annotator(campaign)
     judge_pair(ada, Pair.objects.get(entry__docno="d2"), 1, now=timezone.now())
     assert served(bob, 2) == ["t1 d1", "t1 d2"]
@@ -104,14 +106,14 @@ def test_without_blocks_the_pools_order_is_followed():
     assert served(make_annotator(campaign), 4) == ["t1 d1", "t2 d1", "t1 d2", "t2 d2"]
 
 
-def test_a_block_never_overrides_priority():
-    campaign = make_campaign(n_topics=2, n_documents=2, judgements_per_pair=1, block_length=10)
+def test_with_bands_of_one_priority_a_block_never_overrides_priority():
+    campaign = make_campaign(n_topics=2, n_documents=2, judgements_per_pair=1, block_length=10, band=1)
     assert served(make_annotator(campaign), 4) == ["t1 d1", "t2 d1", "t2 d2", "t1 d2"]
 
 
 def test_near_the_deadline_pairs_with_judgements_come_first():
     now = timezone.now()
-    campaign = make_campaign(n_topics=1, n_documents=3, judgements_per_pair=2, deadline=now + timedelta(hours=30), closing_hours=24)
+    campaign = make_campaign(n_topics=1, n_documents=3, judgements_per_pair=2, deadline=now + timedelta(hours=30), closing_hours=24, band=1)
     ada, bob = make_annotator(campaign), make_annotator(campaign)
     judge_pair(ada, Pair.objects.get(entry__docno="d3"), 1, now=now)
     assert names(scheduling.claim(bob, now=now)) == "t1 d1"
@@ -191,9 +193,9 @@ def test_two_annotators_meet_the_gold_pairs_in_different_orders():
 def test_what_was_served_says_why():
     campaign = make_campaign(n_topics=2, n_documents=1, judgements_per_pair=2)
     ada, bob = make_annotator(campaign), make_annotator(campaign)
-    assert scheduling.claim(ada).why["rule"] == "highest priority, open a new pair, then the pool's order"
+    assert scheduling.claim(ada).why["rule"] == "highest band, open a new pair, then the pool's order"
     why = scheduling.claim(bob).why
-    assert why["rule"] == "highest priority, finish started pairs, then the pool's order"
+    assert why["rule"] == "highest band, finish started pairs, then the pool's order"
     expected = {"turn": 0, "priority": 9, "position": 0, "needed": 2, "counted": 0, "held_by_others": 1, "topic_in_a_row": 1}
     assert {key: why[key] for key in expected} == expected
 
@@ -209,7 +211,7 @@ def test_planned_overlap_prefers_pairs_that_the_partner_has_judged():
     judge_pair(cyd, pairs[1], 1, now=now)  # shares one pair with bob
     lease = scheduling.claim(cyd)
     assert lease.pair_id == pairs[2].pk  # the pool's order alone would say the first
-    assert lease.why["rule"] == "highest priority, planned overlap with a partner"
+    assert lease.why["rule"] == "highest band, planned overlap with a partner"
 
 
 def test_nobody_is_leased_past_the_target_or_the_daily_limit():
@@ -230,11 +232,20 @@ def test_topping_up_again_sends_the_leases_that_the_page_has_lost():
     campaign = make_campaign(n_topics=2, n_documents=5, judgements_per_pair=1)
     ada = make_annotator(campaign)
     first = serving.top_up(ada, want=3).leases
-    assert [lease.pk for lease in serving.top_up(ada, want=3).leases] == [lease.pk for lease in first]
+    assert [lease.token for lease in serving.top_up(ada, want=3).leases] == [lease.token for lease in first]
     held = [lease.token for lease in first[:2]]
-    assert [lease.pk for lease in serving.top_up(ada, want=3, held=held).leases] == [first[2].pk]
+    assert [lease.token for lease in serving.top_up(ada, want=3, held=held).leases] == [first[2].token]
     assert len(serving.top_up(ada, want=50, held=[lease.token for lease in first]).leases) == 1  # the window and one
     assert audit_invariants(campaign) == []
+
+
+def test_topping_up_renews_what_the_page_holds_so_that_it_needs_no_renewals_of_its_own():
+    campaign = make_campaign(n_topics=1, n_documents=5, lease_minutes=8)
+    ada, now = make_annotator(campaign), timezone.now()
+    held = [lease.token for lease in serving.top_up(ada, want=3, now=now).leases]
+    for minute in (6, 12, 18):
+        assert serving.top_up(ada, want=3, held=held, now=now + timedelta(minutes=minute)).leases == []
+    assert {lease.state for lease in Lease.objects.filter(membership=ada)} == {"live"}
 
 
 def test_nothing_now_says_when_pairs_may_return_and_done_when_none_can():
@@ -275,3 +286,58 @@ def test_near_the_deadline_half_judged_pairs_of_other_topics_do_not_hold_up_whoe
     judge(make_annotator(campaign, topic_ids=[second]), 1)
     monkeypatch.setattr(scheduling.time, "sleep", lambda seconds: pytest.fail("the claim was tried again"))
     assert names(scheduling.claim(make_annotator(campaign, topic_ids=[first]))) == "t1 d1"
+
+
+@pytest.mark.parametrize("band", [1, 2, 4])
+def test_claims_follow_the_order_that_the_preview_plays_through(band):
+    """The same annotators in the same turns, once by claims of the database and once by the pure rule."""
+    campaign = make_campaign(n_topics=3, n_documents=6, judgements_per_pair=2, block_length=3, band=band)
+    entries = list(campaign.pairs.order_by("position").values_list("pk", "topic_row", "priority"))
+    slots = bands.Slots([bands.Entry(topic, priority) for _, topic, priority in entries], 2, band)
+    members, draw = [make_annotator(campaign) for _ in range(3)], random.Random(band)
+    mine, blocks = [set() for _ in members], [(None, 0) for _ in members]
+    for _ in range(30):
+        who = draw.randrange(3)
+        topic, in_block = blocks[who]
+        place = bands.next_place(slots, mine[who], topic, in_block, 3)
+        lease = scheduling.claim(members[who])
+        assert (None if lease is None else lease.pair_id) == (None if place is None else entries[place][0])
+        if lease is None:
+            continue
+        stays = topic == entries[place][1] and in_block < 3
+        blocks[who] = (entries[place][1], in_block + 1 if stays else 1)
+        assert lease.why["topic_in_a_row"] == blocks[who][1]
+        mine[who].add(place)
+        slots.take(place)
+        submit(members[who], lease, 1)
+    assert audit_invariants(campaign) == []
+
+
+def test_an_annotator_stays_on_a_topic_while_another_has_started_pairs_and_then_finishes_those():
+    campaign = make_campaign(n_topics=3, n_documents=3, judgements_per_pair=2, band=3)
+    ada, bob = make_annotator(campaign), make_annotator(campaign)
+    judge_pair(ada, Pair.objects.get(entry__topic__topic_id="t3", entry__docno="d2"), 1, now=timezone.now())
+    assert served(bob, 9) == [f"{topic} {docno}" for topic, docno in (
+        ("t3", "d2"), ("t3", "d1"), ("t3", "d3"), ("t1", "d1"), ("t1", "d2"), ("t1", "d3"), ("t2", "d1"), ("t2", "d2"), ("t2", "d3"),
+    )]  # fmt: skip
+
+
+def test_each_lease_tells_how_many_of_its_topic_follow_in_the_block():
+    campaign = make_campaign(n_topics=2, n_documents=5, judgements_per_pair=1, band=3, block_length=10, lease_window=3)
+    ada = make_annotator(campaign)
+    first = serving.top_up(ada, want=2).leases
+    # t1 has three pairs in the band of ranks 1 to 3
+    assert [(lease.shown.topic, lease.left_in_topic) for lease in first] == [("t1", 2), ("t1", 1)]
+    then = serving.top_up(ada, want=4, held=[lease.token for lease in first]).leases
+    assert [(lease.shown.topic, lease.left_in_topic) for lease in then] == [("t1", 0), ("t2", 2)]
+    short = make_annotator(make_campaign(n_topics=1, n_documents=5, judgements_per_pair=1, ranks=[1] * 5, block_length=2))
+    assert [lease.left_in_topic for lease in serving.top_up(short, want=1).leases] == [1]
+
+
+def test_a_gold_pair_leaves_the_block_as_it_is():
+    campaign = make_campaign(n_topics=2, n_documents=6, judgements_per_pair=1, ranks=[1] * 6, gold_every=4, target_per_annotator=8)
+    gold = Pair.objects.filter(entry__topic__topic_id="t2").order_by("-position").first()
+    campaigns.set_kind(gold, Pair.Kind.GOLD, gold_grade=1, explanation="known")
+    campaign.refresh_from_db()
+    topics = [name.split()[0] for name in served(make_annotator(campaign), 7)]
+    assert sorted(topics) == ["t1"] * 6 + ["t2"]  # the gold pair is of t2; the block of t1 went on after it

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from pooling import api_urls
-from pooling.models import Collection, Job
+from pooling.models import Collection, Job, Run, Topic
 from pooling.services.collections import create_collection
 from tests.pooling.conftest import DOCUMENTS, RUN_A, RUN_B, TOPICS, run
 
@@ -17,6 +19,7 @@ NUMBERED = {
     "api-qrels": "qrels",
     "api-pool": "pools",
     "api-pool-extend": "pools",
+    "api-pool-stages": "pools",
     "api-pool-entries": "pools",
     "api-pool-table": "pools",
 }
@@ -27,6 +30,7 @@ METHODS = {
     "api-document-file": ["delete"],
     "api-pool-preview": ["post"],
     "api-pool-extend": ["post"],
+    "api-pool-stages": ["post"],
     "api-collection": ["get", "patch", "delete"],
     "api-uploads": ["get", "post"],
     "api-topics": ["get", "delete"],
@@ -104,6 +108,10 @@ def test_a_collection_is_filled_and_pooled_over_the_api(creator):
     assert [t["topic_id"] for t in creator.get(base + "topics/").json()["results"]] == ["051", "7", "8"]
     assert post(creator, base + "topics/decisions", {"remove": ["8"], "keep": ["7"]}).json() == {"changed": 2}
     assert post(creator, base + "topics/decisions", {"remove": ["nine"]}).status_code == 409
+    assert post(creator, base + "topics/decisions", {"remove": ["7"], "reason": "two readings"}).json() == {"changed": 1}
+    assert Topic.objects.get(topic_id="7").removed_reason == "two readings"
+    assert post(creator, base + "topics/decisions", {"remove": ["7"], "reason": "x" * 201}).status_code == 400
+    assert post(creator, base + "topics/decisions", {"keep": ["7"]}).json() == {"changed": 1}
     assert run(Job.objects.get(pk=post(creator, base + "topics/check", {"level": "suspect"}).json()["id"])).state == "done"
     preview = run(Job.objects.get(pk=post(creator, base + "pools/preview", {"depth": 2}).json()["id"]))
     assert preview.report["facts"]["pairs"] == 4
@@ -112,7 +120,7 @@ def test_a_collection_is_filled_and_pooled_over_the_api(creator):
     run(Job.objects.get(pk=answer.json()["id"]))
     pool = creator.get(base + "pools/").json()["results"][0]
     assert (pool["name"], pool["runs"], pool["n_pairs"]) == ("p", ["A"], 2)
-    assert post(creator, base + "pools/", {"runs": ["Z"]}).json() == {"detail": "no run has the tag Z"}
+    assert post(creator, base + "pools/", {"runs": ["Z"]}).json()["detail"] == "no run has the tag Z"
     url = f"{base}pools/{pool['id']}/"
     run(Job.objects.get(pk=post(creator, url + "extend", {"runs": ["B"]}).json()["id"]))
     entries = creator.get(url + "entries").json()
@@ -156,3 +164,45 @@ def test_a_queued_job_is_cancelled(creator):
     file = SimpleUploadedFile("a.run", RUN_A.encode())
     job = creator.post("/api/v1/collections/mine/uploads/", {"kind": "run", "file": file}).json()
     assert creator.post(f"/api/v1/jobs/{job['id']}/cancel").json()["state"] == "cancelled"
+
+
+@pytest.fixture
+def three_runs(collection, manager):
+    """Names and groups in different orders, one without a date."""
+    rows = [("a", "zoo", date(2026, 3, 1), True), ("b", "ant", None, False), ("c", "zoo", date(2026, 1, 1), False)]
+    for tag, group, day, baseline in rows:
+        Run.objects.create(
+            collection=collection, tag=tag, group=group, submitted_on=day, baseline=baseline, source_name=tag, digest=tag, n_rows=1, n_topics=1
+        )
+    return f"/api/v1/collections/{collection.slug}/runs/"
+
+
+@pytest.mark.parametrize(
+    ("asked", "tags"),
+    [
+        ("", "abc"),
+        ("ordering=-tag", "cba"),
+        ("ordering=group,-tag", "bca"),
+        ("ordering=submitted_on", "cab"),
+        ("ordering=-submitted_on", "acb"),  # without a date: last in either direction
+        ("group=zoo", "ac"),
+        ("group=zo", ""),
+        ("baseline=true", "a"),
+        ("baseline=false&ordering=-tag", "cb"),
+        ("ordering=-tag&limit=1&offset=1", "b"),
+    ],
+)
+def test_lists_are_ordered_and_chosen_from_as_asked(three_runs, client, manager, asked, tags):
+    client.force_login(manager)
+    answer = client.get(f"{three_runs}?{asked}").json()
+    assert "".join(run["tag"] for run in answer["results"]) == tags
+
+
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [("ordering=digest", "ordering"), ("ordering=", "ordering"), ("baseline=yes", "baseline"), ("grup=zoo", "grup"), ("group=%00", "group")],
+)
+def test_a_list_refuses_what_it_cannot_be_asked_for(three_runs, client, manager, asked, name):
+    client.force_login(manager)
+    answer = client.get(f"{three_runs}?{asked}")
+    assert (answer.status_code, answer.json()["code"], list(answer.json()["errors"])) == (400, "malformed", [name])

@@ -74,8 +74,8 @@ def test_only_the_given_topics_are_pooled_and_the_rest_is_counted(files):
     (files / "topics.tsv").write_text("1\tone\n9\tnine\n")
     result, err = run(files / "a.run", "--topics", files / "topics.tsv")
     assert (result["pairs"], result["topics"]) == (3, 1)
-    assert "1 topics are not among those given and were ignored" in err
-    assert "1 topics have no document in any run" in err
+    assert "1 topic is not among those given and left out" in err
+    assert "1 topic has no document in any run" in err
 
 
 def test_the_rank_column_orders_on_request(files):

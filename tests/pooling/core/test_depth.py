@@ -8,9 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from pooling.core.coverage import judged_at, leave_out_counts, left_out, overlap, shared_pairs, unique_pairs
+from pooling.core.coverage import overlap, shared_pairs, unique_pairs
 from pooling.core.depth import Pool, depth_pool, extend_pool, top_of_run
-from pooling.formats.qrels import qrels_of_rows
 from pooling.formats.runs import run_of_rows
 
 
@@ -153,35 +152,3 @@ def test_an_impossible_depth_is_an_error(depth):
 def test_two_runs_with_one_tag_are_an_error():
     with pytest.raises(ValueError, match="tag"):
         pooled([ranked("A", {"1": "a"}), ranked("A", {"1": "b"})], 1)
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_leaving_a_group_out_drops_what_the_pool_without_it_lacks(seed):
-    tops, _ = random_tops(seed, n_runs=5)
-    pool = pooled(tops, 5)
-    without = {(p.topic, p.document) for p in pooled([tops[1], tops[3], tops[4]], 5)}
-    lost = left_out(pool, ["run0", "run2"])
-    pairs = list(pool)
-    assert {(p.topic, p.document) for p, out in zip(pairs, lost, strict=True) if out} == {(p.topic, p.document) for p in pairs} - without
-    counts = leave_out_counts(pool, {"run0": "g", "run2": "g"})
-    assert list(counts) == ["g", "run1", "run3", "run4"]
-    assert counts["g"] == lost.sum()
-    assert leave_out_counts(pool) == dict(zip(pool.tags, unique_pairs(pool).tolist(), strict=True))
-
-
-def test_leaving_out_at_a_smaller_depth_counts_contributions_down_to_it_only():
-    pool = pooled([ranked("A", {"1": "a b"}), ranked("B", {"1": "c a"})], 2)
-    assert [p.document for p, out in zip(pool, left_out(pool, ["A"], depth=1), strict=True) if out] == ["a"]
-    assert [p.document for p, out in zip(pool, left_out(pool, ["A"]), strict=True) if out] == ["b"]
-
-
-def test_judged_share_of_a_runs_top():
-    run = run_of_rows("A", [("1", d, -float(k)) for k, d in enumerate("abcdef")] + [("2", "x", 1.0)])
-    qrels = qrels_of_rows("q", [("1", "a", 0), ("1", "b", -1), ("1", "c", 2), ("1", "f", 1), ("2", "x", 0), ("3", "z", 1)])
-    assert judged_at(run, qrels, 4).tolist() == [0.5, 1.0, 0.0]
-    assert judged_at(run, qrels, 1).tolist() == [1.0, 1.0, 0.0]
-
-
-def test_ids_of_different_width_are_compared_as_ids():
-    run = run_of_rows("A", [("1", "a-very-long-document-id", 2.0), ("1", "b", 1.0)])
-    assert judged_at(run, qrels_of_rows("q", [("1", "b", 1)]), 5).tolist() == [0.5]

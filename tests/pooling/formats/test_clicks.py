@@ -36,7 +36,7 @@ def test_two_files_are_counted_alike():
     found = read_clicks(stream(TWO + "s1\t1\t2\tb\ns2\t1\t1\ta\ns2\t1\t1\ta\ns3\t2\t0\t\n"), shown=stream(SHOWN))
     assert counts(found) == {("1", "a"): (2, 1, 1), ("1", "b"): (2, 1, 0), ("1", "c"): (2, 0, 0), ("2", "z"): (1, 0, 0)}
     assert found.n_sessions == 3
-    assert found.warnings == ["1 topics of the rankings shown have no session; they are left out"]
+    assert found.warnings == ["1 topic of the rankings shown without a session is left out"]
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def test_a_quepid_book_reads_back():
     assert book["query_doc_pairs"][0]["judgements"][1]["unrateable"] is True
     triples, found = read(out.getvalue())
     assert triples == [("red, shoes", "d1", "a@b", 2)]
-    assert "1 judgements are unrateable" in found.warnings[0]
+    assert "1 judgement is unrateable" in found.warnings[0]
 
 
 def test_a_quepid_snapshot_has_its_columns():

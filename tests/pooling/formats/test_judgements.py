@@ -103,7 +103,7 @@ def test_grades_that_never_use_zero_are_warned_about():
 def test_times_without_offset_are_taken_as_utc_with_a_warning():
     found = given(HEADER + "1,d,a,0,,2021-03-04T10:00:00,,\n1,e,a,0,,1614852000,,\n")
     assert found.judged_at.tolist() == [1614852000, 1614852000]
-    assert found.warnings == ["1 times have no offset; they were taken as UTC"]
+    assert found.warnings == ["1 time has no offset; taken as UTC"]
 
 
 FIRA = "id\trelevanceLevel\trelevanceCharacterRanges\trotate\tmode\tdurationUsedToJudgeMs\tjudgedAtUnixTS\tdocumentId\tqueryId\tuserId\n"
@@ -122,7 +122,7 @@ def test_firas_export_is_recognised():
     assert found.seconds[:2].tolist() == [4.5, 0.9]
     assert math.isnan(found.seconds[2])
     assert found.judged_at[0] == 1600000000
-    assert found.warnings == ["1 judgements are -1_MISLEADING_ANSWER; they count as grade 0", "1 rows have an empty id; they were skipped"]
+    assert found.warnings == ["1 judgement is -1_MISLEADING_ANSWER; counted as grade 0", "1 row has an empty id; skipped"]
 
 
 def test_an_unknown_level_of_fira_is_refused():
@@ -157,7 +157,7 @@ def test_quepids_book_json_is_recognised_by_its_content():
         '{"rating": null, "unrateable": true, "user_email": "c@d"}, {"rating": 0, "user_email": null}]}]}'
     )
     assert rows(found) == [("x", "7", "a@b", 2), ("x", "7", "Anonymous", 0)]
-    assert found.warnings == ["1 judgements are unrateable, put off or empty; they were skipped"]
+    assert found.warnings == ["1 judgement is unrateable, put off or empty; skipped"]
 
 
 @pytest.mark.parametrize(
@@ -175,4 +175,4 @@ def test_our_own_raw_export_can_be_read_back():
     )
     assert rows(found) == [("1", "d", "a", 2), ("1", "e", "b", 0)]
     assert found.seconds[0] == 2.5
-    assert found.warnings == ["1 rows say that the pair cannot be judged; they were skipped"]
+    assert found.warnings == ["1 row says that the pair cannot be judged; skipped"]

@@ -33,7 +33,7 @@ def test_each_form_gives_the_same_grades(text):
 
 def test_rows_that_say_nothing_are_counted():
     assert read_ratings(io.BytesIO(RATINGS.encode())).warnings == [
-        "1 pairs are there more than once with the same grade",
+        "1 pair is there more than once with the same grade",
         "2 rows without rating or document were passed over",
     ]
 

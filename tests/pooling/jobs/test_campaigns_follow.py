@@ -75,7 +75,7 @@ def table(pool: Pool) -> list[tuple]:
 
 
 def test_an_extension_that_is_interrupted_leaves_the_pool_as_it_was(campaign, full, manager, monkeypatch):
-    write, rows = pools._write_changes, []
+    write, rows = pools.write_changes, []
 
     def write_and_break(changes: list[tuple]) -> None:
         write(changes)
@@ -86,7 +86,7 @@ def test_an_extension_that_is_interrupted_leaves_the_pool_as_it_was(campaign, fu
     before, pairs = table(pool), sorted(Pair.objects.values_list("entry_id", "priority", "position"))
     bring_in(full, "run", "051 Q0 n 1 9 N\n051 Q0 a 2 8 N\n", user=manager)
     with monkeypatch.context() as patch:
-        patch.setattr(pools, "_write_changes", write_and_break)
+        patch.setattr(pools, "write_changes", write_and_break)
         assert run(pools.ask_to_extend(pool, runs=list(full.runs.filter(tag="N")), depth=3, user=manager)).state == "failed"
     assert len(rows) == len(before) + 1  # everything was written
     assert rows != before
@@ -102,7 +102,7 @@ def test_a_cancelled_extension_leaves_nothing_and_one_cancelled_too_late_is_comp
     new = list(full.runs.filter(tag="N"))
     job = pools.ask_to_extend(pool, runs=new, depth=3, user=manager)
     with monkeypatch.context() as patch:
-        patch.setattr(pools, "_changed_entries", lambda *given: jobs.request_cancel(job) or [])
+        patch.setattr(pools, "changed_entries", lambda *given: jobs.request_cancel(job) or [])
         assert run(job).state == "cancelled"
     assert table(pool) == before
     late = pools.ask_to_extend(pool, runs=new, depth=3, user=manager)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
 import threading
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
-from pooling import jobs
+from pooling import jobs, owners
 from pooling.models import Job
 
 
@@ -31,3 +33,16 @@ def test_of_eight_threads_that_claim_a_job_at_once_one_gets_it(monkeypatch):
         thread.join()
     assert sorted(begun) == sorted(job.pk for job in rows)
     assert set(Job.objects.values_list("state", "attempt")) == {("done", 1)}
+
+
+@pytest.mark.django_db
+def test_a_job_whose_process_is_gone_is_free_at_once_and_one_of_another_machine_or_a_living_process_is_not():
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    tokens = [f"a-{gone.pid}-{owners.machine()}", owners.new_token(), f"a-{gone.pid}-elsewhere0", "0" * 32]
+    made = [
+        Job.objects.create(kind="x", label="", state=Job.State.RUNNING, owner=token, attempt=1, heartbeat=timezone.now()) for token in tokens
+    ]
+    assert jobs.release_those_of_the_dead() == 1
+    assert jobs.waiting() == [(made[0].pk, 1)]
+    assert all(len(token) <= Job._meta.get_field("owner").max_length for token in tokens)

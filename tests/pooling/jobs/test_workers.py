@@ -191,3 +191,17 @@ def test_two_workers_and_an_emptied_broker_do_each_job_once(installation, empty_
     place.wait(lambda: all(state == "done" for state, _ in place.jobs()))
     assert sorted(place.lines("begun")) == ["1", "2", "3", "4", "5", "6"]
     assert sorted(place.lines("done")) == ["1", "2", "3", "4", "5", "6"]
+
+
+def test_a_worker_that_does_not_see_the_files_says_so_and_does_not_start(installation):
+    place = installation("")
+    place.manage(
+        "shell",
+        "-c",
+        "from pooling.models import Collection, Run\n"
+        "c = Collection.objects.create(slug='c', name='c')\n"
+        "Run.objects.create(collection=c, tag='a', source_name='a', columns='runs/2026/01/none.npz', digest='', n_rows=1, n_topics=1)\n",
+    )
+    worker = place.start_worker()
+    assert worker.wait(timeout=120) != 0
+    assert "this machine does not see the files of the installation" in (place.folder / "worker.log").read_text()

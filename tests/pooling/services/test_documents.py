@@ -10,6 +10,7 @@ import pytest
 from pooling.jobs import Refused
 from pooling.models import Document, DocumentFile, Job
 from pooling.services import documents
+from pooling.services.matching import count_documents
 
 DOCUMENTS = [
     {"_id": "d1", "title": "One", "text": "first text"},
@@ -32,7 +33,7 @@ def test_a_document_file_is_kept_as_it_came_and_no_document_is_stored_yet(collec
     assert file.file.read() == packed
     assert not Document.objects.exists()
     assert job.report["facts"]["longer than 512 words"] == "1 (33.3 %)"
-    assert job.report["warnings"] == ["1 documents have neither title nor text, such as d2"]
+    assert job.report["warnings"] == ["1 document has neither title nor text, such as d2"]
 
 
 def test_documents_of_the_runs_that_no_file_has_are_named(collection, bring):
@@ -40,14 +41,14 @@ def test_documents_of_the_runs_that_no_file_has_are_named(collection, bring):
     job = bring("documents", jsonl(DOCUMENTS), mode="inspect")
     assert job.report["facts"]["documents in the runs' top 10"] == 3
     assert job.report["facts"]["still without text"] == 1
-    assert "1 of 3 documents in the runs' top 10 are in no document file, such as d77" in job.report["warnings"]
+    assert "1 of 3 documents in the runs' top 10 is in no document file, such as d77" in job.report["warnings"]
 
 
 def test_a_run_is_matched_with_the_document_files_that_are_there(collection, bring):
     bring("documents", jsonl(DOCUMENTS))
     job = bring("run", "1 Q0 d1 1 9 t\n1 Q0 d77 2 8 t\n", mode="careful")
     assert job.report["stored"] is False
-    assert job.report["warnings"] == ["1 of 2 documents of its top 10 are in no document file, such as d77"]
+    assert job.report["warnings"] == ["1 of 2 documents of its top 10 is in no document file, such as d77"]
 
 
 def test_an_id_twice_a_line_that_is_no_json_and_the_same_file_again_are_refused(collection, bring):
@@ -119,3 +120,13 @@ def test_an_earlier_file_wins_where_two_have_a_document(collection, bring):
     bring("topics", "1\tquery\n")
     build(collection)
     assert dict(Document.objects.values_list("docno", "text")) == {"d1": "first text", "d9": "nine"}
+
+
+def test_the_documents_of_a_collection_are_counted_unless_their_number_is_given(collection, bring):
+    assert count_documents(collection) is None
+    bring("documents", jsonl(DOCUMENTS), name="a")
+    assert count_documents(collection) == 3
+    bring("documents", jsonl([{"_id": "d1", "text": "later"}, {"_id": "d9", "text": "nine"}]), name="b")
+    assert count_documents(collection) == 4  # d1, d2, d3, d9
+    collection.n_documents = 1000
+    assert count_documents(collection) == 1000

@@ -6,7 +6,7 @@ from pooling import jobs
 from pooling.jobs import Refused
 from pooling.models import Topic
 from pooling.selectors import pools as selectors
-from pooling.services import pools, topics
+from pooling.services import pool_preview, pools, topics
 
 A = "1 Q0 a 1 9 A\n1 Q0 b 2 8 A\n1 Q0 c 3 7 A\n2 Q0 x 1 9 A\n2 Q0 y 2 8 A\n"
 B = "1 Q0 b 1 9 B\n1 Q0 d 2 8 B\n1 Q0 a 3 7 B\n2 Q0 x 1 5 B\n3 Q0 z 1 5 B\n"
@@ -89,7 +89,7 @@ def test_removed_topics_are_not_pooled(filled, manager):
 
 
 def test_a_preview_counts_what_the_pool_then_has_and_stores_nothing(filled):
-    job = do(pools.ask_for_preview(filled, runs=list(filled.runs.all()), depth=2, user=None))
+    job = do(pool_preview.ask_for_preview(filled, runs=list(filled.runs.all()), depth=2, user=None))
     assert not filled.pools.exists()
     pool = built(filled, depth=2)
     assert job.report["facts"]["pairs"] == pool.n_pairs
@@ -99,7 +99,7 @@ def test_a_preview_counts_what_the_pool_then_has_and_stores_nothing(filled):
 
 
 def test_the_cost_is_pairs_times_judgements_times_seconds(filled):
-    job = do(pools.ask_for_preview(filled, runs=list(filled.runs.all()), depth=2, user=None))
+    job = do(pool_preview.ask_for_preview(filled, runs=list(filled.runs.all()), depth=2, user=None))
     found = selectors.figures(job.report, judgements=3, seconds=60)
     assert [(d.depth, d.pairs, d.new, d.judgements, d.hours) for d in found.depths] == [(1, 4, 4, 12, 0.2), (2, 6, 2, 18, 0.3)]
     assert found.shared == 2

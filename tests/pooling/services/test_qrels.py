@@ -12,7 +12,7 @@ def test_qrels_are_stored_as_columns_with_their_grades_counted(collection, bring
     row = collection.qrels.get()
     assert (row.name, row.kind, row.n_rows, row.n_topics) == ("expert", "judged", 4, 2)
     assert row.grades == {"-1": 1, "0": 1, "1": 1, "2": 1}
-    assert row.warnings == ["1 pairs have a negative grade: in the pool, but unjudged"]
+    assert row.warnings == ["1 pair has a negative grade: in the pool, but unjudged"]
     grades = qrels.grades_of(row)
     assert grades.topics == ["7", "051"]
     assert grades.documents.tolist() == [b"d1", b"d2", b"d1", b"d9"]
@@ -24,7 +24,7 @@ def test_grades_that_never_use_0_and_unknown_topics_are_warned_about(collection,
     job = bring("qrels", "7 0 d2 1\n051 0 d2 4\n", mode="careful")
     assert job.report["stored"] is False
     assert any("no pair has grade 0" in warning for warning in job.report["warnings"])
-    assert any("1 of its 2 topics are not in the collection, such as 7" in warning for warning in job.report["warnings"])
+    assert any("1 of its 2 topics is not in the collection, such as 7" in warning for warning in job.report["warnings"])
 
 
 def test_a_name_that_is_taken_and_the_same_grades_are_refused(collection, bring):

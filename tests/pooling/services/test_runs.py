@@ -10,7 +10,8 @@ from pooling import jobs
 from pooling.core.columns import Run as Rankings
 from pooling.jobs import Refused
 from pooling.models import Job, Run, Topic, Upload
-from pooling.services import runs, uploads
+from pooling.services import pools, runs, uploads
+from tests.pooling.conftest import run as done
 
 RUN = "7 Q0 d2 1 9.5 bm25\n7 Q0 d10 2 9.5 bm25\n7 Q0 d1 3 2 bm25\n051 Q0 d1 1 1 bm25\n"
 """Topic 7: d2 and d10 are tied, and d2 is the larger string."""
@@ -52,7 +53,7 @@ def test_a_careful_import_stops_at_a_warning_and_goes_on_when_told_to(collection
     assert job.report["stored"] is False
     assert job.report["facts"]["unknown topics"] == 1
     assert job.report["facts"]["kept topics it does not have"] == 1
-    assert job.report["warnings"] == ["1 of its 2 topics are not in the collection, such as 051"]
+    assert job.report["warnings"] == ["1 of its 2 topics is not in the collection, such as 051"]
     again = uploads.ask_for_import(Upload.objects.get(), mode="import", options={}, user=manager)
     jobs.run_job(again.pk)
     assert collection.runs.get().warnings == job.report["warnings"]
@@ -78,13 +79,22 @@ def test_a_wrong_line_refuses_the_whole_file_with_place_text_and_what_was_expect
     assert files(own_storage) == []
 
 
-def test_a_tag_that_is_there_and_the_same_run_under_another_tag_are_refused(collection, bring):
+def test_a_tag_that_is_taken_waits_for_another_beside_all_other_warnings(collection, bring, manager):
+    bring("topics", "8\tanother topic\n")
     bring("run", RUN, name="first.run")
-    job = bring("run", RUN.replace("2 bm25", "3 bm25"), name="second.run")
-    assert (job.state, job.message) == (
-        "failed",
-        "a run with the tag bm25 is there already, from first.run; give this one another tag or delete that one",
-    )
+    job = bring("run", RUN.replace(" 9.5", " 8.5"), name="second.run")  # said to import, and yet nobody can
+    assert (job.state, job.report["stored"], job.report["tag_taken"], job.report["free_tag"]) == ("done", False, "bm25", "bm25-2")
+    assert job.report["hold"][0] == "a run with the tag bm25 is there already, from first.run; give this one another tag or delete that one"
+    assert any("topics are not in the collection" in warning for warning in job.report["hold"])
+    assert list(collection.runs.values_list("tag", flat=True)) == ["bm25"]
+    again = done(uploads.settle(collection.uploads.get(), tag="bm25-2", user=manager))
+    assert not again.report["stored"]  # of the other warnings a person has not been asked yet
+    assert done(uploads.settle(collection.uploads.get(), user=manager)).report["stored"]
+    assert list(collection.runs.values_list("tag", flat=True)) == ["bm25", "bm25-2"]
+
+
+def test_the_same_run_under_another_tag_is_refused(collection, bring):
+    bring("run", RUN, name="first.run")
     job = bring("run", RUN, name="second.run", tag="other")
     assert (job.state, job.message) == ("failed", "exactly this run is there already, as bm25")
     assert bring("run", RUN.replace(" 9.5", " 8.5"), tag="other", group="us", baseline=True).state == "done"
@@ -196,3 +206,19 @@ def test_a_run_of_a_pool_cannot_be_deleted(collection, bring):
     pool.delete()
     runs.delete_run(run)
     assert not collection.runs.exists()
+
+
+def test_a_run_is_renamed_until_a_pool_names_it(collection, bring, client, manager):
+    client.force_login(manager)
+    bring("topics", "7\tseven\n")
+    bring("run", RUN)
+    bring("run", RUN.replace(" 9.5", " 8.5"), tag="other")
+    run = collection.runs.get(tag="bm25")
+    address = f"/collections/{collection.slug}/runs/{run.pk}/"
+    assert "is called BM25 now" in client.post(address, {"action": "rename", "tag": " BM25 "}, follow=True).content.decode()
+    assert runs.rankings_of(collection.runs.get(pk=run.pk)).tag == "BM25"
+    assert "tag other is there already" in client.post(address, {"action": "rename", "tag": "other"}, follow=True).content.decode()
+    assert "has 1 to 200 characters" in client.post(address, {"action": "rename", "tag": " "}, follow=True).content.decode()
+    done(pools.ask_for_pool(collection, runs=[collection.runs.get(pk=run.pk)], depth=1, name="p", user=manager))
+    assert "the pool p names BM25" in client.post(address, {"action": "rename", "tag": "new"}, follow=True).content.decode()
+    assert set(collection.runs.values_list("tag", flat=True)) == {"BM25", "other"}

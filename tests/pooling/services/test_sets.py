@@ -259,7 +259,8 @@ def test_a_quepid_book_becomes_topics_documents_a_pool_and_qrels(collection, bri
 
 def test_a_book_that_is_none_is_refused(collection, bring):
     assert "no set that is known" in bring("set", '{"a": 1}').report["problems"][0]["problem"]
-    assert "no set that is known" in bring("set", "1 Q0 d 1 2 x\n").report["problems"][0]["problem"]
+    asked = bring("set", "1 Q0 d 1 2 x\n")  # a run among the sets is asked about, not refused
+    assert ("problems" in asked.report, collection.runs.exists(), collection.topics.exists()) == (False, False, False)
     twice = {"query_doc_pairs": [{"query_text": "a", "doc_id": "d"}, {"query_text": "a", "doc_id": "d"}]}
     assert "twice" in bring("set", json.dumps(twice)).report["problems"][0]["problem"]
     assert "grade" in bring("set", json.dumps({"query_doc_pairs": [{"query_text": "a", "doc_id": "d", "judgements": [{"rating": 1.5}]}]})).report[
@@ -363,3 +364,17 @@ def test_nfcorpus_as_a_real_beir_folder(manager, own_storage, data_folder):
     made = Collection.objects.get()
     assert made.document_files.get().n_documents == 3395  # lines of corpus.jsonl.gz
     assert (made.topics.count(), made.qrels.get().name, made.qrels.get().n_rows) == (325, "test", 15820)
+
+
+def test_a_list_of_pairs_becomes_a_pool_in_its_order(collection, bring):
+    """As `holes --top-up` writes it for a campaign over what nobody has judged of a late run."""
+    bring("set", zipped(FIRA))
+    listed = b"topic\tdocument\tbest_rank\tpriority\truns\n2\tb\t3\t2\t\n1\tb\t1\t1\t\n"
+    job = bring("set", listed, name="top-up.tsv")
+    assert job.state == "done", job.message
+    assert job.report["stored"], job.report
+    pool = collection.pools.get(source="top-up.tsv")
+    assert list(pool.entries.order_by("position").values_list("topic__topic_id", "docno", "priority")) == [("2", "b", 2), ("1", "b", 1)]
+    refused = bring("set", listed.replace(b"2\tb", b"9\tb"), name="other.tsv")
+    assert refused.state == "failed"
+    assert refused.report["problems"][0]["line"] == 2

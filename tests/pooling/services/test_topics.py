@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from django.urls import reverse
 
 from pooling import jobs
 from pooling.jobs import Refused
@@ -41,6 +42,17 @@ def test_stricter_levels_propose_more_and_keep_what_was_decided(collection, brin
     assert Topic.objects.get(topic_id="7").removed_reason == ""
     check(collection, "exact", manager)
     assert set(proposed(collection)) == {"7", "8"}
+
+
+def test_one_title_with_two_needs_is_no_duplicate_and_the_page_shows_the_difference(collection, bring, manager, client):
+    bring("topics", "id,title,description\n1,jaguar,the animal\n2,jaguar,the car\n3,Jaguar,the animal\n", name="topics.csv")
+    assert proposed(collection) == {"3": ("duplicate", "1")}
+    check(collection, "suspect", manager)
+    assert proposed(collection) == {"2": ("suspect", "1"), "3": ("duplicate", "1")}
+    client.force_login(manager)
+    page = client.get(reverse("collection-check", args=[collection.slug])).content.decode()
+    assert "the animal" in page
+    assert "the car" in page
 
 
 def test_the_manager_decides_each_or_all_of_a_reason(collection, bring, manager):

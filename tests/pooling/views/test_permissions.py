@@ -16,6 +16,7 @@ PAGES = {  # name -> (kind of object its number names, method)
     "collection-delete": (None, "post"),
     "collection-upload": (None, "post"),
     "upload-decide-all": (None, "post"),
+    "upload-dismiss": (None, "post"),
     "upload-decide": ("uploads", "post"),
     "collection-topics": (None, "get"),
     "collection-topics-change": (None, "post"),
@@ -38,6 +39,8 @@ PAGES = {  # name -> (kind of object its number names, method)
 }
 JOB_PAGES = {"job": "get", "job-fragment": "get", "job-cancel": "post", "job-problems": "get"}
 OPEN_TO_SIGNED_IN = {"collections", "collection-new", "jobs"}
+BY_ROLE = {"pool-extension"}
+"""With two numbers of their own: asked as each role in tests/test_urls_by_role.py."""
 
 
 def address(name: str, collection: Collection) -> str:
@@ -54,7 +57,7 @@ def ask(client, name: str, url: str):
 
 
 def test_every_page_is_in_one_of_the_lists():
-    assert {pattern.name for pattern in urls.urlpatterns} == PAGES.keys() | JOB_PAGES.keys() | OPEN_TO_SIGNED_IN
+    assert {pattern.name for pattern in urls.urlpatterns} == PAGES.keys() | JOB_PAGES.keys() | OPEN_TO_SIGNED_IN | BY_ROLE
 
 
 @pytest.fixture

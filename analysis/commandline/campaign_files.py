@@ -1,0 +1,86 @@
+"""What the commands that write files of a campaign share: which campaign, and which judgements make its labels."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+from analysis.commandline.judged_files import duration
+from analysis.commandline.judges import add_judges, judges_of
+from analysis.commandline.stored_campaigns import campaign_named as campaign_named
+from analysis.core.aggregation import METHODS
+from analysis.judgements.labels import EVERYBODY, Choices
+from analysis.publishing import exports
+from annotation.models import Campaign
+from annotation.services.errors import CampaignError
+from pooling.commandline import BadInput, DatabaseCommand, positive
+from pooling.whole_files import whole_bytes
+
+
+def add_campaign_options(parser: ArgumentParser) -> None:
+    """--campaign, --method, --threshold, --min-judgements, --min-seconds, --no-gold, --exclude, --judges."""
+    parser.add_argument("--campaign", required=True, metavar="SLUG")
+    parser.add_argument("--method", choices=list(METHODS), default="majority", help="default majority, with the lowest-grade rule")
+    parser.add_argument("--threshold", type=positive, metavar="GRADE", help="lowest relevant grade (default the campaign's)")
+    parser.add_argument("--min-judgements", type=positive, default=2, metavar="N", help="a pair has a label from so many on (default 2)")
+    parser.add_argument(
+        "--min-seconds", type=duration, default=0.0, metavar="S", help="leave out faster judgements, beyond the campaign's limit"
+    )
+    parser.add_argument("--no-gold", action="store_true", help="leave out the judgements of gold pairs")
+    parser.add_argument("--exclude", nargs="*", default=[], metavar="PSEUDONYM", help="leave out these annotators")
+    back = "count these annotators' judgements although the campaign excludes them (without a name: all that it excludes)"
+    parser.add_argument("--take-back", nargs="*", metavar="PSEUDONYM", help=back)
+    add_judges(parser)
+
+
+def choices_of(campaign: Campaign, options: Mapping[str, Any]) -> Choices:
+    """The options as choices; BadInput where the campaign has no such grade or annotator."""
+    back = [EVERYBODY] if options["take_back"] == [] else options["take_back"]
+    found = Choices.of({**options, "take_back": back, "with_gold": not options["no_gold"], "judges": judges_of(options)})
+    if wrong := exports.check(campaign, found):
+        raise BadInput(" ".join(wrong))
+    return found
+
+
+@contextmanager
+def bytes_output(path: str) -> Iterator[BinaryIO]:
+    """The file of this name, whole or not at all; - is standard output."""
+    if path == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    with whole_bytes(path) as out:
+        yield out
+
+
+class ExportCommand(DatabaseCommand):
+    """Writes one export to --output, or to standard output where neither --output nor --json is given."""
+
+    makes_data_file = True
+    takes_seed = False
+
+    def export(self, name: str, campaign: Campaign, wanted: exports.Wanted, output: str | None, *, json: bool) -> int:
+        """-> lines written, without the header's"""
+        export = exports.EXPORTS[name]
+        try:
+            prepared = exports.prepared(export, campaign, wanted)
+        except CampaignError as error:
+            raise BadInput(str(error)) from None
+        self.text = ""
+        lines = sum(1 for line in prepared if not line.startswith(b"#"))
+        prepared.seek(0)
+        if output and output != "-":
+            with bytes_output(output) as out:
+                while block := prepared.read(1 << 20):
+                    out.write(block)
+            self.text = f"{lines} lines in {output}"
+        elif not json:
+            self.text = prepared.read().decode("utf-8").removesuffix("\n")
+        exports.note_export(campaign, None, export, wanted)
+        return lines
+
+    def table(self, result: dict[str, Any], **options: Any) -> str:
+        return self.text

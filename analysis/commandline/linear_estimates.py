@@ -1,0 +1,62 @@
+"""Estimates that are sums over pairs (HT-P@k, HT-DCG@k): their interval for these very topics, and with the help of a regression on ranks.
+
+    these_topics(pool, packed, measures, level)                 {tag: {measure: [low, high]}}
+    with_rank_model(pool, packed, measures, level, seed)        {tag: {measure: {"value", "interval", "these_topics"}}}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from analysis.commandline.sampled_files import SampledPool
+from analysis.core.correction import Estimate, Targets, corrected, cross_fitted, rank_features, standing_of, weights_of_run
+from analysis.core.measures import Measure
+from analysis.core.packing import Packed
+
+LINEAR = ("HT-P", "HT-DCG")
+
+
+def linear(measures: Sequence[Measure]) -> list[Measure]:
+    return [measure for measure in measures if measure.family in LINEAR]
+
+
+def these_topics(pool: SampledPool, packed: Sequence[Packed], measures: Sequence[Measure], level: int) -> dict[str, Any]:
+    """From the variance of judging alone: what the whole pool judged would say of these topics lies in it. NaN where there is none."""
+    found: dict[str, Any] = {one.tag: {} for one in packed}
+    for measure, targets in _targets(pool, packed, measures, level):
+        for tag, row in _rows(packed, corrected(targets, 0.0)):
+            found[tag][str(measure)] = row["these_topics"]
+    return found
+
+
+def with_rank_model(pool: SampledPool, packed: Sequence[Packed], measures: Sequence[Measure], level: int, seed: int) -> dict[str, Any]:
+    """Cross-fitted regression of the label on ln best rank, votes, votes² and mean 60/(60 + rank) (SAMPLING 3.4). As certain as a larger sample."""
+    found: dict[str, Any] = {one.tag: {} for one in packed}
+    features = rank_features(standing_of(packed, len(pool.sample.grades)))
+    for measure, targets in _targets(pool, packed, measures, level):
+        for tag, row in _rows(packed, cross_fitted(targets, features, np.random.default_rng(seed))):
+            found[tag][str(measure)] = row
+    return found
+
+
+def _targets(pool: SampledPool, packed: Sequence[Packed], measures: Sequence[Measure], level: int) -> Iterator[tuple[Measure, Targets]]:
+    sample = pool.sample
+    for measure in linear(measures):
+        graded, lowest = measure.family == "HT-DCG", measure.level or level
+        labels = np.where(sample.grades >= 0, sample.grades if graded else sample.grades >= lowest, np.nan).astype(np.float64)
+        weights = np.column_stack([weights_of_run(one, sample, cutoff=measure.cutoff or 10, discounted=graded) for one in packed])
+        yield measure, Targets(sample, weights, labels, np.zeros(len(labels)))
+
+
+def _rows(packed: Sequence[Packed], estimate: Estimate) -> Iterator[tuple[str, dict[str, Any]]]:
+    for k, one in enumerate(packed):
+        row: dict[str, Any] = {
+            "value": float(estimate.values[k]), "interval": [float(estimate.new_low[k]), float(estimate.new_high[k])],
+            "these_topics": [float(estimate.low[k]), float(estimate.high[k])],
+        }  # fmt: skip
+        if estimate.why[k] is not None:
+            row["undefined"] = estimate.why[k]
+        yield one.tag, row

@@ -1,0 +1,208 @@
+"""What the commands that compute measures share: their options, and how runs and qrels are read and named.
+
+    class Command(FileCommand):
+        def arguments(self, parser):
+            parser.add_argument("qrels", metavar="QRELS")
+            parser.add_argument("runs", nargs="+", metavar="RUN")
+            add_measure_options(parser)                           # --measures --level --topics --only-with-relevant --scores --lenient
+
+        def compute(self, *, qrels, runs, **options):
+            judged = one_qrels(self, qrels)                       # or named_qrels(self, ["judged=q.txt", ...]) -> {name: Qrels}
+            for run in each_run(self, runs, options):             # tags are distinct: the second of a name is tag#2, with a warning
+                ...
+            evaluations = evaluate_files(self, runs, {"q": judged}, options)   # {"q": [Evaluation, one a run]}
+
+`each_run` reads one file at a time, so that a command that reduces a run at once needs no more memory than one run. Measures
+arrive in `options["measures"]` as a list of `analysis.core.measures.Measure`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from analysis.core.chunks import in_processes
+from analysis.core.evaluation import Evaluation, Evaluator
+from analysis.core.measures import Measure, UnknownMeasure, parse_measures, refuse_estimates, refuse_indivisible
+from pooling.commandline import BadInput, FileCommand, Progress, bare_name, distinct_tags, named_file, positive
+from pooling.core.columns import Judgements, Qrels, Run
+from pooling.core.precision import in_single_precision
+from pooling.formats.prel import Prel
+from pooling.formats.qrels import read_qrels
+from pooling.formats.runs import read_run
+
+
+@dataclasses.dataclass(frozen=True)
+class Stored:
+    """What need not be read from files, by the path under which a command's arguments name it."""
+
+    runs: Mapping[str, Callable[[], Run]] = dataclasses.field(default_factory=dict)
+    qrels: Mapping[str, Callable[[], Qrels]] = dataclasses.field(default_factory=dict)
+    judgements: Mapping[str, Callable[[], Judgements]] = dataclasses.field(default_factory=dict)
+    prels: Mapping[str, Callable[[], Prel]] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """Work in independent pieces, called `label` while it lasts: function(shared, piece) of each, in any process, where function
+    is one of a module's top level; finish(results, in the order of the pieces) is the command's answer."""
+
+    label: str
+    function: Callable[[Any, Any], Any]
+    shared: Any
+    pieces: list[Any]
+    finish: Callable[[list[Any]], dict[str, Any]]
+
+
+class PiecewiseCommand(FileCommand):
+    """A command whose work is a Plan. It spreads the pieces over processes; a report of the web pages over workers."""
+
+    takes_processes = True
+
+    def plan(self, *_: Any, **options: Any) -> Plan:
+        raise NotImplementedError
+
+    def compute(self, *, processes: int, **options: Any) -> dict[str, Any]:
+        plan = self.plan(**options)
+        results = []
+        with Progress(plan.label, len(plan.pieces)) as progress:
+            for result in in_processes(plan.function, plan.pieces, processes=processes, shared=plan.shared):
+                results.append(result)
+                progress.step()
+        return plan.finish(results)
+
+
+DEFAULT_MEASURES = "AP nDCG nDCG@10 RR@10 R@100 Judged@10"
+
+
+def measure_list(text: str) -> list[Measure]:
+    """For argparse: the measures named, of those that qrels can tell, or its error."""
+    return _measures(text, refuse_estimates)
+
+
+def divisible_measures(text: str) -> list[Measure]:
+    """For argparse of commands that compute measures on parts of a collection."""
+    return _measures(text, refuse_indivisible)
+
+
+def measures_or_estimates(text: str) -> list[Measure]:
+    """For argparse of commands that take a sampled pool, too."""
+    return _measures(text)
+
+
+def _measures(text: str, check: Callable[[list[Measure]], object] = lambda measures: None) -> list[Measure]:
+    try:
+        measures = parse_measures(text)
+        check(measures)
+    except UnknownMeasure as error:
+        raise ArgumentTypeError(str(error)) from None
+    return measures
+
+
+def add_measure_options(
+    parser: ArgumentParser, measures: str = DEFAULT_MEASURES, *, reading: Callable[[str], list[Measure]] = measure_list
+) -> None:
+    """--measures, --level, --topics, --scores, --lenient."""
+    parser.add_argument("--measures", type=reading, default=measures, metavar='"..."', help=f'between blanks (default "{measures}")')
+    add_level_options(parser)
+    add_run_options(parser)
+
+
+def add_level_options(parser: ArgumentParser) -> None:
+    """--level, --topics, --only-with-relevant: for commands whose measure is fixed."""
+    parser.add_argument("--level", type=positive, default=1, metavar="N", help="lowest relevant grade, except for nDCG (default 1)")
+    parser.add_argument(
+        "--topics",
+        choices=["complete", "intersection"],
+        default="complete",
+        help="complete: all topics of the qrels, 0 where a run has none (default); intersection: those that the run has too",
+    )
+    parser.add_argument("--only-with-relevant", action="store_true", help="leave out topics without relevant documents")
+
+
+def add_run_options(parser: ArgumentParser) -> None:
+    """--scores, --lenient: how runs are read."""
+    parser.add_argument(
+        "--scores",
+        choices=["float64", "float32"],
+        default="float64",
+        help="precision in which scores are compared: float64 as trec_eval 10 (default), float32 as trec_eval 9 and pytrec_eval",
+    )
+    parser.add_argument("--lenient", action="store_true", help="accept extra columns, and runs of three columns (topic, document, rank)")
+
+
+def each_run(command: FileCommand, paths: Iterable[str], options: Mapping[str, Any]) -> Iterator[Run]:
+    """The runs of these files one by one, their tags made distinct; warnings and progress go to standard error.
+
+    Raises FormatError for a file that cannot be read.
+    """
+    paths = list(paths)
+    if paths.count("-") > 1:
+        raise BadInput("standard input (-) can be read only once")
+    tags: list[str] = []
+    with Progress("reading runs", len(paths)) as progress:
+        for path in paths:
+            run = _run(command, path, options)
+            for warning in run.warnings:
+                command.warn(f"{run.name or path}: {warning}")
+            names, renamed = distinct_tags([*tags, run.tag])
+            tags.append(names[-1])
+            if tags[-1] != run.tag:
+                command.warn(f"{path}: {renamed[-1]}")
+                run = dataclasses.replace(run, tag=tags[-1])
+            yield run
+            progress.step()
+
+
+def _run(command: FileCommand, path: str, options: Mapping[str, Any]) -> Run:
+    stored = getattr(command, "stored", None)
+    if stored is not None and path in stored.runs:
+        run: Run = stored.runs[path]()
+        return in_single_precision(run) if options["scores"] == "float32" else run
+    return read_run(path, lenient=options["lenient"], scores=options["scores"])
+
+
+def all_runs(command: FileCommand, paths: Iterable[str], options: Mapping[str, Any]) -> list[Run]:
+    """As each_run, all in memory at once."""
+    return list(each_run(command, paths, options))
+
+
+def one_qrels(command: FileCommand, path: str, name: str | None = None) -> Qrels:
+    """The qrels of this file, called `name` or as the file without its extensions; warnings go to standard error."""
+    stored = getattr(command, "stored", None)
+    if stored is not None and path in stored.qrels:
+        return dataclasses.replace(stored.qrels[path](), name=name or bare_name(path))
+    qrels = read_qrels(path, name=name or bare_name(path))
+    for warning in qrels.warnings:
+        command.warn(f"{path}: {warning}")
+    return qrels
+
+
+def named_qrels(command: FileCommand, files: Iterable[str]) -> dict[str, Qrels]:
+    """Qrels of `NAME=FILE` or `FILE` arguments by name, in the order given. Raises BadInput for two of one name."""
+    named: dict[str, Qrels] = {}
+    for text in files:
+        name, path = named_file(text)
+        if name in named:
+            raise BadInput(f"two qrels are called {name}; name them, as in first={path}")
+        named[name] = one_qrels(command, path, name)
+    return named
+
+
+def evaluate_files(
+    command: FileCommand, paths: Iterable[str], qrels: Mapping[str, Qrels], options: Mapping[str, Any]
+) -> dict[str, list[Evaluation]]:
+    """Every run under every qrels. -> {name of the qrels: [one Evaluation a run, in the order of the files]}"""
+    evaluators = {
+        name: Evaluator(
+            judged, options["measures"], level=options["level"], topics=options["topics"], only_with_relevant=options["only_with_relevant"]
+        )
+        for name, judged in qrels.items()
+    }
+    evaluations: dict[str, list[Evaluation]] = {name: [] for name in qrels}
+    for run in each_run(command, paths, options):
+        for name, evaluator in evaluators.items():
+            evaluations[name].append(evaluator.evaluate(run))
+    return evaluations

@@ -1,0 +1,129 @@
+"""What commands on files take from a campaign in the database instead: imported by them only once --campaign is given."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from django.db import DatabaseError
+
+from analysis.commandline.judged_files import Judged, threshold_within
+from analysis.commandline.judges import judges_of
+from analysis.commandline.only_topics import only_topics, rows_of
+from analysis.core.labels import Dropped
+from analysis.core.overlap import Contradiction
+from analysis.core.packing import Pairs
+from analysis.judgements.campaign_sample import NotEstimable, sample_of
+from analysis.judgements.labels import Choices, Reference, campaign_qrels
+from analysis.judgements.rows import EXCLUDED, EXTRA, NO_GRADE, TOO_FAST, pool_ranks, read_rows, table_of
+from annotation.models import Campaign
+from annotation.selectors.pairs import kept_pairs
+from pooling.commandline import BadInput, FileCommand
+from pooling.core.columns import Qrels, Run
+from pooling.core.precision import in_order_by_score
+from pooling.formats.prel import Prel
+from pooling.formats.qrels import read_qrels, write_qrels
+from pooling.models import Run as RunRow
+from pooling.services.runs import rankings_of
+
+
+def campaign_named(slug: str) -> Campaign:
+    try:
+        found = Campaign.objects.select_related("collection", "pool").filter(slug=slug).first()
+    except DatabaseError as error:
+        raise BadInput(f"the database cannot be read ({error}); `up` or `migrate` prepare one, ASSAY_DATA_DIR and ASSAY_DATABASE_URL say where it is") from None
+    if found is None:
+        raise BadInput(f"there is no campaign {slug!r}")
+    return found
+
+
+def runs_of(campaign: Campaign) -> dict[str, Callable[[], Run]]:
+    def loader(row: RunRow) -> Callable[[], Run]:
+        return lambda: in_order_by_score(rankings_of(row))
+
+    return {row.tag: loader(row) for row in campaign.collection.runs.all()}
+
+
+def labels_of(campaign: Campaign, options: dict[str, Any]) -> Callable[[], Qrels]:
+    """As the file that `export_qrels` writes. BadInput for machines mixed with people; the loader raises it where no pair has a label."""
+    judges = judges_of(options)
+
+    def load() -> Qrels:
+        out = io.StringIO()
+        write_qrels(campaign_qrels(campaign, str(Reference(options["grades"], Choices(method=options["method"], judges=judges))), campaign.slug), out)
+        if not out.getvalue():
+            raise BadInput(f"no pair of the campaign {campaign.slug} has a label yet, so there are no qrels")
+        return read_qrels(io.BytesIO(out.getvalue().encode()), name=campaign.slug)
+
+    return load
+
+
+def prel_of(campaign: Campaign, options: Mapping[str, Any], warn: Callable[[str], object]) -> Callable[[], Prel]:
+    """As the file that the export of a sampled pool writes. The loader raises BadInput where nothing can be estimated yet."""
+    choices = Choices(method=options["method"], judges=judges_of(options))
+
+    def load() -> Prel:
+        try:
+            found = sample_of(campaign, choices)
+        except NotEstimable as error:
+            raise BadInput(str(error)) from None
+        if found.missing:
+            warn(found.missing)
+        return found.prel(options["grades"], campaign.slug)
+
+    return load
+
+
+def why_not_naive(slug: str) -> str:
+    """Why a number that counts unjudged pairs as not relevant is refused for a campaign on a sampled pool."""
+    return (
+        f"the pool of {slug} is sampled, and this would count every pair that was not drawn as not relevant; "
+        f"`evaluate --campaign {slug}` estimates HT-nDCG@k, HT-P@k and xinfAP with their ranges"
+    )
+
+
+def judged_of_campaign(command: FileCommand, slug: str, options: Mapping[str, Any]) -> Judged:
+    """The campaign has decided what is too fast or excluded; --min-seconds and --no-gold narrow it further."""
+    campaign = campaign_named(slug)
+    n_grades = campaign.grades.size
+    if options["scale"] not in (None, n_grades):
+        raise BadInput(f"--scale {options['scale']}, but the campaign {slug} has {n_grades} grades")
+    threshold = threshold_within(options["threshold"] or campaign.threshold, n_grades)
+    rows = read_rows(campaign, judges=judges_of(options))
+    only = only_topics(command, options, rows.topics, f"the judgements of {slug}")
+    rows = rows.where((rows.grade != NO_GRADE) & (rows.standing != EXTRA) & rows_of(rows.topics, rows.topic, only))
+    slow_enough = ~(rows.active < (options["min_seconds"] or 0))
+    wanted = (rows.gold == NO_GRADE) | (not options["no_gold"])
+    table = table_of(rows, n_grades=n_grades, only=slow_enough & wanted)
+    dropped = Dropped(
+        repeated=0,  # older revisions are not read
+        too_fast=int(((rows.standing == TOO_FAST) | (rows.counts & ~slow_enough)).sum()),
+        excluded=int((rows.standing == EXCLUDED).sum()),
+        gold=int((rows.counts & slow_enough & ~wanted).sum()),
+        emptied_pairs=len(np.unique(rows.pair)) - table.n_pairs,
+    )
+    return Judged(table, dropped, threshold, campaign, only)
+
+
+def top_of_campaign(slug: str, top: int) -> Pairs | None:
+    """Pairs of the campaign's pool with a best rank of at most `top`; None where it has no pool."""
+    campaign = campaign_named(slug)
+    if campaign.pool is None:
+        return None
+    pairs = [(topic, document) for topic, document, rank in pool_ranks(campaign) if rank <= top]
+    topics = sorted({topic for topic, _ in pairs})
+    place = {topic: i for i, topic in enumerate(topics)}
+    documents = np.array([document.encode() for _, document in pairs], dtype="S" if pairs else "S1")
+    return Pairs(topics, np.array([place[topic] for topic, _ in pairs], np.int64), documents)
+
+
+def with_texts(slug: str, found: list[Contradiction]) -> list[dict[str, Any]]:
+    """Each with its query, and title and text of its document; these are None where the document is not stored."""
+    campaign = campaign_named(slug)
+    wanted = {(pair.topic, pair.document) for pair in found}
+    columns = ("entry__topic__topic_id", "entry__docno", "entry__topic__text", "entry__document__title", "entry__document__text")
+    rows = kept_pairs(campaign).filter(entry__topic__topic_id__in={topic for topic, _ in wanted}).values_list(*columns)
+    texts = {(topic, document): rest for topic, document, *rest in rows.iterator() if (topic, document) in wanted}
+    return [pair._asdict() | dict(zip(("query", "title", "text"), texts[pair.topic, pair.document], strict=True)) for pair in found]

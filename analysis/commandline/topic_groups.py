@@ -1,0 +1,52 @@
+"""Groups of topics (Head, Torso, Tail, or any column), from a file of topics and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pooling.core.counts import counted
+from pooling.formats.delimited import TOPIC_NAMES, Mistakes, Table, column_names, find_column
+
+GROUP_NAMES = ("group", "topic_group", "band", "class")
+
+
+class Warns(Protocol):
+    """A command, or whatever passes warnings on."""
+
+    def warn(self, message: str) -> None: ...
+
+
+def groups_of_topics(command: Warns, path: str, topics: Sequence[str]) -> dict[str, NDArray[np.bool_]]:
+    """Group -> bool (n_topics), in the order of the file. A header is recognised by its names; without one the first two columns count.
+
+    Topics that the file lacks belong to no group, with a warning. FormatError for a topic in two groups or a row of one column.
+    """
+    table = Table(path)
+    mistakes = Mistakes(table.name)
+    names = column_names(table.first.cells)
+    topic, group = find_column(names, TOPIC_NAMES), find_column(names, GROUP_NAMES)
+    rows = list(table)
+    if topic is None or group is None:
+        rows, topic, group = [table.first, *rows], 0, 1
+    place = {name: index for index, name in enumerate(topics)}
+    of_topic: dict[str, str] = {}
+    for line, cells in rows:
+        if len(cells) <= max(topic, group) or not cells[topic].strip() or not cells[group].strip():
+            mistakes.add(line, f"{len(cells)} column{'' if len(cells) == 1 else 's'}, or an empty one", "a topic and its group", "\t".join(cells))
+            continue
+        name, value = cells[topic].strip(), cells[group].strip()
+        if of_topic.setdefault(name, value) != value:
+            mistakes.add(line, f"topic {name} is in the groups {of_topic[name]} and {value}", "each topic in one group", "\t".join(cells))
+    mistakes.raise_any()
+    members: dict[str, NDArray[np.bool_]] = {}
+    for name, value in of_topic.items():
+        if name in place:
+            members.setdefault(value, np.zeros(len(topics), bool))[place[name]] = True
+    if absent := [name for name in topics if name not in of_topic]:
+        said = f"{counted(len(absent), 'topic')} of the qrels {'is' if len(absent) == 1 else 'are'} in no group"
+        command.warn(f"{path}: {said}: {', '.join(absent[:5])}{' ...' if len(absent) > 5 else ''}")
+    return members

@@ -1,0 +1,37 @@
+"""What people are told beside the ranks of a bootstrap, on the page and by the command alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+MOST = 3
+"""Runs that are named; the rest is counted."""
+
+
+def beaten_by(found: dict[str, Any], tag: str, *, most: int | None = MOST) -> str:
+    """The runs that `tag` is significantly worse than, each with the share of the trials in which `tag` beats it."""
+    worse = found["significantly_worse"].get(tag, [])
+    named = [f"{other} ({100 * found['beats'][tag][other]:.1f} %)" for other in (worse if most is None else worse[:most])]
+    rest = len(worse) - len(named)
+    return ", ".join(named) + (f" and {rest} more" if rest else "") or "-"
+
+
+def may_be(found: dict[str, Any], tag: str) -> str:
+    """The ranks that a run may truly have; a dash in reports of before."""
+    if tag not in found.get("rank_interval", {}):
+        return "-"
+    low, high = found["rank_interval"][tag]
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def many_comparisons(found: dict[str, Any]) -> str:
+    """What "significantly worse" means, and how many equal pairs of so many are called so."""
+    n = found.get("comparisons", 0)
+    if not n:
+        return ""
+    return (
+        "Significantly worse: the 95 % interval (t over topics) of the mean difference lies below 0; in brackets the share of trials won all "
+        f"the same. Nothing is corrected for many comparisons: of {n:,} pairs of equal runs about {0.05 * n:.{1 if n < 200 else 0}f} would be called so. "
+        "May be: the ranks that tests against all other runs leave (95 %, Holm). Best, worst and percentiles are of the samples, and miss the "
+        "true rank more often."
+    )

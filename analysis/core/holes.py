@@ -1,0 +1,228 @@
+"""A run that did not contribute to the pool: what its unjudged documents leave open (SAMPLING 6).
+
+holes_of(packed, judged) -> Holes                    unjudged documents among the first k, by topic
+ndcg_bounds, precision_bounds, rbp_bounds            the exact range of a measure over all grades that the holes may have
+expected_fill                                        what documents that only one group found were worth, by rank (ours, after Zobel 1998)
+order_of_filling                                     the holes, those first that settle most
+widths_left                                          what judging the first n of them would settle
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pooling.core.columns import Qrels, Run
+
+Floats = NDArray[np.float64]
+
+MANY_HOLES = 3.0
+"""Holes a topic beyond which expected fill flatters bad runs: then only bounds are shown."""
+
+
+class Bounds(NamedTuple):
+    """low, zero, high: float64 (n_topics); zero counts the holes as not relevant."""
+
+    low: Floats
+    zero: Floats
+    high: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class TopicTop:
+    """The first documents of a run for one topic. grades: those judged, None for a hole. judged: grades of all judged documents."""
+
+    topic: str
+    documents: list[str]
+    grades: list[int | None]
+    judged: list[int]
+    n_retrieved: int
+
+    @property
+    def holes(self) -> list[int]:
+        """Ranks from 1."""
+        return [rank for rank, grade in enumerate(self.grades, start=1) if grade is None]
+
+
+def tops_under(run: Run, qrels: Qrels, depth: int) -> list[TopicTop]:
+    """Each topic of the qrels with the run's first `depth` documents; a negative grade is a hole. A topic that the run lacks is empty."""
+    place = {topic: k for k, topic in enumerate(run.topics)}
+    tops = []
+    for index, topic in enumerate(qrels.topics):
+        rows = qrels.rows(index)
+        grade_of = dict(zip(qrels.documents[rows].tolist(), qrels.grades[rows].tolist(), strict=True))
+        judged = [grade for grade in grade_of.values() if grade >= 0]
+        documents: list[bytes] = []
+        n_retrieved = 0
+        if topic in place:
+            own = run.rows(place[topic])
+            documents, n_retrieved = run.documents[own][:depth].tolist(), own.stop - own.start
+        found = [grade_of.get(document, -1) for document in documents]
+        grades = [grade if grade >= 0 else None for grade in found]
+        tops.append(TopicTop(topic, [document.decode("utf-8") for document in documents], grades, judged, n_retrieved))
+    return tops
+
+
+def precision_bounds(tops: Sequence[TopicTop], *, cutoff: int, level: int) -> Bounds:
+    relevant = np.array([sum(grade is not None and grade >= level for grade in top.grades[:cutoff]) for top in tops], np.float64)
+    holes = np.array([sum(grade is None for grade in top.grades[:cutoff]) for top in tops], np.float64)
+    return Bounds(relevant / cutoff, relevant / cutoff, (relevant + holes) / cutoff)
+
+
+def rbp_bounds(tops: Sequence[TopicTop], *, persistence: float, level: int) -> Bounds:
+    """Rank-biased precision (Moffat and Zobel 2008) of the ranks given; its residual is that of the holes and of all below the last rank."""
+    low, high = np.zeros(len(tops)), np.zeros(len(tops))
+    for k, top in enumerate(tops):
+        weights = (1 - persistence) * persistence ** np.arange(len(top.grades))
+        low[k] = sum(w for w, grade in zip(weights.tolist(), top.grades, strict=True) if grade is not None and grade >= level)
+        residual = sum(w for w, grade in zip(weights.tolist(), top.grades, strict=True) if grade is None)
+        high[k] = low[k] + residual + persistence ** len(top.grades)
+    return Bounds(low, low, high)
+
+
+def ndcg_bounds(tops: Sequence[TopicTop], *, cutoff: int, highest: int) -> Bounds:
+    """Every multiset of grades of the holes is tried, falling along the ranks for the upper end, rising for the lower.
+
+    A hole also raises the ideal, so neither all 0 nor all highest need be an end. At most C(cutoff + highest, highest) multisets a topic.
+    Only this run's holes are taken as open: unjudged documents elsewhere stay out of the ideal.
+    """
+    ends = [_ndcg_range(top, cutoff, highest) for top in tops]
+    low, zero, high = (np.array(column) for column in zip(*ends, strict=True)) if ends else (np.empty(0),) * 3
+    return Bounds(low, zero, high)
+
+
+def _ndcg_range(top: TopicTop, cutoff: int, highest: int) -> tuple[float, float, float]:
+    grades = top.grades[:cutoff]
+    discount = 1 / np.log2(np.arange(2, cutoff + 2))
+    places = np.array([k for k, grade in enumerate(grades) if grade is None], np.int64)
+    fixed = float(sum(grade * discount[k] for k, grade in enumerate(grades) if grade))
+    known = np.array(sorted((grade for grade in top.judged if grade > 0), reverse=True)[:cutoff], np.int64)
+    multisets = list(combinations_with_replacement(range(highest + 1), len(places)))  # one, the empty one, where there is no hole
+    fillings = np.array(multisets, np.int64).reshape(len(multisets), len(places))
+    pooled = np.concatenate([np.broadcast_to(known, (len(fillings), len(known))), fillings], axis=1)
+    pooled = -np.sort(-pooled, axis=1)[:, :cutoff]
+    ideal = pooled @ discount[: pooled.shape[1]]
+    rising = fixed + fillings @ discount[places]  # the multisets come in ascending order
+    falling = fixed + fillings[:, ::-1] @ discount[places]
+    low = np.divide(rising, ideal, out=np.zeros(len(ideal)), where=ideal > 0)
+    high = np.divide(falling, ideal, out=np.zeros(len(ideal)), where=ideal > 0)
+    return float(low.min()), float(low[0]), float(high.max())
+
+
+@dataclass(frozen=True)
+class UniqueWorth:
+    """What documents that only one group had among its first k were worth, by band of best rank 1-3 and 4-k.
+
+    total, number: sums of grades and of relevant ones, and the number of such documents that are judged.
+    """
+
+    grades: tuple[float, float]
+    relevant: tuple[float, float]
+    numbers: tuple[int, int]
+
+    def grade_at(self, rank: int) -> float:
+        """e_b = (Σ grades + 0.3) / (number + 1)."""
+        band = 0 if rank <= 3 else 1
+        return (self.grades[band] + 0.3) / (self.numbers[band] + 1)
+
+    def relevance_at(self, rank: int) -> float:
+        band = 0 if rank <= 3 else 1
+        return (self.relevant[band] + 0.3) / (self.numbers[band] + 1)
+
+
+def worth_of_uniques(runs: Sequence[Run], groups: Sequence[str], qrels: Qrels, *, depth: int, level: int) -> UniqueWorth:
+    """Over the judged documents that exactly one group of `runs` has among its first `depth`."""
+    best: dict[tuple[str, bytes], tuple[int, set[str]]] = {}
+    for run, group in zip(runs, groups, strict=True):
+        for index, topic in enumerate(run.topics):
+            for rank, document in enumerate(run.documents[run.rows(index)][:depth].tolist(), start=1):
+                known = best.get((topic, document))
+                if known is None:
+                    best[topic, document] = (rank, {group})
+                else:
+                    known[1].add(group)
+                    best[topic, document] = (min(rank, known[0]), known[1])
+    sums, relevant, numbers = [0.0, 0.0], [0.0, 0.0], [0, 0]
+    for index, topic in enumerate(qrels.topics):
+        rows = qrels.rows(index)
+        for document, grade in zip(qrels.documents[rows].tolist(), qrels.grades[rows].tolist(), strict=True):
+            known = best.get((topic, document))
+            if grade >= 0 and known is not None and len(known[1]) == 1:
+                band = 0 if known[0] <= 3 else 1
+                sums[band] += grade
+                relevant[band] += grade >= level
+                numbers[band] += 1
+    return UniqueWorth((sums[0], sums[1]), (relevant[0], relevant[1]), (numbers[0], numbers[1]))
+
+
+def filled_ndcg(tops: Sequence[TopicTop], worth: UniqueWorth, *, cutoff: int) -> Floats:
+    """float64 (n_topics): nDCG@k with every hole at its expected grade, the ideal that of what is judged, cut at 1."""
+    discount = 1 / np.log2(np.arange(2, cutoff + 2))
+    values = np.zeros(len(tops))
+    for k, top in enumerate(tops):
+        gained = sum(discount[r] * (worth.grade_at(r + 1) if grade is None else grade) for r, grade in enumerate(top.grades[:cutoff]))
+        ideal = ideal_of(top, cutoff)
+        values[k] = min(gained / ideal, 1.0) if ideal > 0 else 0.0
+    return values
+
+
+def filled_precision(tops: Sequence[TopicTop], worth: UniqueWorth, *, cutoff: int, level: int) -> Floats:
+    return np.array([
+        sum(worth.relevance_at(r) if grade is None else float(grade >= level) for r, grade in enumerate(top.grades[:cutoff], start=1)) / cutoff
+        for top in tops
+    ])  # fmt: skip
+
+
+def ideal_of(top: TopicTop, cutoff: int) -> float:
+    """Discounted gain of the topic's judged documents in the best order, cut."""
+    best = sorted((grade for grade in top.judged if grade > 0), reverse=True)[:cutoff]
+    return float(sum(grade / math.log2(rank + 1) for rank, grade in enumerate(best, start=1)))
+
+
+class Hole(NamedTuple):
+    topic: str
+    document: str
+    rank: int
+    weight: float
+
+
+def order_of_filling(tops: Sequence[TopicTop], *, cutoff: int, rival: Sequence[TopicTop] | None = None) -> list[Hole]:
+    """Holes by descending weight 1 / (T ideal log2(rank + 1)); ties by rank, topic, document.
+
+    rival: the first documents of a system to compare with, topic by topic as `tops`: a hole that both have weighs the difference of
+    its weights, and the rival's own holes come in, too (at their rank there). Where nothing is relevant yet the ideal counts as 1.
+    """
+    holes: dict[tuple[str, str], Hole] = {}
+    for side, sign in ((tops, 1.0), (rival or (), -1.0)):
+        for top, reference in zip(side, tops, strict=False):
+            ideal = ideal_of(reference, cutoff) or 1.0
+            for rank in top.holes:
+                if rank > cutoff:
+                    continue
+                weight = sign / (len(tops) * ideal * math.log2(rank + 1))
+                key = (top.topic, top.documents[rank - 1])
+                earlier = holes.get(key)
+                holes[key] = Hole(*key, rank, weight) if earlier is None else earlier._replace(weight=earlier.weight + weight)
+    chosen = [hole._replace(weight=abs(hole.weight)) for hole in holes.values()]
+    return sorted(chosen, key=lambda hole: (-hole.weight, hole.rank, hole.topic.encode(), hole.document.encode()))
+
+
+SETTLED = 0.01
+"""Width of nDCG at which a score is told well enough."""
+
+
+def widths_left(order: Sequence[Hole], *, highest: int) -> Floats:
+    """float64 (n + 1): how much the score may still move once the first 0, 1, ... n holes are judged, highest grade x the weights of the rest."""
+    weights = np.array([hole.weight for hole in order], np.float64)
+    return highest * np.append(np.cumsum(weights[::-1])[::-1], 0.0)
+
+
+def enough_to_settle(widths: Floats, *, width: float = SETTLED) -> int:
+    """The fewest holes after which at most this width is left."""
+    return int(np.argmax(widths <= width + 1e-12))

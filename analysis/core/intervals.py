@@ -1,0 +1,108 @@
+"""Intervals of agreement between raters, and of tau between rankings: shown where they cover what they say, refused in words elsewhere.
+
+METHODS 13. Which method covers was found by simulation; `docs/calibration.md` has the table, `analysis/calibration` the simulation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+LEAST_UNITS = {"pairs": 20, "topics": 10}
+LEAST_AGREED = {"pairs": 3, "topics": 15}
+LEAST_DISAGREED = 2
+"""Units with agreement off the most frequent grade (of topics, at most half of them is asked), and units with disagreement: below these no
+interval was found that covers, for a share of 5 % relevant makes tables in which chance decides whether anything is agreed on."""
+MOST_UNDEFINED = 0.05
+LARGEST = 0.999999
+"""Values are pulled to this before Fisher's z, which is infinite at 1."""
+
+
+class Interval(NamedTuple):
+    """NaN bounds: there is none, and `reason` says why. unit: what was taken as drawn at random, `topics` or `pairs`."""
+
+    low: float
+    high: float
+    reason: str = ""
+    unit: str = ""
+
+    @property
+    def bounds(self) -> list[float]:
+        return [self.low, self.high]
+
+
+def none(reason: str, unit: str = "") -> Interval:
+    return Interval(math.nan, math.nan, reason, unit)
+
+
+def holding(interval: Interval, value: float) -> Interval:
+    """The interval, if it contains the value that it is shown beside; that value may rest on more than the interval does."""
+    if interval.reason or math.isnan(value) or interval.low <= value <= interval.high:
+        return interval
+    return none("the value over everything lies outside the interval over what is shared", interval.unit)
+
+
+def share_bound(n: int, found: int = 0, *, confidence: float = 0.95) -> float:
+    """Upper bound of a share of which `found` among n are an instance (Clopper and Pearson 1934, one-sided)."""
+    return 1.0 if found >= n else float(scipy.stats.beta.ppf(confidence, found + 1, n - found))
+
+
+def agreement_interval(
+    units: Floats, times: NDArray[np.integer], statistic: Callable[[Floats], Floats], *, unit: str, confidence: float = 0.95
+) -> Interval:
+    """Interval of a coefficient of agreement (kappa, alpha) by the jackknife over units, on Fisher's z, with Student's t.
+
+    units: float64 (k, grades, grades), the joint counts of grades of each distinct unit; times: (k), how often it is there.
+    statistic: joint counts (n, grades, grades) -> (n), at most 1, NaN where undefined.
+    The usual bootstrap is too narrow here (.55 to .93 for small or skewed tables); see docs/calibration.md. Refused with fewer
+    than LEAST_UNITS, LEAST_AGREED or LEAST_DISAGREED units, and where more than 5 % of the samples without one unit are undefined.
+    """
+    n = int(times.sum())
+    total = np.einsum("kij,k->ij", units, times.astype(np.float64))
+    why = _refused(units, times, total, unit)
+    if why:
+        return none(why, unit)
+    value = float(statistic(total[None])[0])
+    left_out = statistic(total - units)
+    undefined = float(times[np.isnan(left_out)].sum() / n)
+    if math.isnan(value) or undefined > MOST_UNDEFINED:
+        return none(f"undefined in {100 * undefined:.0f} % of the samples that leave out one of the {n} {unit}", unit)
+    z = np.arctanh(np.clip(np.where(np.isnan(left_out), value, left_out), -LARGEST, LARGEST))
+    mean = float(np.average(z, weights=times))
+    error = math.sqrt((n - 1) / n * float((times * (z - mean) ** 2).sum()))
+    middle = math.atanh(min(max(value, -LARGEST), LARGEST))
+    reach = float(scipy.stats.t.ppf((1 + confidence) / 2, n - 1)) * error
+    return Interval(math.tanh(middle - reach), math.tanh(middle + reach), "", unit)
+
+
+def _refused(units: Floats, times: NDArray[np.integer], total: Floats, unit: str) -> str:
+    """Why there is no interval; empty where there is one."""
+    n = int(times.sum())
+    agreed = np.einsum("kii->ki", units)
+    usual = int((total.sum(axis=0) + total.sum(axis=1)).argmax()) if n else 0
+    n_disagreed = int(times[units.sum(axis=(1, 2)) - agreed.sum(axis=1) > 1e-9].sum())
+    if n and n_disagreed < LEAST_DISAGREED:
+        found = "no disagreement" if n_disagreed == 0 else "disagreement in one only"
+        bound = 100 * share_bound(n, n_disagreed)
+        return f"{found} of {n} {unit}: at most {bound:.2g} % of {unit} have any (95 %, Clopper-Pearson)"
+    if n < LEAST_UNITS[unit]:
+        return f"{n} {unit}; an interval needs {LEAST_UNITS[unit]}"
+    n_agreed = int(times[agreed.sum(axis=1) - agreed[:, usual] > 1e-9].sum())
+    if unit == "pairs" and n * _by_chance(total, usual) >= LEAST_AGREED[unit]:
+        return ""  # the grades are not rare: there is nothing to agree on for somebody who judges the other way round
+    least = min(LEAST_AGREED[unit], (n + 1) // 2)
+    if n_agreed < least:
+        return f"agreement on another than the most frequent grade in {n_agreed} of {n} {unit}; an interval needs {least}"
+    return ""
+
+
+def _by_chance(total: Floats, usual: int) -> float:
+    """The share of units that would agree on another than the usual grade, if the grades were given by chance."""
+    shares = total.sum(axis=0) * total.sum(axis=1) / total.sum() ** 2
+    return float(shares.sum() - shares[usual])

@@ -1,0 +1,65 @@
+"""How much of what is said of systems is noise of the labels? Judgements drawn anew within their pairs (METHODS 14).
+
+A pair's judgements are taken as a sample of those that any number of such annotators would give: each trial draws as many of them (or
+`per_pair`) with replacement, labels the pair by majority with the lowest-grade rule, and evaluates the systems. A pair whose judgements all agree
+never changes, so with two or three of them the noise is understated (ours; said wherever it is shown).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.core.aggregation.majority import lowest_of_the_most_frequent, majority
+from analysis.core.evaluation import Evaluator, RecallBase, means_over_topics, measure_topics
+from analysis.core.labels import LabelTable
+from analysis.core.measures import Measure
+from pooling.core.columns import Qrels, Run
+
+Floats = NDArray[np.float64]
+
+
+class NoisyLabels:
+    """The labelled pairs of a table, and runs joined with them, to be evaluated under labels drawn anew."""
+
+    def __init__(self, table: LabelTable, runs: Sequence[Run], measures: Sequence[Measure], *, level: int = 1, min_judgements: int = 2) -> None:
+        labels = majority(table, min_judgements=min_judgements)
+        self.counts = table.counts[labels.labelled]
+        self.qrels: Qrels = labels.qrels("labels")
+        self.measures, self.level = list(measures), level
+        evaluator = Evaluator(self.qrels, self.measures, level=level)
+        self.packed = [evaluator.pack(run) for run in runs]
+
+    def drawn(self, rng: np.random.Generator, *, per_pair: int | None = None) -> NDArray[np.int32]:
+        """int32 (n_pairs): a label of each labelled pair, from as many judgements as it has, or `per_pair`."""
+        n = self.counts.sum(axis=1)
+        counts = rng.multinomial(n if per_pair is None else per_pair, self.counts / n[:, None])
+        return lowest_of_the_most_frequent(counts).astype(np.int32)
+
+    def means(self, grades: NDArray[np.int32]) -> Floats:
+        """(systems, measures) under these labels, over all topics that have one."""
+        base = RecallBase(self.qrels.offsets, grades)
+        return np.stack([means_over_topics(measure_topics(run, base, self.measures, level=self.level)) for run in self.packed])
+
+    def errors_by_topics(self) -> list[float]:
+        """By measure, the standard error over topics of a difference of two systems under the labels, median pair; NaN with one topic."""
+        base = RecallBase(self.qrels.offsets, self.qrels.grades)
+        values = np.stack([measure_topics(run, base, self.measures, level=self.level) for run in self.packed])
+        first, second = np.triu_indices(len(values), k=1)
+        n = values.shape[1]
+        if n < 2:
+            return [float("nan")] * values.shape[2]
+        spread = (values[second] - values[first]).std(axis=1, ddof=1)
+        return (np.median(spread, axis=0) / np.sqrt(n)).tolist()  # type: ignore[no-any-return]
+
+    def trials(self, n: int, rng: np.random.Generator, *, per_pair: int | None = None) -> Floats:
+        """(n, systems, measures): means under labels drawn anew."""
+        return np.stack([self.means(self.drawn(rng, per_pair=per_pair)) for _ in range(n)])
+
+
+def error_of_differences(means: Floats) -> Floats:
+    """(pairs of systems): the standard deviation over trials of each difference. means: (trials, systems)."""
+    first, second = np.triu_indices(means.shape[1], k=1)
+    return np.asarray((means[:, second] - means[:, first]).std(axis=0, ddof=1))

@@ -1,0 +1,58 @@
+"""What is said to a manager about stopping: decisions and what judging on would bring, never that a result is final (SAMPLING 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analysis.core.stopping import TIE, Comparison, Decision, Left, Order, may_stop
+
+
+def of_decision(decision: Decision) -> str:
+    if decision.order is Order.BEFORE:
+        return f"{decision.a} before {decision.b}"
+    if decision.order is Order.EQUAL:
+        return f"{decision.a} and {decision.b} equal within {TIE}"
+    return f"{decision.a} and {decision.b} not decided"
+
+
+def of_ordered_pool(decisions: Sequence[Decision]) -> str:
+    if not decisions:
+        return "Fewer than two systems: there is nothing to decide."
+    n_open = sum(decision.order is Order.OPEN for decision in decisions)
+    if may_stop(decisions):
+        return (
+            f"All {len(decisions)} pairs of the best systems are decided or equal within {TIE}: you may stop if their order is what you want to know. "
+            f"How far apart they are is not said: that needs a sampled pool. Judging the rest would not make more topics."
+        )
+    return f"{n_open} of {len(decisions)} pairs of the best systems are not decided. Judging more may decide them; nearly equal systems need nearly all."
+
+
+def of_comparison(comparison: Comparison) -> str:
+    pair = f"{comparison.best} and {comparison.other}"
+    if comparison.why is not None:
+        return f"{pair}: {comparison.why}."
+    if comparison.equal_so_far:
+        return f"{pair}: equal so far."
+    if comparison.judging == 0:
+        return f"{pair}: everything that counts here is judged. More judging would not make more topics."
+    if comparison.done:
+        brings = "judging the rest would narrow the range of this difference by at most a fifth, or by too little to matter"
+        return f"{pair}: {brings}. It would not make more topics."
+    return f"{pair}: judging more would narrow the range of this difference by more than a fifth."
+
+
+def of_sampled_pool(comparisons: Sequence[Comparison]) -> str:
+    if not comparisons:
+        return "Fewer than two systems: there is nothing to compare."
+    n_open = sum(not comparison.done for comparison in comparisons)
+    if not n_open:
+        return "For each of the best systems judging the rest would bring little: you may stop. It would not make more topics."
+    return f"{n_open} of {len(comparisons)} comparisons with the best system would gain by judging more."
+
+
+def of_left(left: Left, found: int, n_audit: int, *, recall: float, reached: bool) -> str:
+    text = (
+        f"{found} relevant pairs are found. By {n_audit} audit pairs about {left.estimate:.0f} are left, and at most {left.upper:.0f} "
+        f"(95 %, Clopper-Pearson)"
+    )
+    return f"{text}: {'at least' if reached else 'not yet surely'} {recall:.0%} of the relevant {'are' if reached else 'have been'} found."

@@ -1,0 +1,256 @@
+"""Is one system better than another, on any measure? Paired tests of every pair of systems, with a family's errors held (METHODS 14).
+
+compared = compare(values, pairs, trials=..., rng=...)         tests, intervals, effects, wins and losses of each pair
+corrected(compared, values, "holm" | "max" | ...)              p-values for the whole family
+letters(n, pairs, different)                                   systems that cannot be told apart share a letter
+
+Sources: Smucker, Allan and Carterette (2007) on the randomisation test; Carterette (2012) on many comparisons; Sakai (2014, 2018) on
+effects and intervals; Piepho (2004) on letters.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from analysis.core import bca
+from analysis.core.significance import adjusted, paired_t, rounded_differences, sign, signed_rank
+
+Floats = NDArray[np.float64]
+TESTS = ("t", "wsr", "sign", "randomisation")
+FAMILIES = ("none", "bonferroni", "holm", "max")
+ENUMERATED = 20
+"""Up to so many topics with a difference every change of signs is tried; beyond that a number of random ones."""
+BLOCK = 1 << 22
+"""Numbers that are held at once."""
+CACHED = 1 << 16
+"""Scores that are permuted at once: what a processor's cache holds."""
+RESAMPLES = 10_000
+"""Of the topics, for intervals by BCa."""
+SLACK = 1e-12
+"""A sum counts as being as large as the observed one if it falls short by rounding only."""
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Of each pair (a, b), arrays (n_pairs): differences are b - a.
+
+    p: test -> raw two-sided p. low, high: 95 % interval of the mean difference, by t over topics. bca: (n_pairs, 2), the same by BCa over
+    topics, NaN where d does not vary and with fewer than `bca.LEAST_TOPICS` topics, where it is too short. effect: mean difference / standard
+    deviation of the differences, NaN where they do not vary; effect_low, effect_high: its interval by the noncentral t.
+    exact: bool, whether all changes of signs were tried. n_topics: over which all pairs are compared. trials: random changes of signs.
+    """
+
+    pairs: list[tuple[int, int]]
+    difference: Floats
+    low: Floats
+    high: Floats
+    bca: Floats
+    effect: Floats
+    effect_low: Floats
+    effect_high: Floats
+    wins: NDArray[np.int64]
+    ties: NDArray[np.int64]
+    losses: NDArray[np.int64]
+    p: dict[str, Floats]
+    exact: NDArray[np.bool_]
+    n_topics: int
+    trials: int
+
+
+def all_pairs(n: int) -> list[tuple[int, int]]:
+    return [(a, b) for a in range(n) for b in range(a + 1, n)]
+
+
+def compare(values: Floats, pairs: Sequence[tuple[int, int]], *, trials: int, rng: np.random.Generator, alpha: float = 0.05) -> Compared:
+    """values: float64 (n_topics, n_systems), without NaN. ValueError for fewer than two topics."""
+    n = len(values)
+    if n < 2:
+        raise ValueError("a paired test needs at least two topics")
+    first, second = np.array([a for a, _ in pairs], np.int64), np.array([b for _, b in pairs], np.int64)
+    d = rounded_differences(values[:, first].T, values[:, second].T)
+    mean, sd = d.mean(axis=1), d.std(axis=1, ddof=1)
+    sd = np.where(np.ptp(d, axis=1) == 0, 0.0, sd)
+    half = scipy.stats.t.ppf(1 - alpha / 2, n - 1) * sd / math.sqrt(n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        effect = np.where(sd > 0, mean / sd, np.nan)
+    by_bca = np.full((len(pairs), 2), np.nan)
+    if n >= bca.LEAST_TOPICS:
+        by_bca = bca.of_differences(values, first, second, n_samples=RESAMPLES, rng=rng.spawn(1)[0], confidence=1 - alpha)
+    bounds = np.array([effect_interval(float(e), n, alpha=alpha) for e in effect]).reshape(-1, 2)
+    p, exact = randomisation(d, values, first, second, trials=trials, rng=rng)
+    return Compared(
+        pairs=list(pairs), difference=mean, low=mean - half, high=mean + half, bca=by_bca, effect=effect, effect_low=bounds[:, 0],
+        effect_high=bounds[:, 1], wins=(d > 0).sum(axis=1), ties=(d == 0).sum(axis=1), losses=(d < 0).sum(axis=1),
+        p={"t": paired_t(d), "wsr": signed_rank(d), "sign": sign(d), "randomisation": p}, exact=exact, n_topics=n, trials=trials,
+    )  # fmt: skip
+
+
+def randomisation(
+    d: Floats, values: Floats, first: NDArray[np.int64], second: NDArray[np.int64], *, trials: int, rng: np.random.Generator
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """p of the paired randomisation test (Fisher 1935) on the mean difference, and whether every change of signs was tried.
+
+    d: float64 (n_pairs, n_topics). Random ones are the same for all pairs, and the observed one is counted among them (Davison and Hinkley
+    1997): p is at least 1 / (trials + 1).
+    """
+    n_different = (d != 0).sum(axis=1)
+    exact = n_different <= ENUMERATED
+    p = np.ones(len(d))
+    for row in np.flatnonzero(exact & (n_different > 0)).tolist():
+        p[row] = enumerated(d[row][d[row] != 0])
+    rest = np.flatnonzero(~exact)
+    if len(rest):
+        reached = np.zeros(len(rest), np.int64)
+        observed = np.abs(d[rest].sum(axis=1)) - SLACK
+        step = max(1, BLOCK // max(values.shape[0], len(rest), 1))
+        for start in range(0, trials, step):
+            signs = rng.integers(0, 2, (min(step, trials - start), values.shape[0]), dtype=np.int8) * 2.0 - 1.0
+            sums = signs @ values  # the difference of two systems' sums is the sum of their differences
+            reached += (np.abs(sums[:, second[rest]] - sums[:, first[rest]]) >= observed).sum(axis=0)
+        p[rest] = (reached + 1) / (trials + 1)
+    return p, exact
+
+
+def enumerated(d: Floats) -> float:
+    """p over all 2^n changes of sign of differences (n), none of them zero."""
+    sums = np.zeros(1)
+    for size in np.abs(d[1:]).tolist():
+        sums = np.concatenate([sums - size, sums + size])
+    sums = np.abs(np.abs(d[0]) + sums)  # the other sign of the first is its mirror
+    return float((sums >= abs(d.sum()) - SLACK).mean())
+
+
+def monte_carlo_error(p: float, trials: int) -> float:
+    """Standard error of a p-value from random changes of signs."""
+    return math.sqrt(p * (1 - p) / trials)
+
+
+def effect_interval(effect: float, n: int, *, alpha: float = 0.05) -> tuple[float, float]:
+    """Of the mean difference in standard deviations: the noncentralities that make the observed t just likely (Steiger and Fouladi 1997)."""
+    if math.isnan(effect):
+        return math.nan, math.nan
+    if effect < 0:  # the distribution is computed reliably on this side only
+        low, high = effect_interval(-effect, n, alpha=alpha)
+        return -high, -low
+    t = effect * math.sqrt(n)
+    reach = 6 * math.sqrt(1 + t**2 / (2 * (n - 1)))  # six standard errors of the noncentrality
+
+    def at(probability: float) -> float:
+        def excess(noncentrality: float) -> float:
+            return float(scipy.special.nctdtr(n - 1, noncentrality, t)) - probability
+
+        return float(scipy.optimize.brentq(excess, t - reach, t + reach)) / math.sqrt(n)
+
+    try:
+        return at(1 - alpha / 2), at(alpha / 2)
+    except ValueError:  # beyond what the distribution can be computed for
+        return math.nan, math.nan
+
+
+def corrected(
+    compared: Compared, values: Floats, family: str, *, rng: np.random.Generator, size: int | None = None
+) -> dict[str, Floats]:
+    """p-values for the family, by test. none, bonferroni, holm: each test on its own. max: the randomisation test by the greatest
+    difference of all pairs; the other tests have none (NaN). size: of the family, where it is larger than the pairs here."""
+    if family == "max":
+        nothing = np.full(len(compared.pairs), math.nan)
+        p = greatest_difference(values, compared.pairs, compared.difference, trials=compared.trials, rng=rng)
+        return {test: p if test == "randomisation" else nothing for test in TESTS}
+    return {test: adjusted(p, family, family=size) for test, p in compared.p.items()}
+
+
+def greatest_difference(
+    values: Floats, pairs: Sequence[tuple[int, int]], difference: Floats, *, trials: int, rng: np.random.Generator
+) -> Floats:
+    """p of each pair under the permutation distribution of the greatest difference of any pair (Carterette 2012, randomised Tukey HSD).
+
+    values: (n_topics, n_systems). difference: (n_pairs), the observed means of second - first. Scores of a topic are permuted among the
+    systems of the family; needs no assumption and controls the family under the null hypothesis that all of them are alike.
+    """
+    used, place = np.unique(np.array(pairs), return_inverse=True)
+    first, second = place.reshape(-1, 2).T
+    scores = np.ascontiguousarray(values[:, used])
+    everyone = len(pairs) == len(used) * (len(used) - 1) // 2
+    greatest = np.empty(trials)
+    step = max(1, CACHED // scores.size)
+    for start in range(0, trials, step):
+        some = slice(start, min(start + step, trials))
+        sums = rng.permuted(np.broadcast_to(scores, (some.stop - start, *scores.shape)), axis=2).sum(axis=1)
+        greatest[some] = np.ptp(sums, axis=1) if everyone else np.abs(sums[:, second] - sums[:, first]).max(axis=1)
+    greatest.sort()
+    observed = np.abs(difference) * len(values) - SLACK
+    return (trials - np.searchsorted(greatest, observed, side="left") + 1) / (trials + 1)
+
+
+def letters(means: Floats, pairs: Sequence[tuple[int, int]], different: NDArray[np.bool_]) -> list[str]:
+    """Letters of each system; two that share one cannot be told apart (Piepho 2004, insert and absorb). a: the best.
+
+    different: bool (n_pairs). A pair that was not compared counts as not told apart.
+    """
+    n = len(means)
+    columns = [set(range(n))]
+    for (a, b), apart in zip(pairs, different.tolist(), strict=True):
+        if not apart:
+            continue
+        for column in [c for c in columns if a in c and b in c]:
+            columns.remove(column)
+            columns += [column - {a}, column - {b}]
+        columns = [c for k, c in enumerate(columns) if c and not any(c < other or (c == other and j < k) for j, other in enumerate(columns))]
+    columns.sort(key=lambda c: sorted((-means[i], i) for i in c))
+    return ["".join(_letter(k) for k, column in enumerate(columns) if i in column) for i in range(n)]
+
+
+def _letter(number: int) -> str:
+    """a ... z, then a1 ... z1, and so on."""
+    return chr(97 + number % 26) + ("" if number < 26 else str(number // 26))
+
+
+MOST_TOPICS = 1_000_000
+
+
+def power(difference: float, sd: float, n: int, *, alpha: float) -> float:
+    """Of the two-sided paired t-test with n topics for a true mean difference, when differences have this standard deviation."""
+    critical = scipy.stats.t.ppf(1 - alpha / 2, n - 1)
+    shift = abs(difference) / sd * math.sqrt(n)
+    if shift > critical + 12:
+        return 1.0  # the distribution cannot be computed there, and need not be
+    other_side = scipy.special.nctdtr(n - 1, shift, -critical) if shift < 5 else 0.0  # below 1e-11, and not computable further out
+    return float(1 - scipy.special.nctdtr(n - 1, shift, critical) + other_side)
+
+
+def topics_for_power(difference: float, sd: float, *, wanted: float, alpha: float) -> int | None:
+    """The fewest topics with which the paired t-test finds this difference with the wanted power."""
+    if sd == 0:
+        return 2
+    return _fewest(lambda n: power(difference, sd, n, alpha=alpha) >= wanted)
+
+
+def topics_for_width(width: float, sd: float, *, alpha: float) -> int | None:
+    """The fewest topics with which the t-interval of the difference is at most so wide, for differences of this standard deviation."""
+    return _fewest(lambda n: 2 * float(scipy.stats.t.ppf(1 - alpha / 2, n - 1)) * sd / math.sqrt(n) <= width)
+
+
+def _fewest(enough: Callable[[int], bool]) -> int | None:
+    if not enough(MOST_TOPICS):
+        return None
+    low, high = 1, MOST_TOPICS  # `low` is not enough: a test needs two topics
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if middle >= 2 and enough(middle) else (middle, high)
+    return high
+
+
+def smallest_difference(sd: float, n: int, *, wanted: float, alpha: float) -> float:
+    """The true difference that n topics show with the wanted power; NaN for fewer than two topics."""
+    if n < 2:
+        return math.nan
+    if sd == 0:
+        return 0.0
+    most = (float(scipy.stats.t.ppf(1 - alpha / 2, n - 1)) * 2 + 8) * sd / math.sqrt(n)
+    return float(scipy.optimize.brentq(lambda difference: power(difference, sd, n, alpha=alpha) - wanted, 1e-12, most))

@@ -1,0 +1,183 @@
+"""Figures that take longer than a page may: computed by a job, kept as its report, shown with their age."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.utils import timezone
+from numpy.typing import NDArray
+
+from analysis.core.agreement.alpha import SubsetAlpha, alpha_by_group
+from analysis.core.agreement.report import agreement_report
+from analysis.core.labels import LabelTable
+from analysis.judgements.as_json import scale_json
+from analysis.judgements.live import Live, live_rows
+from annotation.models import Campaign
+from pooling import jobs
+from pooling.commandline import jsonable
+from pooling.jobs import Work
+from pooling.models import Job
+
+AGREEMENT = "agreement figures"
+STALE = timedelta(seconds=60)
+"""Figures are computed anew at most so often, and only while somebody looks."""
+OLD = timedelta(minutes=10)
+"""The alpha beside the progress may be so old while nobody looks at the agreement."""
+FEWEST_PAIRS = 10
+MOST_GROUPS = 15
+LENGTHS = [(0, 100), (100, 200), (200, 400), (400, 800), (800, None)]
+"""Words of a document: from, below."""
+
+
+def latest(campaign: Campaign) -> Job | None:
+    return Job.objects.filter(campaign_id=campaign.pk, kind=AGREEMENT, state=Job.State.DONE).order_by("-finished_at").first()
+
+
+def is_running(campaign: Campaign) -> bool:
+    return Job.objects.filter(campaign_id=campaign.pk, kind=AGREEMENT, state__in=Job.ACTIVE).exists()
+
+
+def agreement_of(campaign: Campaign, live: Live) -> tuple[dict[str, Any] | None, Job | None]:
+    """-> (the newest figures with `age` in seconds and `current`, or None; a new job to be sent, if they are out of date)"""
+    newest = latest(campaign)
+    marks = [live.newest, live.audit]
+    result = None
+    if newest is not None and newest.finished_at is not None:
+        age = timezone.now() - newest.finished_at
+        result = {
+            **newest.report,
+            "age": age.total_seconds(),
+            "finished_at": newest.finished_at,
+            "current": newest.parameters.get("marks") == marks,
+        }
+        if result["current"] or age < STALE:
+            return result, None
+    if not live.rows.counts.any():
+        return result, None
+    return result, ask(campaign, marks=marks)
+
+
+def latest_alpha(campaign: Campaign) -> dict[str, Any]:
+    """Ordinal alpha as it was computed last -> value, low, high (None where undefined), at (when; None: never), reason for what is None in words"""
+    newest = latest(campaign)
+    if newest is None:
+        return {"value": None, "low": None, "high": None, "at": None, "reason": "not computed yet; the page Agreement does it"}
+    graded = newest.report["graded"]
+    low, high = graded["alpha_ci"]
+    reason = graded.get("reasons", {}).get("alpha") or graded.get("alpha_ci_reason") or "undefined"
+    return {"value": graded["alpha"], "low": low, "high": high, "at": newest.finished_at, "reason": reason}
+
+
+def keep_alpha(campaign: Campaign, live: Live) -> Job | None:
+    """A new job to be sent, if there are judgements that alpha does not know and it is older than OLD."""
+    newest = latest(campaign)
+    if not live.rows.counts.any():
+        return None
+    known = newest is not None and newest.parameters.get("marks") == [live.newest, live.audit]
+    if newest is not None and newest.finished_at is not None and (known or timezone.now() - newest.finished_at < OLD):
+        return None
+    return ask(campaign, marks=[live.newest, live.audit])
+
+
+def ask(campaign: Campaign, *, marks: list[int] | None = None, user: User | None = None) -> Job | None:
+    """A new job, unless one is on its way."""
+    if is_running(campaign):
+        return None
+    label = f"Agreement figures of {campaign.name}"
+    return jobs.enqueue(AGREEMENT, {"marks": marks or []}, label=label, user=user, collection=campaign.collection, campaign_id=campaign.pk)
+
+
+@jobs.kind(AGREEMENT, unit="steps", figures=True)
+def compute(work: Work) -> dict[str, Any]:
+    """-> report: graded, binary (the keys of the command `agreement`), over_time, by_topic, by_length, by_guideline"""
+    campaign = Campaign.objects.get(pk=work.campaign_id)
+    live = live_rows(campaign, fresh=0.0)
+    table = live.table(campaign.grades.size)
+    rng = np.random.default_rng(campaign.seed)
+    work.progress(0, total=5, message="kappa and alpha", now=True)
+    report = agreement_report(table, threshold=campaign.threshold, rng=rng)
+    work.progress(1, total=5, message="alpha over time")
+    days = np.full(table.n_pairs, -1)
+    last = np.zeros(table.n_pairs)
+    np.maximum.at(last, table.pair, np.nan_to_num(table.judged_at))
+    twice = table.judgements_per_pair > 1
+    days[twice] = np.floor(last[twice] / 86400)
+    over_time = [
+        {"day": datetime.fromtimestamp(day * 86400, UTC).strftime("%d %b"), **_alpha(found)}
+        for day, found in sorted(_alphas(table, days).items())
+    ]
+    work.progress(2, total=5, message="alpha by topic")
+    lowest = _lowest_topics(table)
+    by_topic = _named(_alphas(table, lowest, fewest=FEWEST_PAIRS), lambda t: table.topics[t])
+    by_topic.sort(key=lambda row: _lowest_first(row["alpha"]))
+    work.progress(3, total=5, message="alpha by length")
+    lengths = _length_groups(live)
+    by_length = _named(_alphas(table, lengths, fewest=FEWEST_PAIRS), _length_name)
+    work.progress(4, total=5, message="alpha by guidelines")
+    versions = _guideline_groups(live)
+    by_guideline = _named(_alphas(table, versions, fewest=FEWEST_PAIRS), lambda v: f"version {v}" if v else "none")
+    return jsonable(
+        {
+            "graded": scale_json(report.graded),
+            "binary": scale_json(report.binary),
+            "n_pairs": report.n_pairs,
+            "n_labelled": report.n_labelled,
+            "n_judgements": report.n_judgements,
+            "over_time": over_time,
+            "by_topic": by_topic,
+            "by_length": by_length,
+            "by_guideline": by_guideline,
+            "seed": campaign.seed,
+        }
+    )
+
+
+def _alphas(table: LabelTable, group: Any, *, fewest: int = 2) -> dict[int, SubsetAlpha]:
+    """Ordinal alpha of the groups with at least `fewest` pairs judged twice."""
+    twice = table.judgements_per_pair > 1
+    group = np.where(twice, group, -1)
+    values, n = np.unique(group[group >= 0], return_counts=True)
+    group = np.where(np.isin(group, values[n >= fewest]), group, -1)
+    return alpha_by_group(table, group, level="ordinal")
+
+
+def _alpha(found: SubsetAlpha) -> dict[str, Any]:
+    reason = "one and the same grade only" if np.isnan(found.alpha) else found.interval.reason
+    return {"alpha": found.alpha, "low": found.interval.low, "high": found.interval.high, "pairs": found.n_pairs, "reason": reason}
+
+
+def _named(found: dict[int, SubsetAlpha], name: Any) -> list[dict[str, Any]]:
+    return [{"name": name(group), **_alpha(alpha)} for group, alpha in sorted(found.items())]
+
+
+def _lowest_topics(table: LabelTable) -> NDArray[np.int64]:
+    """(n_pairs) the topic, -1 unless it is one of the MOST_GROUPS with the lowest alpha: intervals of thousands would not be shown."""
+    found = _alphas(table, table.pair_topic, fewest=FEWEST_PAIRS)
+    shown = sorted(found, key=lambda t: (*_lowest_first(found[t].alpha), t))[:MOST_GROUPS]
+    return np.where(np.isin(table.pair_topic, shown), table.pair_topic, -1)
+
+
+def _lowest_first(alpha: float) -> tuple[bool, float]:
+    """The undefined last."""
+    return bool(np.isnan(alpha)), 0.0 if np.isnan(alpha) else alpha
+
+
+def _length_groups(live: Live) -> Any:
+    return np.digitize(live.pairs.words[live.table_pairs], [low for low, _ in LENGTHS[1:]])
+
+
+def _length_name(group: int) -> str:
+    low, high = LENGTHS[group]
+    return f"{low} to {high - 1} words" if high else f"{low} words and more"
+
+
+def _guideline_groups(live: Live) -> Any:
+    """The version under which all judgements of the pair were made; -1 where they are of several."""
+    counts, size = live.rows.counts, len(live.pairs)
+    lowest, highest = np.full(size, np.iinfo(np.int32).max), np.full(size, -1)
+    np.minimum.at(lowest, live.pair[counts], live.rows.guideline[counts])
+    np.maximum.at(highest, live.pair[counts], live.rows.guideline[counts])
+    return np.where(lowest == highest, lowest, -1)[live.table_pairs]

@@ -1,0 +1,70 @@
+"""What would excluding somebody change? Labels, pairs left without one, and the ranking of the systems."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from analysis.core.agreement.alpha import krippendorff_alpha
+from analysis.core.agreement.people import what_if_excluded
+from analysis.judgements.rows import counted_table
+from analysis.judgements.system_rankings import compared, means_under, why_no_rankings
+from annotation.models import Campaign
+from pooling import jobs
+from pooling.core.natural import natural
+from pooling.jobs import Work
+from pooling.models import Job
+
+EXCLUSION = "preview exclusion"
+MOST_SHOWN = 100
+
+
+def ask_what_exclusion_changes(campaign: Campaign, annotators: list[str], *, user: User) -> Job:
+    return jobs.enqueue(
+        EXCLUSION,
+        {"annotators": sorted(annotators)},
+        label=f"What excluding {', '.join(sorted(annotators))} would change in {campaign.name}",
+        user=user,
+        collection=campaign.collection,
+        campaign_id=campaign.pk,
+    )
+
+
+@jobs.kind(EXCLUSION, unit="runs")
+def preview_exclusion(work: Work) -> dict[str, Any]:
+    """-> report: alpha (ordinal, before and after; None: undefined), judgements, pairs without label, changes (the first hundred), topics that
+    would have no label left (systems are ranked over the others, before and after),
+    and what `compared` says of the systems"""
+    campaign = Campaign.objects.select_related("collection").get(pk=work.campaign_id)
+    what = what_if_excluded(counted_table(campaign), work.parameters["annotators"])
+    tables = (what.before.table, what.after.table)
+    shown = sorted(what.changes, key=lambda c: (natural(c.topic), natural(c.document)))[:MOST_SHOWN]
+    report: dict[str, Any] = {
+        "alpha": [_or_none(krippendorff_alpha(table.counts, level="ordinal")) for table in tables],
+        "annotators": what.annotators,
+        "judgements": what.n_judgements,
+        "labels_before": what.before.n_labelled,
+        "labels_after": what.after.n_labelled,
+        "without_label": len(what.without_label),
+        "topics_lost": what.topics_lost,
+        "n_changes": len(what.changes),
+        "changes": [{"topic": c.topic, "document": c.document, "before": c.before, "after": c.after} for c in shown],
+        "rankings": [],
+        "systems": 0,
+    }
+    runs = list(campaign.collection.runs.all())
+    if reason := why_no_rankings(campaign, len(runs)):
+        report["no_rankings"] = reason
+        return report
+    if not what.after.n_labelled or not what.before.n_labelled:
+        report["no_rankings"] = "no pair has enough judgements for a label"
+        return report
+    before, after = means_under(work, runs, what.on_common_topics(), levels=[campaign.threshold] * 2)
+    rankings = compared(before, after, [run.tag for run in runs], names=("the labels now", "the labels without them"))
+    return report | {"rankings": rankings, "systems": len(runs)}
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value

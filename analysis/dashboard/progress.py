@@ -1,0 +1,261 @@
+"""How far a campaign is: by depth and topic, its pace, who holds what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+from django.db.models import Count
+from django.utils import timezone
+from numpy.typing import NDArray
+
+from analysis.core.flags import is_many_too_fast
+from analysis.core.forecast import Forecast, expected_until, forecast, short_at_deadline
+from analysis.judgements.live import Live, live_rows
+from analysis.judgements.rows import CANNOT, COUNTED, TOO_FAST
+from annotation.models import Campaign, Lease, Membership, Pair
+from pooling.core.natural import natural
+from pooling.models import Pool
+
+DAY = 86400.0
+BATCH = 500
+
+
+@dataclass(frozen=True)
+class Depth:
+    """Pairs whose rank, or batch or stage, is `rank`: all, complete (judged as often as needed), started."""
+
+    rank: int
+    pairs: int
+    complete: int
+    started: int
+
+    @property
+    def share(self) -> float:
+        return self.complete / self.pairs if self.pairs else 0.0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """needed: judgements in all; counted: those that fill a slot. complete_depth: every pair down to this rank (batch, stage) is complete."""
+
+    needed: int
+    counted: int
+    pairs: int
+    complete: int
+    depths: list[Depth]
+    complete_depth: int
+    one_judgement: int
+    unjudgeable: int
+    per_12h: int
+    per_24h: int
+    active_now: int
+    live_leases: int
+    stalled: int
+    forecast: Forecast
+    short_at_deadline: int | None
+    moment: datetime
+
+    @property
+    def share(self) -> float:
+        return self.counted / self.needed if self.needed else 0.0
+
+
+@dataclass(frozen=True)
+class TooFast:
+    """n_fast: too fast judgements, of all that the annotator submitted."""
+
+    pseudonym: str
+    n_fast: int
+    submitted: int
+
+
+@dataclass(frozen=True, eq=False)
+class Slots:
+    """Of every pair of `live.pairs`: counted (judgements that fill a slot), needed, unjudgeable; filled: counted, at most needed."""
+
+    counted: NDArray[np.int64]
+    needed: NDArray[np.int64]
+    unjudgeable: NDArray[np.bool_]
+
+    @property
+    def filled(self) -> NDArray[np.int64]:
+        return np.minimum(self.counted, self.needed)
+
+
+def slots(campaign: Campaign, live: Live) -> Slots:
+    """The numbers that the scheduler keeps with the pairs, from the judgements."""
+    return live.derived("slots", lambda: _slots(campaign, live))
+
+
+def _slots(campaign: Campaign, live: Live) -> Slots:
+    size, n = len(live.pairs), campaign.judgements_per_pair
+    counted = np.bincount(live.pair[live.rows.standing == COUNTED], minlength=size)
+    unjudgeable = np.zeros(size, dtype=bool)
+    cannot = np.flatnonzero(np.bincount(live.pair[live.rows.standing == CANNOT], minlength=size) >= n)
+    for start in range(0, len(cannot), BATCH):
+        some = live.pairs.ids[cannot[start : start + BATCH]].tolist()
+        bad = np.array(list(Pair.objects.filter(pk__in=some, unjudgeable=True).values_list("pk", flat=True)), dtype=np.int64)
+        unjudgeable[live.pairs.index_of(bad)] = True
+    needed = np.where(unjudgeable, counted, np.maximum(counted, n))
+    return Slots(counted, needed, unjudgeable)
+
+
+def of_slots(live: Live) -> NDArray[np.bool_]:
+    """(n) of each row whether it counts towards what is needed: a counted judgement of an ordinary pair, not of gold."""
+    return live.rows.counts & live.pairs.normal[live.pair]
+
+
+def progress(campaign: Campaign, *, live: Live | None = None) -> Progress:
+    """In a number of queries that depends neither on the annotators nor on the pairs."""
+    live = live or live_rows(campaign)
+    now = timezone.now()
+    pairs, its = live.pairs, slots(campaign, live)
+    normal = pairs.normal
+    depths = _depths(campaign, live, its)
+    complete_depth = 0
+    for level in depths:
+        if level.complete < level.pairs:
+            break
+        complete_depth = level.rank
+    counted, needed = int(its.filled[normal].sum()), int(its.needed[normal].sum())
+    leases = Lease.objects.filter(membership__campaign=campaign, state=Lease.State.LIVE, expires_at__gt=now)
+    held = leases.aggregate(n=Count("pk"), people=Count("membership", distinct=True))
+    moments = live.rows.judged_at[live.rows.counts]
+    seconds = now.timestamp()
+    remaining = needed - counted
+    ahead = forecast(live.rows.judged_at[of_slots(live)], remaining=remaining, now=seconds)
+    return Progress(
+        needed=needed,
+        counted=counted,
+        pairs=int(normal.sum()),
+        complete=sum(level.complete for level in depths),
+        depths=depths,
+        complete_depth=complete_depth,
+        one_judgement=int((normal & (its.counted == 1) & (its.needed > 1)).sum()),
+        unjudgeable=int(its.unjudgeable.sum()),
+        per_12h=int((moments > seconds - DAY / 2).sum()),
+        per_24h=int((moments > seconds - DAY).sum()),
+        active_now=held["people"],
+        live_leases=held["n"],
+        stalled=len(stalled_pairs(campaign, live)[0]),
+        forecast=ahead,
+        short_at_deadline=_short(campaign, live, its, remaining, now),
+        moment=now,
+    )
+
+
+def cost_of_more(pool: Pool, n_pairs: int) -> list[dict[str, Any]]:
+    """What so many further pairs of the pool would cost each of its campaigns: judgements, hours, and the forecast with and without."""
+    rows = []
+    for campaign in Campaign.objects.filter(pool=pool).order_by("name"):
+        live = live_rows(campaign)
+        its, more = slots(campaign, live), n_pairs * campaign.judgements_per_pair
+        normal = live.pairs.normal
+        remaining = int(its.needed[normal].sum()) - int(its.filled[normal].sum())
+        moments, now = live.rows.judged_at[of_slots(live)], timezone.now().timestamp()
+        ends = [forecast(moments, remaining=n, now=now).expected for n in (remaining, remaining + more)]
+        rows.append(
+            {
+                "campaign": campaign.name,
+                "slug": campaign.slug,
+                "state": campaign.state,
+                "judgements": more,
+                "hours": more * campaign.expected_seconds / 3600,
+                "end": [None if at is None else datetime.fromtimestamp(at, UTC).isoformat() for at in ends],
+                "deadline": campaign.deadline.isoformat() if campaign.deadline else None,
+                "late": bool(campaign.deadline and ends[1] is not None and ends[1] > campaign.deadline.timestamp()),
+            }
+        )
+    return rows
+
+
+def too_fast(campaign: Campaign, live: Live) -> list[TooFast]:
+    """Annotators, other than excluded ones, with many too fast judgements: the most first."""
+    rows = live.rows
+    size = len(rows.annotators)
+    fast = np.bincount(rows.annotator[rows.standing == TOO_FAST], minlength=size)
+    others = np.bincount(rows.annotator[rows.counts | (rows.standing == CANNOT)], minlength=size)
+    found = [
+        TooFast(name, int(n), int(n + rest))
+        for name, n, rest in zip(rows.annotators, fast, others, strict=True)
+        if is_many_too_fast(int(n), int(n + rest))
+    ]
+    standing = {} if not found else dict(campaign.memberships.values_list("pseudonym", "standing"))
+    found = [one for one in found if standing.get(one.pseudonym) != Membership.Standing.EXCLUDED]
+    return sorted(found, key=lambda one: (-one.n_fast, one.pseudonym))
+
+
+def _depths(campaign: Campaign, live: Live, its: Slots) -> list[Depth]:
+    """By rank, batch or stage, as the pool is ordered; the highest priority first."""
+    normal = live.pairs.normal
+    values, level = live.pairs.levels
+    counted, needed = its.counted[normal], its.needed[normal]
+
+    def per_level(kept: NDArray[np.bool_]) -> list[int]:
+        return np.bincount(level[kept], minlength=len(values)).tolist()  # type: ignore[no-any-return]
+
+    columns = (per_level(np.ones(len(level), dtype=bool)), per_level(counted >= needed), per_level(counted > 0))
+    return [Depth(_level(campaign, -value), *numbers) for value, *numbers in zip(values.tolist(), *columns, strict=True)]
+
+
+def level_word(campaign: Campaign) -> str:
+    return campaign.pool.level_word if campaign.pool else "level"
+
+
+def _level(campaign: Campaign, priority: int) -> int:
+    return campaign.pool.level_of(priority) if campaign.pool else priority
+
+
+def _short(campaign: Campaign, live: Live, its: Slots, remaining: int, now: datetime) -> int | None:
+    """Pairs that will have fewer than two judgements at the deadline. None without a deadline, or where there is no forecast either."""
+    if campaign.deadline is None:
+        return None
+    moments = live.rows.judged_at[of_slots(live)]
+    capacity = expected_until(moments, until=campaign.deadline.timestamp(), remaining=remaining, now=now.timestamp())
+    if capacity is None:
+        return None
+    order = live.pairs.serving_order
+    return short_at_deadline(its.counted[order], its.needed[order], capacity=round(capacity))
+
+
+def stalled_pairs(campaign: Campaign, live: Live, *, hours: int = 24) -> tuple[list[int], list[datetime]]:
+    """Pairs with judgements, still short of some, on which nothing has happened for so long: no lease, no judgement.
+
+    -> (row ids of the pairs, when each was judged last), the longest stalled first
+    """
+    its = slots(campaign, live)
+    short = live.pairs.normal & (its.counted > 0) & (its.counted < its.needed) & ~its.unjudgeable
+    last = live.derived("last judged", lambda: _last_judged(live))
+    short &= last < (timezone.now() - timedelta(hours=hours)).timestamp()
+    held = Lease.objects.filter(membership__campaign=campaign, state=Lease.State.LIVE, takes_slot=True).values_list("pair_id", flat=True)
+    found = np.flatnonzero(short & ~np.isin(live.pairs.ids, list(held)))
+    found = found[np.lexsort((found, last[found]))]
+    return live.pairs.ids[found].tolist(), [datetime.fromtimestamp(moment, UTC) for moment in last[found].tolist()]
+
+
+def _last_judged(live: Live) -> NDArray[np.float64]:
+    """Of every pair when it was judged last, seconds since 1970; 0: never."""
+    last = np.zeros(len(live.pairs))
+    np.maximum.at(last, live.pair, live.rows.judged_at)
+    return last
+
+
+def heat_map(campaign: Campaign, live: Live, *, most: int = 60) -> tuple[list[str], list[int], list[list[float | None]], int]:
+    """Share of judgements made, by topic and rank (batch, stage). -> (topics, ranks, shares with None where there is no pair, topics left out)
+
+    Of more than `most` topics those farthest from their end are taken.
+    """
+    its, normal = slots(campaign, live), live.pairs.normal
+    priorities, level = live.pairs.levels
+    topics, topic = np.unique(live.pairs.topic[normal], return_inverse=True)
+    cell, shape = topic * max(len(priorities), 1) + level, (len(topics), len(priorities))
+    filled, wanted = (np.bincount(cell, weights=n[normal], minlength=shape[0] * shape[1]).reshape(shape) for n in (its.filled, its.needed))
+    share = filled.sum(axis=1) / np.maximum(wanted.sum(axis=1), 1)
+    farthest = np.argsort(share, kind="stable")[:most].tolist()
+    shown = sorted(farthest, key=lambda t: natural(live.pairs.topics[topics[t]]))
+    values = [[float(f / w) if w else None for f, w in zip(filled[t].tolist(), wanted[t].tolist(), strict=True)] for t in shown]
+    names = [live.pairs.topics[topics[t]] for t in shown]
+    return names, [_level(campaign, -value) for value in priorities.tolist()], values, len(topics) - len(shown)

@@ -1,0 +1,22 @@
+"""Addresses of the live pages of a campaign: progress, annotators and their agreement, labels, gold pairs."""
+
+from django.urls import path
+
+from analysis.dashboard.views import agreement, gold, labels, live_strip, people, progress, times, trail
+
+urlpatterns = [
+    path("campaigns/<slug:slug>/", progress.page, name="campaign"),
+    path("campaigns/<slug:slug>/live", live_strip.live_figures, name="campaign-live"),
+    path("campaigns/<slug:slug>/time/", times.page, name="campaign-time"),
+    path("campaigns/<slug:slug>/feedback/", trail.feedback, name="campaign-feedback"),
+    path("campaigns/<slug:slug>/audit/", trail.audit, name="campaign-audit"),
+    path("campaigns/<slug:slug>/people/", people.index, name="campaign-people"),
+    path("campaigns/<slug:slug>/people/<str:pseudonym>/", people.person, name="campaign-person"),
+    path("campaigns/<slug:slug>/people/<str:pseudonym>/act", people.act, name="campaign-person-act"),
+    path("campaigns/<slug:slug>/people/<str:pseudonym>/exclude/<int:job_id>", people.exclude, name="campaign-exclude"),
+    path("campaigns/<slug:slug>/agreement/", agreement.page, name="campaign-agreement"),
+    path("campaigns/<slug:slug>/agreement/refresh", agreement.refresh, name="campaign-agreement-refresh"),
+    path("campaigns/<slug:slug>/pairs/<int:pair_id>/", agreement.pair, name="campaign-pair"),
+    path("campaigns/<slug:slug>/gold/", gold.page, name="campaign-gold"),
+    path("campaigns/<slug:slug>/labels/", labels.page, name="campaign-labels"),
+]

@@ -1,0 +1,191 @@
+"""How far annotators agree, where they do not, and the manager's own label for disputed pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from analysis.charts.lines import Line, lines
+from analysis.charts.matrices import matrix
+from analysis.charts.points import Interval, intervals
+from analysis.core.agreement.bands import CAVEAT, band
+from analysis.core.agreement.raters import confusion_matrix
+from analysis.dashboard import agreement_figures, disagreements
+from analysis.dashboard.overlap import overlap_plan
+from analysis.judgements.live import live_rows
+from annotation.models import Pair
+from annotation.permissions import managed_campaign
+from annotation.services import judging
+from annotation.services.errors import CampaignError
+from pooling.permissions import SignedInRequest
+from pooling.tasks import send
+
+PER_PAGE = 25
+
+
+@login_required
+@require_safe
+def page(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The quick figures are computed here; alpha's interval, the chance floor and what is by group come from a job, with their age."""
+    campaign = managed_campaign(request, slug)
+    live = live_rows(campaign)
+    names = campaign.grades.names
+    table = live.table(len(names))
+    heavy, job = agreement_figures.agreement_of(campaign, live)
+    if job is not None:
+        send(job)
+    working = agreement_figures.is_running(campaign)
+    if working and request.headers.get("HX-Request"):
+        return HttpResponse(status=204)  # nothing new yet: what somebody reads stays as it is
+    confusion = confusion_matrix(table).counts.tolist() if table.n_annotators > 1 and (table.judgements_per_pair > 1).any() else []
+    disputed = Paginator(disagreements.most_disputed(campaign, live), PER_PAGE).get_page(request.GET.get("page"))
+    disagreements.with_texts(campaign, disputed.object_list)
+    context = {
+        "campaign": campaign,
+        "tab": "agreement",
+        "heavy": heavy,
+        "working": working,
+        "scales": [scale_view(heavy, key, title) for key, title in (("graded", f"On {len(campaign.scale)} grades"), ("binary", "On 2 grades"))]
+        if heavy
+        else [],
+        "over_time": mark_safe(alpha_over_time(heavy)),
+        "groups": [mark_safe(group_chart(heavy, key, title, what)) for key, title, what in GROUPS],
+        "confusion": mark_safe(
+            matrix(
+                names,
+                names,
+                confusion,
+                caption="How often one annotator's grade meets another's on the same pair (each two judgements once in either order)",
+                row_label="one grade",
+                column_label="another annotator's",
+                reason="No pair has been judged by two annotators yet.",
+            )
+        ),
+        "disputed": disputed,
+        "overlap": overlap_plan(campaign, live),
+    }
+    return render(request, "analysis/agreement.html", context)
+
+
+GROUPS = [
+    ("by_topic", "Alpha by topic (the fifteen lowest with at least ten pairs judged twice)", "topics"),
+    ("by_length", "Alpha by length of the document", "lengths"),
+    ("by_guideline", "Alpha by version of the guidelines under which a pair was judged", "versions"),
+]
+
+
+def scale_view(heavy: dict[str, Any], key: str, title: str) -> dict[str, Any]:
+    """The figures of one scale with their names, as the page's tiles; undefined ones with the reason in words."""
+    one = heavy[key]
+    reasons = one.get("reasons", {})
+    low, high = one["alpha_ci"]
+    interval = f"no interval: {one['alpha_ci_reason']}" if one.get("alpha_ci_reason") else ""
+    if low is not None and high is not None:
+        interval = f"{low:.2f} to {high:.2f} (95 %, over {one.get('alpha_ci_unit') or 'pairs'})"
+    kappa_left_out = one["undefined"]["kappa"]
+    left_out = f"; {kappa_left_out} undefined left out" if kappa_left_out else ""
+    rows = [
+        ("Krippendorff's alpha", one["alpha"], reasons.get("alpha", ""), interval + (", ordinal" if key == "graded" else ", nominal")),
+        (
+            "Kappa against the label",
+            one["mean_kappa"],
+            reasons.get("kappa", ""),
+            f"mean over annotators{left_out}; contains each one's own vote",
+        ),
+        ("… its chance floor", one["chance_floor"], reasons.get("chance_floor", ""), "what annotators at random would reach"),
+        ("Kappa against the others", one["mean_kappa_others"], reasons.get("kappa_others", ""), "own vote left out"),
+        (
+            "Kappa of two annotators",
+            one["mean_pairwise_kappa"],
+            reasons.get("pairwise_kappa", ""),
+            f"mean over {one['pairs_of_annotators']} pairs of annotators with 10 common pairs",
+        ),
+        ("Percent agreement", one["percent"], reasons.get("percent", ""), "share of agreeing pairs of judgements"),
+        (
+            "Fleiss' kappa",
+            one["fleiss"],
+            reasons.get("fleiss", "pairs have different numbers of judgements"),
+            "where all pairs have equally many judgements",
+        ),
+    ]
+    tiles = [{"name": n, "value": v, "reason": r or "undefined", "note": note} for n, v, r, note in rows]
+    for tile in tiles:
+        tile["band"] = band(tile["value"]) if "appa" in tile["name"] and "alpha" not in tile["name"] else None
+    return {"title": title, "rows": tiles, "caveat": CAVEAT}
+
+
+def alpha_over_time(heavy: dict[str, Any] | None) -> str:
+    points = (heavy or {}).get("over_time", [])
+    return lines(
+        [
+            Line(
+                "alpha",
+                [(float(i), p["alpha"]) for i, p in enumerate(points)],
+                low=[p["low"] for p in points],
+                high=[p["high"] for p in points],
+                marks=True,
+            )
+        ]
+        if any(p["alpha"] is not None for p in points)
+        else [],
+        caption="Ordinal alpha of the pairs completed on each day, with its 95 % interval",
+        x_label="",
+        y_label="alpha",
+        x_at=[float(i) for i in range(0, len(points), max(1, -(-len(points) // 8)))],
+        x_form=lambda i: points[int(i)]["day"] if 0 <= int(i) < len(points) else "",
+        reason="Not enough pairs judged twice on any day yet." if heavy else "Being computed; it appears here in a moment.",
+    )
+
+
+def group_chart(heavy: dict[str, Any] | None, key: str, title: str, what: str) -> str:
+    rows = (heavy or {}).get(key, [])
+    shown = [Interval(f"{row['name']} (n = {row['pairs']})", row["alpha"], row["low"], row["high"], row.get("reason", "")) for row in rows]
+    reason = f"Fewer than ten pairs judged twice in any of the {what}." if heavy else "Being computed; it appears here in a moment."
+    return intervals(shown, caption=title, x_label="ordinal alpha", what=what, reference=(0.0, "chance"), reason=reason)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
+    """All judgements of one pair side by side; the POST adjudicates or takes the manager's label back."""
+    campaign = managed_campaign(request, slug)
+    found = get_object_or_404(
+        Pair.objects.select_related("entry__topic", "entry__document", "campaign", "adjudicated_by"), campaign=campaign, pk=pair_id
+    )
+    if request.method == "POST":
+        given = request.POST.get("grade", "")
+        grade = int(given) if given.isdigit() else None
+        try:
+            if grade is None and "withdraw" not in request.POST:
+                raise CampaignError("Choose a grade.")
+            judging.adjudicate(found, grade, reason=request.POST.get("reason", "").strip(), actor=request.user)
+        except CampaignError as error:
+            messages.error(request, str(error))
+        else:
+            messages.success(
+                request, "Your label stands; it is marked as adjudicated everywhere." if grade is not None else "Your label is withdrawn."
+            )
+        return redirect("campaign-pair", slug, pair_id)
+    judgements = list(found.judgements.filter(current=True).select_related("membership").order_by("membership__pseudonym"))
+    turn = disagreements.turn_of(campaign, live_rows(campaign), found.pk)
+    context = {"campaign": campaign, "tab": "agreement", "pair": found, "judgements": judgements, "turn": turn}
+    return render(request, "analysis/pair.html", context)
+
+
+@login_required
+@require_POST
+def refresh(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Compute the slow figures anew, now."""
+    campaign = managed_campaign(request, slug)
+    live = live_rows(campaign)
+    job = agreement_figures.ask(campaign, marks=[live.newest, live.audit], user=request.user)
+    if job is not None:
+        send(job)
+    return redirect("campaign-agreement", slug)

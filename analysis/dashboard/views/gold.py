@@ -1,0 +1,105 @@
+"""Gold, everyone and qualification pairs: choosing them, explaining them, and how people do on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.db.models import Count, F, Q, QuerySet
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods
+
+from analysis.core.aggregation.majority import majority
+from analysis.judgements.live import live_rows
+from annotation.models import Campaign, Judgement, Membership, Pair
+from annotation.permissions import managed_campaign
+from annotation.selectors.pairs import kept_pairs
+from annotation.selectors.qualification import known_scores
+from annotation.services import campaigns
+from annotation.services.errors import CampaignError
+from pooling.permissions import SignedInRequest
+
+MOST_PROPOSALS, PER_PAGE = 12, 20
+KINDS = [
+    (Pair.Kind.GOLD, "Gold", "known grade; spread over everybody's sequence, unseen"),
+    (Pair.Kind.EVERYONE, "Everyone", "judged by each annotator, to compare them on the same pairs"),
+    (
+        Pair.Kind.QUALIFICATION,
+        "Qualification",
+        "known grade and an explanation; before the first real pair. It costs its judgements: the known grade is published as its label, marked",
+    ),
+    (Pair.Kind.NORMAL, "Normal", "an ordinary pair again"),
+]
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def page(request: SignedInRequest, slug: str) -> HttpResponse:
+    campaign = managed_campaign(request, slug)
+    if request.method == "POST":
+        pair = get_object_or_404(Pair.objects.select_related("campaign", "entry"), campaign=campaign, pk=request.POST.get("pair") or 0)
+        grade = request.POST.get("grade", "")
+        try:
+            campaigns.set_kind(
+                pair,
+                request.POST.get("kind", ""),
+                gold_grade=int(grade) if grade.isdigit() else None,
+                explanation=request.POST.get("explanation", "").strip(),
+                actor=request.user,
+            )
+        except CampaignError as error:
+            messages.error(request, str(error))
+        else:
+            messages.success(request, "Saved.")
+        return redirect(request.get_full_path())
+    query = request.GET.get("q", "").strip()
+    scores = known_scores(campaign)
+    members = campaign.memberships.filter(role=Membership.Role.ANNOTATOR).order_by("pseudonym")
+    context = {
+        "campaign": campaign,
+        "tab": "gold",
+        "kinds": KINDS,
+        "known": Paginator(known_pairs(campaign), PER_PAGE).get_page(request.GET.get("page")),
+        "results": [(m, scores[m.pk].get("qualification"), scores[m.pk].get("gold")) for m in members if m.pk in scores],
+        "proposals": proposals(campaign),
+        "query": query,
+        "found": Paginator(search(campaign, query), PER_PAGE).get_page(request.GET.get("found")) if query else [],
+    }
+    return render(request, "analysis/gold.html", context)
+
+
+def known_pairs(campaign: Campaign) -> QuerySet[Pair]:
+    """Pairs that are not ordinary, with how many judged them and how many were right."""
+    judged = Q(judgements__current=True) & ~Q(judgements__standing=Judgement.Standing.TOO_FAST)
+    ids = list(kept_pairs(campaign).exclude(kind=Pair.Kind.NORMAL).values_list("pk", flat=True))
+    found = Pair.objects.filter(pk__in=ids).select_related("entry__topic", "entry__document")
+    right = judged & Q(judgements__grade=F("gold_grade"))
+    counted = found.annotate(n_judged=Count("judgements", filter=judged), n_right=Count("judgements", filter=right))
+    return counted.order_by("kind", "position")
+
+
+def proposals(campaign: Campaign) -> list[Pair]:
+    """Ordinary pairs on which at least three annotators agree: the safest gold, a few of each grade."""
+    live = live_rows(campaign)
+    table = live.table(campaign.grades.size)
+    labels = majority(table, min_judgements=min(3, campaign.judgements_per_pair))
+    ordinary = live.pairs.normal[live.table_pairs]
+    wanted: dict[int, int] = {}
+    per_grade = max(1, MOST_PROPOSALS // len(campaign.scale))
+    for grade in campaign.grades.values:
+        unanimous = ((labels.decision == 0) & (labels.label == grade) & ordinary).nonzero()[0][:per_grade]
+        wanted |= {int(live.pairs.ids[live.table_pairs[pair]]): grade for pair in unanimous}
+    found = kept_pairs(campaign).filter(pk__in=list(wanted), kind=Pair.Kind.NORMAL).select_related("entry__topic", "entry__document")
+    pairs: list[Any] = sorted(found, key=lambda pair: (wanted[pair.pk], pair.position))  # with the grade proposed
+    for pair in pairs:
+        pair.proposed = wanted[pair.pk]
+    return pairs
+
+
+def search(campaign: Campaign, query: str) -> QuerySet[Pair]:
+    """Pairs by topic id, words of the topic, or document id."""
+    match = Q(entry__topic__topic_id=query) | Q(entry__topic__text__icontains=query) | Q(entry__docno__icontains=query)
+    return kept_pairs(campaign).filter(match).select_related("entry__topic", "entry__document").order_by("position")

@@ -1,0 +1,128 @@
+"""TripJudge's Figure 1 and Table 1, and what the choice of the aggregation method changes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_safe
+
+from analysis.charts.bars import stacked
+from analysis.core.campaign import CampaignStatistics, RankCoverage, campaign_statistics, complete_depth
+from analysis.dashboard import method_effect
+from analysis.judgements.labels import Choices, Labels, adjudications, known_grades, labels
+from analysis.judgements.live import Live, live_rows
+from analysis.judgements.pairs import QUALIFICATION
+from annotation.models import Campaign
+from annotation.permissions import managed_campaign
+from pooling.selectors import pools as pool_selectors
+from pooling.services.matching import count_documents
+from pooling.tasks import send
+
+DECISIONS = [("unanimous", "all agree"), ("majority", "majority"), ("lowest_grade", "lowest grade"), ("adjudicated", "adjudicated")]
+
+
+@login_required
+@require_safe
+def page(request: HttpRequest, slug: str) -> HttpResponse:
+    campaign = managed_campaign(request, slug)
+    live = live_rows(campaign)
+    names = campaign.grades.names
+    pool = live.derived("table 1", lambda: numbers_of_campaign(campaign, live))
+    made = labels_on_page(campaign, live)
+    effect, job = method_effect.newest_effect(campaign, live)
+    if job is not None:
+        send(job)
+    working = method_effect.is_running(campaign)
+    if working and request.headers.get("HX-Request"):
+        return HttpResponse(status=204)  # nothing new yet
+    context = {
+        "campaign": campaign,
+        "tab": "labels",
+        "n_labels": len(made.rows),
+        "n_too_few": made.n_too_few,
+        "pictures": [
+            mark_safe(decisions_chart(made.cross("graded"), names, f"Labels on {len(campaign.scale)} grades and how each was decided")),
+            mark_safe(
+                decisions_chart(
+                    made.cross("binary"),
+                    ["Irrelevant", "Relevant"],
+                    "Labels on 2 grades and how each was decided (each judgement binarised first)",
+                )
+            ),
+        ],
+        "rows_of_statistics": rows_of_statistics(pool, names),
+        "warnings": pool.warnings,
+        "effect": effect,
+        "effect_running": working,
+    }
+    return render(request, "analysis/labels.html", context)
+
+
+def numbers_of_campaign(campaign: Campaign, live: Live) -> CampaignStatistics:
+    """The statistics of the command, with the ranks of the pool from the kept pairs."""
+    table, pairs = live.table(campaign.grades.size), live.pairs
+    found = campaign_statistics(table, threshold=campaign.threshold, documents=count_documents(campaign.collection))
+    n = np.zeros(len(pairs), dtype=np.int64)
+    n[live.table_pairs] = table.judgements_per_pair
+    wanted = pairs.kind != QUALIFICATION
+    ranks, at = np.unique(pairs.rank[wanted], return_inverse=True)
+    columns = [np.bincount(at[some], minlength=len(ranks)).tolist() for some in (slice(None), n[wanted] > 0, n[wanted] >= 2)]
+    counts = {rank: numbers for rank, *numbers in zip(ranks.tolist(), *columns, strict=True)}
+    for rank, n_undrawn in pool_selectors.undrawn(campaign.pool).items():
+        counts.setdefault(rank, [0, 0, 0])[0] += n_undrawn
+    coverage = {rank: RankCoverage(*counts[rank]) for rank in sorted(counts)}
+    return replace(found, coverage=coverage, complete_depth=complete_depth(coverage))
+
+
+def labels_on_page(campaign: Campaign, live: Live) -> Labels:
+    """As an export with no further choices writes them; made anew only when judgements or the managers' own labels have changed."""
+    depends_on = (live.newest, live.audit, campaign.threshold, adjudications(campaign), known_grades(campaign))
+    return live.remembered(("labels", "of the page"), depends_on, lambda: labels(campaign, Choices(), rows=live.rows))
+
+
+def decisions_chart(cross: dict[int, dict[str, int]], names: list[str], caption: str) -> str:
+    series = [(title, [float(cross.get(g, {}).get(key, 0)) for g in range(len(names))]) for key, title in DECISIONS]
+    series = [(title, values) for title, values in series if any(values) or title != "adjudicated"]
+    return stacked(
+        names, series, caption=caption, what="label", shares=False, reason="No pair has two judgements yet, so none has a label."
+    )
+
+
+def rows_of_statistics(found: CampaignStatistics, names: list[str]) -> list[tuple[str, str]]:
+    """The rows of TripJudge's Table 1, in words; undefined ones say so."""
+
+    def text(value: Any, digits: int = 2, unit: str = "") -> str:
+        if value is None:
+            return "not known"
+        if isinstance(value, float) and math.isnan(value):
+            return "undefined: nothing judged yet"
+        return f"{value:,.{digits}f}{unit}" if isinstance(value, float) else f"{value:,}{unit}"
+
+    rows = [
+        ("Topics with a judgement", text(found.topics)),
+        ("Documents in the collection", text(found.documents)),
+        ("Judged pairs", text(found.pairs)),
+        ("Labelled pairs (at least two judgements)", text(found.labelled_pairs)),
+        ("Judgements", text(found.judgements)),
+        ("Judgements per judged pair", text(found.per_pair)),
+        ("Judgements per labelled pair", text(found.per_labelled_pair)),
+    ]
+    for grade, name in enumerate(names):
+        one = found.grades[grade]
+        share = "" if math.isnan(one.share) else f" ({100 * one.share:.0f} %)"
+        seconds = "" if math.isnan(one.mean_seconds) else f", mean {one.mean_seconds:.0f} s, median {one.median_seconds:.0f} s"
+        rows.append((f"Judgements {name}", f"{one.n:,}{share}{seconds}"))
+    rows += [
+        ("Annotators", text(found.annotators)),
+        ("Judgements per annotator", text(found.per_annotator, 1)),
+        ("Complete down to rank", text(found.complete_depth) if found.complete_depth != 0 else "none: the first is not complete"),
+        ("Relevant share of the labels", text(found.relevant_share * 100, 1, " %")),
+    ]
+    return rows

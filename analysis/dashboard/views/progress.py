@@ -1,0 +1,233 @@
+"""The manager's first page: how far the campaign is and when it will be done."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import formats, timezone
+from django.utils.safestring import SafeString, mark_safe
+from django.views.decorators.http import require_safe
+
+from analysis.charts.bars import bars
+from analysis.charts.lines import Line, lines
+from analysis.charts.matrices import matrix
+from analysis.charts.svg import number
+from analysis.core.campaign import HALF_DAY, judgements_per_half_day
+from analysis.dashboard import agreement_figures
+from analysis.dashboard import progress as selectors
+from analysis.judgements.live import REFRESH, Live, live_rows
+from annotation.models import Campaign, Lease, Pair
+from annotation.permissions import managed_campaign
+from annotation.selectors.pairs import held_back
+from annotation.selectors.qualification import waiting
+from pooling.tasks import send
+from pooling.templatetags.pooling import ahead as until
+
+MOST_ROWS = 25
+SHOWN_HALF_DAYS = 28
+
+
+@login_required
+@require_safe
+def page(request: HttpRequest, slug: str) -> HttpResponse:
+    campaign = managed_campaign(request, slug)
+    if campaign.state == Campaign.State.DRAFT:
+        return redirect("campaign-settings", slug)
+    live = live_rows(campaign)
+    now = selectors.progress(campaign, live=live)
+    job = agreement_figures.keep_alpha(campaign, live)
+    if job is not None:
+        send(job)
+    topics, ranks, shares, left_out = selectors.heat_map(campaign, live)
+    context = {
+        "campaign": campaign,
+        "tab": "progress",
+        "now": now,
+        "n_held_back": held_back(campaign),
+        "alpha": agreement_figures.latest_alpha(campaign),
+        "verdict": verdict(campaign, now),
+        "refresh": REFRESH,
+        "pace": pace_chart(live),
+        "burn_up": burn_up(campaign, live, now),
+        "depth_bars": depth_chart(now, selectors.level_word(campaign)),
+        "heat": mark_safe(
+            matrix(
+                topics,
+                [str(rank) for rank in ranks],
+                shares,
+                caption=f"Judgements made, by topic and {selectors.level_word(campaign)}",
+                row_label="topic",
+                column_label=selectors.level_word(campaign),
+                high=1.0,
+                form=lambda v: f"{100 * v:.0f} %",
+                written=False,
+                reason="The campaign has no pairs.",
+            )
+        ),
+        "topics_left_out": left_out,
+        "waiting": waiting().filter(campaign=campaign),
+        "too_fast": selectors.too_fast(campaign, live),
+        "stalled": stalled(campaign, live),
+        "leases": live_leases(campaign),
+    }
+    return render(request, "analysis/progress.html", context)
+
+
+def moment_text(seconds: float) -> str:
+    moment = timezone.localtime(datetime.fromtimestamp(seconds, UTC))
+    return formats.date_format(moment, "D j M, H:i")
+
+
+def verdict(campaign: Campaign, now: selectors.Progress) -> dict[str, Any]:
+    """The forecast in words, and whether it is good or bad news. Without a forecast: why. ended: nobody judges any more."""
+    ahead = now.forecast
+    missing = now.needed - now.counted
+    if missing and has_ended(campaign):
+        return _end(campaign, missing)
+    if ahead.expected is None:
+        done = now.counted >= now.needed and now.needed
+        return {"when": "done" if done else "none", "note": ahead.reason, "level": "good" if done else ""}
+    span = ahead.reason
+    if ahead.early is not None:
+        until_when = moment_text(ahead.late) if ahead.late else "more than ten years from now"
+        span = f"between {moment_text(ahead.early)} and {until_when} (95 %)" + (f"; {ahead.reason}" if ahead.reason else "")
+    if campaign.deadline is None:
+        return {"when": moment_text(ahead.expected), "note": span, "level": ""}
+    late = ahead.expected > campaign.deadline.timestamp()
+    due = f"deadline {moment_text(campaign.deadline.timestamp())}, {until(campaign.deadline)}"
+    return {"when": moment_text(ahead.expected), "note": f"{span}; {due}", "level": "bad" if late else "good"}
+
+
+def has_ended(campaign: Campaign) -> bool:
+    """Whether nobody judges any more, so that there is nothing to forecast."""
+    return campaign.is_over or campaign.state == Campaign.State.CLOSED
+
+
+def _end(campaign: Campaign, missing: int) -> dict[str, Any]:
+    short = f"{number(missing)} judgement{'s are' if missing != 1 else ' is'} missing"
+    if campaign.state == Campaign.State.CLOSED:
+        return {"when": "closed", "note": short, "level": "", "ended": True}
+    assert campaign.deadline is not None
+    when = moment_text(campaign.deadline.timestamp())
+    return {"when": "deadline passed", "note": f"{when}; {short}: set a later deadline, or close", "level": "bad", "ended": True}
+
+
+def pace_chart(live: Live) -> SafeString:
+    counts = judgements_per_half_day(live.rows.judged_at[live.rows.counts]) or []
+    shown = counts[-SHOWN_HALF_DAYS:]
+    labels = [datetime.fromtimestamp(start, UTC).strftime("%d %b %Hh") for start, _ in shown]
+    picture = bars(
+        labels,
+        [float(n) for _, n in shown],
+        caption="Counted judgements per 12 hours (starting at 0 and 12 o'clock UTC)",
+        unit="judgements",
+        what="half day",
+        reason="Nobody has judged yet.",
+    )
+    return mark_safe(picture)
+
+
+def burn_up(campaign: Campaign, live: Live, now: selectors.Progress) -> SafeString:
+    """Judgements made over time, and the forecast with its interval up to the need."""
+    made = np.sort(live.rows.judged_at[selectors.of_slots(live)])
+    ended = has_ended(campaign)
+    caption = "Judgements made" if ended else "Judgements made, and forecast with its 95 % interval"
+    if not len(made):
+        return mark_safe(lines([], caption=caption, x_label="", y_label="", reason="Nobody has judged yet."))
+    at = np.linspace(made[0], now.moment.timestamp(), 60)
+    series = [Line("made", [(float(t), float(n)) for t, n in zip(at, np.searchsorted(made, at, side="right"), strict=True)])]
+    ahead = now.forecast
+    expected = None if ended else ahead.expected
+    if expected is not None:
+        series.append(_ahead(now, expected, ahead.early, ahead.late))
+    vertical = [(campaign.deadline.timestamp(), "deadline")] if campaign.deadline else []
+    picture = lines(
+        series,
+        caption=caption,
+        x_label="",
+        y_label="judgements",
+        y_low=0,
+        x_form=lambda s: datetime.fromtimestamp(s, UTC).strftime("%d %b"),
+        x_at=_days(made[0], max([expected or 0, now.moment.timestamp(), *(v for v, _ in vertical)])),
+        whole=True,
+        vertical=vertical,
+        horizontal=[(float(now.needed), "needed")],
+    )
+    return mark_safe(picture)
+
+
+def _ahead(now: selectors.Progress, expected: float, early: float | None, late: float | None) -> Line:
+    """Straight lines from here to the need; the band lies between the early and the late end."""
+    here, left = now.moment.timestamp(), now.needed - now.counted
+    at = np.linspace(here, expected, 20)
+    middle = [(float(t), now.counted + left * (t - here) / max(expected - here, 1)) for t in at]
+    if early is None:
+        return Line("forecast", middle)
+    low = [now.counted + (left * (t - here) / (late - here) if late else 0.0) for t in at]
+    high = [min(float(now.needed), now.counted + left * (t - here) / max(early - here, 1)) for t in at]
+    return Line("forecast", middle, low=low, high=high)
+
+
+def _days(first: float, last: float) -> list[float]:
+    """Midnights (UTC) to write under the axis, at most eight."""
+    day = 2 * HALF_DAY
+    start, end = int(first // day), int(last // day) + 1
+    step = max(1, -(-(end - start) // 8))
+    return [d * day for d in range(start + 1, end + 1, step) if first <= d * day <= last]
+
+
+def depth_chart(now: selectors.Progress, word: str) -> SafeString:
+    """word: what the levels of the campaign's pool are called."""
+    labels = [f"{word} {level.rank}" for level in now.depths]
+    values = [100 * level.share for level in now.depths]
+    picture = bars(
+        labels,
+        values,
+        caption=f"Complete pairs by {word}",
+        unit="% complete",
+        what=word,
+        reason="The campaign has no pairs.",
+        high=100.0,
+    )
+    return mark_safe(picture)
+
+
+def stalled(campaign: Campaign, live: Live) -> list[Pair]:
+    """The longest stalled pairs, with `last`: when each was judged last."""
+    ids, moments = selectors.stalled_pairs(campaign, live)
+    last = dict(zip(ids[:MOST_ROWS], moments, strict=False))
+    pairs: dict[int, Any] = Pair.objects.select_related("entry__topic").in_bulk(list(last))  # with the last moment
+    for pk, moment in last.items():
+        pairs[pk].last = moment
+    return [pairs[pk] for pk in last]
+
+
+def live_leases(campaign: Campaign) -> list[Any]:
+    found = Lease.objects.filter(membership__campaign=campaign, state=Lease.State.LIVE, expires_at__gt=timezone.now())
+    rows: list[Any] = list(found.select_related("membership", "pair__entry__topic").order_by("-served_at")[:MOST_ROWS])
+    for lease in rows:
+        lease.reason = why_in_words(lease.why)
+    return rows
+
+
+def why_in_words(why: dict[str, Any]) -> str:
+    """The rule behind a claim and what it found, from what the scheduler stored, as a sentence."""
+    if not why:
+        return "not recorded"
+    parts = [str(why.get("rule") or "by no rule that was recorded")]
+    if why.get("one_in"):
+        parts.append(f"one in {why['one_in']} is gold or for everyone")
+    if why.get("band") is not None:
+        parts.append(f"band {why['band']}")
+    if why.get("topic_in_a_row") and why.get("block_length", 1) > 1:
+        parts.append(f"number {why['topic_in_a_row']} of at most {why['block_length']} of its topic in a row")
+    if why.get("needed") is not None and "counted" in why:
+        parts.append(f"it had {why['counted']} of {why['needed']} judgements")
+    if held := why.get("held_by_others"):
+        parts.append("somebody else had it open" if held == 1 else f"{number(held)} others had it open")
+    return f"{'; '.join(parts)}.".replace(parts[0][:1], parts[0][:1].upper(), 1)

@@ -1,0 +1,85 @@
+"""The page about time."""
+
+from __future__ import annotations
+
+import math
+import zoneinfo
+from datetime import UTC, datetime
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_safe
+
+from analysis.charts.lines import Line, lines
+from analysis.charts.matrices import matrix
+from analysis.charts.points import boxes
+from analysis.core.campaign import daily_seconds, topic_seconds
+from analysis.dashboard import times
+from analysis.judgements.live import live_rows
+from annotation.permissions import managed_campaign
+
+DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+SLOWEST = 20
+"""Topics listed with their mean time."""
+NOBODY = "No counted judgement has a time yet."
+
+
+@login_required
+@require_safe
+def page(request: HttpRequest, slug: str) -> HttpResponse:
+    campaign = managed_campaign(request, slug)
+    live = live_rows(campaign)
+    rows = live.rows
+    names = campaign.grades.names
+    zone = zoneinfo.ZoneInfo(timezone.get_current_timezone_name())
+    table = live.table(len(names))
+    daily = daily_seconds(table) or []
+    series = [
+        Line(name, [(start, None if math.isnan(by_grade.get(g, math.nan)) else by_grade[g]) for start, by_grade in daily], marks=True)
+        for g, name in enumerate(names)
+    ]
+    pictures = [
+        boxes(
+            times.per_grade(rows, names),
+            caption="Active seconds per judgement, by grade: median, quartiles, 5th and 95th percentile",
+            x_label="active seconds",
+            what="grade",
+            reason=NOBODY,
+        ),
+        lines(
+            series if daily else [],
+            caption="Mean active seconds per day (UTC), by grade. A drop, or grades that take the same time, can be a sign of random judging",
+            x_label="",
+            y_label="seconds",
+            y_low=0,
+            x_form=lambda s: datetime.fromtimestamp(s, UTC).strftime("%d %b"),
+            x_at=[start for start, _ in daily][:: max(1, -(-len(daily) // 8))],
+            reason=NOBODY,
+        ),
+        boxes(
+            times.per_half_day(rows), caption="Active seconds per judgement, by half day (UTC)", x_label="active seconds", what="half day", reason=NOBODY
+        ),
+        matrix(
+            DAYS,
+            [str(h) for h in range(24)],
+            times.by_day_and_hour(rows, zone),
+            caption=f"Counted judgements by day of the week and hour ({zone.key})",
+            row_label="day",
+            column_label="hour",
+            written=False,
+            reason=NOBODY,
+        ),
+    ]
+    timed = [(topic, row) for topic, row in topic_seconds(table).items() if row.n]
+    context = {
+        "campaign": campaign,
+        "tab": "time",
+        "shares": times.shares(rows),
+        "n_timed": len(timed),
+        "slowest": sorted(timed, key=lambda found: -found[1].mean_seconds)[:SLOWEST],
+        "pictures": [mark_safe(picture) for picture in pictures],
+    }
+    return render(request, "analysis/times.html", context)

@@ -1,0 +1,74 @@
+"""What annotators said at the end, and who changed what and when."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_safe
+
+from analysis.charts.bars import bars
+from annotation.models import Feedback
+from annotation.permissions import managed_campaign
+
+PER_PAGE = 100
+
+
+@login_required
+@require_safe
+def feedback(request: HttpRequest, slug: str) -> HttpResponse:
+    campaign = managed_campaign(request, slug)
+    given = Feedback.objects.filter(membership__campaign=campaign)
+    counts = dict(given.values_list("score").annotate(n=Count("pk")))
+    total = sum(counts.values())
+    picture = bars(
+        [label for _, label in Feedback.Score.choices],
+        [100 * counts.get(score, 0) / total if total else None for score, _ in Feedback.Score.choices],
+        caption=f"What annotators thought of the campaign (n = {total})",
+        unit="% of answers",
+        what="answer",
+        reason="Nobody has answered the survey yet. Annotators see it when they have reached their target.",
+    )
+    texts = given.exclude(text="").select_related("membership").order_by("-created_at")[:500]
+    return render(request, "analysis/feedback.html", {"campaign": campaign, "tab": "feedback", "picture": mark_safe(picture), "texts": texts})
+
+
+@login_required
+@require_safe
+def audit(request: HttpRequest, slug: str) -> HttpResponse:
+    campaign = managed_campaign(request, slug)
+    events = campaign.audit.select_related("actor")
+    action = request.GET.get("action", "")
+    if action:
+        events = events.filter(action=action)
+    page = Paginator(events, PER_PAGE).get_page(request.GET.get("page"))
+    event: Any
+    for event in page:
+        event.lines = [(key.replace("_", " "), _words(value)) for key, value in event.details.items() if value not in ("", None, [], {})]
+    actions = campaign.audit.order_by("action").values_list("action", flat=True).distinct()
+    return render(request, "analysis/audit.html", {"campaign": campaign, "tab": "audit", "page": page, "actions": actions, "action": action})
+
+
+def _words(value: object) -> str:
+    """A detail as a person reads it: grades by number and name, yes and no, changes as before and after."""
+    if isinstance(value, dict):
+        if {"value", "name"} <= set(value):
+            return f"{value['value']} {value['name']}"
+        return "; ".join(f"{str(key).replace('_', ' ')}: {_change(change)}" for key, change in value.items())
+    if isinstance(value, list):
+        return ", ".join(_words(item) for item in value)
+    return {True: "yes", False: "no"}.get(value, "") if isinstance(value, bool) else str(value)
+
+
+def _change(change: object) -> str:
+    """A pair of values is before and after."""
+    if isinstance(change, list) and len(change) == 2:
+        before, after = (_words(side)[:200] if side not in ("", None) else "empty" for side in change)
+        return f"{before} → {after}" if before != after else f"{after} (in its explanations)"
+    return _words(change)
+

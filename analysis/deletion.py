@@ -1,0 +1,25 @@
+"""What goes with a deleted campaign outside the database: files of reports and releases, and the figures kept for its pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from analysis.judgements.shared_answer import kept_of
+from analysis.models import Release, Report
+from analysis.systems.reports import delete_files
+from analysis.systems.selectors import files_of_all
+from annotation.models import Campaign
+
+
+def forget_campaign(campaign: Campaign) -> Callable[[], None]:
+    """Looks up the names now, and returns what removes the files."""
+    names = files_of_all(Report.objects.filter(campaign=campaign))
+    names += Release.objects.filter(recipe__campaign=campaign).values_list("file", flat=True)
+    kept = kept_of(campaign)
+
+    def remove() -> None:
+        delete_files(names)
+        for path in kept:
+            path.unlink(missing_ok=True)
+
+    return remove

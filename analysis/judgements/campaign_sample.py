@@ -1,0 +1,137 @@
+"""A campaign on a sampled pool as its estimates see it: strata, what is drawn, and what is judged of the stages that are complete.
+
+    found = sample_of(campaign, Choices())         # CampaignSample; NotEstimable with the reason
+    found.prel("graded")                           # five columns of TREC, every pair of the pool
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from django.db.models import F
+
+from analysis.judgements.labels import Choices, Labels, labels
+from annotation.models import Campaign, Pair
+from annotation.selectors.pairs import kept_pairs
+from pooling.core.counts import counted
+from pooling.core.pool_kinds import PoolKind
+from pooling.formats.prel import UNJUDGED, Prel, prel_of_rows
+
+SAID_FROM = 0.02
+"""Share of drawn pairs without a label from which on it is said that they are taken to be missing by chance (SAMPLING 3.1)."""
+
+
+class NotEstimable(ValueError):
+    """Why nothing can be estimated from the campaign yet."""
+
+
+class SampledPair(NamedTuple):
+    """A pair of the pool. size, drawn: of its stratum, N_h among kept topics and n_h by the last complete stage. place: in the stratum's shuffle,
+    from 1. stage: that drew it, None for none. grade, binary: its label, None where there is none or its stage is not complete."""
+
+    topic: str
+    document: str
+    stratum: str
+    size: int
+    drawn: int
+    place: int
+    stage: int | None
+    entered: str
+    best_rank: int
+    grade: int | None
+    binary: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class CampaignSample:
+    """pairs: of kept topics, by topic and document id. stage: the last that is complete. n_stages: drawn. waiting: pairs of the next stage to be judged."""
+
+    pairs: list[SampledPair]
+    stage: int
+    n_stages: int
+    waiting: int
+
+    @property
+    def n_drawn(self) -> int:
+        return sum(pair.stage is not None and pair.stage <= self.stage for pair in self.pairs)
+
+    @property
+    def n_judged(self) -> int:
+        return sum(pair.grade is not None for pair in self.pairs)
+
+    @property
+    def missing(self) -> str:
+        """A sentence on the drawn pairs that have no label, empty where they are few."""
+        n = self.n_drawn - self.n_judged
+        if n <= SAID_FROM * self.n_drawn:
+            return ""
+        return f"{n} of {self.n_drawn} drawn pairs have no label; the estimates take them to be missing by chance within their stratum"
+
+    def prel(self, grades: str, name: str = "sample") -> Prel:
+        """grades: graded or binary. Pairs of stages that are not complete stand as unjudged, whatever has been said of them."""
+        rows = []
+        for pair in self.pairs:
+            value = pair.grade if grades == "graded" else pair.binary
+            rows.append((pair.topic, pair.document, pair.stratum, UNJUDGED if value is None else value))
+        return prel_of_rows(name, rows)
+
+
+def is_sampled(campaign: Campaign) -> bool:
+    return campaign.pool is not None and campaign.pool.kind == PoolKind.SAMPLED
+
+
+def sample_of(campaign: Campaign, choices: Choices, *, made: Labels | None = None) -> CampaignSample:
+    """made: the labels under the choices, made unless given. Raises NotEstimable where no stage is complete or nothing has a label."""
+    stage, n_stages, waiting = stages_of(campaign)
+    if not stage:
+        wait = "waits" if waiting == 1 else "wait"
+        raise NotEstimable(f"{counted(waiting, 'pair')} of the first stage of {campaign.slug} {wait} for judgements; before its end nothing can be estimated")
+    made = labels(campaign, choices) if made is None else made
+    found = CampaignSample(sampled_pairs(campaign, made, stage), stage, n_stages, waiting)
+    if not found.n_judged:
+        least = choices.min_judgements
+        raise NotEstimable(f"no drawn pair of {campaign.slug} has a label; a pair needs {least} judgement{'' if least == 1 else 's'}")
+    return found
+
+
+def stages_of(campaign: Campaign) -> tuple[int, int, int]:
+    """-> the last stage that is complete (0: none is), stages drawn, pairs of the stage after it that wait for judgements
+
+    A pair that cannot be judged, and one whose text is missing, is waited for no longer: it is missing by chance.
+    """
+    assert campaign.pool is not None
+    n_stages = len(campaign.pool.parameters.get("stages", []))
+    waiting = kept_pairs(campaign).filter(kind=Pair.Kind.NORMAL, unjudgeable=False, without_text=False, counted__lt=F("needed"))
+    stages = sorted(stage for stage in waiting.values_list("entry__stage", flat=True) if stage is not None)
+    return (stages[0] - 1 if stages else n_stages), n_stages, stages.count(stages[0]) if stages else 0
+
+
+def stages_said(campaign: Campaign) -> str:
+    """Which stages may be looked at, as a sentence."""
+    stage, n_stages, waiting = stages_of(campaign)
+    if stage == n_stages:
+        return f"All {n_stages} stages that were drawn are complete." if n_stages > 1 else "Its one stage is complete."
+    if not stage:
+        return f"The first stage is not complete yet: {counted(waiting, 'pair', 'waits', 'wait')} for judgements, and before that nothing can be estimated."
+    return f"{stage} of {n_stages} stages are complete; {waiting:,} pairs of the next wait for judgements; they count from its end on."
+
+
+def sampled_pairs(campaign: Campaign, made: Labels, stage: int) -> list[SampledPair]:
+    """Every pair of the pool, by topic and document id. stage: the last whose labels count."""
+    assert campaign.pool is not None
+    strata = {one.number: one for one in campaign.pool.strata.all()}
+    given = {(row.topic, row.document): row for row in made.rows}
+    columns = ("topic__topic_id", "docno", "stratum", "place", "stage", "entered", "best_rank")
+    entries = list(campaign.pool.entries.filter(topic__removed_reason="").values_list(*columns))
+    size: dict[int, int] = {}
+    drawn: dict[int, int] = {}
+    for _, _, number, _, own, _, _ in entries:
+        size[number] = size.get(number, 0) + 1
+        drawn[number] = drawn.get(number, 0) + (own is not None and own <= stage)
+    found = []
+    for topic, document, number, place, own, entered, rank in entries:
+        label = given.get((topic, document)) if own is not None and own <= stage else None
+        grades = (None, None) if label is None else (label.grade, label.binary)
+        found.append(SampledPair(topic, document, strata[number].name, size[number], drawn[number], place + 1, own, entered, rank, *grades))
+    return sorted(found, key=lambda pair: (pair.topic, pair.document))

@@ -1,0 +1,257 @@
+"""The labels of a campaign: which judgements make them, how, and the managers' own labels above them.
+
+Whatever the order in which the database gives rows, the order here is that of the ids: the same data make the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.core.aggregation import ADJUDICATED, DECISIONS, METHODS, NONE, Aggregation
+from analysis.core.labels import MISSING, LabelTable
+from analysis.judgements.rows import COUNTED, EXCLUDED, NO_GRADE, Rows, read_rows, table_of
+from analysis.models import Recipe
+from annotation.core import judges as kinds_of_judges
+from annotation.core.judges import LABELLING, JudgeKind
+from annotation.models import Campaign, Pair
+from annotation.selectors.pairs import kept_pairs
+from pooling.formats.qrels import Qrels, qrels_of_rows
+
+SCALES = ("graded", "binary")
+EVERYBODY = "*"
+"""In the place of pseudonyms: all annotators whom the campaign excludes."""
+KNOWN = "known_grade"
+"""How the label of a qualification pair was decided: before anybody judged."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Which judgements make labels, and how. threshold: lowest relevant grade, None for the campaign's own.
+
+    min_seconds: faster judgements are left out, beyond those that the campaign itself found too fast. exclude: pseudonyms.
+    take_back: pseudonyms of annotators whose judgements count although the campaign excludes them; EVERYBODY for all that it excludes.
+    judges: kinds of judges (annotation.core.judges) whose judgements are taken.
+    """
+
+    method: str = "majority"
+    min_judgements: int = 2
+    threshold: int | None = None
+    with_gold: bool = True
+    min_seconds: float = 0.0
+    exclude: tuple[str, ...] = ()
+    take_back: tuple[str, ...] = ()
+    judges: tuple[str, ...] = LABELLING
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Choices:
+        """From JSON or a form; what is not a choice is passed over, what is missing or None has its default."""
+        known = {f.name: given[f.name] for f in fields(cls) if given.get(f.name) is not None}
+        known["exclude"] = tuple(sorted(known.get("exclude", ())))
+        back = tuple(sorted(known.get("take_back", ())))
+        known["take_back"] = (EVERYBODY,) if EVERYBODY in back else back
+        known["judges"] = kinds_of_judges.ordered(known.get("judges") or LABELLING)
+        return cls(**known)
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self) | {"exclude": list(self.exclude), "take_back": list(self.take_back), "judges": list(self.judges)}
+
+    def takes_back(self, annotator: str) -> bool:
+        """Whether judgements of this annotator count although the campaign excludes the annotator."""
+        return annotator in self.take_back or EVERYBODY in self.take_back
+
+    def with_taken_back(self, rows: Rows, *, min_active_seconds: float) -> Rows:
+        """The rows with those counted that are only left out because their annotator is excluded and is to be taken back.
+
+        min_active_seconds: the campaign's own limit, which an excluded annotator's judgement has not been held against.
+        """
+        if not self.take_back or not len(rows):
+            return rows
+        back = np.array([self.takes_back(name) for name in rows.annotators], dtype=bool)[rows.annotator]
+        back &= (rows.standing == EXCLUDED) & ~(rows.active < min_active_seconds)
+        return replace(rows, standing=np.where(back, np.int8(COUNTED), rows.standing))
+
+    def admits(self, rows: Rows) -> NDArray[np.bool_]:
+        """(n) whether the row enters labels under these choices."""
+        left_out = np.array([name in self.exclude for name in rows.annotators], dtype=bool)
+        there = left_out[rows.annotator] if len(rows) else np.zeros(0, dtype=bool)
+        gold = (rows.gold == NO_GRADE) | self.with_gold
+        return rows.counts & gold & ~(rows.active < self.min_seconds) & ~there & rows.by(self.judges)
+
+    def words(self) -> list[str]:
+        """For people: one short phrase a choice."""
+        said = [self.method, f"at least {self.min_judgements} judgement{'' if self.min_judgements == 1 else 's'}"]
+        if self.threshold is not None:
+            said.append(f"relevant from grade {self.threshold}")
+        if not self.with_gold:
+            said.append("without gold pairs")
+        if self.min_seconds:
+            said.append(f"at least {self.min_seconds:g} s")
+        if self.exclude:
+            said.append(f"without {', '.join(self.exclude)}")
+        if self.take_back:
+            whom = "all excluded annotators" if EVERYBODY in self.take_back else f"{', '.join(self.take_back)} (even if excluded)"
+            said.append(f"taking back {whom}")
+        if self.judges != LABELLING:
+            said.append(kinds_of_judges.words(self.judges))
+        return said
+
+
+class Label(NamedTuple):
+    """decision, binary_decision: `` for a method that decides otherwise. judgements: that entered the label."""
+
+    topic: str
+    document: str
+    grade: int
+    binary: int
+    decision: str
+    binary_decision: str
+    judgements: int
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """A campaign's labels on both scales. rulings: the managers' own labels, which override, by (topic id, document id)."""
+
+    choices: Choices
+    threshold: int
+    table: LabelTable
+    graded: Aggregation
+    binary: Aggregation
+    rulings: dict[tuple[str, str], int]
+    rows: list[Label]
+    """Ascending by topic id and document id, with the pairs whose grade was known beforehand."""
+
+    def qrels(self, grades: str, topics: Container[str] | None = None) -> Qrels:
+        """grades: `graded` or `binary`. topics: only these, None for all."""
+        value = {"graded": "grade", "binary": "binary"}[grades]
+        rows = (row for row in self.rows if topics is None or row.topic in topics)
+        return qrels_of_rows(grades, ((row.topic, row.document, getattr(row, value)) for row in rows))
+
+    def cross(self, grades: str) -> dict[int, dict[str, int]]:
+        """Labels by grade and decision (TripJudge's Figure 1); every grade of the scale is there. grades: `graded` or `binary`."""
+        size = self.table.n_grades if grades == "graded" else 2
+        counts: dict[int, dict[str, int]] = {grade: {} for grade in range(size)}
+        for row in self.rows:
+            grade, decision = (row.grade, row.decision) if grades == "graded" else (row.binary, row.binary_decision)
+            counts[grade][decision] = counts[grade].get(decision, 0) + 1
+        return counts
+
+    @property
+    def n_too_few(self) -> int:
+        """Pairs with a counted judgement, but too few for a label."""
+        return self.graded.n_too_few
+
+    @property
+    def n_adjudicated(self) -> int:
+        return sum(row.decision == DECISIONS[ADJUDICATED] for row in self.rows)
+
+    @property
+    def n_known(self) -> int:
+        return sum(row.decision == KNOWN for row in self.rows)
+
+
+def labels(campaign: Campaign, choices: Choices, *, rows: Rows | None = None) -> Labels:
+    """Labels under the choices. rows: the campaign's judgements (of the kinds of judges that are chosen, at least), read unless given."""
+    rows = read_rows(campaign, judges=choices.judges) if rows is None else rows
+    threshold = campaign.threshold if choices.threshold is None else choices.threshold
+    rows = choices.with_taken_back(rows, min_active_seconds=campaign.min_active_seconds)
+    table = table_of(rows, n_grades=campaign.grades.size, only=choices.admits(rows))
+    method = METHODS[choices.method]
+    by_machine = JudgeKind.MACHINE in choices.judges
+    rulings = {} if by_machine else adjudications(campaign, with_gold=choices.with_gold)
+    graded = method(table, min_judgements=choices.min_judgements).adjudicated(rulings)
+    on_two = {pair: int(grade >= threshold) for pair, grade in rulings.items()}
+    binary = method(table.binary(threshold), min_judgements=choices.min_judgements).adjudicated(on_two)
+    found = [
+        Label(
+            *table.pair_ids(pair),
+            int(graded.label[pair]),
+            int(binary.label[pair]),
+            _decision(graded, pair),
+            _decision(binary, pair),
+            int(table.judgements_per_pair[pair]),
+        )
+        for pair in np.flatnonzero(graded.label != MISSING).tolist()
+    ]
+    judged = {table.pair_ids(pair) for pair in range(table.n_pairs)} if rulings else set()
+    mark = DECISIONS[ADJUDICATED]
+    found += [Label(*pair, grade, on_two[pair], mark, mark, 0) for pair, grade in rulings.items() if pair not in judged]
+    known = known_grades(campaign) if choices.with_gold and not by_machine else {}
+    found += [Label(*pair, grade, int(grade >= threshold), KNOWN, KNOWN, 0) for pair, grade in known.items()]
+    return Labels(choices, threshold, table, graded, binary, rulings, sorted(found))
+
+
+def _decision(aggregation: Aggregation, pair: int) -> str:
+    code = NONE if aggregation.decision is None else int(aggregation.decision[pair])
+    return DECISIONS.get(code, "")
+
+
+def adjudications(campaign: Campaign, *, with_gold: bool = True) -> dict[tuple[str, str], int]:
+    """The managers' own labels by (topic id, document id)."""
+    ruled = kept_pairs(campaign).filter(adjudicated_grade__isnull=False).exclude(kind=Pair.Kind.QUALIFICATION)
+    if not with_gold:
+        ruled = ruled.filter(gold_grade=None)
+    found = ruled.values_list("entry__topic__topic_id", "entry__docno", "adjudicated_grade")
+    return {(topic, document): grade for topic, document, grade in found if grade is not None}
+
+
+def known_grades(campaign: Campaign) -> dict[tuple[str, str], int]:
+    """The labels of the qualification pairs by (topic id, document id): their known grades.
+
+    What annotators say of them only lets the annotators in, and nobody else is served them, so without these labels the qrels would
+    have holes at the pairs that are known best.
+    """
+    found = kept_pairs(campaign).filter(kind=Pair.Kind.QUALIFICATION, gold_grade__isnull=False)
+    rows = found.values_list("entry__topic__topic_id", "entry__docno", "gold_grade")
+    return {(topic, document): int(grade) for topic, document, grade in rows if grade is not None}
+
+
+class Reference(NamedTuple):
+    """Which labels of a campaign, as a report keeps it: `campaign:graded|binary:method`, with `:kind+kind` where not all judges count,
+    or `recipe:graded|binary:ID`, those that a saved recipe makes."""
+
+    grades: str
+    choices: Choices
+    recipe: Recipe | None = None
+
+    @classmethod
+    def find(cls, campaign: Campaign, text: str) -> Reference:
+        """Also of a recipe. Raises ValueError for what is none, and for a recipe that the campaign has not."""
+        if not text.startswith("recipe:"):
+            return cls.of(text)
+        _, grades, row = text.split(":")
+        recipe = campaign.recipes.filter(pk=int(row)).first() if row.isdecimal() and grades in SCALES else None
+        if recipe is None:
+            raise ValueError(text)
+        return cls(grades, Choices.of(recipe.choices), recipe)
+
+    @classmethod
+    def of(cls, text: str) -> Reference:
+        """Raises ValueError for what is none."""
+        source, grades, method, *kinds = text.split(":")
+        judges = kinds_of_judges.ordered(kinds[0].split("+")) if kinds else LABELLING
+        if source != "campaign" or grades not in SCALES or method not in METHODS or kinds_of_judges.check(judges):
+            raise ValueError(text)
+        return cls(grades, Choices(method=method, judges=judges))
+
+    def __str__(self) -> str:
+        if self.recipe is not None:
+            return f"recipe:{self.grades}:{self.recipe.pk}"
+        kinds = "" if self.choices.judges == LABELLING else ":" + "+".join(self.choices.judges)
+        return f"campaign:{self.grades}:{self.choices.method}{kinds}"
+
+
+def is_own(reference: str) -> bool:
+    """Whether the reference, one that was found, is of a campaign's own labels, which change, and not of imported qrels."""
+    return reference.startswith(("campaign:", "recipe:"))
+
+
+def campaign_qrels(campaign: Campaign, reference: str, name: str) -> Qrels:
+    """The labels as an export with no further choices, or with those of the recipe, writes them. reference: a Reference as text."""
+    wanted = Reference.find(campaign, reference)
+    return replace(labels(campaign, wanted.choices).qrels(wanted.grades), name=name)

@@ -1,0 +1,107 @@
+"""The pairs of a campaign as columns: what of them does not change while people judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.models import Campaign, Pair
+from annotation.selectors.pairs import kept_pairs
+from pooling.models import Topic
+
+KINDS = [kind.value for kind in Pair.Kind]
+NORMAL, QUALIFICATION = KINDS.index(Pair.Kind.NORMAL.value), KINDS.index(Pair.Kind.QUALIFICATION.value)
+NO_GRADE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """All pairs of kept topics, qualification pairs among them, by ascending row id.
+
+    topics, documents: distinct ids, ascending by code point; topic, document: index into them. ids: row ids.
+    kind: index into KINDS. gold: the known grade, or NO_GRADE. words: length of the document, 0 if its text is not stored.
+    """
+
+    topics: list[str]
+    documents: list[str]
+    ids: NDArray[np.int64]
+    topic: NDArray[np.int32]
+    document: NDArray[np.int32]
+    priority: NDArray[np.int32]
+    rank: NDArray[np.int32]
+    position: NDArray[np.int64]
+    kind: NDArray[np.int8]
+    gold: NDArray[np.int16]
+    words: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def index_of(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where the pairs with these row ids are; they must be pairs of the campaign."""
+        if len(self.ids) and self.ids[-1] - self.ids[0] == len(self.ids) - 1:
+            return ids - self.ids[0]
+        return np.searchsorted(self.ids, ids)
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """Indices of the pairs, ascending by topic id, then document id."""
+        return np.lexsort((self.document, self.topic))
+
+    @cached_property
+    def place(self) -> NDArray[np.int64]:
+        """Of each pair its place in `order`."""
+        place = np.empty(len(self), dtype=np.int64)
+        place[self.order] = np.arange(len(self))
+        return place
+
+    @cached_property
+    def normal(self) -> NDArray[np.bool_]:
+        """Ordinary pairs: those that the campaign needs judged."""
+        return self.kind == NORMAL
+
+    @cached_property
+    def levels(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Of the ordinary pairs: the distinct negative priorities, ascending, and (n_normal) the index of each pair's."""
+        values, level = np.unique(-self.priority[self.normal].astype(np.int64), return_inverse=True)
+        return values, level
+
+    @cached_property
+    def serving_order(self) -> NDArray[np.int64]:
+        """Indices of the ordinary pairs, in the order in which the scheduler opens them."""
+        normal = np.flatnonzero(self.normal)
+        return normal[np.lexsort((self.position[normal], -self.priority[normal]))]
+
+
+COLUMNS = ("pk", "topic_row", "entry__docno", "priority", "entry__best_rank", "position", "kind", "gold_grade", "entry__document__n_words")
+
+
+def read_pairs(campaign: Campaign) -> Pairs:
+    """In two queries."""
+    found = list(zip(*kept_pairs(campaign).order_by("pk").values_list(*COLUMNS).iterator(chunk_size=5000), strict=True)) or [()] * len(
+        COLUMNS
+    )
+    ids, topic_rows, docnos, priority, rank, position, kind, gold, words = found
+    names = dict(Topic.objects.filter(collection_id=campaign.collection_id).values_list("pk", "topic_id"))
+    topics = sorted({names[row] for row in set(topic_rows)})
+    documents = sorted(set(docnos))
+    topic_code = {name: i for i, name in enumerate(topics)}
+    code_of_row = {row: topic_code[names[row]] for row in set(topic_rows)}
+    document_code = {name: i for i, name in enumerate(documents)}
+    kinds = {name: i for i, name in enumerate(KINDS)}
+    return Pairs(
+        topics=topics,
+        documents=documents,
+        ids=np.array(ids, dtype=np.int64),
+        topic=np.array([code_of_row[row] for row in topic_rows], dtype=np.int32),
+        document=np.array([document_code[name] for name in docnos], dtype=np.int32),
+        priority=np.array(priority, dtype=np.int32),
+        rank=np.array(rank, dtype=np.int32),
+        position=np.array(position, dtype=np.int64),
+        kind=np.array([kinds[name] for name in kind], dtype=np.int8),
+        gold=np.array([NO_GRADE if grade is None else grade for grade in gold], dtype=np.int16),
+        words=np.array([n or 0 for n in words], dtype=np.int32),
+    )

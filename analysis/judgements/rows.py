@@ -1,0 +1,173 @@
+"""A campaign's judgements as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.core.labels import LabelTable, label_table
+from annotation.core.judges import LABELLING
+from annotation.models import Campaign, Judgement, Pair
+from annotation.selectors.pairs import kept_pairs
+
+STANDINGS = [standing.value for standing in Judgement.Standing]
+COUNTED = STANDINGS.index(Judgement.Standing.COUNTED.value)
+EXTRA = STANDINGS.index(Judgement.Standing.EXTRA.value)
+TOO_FAST = STANDINGS.index(Judgement.Standing.TOO_FAST.value)
+CANNOT = STANDINGS.index(Judgement.Standing.CANNOT.value)
+EXCLUDED = STANDINGS.index(Judgement.Standing.EXCLUDED.value)
+NO_GRADE = -1
+LISTS = ("topics", "documents", "annotators", "judges")
+"""Fields of Rows that are not columns: distinct values."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The newest revision of every judgement, one row each, by ascending id. Qualification pairs and those of removed topics are not among them.
+
+    topics, documents, annotators (pseudonyms): distinct ids; topic, document, annotator: index into them. judges: each annotator's JudgeKind.
+    judgement, pair, member: row ids. grade: NO_GRADE for cannot judge. active, idle, hidden: seconds, NaN where unknown.
+    judged_at: seconds since 1970. standing: index into STANDINGS. gold: the pair's known grade, or NO_GRADE. guideline: version.
+    words: length of the document.
+    """
+
+    topics: list[str]
+    documents: list[str]
+    annotators: list[str]
+    judges: list[str]
+    judgement: NDArray[np.int64]
+    pair: NDArray[np.int64]
+    member: NDArray[np.int64]
+    topic: NDArray[np.int32]
+    document: NDArray[np.int32]
+    annotator: NDArray[np.int32]
+    grade: NDArray[np.int16]
+    active: NDArray[np.float64]
+    idle: NDArray[np.float64]
+    hidden: NDArray[np.float64]
+    judged_at: NDArray[np.float64]
+    standing: NDArray[np.int8]
+    gold: NDArray[np.int16]
+    guideline: NDArray[np.int32]
+    words: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.judgement)
+
+    @cached_property
+    def counts(self) -> NDArray[np.bool_]:
+        """(n) whether the row enters labels, agreement and statistics."""
+        return (self.standing == COUNTED) & (self.grade != NO_GRADE)
+
+    def where(self, kept: NDArray[np.bool_] | NDArray[np.integer]) -> Rows:
+        """Only these rows (a mask, or indices in the order wanted); the lists of ids stay whole."""
+        arrays = {f.name: getattr(self, f.name)[kept] for f in fields(self) if f.name not in LISTS}
+        return replace(self, **arrays)
+
+    def by(self, judges: Collection[str]) -> NDArray[np.bool_]:
+        """(n) whether the row is of a judge of one of these kinds."""
+        wanted = np.array([kind in judges for kind in self.judges], dtype=bool)
+        return wanted[self.annotator] if len(self) else np.zeros(0, dtype=bool)
+
+
+COLUMNS = (
+    *("pk", "pair_id", "membership_id", "pair__entry__topic__topic_id", "pair__entry__docno", "membership__pseudonym", "grade"),
+    *(
+        "active_ms",
+        "idle_ms",
+        "hidden_ms",
+        "judged_at",
+        "standing",
+        "pair__gold_grade",
+        "guideline_version",
+        "pair__entry__document__n_words",
+        "membership__judge_kind",
+    ),
+)
+
+
+def read_rows(campaign: Campaign, *, judges: Sequence[str] = LABELLING) -> Rows:
+    """All newest revisions of the campaign by judges of these kinds, in one query."""
+    found = Judgement.objects.filter(pair__in=kept_pairs(campaign), current=True, membership__judge_kind__in=judges)
+    found = found.exclude(pair__kind=Pair.Kind.QUALIFICATION)
+    columns: list[Sequence[Any]] = list(zip(*found.order_by("pk").values_list(*COLUMNS).iterator(chunk_size=5000), strict=True))
+    columns = columns or [()] * len(COLUMNS)
+    topics, topic = _codes(columns[3])
+    documents, document = _codes(columns[4])
+    annotators, annotator = _codes(columns[5])
+    kind_of = dict(zip(columns[5], columns[15], strict=True))
+    place = {name: i for i, name in enumerate(STANDINGS)}
+    return Rows(
+        topics=topics,
+        documents=documents,
+        annotators=annotators,
+        judges=[kind_of[name] for name in annotators],
+        judgement=np.array(columns[0], dtype=np.int64),
+        pair=np.array(columns[1], dtype=np.int64),
+        member=np.array(columns[2], dtype=np.int64),
+        topic=topic,
+        document=document,
+        annotator=annotator,
+        grade=_grades(columns[6]),
+        active=seconds_of(columns[7]),
+        idle=seconds_of(columns[8]),
+        hidden=seconds_of(columns[9]),
+        judged_at=np.array([moment.timestamp() for moment in columns[10]], dtype=np.float64),
+        standing=np.array([place[standing] for standing in columns[11]], dtype=np.int8),
+        gold=_grades(columns[12]),
+        guideline=np.array(columns[13], dtype=np.int32),
+        words=np.array([n or 0 for n in columns[14]], dtype=np.int32),
+    )
+
+
+def table_of(rows: Rows, *, n_grades: int, only: NDArray[np.bool_] | None = None) -> LabelTable:
+    """The counted judgements as a table; `only` (n) narrows them further."""
+    kept = rows.counts if only is None else rows.counts & only
+    return label_table(
+        topics=rows.topics,
+        documents=rows.documents,
+        annotators=rows.annotators,
+        topic=rows.topic[kept],
+        document=rows.document[kept],
+        annotator=rows.annotator[kept],
+        grade=rows.grade[kept],
+        seconds=rows.active[kept],
+        judged_at=rows.judged_at[kept],
+        n_grades=n_grades,
+    )
+
+
+def counted_table(campaign: Campaign) -> LabelTable:
+    """The judgements that enter labels, agreement and statistics."""
+    return table_of(read_rows(campaign), n_grades=campaign.grades.size)
+
+
+def pool_ranks(campaign: Campaign) -> list[tuple[str, str, int]]:
+    """(topic id, document id, best rank) of every pair of the campaign that is to be judged; of a staged pool also of those not drawn."""
+    if campaign.pool is not None and campaign.pool.is_staged:
+        known = kept_pairs(campaign).filter(kind=Pair.Kind.QUALIFICATION).values("entry")
+        entries = campaign.pool.entries.filter(topic__removed_reason="").exclude(pk__in=known).order_by("position")
+        return list(entries.values_list("topic__topic_id", "docno", "best_rank"))
+    pairs = kept_pairs(campaign).exclude(kind=Pair.Kind.QUALIFICATION).order_by("position")
+    return list(pairs.values_list("entry__topic__topic_id", "entry__docno", "entry__best_rank"))
+
+
+def _codes(values: Iterable[str]) -> tuple[list[str], NDArray[np.int32]]:
+    """Distinct values in order of first appearance, and the index of each row into them."""
+    index: dict[str, int] = {}
+    codes = np.fromiter((index.setdefault(value, len(index)) for value in values), dtype=np.int32)
+    return list(index), codes
+
+
+def _grades(values: Sequence[int | None]) -> NDArray[np.int16]:
+    return np.array([NO_GRADE if value is None else value for value in values], dtype=np.int16)
+
+
+def seconds_of(values: Sequence[int | None]) -> NDArray[np.float64]:
+    """Milliseconds as seconds, NaN where there is none."""
+    return np.array([np.nan if ms is None else ms / 1000 for ms in values], dtype=np.float64)

@@ -1,0 +1,116 @@
+"""One answer for all processes of an installation: one of them computes it, everybody gets it for a moment.
+
+Answers are small files of the data folder, since a write into the database would stand in the way of those who judge.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import logging
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from annotation.models import Campaign
+from pooling.whole_files import whole_bytes
+
+log = logging.getLogger(__name__)
+clock = time.time
+"""Seconds since 1970: processes have no other clock in common."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """value: what JSON can hold. made_at: when its computing began; changed_at: since when it has been the same (seconds since 1970)."""
+
+    value: Any
+    made_at: float
+    changed_at: float
+
+    def is_young(self, seconds: float) -> bool:
+        """Also of a clock that was set back nothing is believed."""
+        return 0 <= clock() - self.made_at <= seconds
+
+
+def folder() -> Path:
+    return Path(settings.DATA_DIR) / "live"
+
+
+def kept_of(campaign: Campaign) -> list[Path]:
+    """All files here that are of this campaign: their names begin with its number."""
+    return list(folder().glob(f"{campaign.pk}-*"))
+
+
+def identity(campaign: Campaign) -> str:
+    """Row ids are used again after a database has been replaced; this is not."""
+    return f"{campaign.pk} {campaign.slug} {campaign.created_at.isoformat()}"
+
+
+def write_whole(path: Path, write: Callable[[Any], object]) -> None:
+    """`write(file)` into a file that appears complete or not at all."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with whole_bytes(path, private=True) as file:
+        write(file)
+
+
+def shared(name: str, campaign: Campaign, compute: Callable[[], Any], *, fresh: float, waiting: float) -> Answer:
+    """The answer of this name, at most `fresh` seconds old, or computed now.
+
+    While somebody else computes, the last answer is given if it is not older than `waiting` seconds; else it is waited for.
+    """
+    path, key = folder() / f"{campaign.pk}-{name}.json", identity(campaign)
+    last = _stored(path, key)
+    if last is not None and last.is_young(fresh):
+        return last
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError:
+        log.warning("figures cannot be shared in %s; every process computes its own", path.parent, exc_info=True)
+        return _computed(last, compute)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if last is not None and last.is_young(waiting):
+                return last
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        newer = _stored(path, key)
+        if newer is not None and newer != last:
+            return newer  # of a moment ago: computed while this process waited
+        answer = _computed(last, compute)
+        text = json.dumps({"of": key, "made_at": answer.made_at, "changed_at": answer.changed_at, "value": answer.value})
+        try:
+            write_whole(path, lambda file: file.write(text.encode()))
+        except OSError:
+            log.warning("figures cannot be kept in %s", path, exc_info=True)
+        return answer
+    finally:
+        os.close(lock)
+
+
+def forget_answers() -> None:
+    """For tests and benchmarks."""
+    for path in folder().glob("*.json"):
+        path.unlink(missing_ok=True)
+
+
+def _computed(last: Answer | None, compute: Callable[[], Any]) -> Answer:
+    moment = clock()
+    value = json.loads(json.dumps(compute()))  # as everybody else will read it
+    same = last is not None and last.value == value and last.changed_at <= moment
+    return Answer(value, moment, last.changed_at if same and last is not None else moment)
+
+
+def _stored(path: Path, key: str) -> Answer | None:
+    try:
+        found = json.loads(path.read_bytes())
+        return Answer(found["value"], found["made_at"], found["changed_at"]) if found["of"] == key else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,96 @@
+"""The systems of a collection ranked under several qrels, for what would change if the labels were others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from django.db.models import Count, Max
+from numpy.typing import NDArray
+
+from analysis.core.evaluation import Evaluator
+from analysis.core.measures import parse_measure
+from analysis.core.rankings import swapped_pairs, tau_ap, tau_b, tied_pairs
+from analysis.judgements.campaign_sample import is_sampled
+from annotation.models import Campaign
+from pooling.core.columns import Qrels
+from pooling.jobs import Work
+from pooling.models import Collection, Run
+from pooling.services.runs import rankings_of
+
+MEASURES = ("nDCG@10", "AP")
+TOO_FEW_RUNS = "there are fewer than two runs to rank"
+
+
+SAMPLED = "the pool is sampled: these rankings would count every pair that was not drawn as not relevant"
+
+
+def why_no_rankings(campaign: Campaign, n_runs: int) -> str:
+    """Why the systems are not ranked under labels alone; empty where they are."""
+    if n_runs < 2:
+        return TOO_FEW_RUNS
+    return SAMPLED if is_sampled(campaign) else ""
+
+
+def mark_of_runs(collection: Collection) -> list[int]:
+    """Changes when a run is added or deleted: what was computed before is then out of date."""
+    found = collection.runs.aggregate(n=Count("pk"), newest=Max("pk"))
+    return [found["n"], found["newest"] or 0]
+
+
+def means_under(work: Work, runs: Sequence[Run], qrels: Sequence[Qrels], *, levels: Sequence[int]) -> NDArray[np.float64]:
+    """Mean of each of MEASURES: (n_qrels, n_runs, n_measures). levels: the lowest relevant grade of each of the qrels.
+
+    Each run is read once and each qrels prepared once.
+    """
+    measures = [parse_measure(name) for name in MEASURES]
+    evaluators = [Evaluator(judged, measures, level=level) for judged, level in zip(qrels, levels, strict=True)]
+    means = np.full((len(qrels), len(runs), len(measures)), np.nan)
+    for i, run in enumerate(runs):
+        work.progress(i, total=len(runs), message=f"evaluating {run.tag}")
+        rankings = rankings_of(run)
+        for k, evaluator in enumerate(evaluators):
+            means[k, i] = evaluator.evaluate(rankings).means()
+    return means
+
+
+def tau_between(a: NDArray[np.float64], b: NDArray[np.float64]) -> list[float | None]:
+    """Tau-b between two rankings of the systems (n_runs, n_measures), one a measure, on rounded means; None where undefined."""
+    taus = [tau_b(a[:, m].round(10), b[:, m].round(10)) for m in range(a.shape[1])]
+    return [None if np.isnan(tau) else float(tau) for tau in taus]
+
+
+def compared(a: NDArray[np.float64], b: NDArray[np.float64], tags: Sequence[str], *, names: tuple[str, str]) -> list[dict[str, Any]]:
+    """Two rankings of the systems, one row a measure. a, b: (n_runs, n_measures). names: what the rankings are called in a reason.
+
+    -> measure; tau (tau-b) and tau_ap (a is the reference), both None where tau is undefined, with the reason;
+    swapped: number of pairs that the two order differently; tied: number of tied pairs in either.
+    """
+    rows: list[dict[str, Any]] = []
+    for m, (measure, tau) in enumerate(zip(MEASURES, tau_between(a, b), strict=True)):
+        x, y = a[:, m], b[:, m]
+        top = tau_ap(x, y) if tau is not None else math.nan
+        rows.append(
+            {
+                "measure": measure,
+                "tau": tau,
+                "tau_ap": None if math.isnan(top) else top,
+                "swapped": len(swapped_pairs(x, y, tags)),
+                "tied": [tied_pairs(x), tied_pairs(y)],
+                "reason": "" if tau is not None else why_undefined(x, y, names),
+            }
+        )
+    return rows
+
+
+def why_undefined(x: NDArray[np.float64], y: NDArray[np.float64], names: tuple[str, str]) -> str:
+    """Why there is no tau between two rankings, in words."""
+    if len(x) < 2:
+        return TOO_FEW_RUNS
+    without = [name for name, means in zip(names, (x, y), strict=True) if np.isnan(means).any()]
+    if without:
+        return f"a system has no number under {' and '.join(dict.fromkeys(without))}"
+    tied = [name for name, means in zip(names, (x, y), strict=True) if len(np.unique(means.round(10))) == 1]
+    return f"all {len(x)} systems are tied under {' and '.join(dict.fromkeys(tied))}"

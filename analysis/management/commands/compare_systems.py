@@ -1,0 +1,163 @@
+"""`manage.py compare_systems QRELS RUN...`: which systems are really better, on any measure, every pair tested."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
+from analysis.commandline.measures import add_measure_options, evaluate_files, one_qrels
+from analysis.commandline.topic_groups import groups_of_topics
+from analysis.core.significance import p_text
+from analysis.core.system_comparison import FAMILIES, TESTS, Compared, all_pairs, compare, corrected, letters, monte_carlo_error
+from pooling.commandline import BadInput, fraction, positive, text_table
+
+MEASURES = "nDCG@10 AP"
+DECIDES = {"max": "randomisation", "none": "t", "bonferroni": "t", "holm": "t"}
+"""The test by which letters tell systems apart, by family."""
+
+
+class Command(OfCampaign):
+    help = "Paired tests of systems on any measure: differences with intervals, raw and corrected p-values, effects, groups by letters."
+
+    def arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("qrels", metavar="QRELS")
+        parser.add_argument("runs", nargs="+", metavar="RUN")
+        add_campaign_options(parser)
+        parser.add_argument("--against", default="all", metavar="all|TAG", help="every pair (default), or every run against this one")
+        parser.add_argument(
+            "--family",
+            choices=FAMILIES,
+            default="none",
+            help="how the errors of all these tests are held together: none (default), bonferroni, holm, or max (the randomisation test by the "
+            "greatest difference, which asks for no assumption)",
+        )
+        parser.add_argument("--trials", type=positive, default=100_000, metavar="N", help="random changes of signs beyond 20 topics (default 100000)")
+        parser.add_argument("--alpha", type=fraction, default=0.05, metavar="P", help="level of letters and intervals (default 0.05)")
+        parser.add_argument("--topic-groups", metavar="FILE", help="topic and group, tab-separated: the same within each group of topics, too")
+        add_measure_options(parser, measures=MEASURES)
+
+    def compute(
+        self, *, qrels: str, runs: list[str], against: str, family: str, trials: int, alpha: float, topic_groups: str | None, seed: int,
+        **options: Any,
+    ) -> dict[str, Any]:  # fmt: skip
+        if not 0 < alpha < 1:
+            raise BadInput(f"--alpha {alpha:g}, expected a level between 0 and 1")
+        if len(runs) < 2:
+            raise BadInput("one run cannot be compared, expected two or more")
+        judged = one_qrels(self, qrels)
+        evaluations = evaluate_files(self, runs, {judged.name: judged}, options)[judged.name]
+        tags = [evaluation.tag for evaluation in evaluations]
+        if against != "all" and against not in tags:
+            raise BadInput(f"--against {against}, but the runs are {', '.join(tags)}")
+        pairs = all_pairs(len(tags)) if against == "all" else [(tags.index(against), k) for k, tag in enumerate(tags) if tag != against]
+        groups = {} if topic_groups is None else groups_of_topics(self, topic_groups, judged.topics)
+        result: dict[str, Any] = {}
+        undefined: dict[str, str] = {}
+        for column, measure in enumerate(options["measures"]):
+            values = np.column_stack([evaluation.values[:, column] for evaluation in evaluations])
+            counted = ~np.isnan(values).any(axis=1)
+            whole = self.compared(values[counted], tags, pairs, family, trials, alpha, seed)
+            if isinstance(whole, str):
+                undefined[str(measure)] = whole
+                whole = empty(tags)
+            if groups:
+                whole["by_group"] = {}
+                for group, members in groups.items():
+                    part = self.compared(values[counted & members], tags, pairs, family, trials, alpha, seed)
+                    if isinstance(part, str):
+                        undefined[f"{measure}, {group}"] = part
+                        part = empty(tags)
+                    whole["by_group"][group] = part
+            result[str(measure)] = whole
+        result["settings"] = {"against": against, "family": family, "trials": trials, "alpha": alpha, "letters_by": DECIDES[family]}
+        if undefined:
+            result["undefined"] = undefined
+        return result
+
+    def compared(
+        self, values: np.ndarray, tags: Sequence[str], pairs: Sequence[tuple[int, int]], family: str, trials: int, alpha: float, seed: int
+    ) -> dict[str, Any] | str:
+        """The answer for one measure, or the reason why there is none."""
+        if len(values) < 2:
+            return f"{len(values)} topics count for all runs, but a paired test needs two"
+        rng = np.random.default_rng(seed)
+        made = compare(values, pairs, trials=trials, rng=rng, alpha=alpha)
+        held = corrected(made, values, family, rng=rng)
+        means = values.mean(axis=0)
+        together = letters(means, made.pairs, np.nan_to_num(held[DECIDES[family]], nan=1.0) < alpha)
+        return {
+            "means": dict(zip(tags, means.tolist(), strict=True)),
+            "pairs": [row_of(made, held, k, tags) for k in range(len(pairs))],
+            "groups": dict(zip(tags, together, strict=True)),
+            "topics": len(values),
+        }
+
+    def table(self, result: dict[str, Any], **options: Any) -> str:
+        parts = []
+        settings = result["settings"]
+        for measure in map(str, options["measures"]):
+            found = result[measure]
+            if measure in result.get("undefined", {}):
+                parts.append(f"{measure}: {result['undefined'][measure]}")
+                continue
+            order = sorted(found["means"], key=lambda tag: (-found["means"][tag], tag))
+            parts.append(headline(measure, found, order, settings))
+            parts.append(text_table(["run", f"mean {measure}", "group"], [[tag, found["means"][tag], found["groups"][tag]] for tag in order]))
+            parts.append(pairs_table(found["pairs"], settings["family"]))
+        test = "randomisation test" if settings["letters_by"] == "randomisation" else "paired t-test"
+        parts.append(
+            f"Differences are b - a with 95 % intervals by t over topics. Runs that share a letter cannot be told apart at {settings['alpha']:g} by the "
+            f"{test}, family: {settings['family']}. "
+            + ("Raw p-values of many pairs find differences where there are none: see --family." if settings["family"] == "none" else "")
+        )
+        return "\n\n".join(parts)
+
+
+def empty(tags: Sequence[str]) -> dict[str, Any]:
+    return {"means": dict.fromkeys(tags), "pairs": [], "groups": dict.fromkeys(tags, ""), "topics": 0}
+
+
+def row_of(made: Compared, held: Mapping[str, np.ndarray], k: int, tags: Sequence[str]) -> dict[str, Any]:
+    a, b = made.pairs[k]
+    randomisation = float(made.p["randomisation"][k])
+    return {
+        "a": tags[a], "b": tags[b], "difference": made.difference[k], "interval": [made.low[k], made.high[k]],
+        "interval_bca": made.bca[k].tolist(),
+        **{test: made.p[test][k] for test in TESTS},
+        "randomisation_exact": bool(made.exact[k]),
+        "randomisation_error": 0.0 if made.exact[k] else monte_carlo_error(randomisation, made.trials),
+        "corrected": {test: held[test][k] for test in TESTS},
+        "effect": made.effect[k], "effect_interval": [made.effect_low[k], made.effect_high[k]],
+        "wins": int(made.wins[k]), "ties": int(made.ties[k]), "losses": int(made.losses[k]),
+    }  # fmt: skip
+
+
+def headline(measure: str, found: Mapping[str, Any], order: Sequence[str], settings: Mapping[str, Any]) -> str:
+    """Who leads, and from whom it cannot be told apart."""
+    leader = order[0]
+    same = [tag for tag in order[1:] if set(found["groups"][tag]) & set(found["groups"][leader])]
+    first = f"{leader} leads by {measure} ({found['means'][leader]:.4f}) over {found['topics']} topics"
+    if settings["against"] != "all":
+        return first + "."
+    if not same:
+        return f"{first}, and can be told apart from every other run."
+    shown = ", ".join(same[:5]) + (f" and {len(same) - 5} more" if len(same) > 5 else "")
+    return f"{first}; it cannot be told apart from {shown}."
+
+
+def pairs_table(pairs: Sequence[Mapping[str, Any]], family: str) -> str:
+    rows = []
+    for row in pairs:
+        cells = [row["a"], row["b"], row["difference"], *row["interval"], row["effect"], f"{row['wins']}/{row['ties']}/{row['losses']}"]
+        cells += [p_text(row[test]) for test in TESTS]
+        if family != "none":
+            cells += [p_text(row["corrected"][test]) for test in TESTS if family != "max" or test == "randomisation"]
+        rows.append(cells)
+    header = ["a", "b", "b - a", "from", "to", "effect", "wins/ties/losses", *TESTS]
+    if family != "none":
+        header += [f"{test}, corrected" for test in TESTS if family != "max" or test == "randomisation"]
+    return text_table(header, rows)

@@ -1,0 +1,218 @@
+"""`manage.py holes QRELS RUN`: what is open about a run that did not contribute to the pool."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
+from typing import IO, Any
+
+import numpy as np
+
+from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
+from analysis.commandline.measures import add_level_options, add_run_options, all_runs, measure_list, one_qrels
+from analysis.commandline.run_groups import groups_of_runs
+from analysis.core.holes import (
+    MANY_HOLES,
+    SETTLED,
+    Bounds,
+    Hole,
+    TopicTop,
+    UniqueWorth,
+    enough_to_settle,
+    filled_ndcg,
+    filled_precision,
+    ndcg_bounds,
+    order_of_filling,
+    precision_bounds,
+    rbp_bounds,
+    tops_under,
+    widths_left,
+    worth_of_uniques,
+)
+from analysis.core.measures import Measure
+from pooling.commandline import BadInput, positive, text_table, whole_file
+from pooling.core.columns import Qrels, Run
+from pooling.formats.pool import HEADER_LINE, pool_line
+
+MEASURES = "nDCG@10 P@10 RBP(0.8)"
+MOST_PRIORITY = 10_000
+"""Priorities of a pool are small numbers; beyond this many holes the last ones share the lowest."""
+DEEPEST = 100
+"""Ranks of a run that are read for RBP; what lies below is in its residual."""
+MOST_NDCG = 15
+"""Cutoff of nDCG up to which every filling of the holes can be tried."""
+
+
+class Command(OfCampaign):
+    help = "Documents of a late run that nobody has judged: how many, the exact range of its scores, and which to judge first."
+    takes_seed = False
+    run_places = ("run",)
+
+    def arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("qrels", metavar="QRELS")
+        parser.add_argument("run", metavar="RUN", help="the late run")
+        add_campaign_options(parser)
+        parser.add_argument(
+            "--measures", type=measure_list, default=MEASURES, metavar='"..."', help=f'nDCG@k, P@k and RBP(p) (default "{MEASURES}")'
+        )
+        parser.add_argument("--pool", nargs="+", metavar="RUN", default=[], help="runs of the pool: what only one of them found tells what a hole is worth")
+        parser.add_argument("--groups", metavar="FILE", help="tag and group of each run of the pool; a run is a group of its own without it")
+        parser.add_argument("--against", metavar="RUN", help="order the holes by what they tell about the difference to this run")
+        parser.add_argument("--judge", type=positive, metavar="N", help="what judging the first N holes would settle")
+        parser.add_argument("--top-up", metavar="FILE", help="write the holes, in that order (the first N with --judge), as a pool for a campaign")
+        parser.add_argument("--scale", type=positive, metavar="GRADE", help="highest grade (default: that of the qrels)")
+        add_level_options(parser)
+        add_run_options(parser)
+
+    def compute(
+        self, *, qrels: str, run: str, measures: list[Measure], pool: list[str], groups: str | None, against: str | None,
+        scale: int | None, level: int, **options: Any,
+    ) -> dict[str, Any]:  # fmt: skip
+        judged = one_qrels(self, qrels)
+        refuse_others(measures)
+        (late,) = all_runs(self, [run], options)
+        highest = scale or max(int(judged.grades.max(initial=0)), 1)
+        if highest < int(judged.grades.max(initial=0)):
+            raise BadInput(f"--scale {highest}, but the qrels have the grade {int(judged.grades.max())}")
+        tops = tops_under(late, judged, DEEPEST)
+        cutoff = max(measure.cutoff or 10 for measure in measures)
+        result = holes_of(tops, cutoff)
+        result |= {"score": {}, "bounds": {}}
+        for measure in measures:
+            bounds = bounds_of(tops, measure, level, highest)
+            result["score"][str(measure)] = mean(bounds.zero)
+            result["bounds"][str(measure)] = [mean(bounds.low), mean(bounds.high)]
+        result |= self.filled(judged, late, tops, measures, pool, groups, level, options)
+        rival = None
+        if against is not None:
+            (other,) = all_runs(self, [against], options)
+            rival = tops_under(other, judged, DEEPEST)
+            result["against"] = {"run": other.tag, "differences": differences(tops, rival, measures, level, highest)}
+        order = order_of_filling(tops, cutoff=cutoff, rival=rival)
+        result["order"] = [[hole.topic, hole.document, hole.weight] for hole in order]
+        result["settles"] = what_it_settles(order, highest, options["judge"])
+        if options["top_up"]:
+            with whole_file(options["top_up"]) as out:
+                write_top_up(order[: options["judge"]], out)
+        result["run"], result["cutoff"] = late.tag, cutoff
+        return result
+
+    def filled(
+        self, judged: Qrels, late: Run, tops: Sequence[TopicTop], measures: Sequence[Measure], pool: Sequence[str], groups: str | None,
+        level: int, options: Mapping[str, Any],
+    ) -> dict[str, Any]:  # fmt: skip
+        """Expected fill of each measure, or null with the reason."""
+        runs = [found for found in all_runs(self, pool, options) if found.tag != late.tag] if pool else []
+        holes = {str(m): sum(r <= (m.cutoff or 10) for top in tops for r in top.holes) / max(len(tops), 1) for m in measures}
+        filled: dict[str, float | None] = {}
+        reasons: dict[str, str] = {}
+        worths: dict[int, UniqueWorth] = {}
+        tags = [found.tag for found in runs]
+        owners = tags if groups is None else groups_of_runs(self, groups, tags)
+        for measure in measures:
+            name = str(measure)
+            filled[name] = None
+            if not runs:
+                reasons[name] = "--pool with the runs of the pool tells what a hole is worth"
+            elif measure.family == "RBP":
+                reasons[name] = "expected fill is for nDCG@k and P@k; the residual of RBP is in its bounds"
+            elif holes[name] > MANY_HOLES:
+                reasons[name] = f"{holes[name]:.1f} holes a topic: expected fill flatters such runs; trust the bounds, or judge some"
+            else:
+                depth = measure.cutoff or 10
+                if depth not in worths:
+                    worths[depth] = worth_of_uniques(runs, owners, judged, depth=depth, level=level)
+                worth = worths[depth]
+                values = (
+                    filled_ndcg(tops, worth, cutoff=depth)
+                    if measure.family == "nDCG"
+                    else filled_precision(tops, worth, cutoff=depth, level=measure.level or level)
+                )
+                filled[name] = mean(values)
+        return {"filled": filled} | ({"undefined": reasons} if reasons else {})
+
+    def table(self, result: dict[str, Any], **options: Any) -> str:
+        total, per_topic = result["holes"]["total"], result["holes"]["per_topic"]
+        n = max(len(per_topic), 1)
+        holes, topics = ("" if total == 1 else "s"), ("" if n == 1 else "s")
+        lines = [
+            f"{result['run']}: {total} hole{holes} in the first {result['cutoff']} of {len(per_topic)} topic{topics}, {total / n:.2f} a topic, "
+            f"at most {max(per_topic.values(), default=0)}"
+        ]
+        rows = [
+            [name, score, *result["bounds"][name], result["filled"][name]]
+            for name, score in result["score"].items()
+        ]  # fmt: skip
+        lines.append(text_table(["measure", "holes as 0", "at least", "at most", "expected"], rows))
+        lines += sorted({f"expected: {reason}" for reason in result.get("undefined", {}).values()})
+        if "against" in result:
+            found = result["against"]["differences"]
+            rows = [[name, one["difference"], *one["bounds"], "yes" if one["settled"] else "no"] for name, one in found.items()]
+            lines.append(f"against {result['against']['run']}\n" + text_table(["difference in", "holes as 0", "at least", "at most", "settled"], rows))
+        if result["order"]:
+            found = result["settles"]
+            lines.append(
+                f"Judging the first {found['n']} of {len(result['order'])} holes takes the width that they leave to nDCG@{result['cutoff']} from "
+                f"{found['width']:.3f} to {found['width_left']:.3f}; {found['enough']} bring it to {SETTLED}."
+            )
+            first = [[topic, document, weight] for topic, document, weight in result["order"][:10]]
+            lines.append(f"judge first ({min(10, len(result['order']))} of {len(result['order'])})\n" + text_table(["topic", "document", "weight"], first))
+        lines.append("The range holds as long as only this run's holes are judged.")
+        return "\n\n".join(lines)
+
+
+
+def what_it_settles(order: Sequence[Hole], highest: int, judge: int | None) -> dict[str, Any]:
+    """Of judging the first `judge` holes (half of them unless given)."""
+    widths = widths_left(order, highest=highest)
+    n = min(judge or (len(order) + 1) // 2, len(order))
+    steps = {str(share): float(widths[round(share * len(order))]) for share in (0.1, 0.25, 0.5, 0.75)}
+    return {"n": n, "width": float(widths[0]), "width_left": float(widths[n]), "enough": enough_to_settle(widths), "by_share": steps}
+
+
+def differences(
+    tops: Sequence[TopicTop], rival: Sequence[TopicTop], measures: Sequence[Measure], level: int, highest: int
+) -> dict[str, dict[str, Any]]:
+    """Of the late run to the other, whatever the holes of both turn out to be; settled where the range excludes 0."""
+    found = {}
+    for measure in measures:
+        own, other = bounds_of(tops, measure, level, highest), bounds_of(rival, measure, level, highest)
+        low, high = mean(own.low) - mean(other.high), mean(own.high) - mean(other.low)
+        found[str(measure)] = {"difference": mean(own.zero) - mean(other.zero), "bounds": [low, high], "settled": low > 0 or high < 0}
+    return found
+
+
+def write_top_up(order: Sequence[Hole], out: IO[str]) -> None:
+    """A pool of exactly these pairs, the first the most urgent."""
+    out.write(HEADER_LINE)
+    urgent = min(len(order), MOST_PRIORITY)
+    out.writelines(pool_line(hole.topic, hole.document, hole.rank, max(urgent - k, 0), ()) for k, hole in enumerate(order))
+
+
+def refuse_others(measures: Sequence[Measure]) -> None:
+    for measure in measures:
+        fits = (measure.family in ("nDCG", "P") and measure.cutoff is not None) or (measure.family == "RBP" and measure.cutoff is None)
+        if not fits or measure.condensed:
+            raise BadInput(f"the range of {measure} over its holes is not computed, expected nDCG@k, P@k or RBP(p)")
+        if measure.family == "nDCG" and (measure.cutoff or 0) > MOST_NDCG:
+            raise BadInput(f"{measure}: every filling of the holes is tried, which ends at nDCG@{MOST_NDCG}")
+        if (measure.cutoff or 0) > DEEPEST:
+            raise BadInput(f"{measure}: expected a cutoff up to {DEEPEST}")
+
+
+def bounds_of(tops: Sequence[TopicTop], measure: Measure, level: int, highest: int) -> Bounds:
+    lowest = measure.level or level
+    if measure.family == "nDCG":
+        return ndcg_bounds(tops, cutoff=measure.cutoff or 0, highest=highest)
+    if measure.family == "P":
+        return precision_bounds(tops, cutoff=measure.cutoff or 0, level=lowest)
+    return rbp_bounds(tops, persistence=measure.persistence or 0.0, level=lowest)
+
+
+def holes_of(tops: Sequence[TopicTop], cutoff: int) -> dict[str, Any]:
+    per_topic = {top.topic: sum(rank <= cutoff for rank in top.holes) for top in tops}
+    return {"holes": {"total": sum(per_topic.values()), "per_topic": per_topic}}
+
+
+def mean(values: np.ndarray) -> float:
+    return float(values.mean()) if len(values) else float("nan")

@@ -1,0 +1,69 @@
+"""`manage.py rank_machines QRELS --machine NAME=QRELS...`: machine judges in the order of their use, told from pairs that people judged, too."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+import numpy as np
+
+from analysis.commandline.measures import one_qrels
+from analysis.core.packing import Pairs, index_of
+from analysis.core.usefulness import usefulness
+from pooling.commandline import BadInput, FileCommand, named_file, positive, text_table
+from pooling.core.columns import Qrels
+from pooling.core.counts import counted
+
+FEWEST_PAIRS = 200
+"""So many pairs tell a correlation to about ±.1 (SAMPLING 9)."""
+
+
+class Command(FileCommand):
+    help = "Rank machine judges by how much of people's work their labels would save, from the pairs that people judged, too."
+
+    def arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("qrels", metavar="QRELS", help="what people judged: a pilot of some 200 pairs is enough")
+        parser.add_argument("--machine", action="append", required=True, metavar="NAME=QRELS", help="a machine's labels")
+        parser.add_argument("--level", type=positive, default=1, metavar="N", help="lowest relevant grade (default 1)")
+        parser.add_argument("--scale", type=positive, metavar="GRADE", help="highest grade (default: that of people); machine labels outside are left out")
+
+    def compute(self, *, qrels: str, machine: list[str], level: int, scale: int | None, seed: int, **options: Any) -> dict[str, Any]:
+        people = one_qrels(self, qrels)
+        highest = scale or int(people.grades.max(initial=0))
+        found: dict[str, dict[str, Any]] = {}
+        for text in machine:
+            name, path = named_file(text)
+            if name in found:
+                raise BadInput(f"two machines are called {name}; name them, as in first={path}")
+            found[name] = self.of_machine(people, one_qrels(self, path, name), name, level, highest, seed)
+        order = sorted(found, key=lambda name: (-found[name]["gain"], name))
+        return {"level": level, "machines": {name: found[name] for name in order}, "order": order}
+
+    def of_machine(self, people: Qrels, labels: Qrels, name: str, level: int, highest: int, seed: int) -> dict[str, Any]:
+        topic = np.repeat(np.arange(len(people.topics)), np.diff(people.offsets))
+        rows = index_of(labels).find(Pairs(people.topics, topic, people.documents))
+        grades = np.where(rows >= 0, labels.grades[rows] if len(labels) else -1, -1)
+        judged = people.grades >= 0
+        both = judged & (grades >= 0) & (grades <= highest)
+        outside = int((judged & (grades > highest)).sum())
+        if not both.any():
+            raise BadInput(f"{labels.name}: no pair that people judged has a label by {name}; are ids of topics and documents spelled alike?")
+        if outside:
+            self.warn(f"{name}: {counted(outside, 'label')} above {highest} {'is' if outside == 1 else 'are'} left out")
+        if (n := int(both.sum())) < FEWEST_PAIRS:
+            self.warn(f"{name}: {counted(n, 'pair')} with both labels; about {FEWEST_PAIRS} tell the use of a machine")
+        use = usefulness(people.grades[both].astype(np.int64), grades[both].astype(np.int64), topic[both], level=level, rng=np.random.default_rng(seed))
+        result = use._asdict() | {"interval": [use.low, use.high], "outside": outside, "missing": int((judged & (grades < 0)).sum())}
+        return {key: value for key, value in result.items() if key not in ("low", "high")}
+
+    def table(self, result: dict[str, Any], **options: Any) -> str:
+        columns = ("gain", "gain_graded", "sensitivity", "specificity", "share", "people_share", "topic_bias")
+        rows = [
+            [name, one["pairs"], one["gain"], *one["interval"], *(one[key] for key in columns[1:])] for name, one in result["machines"].items()
+        ]  # fmt: skip
+        header = ["machine", "pairs", "worth", "from", "to", "worth, graded", "sensitivity", "specificity", "calls relevant", "people do", "bias by topic"]
+        return (
+            text_table(header, rows)
+            + "\n\nWorth 1.5: with this machine's labels on every pair, 100 pairs judged by people tell as much as 150 would without. Only as a correction "
+            "of people (machine_judges); its labels alone are no verdict, and no machine may judge a system that was built on it."
+        )

@@ -1,0 +1,135 @@
+"""`manage.py stopping_advice QRELS RUN...`: whether a half-judged pool says enough, and what judging on would bring."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
+from analysis.commandline.measures import add_level_options, add_run_options, one_qrels
+from analysis.commandline.pool_grades import grades_of_pool, pool_of_runs
+from analysis.commandline.sampled_files import packed_runs, sampled_pool
+from analysis.core.correction import Targets, rank_features, standing_of, weights_of_run
+from analysis.core.estimates import fractional_ideal
+from analysis.core.stopping import (
+    COMPLETIONS,
+    completed_scores,
+    decided,
+    judging_left,
+    may_stop,
+    recall_reached,
+    relevant_left,
+    tops_of,
+    why_no_look,
+)
+from analysis.core.stopping_words import of_comparison, of_decision, of_left, of_ordered_pool, of_sampled_pool
+from pooling.commandline import BadInput, fraction, positive, text_table
+from pooling.core.rank_model import rank_features_of
+
+
+class Audit(NamedTuple):
+    n_left: int
+    relevant: int
+    n: int
+
+
+class Command(OfCampaign):
+    estimates_sampled = True
+    help = "Whether a half-judged pool says enough to stop: decisions (ordered pools) or what judging the rest would bring (sampled pools)."
+
+    def arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("qrels", metavar="QRELS", help="what is judged so far; with --sampled the five columns of the sampled pool")
+        parser.add_argument("runs", nargs="+", metavar="RUN")
+        add_campaign_options(parser)
+        parser.add_argument("--sampled", action="store_true", help="the pool is a stratified sample")
+        parser.add_argument("--depth", type=positive, default=10, metavar="K", help="depth of the ordered pool (default 10)")
+        parser.add_argument("--cutoff", type=positive, default=10, metavar="K", help="nDCG@K is asked about (default 10)")
+        parser.add_argument("--last", type=positive, metavar="N", help="pairs judged at the look before: who looks too often stops too early")
+        parser.add_argument(
+            "--audit", type=audit_numbers, metavar="LEFT,RELEVANT,N",
+            help="audit pairs: N drawn at random of LEFT pairs that were left, RELEVANT of them relevant",
+        )  # fmt: skip
+        parser.add_argument("--recall", type=fraction, default=0.9, metavar="SHARE", help="with --audit: the share wanted (default 0.9)")
+        add_level_options(parser)
+        add_run_options(parser)
+
+    def compute(self, *, qrels: str, runs: list[str], sampled: bool, audit: Audit | None, **options: Any) -> dict[str, Any]:
+        if sampled and audit is not None:
+            raise BadInput("--audit is for ordered pools: in a sampled pool every pair was drawn by chance")
+        if len(runs) < 2:
+            raise BadInput("two runs at least: the advice is about their order")
+        return self.of_sample(qrels, runs, options) if sampled else self.of_order(qrels, runs, audit, options)
+
+    def of_order(self, path: str, runs: list[str], audit: Audit | None, options: dict[str, Any]) -> dict[str, Any]:
+        judged = one_qrels(self, path)
+        pool = pool_of_runs(self, runs, judged, depth=max(options["depth"], options["cutoff"]), seed=options["seed"], options=options)
+        grades = grades_of_pool(pool, judged)
+        n_judged = int((grades >= 0).sum())
+        result: dict[str, Any] = {"rule": "decisions", "pairs": len(pool), "judged": n_judged, "stop": False, "decisions": []}
+        why = why_no_look(n_judged, len(pool), len(pool.topics), last=options["last"])
+        if why is None:
+            completed = completed_scores(
+                rank_features_of(pool), tops_of(pool, cutoff=options["cutoff"]), grades, level=options["level"],
+                rng=np.random.default_rng(options["seed"]),
+            )  # fmt: skip
+            if completed is None:
+                why = "nothing judged is relevant yet, or everything is: there is nothing to learn from"
+            else:
+                decisions = decided(completed, pool.tags)
+                result["decisions"] = [decision._asdict() | {"words": of_decision(decision)} for decision in decisions]
+                result |= {"stop": may_stop(decisions), "completions": COMPLETIONS, "words": of_ordered_pool(decisions)}
+        if why is not None:
+            result["undefined"] = {"decisions": why}
+        if audit is not None:
+            left = relevant_left(audit.n_left, audit.relevant, audit.n)
+            found = int((grades >= options["level"]).sum())
+            reached = recall_reached(found, left, recall=options["recall"])
+            result["left"] = {
+                "estimate": left.estimate, "upper": left.upper, "found": found, "recall": options["recall"], "reached": reached,
+                "words": of_left(left, found, audit.n, recall=options["recall"], reached=reached),
+            }  # fmt: skip
+        return result
+
+    def of_sample(self, path: str, runs: list[str], options: dict[str, Any]) -> dict[str, Any]:
+        pool = sampled_pool(self, path)
+        sample = pool.sample
+        packed = list(packed_runs(self, runs, pool, options))
+        n_judged = int(sample.n_judged.sum())
+        result: dict[str, Any] = {"rule": "variance", "pairs": len(sample.grades), "judged": n_judged, "stop": False, "comparisons": []}
+        why = why_no_look(n_judged, len(sample.grades), len(sample.topics), last=options["last"])
+        ideal = float(fractional_ideal(sample.n_of_grade(), options["cutoff"]).mean())
+        if why is None and not ideal:
+            why = "nothing judged is relevant yet"
+        if why is not None:
+            return result | {"undefined": {"comparisons": why}}
+        weights = np.column_stack([weights_of_run(run, sample, cutoff=options["cutoff"], discounted=True) for run in packed]) / ideal
+        labels = np.where(sample.grades >= 0, sample.grades, np.nan).astype(np.float64)
+        targets = Targets(sample, weights, labels, np.zeros(len(labels)))
+        comparisons = judging_left(targets, rank_features(standing_of(packed, len(labels))), [run.tag for run in packed], options["seed"])
+        result["comparisons"] = [found._asdict() | {"done": found.done, "words": of_comparison(found)} for found in comparisons]
+        return result | {"stop": bool(comparisons) and all(found.done for found in comparisons), "words": of_sampled_pool(comparisons)}
+
+    def table(self, result: dict[str, Any], **options: Any) -> str:
+        parts = [f"{result['judged']} of {result['pairs']} pairs are judged ({result['judged'] / result['pairs']:.0%})"]
+        parts += [f"no advice: {reason}" for reason in result.get("undefined", {}).values()]
+        if "words" in result:
+            parts.append(result["words"])
+        if result.get("decisions"):
+            rows = [[found["words"], found["flip"], found["equal"]] for found in result["decisions"]]
+            parts.append(text_table(["best systems", "share turned round", "share equal"], rows))
+        parts += [found["words"] for found in result.get("comparisons", [])]
+        if "left" in result:
+            parts.append(result["left"]["words"])
+        return "\n\n".join(parts)
+
+
+def audit_numbers(text: str) -> Audit:
+    cells = text.split(",")
+    if len(cells) != 3 or not all(cell.strip().isdecimal() for cell in cells):
+        raise ArgumentTypeError(f"{text!r} is not LEFT,RELEVANT,N, three whole numbers")
+    found = Audit(*(int(cell) for cell in cells))
+    if not found.relevant <= found.n <= found.n_left or not found.n:
+        raise ArgumentTypeError(f"{text!r}: expected RELEVANT <= N <= LEFT and N above 0")
+    return found

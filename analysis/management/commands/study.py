@@ -1,0 +1,109 @@
+"""`manage.py study NAME FILE.toml|--campaign SLUG|RELEASE`: the tables and figures of a paper in one folder."""
+
+from __future__ import annotations
+
+import tempfile
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from analysis.studies.papers import NAMES
+from pooling.commandline import BadInput, FileCommand, with_database
+
+if TYPE_CHECKING:
+    from analysis.studies.study import Study
+
+
+class Command(FileCommand):
+    help = "The tables and figures of a paper in one folder, from plain files, a campaign or a release."
+    makes_data_file = True
+    takes_processes = True
+
+    def arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
+        parser.add_argument(
+            "file", metavar="FILE", nargs="?", help="a TOML file that names the inputs, or a release (its zip file or folder)"
+        )
+        parser.add_argument("--campaign", metavar="SLUG", help="this campaign in the database in place of FILE")
+        parser.add_argument("--replace", action="store_true", help="put the new study in the place of an older one")
+        parser.add_argument("--keys", action="store_true", help="say what the TOML file may hold, and nothing else")
+        for action in parser._actions:
+            if action.dest == "output":
+                action.metavar, action.help = "FOLDER", "the folder of the study (default study-NAME)"
+            if action.dest == "seed":
+                action.default = None
+                action.help = "in place of the seed in the TOML file (default 0)"
+
+    def compute(
+        self, *, name: str, file: str | None, campaign: str | None, replace: bool, keys: bool, output: str | None, seed: int | None,
+        processes: int, **options: Any,
+    ) -> dict[str, Any]:  # fmt: skip
+        with_database()  # tables and pictures are those of reports, whose modules know their models; no query is made for files
+        from analysis.studies.papers import study_named
+        from analysis.studies.settings import keys_of
+
+        study = study_named(name)
+        if keys:
+            return {"study": name, "keys": {key.name: f"{key.kind}: {key.help}" for key in keys_of(study).values()}}
+        if (file is None) == (campaign is None):
+            raise BadInput("a study reads a TOML file, a release or --campaign SLUG, expected one of them")
+        with tempfile.TemporaryDirectory(prefix="assay-study-") as scratch:
+            return self.made(
+                study, file, campaign, Path(output or f"study-{name}"), Path(scratch), replace=replace, seed=seed, processes=processes
+            )
+
+    def made(
+        self,
+        study: Study,
+        file: str | None,
+        campaign: str | None,
+        target: Path,
+        scratch: Path,
+        *,
+        replace: bool,
+        seed: int | None,
+        processes: int,
+    ) -> dict[str, Any]:
+        """The study in its folder. scratch: an empty folder."""
+        from analysis.studies.bench import Bench
+        from analysis.studies.folder import refuse_target, write_study
+        from analysis.studies.making import make_study
+        from analysis.studies.settings import read_settings
+        from analysis.studies.study import LeftOut
+
+        refuse_target(target, replace=replace)
+        path, inputs = self.inputs(study, file, campaign, scratch)
+        settings = read_settings(path, study)
+        again = f"manage.py study {study.name} {'study.toml' if inputs is None else 'inputs/study.toml'}"
+        if seed is not None:
+            settings.values["seed"] = seed
+            again += f" --seed={seed}"
+        work = scratch / "work"
+        work.mkdir()
+        try:
+            made = make_study(study, settings, Bench(settings, scratch=str(work), processes=processes), command=again)
+        except LeftOut as reason:
+            raise BadInput(str(reason)) from None
+        for warning in made.warnings:
+            self.warn(warning)
+        return {**write_study(made, target, inputs=inputs, replace=replace), "output": str(target)}
+
+    def inputs(self, study: Study, file: str | None, campaign: str | None, scratch: Path) -> tuple[str, Path | None]:
+        """-> (the TOML file, the folder of inputs that goes into the study, or None for a person's own files)"""
+        from analysis.studies.sources import campaign_inputs, release_inputs
+
+        folder = scratch / "inputs"
+        if campaign is not None:
+            return campaign_inputs(study, campaign, folder), folder
+        assert file is not None
+        if Path(file).is_dir() or Path(file).suffix == ".zip":
+            return release_inputs(study, file, folder), folder
+        return file, None
+
+    def table(self, result: dict[str, Any], **options: Any) -> str:
+        if "keys" in result:
+            width = max(map(len, result["keys"]))
+            return "\n".join(f"{name.ljust(width)}  {words}" for name, words in result["keys"].items())
+        made = [f"{name}: {len(part['files'])} files" for name, part in result["parts"].items()]
+        left = [f"left out, {name}: {reason}" for name, reason in result["left_out"].items()]
+        return "\n".join([f"{result['title']}: {result['output']}/report.html", *made, *left])

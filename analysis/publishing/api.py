@@ -1,0 +1,191 @@
+"""Exports, recipes and releases of a campaign in the API: the same files as on the page, under the same names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import FileResponse, Http404
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import exceptions, serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from analysis.core.aggregation import METHODS
+from analysis.judgements.labels import Choices
+from analysis.models import Recipe, Release
+from analysis.publishing import exports, recipes
+from analysis.publishing.forms import ChoicesForm, WantedForm
+from analysis.publishing.release.parts import Plan
+from annotation.core.audit_actions import AuditAction
+from annotation.core.judges import CHOICES as CHOICES_OF_JUDGES
+from annotation.core.judges import LABELLING, JudgeKind
+from annotation.permissions import managed_campaign, person
+from annotation.services.audit import record
+from annotation.services.errors import CampaignError
+from pooling import tasks
+from pooling.api.serializers import JobSerializer
+
+CHOICES = [
+    OpenApiParameter("method", str, enum=list(METHODS), description="default majority, with the lowest-grade rule"),
+    OpenApiParameter("min_judgements", int, description="a pair has a label from so many judgements on (default 2)"),
+    OpenApiParameter("threshold", int, description="lowest relevant grade (default the campaign's)"),
+    OpenApiParameter("min_seconds", float, description="leave out faster judgements, beyond the campaign's own limit"),
+    OpenApiParameter("exclude", str, many=True, description="pseudonyms of annotators to leave out"),
+    OpenApiParameter("take_back", str, many=True, description="pseudonyms of excluded annotators whose judgements count here; * for all"),
+    OpenApiParameter("judges", str, many=True, enum=list(JudgeKind), description="kinds of judges (default person and simulated)"),
+    OpenApiParameter("without_gold", bool, description="leave out gold pairs"),
+]
+FOR_FILES = [
+    OpenApiParameter("comments", bool, description="begin qrels with comment lines"),
+    OpenApiParameter("spreadsheet", bool, description="make cells harmless for spreadsheets"),
+]
+FILE_TYPES = sorted({export.content_type.partition(";")[0] for export in exports.EXPORTS.values()})
+
+
+class ExportSerializer(serializers.Serializer):
+    """heeds: which parameters change the file; `labels` stands for all that choose judgements."""
+
+    name = serializers.CharField()
+    title = serializers.CharField()
+    words = serializers.CharField()
+    file = serializers.CharField()
+    content_type = serializers.CharField()
+    heeds = serializers.ListField(child=serializers.CharField())
+
+
+def checked(form: ChoicesForm) -> None:
+    if not form.is_valid():
+        raise exceptions.ValidationError(form.errors.get_json_data())
+
+
+class Exports(APIView):
+    serializer_class = ExportSerializer
+
+    @extend_schema(responses=ExportSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        campaign = managed_campaign(request, slug)
+        return Response(
+            [
+                {
+                    "name": export.name,
+                    "title": export.title,
+                    "words": export.words,
+                    "file": export.filename(campaign),
+                    "content_type": export.content_type,
+                    "heeds": list(export.heeds),
+                }
+                for export in exports.offered(campaign).values()
+            ]
+        )
+
+
+class ExportFile(APIView):
+    serializer_class = ExportSerializer
+
+    @extend_schema(
+        operation_id="campaigns_exports_file",
+        parameters=[*CHOICES, *FOR_FILES],
+        responses={(200, kind): OpenApiResponse(OpenApiTypes.BINARY, description="the file, whole") for kind in FILE_TYPES},
+    )
+    def get(self, request: Request, slug: str, name: str) -> Any:
+        campaign = managed_campaign(request, slug)
+        export = exports.find(name)
+        if export is None:
+            raise Http404("No such export.")
+        form = WantedForm(request.query_params, campaign=campaign)
+        checked(form)
+        try:
+            prepared = exports.prepared(export, campaign, form.wanted())
+        except CampaignError as error:
+            raise exceptions.ValidationError({"detail": str(error)}) from None
+        exports.note_export(campaign, request.user, export, form.wanted())
+        return FileResponse(prepared, as_attachment=True, filename=export.filename(campaign, form.wanted().choices), content_type=export.content_type)
+
+
+class RecipeSerializer(serializers.Serializer):
+    """What a recipe chooses; releases: those built, newest first."""
+
+    id = serializers.IntegerField(read_only=True)
+    name = serializers.CharField(max_length=200)
+    method = serializers.ChoiceField(choices=list(METHODS), default="majority")
+    min_judgements = serializers.IntegerField(min_value=1, max_value=1000, default=2)
+    threshold = serializers.IntegerField(allow_null=True, default=None)
+    with_gold = serializers.BooleanField(default=True)
+    min_seconds = serializers.FloatField(min_value=0, default=0.0)
+    exclude = serializers.ListField(child=serializers.CharField(), default=list)
+    take_back = serializers.ListField(child=serializers.CharField(), default=list, help_text="excluded annotators to count; * for all")
+    judges = serializers.ListField(child=serializers.ChoiceField(choices=CHOICES_OF_JUDGES), default=list(LABELLING), help_text="their kinds")
+    documents = serializers.BooleanField(default=False)
+    notes = serializers.BooleanField(default=False)
+    releases = serializers.ListField(child=serializers.DictField(), read_only=True)
+
+
+class ReleaseSerializer(serializers.Serializer):
+    id = serializers.IntegerField()
+    sha256 = serializers.CharField()
+    built_at = serializers.DateTimeField()
+
+
+def shape_of(recipe: Recipe) -> dict[str, Any]:
+    built = recipe.releases.order_by("-created_at")
+    return {
+        "id": recipe.pk,
+        **recipes.plan_of(recipe).as_json(),
+        "releases": [{"id": one.pk, "sha256": one.digest, "built_at": one.created_at} for one in built],
+    }
+
+
+class Recipes(APIView):
+    serializer_class = RecipeSerializer
+
+    @extend_schema(responses=RecipeSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        campaign = managed_campaign(request, slug)
+        return Response([shape_of(recipe) for recipe in campaign.recipes.prefetch_related("releases")])
+
+    @extend_schema(responses={201: RecipeSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        campaign = managed_campaign(request, slug)
+        body = RecipeSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        given = body.validated_data
+        plan = Plan(given["name"], Choices.of(given), documents=given["documents"], notes=given["notes"])
+        try:
+            recipe = recipes.save_recipe(campaign, plan, user=request.user)
+        except CampaignError as error:
+            raise exceptions.ValidationError({"detail": str(error)}) from None
+        return Response(shape_of(recipe), status=status.HTTP_201_CREATED)
+
+
+class BuildRelease(APIView):
+    serializer_class = JobSerializer
+
+    @extend_schema(operation_id="campaigns_recipes_build", request=None, responses={202: JobSerializer})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """The job that builds a release; where the data are as before, its report names the release that is there."""
+        campaign = managed_campaign(request, slug)
+        recipe = get_object_or_404(campaign.recipes.select_related("campaign__collection"), pk=pk)
+        try:
+            job = recipes.ask_for_release(recipe, user=request.user)
+        except CampaignError as error:
+            raise exceptions.ValidationError({"detail": str(error)}) from None
+        tasks.send(job)
+        return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
+
+
+class ReleaseFile(APIView):
+    serializer_class = ReleaseSerializer
+
+    @extend_schema(
+        operation_id="campaigns_releases_file",
+        responses={(200, "application/zip"): OpenApiResponse(OpenApiTypes.BINARY, description="the release")},
+    )
+    def get(self, request: Request, slug: str, pk: int) -> Any:
+        campaign = managed_campaign(request, slug)
+        found = get_object_or_404(Release.objects.select_related("recipe__campaign"), pk=pk, recipe__campaign=campaign)
+        record(campaign, person(request), AuditAction.EXPORTED, f"release {found.recipe.name}", digest=found.digest)
+        name = f"{recipes.release_name(found.recipe)}-{found.digest[:12]}.zip"
+        return FileResponse(found.file.open("rb"), as_attachment=True, filename=name, content_type=exports.ZIP)

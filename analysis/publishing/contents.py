@@ -1,0 +1,129 @@
+"""What leaves a campaign beside its labels: every revision of every judgement, the pool with its provenance, the texts of its pairs.
+
+Whatever the order in which the database gives rows, the order here is that of the ids: the same data make the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from analysis.judgements.labels import Choices
+from annotation.core.judges import WORDS, JudgeKind
+from annotation.core.timing import too_fast
+from annotation.models import Campaign, Judgement, Pair
+from annotation.selectors.pairs import kept_pairs
+from pooling.formats.exports import RawJudgement
+from pooling.formats.pool import HEADER_LINE
+from pooling.selectors.pools import table as pool_table
+
+PAIRS_AT_ONCE = 400
+Standing = Judgement.Standing
+
+RAW = (
+    *("pair_id", "revision", "current", "grade", "cannot_reason", "note", "spans", "standing", "late", "after_deadline"),
+    *("active_ms", "idle_ms", "hidden_ms", "wall_ms", "server_ms", "guideline_version", "device", "served_at", "judged_at"),
+    *("lease__token", "membership__pseudonym", "membership__standing_reason", "membership__judge_kind"),
+)
+
+
+def raw_judgements(
+    campaign: Campaign, choices: Choices | None = None, *, notes: bool = True, counted: bool = False
+) -> Iterator[RawJudgement]:
+    """Every revision, by topic id, document id, pseudonym and revision; `excluded` where it does not enter labels, with the reason.
+
+    notes: with what annotators wrote. counted: only what enters labels.
+    """
+    choices = choices or Choices()
+    names = {grade["value"]: str(grade["name"]) for grade in campaign.scale}
+    found = kept_pairs(campaign).values_list("entry__topic__topic_id", "entry__docno", "pk", "kind", "gold_grade")
+    pairs = sorted(found, key=lambda row: row[:2])
+    for start in range(0, len(pairs), PAIRS_AT_ONCE):
+        part = {row[2]: row for row in pairs[start : start + PAIRS_AT_ONCE]}
+        judged = [dict(zip(RAW, row, strict=True)) for row in Judgement.objects.filter(pair_id__in=list(part)).values_list(*RAW)]
+        judged.sort(key=lambda j: (*part[j["pair_id"]][:2], j["membership__pseudonym"], j["revision"]))
+        for j in judged:
+            topic, document, _, kind, gold = part[j["pair_id"]]
+            reason = left_out(j, kind=kind, gold=gold is not None, choices=choices, campaign=campaign)
+            if counted and reason:
+                continue
+            yield RawJudgement(
+                campaign=campaign.slug,
+                qid=topic,
+                docid=document,
+                annotator=j["membership__pseudonym"],
+                grade=j["grade"],
+                label=names.get(j["grade"], ""),
+                cannot_judge_reason=j["cannot_reason"],
+                spans=[(int(begin), int(end)) for begin, end in j["spans"]],
+                active_ms=j["active_ms"],
+                idle_ms=j["idle_ms"],
+                hidden_ms=j["hidden_ms"],
+                total_ms=j["wall_ms"],
+                served_at=j["served_at"],
+                judged_at=j["judged_at"],
+                guideline_version=str(j["guideline_version"] or ""),
+                lease_id=str(j["lease__token"] or ""),
+                device=j["device"],
+                revision=j["revision"],
+                excluded=bool(reason),
+                exclusion_reason=reason,
+                standing=j["standing"],
+                kind=kind,
+                gold=gold is not None,
+                late=j["late"],
+                after_deadline=j["after_deadline"],
+                server_ms=j["server_ms"],
+                note=j["note"] if notes else "",
+            )
+
+
+def left_out(judgement: Mapping[str, Any], *, kind: str, gold: bool, choices: Choices, campaign: Campaign) -> str:
+    """Why a revision does not enter labels; `` if it does."""
+    reasons = {
+        Standing.TOO_FAST: f"faster than the campaign's {campaign.min_active_seconds:g} s",
+        Standing.EXTRA: "extra: others had made the judgements that its pair needs",
+        Standing.CANNOT: f"cannot judge: {judgement['cannot_reason'] or 'no reason given'}",
+        Standing.EXCLUDED: f"annotator excluded: {judgement['membership__standing_reason'] or 'no reason given'}",
+    }
+    if not judgement["current"]:
+        return "superseded by a later revision"
+    if kind == Pair.Kind.QUALIFICATION:
+        return "qualification pair"
+    taken_back = judgement["standing"] == Standing.EXCLUDED and choices.takes_back(judgement["membership__pseudonym"])
+    if taken_back and too_fast(judgement["active_ms"], min_active_seconds=campaign.min_active_seconds):
+        return reasons[Standing.TOO_FAST]
+    if judgement["standing"] in reasons and not taken_back:
+        return reasons[judgement["standing"]]
+    if judgement["grade"] is None:
+        return reasons[Standing.CANNOT]
+    if judgement["membership__judge_kind"] not in choices.judges:
+        return f"judged by {WORDS[JudgeKind(judgement['membership__judge_kind'])]}, left out by choice"
+    if gold and not choices.with_gold:
+        return "gold pair, left out by choice"
+    if judgement["membership__pseudonym"] in choices.exclude:
+        return "annotator left out by choice"
+    if judgement["active_ms"] is not None and judgement["active_ms"] / 1000 < choices.min_seconds:
+        return f"faster than {choices.min_seconds:g} s, left out by choice"
+    return ""
+
+
+def pool_lines(campaign: Campaign) -> Iterator[str]:
+    """The pool's file in the order of judging, runs by rank and tag; only its header without a pool."""
+    return pool_table(campaign.pool) if campaign.pool is not None else iter([HEADER_LINE])
+
+
+def pair_texts(campaign: Campaign) -> Iterator[dict[str, Any]]:
+    """Pairs to be judged with query, title and best rank, by topic and document id."""
+    wanted = (
+        "entry__topic__topic_id",
+        "entry__docno",
+        "entry__topic__text",
+        "entry__topic__description",
+        "entry__document__title",
+        "entry__best_rank",
+    )
+    names = ("topic", "document", "text", "description", "title", "best_rank")
+    rows = kept_pairs(campaign).exclude(kind=Pair.Kind.QUALIFICATION).values_list(*wanted)
+    for row in sorted(rows, key=lambda row: row[:2]):
+        yield dict(zip(names, row, strict=True))

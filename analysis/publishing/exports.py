@@ -1,0 +1,400 @@
+"""Single files out of a campaign, each under a name of its own; every one that leaves is in the audit trail.
+
+export = find("qrels")
+export.write(campaign, Wanted(), out)          # text into `out`, whole or with an exception
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import IO, Any, BinaryIO, cast
+
+from analysis.judgements.campaign_sample import is_sampled
+from analysis.judgements.labels import EVERYBODY, Choices, Labels, labels
+from analysis.publishing import sample_files
+from analysis.publishing.contents import pair_texts, pool_lines, raw_judgements
+from analysis.publishing.zips import write_zip
+from annotation.core import judges
+from annotation.core.audit_actions import AuditAction
+from annotation.core.judges import JudgeKind
+from annotation.models import Campaign, Pair
+from annotation.selectors.pairs import kept_pairs
+from annotation.services.audit import record
+from annotation.services.errors import CampaignError
+from pooling.core.counts import counted
+from pooling.formats.delimited import harmless
+from pooling.formats.exports import (
+    BookPair,
+    write_crowdkit,
+    write_fira_judgements,
+    write_quepid_book,
+    write_quepid_snapshot,
+    write_raw_judgements,
+)  # fmt: skip
+from pooling.formats.qrels import write_qrels
+from pooling.formats.quepid_tables import CaseQuery, RatedPair, write_detailed, write_general, write_ratings
+from pooling.models import Document
+from pooling.services.topics import kept_table, removed_table
+
+IN_MEMORY = 4_000_000
+"""Bytes of a file that is prepared in memory; a larger one is prepared on disk."""
+DOCUMENTS_AT_ONCE = 200
+ADJUDICATION_COLUMNS = ("topic", "document", "grade", "decided_at", "reason")
+LABEL_COLUMNS = ("topic", "document", "grade", "decision", "binary", "binary_decision", "judgements")
+TSV, CSV, TEXT, JSON, ZIP = "text/tab-separated-values", "text/csv", "text/plain", "application/json", "application/zip"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a person chose for one file. comments: head lines with # in qrels. spreadsheet: cells made harmless for spreadsheets.
+    topics: in qrels only these, None for all."""
+
+    choices: Choices = field(default_factory=Choices)
+    comments: bool = False
+    spreadsheet: bool = False
+    topics: frozenset[str] | None = None
+
+
+@dataclass(frozen=True)
+class Export:
+    """name: in addresses. file: what follows the campaign's slug in the file's name. labels, comments, spreadsheet: what it heeds.
+    of_sample: only of a campaign on a sampled pool."""
+
+    name: str
+    title: str
+    words: str
+    file: str
+    content_type: str
+    write: Callable[[Campaign, Wanted, IO[str]], object]
+    heeds: tuple[str, ...] = ()
+    binary: bool = False
+    of_sample: bool = False
+
+    def filename(self, campaign: Campaign, choices: Choices | None = None) -> str:
+        """Simulated judgements say so in the name, too; so do a machine's."""
+        return f"{campaign.slug}{marker(campaign, choices if 'labels' in self.heeds else None)}-{self.file}"
+
+
+def marker(campaign: Campaign, choices: Choices | None = None) -> str:
+    """What stands in a file's name of judges that are not people. choices: which judges the file holds; None: all of the campaign."""
+    if choices is not None and JudgeKind.MACHINE in choices.judges:
+        return "-machine"
+    simulated = campaign.simulated and (choices is None or JudgeKind.SIMULATED in choices.judges)
+    return "-simulated" if simulated else ""
+
+
+def find(name: str) -> Export | None:
+    return EXPORTS.get(name)
+
+
+def offered(campaign: Campaign) -> dict[str, Export]:
+    """Those that the campaign has."""
+    sampled = is_sampled(campaign)
+    return {name: export for name, export in EXPORTS.items() if sampled or not export.of_sample}
+
+
+def prepared(export: Export, campaign: Campaign, wanted: Wanted) -> BinaryIO:
+    """The whole file, at its beginning, so that what a person receives is never cut off. CampaignError where it cannot be made."""
+    file = cast(BinaryIO, tempfile.SpooledTemporaryFile(IN_MEMORY))  # noqa: SIM115  handed to the response, which closes it
+    if export.binary:
+        _whole(lambda: export.write(campaign, wanted, cast(Any, file)))
+    else:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
+        _whole(lambda: export.write(campaign, wanted, text))
+        text.flush()
+        text.detach()
+    file.seek(0)
+    return file
+
+
+def _whole(write: Callable[[], object]) -> None:
+    try:
+        write()
+    except ValueError as error:
+        raise CampaignError(f"This file cannot be made: {error}.") from error
+
+
+def note_export(campaign: Campaign, user: Any, export: Export, wanted: Wanted) -> None:
+    details = {"choices": ", ".join(wanted.choices.words())} if "labels" in export.heeds else {}
+    record(campaign, user, AuditAction.EXPORTED, export.filename(campaign, wanted.choices), **details)
+
+
+def check(campaign: Campaign, choices: Choices) -> list[str]:
+    """What is wrong with the choices for this campaign, as sentences."""
+    found = []
+    values = campaign.grades.values
+    if choices.threshold is not None and choices.threshold not in values[1:]:
+        found.append(f"The lowest relevant grade is one of {', '.join(map(str, values[1:]))}.")
+    known = set(campaign.memberships.filter(role="annotator").values_list("pseudonym", flat=True))
+    if absent := sorted({*choices.exclude, *choices.take_back} - known - {EVERYBODY}):
+        found.append(f"No annotator of this campaign is called {', '.join(absent)}.")
+    if both := sorted(set(choices.exclude) & set(choices.take_back)):
+        found.append(f"{', '.join(both)}: either left out or taken back, not both.")
+    if wrong := judges.check(choices.judges):
+        found.append(wrong)
+    return found
+
+
+def comment_lines(campaign: Campaign, wanted: Wanted, *, n_adjudicated: int, n_known: int = 0) -> Iterable[str]:
+    """What a file of labels says about itself, from the data only."""
+    yield f"# campaign {campaign.slug}: {', '.join(wanted.choices.words())}\n"
+    if wanted.topics is not None:
+        yield f"# only the topics {', '.join(sorted(wanted.topics))}\n"
+    if n_adjudicated:
+        yield f"# {counted(n_adjudicated, 'label')} adjudicated by a manager\n"
+    if n_known:
+        yield f"# {counted(n_known, 'known grade')} of qualification pairs, judged by nobody in this campaign's labels\n"
+    if is_sampled(campaign):
+        yield "# SAMPLED: pairs were drawn with unequal chances; scores are estimated from the five-column file, which has the strata\n"
+    if marker(campaign, wanted.choices) == "-simulated":
+        yield "# SIMULATED: this campaign holds judgements of simulated annotators\n"
+
+
+def _qrels(grades: str) -> Callable[[Campaign, Wanted, IO[str]], None]:
+    def write(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+        found = labels(campaign, wanted.choices)
+        if wanted.comments:
+            out.writelines(comment_lines(campaign, wanted, n_adjudicated=found.n_adjudicated, n_known=found.n_known))
+        write_qrels(found.qrels(grades, wanted.topics), out)
+
+    return write
+
+
+def _labels(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+    write_label_rows(labels(campaign, wanted.choices), out, spreadsheet=wanted.spreadsheet)
+
+
+def write_label_rows(made: Labels, out: IO[str], *, spreadsheet: bool = False) -> None:
+    """Both labels of every pair and how each was decided."""
+    safe = harmless if spreadsheet else str
+    out.write("\t".join(LABEL_COLUMNS) + "\n")
+    for label in made.rows:
+        cells = [label.topic, label.document, label.grade, label.decision, label.binary, label.binary_decision, label.judgements]
+        out.write("\t".join(safe(str(cell)) for cell in cells) + "\n")
+
+
+def _judgements(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+    write_raw_judgements(raw_judgements(campaign, wanted.choices), out, spreadsheet=wanted.spreadsheet)
+
+
+def _prels(grades: str) -> Callable[[Campaign, Wanted, IO[str]], None]:
+    def write(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+        sample_files.write_prels(campaign, wanted.choices, out, grades=grades)
+
+    return write
+
+
+def _sample(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+    sample_files.write_sample(campaign, wanted.choices, out, safe=harmless if wanted.spreadsheet else str)
+
+
+def _excluded(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+    rows = (row for row in raw_judgements(campaign, wanted.choices) if row.excluded)
+    write_raw_judgements(rows, out, spreadsheet=wanted.spreadsheet)
+
+
+def _fira(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+    left_out = write_fira_judgements(raw_judgements(campaign, wanted.choices, counted=True), out)
+    if left_out:
+        raise ValueError(f"{counted(left_out, 'judgement', 'has', 'have')} a grade above 3, and FiRA has four grades")
+
+
+def _crowdkit(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+    write_crowdkit(raw_judgements(campaign, wanted.choices, counted=True), out)
+
+
+def _book(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+    """Each pair with its counted judgements; a judge's address is the pseudonym in a domain that can never exist (RFC 2606)."""
+    given = groupby(raw_judgements(campaign, wanted.choices, counted=True), key=lambda j: (j.qid, j.docid))
+    judged = {pair: [(f"{j.annotator}@{campaign.slug}.invalid", j.grade, j.note) for j in rows] for pair, rows in given}
+    pairs = (
+        BookPair(
+            query_text=pair["text"],
+            doc_id=pair["document"],
+            position=pair["best_rank"] or None,
+            document_fields={"title": pair["title"] or ""},
+            information_need=pair["description"],
+            judgements=judged.get((pair["topic"], pair["document"]), ()),
+        )
+        for pair in pair_texts(campaign)
+    )
+    name = f"{campaign.name} (simulated)" if campaign.simulated else campaign.name
+    write_quepid_book(name, pairs, out, grades=[str(grade["name"]) for grade in campaign.scale])
+
+
+def _snapshot(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+    """The pool as one ranking a query: by best rank, then document id."""
+    if campaign.pool is None:
+        raise ValueError("the campaign has no pool")
+    pairs = sorted(pair_texts(campaign), key=lambda p: (p["topic"], p["best_rank"], p["document"]))
+    rows = (
+        (pair["text"], pair["document"], place)
+        for _, part in groupby(pairs, key=lambda p: p["topic"])
+        for place, pair in enumerate(part, 1)
+    )
+    write_quepid_snapshot(rows, out, name=campaign.pool.name, time=campaign.pool.created_at, spreadsheet=wanted.spreadsheet)
+
+
+def _rated(campaign: Campaign, wanted: Wanted) -> list[RatedPair]:
+    """Every pair of the campaign with its label, as one ranking a query: by best rank, then document id."""
+    grades = {(label.topic, label.document): label.grade for label in labels(campaign, wanted.choices).rows}
+    pairs = sorted(pair_texts(campaign), key=lambda p: (p["topic"], p["best_rank"], p["document"]))
+    return [
+        RatedPair(pair["text"], pair["document"], place, pair["title"] or "", grades.get((pair["topic"], pair["document"])))
+        for _, part in groupby(pairs, key=lambda p: p["topic"])
+        for place, pair in enumerate(part, 1)
+    ]
+
+
+def _ratings(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+    write_ratings(_rated(campaign, wanted), out, safe=harmless if wanted.spreadsheet else str)
+
+
+def _detailed(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+    write_detailed(_rated(campaign, wanted), out, case=campaign.name, safe=harmless if wanted.spreadsheet else str)
+
+
+def _general(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+    counts = Counter(pair["topic"] for pair in pair_texts(campaign))
+    topics = {pair["topic"]: CaseQuery(pair["text"], counts[pair["topic"]], pair["description"]) for pair in pair_texts(campaign)}
+    write_general(topics.values(), out, case=campaign.name, safe=harmless if wanted.spreadsheet else str)
+
+
+def write_documents(campaign: Campaign, out: IO[str], *, whole: bool = False) -> None:
+    """The pool's stored documents as JSON lines, by id: BEIR's corpus; whole: with the further fields."""
+    if campaign.pool is None:
+        return
+    found = sorted(Document.objects.filter(pk__in=campaign.pool.entries.values("document")).values_list("docno", "pk"))
+    for start in range(0, len(found), DOCUMENTS_AT_ONCE):
+        part = found[start : start + DOCUMENTS_AT_ONCE]
+        rows = Document.objects.in_bulk([pk for _, pk in part])
+        for docno, pk in part:
+            row = rows[pk]
+            more = {"fields": row.fields} if whole and row.fields else {}
+            out.write(json.dumps({"_id": docno, "title": row.title, "text": row.text, **more}, ensure_ascii=False) + "\n")
+
+
+def _beir(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+    def queries(text: IO[str]) -> None:
+        for topic in campaign.collection.topics.filter(removed_reason="").order_by("position", "topic_id"):
+            text.write(json.dumps({"_id": topic.topic_id, "text": topic.text}, ensure_ascii=False) + "\n")
+
+    def qrels(text: IO[str]) -> None:
+        text.write("query-id\tcorpus-id\tscore\n")
+        text.writelines(f"{row.topic}\t{row.document}\t{row.grade}\n" for row in labels(campaign, wanted.choices).rows)
+
+    write_zip(
+        cast(BinaryIO, out),
+        {"corpus.jsonl": lambda text: write_documents(campaign, text), "queries.jsonl": queries, "qrels/test.tsv": qrels},
+    )
+
+
+def _pool(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+    out.writelines(pool_lines(campaign))
+
+
+def _kept(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+    out.write(kept_table(campaign.collection))
+
+
+def _removed(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+    out.write(removed_table(campaign.collection))
+
+
+def write_adjudications(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+    """The managers' own labels with their reasons, without who."""
+    out.write("\t".join(ADJUDICATION_COLUMNS) + "\n")
+    ruled = kept_pairs(campaign).filter(adjudicated_grade__isnull=False).exclude(kind=Pair.Kind.QUALIFICATION)
+    wanted_columns = ("entry__topic__topic_id", "entry__docno", "adjudicated_grade", "adjudicated_at", "adjudicated_reason")
+    safe = harmless if wanted.spreadsheet else str
+    for topic, document, grade, at, reason in sorted(ruled.values_list(*wanted_columns), key=lambda row: row[:2]):
+        moment = at.isoformat(timespec="microseconds").replace("+00:00", "Z") if at else ""
+        cells = (topic, document, str(grade), moment, " ".join(reason.split()))
+        out.write("\t".join(safe(cell) for cell in cells) + "\n")
+
+
+RULES, SAFE = ("labels",), ("labels", "spreadsheet")
+EXPORTS = {
+    export.name: export
+    for export in (
+        Export(
+            "qrels",
+            "Qrels, all grades",
+            "One label a pair, as trec_eval reads it.",
+            "qrels.txt",
+            TEXT,
+            _qrels("graded"),
+            ("labels", "comments"),
+        ),
+        Export(
+            "qrels-binary",
+            "Qrels, two grades",
+            "Each judgement made relevant or not first, then one label a pair.",
+            "qrels-binary.txt",
+            TEXT,
+            _qrels("binary"),
+            ("labels", "comments"),
+        ),
+        Export("prels", "Sampled pool, all grades", "TREC's prels: five columns, with strata.", "prels.txt", TEXT, _prels("graded"), RULES, of_sample=True),
+        Export("prels-binary", "Sampled pool, two grades", "The same with relevant or not.", "prels-binary.txt", TEXT, _prels("binary"), RULES, of_sample=True),
+        Export("sample", "Sampled pool, table", "Each pair with its chance, stage and label.", "sample.tsv", TSV, _sample, SAFE, of_sample=True),
+        Export(
+            "labels",
+            "Labels and decisions",
+            "Both labels of each pair, how each was decided, and which a manager adjudicated.",
+            "labels.tsv",
+            TSV,
+            _labels,
+            SAFE,
+        ),
+        Export(
+            "judgements",
+            "Raw judgements",
+            "Every revision, with times, spans, standing, guideline version, and why it does not count.",
+            "judgements.tsv",
+            TSV,
+            _judgements,
+            SAFE,
+        ),
+        Export("excluded", "Judgements that do not count", "Each with its reason.", "excluded.tsv", TSV, _excluded, SAFE),
+        Export(
+            "adjudications",
+            "Adjudications",
+            "Managers' own labels with their reasons.",
+            "adjudications.tsv",
+            TSV,
+            write_adjudications,
+            ("spreadsheet",),
+        ),
+        Export("pool", "Pool", "The pairs with best rank, priority and the runs that contributed each.", "pool.tsv", TSV, _pool),
+        Export("topics", "Topics kept", "Id and text.", "topics.tsv", TSV, _kept),
+        Export("topics-removed", "Topics removed", "With the reason for each.", "topics-removed.tsv", TSV, _removed),
+        Export("fira", "FiRA", "Judgements that count, in FiRA's columns.", "fira.tsv", TSV, _fira, RULES),
+        Export("quepid-book", "Quepid book", "Pairs and the judgements that count, as JSON.", "quepid-book.json", JSON, _book, RULES),
+        Export(
+            "quepid-snapshot", "Quepid snapshot", "The pool as a ranking, as CSV.", "quepid-snapshot.csv", CSV, _snapshot, ("spreadsheet",)
+        ),
+        Export("quepid-ratings", "Quepid ratings", "Query, document and label of every pair, as CSV.", "quepid-ratings.csv", CSV, _ratings, SAFE),
+        Export("quepid-detailed", "Quepid case, detailed", "A row a pair: place, title, label.", "quepid-detailed.csv", CSV, _detailed, SAFE),
+        Export("quepid-general", "Quepid case, general", "A row a query.", "quepid-general.csv", CSV, _general, ("spreadsheet",)),
+        Export(
+            "crowd-kit", "crowd-kit", "Task, worker, label of the judgements that count, as CSV.", "crowd-kit.csv", CSV, _crowdkit, RULES
+        ),
+        Export(
+            "beir",
+            "BEIR folder",
+            "Corpus, queries and qrels. Holds the documents' texts: mind their licence.",
+            "beir.zip",
+            ZIP,
+            _beir,
+            RULES,
+            binary=True,
+        ),
+    )
+}

@@ -1,0 +1,146 @@
+"""What a manager chooses for an export, a recipe, a release to import."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from analysis.core.aggregation import METHODS
+from analysis.judgements.labels import EVERYBODY, Choices
+from analysis.models import Recipe
+from analysis.publishing import exports
+from analysis.publishing.release.parts import Plan
+from annotation.core.judges import LABELLING, JudgeKind, check, ordered
+from annotation.core.judges import WORDS as JUDGES
+from annotation.models import Campaign, Membership
+
+METHOD_WORDS = {
+    "majority": "Majority; ties take the lowest grade",
+    "median": "Median; of an even number the lower middle",
+    "dawid-skene": "Dawid-Skene (1979)",
+    "mace": "MACE (Hovy et al. 2013)",
+}
+
+
+class ChoicesForm(forms.Form):
+    """Which judgements make labels. Everything has a default, so that an address without parameters is a valid choice."""
+
+    method = forms.ChoiceField(label="Labels by", choices=[(name, METHOD_WORDS.get(name, name)) for name in METHODS], required=False)
+    min_judgements = forms.IntegerField(
+        label="Judgements a pair needs", min_value=1, max_value=1000, required=False, help_text="Pairs with fewer that count get no label."
+    )
+    threshold = forms.TypedChoiceField(label="Lowest relevant grade", coerce=int, empty_value=None, required=False)
+    min_seconds = forms.FloatField(
+        label="Leave out judgements faster than",
+        min_value=0,
+        max_value=86_400,
+        required=False,
+        help_text="Seconds of active time, beyond the campaign's own limit.",
+    )
+    exclude = forms.MultipleChoiceField(
+        label="Leave out annotators",
+        required=False,
+        help_text="Beside those that are excluded from the campaign. Hold Ctrl or Cmd to choose several.",
+    )
+    take_back = forms.MultipleChoiceField(
+        label="Take back excluded annotators",
+        required=False,
+        help_text="What they judged counts in these labels beside what was judged in their place; in the campaign they stay excluded.",
+    )
+    judges = forms.MultipleChoiceField(
+        label="Take judgements by",
+        choices=[(kind.value, JUDGES[kind].capitalize()) for kind in JudgeKind],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="A machine's labels are a layer of their own: they never stand among people's.",
+    )
+    without_gold = forms.BooleanField(label="Leave out gold pairs", required=False)
+
+    def __init__(self, data: Any = None, *, campaign: Campaign, prefix: str | None = None) -> None:
+        initial = {"method": "majority", "min_judgements": 2, "threshold": campaign.threshold, "min_seconds": 0, "judges": list(LABELLING)}
+        super().__init__(data, initial=initial, prefix=prefix)
+        self.campaign = campaign
+        grades = [(grade["value"], f"{grade['value']} {grade['name']}") for grade in campaign.scale[1:]]
+        self.fields["threshold"].choices = grades  # type: ignore[attr-defined]
+        people = campaign.memberships.filter(role="annotator").order_by("pseudonym").values_list("pseudonym", flat=True)
+        self.fields["exclude"].choices = [(name, name) for name in people]  # type: ignore[attr-defined]
+        self.fields["exclude"].widget.attrs["size"] = min(max(len(self.fields["exclude"].choices), 2), 6)  # type: ignore[attr-defined]
+
+        back = self.fields["take_back"]
+        out = campaign.memberships.filter(role="annotator", standing=Membership.Standing.EXCLUDED).order_by("pseudonym")
+        back.choices = [(EVERYBODY, "All of them"), *((name, name) for name in out.values_list("pseudonym", flat=True))]  # type: ignore[attr-defined]
+        back.widget.attrs["size"] = min(max(len(back.choices), 2), 6)  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        found: dict[str, Any] = super().clean() or {}
+        if both := sorted(set(found.get("exclude", [])) & set(found.get("take_back", []))):
+            self.add_error("take_back", f"{', '.join(both)}: either left out or taken back, not both.")
+        return found
+
+    def clean_judges(self) -> list[str]:
+        kinds = ordered(self.cleaned_data["judges"] or LABELLING)
+        if wrong := check(kinds):
+            raise forms.ValidationError(wrong)
+        return list(kinds)
+
+    def choices(self) -> Choices:
+        given = {name: value for name, value in self.cleaned_data.items() if value not in (None, "", [])}
+        return Choices.of(given | {"with_gold": not given.get("without_gold", False)})
+
+
+class WantedForm(ChoicesForm):
+    """The choices for single files."""
+
+    comments = forms.BooleanField(
+        label="Begin qrels with comment lines",
+        required=False,
+        help_text="Lines with # that say how the labels were made. Many tools refuse them.",
+    )
+    spreadsheet = forms.BooleanField(
+        label="For a spreadsheet", required=False, help_text="Cells that a spreadsheet would run as formulas get an apostrophe."
+    )
+
+    def wanted(self) -> exports.Wanted:
+        return exports.Wanted(self.choices(), comments=self.cleaned_data["comments"], spreadsheet=self.cleaned_data["spreadsheet"])
+
+
+class RecipeForm(ChoicesForm):
+    name = forms.CharField(label="Name of the recipe", max_length=200)
+    documents = forms.BooleanField(
+        label="Put the documents' texts in", required=False, help_text="Only where their licence lets you publish them."
+    )
+    notes = forms.BooleanField(
+        label="Put annotators' notes in", required=False, help_text="Read them first: people may have written names."
+    )
+    field_order = ("name",)
+
+    def plan(self) -> Plan:
+        given = self.cleaned_data
+        return Plan(given["name"], self.choices(), documents=given["documents"], notes=given["notes"])
+
+    def clean_name(self) -> str:
+        name = self.cleaned_data["name"].strip()
+        if Recipe.objects.filter(campaign=self.campaign, name=name).exists():
+            raise forms.ValidationError("There is a recipe of this name; choose another.")
+        return name
+
+
+class ReleaseForm(forms.Form):
+    release = forms.FileField(
+        label="Release or judgements",
+        help_text="A release that this or another installation built, or judgements made elsewhere: our columns, FiRA, crowd-kit, HiCAL, Label Studio, "
+        "Potato, Quepid.",
+    )
+    name = forms.CharField(max_length=200, required=False, help_text="Of a campaign of judgements made elsewhere; empty: the file's name.")
+    scale = forms.IntegerField(min_value=2, max_value=9, initial=4, required=False, label="Grades", help_text="Of judgements made elsewhere, from 0 on.")
+    threshold = forms.IntegerField(
+        min_value=1, max_value=8, initial=2, required=False, label="Lowest relevant grade", help_text="Of judgements made elsewhere."
+    )
+
+    def clean(self) -> dict[str, Any]:
+        found: dict[str, Any] = super().clean() or {}
+        scale, threshold = found.get("scale") or 4, found.get("threshold") or min(2, (found.get("scale") or 4) - 1)
+        if threshold >= scale:
+            self.add_error("threshold", f"The lowest relevant grade is one of 1 to {scale - 1}.")
+        return {**found, "scale": scale, "threshold": threshold}

@@ -1,0 +1,101 @@
+"""Releases, and judgements made elsewhere, that are uploaded: kept until a job has imported them, then forgotten."""
+
+from __future__ import annotations
+
+import uuid
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from django.core.files.base import File
+from django.core.files.storage import default_storage
+from django.db import OperationalError
+from django.utils import timezone
+
+from analysis.publishing.release.importing import import_release
+from annotation.models import Campaign
+from annotation.services.judged_elsewhere import Brought, Wanted, bring_judgements
+from pooling import jobs
+from pooling.formats.judgements import read_judgements
+from pooling.jobs import Refused, Work
+from pooling.models import Collection, Job
+from pooling.services.uploads import check_room, safe_name
+
+IMPORT = "import campaign"
+FOLDER = "arrivals"
+"""In the storage, so called since the first version."""
+KEPT = timedelta(days=1)
+"""A file that no job has read for so long is deleted when the next one arrives."""
+
+
+def receive(file: File, *, user: Any, judged: Mapping[str, Any] | None = None) -> Job:
+    """The queued job that imports the file. judged: name, scale and threshold of a campaign, where it is no release.
+
+    Refused where it is too large for this installation or its disk.
+    """
+    size = file.size or 0
+    check_room(size)
+    discard_forgotten()
+    shown = safe_name(file.name or "release.zip")
+    stored = default_storage.save(f"{FOLDER}/{uuid.uuid4().hex}.zip", file)
+    return jobs.enqueue(IMPORT, {"stored": stored, "file": shown, "size": size, "judged": dict(judged or {})}, label=f"Import {shown}", user=user)
+
+
+def discard_forgotten() -> None:
+    if not default_storage.exists(FOLDER):
+        return
+    waiting = set(
+        Job.objects.filter(kind=IMPORT, state__in=Job.ACTIVE).values_list("parameters__stored", flat=True)
+    )
+    for name in default_storage.listdir(FOLDER)[1]:
+        path = f"{FOLDER}/{name}"
+        if path not in waiting and default_storage.get_modified_time(path) < timezone.now() - KEPT:
+            default_storage.delete(path)
+
+
+def _same_name(campaign: Campaign) -> list[str]:
+    made = campaign.collection
+    others = Collection.objects.filter(name=made.name).exclude(pk=made.pk).values_list("slug", flat=True)
+    if not others:
+        return []
+    return [f"a collection called {made.name} was there already ({', '.join(others[:5])}); the release has made one of its own, at {made.slug}"]
+
+
+def _bring(path: str, name: str, work: Work, step: Callable[[str, int], None]) -> Brought:
+    said = work.parameters.get("judged") or {}
+    n_grades = said.get("scale") or 4
+    found = read_judgements(path, scale=n_grades, name=name)
+    wanted = Wanted(name=said.get("name") or name.partition(".")[0], n_grades=n_grades, threshold=said.get("threshold") or 2, min_seconds=1.0)
+    made = bring_judgements(found, wanted, user=work.job.created_by, step=lambda n: step("judgements", n))
+    return replace(made, warnings=[*found.warnings, *made.warnings])
+
+
+@jobs.kind(IMPORT, unit="rows")
+def import_uploaded(work: Work) -> dict[str, Any]:
+    """-> report: facts (rows by kind), campaign (its slug)"""
+    stored = work.parameters["stored"]
+    if not default_storage.exists(stored):
+        raise Refused("the release was read already, or is gone")
+    facts: dict[str, int] = {}
+
+    def step(what: str, n: int) -> None:
+        facts[what] = n
+
+    try:
+        with work.finishing() as report:
+            path, name = default_storage.path(stored), work.parameters["file"]
+            if name.lower().endswith(".zip") or zipfile.is_zipfile(path):
+                campaign = import_release(path, name=name, user=work.job.created_by, step=step)
+                report.update(facts=facts, campaign=campaign.slug, warnings=_same_name(campaign))
+            else:
+                made = _bring(path, name, work, step)
+                report.update(facts={"judgements": made.judgements}, campaign=made.campaign.slug, warnings=made.warnings)
+    except OperationalError:
+        raise  # the database was busy: the job will be tried again and needs the file
+    except BaseException:
+        default_storage.delete(stored)
+        raise
+    default_storage.delete(stored)
+    return report

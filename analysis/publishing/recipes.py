@@ -1,0 +1,181 @@
+"""Recipes and the releases built from them; what two recipes label differently."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import IO, Any, NamedTuple
+
+from django.core.files.base import File
+from django.core.files.storage import default_storage
+from django.db import IntegrityError, transaction
+
+from analysis.judgements.labels import Choices, Label, labels
+from analysis.judgements.rows import Rows, read_rows
+from analysis.models import Recipe, Release
+from analysis.publishing import exports
+from analysis.publishing.release.parts import Plan
+from analysis.publishing.release.writing import write_release
+from annotation.core.audit_actions import AuditAction
+from annotation.core.judges import ordered
+from annotation.models import Campaign
+from annotation.services.audit import record
+from annotation.services.errors import CampaignError
+from pooling import jobs
+from pooling.core.natural import natural
+from pooling.jobs import Refused, Work
+from pooling.models import Job
+
+BUILD = "build release"
+MOST_SHOWN = 200
+PIECE = 1 << 20
+
+
+def plan_of(recipe: Recipe) -> Plan:
+    given = recipe.choices
+    return Plan(recipe.name, Choices.of(given), documents=bool(given.get("documents")), notes=bool(given.get("notes")))
+
+
+def save_recipe(campaign: Campaign, plan: Plan, *, user: Any) -> Recipe:
+    """A new recipe. CampaignError where its name is taken or the campaign has no such grade or annotator."""
+    if wrong := exports.check(campaign, plan.choices):
+        raise CampaignError(" ".join(wrong))
+    choices = {name: value for name, value in plan.as_json().items() if name != "name"}
+    try:
+        with transaction.atomic():
+            recipe = Recipe.objects.create(campaign=campaign, name=plan.name.strip(), choices=choices, created_by=user)
+            record(campaign, user, AuditAction.WROTE_A_RECIPE, recipe.name, choices=", ".join(plan.choices.words()))
+    except IntegrityError:
+        raise CampaignError("There is a recipe of this name; choose another.") from None
+    return recipe
+
+
+def delete_recipe(recipe: Recipe, *, user: Any) -> None:
+    """Only one without releases: what was published keeps its recipe."""
+    if recipe.releases.exists():
+        raise CampaignError("Releases were built with this recipe, so it stays.")
+    with transaction.atomic():
+        record(recipe.campaign, user, AuditAction.DELETED_A_RECIPE, recipe.name)
+        recipe.delete()
+
+
+def ask_for_release(recipe: Recipe, *, user: Any) -> Job:
+    """The queued job; of a recipe one at a time."""
+    active = Job.objects.filter(kind=BUILD, parameters__recipe=recipe.pk, state__in=Job.ACTIVE)
+    if active.exists():
+        raise CampaignError("This recipe is being built already.")
+    label = f"Build the release “{recipe.name}” of {recipe.campaign.name}"
+    parameters = {"recipe": recipe.pk}
+    return jobs.enqueue(BUILD, parameters, label=label, user=user, collection=recipe.campaign.collection, campaign_id=recipe.campaign_id)
+
+
+@jobs.kind(BUILD, unit="parts")
+def build_release(work: Work) -> dict[str, Any]:
+    """-> report: facts (pairs, judgements, adjudicated, bytes), digest, release, same_as_before"""
+    recipe = Recipe.objects.select_related("campaign__collection", "campaign__pool").filter(pk=work.parameters["recipe"]).first()
+    if recipe is None:
+        raise Refused("the recipe was deleted")
+    done: list[str] = []
+
+    def step(name: str) -> None:
+        done.append(name)
+        work.progress(len(done), message=f"writing {name}")
+
+    with tempfile.TemporaryFile() as file:
+        try:
+            facts = write_release(recipe.campaign, plan_of(recipe), file, step=step)
+        except CampaignError as error:
+            raise Refused(str(error)) from None
+        digest, size = digest_of(file), file.tell()
+        there = recipe.releases.filter(digest=digest).first()
+        release = there or Release(recipe=recipe, digest=digest, job=work.job, created_by=work.job.created_by)
+        stored = ""
+        if there is None:
+            file.seek(0)
+            release.file.save(f"{release_name(recipe)}-{digest[:12]}.zip", File(file), save=False)
+            stored = release.file.name
+    try:
+        with work.writing():
+            if there is None:
+                release.save()
+            record(recipe.campaign, work.job.created_by, AuditAction.BUILT_A_RELEASE, recipe.name, digest=digest, same_as_before=there is not None)
+    except BaseException:
+        if stored:
+            default_storage.delete(stored)
+        raise
+    return {"facts": {**facts, "bytes": size}, "digest": digest, "release": release.pk, "same_as_before": there is not None}
+
+
+def release_name(recipe: Recipe) -> str:
+    campaign = recipe.campaign
+    return f"{campaign.slug}{exports.marker(campaign, plan_of(recipe).choices)}-release"
+
+
+def digest_of(file: IO[bytes]) -> str:
+    """SHA-256 of the whole file, which is then at its end."""
+    file.seek(0)
+    total = hashlib.sha256()
+    while block := file.read(PIECE):
+        total.update(block)
+    return total.hexdigest()
+
+
+class Change(NamedTuple):
+    """A pair that two recipes label differently; None where one of them gives no label."""
+
+    topic: str
+    document: str
+    first: Label | None
+    second: Label | None
+
+    @property
+    def labels(self) -> tuple[Label | None, Label | None]:
+        return self.first, self.second
+
+
+def linked(campaign: Campaign, changes: Sequence[Change]) -> list[tuple[Change, int | None]]:
+    """Each with the row id of its pair, None where the campaign has it no more."""
+    topics, documents = {change.topic for change in changes}, {change.document for change in changes}
+    found = campaign.pairs.filter(entry__topic__topic_id__in=topics, entry__docno__in=documents)
+    ids = {(topic, document): pk for pk, topic, document in found.values_list("pk", "entry__topic__topic_id", "entry__docno")}
+    return [(change, ids.get((change.topic, change.document))) for change in changes]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """changes: the first MOST_SHOWN labelled otherwise by both; alone: the same, labelled by one alone.
+
+    n_graded, n_binary: pairs with another label on that scale; only_*: labelled by one alone.
+    """
+
+    n_first: int
+    n_second: int
+    n_both: int
+    n_graded: int
+    n_binary: int
+    only_first: int
+    only_second: int
+    changes: list[Change]
+    alone: list[Change]
+
+
+def difference(campaign: Campaign, first: Choices, second: Choices, *, rows: Rows | None = None) -> Difference:
+    """What the second labels otherwise than the first, on the judgements as they are now."""
+    rows = read_rows(campaign, judges=ordered((*first.judges, *second.judges))) if rows is None else rows
+    a, b = ({(row.topic, row.document): row for row in labels(campaign, choices, rows=rows).rows} for choices in (first, second))
+    both = set(a) & set(b)
+    every = sorted(set(a) | set(b), key=lambda pair: (natural(pair[0]), natural(pair[1])))
+    changed = [pair for pair in every if pair not in a or pair not in b or a[pair][2:4] != b[pair][2:4]]
+    return Difference(
+        n_first=len(a),
+        n_second=len(b),
+        n_both=len(both),
+        n_graded=sum(a[pair].grade != b[pair].grade for pair in both),
+        n_binary=sum(a[pair].binary != b[pair].binary for pair in both),
+        only_first=len(set(a) - set(b)),
+        only_second=len(set(b) - set(a)),
+        changes=[Change(*pair, a[pair], b[pair]) for pair in changed if pair in both][:MOST_SHOWN],
+        alone=[Change(*pair, a.get(pair), b.get(pair)) for pair in changed if pair not in both][:MOST_SHOWN],
+    )

@@ -1,0 +1,188 @@
+"""The datasheet of a release: what it holds, how it came about, its figures, and the commands that give them again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from analysis.judgements.labels import KNOWN, Labels
+from analysis.publishing.release.parts import PARTS, Content
+from annotation.models import Campaign
+
+LISTED = 50
+"""Removed topics in the datasheet."""
+
+
+def written(content: Content) -> str:
+    """Markdown."""
+    campaign, about, statistics, made = content.campaign, content.about, content.statistics, content.labels
+    return (
+        "\n\n".join(
+            part
+            for part in (
+                f"# {campaign.name}",
+                "**Simulated.** This release holds judgements of simulated annotators. It says nothing about real documents."
+                if campaign.simulated
+                else "",
+                campaign.description.strip(),
+                _origin(campaign, about, made),
+                _scale(campaign, made.threshold),
+                _removed(campaign),
+                _statistics_table(statistics),
+                _grades(campaign, statistics),
+                _decisions(statistics),
+                _agreement(content.agreement),
+                _commands(campaign, about, made),
+                "## Files\n\n"
+                + _rows(("File", "What it holds"), [(f"`{part.name}`", part.holds) for part in PARTS if part.asked(content)]),
+                "## Recognising persons\n\nAnnotators appear under pseudonyms that belong to this campaign alone. No name, address or "
+                "account is in this release"
+                + ("; annotators' notes are, as they wrote them." if content.plan.notes else ", and annotators' notes are left out."),
+                f"Built by Assay {about['software']}. The same recipe on the same data gives the same bytes.",
+            )
+            if part
+        )
+        + "\n"
+    )
+
+
+def _rows(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+    lines += ["| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def figure(value: Any, digits: int = 3, reason: str = "") -> str:
+    """A number for people; what is undefined says so."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return f"undefined: {reason}" if reason else "undefined"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
+
+
+def share(value: Any) -> str:
+    return "undefined" if value is None or math.isnan(value) else f"{100 * value:.1f} %"
+
+
+def _origin(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str:
+    pool, choices = about["pool"], made.choices
+    sentences = [f"Collection: {about['collection']['name']}."]
+    if pool:
+        sentences.append(f"Pool: {pool['name']}, {pool['words']}, seed {pool['seed']}, {pool['pairs']:,} pairs.")
+    sentences.append(
+        f"Judgements asked for each pair: {campaign.judgements_per_pair}. Least active time: {campaign.min_active_seconds:g} s."
+    )
+    sentences.append(
+        f"Labels: {', '.join(choices.words())}; {len(made.rows):,} labelled pairs, {made.n_adjudicated:,} of them adjudicated."
+    )
+    if made.n_known:
+        sentences.append(f"{made.n_known:,} of the labels are known grades of qualification pairs (labels.tsv marks them {KNOWN}).")
+    return "## Origin\n\n" + "\n".join(f"- {sentence}" for sentence in sentences)
+
+
+def _scale(campaign: Campaign, threshold: int) -> str:
+    rows = [(g["value"], g["name"], g.get("explanation", ""), "yes" if g["value"] >= threshold else "no") for g in campaign.scale]
+    return "## Scale\n\n" + _rows(("Grade", "Name", "Explanation", "Relevant on two grades"), rows)
+
+
+def _removed(campaign: Campaign) -> str:
+    """Nothing where all topics are kept."""
+    removed = campaign.collection.topics.exclude(removed_reason="").order_by("position", "topic_id")
+    rows = [(t.topic_id, t.removed_reason, t.same_as) for t in removed[:LISTED]]
+    if not rows:
+        return ""
+    n = removed.count()
+    said = f"{n:,} topic{' is' if n == 1 else 's are'} removed, with all that was judged of {'it' if n == 1 else 'them'}"
+    more = f"; the first {LISTED} of them, all in topics-removed.tsv" if n > LISTED else ""
+    return f"## Topics removed\n\n{said}{more}.\n\n" + _rows(("Topic", "Reason", "The same as"), rows)
+
+
+def _statistics_table(s: Mapping[str, Any]) -> str:
+    depth = s["complete_depth"]
+    rows = [
+        ("Topics with a judgement", figure(s["topics"])),
+        ("Documents in the collection", "not known" if s["documents"] is None else figure(s["documents"])),
+        ("Judged pairs", figure(s["pairs"])),
+        ("Labelled pairs", figure(s["labelled_pairs"])),
+        ("Judgements", figure(s["judgements"])),
+        ("Judgements per judged pair", figure(s["per_pair"], 2, "no judgement counts")),
+        ("Judgements per labelled pair", figure(s["per_labelled_pair"], 2, "no pair has a label")),
+        ("Annotators", figure(s["annotators"])),
+        ("Judgements per annotator", figure(s["per_annotator"], 1, "no judgement counts")),
+        ("Deepest rank to which the pool is complete", "not known" if depth is None else (figure(depth) if depth else "not even rank 1")),
+        ("Relevant share of labels on two grades", share(s["relevant_share"])),
+    ]
+    if s["truncated_share"] is not None:
+        rows.append(("Pairs whose document was shown cut", share(s["truncated_share"])))
+    text = "## Statistics\n\n" + _rows(("", "All"), rows)
+    text += "\n\nCounted judgements only; adjudications are not among these figures."
+    return text + "".join(f"\n\nNote: {warning}." for warning in s["warnings"])
+
+
+def _grades(campaign: Campaign, s: Mapping[str, Any]) -> str:
+    names = {grade["value"]: grade["name"] for grade in campaign.scale}
+    rows = [
+        (names[grade], figure(row["n"]), share(row["share"]), figure(row["mean_seconds"], 1), figure(row["median_seconds"], 1))
+        for grade, row in s["grades"].items()
+        if grade in names
+    ]
+    return "## Judgements by grade\n\n" + _rows(("Grade", "Judgements", "Share", "Mean active seconds", "Median"), rows)
+
+
+def _decisions(s: Mapping[str, Any]) -> str:
+    rows = []
+    for scale in ("graded", "binary"):
+        total = sum(s[scale]["labels"].values())
+        for label, n in s[scale]["labels"].items():
+            cross = (s[scale]["cross"] or {}).get(label, {})
+            said = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in cross.items()) or "not by votes"
+            rows.append((scale, label, f"{n:,}", share(n / total if total else None), said))
+    return "## Labels and how they were decided\n\n" + _rows(("Scale", "Label", "Pairs", "Share", "Decided by"), rows)
+
+
+def _agreement(agreement: Mapping[str, Any]) -> str:
+    if "undefined" in agreement:
+        return f"## Agreement\n\nUndefined: {agreement['undefined']}."
+    kinds = (
+        ("mean_kappa", "Cohen's kappa against the label, mean over annotators"),
+        ("chance_floor", "the same for annotators who answer by chance"),
+        ("mean_kappa_others", "Cohen's kappa against the others' label, mean"),
+        ("mean_pairwise_kappa", "Cohen's kappa between two annotators, mean"),
+        ("alpha", "Krippendorff's alpha (ordinal; nominal on two grades)"),
+        ("fleiss", "Fleiss' kappa"),
+        ("percent", "agreeing pairs of judgements"),
+    )
+    graded, binary = agreement["graded"], agreement["binary"]
+    rows = []
+    for name, words in kinds:
+        cells = [figure(scale[name], 3, scale["reasons"].get(name, "")) for scale in (graded, binary)]
+        if name == "alpha":
+            cells = [_with_interval(cell, scale) for cell, scale in zip(cells, (graded, binary), strict=True)]
+        rows.append((words, *cells))
+    return "## Agreement\n\n" + _rows(("", "All grades (kappa linearly weighted)", "Two grades"), rows)
+
+
+def _with_interval(cell: str, scale: Mapping[str, Any]) -> str:
+    low, high = scale["alpha_ci"]
+    if low is None or math.isnan(low):
+        return f"{cell} (no interval: {scale['alpha_ci_reason']})" if scale.get("alpha_ci_reason") else cell
+    return f"{cell} (95 %: {low:.3f} to {high:.3f}, over {scale['alpha_ci_unit']})"
+
+
+def _commands(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str:
+    n, least = made.table.n_grades, made.choices.min_judgements
+    common = f"judgements.tsv --scale {n} --threshold {made.threshold} --min-seconds 0 --min-judgements {least}"
+    documents = about["collection"]["n_documents"]
+    lines = [
+        f"manage.py aggregate {common} --method {made.choices.method} --grades graded --output qrels.txt",
+        f"manage.py aggregate {common} --method {made.choices.method} --grades binary --output qrels-binary.txt",
+        f"manage.py campaign_stats {common} --pool pairs.tsv{f' --documents {documents}' if documents else ''} --json",
+        f"manage.py agreement {common} --json",
+    ]
+    note = (
+        f" The {made.n_adjudicated} labels of adjudications.tsv then take the place of the aggregated ones." if made.n_adjudicated else ""
+    )
+    if made.n_known:
+        note += f" The {made.n_known} labels that labels.tsv marks {KNOWN} are the gold grades of qualification.tsv; no command makes them."
+    code = "\n".join(lines)
+    return f"## Commands that give the same numbers\n\nIn the folder of this release.{note}\n\n```sh\n{code}\n```"

@@ -1,0 +1,225 @@
+"""A release imported: collection, topics, pool, and the campaign, closed, with its judgements. All of it or nothing.
+
+What was imported has to give the release's own qrels, byte for byte; else nothing is kept. The rows of the lower apps are written
+by their own services (`pooling.services.restoring`, `annotation.services.restoring`); here stands what a release says of them.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import DataError, IntegrityError, transaction
+
+from analysis.core.aggregation import METHODS
+from analysis.judgements.labels import KNOWN, Choices, labels
+from analysis.models import Recipe
+from analysis.publishing.release.parts import SHARED_SETTINGS
+from analysis.publishing.release.reading import ReleaseFile, open_release
+from annotation.core import judges
+from annotation.core import scale as scales
+from annotation.core.audit_actions import AuditAction
+from annotation.core.judges import JudgeKind
+from annotation.models import Campaign
+from annotation.services import restoring as campaigns
+from annotation.services.audit import record
+from annotation.services.errors import CampaignError
+from pooling.formats.errors import FormatError
+from pooling.formats.pool import read_pool
+from pooling.formats.qrels import write_qrels
+from pooling.models import Collection, Pool, Topic
+from pooling.services import restoring as collections
+from pooling.services.restoring import NotRestorable
+
+Step = Callable[[str, int], object]
+
+
+def import_release(path: str | Path, *, name: str, user: User | None, step: Step = lambda what, n: None) -> Campaign:
+    """The campaign of a release. user: becomes manager of campaign and collection. Addresses that are taken get a number.
+
+    step: told what is done and how many. FormatError with the place of each problem; then nothing was written.
+    """
+    try:
+        with open_release(path, name=name) as release, transaction.atomic():
+            return _Import(release, user, step).run()
+    except (CampaignError, ValidationError, DataError, IntegrityError) as error:
+        said = "; ".join(error.messages) if isinstance(error, ValidationError) else str(error)
+        raise FormatError.single(name, None, f"it cannot be stored ({said[:300]})", "a release as this software builds it") from error
+
+
+class _Import:
+    """One import, in the order in which rows depend on each other."""
+
+    def __init__(self, release: ReleaseFile, user: User | None, step: Step) -> None:
+        self.release, self.user, self.step = release, user, step
+        self.scale = self._scale()
+        self.choices = self._choices()
+
+    def run(self) -> Campaign:
+        pair_rows = self.release.pairs()
+        answers = campaigns.answers_of(self.release.judgements(self.scale), pair_rows)
+        collection = collections.restore_collection(self.release.about["collection"], user=self.user)
+        topics = self._topics(collection)
+        pool = self._pool(collection, topics)
+        campaign = self._campaign(collection, pool, last=answers.last)
+        self._guidelines(campaign)
+        with self._part("annotators.tsv"):
+            members = campaigns.restore_annotators(campaign, self.release.annotators(), n_counted=answers.n_counted)
+        self.step("annotators", len(members))
+        pairs = self._pairs(campaign, pair_rows, topics, answers)
+        with self._part("judgements.tsv"):
+            n = campaigns.restore_judgements(
+                campaign,
+                self.release.judgements(self.scale),
+                members=members,
+                pairs=pairs,
+                step=lambda stored: self.step("judgements", stored),
+            )
+        self.step("judgements", n)
+        self._prove(campaign)
+        self._recipe(campaign)
+        record(campaign, self.user, AuditAction.IMPORTED_A_RELEASE, self.release.name, judgements=n, recipe=self.choices.words())
+        return campaign
+
+    def wrong(self, problem: str, expected: str, part: str = "campaign.json", line: int | None = None) -> FormatError:
+        return self.release.wrong(problem, expected, part=part, line=line)
+
+    @contextmanager
+    def _part(self, name: str) -> Iterator[None]:
+        """What cannot be restored stands in this part."""
+        try:
+            yield
+        except NotRestorable as error:
+            raise self.wrong(error.problem, error.expected, name, error.line) from None
+
+    def _scale(self) -> set[int]:
+        settings = self.release.about["campaign"]["settings"]
+        scale, threshold = settings.get("scale"), settings.get("threshold")
+        if not isinstance(scale, list) or not all(isinstance(g, dict) for g in scale) or not isinstance(threshold, int):
+            raise self.wrong("no scale or no threshold", "a list of grades, and the lowest relevant one")
+        if found := scales.problems(scale, threshold=threshold):
+            raise self.wrong(" ".join(found), "a scale that can be used")
+        return set(scales.Scale(scale, threshold).values)
+
+    def _choices(self) -> Choices:
+        recipe = self.release.about["recipe"]
+        try:
+            found = Choices.of(recipe)
+            fine = (
+                found.method in METHODS
+                and isinstance(found.min_judgements, int)
+                and found.min_judgements > 0
+                and (found.threshold is None or found.threshold in self.scale)
+                and isinstance(found.min_seconds, (int, float))
+                and isinstance(found.with_gold, bool)
+                and all(isinstance(name, str) for name in (*found.exclude, *found.take_back))
+                and not judges.check(found.judges)
+            )
+        except TypeError:
+            fine = False
+        if not fine:
+            raise self.wrong("a recipe that this software does not know", f"a method of {', '.join(METHODS)} and its choices")
+        return found
+
+    def _topics(self, collection: Collection) -> dict[str, Topic]:
+        with self._part("topics.jsonl"):
+            topics = collections.restore_topics(collection, self.release.objects("topics.jsonl"))
+        self.step("topics", len(topics))
+        return topics
+
+    def _pool(self, collection: Collection, topics: dict[str, Topic]) -> Pool:
+        documents: dict[str, int] = {}
+        if self.release.has("documents.jsonl"):
+            with self._part("documents.jsonl"):
+                documents = collections.restore_documents(collection, self.release.objects("documents.jsonl"))
+            self.step("documents", len(documents))
+        about = self.release.about["pool"]
+        with self.release.part("pool.tsv") as file:
+            pairs = read_pool(file, name=f"{self.release.name}/pool.tsv")  # type: ignore[arg-type]
+        created_at = self._moment(about.get("created_at"))
+        with self._part("pool.tsv"):
+            pool = collections.restore_pool(
+                collection, about, pairs, topics=topics, documents=documents, created_at=created_at, user=self.user
+            )
+        if self.release.has("strata.tsv") and self.release.has("draw.tsv"):
+            with self._part("draw.tsv"):
+                collections.restore_draw(pool, self.release.strata(), self.release.draws(), topics=topics)
+        elif pool.is_staged:
+            raise self.wrong("a sampled pool without strata.tsv and draw.tsv", "which pairs were drawn", part="pool.tsv")
+        self.step("pairs of the pool", len(pairs))
+        return pool
+
+    def _campaign(self, collection: Collection, pool: Pool, *, last: datetime | None) -> Campaign:
+        about = self.release.about["campaign"]
+        seed = about.get("seed")
+        return campaigns.restore_campaign(
+            collection,
+            pool,
+            slug=str(about.get("slug") or "campaign"),
+            settings={name: value for name, value in about["settings"].items() if name in SHARED_SETTINGS},
+            judge_kind=JudgeKind.SIMULATED if about.get("simulated") else JudgeKind.PERSON,
+            seed=seed if isinstance(seed, int) and abs(seed) < 2**62 else 0,
+            opened_at=self._moment(about.get("opened_at")),
+            closed_at=self._moment(about.get("closed_at")) or last,
+            user=self.user,
+        )
+
+    def _guidelines(self, campaign: Campaign) -> None:
+        said = {g.get("number"): g for g in self.release.about.get("guidelines", []) if isinstance(g, dict)}
+        for number, text in self.release.guidelines():
+            about = said.get(number, {})
+            written_at = self._moment(about.get("written_at"))
+            campaigns.restore_guideline(campaign, number, text, note=str(about.get("note") or ""), written_at=written_at)
+
+    def _pairs(
+        self, campaign: Campaign, rows: list[campaigns.PairRow], topics: dict[str, Topic], answers: campaigns.Answers
+    ) -> campaigns.RestoredPairs:
+        with self._part("pairs.tsv"):
+            pairs = campaigns.unsaved_pairs(campaign, rows, topics=topics, answers=answers)
+        with self._part("gold.tsv"):
+            campaigns.set_gold(pairs, self.release.gold(self.scale))
+        with self._part("adjudications.tsv"):
+            campaigns.set_rulings(pairs, self.release.adjudications(self.scale))
+        campaigns.store_pairs(campaign, pairs)
+        self.step("pairs", len(pairs))
+        return pairs
+
+    def _prove(self, campaign: Campaign) -> None:
+        """FormatError unless the judgements give the release's qrels."""
+        made = labels(campaign, self.choices)
+        if "known" not in self.release.about.get("labels", {}):  # built before the known grades of qualification pairs were labels
+            made = replace(made, rows=[row for row in made.rows if row.decision != KNOWN])
+        for part, grades in (("qrels.txt", "graded"), ("qrels-binary.txt", "binary")):
+            text = io.StringIO()
+            try:
+                write_qrels(made.qrels(grades), text)
+            except ValueError as error:
+                raise self.wrong(str(error), "ids without white space", part) from None
+            if self.release.text(part) != text.getvalue():
+                raise self.wrong(
+                    "not what the judgements of the release give under its recipe", "qrels that follow from the judgements", part
+                )
+
+    def _recipe(self, campaign: Campaign) -> None:
+        about = self.release.about["recipe"]
+        more = {name: bool(about.get(name)) for name in ("documents", "notes")}
+        name = str(about.get("name") or "default")[:200]
+        Recipe.objects.create(campaign=campaign, name=name, choices=self.choices.as_json() | more, created_by=self.user)
+
+    def _moment(self, text: Any) -> datetime | None:
+        if text is None:
+            return None
+        try:
+            at = datetime.fromisoformat(text)
+        except (TypeError, ValueError):
+            at = None
+        if at is None or at.tzinfo is None:
+            raise self.wrong(f"{str(text)[:40]!r} is no date and time", "ISO 8601 in UTC")
+        return at

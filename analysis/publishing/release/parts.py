@@ -1,0 +1,237 @@
+"""What a release consists of: each part with what it holds, how it is written and whether an import needs it.
+
+Writing, reading, the datasheet and the documents follow from PARTS; a new part is one entry here and one line in docs/publishing.md.
+What is written depends on the data and the recipe only: no clock, no row number, no user is read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import IO, Any
+
+from analysis.judgements.campaign_sample import is_sampled, stages_of
+from analysis.judgements.labels import Choices, Labels
+from analysis.publishing import exports, sample_files
+from analysis.publishing.contents import pool_lines, raw_judgements
+from annotation.models import Campaign, Judgement, Membership, Pair
+from annotation.selectors.pairs import kept_pairs
+from annotation.services.campaigns import SETTINGS
+from pooling.commandline import jsonable
+from pooling.formats.exports import RAW_COLUMNS, RawJudgement, write_raw_judgements
+from pooling.formats.qrels import write_qrels
+
+FORMAT, VERSION = "assay campaign archive", 1
+"""In campaign.json. The words are those of the first version: other words would shut its installations out."""
+SHARED_SETTINGS = SETTINGS - {"completion_code", "completion_url", "thanks_text"}
+"""Settings that a release holds; the others concern the people of this campaign only."""
+SUMS = "SHA256SUMS"
+GUIDELINES = "guidelines/"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a recipe asks for. documents: the pool's texts, too. notes: what annotators wrote, too."""
+
+    name: str = "default"
+    choices: Choices = field(default_factory=Choices)
+    documents: bool = False
+    notes: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        return {"name": self.name, **self.choices.as_json(), "documents": self.documents, "notes": self.notes}
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """What the parts are written from. about: campaign.json; sheet: the datasheet."""
+
+    campaign: Campaign
+    plan: Plan
+    labels: Labels
+    statistics: dict[str, Any]
+    agreement: dict[str, Any]
+    about: dict[str, Any]
+    sheet: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """name: of the file; that of a folder ends with a slash. holds: for the datasheet. needed: an import fails without it.
+    earlier: columns that earlier versions wrote, which can be read still.
+
+    write: the content as text; of a table with columns, rows may stand in its place. asked: whether a release of this content has the part.
+    """
+
+    name: str
+    holds: str
+    write: Callable[[Content, IO[str]], object] | None = None
+    columns: tuple[str, ...] = ()
+    rows: Callable[[Content], Iterable[Sequence[Any]]] | None = None
+    needed: bool = False
+    earlier: tuple[tuple[str, ...], ...] = ()
+    asked: Callable[[Content], bool] = lambda content: True
+
+    def written(self, content: Content, text: IO[str]) -> None:
+        if self.write is not None:
+            self.write(content, text)
+        elif self.rows is not None:
+            text.write("\t".join(self.columns) + "\n")
+            text.writelines("\t".join(map(_cell, row)) + "\n" for row in self.rows(content))
+
+
+def _cell(value: Any) -> str:
+    return " ".join(str("" if value is None else value).split())
+
+
+def files_of(content: Content) -> dict[str, Callable[[IO[str]], object]]:
+    """Name -> what writes it, of everything but the checksums."""
+    asked = [part for part in PARTS if part.asked(content) and part.name not in (GUIDELINES, SUMS)]
+    files: dict[str, Callable[[IO[str]], object]] = {part.name: partial(part.written, content) for part in asked}
+    for version in content.campaign.guidelines.all():
+        files[f"{GUIDELINES}v{version.number}.md"] = partial(_say, version.text)
+    return files
+
+
+def _say(words: str, text: IO[str]) -> None:
+    text.write(words)
+
+
+def plain(value: Any) -> str:
+    return json.dumps(jsonable(value), ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False) + "\n"
+
+
+def _revisions(content: Content, text: IO[str], *, excluded_only: bool = False) -> None:
+    rows: Iterable[RawJudgement] = raw_judgements(content.campaign, content.plan.choices, notes=content.plan.notes)
+    write_raw_judgements((row for row in rows if row.excluded or not excluded_only), text)
+
+
+def _annotators(content: Content) -> Iterable[Sequence[Any]]:
+    people = content.campaign.memberships.filter(role=Membership.Role.ANNOTATOR)
+    current = Judgement.objects.filter(membership__in=people, pair__removed=False, current=True)
+    n_current: dict[int, int] = {}
+    n_counted: dict[int, int] = {}
+    for member, standing in current.values_list("membership_id", "standing"):
+        n_current[member] = n_current.get(member, 0) + 1
+        n_counted[member] = n_counted.get(member, 0) + (standing == Judgement.Standing.COUNTED)
+    return sorted(
+        (m.pseudonym, m.standing, m.standing_reason, m.judge_kind, n_counted.get(m.pk, 0), n_current.get(m.pk, 0)) for m in people
+    )
+
+
+PAIR_COLUMNS = ("topic", "document", "best_rank", "priority", "kind", "needed", "judgements")
+PAIR_FIELDS = ("entry__topic__topic_id", "entry__docno", "entry__best_rank", "priority", "kind", "needed", "counted")
+
+
+def _pairs(content: Content) -> Iterable[Sequence[Any]]:
+    pairs = kept_pairs(content.campaign).exclude(kind=Pair.Kind.QUALIFICATION)
+    return pairs.order_by("position", "pk").values_list(*PAIR_FIELDS)
+
+
+def _qualification(content: Content) -> Iterable[Sequence[Any]]:
+    pairs = kept_pairs(content.campaign).filter(kind=Pair.Kind.QUALIFICATION)
+    return pairs.order_by("position", "pk").values_list(*PAIR_FIELDS)
+
+
+def _gold(content: Content) -> Iterable[Sequence[Any]]:
+    pairs = kept_pairs(content.campaign).filter(gold_grade__isnull=False)
+    return sorted(pairs.values_list("entry__topic__topic_id", "entry__docno", "gold_grade", "gold_explanation"))
+
+
+def _topics(content: Content, text: IO[str]) -> None:
+    """Kept and removed, in order, with all their texts."""
+    for t in content.campaign.collection.topics.order_by("position", "topic_id"):
+        row = {
+            "id": t.topic_id, "text": t.text, "description": t.description, "narrative": t.narrative, "fields": t.fields,
+            "position": t.position, "proposal": t.proposal, "same_as": t.same_as, "removed_reason": t.removed_reason,
+        }  # fmt: skip
+        text.write(json.dumps(row, ensure_ascii=False, sort_keys=True) + "\n")
+
+
+PARTS = (
+    Part("datasheet.md", "this page", lambda c, text: text.write(c.sheet)),
+    Part(
+        "qrels.txt",
+        "labels on all grades, as trec_eval reads them",
+        lambda c, text: write_qrels(c.labels.qrels("graded"), text),
+        needed=True,
+    ),
+    Part(
+        "qrels-binary.txt",
+        "labels on two grades; each judgement was made relevant or not before they were aggregated",
+        lambda c, text: write_qrels(c.labels.qrels("binary"), text),
+        needed=True,
+    ),
+    Part("labels.tsv", "both labels of each pair and how each was decided", lambda c, text: exports.write_label_rows(c.labels, text)),
+    Part(
+        "judgements.tsv",
+        "every revision of every judgement; `excluded` is 1 where a row does not enter labels, with the reason",
+        _revisions,
+        columns=RAW_COLUMNS,
+        needed=True,
+    ),
+    Part("excluded.tsv", "the rows of judgements.tsv that do not enter labels", partial(_revisions, excluded_only=True)),
+    Part(
+        "adjudications.tsv",
+        "labels that a manager decided, with reasons; they override",
+        lambda c, text: exports.write_adjudications(c.campaign, exports.Wanted(), text),
+        columns=exports.ADJUDICATION_COLUMNS,
+        needed=True,
+    ),
+    Part(
+        "annotators.tsv",
+        "annotators under their pseudonyms, with standing",
+        columns=("annotator", "standing", "reason", "judge", "counted", "judgements"),
+        earlier=(("annotator", "standing", "reason", "simulated", "counted", "judgements"),),
+        rows=_annotators,
+        needed=True,
+    ),
+    Part(
+        "pool.tsv",
+        "the pool: best rank, priority, and which run contributed each pair at which rank",
+        lambda c, text: text.writelines(pool_lines(c.campaign)),
+        needed=True,
+    ),
+    Part(
+        "prels.txt",
+        "the sampled pool with the labels of its complete stages: topic 0 document stratum grade",
+        lambda c, text: sample_files.write_prels(c.campaign, c.plan.choices, text, grades="graded"),
+        asked=lambda c: is_sampled(c.campaign) and stages_of(c.campaign)[0] > 0,
+    ),
+    Part(
+        "strata.tsv",
+        "the strata of the sampled pool: pairs at the draw, and pairs drawn by the end of each stage",
+        columns=sample_files.STRATA_COLUMNS,
+        rows=lambda c: sample_files.strata_rows(c.campaign),
+        asked=lambda c: is_sampled(c.campaign),
+    ),
+    Part(
+        "draw.tsv",
+        "every pair of the sampled pool: number of its stratum, place in its shuffle, stage, by chance or by choice",
+        columns=sample_files.DRAW_COLUMNS,
+        rows=lambda c: sample_files.draw_rows(c.campaign),
+        asked=lambda c: is_sampled(c.campaign),
+    ),
+    Part("pairs.tsv", "the campaign's pairs", columns=PAIR_COLUMNS, rows=_pairs, needed=True),
+    Part("qualification.tsv", "the pairs of its qualification", columns=PAIR_COLUMNS, rows=_qualification, needed=True),
+    Part("gold.tsv", "the known grades", columns=("topic", "document", "grade", "explanation"), rows=_gold, needed=True),
+    Part("topics.tsv", "topics kept", lambda c, text: text.write(exports.kept_table(c.campaign.collection))),
+    Part("topics-removed.tsv", "topics removed, with the reason", lambda c, text: text.write(exports.removed_table(c.campaign.collection))),
+    Part("topics.jsonl", "all topics with all their texts", _topics, needed=True),
+    Part(GUIDELINES, "what annotators were told, by version"),
+    Part("statistics.json", "the statistics above in full precision", lambda c, text: text.write(plain(c.statistics))),
+    Part("agreement.json", "the agreement above in full precision", lambda c, text: text.write(plain(c.agreement))),
+    Part("campaign.json", "settings, scale, pool and recipe", lambda c, text: text.write(plain(c.about)), needed=True),
+    Part(
+        "documents.jsonl",
+        "texts of the pool's documents",
+        lambda c, text: exports.write_documents(c.campaign, text, whole=True),
+        asked=lambda content: content.plan.documents,
+    ),
+    Part(SUMS, "checksums: `sha256sum -c SHA256SUMS`", needed=True),
+)
+"""In the order of the datasheet. The checksums are written last, from all others."""
+BY_NAME = {part.name: part for part in PARTS}
+FILE_NAMES = {name for name in BY_NAME if not name.endswith("/")}

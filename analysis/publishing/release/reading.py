@@ -1,0 +1,342 @@
+"""Reading a release that anybody may have made: nothing is unpacked to disk, nothing is trusted, every problem has its place.
+
+with open_release(path, name="release.zip") as release:      # whole, listed, checksums right, or FormatError
+    release.about                                            # campaign.json
+    for row in release.judgements(scale={0, 1}): ...
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import uuid
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any
+
+from analysis.publishing.release.parts import BY_NAME, FILE_NAMES, FORMAT, GUIDELINES, PARTS, SUMS, VERSION
+from annotation.core.judges import JudgeKind
+from annotation.models import Judgement, Membership, Pair
+from annotation.services.restoring import AnnotatorRow, JudgementRow, PairRow, Ruling
+from pooling.core.pool_kinds import MOST_STAGES, Entered
+from pooling.formats.delimited import Mistakes, Row, Table
+from pooling.formats.errors import FormatError
+from pooling.formats.opening import lines
+from pooling.services.restoring import DrawRow, StratumRow
+
+MOST_BYTES = 4_000_000_000
+"""Unpacked, all parts together."""
+LARGEST_TEXT = 32_000_000
+"""Bytes of a part that is read as a whole."""
+MOST_PARTS = 1000
+GUIDELINE = re.compile(GUIDELINES + r"v([1-9]\d{0,5})\.md")
+SPAN = re.compile(r"(\d{1,9})-(\d{1,9})")
+LARGEST_NUMBER = 2_147_483_647
+
+
+class Wrong(ValueError):
+    """A cell that cannot be used: (what is wrong, what was expected)."""
+
+    def __init__(self, problem: str, expected: str) -> None:
+        super().__init__(problem)
+        self.problem, self.expected = problem, expected
+
+
+@contextmanager
+def open_release(path: str | Path, *, name: str) -> Iterator[ReleaseFile]:
+    """The release with its list of parts and checksums looked at. FormatError for whatever is not one."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            release = ReleaseFile(file, name)
+            release.check()
+            yield release
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeDecodeError) as error:
+        raise FormatError.single(name, None, f"the zip archive is damaged ({error})", "a release, whole") from None
+
+
+class ReleaseFile:
+    """A zip file that says to be a release, and what its parts say."""
+
+    def __init__(self, file: zipfile.ZipFile, name: str) -> None:
+        self.file, self.name = file, name
+        self.about: dict[str, Any] = {}
+
+    def wrong(self, problem: str, expected: str, *, part: str = "", line: int | None = None) -> FormatError:
+        return FormatError.single(f"{self.name}/{part}" if part else self.name, line, problem, expected)
+
+    def check(self) -> None:
+        infos = self.file.infolist()
+        names = [info.filename for info in infos]
+        if len(names) > MOST_PARTS:
+            raise self.wrong(f"{len(names)} parts", f"at most {MOST_PARTS}")
+        for info in infos:
+            if info.filename not in FILE_NAMES and not GUIDELINE.fullmatch(info.filename):
+                raise self.wrong(f"a part called {info.filename[:100]!r}", "only the parts of a release")
+            if info.flag_bits & 1:
+                raise self.wrong(f"{info.filename} is encrypted", "a release without password")
+        if len(set(names)) < len(names):
+            raise self.wrong("two parts of one name", "each part once")
+        if missing := [part.name for part in PARTS if part.needed and part.name not in names]:
+            raise self.wrong(f"without {', '.join(missing)}", "all parts of a release")
+        if (total := sum(info.file_size for info in infos)) > MOST_BYTES:
+            raise self.wrong(f"{total:,} bytes when unpacked", f"at most {MOST_BYTES:,}")
+        self._check_sums(names)
+        self.about = self._about()
+
+    def _check_sums(self, names: list[str]) -> None:
+        """Reads every part once, so that a damaged one is found before anything is written."""
+        said = {}
+        for number, line in enumerate(self.text(SUMS).splitlines(), 1):
+            digest, _, name = line.partition("  ")
+            if not re.fullmatch(r"[0-9a-f]{64}", digest) or name not in names:
+                raise self.wrong(
+                    "not the checksum of a part", "64 hexadecimal digits, two blanks, the name of a part", part=SUMS, line=number
+                )
+            said[name] = digest
+        for name in names:
+            if name == SUMS:
+                continue
+            if name not in said:
+                raise self.wrong(f"no checksum of {name}", "one for each part", part=SUMS)
+            total = hashlib.sha256()
+            with self.part(name) as file:
+                while block := file.read(1 << 20):
+                    total.update(block)
+            if total.hexdigest() != said[name]:
+                raise self.wrong("another checksum than SHA256SUMS says", "the part as it was released", part=name)
+
+    def part(self, name: str) -> IO[bytes]:
+        return self.file.open(name)
+
+    def has(self, name: str) -> bool:
+        return name in self.file.namelist()
+
+    def text(self, name: str) -> str:
+        """A small part as a whole."""
+        with self.part(name) as file:
+            raw = file.read(LARGEST_TEXT + 1)
+        if len(raw) > LARGEST_TEXT:
+            raise self.wrong(f"more than {LARGEST_TEXT:,} bytes", "a smaller part", part=name)
+        try:
+            found = raw.decode("utf-8")
+        except UnicodeDecodeError:
+            raise self.wrong("not UTF-8", "UTF-8", part=name) from None
+        if "\0" in found:
+            raise self.wrong("a NUL character", "text", part=name)
+        return found
+
+    def _about(self) -> dict[str, Any]:
+        try:
+            about = json.loads(self.text("campaign.json"))
+        except (json.JSONDecodeError, RecursionError, ValueError) as error:
+            raise self.wrong(f"not JSON ({str(error)[:100]})", "JSON", part="campaign.json") from None
+        if not isinstance(about, dict) or about.get("format") != FORMAT:
+            raise self.wrong("not the description of a release", f'"format": "{FORMAT}"', part="campaign.json")
+        if about.get("version") != VERSION:
+            raise self.wrong(f"version {str(about.get('version'))[:20]}", f"version {VERSION}", part="campaign.json")
+        for name in ("campaign", "collection", "pool", "recipe"):
+            if not isinstance(about.get(name), dict):
+                raise self.wrong(f"no {name}", "an object for campaign, collection, pool and recipe", part="campaign.json")
+        if not isinstance(about["campaign"].get("settings"), dict):
+            raise self.wrong("a campaign without settings", "settings", part="campaign.json")
+        return about
+
+    def guidelines(self) -> list[tuple[int, str]]:
+        """(version, text) by version."""
+        found = [(int(match[1]), name) for name in self.file.namelist() if (match := GUIDELINE.fullmatch(name))]
+        return [(number, self.text(name)) for number, name in sorted(found)]
+
+    def objects(self, part: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """(line, object) of a part of JSON lines."""
+        with self.part(part) as file:
+            for number, text in lines(file, name=f"{self.name}/{part}"):  # type: ignore[arg-type]
+                if not text.strip():
+                    continue
+                try:
+                    row = json.loads(text)
+                except (json.JSONDecodeError, RecursionError, ValueError):
+                    raise self.wrong("not JSON", "one JSON object a line", part=part, line=number) from None
+                if not isinstance(row, dict) or "\\u0000" in text or "\0" in text:
+                    raise self.wrong("not an object of text", "one JSON object a line", part=part, line=number)
+                yield number, row
+
+    def rows(self, part: str, mistakes: Mistakes, *, quoting: bool = False) -> Iterator[tuple[Row, dict[str, str]]]:
+        """Rows of a table with exactly the columns of the part, as this version or an earlier one writes them."""
+        with self.part(part) as file:
+            table = Table(file, name=f"{self.name}/{part}", delimiter="\t", quoting=quoting)  # type: ignore[arg-type]
+            columns = tuple(table.first.cells)
+            if columns not in (BY_NAME[part].columns, *BY_NAME[part].earlier):
+                raise self.wrong("another header", " ".join(BY_NAME[part].columns), part=part, line=1)
+            for row in table:
+                if len(row.cells) != len(columns):
+                    mistakes.add(row.line, f"{len(row.cells)} columns", f"{len(columns)} columns")
+                elif any("\0" in cell for cell in row.cells):
+                    mistakes.add(row.line, "a NUL character", "text")
+                else:
+                    yield row, dict(zip(columns, row.cells, strict=True))
+
+    def _checked(self, part: str, read: Any, *, quoting: bool = False) -> Iterator[Any]:
+        """What `read(line, cells)` makes of each row; all problems of the part at its end."""
+        mistakes = Mistakes(f"{self.name}/{part}")
+        for row, cells in self.rows(part, mistakes, quoting=quoting):
+            try:
+                found = read(row.line, cells)
+            except Wrong as error:
+                mistakes.add(row.line, error.problem, error.expected, "\t".join(row.cells))
+                continue
+            yield found
+        mistakes.raise_any()
+
+    def annotators(self) -> list[AnnotatorRow]:
+        def read(line: int, c: dict[str, str]) -> AnnotatorRow:
+            if not c["annotator"] or len(c["annotator"]) > 60:
+                raise Wrong("no pseudonym, or one of more than 60 characters", "a pseudonym")
+            standing = one_of(c["standing"], Membership.Standing.values, "standing")
+            return AnnotatorRow(c["annotator"], standing, c["reason"], judge(c))
+
+        return list(self._checked("annotators.tsv", read))
+
+    def pairs(self) -> list[PairRow]:
+        """Of the campaign and of its qualification."""
+
+        def read(line: int, c: dict[str, str]) -> PairRow:
+            needed = number(c["needed"], "needed")
+            if needed is None or needed > 32_000:
+                raise Wrong(f"needed {c['needed'][:20]!r}", "a whole number up to 32,000")
+            return PairRow(c["topic"], c["document"], one_of(c["kind"], Pair.Kind.values, "kind"), needed)
+
+        return [row for part in ("pairs.tsv", "qualification.tsv") for row in self._checked(part, read)]
+
+    def strata(self) -> list[StratumRow]:
+        def read(line: int, c: dict[str, str]) -> StratumRow:
+            counts = [number(cell, "drawn") for cell in c["drawn"].split(",") if cell]
+            place, size = number(c["number"], "number"), number(c["pairs"], "pairs")
+            if place is None or not size or None in counts or not 0 < len(c["stratum"]) <= 300 or any((n or 0) > size for n in counts):
+                raise Wrong("a stratum without name, size or counts up to its size", "number, stratum, pairs, drawn")
+            return StratumRow(place, c["stratum"], size, [n or 0 for n in counts])
+
+        return list(self._checked("strata.tsv", read))
+
+    def draws(self) -> list[DrawRow]:
+        def read(line: int, c: dict[str, str]) -> DrawRow:
+            stratum, place = number(c["stratum"], "stratum"), number(c["place"], "place")
+            entered = one_of(c["entered"], ["", *Entered], "entered")
+            if stratum is None or place is None:
+                raise Wrong("no stratum or no place", "the number of a stratum and a place from 0")
+            stage = number(c["stage"], "stage") if c["stage"] else None
+            if stage is not None and not 0 < stage <= MOST_STAGES:
+                raise Wrong(f"stage {stage}", f"1 to {MOST_STAGES}, or nothing")
+            return DrawRow(line, c["topic"], c["document"], stratum, place, stage, entered)
+
+        return list(self._checked("draw.tsv", read))
+
+    def gold(self, scale: set[int]) -> list[Ruling]:
+        def read(line: int, c: dict[str, str]) -> Ruling:
+            return Ruling(c["topic"], c["document"], _grade(c["grade"], scale), None, c["explanation"])
+
+        return list(self._checked("gold.tsv", read))
+
+    def adjudications(self, scale: set[int]) -> list[Ruling]:
+        def read(line: int, c: dict[str, str]) -> Ruling:
+            return Ruling(c["topic"], c["document"], _grade(c["grade"], scale), moment(c["decided_at"]), c["reason"])
+
+        return list(self._checked("adjudications.tsv", read))
+
+    def judgements(self, scale: set[int]) -> Iterator[JudgementRow]:
+        """One by one; FormatError with all problems at the end."""
+
+        def read(line: int, c: dict[str, str]) -> JudgementRow:
+            revision, version = number(c["revision"], "revision"), number(c["guideline_version"], "guideline_version")
+            judged_at = moment(c["judged_at"])
+            if not revision or revision > 32_000 or judged_at is None:
+                raise Wrong("no revision or no time", "a revision from 1 and judged_at")
+            standing = one_of(c["standing"], Judgement.Standing.values, "standing")
+            grade = _grade(c["grade"], scale) if c["grade"] else None
+            if grade is None and standing == Judgement.Standing.COUNTED:
+                raise Wrong("a judgement that counts without a grade", "a grade")
+            active, idle, hidden = (number(c[name], name) for name in ("active_ms", "idle_ms", "hidden_ms"))
+            return JudgementRow(
+                line, c["qid"], c["docid"], c["annotator"], revision, grade,
+                short(c["cannot_judge_reason"], 20), c["note"], spans(c["spans"]),
+                standing, flag(c["late"]), flag(c["after_deadline"]), active, idle, hidden,
+                number(c["total_ms"], "total_ms"), number(c["server_ms"], "server_ms"), version or 0, short(c["device"], 20),
+                moment(c["served_at"]),
+                judged_at, lease(c["lease_id"]),
+            )  # fmt: skip
+
+        return self._checked("judgements.tsv", read, quoting=True)
+
+
+def judge(cells: Mapping[str, str]) -> str:
+    """The kind of the judge; 0.1.0 wrote only whether it was simulated."""
+    if "judge" in cells:
+        return one_of(cells["judge"], [kind.value for kind in JudgeKind], "judge")
+    return JudgeKind.SIMULATED.value if flag(cells["simulated"]) else JudgeKind.PERSON.value
+
+
+def number(cell: str, what: str) -> int | None:
+    """A whole number from 0, None for an empty cell."""
+    if not cell:
+        return None
+    if not (cell.isascii() and cell.isdigit() and len(cell) <= 10) or int(cell) > LARGEST_NUMBER:
+        raise Wrong(f"{what} {cell[:20]!r}", f"a whole number from 0 to {LARGEST_NUMBER:,}, or nothing")
+    return int(cell)
+
+
+def _grade(cell: str, scale: set[int]) -> int:
+    found = number(cell, "grade")
+    if found is None or found not in scale:
+        raise Wrong(f"grade {cell[:20]!r}", f"one of {', '.join(map(str, sorted(scale)))}")
+    return found
+
+
+def flag(cell: str) -> bool:
+    if cell not in ("0", "1"):
+        raise Wrong(f"{cell[:20]!r}", "0 or 1")
+    return cell == "1"
+
+
+def one_of(cell: str, known: list[str], what: str) -> str:
+    if cell not in known:
+        raise Wrong(f"{what} {cell[:30]!r}", f"one of {', '.join(known)}")
+    return cell
+
+
+def short(cell: str, most: int) -> str:
+    if len(cell) > most:
+        raise Wrong(f"{cell[:30]!r}… of {len(cell)} characters", f"at most {most} characters")
+    return cell
+
+
+def moment(cell: str) -> datetime | None:
+    if not cell:
+        return None
+    try:
+        found = datetime.fromisoformat(cell)
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo is None or not 1970 < found.year < 9000:
+        raise Wrong(f"{cell[:40]!r} is no date and time", "ISO 8601 in UTC")
+    return found
+
+
+def spans(cell: str) -> list[list[int]]:
+    found = []
+    for part in filter(None, cell.split(";")):
+        match = SPAN.fullmatch(part)
+        if match is None or int(match[1]) >= int(match[2]):
+            raise Wrong(f"span {part[:30]!r}", "begin-end, with begin before end")
+        found.append([int(match[1]), int(match[2])])
+    return found
+
+
+def lease(cell: str) -> uuid.UUID | None:
+    try:
+        return uuid.UUID(cell) if cell else None
+    except ValueError:
+        raise Wrong(f"lease {cell[:40]!r}", "a UUID or nothing") from None

@@ -1,0 +1,143 @@
+"""Writing a release.
+
+with open(path, "wb") as out:
+    write_release(campaign, Plan("first", Choices()), out)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from analysis.core.agreement.report import agreement_report
+from analysis.core.campaign import campaign_statistics
+from analysis.judgements.as_json import annotator_json, scale_json, statistics_json
+from analysis.judgements.labels import Labels, labels
+from analysis.judgements.rows import pool_ranks
+from analysis.publishing.release import datasheet
+from analysis.publishing.release.parts import FORMAT, SHARED_SETTINGS, SUMS, VERSION, Content, Plan, files_of
+from analysis.publishing.zips import write_zip
+from annotation.models import Campaign
+from annotation.selectors.pairs import kept_pairs
+from annotation.services.errors import CampaignError
+from pooling.services.matching import count_documents
+from pooling.version import program_version
+
+
+def write_release(campaign: Campaign, plan: Plan, out: BinaryIO, *, step: Callable[[str], object] = lambda name: None) -> dict[str, Any]:
+    """The release as a zip file. -> figures: pairs, judgements. CampaignError where an id cannot stand in qrels."""
+    content = content_of(campaign, plan)
+    files = files_of(content)
+    try:
+        write_zip(out, files, sums=SUMS, step=step)
+    except ValueError as error:
+        raise CampaignError(f"This release cannot be built: {error}.") from error
+    made = content.labels
+    return {"pairs": len(made.rows), "judgements": len(made.table), "adjudicated": made.n_adjudicated, "parts": len(files) + 1}
+
+
+def content_of(campaign: Campaign, plan: Plan) -> Content:
+    made = labels(campaign, plan.choices)
+    content = Content(
+        campaign=campaign,
+        plan=plan,
+        labels=made,
+        statistics=statistics_of(campaign, plan, made),
+        agreement=agreement_of(plan, made),
+        about=about_campaign(campaign, plan, made),
+    )
+    return replace(content, sheet=datasheet.written(content))
+
+
+def moment(at: datetime | None) -> str | None:
+    return at.isoformat().replace("+00:00", "Z") if at else None
+
+
+def about_campaign(campaign: Campaign, plan: Plan, made: Labels) -> dict[str, Any]:
+    """What an installation needs to make the campaign again."""
+    pool = campaign.pool
+    settings = {name: getattr(campaign, name) for name in SHARED_SETTINGS}
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "software": program_version(),
+        "campaign": {
+            "slug": campaign.slug,
+            "state": campaign.state,
+            "simulated": campaign.simulated,
+            "seed": campaign.seed,
+            "opened_at": moment(campaign.opened_at),
+            "closed_at": moment(campaign.closed_at),
+            "settings": {name: moment(value) if isinstance(value, datetime) else value for name, value in settings.items()},
+        },
+        "collection": {
+            "slug": campaign.collection.slug,
+            "name": campaign.collection.name,
+            "description": campaign.collection.description,
+            "n_documents": count_documents(campaign.collection),
+        },
+        "pool": None
+        if pool is None
+        else {
+            **{name: getattr(pool, name) for name in ("name", "kind", "words", "depth", "parameters", "source", "seed")},
+            "pairs": pool.n_pairs,
+            "created_at": moment(pool.created_at),
+        },
+        "guidelines": [{"number": g.number, "note": g.note, "written_at": moment(g.created_at)} for g in campaign.guidelines.all()],
+        "recipe": plan.as_json(),
+        "labels": {
+            "pairs": len(made.rows),
+            "threshold": made.threshold,
+            "judgements": len(made.table),
+            "adjudicated": made.n_adjudicated,
+            "known": made.n_known,
+        },
+    }
+
+
+def statistics_of(campaign: Campaign, plan: Plan, made: Labels) -> dict[str, Any]:
+    """Table 1, with the keys of `campaign_stats`; and the labels by decision, with those of `aggregate`."""
+    found = campaign_statistics(
+        made.table,
+        threshold=made.threshold,
+        min_judgements=plan.choices.min_judgements,
+        documents=count_documents(campaign.collection),
+        pool=pool_ranks(campaign),
+    )
+    shares = {
+        name: {"labels": part.labels(), "decisions": part.decisions(), "cross": part.cross()}
+        for name, part in (("graded", made.graded), ("binary", made.binary))
+    }
+    return {**statistics_json(found), "threshold": made.threshold, "truncated_share": truncated_share(campaign), **shares}
+
+
+def truncated_share(campaign: Campaign) -> float | None:
+    """Share of the pairs with a stored text whose text was cut for judging; None where nothing is cut or no text is stored."""
+    if not campaign.truncate_words:
+        return None
+    stored = kept_pairs(campaign).filter(entry__document__isnull=False)
+    n = stored.count()
+    return stored.filter(entry__document__n_words__gt=campaign.truncate_words).count() / n if n else None
+
+
+def agreement_of(plan: Plan, made: Labels) -> dict[str, Any]:
+    """With the keys of `agreement` at its defaults."""
+    if not len(made.table):
+        return {"undefined": "no judgement counts"}
+    report = agreement_report(
+        made.table, threshold=made.threshold, rng=np.random.default_rng(0), min_common=10, min_judgements=plan.choices.min_judgements
+    )
+    return {
+        "graded": scale_json(report.graded),
+        "binary": scale_json(report.binary),
+        "annotators": {person.name: annotator_json(person) for person in report.annotators},
+        "pairs": report.n_pairs,
+        "labelled_pairs": report.n_labelled,
+        "judgements": report.n_judgements,
+        "threshold": made.threshold,
+        "seed": 0,
+    }

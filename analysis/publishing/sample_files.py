@@ -1,0 +1,61 @@
+"""What leaves a campaign of its sample: TREC's five columns, the table of all pairs with their chances, and the strata.
+
+Together with the runs they are enough for anybody to compute every estimate again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import IO, Any
+
+from analysis.judgements.campaign_sample import SampledPair, is_sampled, sample_of, sampled_pairs, stages_of
+from analysis.judgements.labels import Choices, Labels, labels
+from annotation.models import Campaign
+from pooling.formats.prel import write_prel
+
+SAMPLE_COLUMNS = ("topic", "document", "stratum", "pairs", "drawn", "probability", "place", "stage", "entered", "best_rank", "grade")
+STRATA_COLUMNS = ("number", "stratum", "pairs", "drawn")
+DRAW_COLUMNS = ("topic", "document", "stratum", "place", "stage", "entered")
+
+
+def write_prels(campaign: Campaign, choices: Choices, out: IO[str], *, grades: str) -> None:
+    """grades: graded or binary. ValueError where the pool is not sampled, no stage is complete or nothing has a label."""
+    require_sampled(campaign)
+    write_prel(sample_of(campaign, choices).prel(grades), out)
+
+
+def write_sample(campaign: Campaign, choices: Choices, out: IO[str], *, safe: Callable[[str], str] = str) -> None:
+    """A row for every pair of the pool; probability: drawn / pairs. grade: empty where there is none."""
+    require_sampled(campaign)
+    out.write("\t".join(SAMPLE_COLUMNS) + "\n")
+    made: Labels = labels(campaign, choices)
+    for pair in sampled_pairs(campaign, made, stages_of(campaign)[0]):
+        out.write("\t".join(safe(str("" if cell is None else cell)) for cell in cells_of(pair)) + "\n")
+
+
+def cells_of(pair: SampledPair) -> Sequence[Any]:
+    chance = repr(pair.drawn / pair.size)
+    return (
+        pair.topic, pair.document, pair.stratum, pair.size, pair.drawn, chance, pair.place, pair.stage, pair.entered, pair.best_rank, pair.grade
+    )  # fmt: skip
+
+
+def require_sampled(campaign: Campaign) -> None:
+    """ValueError for a campaign whose pool is not sampled."""
+    if not is_sampled(campaign):
+        raise ValueError("the pool of this campaign is not sampled, so no pair has a chance of its own")
+
+
+def strata_rows(campaign: Campaign) -> Iterable[Sequence[Any]]:
+    """Number, name, N_h at the draw, n_h by the end of each stage."""
+    if campaign.pool is None:
+        return []
+    return ((one.number, one.name, one.size, ",".join(map(str, one.drawn))) for one in campaign.pool.strata.order_by("number"))
+
+
+def draw_rows(campaign: Campaign) -> Iterable[Sequence[Any]]:
+    """Every pair of the pool, of removed topics too: number of its stratum, place from 0, stage, how it entered."""
+    if campaign.pool is None:
+        return []
+    columns = ("topic__topic_id", "docno", "stratum", "place", "stage", "entered")
+    return sorted(campaign.pool.entries.exclude(stratum=None).values_list(*columns), key=lambda row: row[:2])

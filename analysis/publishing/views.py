@@ -1,0 +1,215 @@
+"""The export page of a campaign, its single files, recipes and releases; and the import of a release."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.db.models import Prefetch
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from analysis.judgements.live import live_rows
+from analysis.models import Recipe, Release
+from analysis.publishing import exports, import_job, recipe_rankings, recipes
+from analysis.publishing.forms import RecipeForm, ReleaseForm, WantedForm
+from annotation.core.audit_actions import AuditAction
+from annotation.models import Campaign
+from annotation.permissions import managed_campaign, may_create, person
+from annotation.services.audit import record
+from annotation.services.errors import CampaignError
+from pooling import tasks
+from pooling.jobs import Refused
+from pooling.models import Job
+from pooling.selectors.jobs import shown
+
+GROUPS = (
+    ("For evaluation", ("qrels", "qrels-binary", "beir")),
+    ("Of the sampled pool", ("prels", "prels-binary", "sample")),
+    ("Labels and judgements", ("labels", "judgements", "excluded", "adjudications")),
+    ("What was judged", ("pool", "topics", "topics-removed")),
+    ("For other tools", ("fira", "quepid-book", "quepid-ratings", "quepid-snapshot", "quepid-detailed", "quepid-general", "crowd-kit")),
+)
+
+
+@login_required
+@require_safe
+def page(request: HttpRequest, slug: str) -> HttpResponse:
+    campaign = managed_campaign(request, slug)
+    form = WantedForm(request.GET or None, campaign=campaign)
+    return _page(request, campaign, form, RecipeForm(campaign=campaign, prefix="recipe"), status=400 if form.errors else 200)
+
+
+def _groups(campaign: Campaign, query: str) -> list[tuple[str, list[Any]]]:
+    """The files that the campaign has, under their titles."""
+    offered = exports.offered(campaign)
+    groups = [(title, [_shown(offered[name], query) for name in names if name in offered]) for title, names in GROUPS]
+    return [(title, files) for title, files in groups if files]
+
+
+def _page(request: HttpRequest, campaign: Campaign, form: WantedForm, recipe_form: RecipeForm, *, status: int = 200) -> HttpResponse:
+    chosen = request.GET if form.is_bound and form.is_valid() else {}
+    query = urlencode([(name, value) for name in chosen for value in request.GET.getlist(name) if value])
+    context = {
+        "campaign": campaign,
+        "tab": "export",
+        "form": form,
+        "recipe_form": recipe_form,
+        "recipes": _recipes(campaign),
+        "said": form.choices().words() if form.is_bound and form.is_valid() else [],
+        "groups": _groups(campaign, query),
+    }
+    return render(request, "analysis/export.html", context, status=status)
+
+
+def _shown(export: exports.Export, query: str) -> dict[str, object]:
+    return {"export": export, "query": f"?{query}" if query and export.heeds else ""}
+
+
+def _recipes(campaign: Campaign) -> list[dict[str, Any]]:
+    found = list(campaign.recipes.prefetch_related(Prefetch("releases", Release.objects.order_by("-created_at"))))
+    last: dict[int, Job] = {}
+    jobs = Job.objects.filter(kind=recipes.BUILD, campaign_id=campaign.pk).select_related("collection", "created_by")
+    for job in jobs.order_by("created_at"):
+        last[job.parameters["recipe"]] = job
+    return [_written(recipe, last.get(recipe.pk)) for recipe in found]
+
+
+def _written(recipe: Recipe, job: Job | None) -> dict[str, Any]:
+    """A recipe as the page shows it: in words, its releases newest first, and its last job unless that went well."""
+    plan = recipes.plan_of(recipe)
+    return {
+        "pk": recipe.pk,
+        "name": recipe.name,
+        "words": [*plan.choices.words(), *(["with texts"] if plan.documents else []), *(["with notes"] if plan.notes else [])],
+        "built": list(recipe.releases.all()),
+        "work": shown(job) if job is not None and job.state != Job.State.DONE else None,
+        "same": bool(job is not None and job.report.get("same_as_before")),
+    }
+
+
+@login_required
+@require_safe
+def file(request: HttpRequest, slug: str, name: str) -> HttpResponse | FileResponse:
+    """One file, whole. Choices that are no choices come back as the page that says so."""
+    campaign = managed_campaign(request, slug)
+    export = exports.find(name)
+    if export is None:
+        raise Http404("No such export.")
+    form = WantedForm(request.GET, campaign=campaign)
+    if not form.is_valid():
+        return _page(request, campaign, form, RecipeForm(campaign=campaign, prefix="recipe"), status=400)
+    try:
+        prepared = exports.prepared(export, campaign, form.wanted())
+    except CampaignError as error:
+        messages.error(request, str(error))
+        return redirect("campaign-export", slug)
+    if request.method == "GET":
+        exports.note_export(campaign, request.user, export, form.wanted())
+    return download(prepared, export.filename(campaign, form.wanted().choices), export.content_type)
+
+
+@login_required
+@require_POST
+def new_recipe(request: HttpRequest, slug: str) -> HttpResponse:
+    campaign = managed_campaign(request, slug)
+    form = RecipeForm(request.POST, campaign=campaign, prefix="recipe")
+    if form.is_valid():
+        try:
+            recipe = recipes.save_recipe(campaign, form.plan(), user=request.user)
+        except CampaignError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, f"The recipe {recipe.name} is saved.")
+            return redirect(f"{reverse('campaign-export', args=[slug])}#releases")
+    return _page(request, campaign, WantedForm(campaign=campaign), form, status=400)
+
+
+@login_required
+@require_POST
+def recipe(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Build a release with the recipe, or delete it."""
+    campaign = managed_campaign(request, slug)
+    found = get_object_or_404(campaign.recipes.select_related("campaign__collection"), pk=pk)
+    try:
+        if request.POST.get("action") == "delete":
+            recipes.delete_recipe(found, user=request.user)
+            messages.success(request, f"The recipe {found.name} is deleted.")
+        else:
+            tasks.send(recipes.ask_for_release(found, user=request.user))
+    except CampaignError as error:
+        messages.error(request, str(error))
+    return redirect(f"{reverse('campaign-export', args=[slug])}#releases")
+
+
+@login_required
+@require_safe
+def release(request: HttpRequest, slug: str, pk: int) -> FileResponse:
+    """The zip file."""
+    campaign = managed_campaign(request, slug)
+    found = get_object_or_404(Release.objects.select_related("recipe__campaign"), pk=pk, recipe__campaign=campaign)
+    if request.method == "GET":
+        record(campaign, person(request), AuditAction.EXPORTED, f"release {found.recipe.name}", digest=found.digest)
+    return download(found.file.open("rb"), f"{recipes.release_name(found.recipe)}-{found.digest[:12]}.zip", exports.ZIP)
+
+
+@login_required
+@require_safe
+def difference(request: HttpRequest, slug: str) -> HttpResponse:
+    """What two recipes label differently on the judgements as they are now, and whether they rank the systems alike."""
+    campaign = managed_campaign(request, slug)
+    found = {str(recipe.pk): recipe for recipe in campaign.recipes.all()}
+    first, second = found.get(request.GET.get("first", "")), found.get(request.GET.get("second", ""))
+    if first is None or second is None or first == second:
+        messages.error(request, "Choose two different recipes to compare.")
+        return redirect("campaign-export", slug)
+    live = live_rows(campaign)
+    plans = [recipes.plan_of(one).choices for one in (first, second)]
+    depends_on = recipe_rankings.marks_of(campaign, live)
+    name = ("difference of recipes", (first.pk, second.pk))
+    change = live.remembered(name, depends_on, lambda: recipes.difference(campaign, *plans, rows=live.rows))
+    job, new = recipe_rankings.newest_comparison(campaign, first, second, live)
+    if new is not None:
+        tasks.send(new)
+    context = {
+        "campaign": campaign,
+        "tab": "export",
+        "first": first,
+        "second": second,
+        "words": [plan.words() for plan in plans],
+        "difference": change,
+        "changes": recipes.linked(campaign, change.changes),
+        "alone": recipes.linked(campaign, change.alone),
+        "work": shown(job) if job is not None and job.state != Job.State.DONE else None,
+        "compared": job.report if job is not None and job.state == Job.State.DONE else None,
+    }
+    return render(request, "analysis/export_difference.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def import_release(request: HttpRequest) -> HttpResponse:
+    """A release, or judgements made elsewhere. The upload is kept until the job has read it."""
+    if not may_create(request):
+        raise PermissionDenied("You may not make collections and campaigns. Ask an administrator of this installation for the right to.")
+    form = ReleaseForm(request.POST, request.FILES) if request.method == "POST" else ReleaseForm()
+    if request.method == "POST" and form.is_valid():
+        try:
+            said = {key: form.cleaned_data[key] for key in ("name", "scale", "threshold")}
+            job = import_job.receive(form.cleaned_data["release"], user=request.user, judged=said)
+        except Refused as error:
+            form.add_error("release", f"{str(error)[:1].upper()}{str(error)[1:]}.")
+        else:
+            tasks.send(job)
+            return redirect("job", job.pk)
+    return render(request, "analysis/import.html", {"form": form}, status=400 if form.errors else 200)
+
+
+def download(content: object, filename: str, content_type: str) -> FileResponse:
+    charset = "" if content_type == exports.ZIP else "; charset=utf-8"
+    return FileResponse(content, as_attachment=True, filename=filename, content_type=content_type + charset)

@@ -1,1 +1,0 @@
-"""The only bridge from rows and files to arrays."""

@@ -1,1 +1,0 @@
-"""Long calculations as jobs, and what is stored of them."""

@@ -1,0 +1,117 @@
+"""What the parts of a study work with: its inputs, and commands, each run once."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from functools import cache, partial
+from typing import Any
+
+from analysis.commandline.measures import Stored
+from analysis.studies.settings import Settings
+from analysis.studies.study import LeftOut
+from analysis.systems.kind import NotPossible, Result
+from analysis.systems.running import Analysis
+from pooling.core.columns import Run
+from pooling.formats.runs import read_run
+
+KEPT = 100 << 20
+"""Bytes of run files, packed as they are, that are kept in memory."""
+
+
+class Bench:
+    """warnings: of all commands. commands: those that ran since `begin`, as a person types them beside the TOML file.
+
+    scratch: a folder for files that one command writes and another reads.
+    """
+
+    def __init__(self, settings: Settings, *, scratch: str, processes: int = 1) -> None:
+        self.settings, self.processes, self.scratch = settings, processes, scratch
+        self.warnings: list[str] = []
+        self.commands: list[str] = []
+        self._done: dict[tuple[str, ...], Result] = {}
+
+    @property
+    def seed(self) -> int:
+        return int(self.settings.values["seed"])
+
+    def value(self, name: str) -> Any:
+        return self.settings.values[name]
+
+    def has(self, name: str) -> bool:
+        return self.settings.values[name] not in (None, [], {})
+
+    def file(self, name: str) -> str | None:
+        found = self.settings.values[name]
+        return None if found is None else self.settings.path(found)
+
+    def files(self, name: str) -> list[str]:
+        return [self.settings.path(one) for one in self.settings.values[name] or []]
+
+    def named(self, name: str) -> dict[str, str]:
+        """Name -> path."""
+        return {key: self.settings.path(path) for key, path in (self.settings.values[name] or {}).items()}
+
+    def need(self, *names: str, why: str = "") -> None:
+        """Raises LeftOut unless all of these inputs are there."""
+        missing = [name for name in names if not self.has(name)]
+        if missing:
+            raise LeftOut(f"needs {' and '.join(f'`{name}`' for name in missing)}{f': {why}' if why else ''}")
+
+    def scratch_file(self, name: str) -> str:
+        return os.path.join(self.scratch, name)
+
+    def plain(self, text: str) -> str:
+        """Without the folders in which files happen to lie."""
+        for folder in (self.scratch, self.settings.folder):
+            text = text.replace(f"{folder}/", "") if folder else text
+        return text
+
+    def run(self, command: str, *arguments: str) -> Result:
+        """The command's JSON object. Raises LeftOut where it cannot be computed, with the command's reason."""
+        key = (command, *arguments)
+        said = shlex.join(["manage.py", command, *map(self.plain, arguments)])
+        if said not in self.commands:
+            self.commands.append(said)
+        if key not in self._done:
+            try:
+                analysis = Analysis(command, [*arguments, f"--seed={self.seed}"], stored=self._stored())
+                if analysis.command.takes_processes:
+                    analysis.options["processes"] = self.processes
+                self._done[key] = analysis.compute()
+            except NotPossible as error:
+                raise LeftOut(f"`{command}` refused: {self.plain(str(error))}") from None
+            for text in analysis.warnings:
+                self.warn(text)
+        return self._done[key]
+
+    def _stored(self) -> Stored | None:
+        """Runs that are read once for all commands, where they are small enough to be kept."""
+        if "runs" not in self.settings.values or self.settings.values.get("scores") == "float32":
+            return None
+        paths = self.files("runs")
+        if sum(os.path.getsize(path) for path in paths) > KEPT:
+            return None
+        return Stored(runs={path: partial(self._run, path) for path in paths}, qrels={})
+
+    @cache  # noqa: B019 - a bench lives as long as its study
+    def _run(self, path: str) -> Run:
+        return read_run(path, lenient=bool(self.settings.values.get("lenient")))
+
+    def options(self, *names: str) -> list[str]:
+        """Inputs that are options of a command, as arguments; those without a value leave the command its default."""
+        found: list[str] = []
+        for name in names:
+            value = self.value(name)
+            flag = "--" + name.replace("_", "-")
+            if value is not None and value is not False:
+                found.append(flag if value is True else f"{flag}={f'{value:g}' if isinstance(value, float) else value}")
+        return found
+
+    def warn(self, message: str) -> None:
+        text = self.plain(message)
+        if text not in self.warnings:
+            self.warnings.append(text)
+
+    def begin(self) -> None:
+        self.commands = []

@@ -1,0 +1,124 @@
+"""The folder of a study: whole or not at all.
+
+report.html report.md study.toml study.json SHA256SUMS
+tables/NAME.tex .csv .json    figures/NAME.pdf .svg .png
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from analysis.charts.printed import Nothing, printed
+from analysis.studies.making import MadePart, MadeStudy
+from analysis.studies.report import html, markdown
+from analysis.studies.study import MOST_TYPESET
+from analysis.systems.tabular import to_csv, to_latex
+from pooling.commandline import BadInput, jsonable
+
+SUMS, ABOUT = "SHA256SUMS", "study.json"
+
+
+def refuse_target(target: Path, *, replace: bool) -> None:
+    """Raises BadInput where the folder would take something else's place: only an unchanged study is replaced."""
+    if not target.exists():
+        return
+    if not target.is_dir() or (any(target.iterdir()) and not (target / ABOUT).exists()):
+        raise BadInput(f"{target} is there and is no study; name another folder with --output")
+    if any(target.iterdir()) and not replace:
+        raise BadInput(f"{target} holds a study; --replace puts the new one in its place, or name another folder with --output")
+    if own := [name for name in _files_in(target) if name not in _sums(target)]:
+        raise BadInput(f"{target} holds what no study has written ({', '.join(own[:3])}); move it, or name another folder with --output")
+
+
+def _files_in(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and path.name != SUMS)
+
+
+def _sums(folder: Path) -> dict[str, str]:
+    try:
+        lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return {}
+    return {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+
+
+def write_study(made: MadeStudy, target: Path, *, inputs: Path | None = None, replace: bool = False) -> dict[str, Any]:
+    """-> the contract's answer. inputs: a folder to be moved in as `inputs`. Raises BadInput."""
+    refuse_target(target, replace=replace)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+    try:
+        written = _write_parts(made, temporary)
+        if inputs is not None:
+            shutil.copytree(inputs, temporary / "inputs")
+        about = {
+            "study": made.study.name, "title": made.title, "source": made.study.source, "command": made.command,
+            "seed": made.settings.values["seed"], "parameters": made.parameters(), "versions": made.versions(),
+            "inputs": [{"key": key, "path": path, "bytes": size, "sha256": digest} for key, path, size, digest in made.inputs],
+            "parts": written, "left_out": {name: reason for name, (_, reason) in made.left_out.items()}, "warnings": made.warnings,
+        }  # fmt: skip
+        _say(temporary / ABOUT, json.dumps(jsonable(about), ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+        _say(temporary / "study.toml", made.settings.text)
+        _say(temporary / "report.html", html(made))
+        _say(temporary / "report.md", markdown(made))
+        sums = "".join(f"{hashlib.sha256((temporary / name).read_bytes()).hexdigest()}  {name}\n" for name in _files_in(temporary))
+        _say(temporary / SUMS, sums)
+        _open_to_readers(temporary)
+        _put(temporary, target)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    return jsonable(about)  # type: ignore[no-any-return]
+
+
+def _write_parts(made: MadeStudy, folder: Path) -> dict[str, Any]:
+    for name in ("tables", "figures"):
+        (folder / name).mkdir()
+    return {one.part.name: {"files": _write_part(one, folder), "values": one.section.values} for one in made.parts}
+
+
+def _write_part(one: MadePart, folder: Path) -> list[str]:
+    files = {}
+    for table in one.section.tables:
+        if len(table.rows) <= MOST_TYPESET:
+            files[f"tables/{table.key}.tex"] = to_latex(table).encode()
+        files[f"tables/{table.key}.csv"] = to_csv(table).encode()
+        files[f"tables/{table.key}.json"] = (json.dumps(jsonable(table.as_json()), ensure_ascii=False, indent=1) + "\n").encode()
+    for figure in one.section.figures:
+        try:
+            files |= {f"figures/{figure.key}.{kind}": data for kind, data in printed(figure.picture).items()}
+        except Nothing:
+            continue  # the report says in its place why there is none
+    for name, data in files.items():
+        if (folder / name).exists():
+            raise ValueError(f"two parts of a study write {name}")
+        (folder / name).write_bytes(data)
+    return list(files)
+
+
+def _say(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _open_to_readers(folder: Path) -> None:
+    """As if made in the usual way: temporary folders are for their owner only."""
+    mask = os.umask(0)
+    os.umask(mask)
+    folder.chmod(0o777 & ~mask)
+
+
+def _put(temporary: Path, target: Path) -> None:
+    """The new folder in the place of the old one, which is there until the new one is."""
+    if not target.exists():
+        temporary.rename(target)
+        return
+    old = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.old."))
+    target.rename(old / "study")
+    temporary.rename(target)
+    shutil.rmtree(old)

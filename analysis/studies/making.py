@@ -1,0 +1,80 @@
+"""A study made: its parts one by one; those without their inputs are left out, with the reason."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+from analysis.studies.bench import Bench
+from analysis.studies.settings import Settings, keys_of
+from analysis.studies.study import LeftOut, Part, Section, Study
+from pooling.version import program_version
+
+LIBRARIES = ("numpy", "scipy", "matplotlib")
+"""With which the same inputs give the same bytes."""
+
+
+@dataclass(frozen=True)
+class MadePart:
+    part: Part
+    section: Section
+    commands: list[str]
+
+
+@dataclass(frozen=True)
+class MadeStudy:
+    """left_out: title and reason by part. inputs: (key, path as the file has it, size, SHA-256)."""
+
+    study: Study
+    settings: Settings
+    parts: list[MadePart]
+    left_out: dict[str, tuple[str, str]]
+    warnings: list[str]
+    inputs: list[tuple[str, str, int, str]]
+    command: str
+
+    @property
+    def title(self) -> str:
+        return self.settings.values["title"] or self.study.title
+
+    def parameters(self) -> dict[str, Any]:
+        """Values that are no files, with those that the file leaves as they are."""
+        kinds = keys_of(self.study)
+        return {name: value for name, value in self.settings.values.items() if kinds[name].kind not in FILES}
+
+    def versions(self) -> dict[str, str]:
+        return {"assay": program_version(), **{name: version(name) for name in LIBRARIES}}
+
+
+FILES = ("file", "files", "named")
+
+
+def make_study(study: Study, settings: Settings, bench: Bench, *, command: str = "") -> MadeStudy:
+    """command: that makes it again, beside its inputs. Raises LeftOut where no part can be made: then the reasons of all."""
+    parts: list[MadePart] = []
+    left_out: dict[str, tuple[str, str]] = {}
+    for part in study.parts:
+        bench.begin()
+        try:
+            parts.append(MadePart(part, part.make(bench), list(bench.commands)))
+        except LeftOut as reason:
+            left_out[part.name] = (part.title, str(reason))
+    if not parts:
+        reasons = "; ".join(f"{name}: {why}" for name, (_, why) in left_out.items())
+        raise LeftOut(f"no part of the study {study.name} can be made: {reasons}")
+    return MadeStudy(study, settings, parts, left_out, bench.warnings, inputs_of(study, settings), command)
+
+
+def inputs_of(study: Study, settings: Settings) -> list[tuple[str, str, int, str]]:
+    found = []
+    for name, key in keys_of(study).items():
+        value = settings.values[name]
+        if key.kind not in FILES or not value:
+            continue
+        for path in [value] if isinstance(value, str) else value.values() if isinstance(value, dict) else value:
+            with open(settings.path(path), "rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+                found.append((name, path, file.tell(), digest))
+    return found

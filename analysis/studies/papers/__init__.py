@@ -1,0 +1,20 @@
+"""Studies, one paper a file, each with a `STUDY`; the command and the documents find it by itself."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+
+from analysis.studies.study import Study
+
+NAMES = sorted(module.name for module in pkgutil.iter_modules(__path__))
+
+
+@cache
+def study_named(name: str) -> Study:
+    """KeyError for a name that is not in NAMES."""
+    if name not in NAMES:
+        raise KeyError(name)
+    found: Study = importlib.import_module(f"{__name__}.{name}").STUDY
+    return found

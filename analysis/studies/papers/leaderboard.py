@@ -1,0 +1,217 @@
+"""Can a leaderboard be trusted? The tables and figures of Craswell et al."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from analysis.charts.points import Interval, Spot, intervals, scatter
+from analysis.studies.bench import Bench
+from analysis.studies.study import Figure, Key, LeftOut, Part, Section, Study
+from analysis.studies.words import READ, READING, RUNS, best_of, pictured, prefixed, slug
+from analysis.systems.kind import Files, NotPossible, Result
+from analysis.systems.kinds.bootstrap import KIND as BOOTSTRAP
+from analysis.systems.kinds.bootstrap import crossed, ranked, written_conditions
+from analysis.systems.kinds.leaderboard import KIND as BOARD
+from analysis.systems.kinds.split_half import KIND as HALVES
+from analysis.systems.kinds.submissions import KIND as SUBMISSIONS
+from analysis.systems.tables import conditions_of
+from analysis.systems.tabular import Cell, Table
+from analysis.systems.written_files import tab_separated
+from pooling.formats.leaderboards import SUBMISSIONS as COLUMNS
+from pooling.formats.leaderboards import BoardRow, read_leaderboard
+
+FIRST = 5
+"""Places that Tables 1 and 2 of the paper show."""
+
+
+def boards(bench: Bench) -> Section:
+    bench.need("boards", why="tables of scores by name (tag, date, group, score)")
+    tables, figures, values = [], [], {}
+    for name, path in bench.named("boards").items():
+        found = bench.run("leaderboard", f"--scores={path}", *bench.options("score_column", "until", "highlight"))
+        runs = {run["tag"]: run for run in found["runs"]}
+        rows: list[list[Cell]] = [
+            [n, tag, runs[tag]["date"], runs[tag]["group"], runs[tag]["score"]] for n, tag in enumerate(found["chain"], 1)
+        ]
+        title = f"The records of the leaderboard {name}, {len(runs)} runs"
+        tables.append(
+            Table(f"records-{slug(name)}", title, ["", "run", "date", "group", "score"], rows, digits=(None, None, None, None, 3))
+        )
+        figures += pictured(BOARD.pictures(found)[:1], f"figure-1-{slug(name)}")
+        values[name] = {"runs": len(runs), "chain": found["chain"]}
+    return Section(tables, figures, values=values)
+
+
+def bootstrapped(bench: Bench) -> Result:
+    bench.need("qrels", "runs")
+    qrels = list(bench.named("qrels").items())
+    files = Files(bench.files("runs"), qrels, {f"topics/{name}.txt": path for name, path in bench.named("topic_lists").items()})
+    measures = str(bench.value("measures")).split()
+    try:
+        conditions = written_conditions(bench.value("conditions"), files) if bench.value("conditions") else crossed(measures, files)
+    except NotPossible as error:
+        raise LeftOut(f"`conditions`: {error}") from None
+    return bench.run("bootstrap", qrels[0][1], *files.runs, *conditions, *bench.options("trials", *READ))
+
+
+def certainty(bench: Bench) -> Section:
+    """Tables 1 and 2, and Figure 3."""
+    result = bootstrapped(bench)
+    tables, values = [], {}
+    for name, found in conditions_of(result).items():
+        tags = ranked(found)[:FIRST]
+        places = [str(place) for place in range(1, min(FIRST, len(found["rank_share"][tags[0]])) + 1)]
+        rows: list[list[Cell]] = [[tag, *(found["rank_share"][tag].get(place, 0.0) for place in places)] for tag in tags]
+        drawn = f"{found['trials']:,} samples of {found['topics']} topics"
+        note = f"Share of {drawn} in which the run has the rank; the first {len(tags)} of {len(found['observed'])} runs."
+        tables.append(
+            Table(
+                f"top-{slug(name)}",
+                f"Probability of each rank by {name}",
+                ["run", *places],
+                rows,
+                note,
+                heads=(("", 1), ("rank", len(places))),
+                digits=(None, *[2] * len(places)),
+                bold=best_of(rows, range(1, len(places) + 1)),
+            )
+        )
+        values[name] = {key: found[key] for key in ("observed", "expected_rank", "interval", "best_rank", "worst_rank")}
+    every = [table for table in BOOTSTRAP.tables(result) if not table.key.startswith("beats")]
+    pictures = BOOTSTRAP.pictures(result)
+    return Section(
+        [*tables, *prefixed(every, "certainty")], pictured(pictures[1:] if len(tables) > 1 else pictures, "figure-3"), values=values
+    )
+
+
+def conditions(bench: Bench) -> Section:
+    """Figure 4, and what all conditions say of a run together."""
+    found = conditions_of(bootstrapped(bench))
+    if len(found) < 2:
+        raise LeftOut("needs two conditions or more: several `measures`, `qrels` or `topic_lists`, or `conditions`")
+    tags = ranked(next(iter(found.values())))
+    rows: list[list[Cell]] = []
+    for tag in tags:
+        expected = [one["expected_rank"][tag] for one in found.values()]
+        beaten = sum(bool(one["significantly_worse"].get(tag)) for one in found.values())
+        rows.append([tag, *expected, min(expected), max(expected), beaten])
+    header = ["run", *found, "best", "worst", "conditions in which a run beats it"]
+    heads = (("", 1), ("expected rank", len(found)), ("over the conditions", 3))
+    table = Table(
+        "figure-4",
+        "Expected ranks under all conditions",
+        header,
+        rows,
+        "The last column counts significant differences of the measure.",
+        heads=heads,
+        digits=(None, *[1] * (len(found) + 2), None),
+    )
+    return Section([table], [side_by_side(name_all(found), tags[:12])], values={"conditions": list(found)})
+
+
+def name_all(found: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"{number}: {name}": one for number, (name, one) in enumerate(found.items(), 1)}
+
+
+def side_by_side(found: Mapping[str, Any], tags: Sequence[str]) -> Figure:
+    rows = [
+        Interval(f"{tag} · {number}", one["expected_rank"][tag], *one["interval"][tag])
+        for tag in tags
+        for number, one in enumerate(found.values(), 1)
+    ]
+    caption = f"Expected rank with its 95 % interval under each condition; {'; '.join(found)}"
+    return Figure("figure-4", caption, intervals(rows, caption=caption, x_label="rank (1 is the best)", what="run · condition"))
+
+
+def halves(bench: Bench) -> Section:
+    bench.need("qrels", "runs")
+    tables, figures, values = [], [], {}
+    for name, path in bench.named("qrels").items():
+        result = bench.run(
+            "split_half", path, *bench.files("runs"), f"--measures={bench.value('measures')}", *bench.options("splits", "alpha", *READ)
+        )
+        tables += prefixed(HALVES.tables(result), f"halves-{slug(name)}", title=f", {name}")
+        figures += pictured(HALVES.pictures(result), f"table-4-{slug(name)}")
+        values[name] = conditions_of(result)
+    return Section(tables, figures, values=values)
+
+
+def submitted(bench: Bench) -> list[BoardRow]:
+    """Rows up to a date, with institutions in the place of the groups that are theirs. Raises LeftOut."""
+    bench.need("submissions", why="a table of all submissions (tag, date, group, public score, private score)")
+    rows = read_leaderboard(
+        bench.file("submissions") or "",
+        columns=COLUMNS,
+        required=("tag", "date", "group", "score"),
+        score_column=bench.value("score_column"),
+    )
+    aliases = bench.value("institutions") or {}
+    until = (bench.value("until") or "").replace("/", "-")
+    named = [row._replace(group=aliases.get(row.group, row.group)) for row in rows]
+    return [row for row in named if not until or row.date[:10] <= until]
+
+
+def submissions(bench: Bench) -> Section:
+    rows = submitted(bench)
+    path = bench.scratch_file("submissions.tsv")
+    numbers = ("score", "private_score", "private_rank", "expected_private_rank")
+    with open(path, "w", encoding="utf-8") as out:
+        lines = [[row.tag, row.date, row.group, *("" if (x := row.numbers[key]) != x else repr(x) for key in numbers)] for row in rows]
+        out.write(tab_separated(["tag", "date", "group", "score", "private score", "private rank", "expected private rank"], lines))
+    found = bench.run("submissions", path, *bench.options("limit"))
+    tables = SUBMISSIONS.tables(found)
+    until = bench.value("until")
+    said = [f"{len(rows):,} submissions{f' until {until}' if until else ''}, {len(conditions_of(found)):,} groups."]
+    figures = pictured(SUBMISSIONS.pictures(found), "submissions")
+    if private := [row for row in rows if row.numbers["private_score"] == row.numbers["private_score"]]:
+        figures.append(every_submission(private))
+    return Section(prefixed(tables, "submissions"), figures, said, conditions_of(found))
+
+
+def every_submission(rows: Sequence[BoardRow]) -> Figure:
+    """All submissions, those of the groups with the most of them told apart."""
+    counts = {group: sum(row.group == group for row in rows) for group in {row.group for row in rows}}
+    groups = sorted(counts, key=lambda group: (-counts[group], group))[:5]
+    spots = [
+        Spot(row.tag, row.numbers["score"], row.numbers["private_score"], groups.index(row.group) + 1 if row.group in groups else 0)
+        for row in rows
+    ]
+    caption = "Public and private score of every submission"
+    kinds = ["other groups", *(group[:40] for group in groups)]
+    return Figure(
+        "every-submission", caption, scatter(spots, kinds=kinds, caption=caption, x_label="public score", y_label="private score")
+    )
+
+
+STUDY = Study(
+    name="leaderboard",
+    title="Can the leaderboard be trusted?",
+    source="Craswell, Mitra, Yilmaz, Campos, Lin: MS MARCO: Benchmarking Ranking Models in the Large-Data Regime, SIGIR 2021",
+    sentence="The leaderboard over time, how certain its ranks are, under several conditions, on halves of the topics, and who submitted how often.",
+    keys=(
+        Key("boards", "named", "Tables of scores by name (tag, date, group, score): Figure 1."),
+        Key("score_column", "text", "The header of the column of scores that counts."),
+        Key("highlight", "text", "Mark runs whose description holds this word."),
+        Key("until", "text", "Leave out what is later, as in 2021-02-01."),
+        Key("qrels", "named", "Qrels by name; the first are those of the leaderboard."),
+        RUNS,
+        Key("topic_lists", "named", "Subsets of the topics by name (one id a line), as public and private."),
+        Key("measures", "text", "Measures between blanks (RR@100); NCG@100, nDCG@10 and all others.", "RR@100"),
+        Key("conditions", "text", "One a line: name = measure, qrels, topic subset, lowest relevant grade; without it all measures, qrels and subsets."),
+        Key("trials", "whole", "Samples of the topics (1000).", least=1),
+        Key("splits", "whole", "Splits into halves (100).", least=1),
+        Key("alpha", "number", "Level of the tests on halves (0.05).", least=0),
+        Key("submissions", "file", "All submissions: tag, date, group, public score, private score or ranks."),
+        Key("limit", "whole", "Submissions a month that a group may make (2).", least=1),
+        Key("institutions", "names", "Group = institution, for teams that are one."),
+        *READING,
+    ),
+    parts=(
+        Part("boards", "Figure 1: leaderboards over time", boards),
+        Part("certainty", "Tables 1, 2 and Figure 3: certainty of the ranks", certainty),
+        Part("conditions", "Figure 4: conditions side by side", conditions),
+        Part("halves", "Table 4: two halves of the topics", halves),
+        Part("submissions", "Submissions by group", submissions),
+    ),
+)  # fmt: skip

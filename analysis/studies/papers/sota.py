@@ -1,0 +1,191 @@
+"""Are the improvements over the state of the art significant? The tables and the figure of Lin et al. over a leaderboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from analysis.core.significance import CORRECTIONS
+from analysis.core.verdict_words import equal_boards_words
+from analysis.core.verdicts import TESTS
+from analysis.studies.bench import Bench
+from analysis.studies.study import Key, LeftOut, Part, Section, Study
+from analysis.studies.words import QRELS, READING, RUNS, pictured, runs_under
+from analysis.systems.kind import Result
+from analysis.systems.kinds.leaderboard import KIND
+from analysis.systems.tabular import Cell, Table
+from analysis.systems.verdict_tables import comparisons, p_value
+
+LISTS = {"vs_first": "against the first", "vs_previous": "against the one before", "vs_last": "the last three"}
+HOW = ("baselines", "until", "highlight", "cutoff", "alpha", "decide", "correction", "family", "level", "topics", "lenient")
+
+
+def board(bench: Bench) -> Result:
+    """From runs, else from a table of scores. Raises LeftOut."""
+    if bench.has("runs"):
+        order = [f"--order={bench.file('order')}"] if bench.has("order") else []
+        return bench.run("leaderboard", *runs_under(bench), *order, *bench.options(*HOW))
+    bench.need("table", why="`qrels` and `runs`, or a table of scores (tag, date, group, score)")
+    return bench.run("leaderboard", f"--scores={bench.file('table')}", *bench.options("score_column", "baselines", "until", "highlight"))
+
+
+def compared(bench: Bench) -> Result:
+    if not bench.has("runs"):
+        raise LeftOut("needs `qrels` and `runs`: a table of scores has no topics to test on")
+    found = board(bench)
+    if not found["vs_previous"]:
+        raise LeftOut("the chain has fewer than two runs, so there is nothing to compare")
+    return found
+
+
+def figure_1(bench: Bench) -> Section:
+    found = board(bench)
+    runs = {run["tag"]: run for run in found["runs"]}
+    rows: list[list[Cell]] = [
+        [f"R{number}", tag, runs[tag]["date"] or "", runs[tag]["group"], runs[tag]["score"]] for number, tag in enumerate(found["chain"], 1)
+    ]
+    after = "; ".join(f"{name} {bench.value(name)}" for name in ("baselines", "until") if bench.value(name))
+    note = f"Of {len(runs):,} runs{f' ({after})' if after else ''}, each that scored more than all before it; of one day only the best."
+    chain = Table(
+        "chain",
+        "The runs that were the state of the art",
+        ["", "run", "date", "group", "score"],
+        rows,
+        note,
+        digits=(None, None, None, None, 3),
+    )
+    everything = [table for table in KIND.tables(found) if table.key == "runs"]
+    return Section(
+        [chain, *everything], pictured(KIND.pictures(found)[:1], "over-time"), values={"chain": found["chain"], "runs": len(runs)}
+    )
+
+
+def pairs_of(found: Result) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
+    """(list, row, whether it begins the list), as both tables of the paper show them."""
+    for key, words in LISTS.items():
+        for number, row in enumerate(found[key]):
+            yield words, row, number == 0
+
+
+def table_1(bench: Bench) -> Section:
+    found = compared(bench)
+    rows: list[list[Cell]] = []
+    ruled, bold = set(), set()
+    for words, row, begins in pairs_of(found):
+        if begins:
+            ruled.add(len(rows))
+        means = row["mrr"]
+        tests = [means[test] for test in ("wrs", "wsr", "t")]
+        bold |= {(len(rows), 4 + k) for k, p in enumerate(tests) if p is not None and p < level_of(bench)}
+        rows.append([words, row["a_label"], row["b_label"], means["difference"], *map(p_value, tests)])
+    note = (
+        f"Differences of mean RR at {bench.value('cutoff') or 100}, B - A; raw p, in bold below {level_of(bench):g}. "
+        "WRS (rank-sum, unpaired) asks for an ordinal scale, WSR (signed-rank) and t for an interval scale, which RR is said not to be."
+    )
+    header = ["compared", "A", "B", "difference", "WRS p", "WSR p", "t p"]
+    table = Table(
+        "table-1",
+        "Tests of the difference in mean RR",
+        header,
+        rows,
+        note,
+        digits=(None, None, None, 4),
+        bold=frozenset(bold),
+        ruled=frozenset(ruled),
+    )
+    return Section([table], values={key: [{"a": row["a"], "b": row["b"], **row["mrr"]} for row in found[key]] for key in LISTS})
+
+
+def level_of(bench: Bench) -> float:
+    return float(bench.value("alpha") or 0.05)
+
+
+def table_2(bench: Bench) -> Section:
+    found = compared(bench)
+    rows: list[list[Cell]] = []
+    ruled, bold = set(), set()
+    for words, row, begins in pairs_of(found):
+        if begins:
+            ruled.add(len(rows))
+        shares = [row["outcomes"][name] for name in ("neither", "a_only", "b_only", "both")]
+        both: list[Cell] = []
+        for key in ("esl", "rr"):
+            both += [row[key]["a"], row[key]["b"], p_value(row[key]["wsr"]), p_value(row[key]["t"])]
+        rows.append([words, row["a_label"], row["b_label"], *shares, p_value(row["binomial"]), *both])
+        for column in (7, 10, 11, 14, 15):
+            if isinstance(p := rows[-1][column], float) and p < level_of(bench):
+                bold.add((len(rows) - 1, column))
+    heads = (("", 3), ("(1)", 1), ("(2)", 2), ("(3)", 1), ("(2)", 1), ("ESL where both answer", 4), ("RR where both answer", 4))
+    header = ["compared", "A", "B", "neither", "A only", "B only", "both", "binomial p", *("A", "B", "WSR p", "t p") * 2]
+    note = (
+        f"Shares of the topics by who answers them up to rank {bench.value('cutoff') or 100}; "
+        "expected search length (rank of the answer) and RR where both do; raw p."
+    )
+    digits = (None, None, None, 3, 3, 3, 3, None, 2, 2, None, None, 3, 3)
+    table = Table(
+        "table-2",
+        "Outcomes, expected search length and RR",
+        header,
+        rows,
+        note,
+        heads=heads,
+        digits=digits,
+        bold=frozenset(bold),
+        ruled=frozenset(ruled),
+    )
+    values = {key: [{name: row[name] for name in ("a", "b", "outcomes", "binomial", "esl", "rr")} for row in found[key]] for key in LISTS}
+    return Section([table], pictured(KIND.pictures(found)[1:], "outcomes"), several(found), values)
+
+
+def several(found: Result) -> list[str]:
+    n = found.get("topics_with_several_relevant") or 0
+    return (
+        [f"{n:,} topics have several relevant documents; the framework is defined for one, so the first that a run retrieves counts."]
+        if n
+        else []
+    )
+
+
+def verdicts(bench: Bench) -> Section:
+    found = compared(bench)
+    unique = {(row["a"], row["b"]): row for key in LISTS for row in found[key]}
+    tables = [
+        table
+        for table in comparisons(list(unique.values()), words=" along the chain", rates=equal_boards_words(found))
+        if table.key == "verdicts"
+    ]
+    order: list[list[Cell]] = [[place, tag] for place, tag in enumerate(found["order"], 1)]
+    tables.append(Table("order", "Linear order by displacement under do no harm", ["place", "run"], order))
+    said = [f"No order among {', '.join(cycle)}: each is displaced by another around the circle." for cycle in found["cycles"]]
+    values = {"order": found["order"], "cycles": found["cycles"], "family": found["family"], "correction": found["correction"]}
+    values["verdicts"] = [{"a": row["a"], "b": row["b"], **row["verdict"]} for row in unique.values()]
+    return Section(tables, words=said, values=values)
+
+
+STUDY = Study(
+    name="sota",
+    title="Significant improvements over the state of the art?",
+    source="Lin, Campos, Craswell, Mitra, Yilmaz: Significant Improvements over the State of the Art?, SIGIR 2021",
+    sentence="Which runs led a leaderboard, and whether each step was significant.",
+    keys=(
+        QRELS, RUNS,
+        Key("order", "file", "Tag, date, group, baseline (0/1), description of each run; without it runs count in the order given."),
+        Key("table", "file", "A table of scores (tag, date, group, score) in place of qrels and runs: the chain and Figure 1 only."),
+        Key("score_column", "text", "The header of the column of `table` that counts."),
+        Key("baselines", "text", "Tags of organisers' baselines, separated by commas."),
+        Key("until", "text", "Leave out what is later, as in 2021-04-30."),
+        Key("highlight", "text", "Mark runs whose description holds this word."),
+        Key("cutoff", "whole", "A topic is answered by a relevant document up to this rank (100).", least=1),
+        Key("alpha", "number", "Level of the verdicts (0.05).", least=0),
+        Key("decide", "text", "Test where both runs answer: wsr (default) or t.", choices=tuple(TESTS)),
+        Key("correction", "text", "Of the p-values of verdicts: none (default), bonferroni, holm.", choices=tuple(CORRECTIONS)),
+        Key("family", "whole", "How many comparisons are made in all (those of the tables).", least=1),
+        *(key for key in READING if key.name != "scores"),
+    ),
+    parts=(
+        Part("board", "Figure 1: the leaderboard over time", figure_1),
+        Part("means", "Table 1: tests of mean RR", table_1),
+        Part("outcomes", "Table 2: outcomes, ESL and RR", table_2),
+        Part("verdicts", "Is B better than A?", verdicts),
+    ),
+)  # fmt: skip

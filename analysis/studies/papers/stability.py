@@ -1,0 +1,152 @@
+"""Does the ranking of systems survive a change of the collection? All four elements of the multi-element protocol in one question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from analysis.charts.lines import Line, lines
+from analysis.charts.panels import panels
+from analysis.charts.points import radar
+from analysis.core.subcollections import ELEMENTS
+from analysis.studies.bench import Bench
+from analysis.studies.study import Figure, Key, LeftOut, Part, Section, Study
+from analysis.studies.words import QRELS, READ, READING, RUNS, pictured, prefixed, runs_under
+from analysis.systems.kind import Result
+from analysis.systems.kinds.stability import KIND, fitted, none_below, words
+from analysis.systems.tabular import Cell, Table
+
+PANEL = 400.0
+"""Pixels of a panel: two beside each other are as wide as a page of print."""
+
+
+def computed(bench: Bench, element: str) -> Result:
+    docids = [f"--docids={bench.file('docids')}"] if element == "documents" and bench.has("docids") else []
+    quota = ["--per-topic-quota"] if element == "assessments" and bench.value("per_topic_quota") else []
+    given = bench.options("measures", "pairs", "threshold", "also", *READ)
+    overlaps = [] if element == "topics" and bench.value("overlaps") is None else bench.options("overlaps")
+    return bench.run("stability", *runs_under(bench), f"--element={element}", *overlaps, *given, *docids, *quota, "--deltas")
+
+
+def wanted(bench: Bench) -> list[str]:
+    chosen = (bench.value("elements") or " ".join(ELEMENTS)).split()
+    if unknown := [one for one in chosen if one not in ELEMENTS]:
+        raise LeftOut(f"`elements` names {', '.join(unknown)}; there are {', '.join(ELEMENTS)}")
+    return chosen
+
+
+def of_element(element: str) -> Callable[[Bench], Section]:
+    def make(bench: Bench) -> Section:
+        if element not in wanted(bench):
+            raise LeftOut(f"`elements` does not name {element}")
+        result = computed(bench, element)
+        tables = [*prefixed(KIND.tables(result), element, title=f", {words(element)}"), deltas_table(result)]
+        tables += [at_table(result)] if "at" in result else []
+        said = [result["note"][:1].upper() + result["note"][1:] + "."] if "note" in result else []
+        kept = {key: value for key, value in result.items() if key != "deltas"}
+        return Section(tables, pictured(KIND.pictures(result)[:2], element), said, kept)
+
+    return make
+
+
+def deltas_table(result: Result) -> Table:
+    """Every tau-b: another threshold needs no second computation."""
+    rows: list[list[Cell]] = [
+        [measure, level, shared, number, tau]
+        for measure, levels in result["deltas"].items()
+        for level, shared, taus in zip(result["levels"], result["shared"], levels, strict=True)
+        for number, tau in enumerate(taus, 1)
+    ]
+    element = result["element"]
+    return Table(
+        f"{element}-deltas",
+        f"Delta of every pair of sub-collections, {words(element)}",
+        ["measure", "overlap", "shared", "pair", "tau-b"],
+        rows,
+    )
+
+
+def at_table(result: Result) -> Table:
+    rows: list[list[Cell]] = []
+    for threshold, found in {f"{result['threshold']:g}": result, **result["at"]}.items():
+        for measure, fit in found["fit"].items():
+            rows.append([float(threshold), measure, fit["slope"], fit["intercept"], none_below(found["minimum_overlap"][measure])])
+    element = result["element"]
+    header = ["threshold", "measure", "slope", "intercept", "least overlap with P = 1"]
+    return Table(f"{element}-thresholds", f"The same at other thresholds, {words(element)}", header, rows, digits=(2, None, 3, 3, 3))
+
+
+def together(bench: Bench) -> Section:
+    """The paper's Figure 1 with a panel for each element, its Figure 2 over all of them, and one table of both."""
+    results = {element: computed(bench, element) for element in wanted(bench)}
+    rows: list[list[Cell]] = []
+    for element, result in results.items():
+        for measure, fit in result["fit"].items():
+            least = none_below(result["minimum_overlap"][measure])
+            rows.append([words(element), result["population"], result["size"], measure, fit["slope"], fit["intercept"], least])
+    pairs, threshold = (next(iter(results.values()))[key] for key in ("pairs", "threshold"))
+    note = f"P(o): share of {pairs} pairs of sub-collections whose rankings have a tau-b of at least {threshold:g}; the line is fitted below o = 1."
+    header = ["element", "population", "each", "measure", "slope", "intercept", "least overlap with P = 1"]
+    ruled = frozenset(k for k in range(1, len(rows)) if rows[k][0] != rows[k - 1][0])
+    heads = (("", 1), ("size", 2), ("", 1), ("line through P(o)", 2), ("", 1))
+    table = Table(
+        "elements", "Stability over all elements", header, rows, note, heads=heads, digits=(None, None, None, None, 3, 3, 3), ruled=ruled
+    )
+    caption = f"P(o) by overlap of each element, {pairs} pairs at each level, tau-b at least {threshold:g}; dotted: fitted lines"
+    figures = [Figure("elements", caption, panels([(words(e), curves(r)) for e, r in results.items()], caption=caption))]
+    if len(results) >= 3:
+        figures.append(joint_radar(results))
+    return Section([table], figures, values={element: result["minimum_overlap"] for element, result in results.items()})
+
+
+def curves(result: Result) -> str:
+    """One panel of Figure 1."""
+    levels = result["levels"]
+    series = [Line(name, list(zip(levels, values, strict=True)), marks=True) for name, values in result["probability"].items()]
+    for style, (name, fit) in enumerate(result["fit"].items(), 1):
+        if fit["slope"] is not None:
+            series.append(Line(f"{name}, fitted", fitted(fit, min(levels), max(levels)), thin=True, style=style))
+    return lines(
+        series, caption=words(result["element"]), x_label="overlap o", y_label="P(o)", y_low=0, y_high=1, x_form=percent, x_at=[0.2, 0.4, 0.6, 0.8, 1.0],
+        width=PANEL, height=240,
+    )  # fmt: skip
+
+
+def percent(value: float) -> str:
+    return f"{100 * value:.0f} %"
+
+
+def joint_radar(results: dict[str, Result]) -> Figure:
+    caption = "Least overlap of each element from which the rankings always agree; 100 % where there is none below"
+    measures = list(next(iter(results.values()))["minimum_overlap"])
+
+    def least(result: Result, measure: str) -> float:
+        value: Any = result["minimum_overlap"][measure]
+        return 1.0 if value is None else float(value)
+
+    series = [(measure, [least(result, measure) for result in results.values()]) for measure in measures]
+    return Figure("least-overlap", caption, radar([words(element) for element in results], series, caption=caption, high=1.0, form=percent))
+
+
+STUDY = Study(
+    name="stability",
+    title="How stable is the ranking when the collection changes?",
+    source="the multi-element protocol for TREC-COVID",
+    sentence="How often two halves of a collection rank systems alike, by what they share of its documents, topics and assessments.",
+    keys=(
+        QRELS, RUNS,
+        Key("measures", "text", "Measures between blanks (AP Rprec Bpref nDCG)."),
+        Key("elements", "text", "Of documents topics assessments positive (all)."),
+        Key("overlaps", "text", "Percent, first:last:step or 10,50,100 (5:100:5; topics: each number of shared topics)."),
+        Key("pairs", "whole", "Pairs of sub-collections at each level (50).", least=1),
+        Key("threshold", "number", "Rankings agree from this tau-b on (0.9).", least=0),
+        Key("also", "text", "Further thresholds, as in 0.8,0.95."),
+        Key("docids", "file", "The collection's document ids, one a line (those of runs and qrels)."),
+        Key("per_topic_quota", "flag", "Draw half of each topic's assessments, not half of all."),
+        *READING,
+    ),
+    parts=(
+        Part("elements", "All elements", together),
+        *(Part(element, words(element).capitalize(), of_element(element)) for element in ELEMENTS),
+    ),
+)  # fmt: skip

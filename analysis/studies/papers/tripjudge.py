@@ -1,0 +1,27 @@
+"""A test collection judged by people, beside one made of clicks: the tables and figures of TripJudge."""
+
+from __future__ import annotations
+
+from analysis.studies.study import Part, Study
+from analysis.studies.tripjudge import campaign, groups, systems
+from analysis.studies.tripjudge.inputs import KEYS
+
+STUDY = Study(
+    name="tripjudge",
+    title="A test collection judged by people",
+    source="Althammer, Hofstätter, Verberne, Hanbury: TripJudge, CIKM 2022",
+    sentence="The campaign, its labels and agreement, and whether judgements rank systems as clicks do.",
+    keys=KEYS,
+    parts=(
+        Part("campaign", "Table 1: the campaign", campaign.table_1),
+        Part("labels", "Figure 1: labels and how they were decided", campaign.figure_1),
+        Part("agreement", "Figure 2: agreement of the annotators", campaign.figure_2),
+        Part("times", "Time of judging", campaign.times),
+        Part("systems", "Table 2: systems under judgements and under clicks", systems.table_2),
+        Part("rankings", "Table 3: do judgements and clicks rank systems alike?", systems.table_3),
+        Part("published", "Table 3 as published", systems.published_tau),
+        Part("clicks", "Figure 3: judgements against click labels", systems.figure_3),
+        Part("groups", "By topic group", groups.by_group),
+        Part("survey", "What annotators said", groups.survey),
+    ),
+)

@@ -1,0 +1,198 @@
+"""A study as one HTML page that needs nothing else, and as Markdown beside its figures."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from itertools import count
+
+from analysis.charts.printed import Nothing, css, parts_of
+from analysis.studies.making import MadePart, MadeStudy
+from analysis.studies.study import MOST_TYPESET, Figure
+from analysis.systems.tabular import Table
+
+STYLE = """
+:root { color-scheme: light; }
+body { font: 16px/1.5 system-ui, sans-serif; color: #182130; background: #fff; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { line-height: 1.2; } h2 { margin-top: 2.5rem; border-bottom: 1px solid #dce1e8; padding-bottom: .2rem; }
+.scroll, .picture { overflow-x: auto; } .picture > svg { max-width: 100%; height: auto; font: 12px sans-serif; }
+table { border-collapse: collapse; font-size: .875rem; margin: .5rem 0; border-block: 2px solid #182130; }
+figcaption, .cap { font-weight: 600; margin: 1.2rem 0 .2rem; } .cap span { font-weight: 400; color: #465166; }
+th, td { padding: .2rem .5rem; text-align: left; vertical-align: top; }
+thead tr:last-child th { border-bottom: 1px solid #182130; }
+th.head { text-align: center; border-bottom: 1px solid #818c9f; }
+td.number, th.number { text-align: right; white-space: nowrap;
+font-variant-numeric: tabular-nums; }
+tr.ruled td, tr.ruled th { border-top: 1px solid #818c9f; } tbody th { font-weight: 400; }
+figure { margin: 1.5rem 0; } .legend { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: .2rem 1rem; font-size: .875rem; }
+.legend svg { width: 16px; height: 16px; vertical-align: -3px; } details { font-size: .875rem; } code, pre { font-size: .85rem; overflow-wrap: anywhere; }
+pre { background: #f3f5f8; padding: .6rem; overflow-x: auto; } .out { background: #fdf3e3; padding: .5rem .8rem; border-left: 4px solid #c05400; }
+.visually-hidden { position: absolute; clip-path: inset(50%); height: 1px; width: 1px; overflow: hidden; }
+.files { color: #465166; font-size: .8rem; } @media print { details { display: none; } figure, table { break-inside: avoid; } }
+"""
+SIMULATED = "A part of the data is simulated: the numbers show that the computation works, and nothing about people."
+
+
+MOST_ROWS = 60
+"""Tables with more rows are folded away in HTML and cut in Markdown; from MOST_TYPESET on they are in their files only."""
+
+
+def html(made: MadeStudy) -> str:
+    body = [f"<h1>{escape(made.title)}</h1>", _p(f"{made.study.sentence} After {made.study.source}.")]
+    body += [f'<p class="out"><strong>{SIMULATED}</strong></p>'] if made.settings.values["simulated"] else []
+    body += [_out_html(made)] if made.left_out else []
+    for one in made.parts:
+        body.append(f'<section id="{escape(one.part.name)}"><h2>{escape(one.part.title)}</h2>')
+        body += [_p(words) for words in one.section.words]
+        body += [_table_html(table) for table in one.section.tables]
+        body += [_figure_html(figure) for figure in one.section.figures]
+        body.append(f"<details><summary>Made by</summary><pre>{escape(chr(10).join(one.commands))}</pre></details></section>")
+    body.append("<section><h2>How this was made</h2>" + _about_html(made) + "</section>")
+    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(made.title)}</title>'
+    page = f'<!doctype html>\n<html lang="en"><head>{head}<style>{STYLE}{css()}</style></head>\n<body><main>\n' + "\n".join(body)
+    return renumbered(page) + "\n</main></body></html>\n"
+
+
+def renumbered(page: str) -> str:
+    """Ids of pictures count from 1 in every report, not in every process."""
+    numbers = count(1)
+    names: dict[str, str] = {}
+
+    def new(found: re.Match[str]) -> str:
+        if found[0] not in names:
+            names[found[0]] = f"p{next(numbers)}"
+        return names[found[0]]
+
+    return re.sub(r'(?<=")p\d+(?=t[" ])|(?<=[" ])p\d+(?=d")', new, page)
+
+
+def _p(text: str) -> str:
+    return f"<p>{_said(text)}</p>"
+
+
+def _said(text: str) -> str:
+    """Words between backquotes are keys and commands."""
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(text))
+
+
+def _out_html(made: MadeStudy) -> str:
+    items = "".join(f"<li>{escape(title)}: {_said(reason)}</li>" for title, reason in made.left_out.values())
+    return f'<div class="out"><strong>Left out</strong><ul>{items}</ul></div>'
+
+
+def _table_html(table: Table) -> str:
+    numeric = table.numeric
+    heads = ""
+    if table.heads:
+        groups = (f'<th colspan="{n}"{" class=head" if words else ""} scope="colgroup">{escape(words)}</th>' for words, n in table.heads)
+        heads = f"<tr>{''.join(groups)}</tr>"
+    names = "".join(f'<th scope="col"{_number(numeric[i])}>{escape(name)}</th>' for i, name in enumerate(table.header))
+    rows = []
+    for r, row in enumerate(table.rows):
+        cells = []
+        for c in range(len(row)):
+            text = escape(table.shown(r, c))
+            text = f"<strong>{text}</strong>" if (r, c) in table.bold else text
+            sign = table.marks.get((r, c), "")
+            text += f"<sup>{escape(sign)}</sup>" if sign else ""
+            cells.append(f'<th scope="row">{text}</th>' if c == 0 else f"<td{_number(numeric[c])}>{text}</td>")
+        rows.append(f"<tr{' class=ruled' if r in table.ruled and r else ''}>{''.join(cells)}</tr>")
+    note = f"<br><span>{escape(table.note)}</span>" if table.note else ""
+    kinds = ("tex", "csv", "json") if len(table.rows) <= MOST_TYPESET else ("csv", "json")
+    links = ", ".join(f'<a href="tables/{table.key}.{kind}">{kind}</a>' for kind in kinds)
+    words = f'<p class="cap" id="t-{table.key}">{escape(table.title)}{note}</p>'
+    whole = f'<div class="scroll"><table aria-labelledby="t-{table.key}"><thead>{heads}<tr>{names}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+    if len(rows) > MOST_TYPESET:
+        whole = f"<p>{len(rows):,} rows, in the files.</p>"
+    elif len(rows) > MOST_ROWS:
+        whole = f"<details><summary>All {len(rows):,} rows</summary>{whole}</details>"
+    return f'{words}{whole}<p class="files">tables/{table.key}: {links}</p>'
+
+
+def _number(yes: bool) -> str:
+    return ' class="number"' if yes else ""
+
+
+def _figure_html(figure: Figure) -> str:
+    try:
+        parts_of(figure.picture)
+    except Nothing:
+        return figure.picture
+    links = ", ".join(f'<a href="figures/{figure.key}.{kind}">{kind}</a>' for kind in ("pdf", "svg", "png"))
+    return f'{figure.picture}<p class="files">figures/{figure.key}: {links}</p>'
+
+
+def _about_html(made: MadeStudy) -> str:
+    rows = "".join(
+        f"<tr><th scope=row>{escape(key)}</th><td>{escape(path)}</td><td class=number>{size:,}</td><td><code>{digest}</code></td></tr>"
+        for key, path, size, digest in made.inputs
+    )
+    head = "<tr><th>input</th><th>file</th><th>bytes</th><th>SHA-256</th></tr>"
+    table = f'<div class="scroll"><table><thead>{head}</thead><tbody>{rows}</tbody></table></div>'
+    warnings = "".join(f"<li>{escape(text)}</li>" for text in made.warnings)
+    said = f"<p>Warnings of the commands:</p><ul>{warnings}</ul>" if warnings else ""
+    return f"<pre>{escape(made.command)}</pre>{_p(_versions(made))}<pre>{escape(_parameters(made))}</pre>{table}{said}"
+
+
+def _versions(made: MadeStudy) -> str:
+    return "The same inputs give the same bytes with " + ", ".join(f"{name} {number}" for name, number in made.versions().items()) + "."
+
+
+def _parameters(made: MadeStudy) -> str:
+    return "\n".join(f"{name} = {value!r}" for name, value in made.parameters().items() if value is not None)
+
+
+def markdown(made: MadeStudy) -> str:
+    parts = [f"# {_md(made.title)}", f"{made.study.sentence} After {made.study.source}."]
+    if made.settings.values["simulated"]:
+        parts.append(f"**{SIMULATED}**")
+    if made.left_out:
+        parts.append("**Left out**\n\n" + "\n".join(f"- {title}: {reason}" for title, reason in made.left_out.values()))
+    for one in made.parts:
+        parts += [f"## {_md(one.part.title)}", *_part_markdown(one)]
+    inputs = "\n".join(f"| {key} | {_md(path)} | {size:,} | `{digest}` |" for key, path, size, digest in made.inputs)
+    parts += [
+        "## How this was made",
+        f"    {made.command}",
+        _versions(made),
+        "```\n" + _parameters(made) + "\n```",
+        "| input | file | bytes | SHA-256 |\n|---|---|---:|---|\n" + inputs,
+    ]
+    if made.warnings:
+        parts.append("Warnings of the commands:\n\n" + "\n".join(f"- {_md(text)}" for text in made.warnings))
+    return "\n\n".join(parts) + "\n"
+
+
+def _part_markdown(one: MadePart) -> list[str]:
+    found = [_md(words) for words in one.section.words]
+    for table in one.section.tables:
+        found += [f"**{_md(table.title)}.** {_md(table.note)}".strip(), _table_markdown(table)]
+    for figure in one.section.figures:
+        try:
+            parts_of(figure.picture)
+        except Nothing as reason:
+            found.append(f"*{_md(figure.caption)}*: {_md(str(reason))}")
+            continue
+        found += [f"![{_md(figure.caption)}](figures/{figure.key}.png)", f"*{_md(figure.caption)}*"]
+    return [*found, "Made by:\n\n" + "\n".join(f"    {command}" for command in one.commands)] if one.commands else found
+
+
+def _table_markdown(table: Table) -> str:
+    lines = [
+        "| " + " | ".join(map(_md, table.columns)) + " |",
+        "|" + "|".join("---:" if numeric else "---" for numeric in table.numeric) + "|",
+    ]
+    for r, row in enumerate(table.rows[:MOST_ROWS]):
+        cells = []
+        for c in range(len(row)):
+            text = _md(table.shown(r, c))
+            text = f"**{text}**" if (r, c) in table.bold else text
+            cells.append(text + table.marks.get((r, c), ""))
+        lines.append("| " + " | ".join(cells) + " |")
+    if len(table.rows) > MOST_ROWS:
+        lines.append(f"\n{len(table.rows) - MOST_ROWS:,} more rows in [tables/{table.key}.csv](tables/{table.key}.csv)")
+    return "\n".join(lines)
+
+
+def _md(text: str) -> str:
+    return re.sub(r"([\\|*_`\[\]<>])", r"\\\1", " ".join(text.split()))

@@ -1,0 +1,151 @@
+"""The file that names a study's inputs: TOML, paths beside it.
+
+settings = read_settings("study.toml", study)     # FormatError with file and line
+settings.values["runs"] -> ["runs/bm25.run", ...] (as they stand, relative to settings.folder)
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import tomllib
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from analysis.studies.study import Key, Study
+from pooling.formats.errors import FormatError, Problem
+
+COMMON = (
+    Key("title", "text", "Heading of the report."),
+    Key("seed", "whole", "Fixes everything random.", 0, least=0),
+    Key("simulated", "flag", "Judgements or clicks come from a simulation: the report says so at its head."),
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """folder: in which paths begin ("": where the command runs). values: by key; keys that the file lacks have their default."""
+
+    folder: str
+    values: dict[str, Any]
+    text: str
+
+    def path(self, name: str) -> str:
+        return os.path.join(self.folder, name)
+
+
+def keys_of(study: Study) -> dict[str, Key]:
+    return {key.name: key for key in (*COMMON, *study.keys)}
+
+
+def read_settings(path: str, study: Study) -> Settings:
+    """Raises FormatError for what TOML or the study does not know, and for files that are not there: all problems at once."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise FormatError.single(path, None, "a byte that is not UTF-8", "UTF-8") from None
+    try:
+        said = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = re.search(r"\(at line (\d+)", str(error))
+        raise FormatError.single(path, int(found[1]) if found else None, f"not TOML ({error})", "key = value") from None
+    reader = _Reader(path, text, study)
+    values = reader.values(said)
+    if reader.problems:
+        raise FormatError(path, reader.problems)
+    return Settings(reader.folder, values, text)
+
+
+class _Reader:
+    def __init__(self, path: str, text: str, study: Study) -> None:
+        self.lines, self.study = text.splitlines(), study
+        self.folder, self.name = os.path.split(path)
+        self.problems: list[Problem] = []
+
+    def values(self, said: dict[str, Any]) -> dict[str, Any]:
+        keys = keys_of(self.study)
+        said = dict(said)
+        asked = said.pop("study", self.study.name)
+        if asked != self.study.name:
+            self.add("study", f"the file is for the study {asked!r}", self.study.name)
+        for name in said:
+            if name not in keys:
+                near = get_close_matches(name, keys, 1)
+                self.add(name, f"unknown key {name!r}", f"{near[0]!r}" if near else f"one of {', '.join(keys)}")
+        return {name: self.value(key, said[name]) if name in said else key.default for name, key in keys.items()}
+
+    def add(self, name: str, problem: str, expected: str) -> None:
+        pattern = re.compile(rf"\s*(\[\s*)?(\"?){re.escape(name)}\2\s*(=|\])")
+        line = next((number for number, text in enumerate(self.lines, 1) if pattern.match(text)), None)
+        self.problems.append(Problem(line, problem, expected, self.lines[line - 1] if line else ""))
+
+    def value(self, key: Key, value: Any) -> Any:
+        found = getattr(self, f"_{key.kind}")(key, value)
+        if key.choices and found is not None and found not in key.choices:
+            self.add(key.name, f"{key.name} = {value!r}", f"one of {', '.join(key.choices)}")
+        return found
+
+    def _file(self, key: Key, value: Any) -> str | None:
+        if not isinstance(value, str) or not value:
+            self.add(key.name, f"{key.name} is no text", "the path of a file")
+            return None
+        if not os.path.isfile(os.path.join(self.folder, value)):
+            self.add(key.name, f"there is no file {value}", f"a path from the folder of {self.name}")
+        return value
+
+    def _files(self, key: Key, value: Any) -> list[str]:
+        patterns = [value] if isinstance(value, str) else value
+        if not isinstance(patterns, list) or not all(isinstance(one, str) for one in patterns):
+            self.add(key.name, f"{key.name} is no list of texts", 'paths or patterns, such as ["runs/*.run"]')
+            return []
+        found: list[str] = []
+        for pattern in patterns:
+            names = sorted(glob.glob(pattern, root_dir=self.folder or None, recursive=True), key=os.fsencode)
+            files = [name for name in names if os.path.isfile(os.path.join(self.folder, name))]
+            if not files:
+                self.add(key.name, f"no file is called {pattern}", f"a path or pattern from the folder of {self.name}")
+            found += [name for name in files if name not in found]
+        return found
+
+    def _named(self, key: Key, value: Any) -> dict[str, str]:
+        if not isinstance(value, dict) or not value:
+            self.add(key.name, f"{key.name} is no table of files", "name = path, one a line")
+            return {}
+        return {name: self._file(Key(name, "file", ""), path) or "" for name, path in value.items()}
+
+    def _names(self, key: Key, value: Any) -> dict[str, str]:
+        if not isinstance(value, dict) or not all(isinstance(words, str) for words in value.values()):
+            self.add(key.name, f"{key.name} is no table of words", "name = words, one a line")
+            return {}
+        return value
+
+    def _whole(self, key: Key, value: Any) -> int | None:
+        return self._number(key, value, whole=True)
+
+    def _number(self, key: Key, value: Any, *, whole: bool = False) -> Any:
+        right = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
+        if not right or (key.least is not None and value < key.least):
+            at_least = "" if key.least is None else f" of at least {key.least:g}"
+            self.add(key.name, f"{key.name} = {value!r}", f"a {'whole ' if whole else ''}number{at_least}")
+            return None
+        return value
+
+    def _text(self, key: Key, value: Any) -> str | None:
+        if not isinstance(value, str):
+            self.add(key.name, f"{key.name} is no text", "text between quotation marks")
+            return None
+        return value
+
+    def _texts(self, key: Key, value: Any) -> list[str]:
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            self.add(key.name, f"{key.name} is no list of texts", '["one", "two"]')
+            return []
+        return value
+
+    def _flag(self, key: Key, value: Any) -> bool:
+        if not isinstance(value, bool):
+            self.add(key.name, f"{key.name} = {value!r}", "true or false")
+        return bool(value)

@@ -1,0 +1,190 @@
+"""A campaign or a release as plain files with a TOML file, as if a person had written it.
+
+    path = campaign_inputs(study, "my-campaign", folder)     # folder/study.toml beside the files that it names
+
+What the study does not ask for is not written. The folder goes into the study, so that it can be made again without the database.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import shutil
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from analysis.commandline.stored_campaigns import campaign_named, runs_of, why_not_naive
+from analysis.judgements.campaign_sample import is_sampled
+from analysis.judgements.labels import campaign_qrels
+from analysis.publishing import exports
+from analysis.publishing.contents import pool_lines, raw_judgements
+from analysis.publishing.release.reading import open_release
+from analysis.studies.settings import keys_of
+from analysis.studies.study import Study
+from analysis.systems.inputs import path_of
+from analysis.systems.written_files import tab_separated
+from annotation.models import Campaign
+from pooling.commandline import BadInput
+from pooling.formats.exports import write_raw_judgements
+from pooling.formats.qrels import write_qrels
+from pooling.formats.runs import write_run
+from pooling.services.matching import count_documents
+from pooling.services.qrels import grades_of
+
+SETTINGS = "study.toml"
+
+
+def _qrels_writer(load: Callable[..., Any], *of: Any) -> Callable[[IO[str]], object]:
+    """Loads when it writes: what the study does not ask for is never loaded."""
+    return lambda out: write_qrels(load(*of), out)
+
+
+def _run_writer(load: Callable[[], Any], tag: str) -> Callable[[IO[str]], object]:
+    return lambda out: write_run(load(), out, tag=tag)
+
+
+class _Folder:
+    """Files of a study, and what the TOML file will say of them."""
+
+    def __init__(self, study: Study, folder: Path) -> None:
+        self.keys, self.folder = set(keys_of(study)), folder
+        self.said: dict[str, Any] = {"study": study.name}
+        self.taken: set[str] = set()
+
+    def file(self, key: str, name: str, write: Callable[[IO[str]], object]) -> None:
+        """Written where the study has this key; an empty file is left out."""
+        if key in self.keys and self._written(name, write):
+            self.said[key] = name
+
+    def named(self, key: str, name: str, folder: str, write: Callable[[IO[str]], object]) -> None:
+        """One more of a table of files."""
+        if key in self.keys:
+            path = path_of(folder, name, ".qrels", self.taken)
+            if self._written(path, write):
+                self.said.setdefault(key, {})[path.rpartition("/")[2].removesuffix(".qrels")] = path
+
+    def value(self, key: str, value: Any) -> None:
+        if key in self.keys and value not in (None, "", {}, [], False):
+            self.said[key] = value
+
+    def _written(self, name: str, write: Callable[[IO[str]], object]) -> bool:
+        text = io.StringIO(newline="")
+        write(text)
+        if not text.getvalue():
+            return False
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        data = text.getvalue().encode()
+        path.write_bytes(gzip.compress(data, mtime=0) if name.endswith(".gz") else data)
+        return True
+
+    def finish(self) -> str:
+        path = self.folder / SETTINGS
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(toml(self.said), encoding="utf-8")
+        return str(path)
+
+
+def toml(said: Mapping[str, Any]) -> str:
+    """Texts, numbers, lists and tables of texts."""
+
+    def line(name: str, value: Any) -> str:
+        return f"{name} = {json.dumps(value, ensure_ascii=False)}"
+
+    plain = [line(name, value) for name, value in said.items() if not isinstance(value, dict)]
+    for name, table in said.items():
+        if isinstance(table, dict):
+            plain += ["", f"[{name}]", *(line(json.dumps(key, ensure_ascii=False), value) for key, value in table.items())]
+    return "\n".join(plain) + "\n"
+
+
+def campaign_inputs(study: Study, slug: str, folder: Path) -> str:
+    """-> the TOML file. Judgements are those of the campaign as it is now, qrels its labels; imported qrels are taken as click qrels."""
+    campaign = campaign_named(slug)
+    made = _Folder(study, folder)
+    if is_sampled(campaign) and "qrels" in made.keys:
+        raise BadInput(why_not_naive(slug))
+    made.value("title", f"{study.title}: {campaign.name}")
+    made.value("simulated", campaign.simulated)
+    made.file("judgements", "judgements.tsv", lambda out: write_raw_judgements(raw_judgements(campaign, notes=False), out))
+    _scale(made, campaign.scale, campaign.threshold, campaign.min_active_seconds)
+    for key, name, scale in (("labels", "labels", "graded"), ("binary_labels", "labels-binary", "binary"), ("qrels", "labels", "graded")):
+        made.file(key, f"{name}.qrels", _qrels_writer(campaign_qrels, campaign, f"campaign:{scale}:majority", slug))
+    made.value("documents", count_documents(campaign.collection) or None)
+    if campaign.pool is not None and campaign.pool.depth is not None:  # a pool that a file named without ranks has no top
+        made.file("pool", "pool.tsv", lambda out: out.writelines(pool_lines(campaign)))
+    made.file("texts", "topics.tsv", lambda out: out.write(exports.kept_table(campaign.collection)))
+    _runs(made, campaign)
+    for row in campaign.collection.qrels.order_by("name"):
+        made.named("clicks", row.name, "clicks", _qrels_writer(grades_of, row))
+    return made.finish()
+
+
+def _scale(made: _Folder, scale: Any, threshold: int, min_seconds: float) -> None:
+    made.value("scale", len(scale))
+    made.value("threshold", threshold)
+    made.value("min_seconds", float(min_seconds))
+    made.value("grades", {str(grade["value"]): str(grade["name"]) for grade in scale})
+
+
+def _runs(made: _Folder, campaign: Campaign) -> None:
+    if "runs" not in made.keys:
+        return
+    rows = list(campaign.collection.runs.order_by("submitted_on", "tag"))
+    for tag, load in runs_of(campaign).items():
+        name = path_of("runs", tag, ".run.gz", made.taken)
+        made._written(name, _run_writer(load, tag))
+    made.value("runs", ["runs/*.run.gz"] if rows else [])
+    if rows and all(row.submitted_on for row in rows):
+        header = ["tag", "date", "group", "baseline", "description"]
+        lines = [[r.tag, r.submitted_on.isoformat() if r.submitted_on else "", r.group, int(r.baseline), r.description] for r in rows]
+        made.file("order", "order.tsv", lambda out: out.write(tab_separated(header, lines)))
+
+
+PARTS = (
+    ("judgements", "judgements.tsv"), ("labels", "qrels.txt"), ("binary_labels", "qrels-binary.txt"), ("qrels", "qrels.txt"),
+    ("pool", "pool.tsv"), ("texts", "topics.tsv"),
+)  # fmt: skip
+"""Key of a study and the part of a release that it is."""
+
+
+def release_inputs(study: Study, path: str, folder: Path) -> str:
+    """-> the TOML file. path: a release's zip file, or the folder into which it was unpacked. A release holds no runs."""
+    if Path(path).is_dir():
+        return _inputs_of_release(study, path, folder, packed(Path(path), folder.parent / "release.zip"))
+    return _inputs_of_release(study, path, folder, Path(path))
+
+
+def packed(unpacked: Path, target: Path) -> Path:
+    """The release of a folder as a file, so that one reader checks both."""
+    if not (unpacked / "campaign.json").exists():
+        raise BadInput(f"{unpacked}: no campaign.json, so it is no release; name a TOML file or a release")
+    with zipfile.ZipFile(target, "w") as out:
+        for one in sorted(unpacked.rglob("*")):
+            if one.is_file():
+                out.write(one, one.relative_to(unpacked))
+    return target
+
+
+def _inputs_of_release(study: Study, name: str, folder: Path, path: Path) -> str:
+    made = _Folder(study, folder)
+    with open_release(path, name=Path(name).name) as release:
+        about = release.about["campaign"]
+        settings = about["settings"]
+        made.value("title", f"{study.title}: {settings.get('name') or about.get('slug')}")
+        for key, part in PARTS:
+            if part == "pool.tsv" and release.about["pool"].get("depth") is None:
+                continue
+            if key in made.keys and release.has(part):
+                folder.mkdir(parents=True, exist_ok=True)
+                with release.part(part) as source, open(folder / part, "wb") as out:
+                    shutil.copyfileobj(source, out)
+                if (folder / part).stat().st_size:
+                    made.value(key, part)
+        made.value("simulated", bool(about.get("simulated")))
+        _scale(made, settings["scale"], settings["threshold"], float(settings.get("min_active_seconds") or 0))
+        made.value("documents", release.about["collection"].get("n_documents"))
+    return made.finish()

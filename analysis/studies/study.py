@@ -1,0 +1,72 @@
+"""What a study is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from analysis.systems.tabular import Table
+
+if TYPE_CHECKING:
+    from analysis.studies.bench import Bench
+
+MOST_TYPESET = 500
+"""Rows of a table that has LaTeX; longer ones are data, not something to typeset."""
+
+
+class LeftOut(Exception):
+    """A part cannot be made; the message says what it would need."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """An input of the TOML file. kind: file; files (patterns, in the order of names); named (a table: name = file); names (a table:
+    name = words); whole, number, text, texts, flag. help: one sentence. least: of numbers."""
+
+    name: str
+    kind: str
+    help: str
+    default: Any = None
+    least: float | None = None
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Figure:
+    """key: of its files. picture: what a function of `analysis.charts` gives."""
+
+    key: str
+    caption: str
+    picture: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """What a part gives. words: paragraphs. values: for JSON, what a script would ask for."""
+
+    tables: list[Table] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    values: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Part:
+    """make raises LeftOut where inputs are missing."""
+
+    name: str
+    title: str
+    make: Callable[[Bench], Section]
+
+
+@dataclass(frozen=True)
+class Study:
+    """name: of the command. source: the paper. sentence: what one gets."""
+
+    name: str
+    title: str
+    source: str
+    sentence: str
+    keys: tuple[Key, ...]
+    parts: tuple[Part, ...]

@@ -1,0 +1,298 @@
+"""The campaign: Table 1, Figure 1 (labels and how they were decided), Figure 2 (kappa), time of judging."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from analysis.charts.bars import bars, histogram, stacked
+from analysis.charts.lines import Line, lines
+from analysis.studies.bench import Bench
+from analysis.studies.published import TRIPJUDGE_DECISIONS, TRIPJUDGE_GRADES, TRIPJUDGE_KAPPA, TRIPJUDGE_STATISTICS
+from analysis.studies.study import Figure, LeftOut, Section
+from analysis.studies.tripjudge.inputs import SCALES, grade_name, judgements, labels, n_grades, share
+from analysis.systems.tabular import Cell, Table
+from pooling.formats.qrels import read_qrels
+
+COUNTS = {
+    "topics": "queries", "documents": "documents in the collection", "pairs": "judged pairs", "labelled_pairs": "labelled pairs",
+    "judgements": "judgements", "per_pair": "judgements per judged pair", "per_labelled_pair": "judgements per labelled pair",
+    "annotators": "annotators", "per_annotator": "judgements per annotator", "complete_depth": "pool complete to rank",
+    "relevant_share": "relevant share of labels, 2 grades",
+}  # fmt: skip
+DECISION_WORDS = {"unanimous": "full agreement", "majority": "majority", "lowest_grade": "lowest grade"}
+
+
+def statistics_of(bench: Bench, *, only: str | None = None) -> dict[str, Any]:
+    pool = [f"--pool={bench.file('pool')}"] if bench.has("pool") else []
+    return bench.run("campaign_stats", *judgements(bench, only=only), *pool, *bench.options("documents"))
+
+
+def table_1(bench: Bench) -> Section:
+    found = statistics_of(bench)
+    rows: list[list[Cell]] = [[words, found[key], TRIPJUDGE_STATISTICS.get(key)] for key, words in COUNTS.items()]
+    rows += grade_rows(bench, found)
+    note = (
+        "In the published column judgements and annotators are those before the topics were cleaned, queries and pairs those after it; "
+        "their quotient is no mean of anything."
+    )
+    table = Table(
+        "table-1",
+        "Statistics of the annotation campaign",
+        ["", "here", "TripJudge"],
+        rows,
+        note,
+        digits=(None, 2, 2),
+        ruled=frozenset({len(COUNTS)}),
+    )
+    return Section([table], words=[*found["warnings"], *dropped(found)], values={key: found[key] for key in (*COUNTS, "grades")})
+
+
+def grade_rows(bench: Bench, found: Mapping[str, Any]) -> list[list[Cell]]:
+    """Count, share and mean time of each grade, with the paper's where it has as many grades."""
+    rows: list[list[Cell]] = []
+    for number, (grade, row) in enumerate(found["grades"].items()):
+        published = TRIPJUDGE_GRADES[number] if len(found["grades"]) == len(TRIPJUDGE_GRADES) else (None, None, None)
+        for key, words, theirs in zip(("n", "share", "mean_seconds"), ("judgements", "share", "mean seconds"), published, strict=True):
+            rows.append([f"{grade_name(bench, grade)}: {words}", row[key], theirs])
+    return rows
+
+
+def dropped(found: Mapping[str, Any]) -> list[str]:
+    reasons = {"too_fast": "too fast", "excluded": "excluded", "repeated": "repeated (the last one counts)", "gold": "of gold pairs"}
+    said = [f"{found['dropped'][key]:,} {words}" for key, words in reasons.items() if found["dropped"].get(key)]
+    return [f"Judgements that do not count: {', '.join(said)}."] if said else []
+
+
+def figure_1(bench: Bench) -> Section:
+    if not bench.has("judgements"):
+        return label_shares(bench)
+    found = bench.run("aggregate", *judgements(bench), *bench.options("method"))
+    rows: list[list[Cell]] = []
+    figures = []
+    ruled = set()
+    for scale, words in SCALES:
+        one = found[scale]
+        ruled.add(len(rows))
+        rows += decision_rows(bench, scale, words, one)
+        figures.append(decision_picture(bench, scale, words, one))
+    header = ["scale", "label", "pairs", "share", *DECISION_WORDS.values()]
+    note = (
+        "Share of each label, and within it of each way by which it was decided; TripJudge: full agreement 20 %, lowest grade 22 % on 4 grades, "
+        "48 % and 2 % on 2 grades."
+    )
+    table = Table(
+        "figure-1",
+        "Labels and how they were decided",
+        header,
+        rows,
+        note,
+        heads=(("", 4), ("of which by", 3)),
+        digits=(None, None, None, 3, 3, 3, 3),
+        ruled=frozenset(ruled),
+    )
+    values = {scale: {key: found[scale][key] for key in ("labels", "decisions", "cross")} for scale, _ in SCALES}
+    return Section(
+        [table],
+        figures,
+        [f"{found['pairs']:,} labelled pairs; {found['dropped']['too_few']:,} pairs have too few judgements for a label."],
+        values,
+    )
+
+
+def decision_rows(bench: Bench, scale: str, words: str, one: Mapping[str, Any]) -> list[list[Cell]]:
+    total = sum(one["labels"].values())
+    rows: list[list[Cell]] = []
+    for label, n in one["labels"].items():
+        decided = [share(one["cross"][label][key], n) for key in DECISION_WORDS] if one["cross"] else [None] * len(DECISION_WORDS)
+        rows.append([words, label_word(bench, scale, label), n, share(n, total), *decided])
+    decisions = one["decisions"] or {}
+    rows.append(
+        [words, "all", total, share(total, total), *(share(decisions[key], total) if decisions else None for key in DECISION_WORDS)]
+    )
+    published = TRIPJUDGE_DECISIONS[scale]
+    if scale == "binary" or n_grades(bench) == 4:
+        rows.append([words, "all, TripJudge", None, None, *(published.get(key) for key in DECISION_WORDS)])
+    return rows
+
+
+def label_word(bench: Bench, scale: str, label: str) -> str:
+    return grade_name(bench, label) if scale == "graded" else ("irrelevant", "relevant")[int(label)]
+
+
+def decision_picture(bench: Bench, scale: str, words: str, one: Mapping[str, Any]) -> Figure:
+    names = [label_word(bench, scale, label) for label in one["labels"]] + ["all"]
+    if one["cross"]:
+        series = [
+            (text, [*(float(one["cross"][label][key]) for label in one["labels"]), float(one["decisions"][key])])
+            for key, text in DECISION_WORDS.items()
+        ]
+    else:
+        series = [("labels", [*map(float, one["labels"].values()), float(sum(one["labels"].values()))])]
+    total = sum(one["labels"].values())
+    caption = f"Labels on {words} and how they were decided, as shares of each label; n: pairs with it, of {total:,}"
+    return Figure(f"figure-1-{scale}", caption, stacked(names, series, caption=caption, what="label", written=True))
+
+
+def label_shares(bench: Bench) -> Section:
+    """Without judgements: how often each label is given; how it was decided is not known."""
+    rows: list[list[Cell]] = []
+    figures = []
+    values: dict[str, Any] = {}
+    reasons = []
+    for scale, words in SCALES:
+        try:
+            qrels = read_qrels(labels(bench, scale))
+        except LeftOut as reason:
+            reasons.append(f"On {words}: {reason}.")
+            continue
+        grades, counts = np.unique(qrels.grades[qrels.grades >= 0], return_counts=True)
+        found = {str(grade): n for grade, n in zip(grades.tolist(), counts.tolist(), strict=True)}
+        total = sum(found.values())
+        rows += [[words, label_word(bench, scale, label), n, share(n, total)] for label, n in found.items()]
+        caption = f"Labels on {words}, {total:,} pairs of {len(qrels.topics):,} topics"
+        names = [label_word(bench, scale, label) for label in found]
+        figures.append(
+            Figure(
+                f"figure-1-{scale}", caption, bars(names, [float(n) for n in found.values()], caption=caption, unit="pairs", what="label")
+            )
+        )
+        values[scale] = {"labels": found, "topics": len(qrels.topics)}
+    if not rows:
+        raise LeftOut("needs `judgements`, `labels` or `binary_labels`")
+    table = Table(
+        "figure-1",
+        "Labels",
+        ["scale", "label", "pairs", "share"],
+        rows,
+        "How they were decided needs single judgements.",
+        digits=(None, None, None, 3),
+    )
+    return Section([table], figures, reasons, values)
+
+
+AGREEMENT = {
+    "mean_kappa": "mean kappa against the label", "chance_floor": "the same by chance", "mean_kappa_others": "mean kappa against the label of the others",
+    "mean_pairwise_kappa": "mean kappa of two annotators", "mean_pairwise_kappa_weighted": "the same, weighted by common pairs",
+    "alpha": "Krippendorff's alpha", "fleiss": "Fleiss' kappa", "percent": "agreeing pairs of judgements",
+}  # fmt: skip
+
+
+def figure_2(bench: Bench) -> Section:
+    found = bench.run("agreement", *judgements(bench))
+    rows: list[list[Cell]] = [
+        [
+            words,
+            *(found[scale][key] for scale, _ in SCALES),
+            *(TRIPJUDGE_KAPPA[scale] if key == "mean_kappa" else None for scale, _ in SCALES),
+        ]
+        for key, words in AGREEMENT.items()
+    ]
+    for place, words in enumerate(("kappa, first quartile", "kappa, median", "kappa, third quartile")):
+        published = (0.50, None, 0.70)[place]
+        rows.insert(2 + place, [words, *(found[scale]["kappa_quartiles"][place] for scale, _ in SCALES), published, published])
+    header = ["", *(words for _, words in SCALES), *(words for _, words in SCALES)]
+    note = (
+        "Kappa is linearly weighted and alpha ordinal on all grades. "
+        "Against the label an annotator's own vote counts, so that chance alone reaches the second row. "
+        + " ".join(interval_words(words, found[scale]) for scale, words in SCALES)
+    )
+    table = Table("figure-2", "Agreement", header, rows, note, heads=(("", 1), ("here", 2), ("TripJudge", 2)), digits=(None, 2, 2, 2, 2))
+    figures = [kappa_picture(found, scale, words) for scale, words in SCALES]
+    values = {scale: {key: found[scale][key] for key in (*AGREEMENT, "kappa_quartiles", "alpha_ci", "undefined")} for scale, _ in SCALES}
+    reasons = [f"{AGREEMENT.get(key, key)}, {words}: {why}." for scale, words in SCALES for key, why in found[scale]["reasons"].items()]
+    return Section([table], figures, reasons, values)
+
+
+def interval_words(words: str, scale: Mapping[str, Any]) -> str:
+    low, high = scale["alpha_ci"]
+    if low is None:
+        return f"Alpha on {words} has no interval: {scale['alpha_ci_reason']}."
+    return f"Alpha on {words}: 95 % interval {low:.2f} to {high:.2f} over {scale['alpha_ci_unit']}."
+
+
+def kappa_picture(found: Mapping[str, Any], scale: str, words: str) -> Figure:
+    kappas = [row[f"kappa_{scale}"] for row in found["annotators"].values()]
+    defined = [kappa for kappa in kappas if kappa is not None]
+    one = found[scale]
+    caption = f"Kappa against the label on {words}, {len(defined)} annotators"
+    if len(defined) < len(kappas):
+        caption += f"; of {len(kappas) - len(defined)} it is undefined"
+    lowest = math.floor(min([*defined, one["chance_floor"] or 0.0, 0.0]) * 10) / 10
+    edges = [round(lowest + step / 20, 2) for step in range(round((1 - lowest) * 20) + 1)]
+    counts = np.histogram(defined, edges)[0].tolist() if defined else []
+    marks: list[tuple[float, str]] = []
+    quartiles: Sequence[float | None] = one["kappa_quartiles"]
+    named = (
+        ("chance", one["chance_floor"]),
+        ("first quartile", quartiles[0]),
+        ("mean", one["mean_kappa"]),
+        ("third quartile", quartiles[2]),
+    )
+    marks = [(value, f"{name} {value:.2f}") for name, value in named if value is not None]
+    picture = histogram(
+        counts,
+        edges,
+        caption=caption,
+        x_label="Cohen's kappa",
+        unit="annotators",
+        vertical=marks,
+        reason="Kappa is undefined for every annotator.",
+    )
+    return Figure(f"figure-2-{scale}", caption, picture)
+
+
+def times(bench: Bench) -> Section:
+    """Per half day, mean time by grade and day, mean time by topic."""
+    found = statistics_of(bench)
+    if found["per_12h"] is None and found["daily_seconds"] is None and not timed_topics(found):
+        raise LeftOut("needs times: the columns seconds and judged_at of the judgements")
+    tables, figures = [], []
+    if found["per_12h"] is not None:
+        labels = [start[5:13].replace("T", " ") for start, _ in found["per_12h"]]
+        caption = "Judgements per 12 hours (UTC)"
+        tables.append(Table("per-12h", caption, ["from", "judgements"], [[start, n] for start, n in found["per_12h"]]))
+        picture = bars(labels, [float(n) for _, n in found["per_12h"]], caption=caption, unit="judgements", what="from")
+        figures.append(Figure("per-12h", caption, picture))
+    if found["daily_seconds"] is not None:
+        names = [grade_name(bench, grade) for grade in found["grades"]]
+        days = [day for day, _ in found["daily_seconds"]]
+        rows: list[list[Cell]] = [[day, *(means[grade] for grade in found["grades"])] for day, means in found["daily_seconds"]]
+        caption = "Mean seconds of a judgement by day and grade"
+        tables.append(
+            Table(
+                "daily-seconds",
+                caption,
+                ["day", *names],
+                rows,
+                "A grade that suddenly takes no time is a sign of judging at random.",
+                digits=(None, *[1] * len(names)),
+            )
+        )
+        series = [Line(name, [(float(i), row[1 + k]) for i, row in enumerate(rows)], marks=True) for k, name in enumerate(names)]  # type: ignore[misc]
+        figures.append(Figure("daily-seconds", caption, lines(
+            series, caption=caption, x_label="day", y_label="seconds", y_low=0, x_at=[float(i) for i in range(len(days))],
+            x_form=lambda x: days[round(x)][5:] if 0 <= round(x) < len(days) else "",
+        )))  # fmt: skip
+    if topics := timed_topics(found):
+        tables.append(
+            Table(
+                "topic-seconds",
+                "Mean seconds of a judgement by topic",
+                ["topic", "judgements", "mean seconds"],
+                topics,
+                "Longest first.",
+                digits=(None, None, 1),
+            )
+        )
+    return Section(tables, figures, values={"per_12h": found["per_12h"], "daily_seconds": found["daily_seconds"]})
+
+
+def timed_topics(found: Mapping[str, Any]) -> list[list[Cell]]:
+    rows: list[list[Cell]] = [
+        [topic, row["n"], row["mean_seconds"]] for topic, row in found["topic_seconds"].items() if row["mean_seconds"] is not None
+    ]
+    return sorted(rows, key=lambda row: (-float(row[2] or 0), str(row[0])))

@@ -1,0 +1,219 @@
+"""Systems under judgements and under clicks (Tables 2 and 3), and judgements against clicks (Figure 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+from analysis.core.rankings import tau_b, tau_of_sorted_names
+from analysis.studies.bench import Bench
+from analysis.studies.published import TRIPJUDGE_MEANS, TRIPJUDGE_RUNS, TRIPJUDGE_TAU
+from analysis.studies.study import Figure, LeftOut, Section
+from analysis.studies.tripjudge.inputs import HOW, click_qrels, judged_qrels
+from analysis.studies.words import best_of, pictured, prefixed
+from analysis.systems.kind import Result
+from analysis.systems.kinds.compare_rankings import KIND as RANKINGS
+from analysis.systems.kinds.label_overlap import agreement_picture
+from analysis.systems.tabular import Cell, Table
+from pooling.formats.topics import read_topics
+
+LISTED = 200
+"""Contradicting pairs that the table has; the others are counted."""
+
+
+def qrels_of(bench: Bench) -> list[str]:
+    """NAME=FILE of the judgements and of the clicks, where there are any."""
+    try:
+        clicks = click_qrels(bench)
+    except LeftOut:
+        clicks = {}
+    return [judged_qrels(bench), *(f"{name}={path}" for name, path in clicks.items())]
+
+
+def table_2(bench: Bench) -> Section:
+    bench.need("runs")
+    first, *further = qrels_of(bench)
+    found = bench.run(
+        "evaluate",
+        first,
+        *bench.files("runs"),
+        *(f"--qrels={one}" for one in further),
+        f"--measures={bench.value('measures')}",
+        *bench.options(*HOW),
+    )
+    names = list(found["qrels"])
+    tags = list(found["qrels"][names[0]])
+    measures = list(found["qrels"][names[0]][tags[0]])
+    rows: list[list[Cell]] = [[tag, *(found["qrels"][name][tag][measure] for name in names for measure in measures)] for tag in tags]
+    header = ["run", *(short_name(measure) for _ in names for measure in measures)]
+    coverage = {k for k, name in enumerate(header) if name.startswith("J@")}
+    over = ", ".join(f"{name} {found['topics'][name]['qrels']:,}" for name in names)
+    note = f"J@m: share of the first m that is judged; n@m: nDCG at m; -j: judged documents only. Means over all topics of each qrels ({over}). Best in bold."
+    table = Table(
+        "table-2", "Effectiveness and judgement coverage", header, rows, note, heads=(("", 1), *((name, len(measures)) for name in names)),
+        bold=best_of(rows, [k for k in range(1, len(header)) if k not in coverage]), digits=(None, *[2 if k in coverage else 3 for k in range(1, len(header))]),
+    )  # fmt: skip
+    return Section([table], words=[] if further else ["Clicks are not given: under judgements only."], values=found["qrels"])
+
+
+def short_name(measure: str) -> str:
+    """As Table 2 abbreviates: J@5 for Judged@5, n@5-j for nDCG-J@5."""
+    family, at, cutoff = measure.partition("@")
+    if family == "Judged":
+        return f"J@{cutoff}"
+    if family == "nDCG-J" and at:
+        return f"n@{cutoff}-j"
+    return f"n@{cutoff}" if family == "nDCG" and at else measure
+
+
+def table_3(bench: Bench) -> Section:
+    bench.need("runs")
+    clicks = click_qrels(bench)
+    qrels = [judged_qrels(bench), *(f"{name}={path}" for name, path in clicks.items())]
+    found = bench.run(
+        "compare_rankings",
+        *bench.files("runs"),
+        *(f"--qrels={one}" for one in qrels),
+        f"--measures={bench.value('ranking_measures')}",
+        *bench.options(*HOW),
+    )
+    table = three_ways(bench, found)
+    tables = [one for one in RANKINGS.tables(found) if one.key in ("correlations", "swaps", "undecided") and one.rows]
+    values = {"tau": found["tau"], "tau_ap": found["tau_ap"], "interval": found["interval"]}
+    return Section([table, *prefixed(tables, "table-3")], pictured(RANKINGS.pictures(found), "table-3"), [READ_SO], values)
+
+
+READ_SO = (
+    "Above 0.9 two qrels are read as equivalent (Voorhees). The paper's own numbers are what the authors' script gives, which correlates the "
+    "alphabetical order of the runs' names; tau of the means is the correlation of the rankings."
+)
+
+
+def three_ways(bench: Bench, found: Result) -> Table:
+    """Of each measure and pair of qrels: tau of the means, what the authors' script would say, what they published for theirs."""
+    names = list(found["qrels"])
+    rows: list[list[Cell]] = []
+    for measure in found["tau"]:
+        for a, b in combinations(names, 2):
+            tags = list(found["qrels"][a])
+            first, second = ([found["qrels"][name][tag][measure] for tag in tags] for name in (a, b))
+            by_name = tau_of_sorted_names(first, second, names=tags)
+            theirs = TRIPJUDGE_TAU.get(measure, {}).get(published_pair(bench, a, b))
+            low, high = found["interval"][measure][a][b] or (None, None)
+            rows.append([measure, f"{a} - {b}", found["tau"][measure][a][b], low, high, found["tau_ap"][measure][a][b], by_name, theirs])
+    header = ["measure", "qrels", "tau of the means", "2.5 %", "97.5 %", "tau-ap", "by their script", "published"]
+    note = "Published: of TripJudge's seven systems under the qrels that play this part there."
+    return Table(
+        "table-3",
+        "Kendall's tau between the rankings of systems",
+        header,
+        rows,
+        note,
+        heads=(("", 2), ("here", 5), ("TripJudge", 1)),
+        digits=(None, None, *[3] * 6),
+    )
+
+
+def published_pair(bench: Bench, a: str, b: str) -> str:
+    """The pair of qrels in the paper's Table 3; the judgements play TripJudge's part."""
+    return "-".join("TripJudge" if name == bench.value("name") else name for name in (a, b))
+
+
+def published_tau(bench: Bench) -> Section:
+    """The paper's Table 3 from its own Table 2, beside a campaign's."""
+    if not any(bench.has(key) for key in ("judgements", "labels", "binary_labels")):
+        raise LeftOut("needs `judgements` or `labels`")
+    rows: list[list[Cell]] = []
+    for measure in ("nDCG@5", "nDCG@10", "R@100"):
+        for a, b in combinations(TRIPJUDGE_MEANS, 2):
+            means = (TRIPJUDGE_MEANS[a][measure], TRIPJUDGE_MEANS[b][measure])
+            rows.append(
+                [
+                    measure,
+                    f"{a} - {b}",
+                    TRIPJUDGE_TAU[measure][f"{a}-{b}"],
+                    tau_of_sorted_names(*means, names=TRIPJUDGE_RUNS),
+                    tau_b(*means),
+                ]
+            )
+    note = "From the published Table 2 (three decimals). Seven of the nine values follow from the alphabetical order of the runs' names."
+    header = ["measure", "qrels", "published", "by their script", "tau of the means"]
+    table = Table("table-3-published", "TripJudge's Table 3, three ways", header, rows, note, digits=(None, None, 3, 3, 3))
+    return Section([table], values={f"{row[0]} {row[1]}": row[2:] for row in rows})
+
+
+def figure_3(bench: Bench) -> Section:
+    name, _, judged = judged_qrels(bench).partition("=")
+    clicks = click_qrels(bench)
+    pool = [f"--pool={bench.file('pool')}", *bench.options("top")] if bench.has("pool") else []
+    level = bench.value("threshold") or 2 if bench.value("system_labels") == "graded" else 1
+    found = bench.run(
+        "label_overlap",
+        f"--judged={judged}",
+        "--clicks",
+        *(f"{one}={path}" for one, path in clicks.items()),
+        *pool,
+        f"--threshold={level}",
+        "--list-pairs",
+    )
+    where = f"the pool down to rank {bench.value('top')}" if pool else "all judged pairs (no `pool` is given)"
+    tables = [shares_table(found, where), contradicting_table(bench, found)]
+    figures = []
+    for by_row, key, words in ((False, "figure-3", "all judged pairs"), (True, "figure-3-by-row", "each bar")):
+        figures.append(Figure(key, f"{name} against click labels: shares of {words}", agreement_picture(found, by_row=by_row)))
+    values = {one: {key: value for key, value in row.items() if key != "contradicting_pairs"} for one, row in found.items()}
+    return Section([table for table in tables if table.rows], figures, values=values)
+
+
+def shares_table(found: Mapping[str, Any], where: str) -> Table:
+    labels = sorted({label for one in found.values() for label in one["relevant"] if label != "unlabelled"}, key=int)
+    rows: list[list[Cell]] = []
+    for name, one in found.items():
+        for kind in ("relevant", "irrelevant"):
+            rows.append(
+                [
+                    name,
+                    kind,
+                    *(one[kind].get(label) for label in ("unlabelled", *labels)),
+                    *([one["agree"], one["disagree"], one["contradicting"]] if kind == "relevant" else [None] * 3),
+                ]
+            )
+    header = ["click qrels", "judged", "no label", *(f"label {label}" for label in labels), "agree", "disagree", "contradicting pairs"]
+    pairs = ", ".join(sorted({f"{one['pairs']:,}" for one in found.values()}))
+    note = (
+        f"Shares of {pairs} pairs, {where}. Agree: relevant and label 1 or more, or irrelevant and label 0 or none. "
+        "Contradicting: of the pairs with a click label."
+    )
+    return Table(
+        "figure-3",
+        "Judgements against click labels",
+        header,
+        rows,
+        note,
+        heads=(("", 2), ("click label", 1 + len(labels)), ("", 3)),
+        digits=(None, None, *[3] * (3 + len(labels)), None),
+        ruled=frozenset(range(0, len(rows), 2)),
+    )
+
+
+def contradicting_table(bench: Bench, found: Mapping[str, Any]) -> Table:
+    rows: list[list[Cell]] = []
+    texts = {topic.topic: topic.text for topic in read_topics(bench.file("texts") or "")} if bench.has("texts") else {}
+    pairs = list(pairs_listed(found))
+    for name, pair in pairs[:LISTED]:
+        rows.append([name, pair["topic"], texts.get(pair["topic"], ""), pair["document"], pair["judged"], pair["clicks"]])
+    note = f"The first {LISTED} of {len(pairs):,}." if len(pairs) > LISTED else ""
+    return Table(
+        "contradicting",
+        "Pairs of which one of judgement and clicks says relevant, and the other not",
+        ["click qrels", "topic", "query", "document", "judged", "click label"],
+        rows,
+        note,
+    )
+
+
+def pairs_listed(found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for name, one in found.items():
+        listed: Sequence[Mapping[str, Any]] = one.get("contradicting_pairs") or []
+        yield from ((name, pair) for pair in listed)

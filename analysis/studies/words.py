@@ -1,0 +1,64 @@
+"""What several studies share: names of files, keys, tables from answers of commands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from analysis.studies.bench import Bench
+from analysis.studies.study import Figure, Key
+from analysis.systems.tabular import Cell, Table
+
+READING = (
+    Key("level", "whole", "Lowest relevant grade of the qrels (1).", least=1),
+    Key("topics", "text", "complete (default) or intersection.", choices=("complete", "intersection")),
+    Key("scores", "text", "Precision of scores in runs: float64 (default) or float32.", choices=("float64", "float32")),
+    Key("lenient", "flag", "Runs may have extra columns, or three or four only."),
+)
+READ = tuple(key.name for key in READING)
+RUNS = Key("runs", "files", "Runs, as paths or patterns.")
+QRELS = Key("qrels", "file", "Qrels, TREC or BEIR.")
+
+
+def slug(text: str) -> str:
+    """The text as a part of a file's name."""
+    return re.sub(r"[^\w.-]+", "-", text, flags=re.ASCII).strip("-.") or "x"
+
+
+def best_of(rows: Sequence[Sequence[Cell]], columns: Sequence[int], within: Sequence[int] | None = None) -> frozenset[tuple[int, int]]:
+    """The cells with the greatest number of each column, ties included. within: only these rows."""
+    found = set()
+    chosen = range(len(rows)) if within is None else within
+    for column in columns:
+        values = {row: value for row in chosen if isinstance(value := rows[row][column], (int, float))}
+        if values:
+            found |= {(row, column) for row, value in values.items() if value == max(values.values())}
+    return frozenset(found)
+
+
+def prefixed(tables: Sequence[Table], before: str, *, title: str = "") -> list[Table]:
+    """The same tables with names of their own in a study."""
+    return [replace(table, key=f"{before}-{table.key}", title=f"{table.title}{title}") for table in tables]
+
+
+def pictured(pictures: Sequence[str], key: str) -> list[Figure]:
+    """Pictures of a kind of report as figures, numbered where there are several."""
+    found = []
+    for number, picture in enumerate(pictures, 1):
+        caption = re.search("<figcaption>(.*?)</figcaption>", picture)
+        name = key if len(pictures) == 1 else f"{key}-{number}"
+        found.append(Figure(name, _plain(caption[1]) if caption else key, picture))
+    return found
+
+
+def _plain(text: str) -> str:
+    from html import unescape
+
+    return unescape(text)
+
+
+def runs_under(bench: Bench) -> list[str]:
+    """QRELS RUN... of `qrels` and `runs`, as most commands take them. Raises LeftOut."""
+    bench.need("qrels", "runs")
+    return [bench.file("qrels") or "", *bench.files("runs")]

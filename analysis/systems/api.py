@@ -1,0 +1,146 @@
+"""Reports in the API: what can be asked, asking, results. The same services and permissions as the pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.files.base import ContentFile
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers, status
+from rest_framework.exceptions import APIException
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from analysis.models import Report
+from analysis.systems import reports
+from analysis.systems.kinds import KINDS
+from analysis.systems.lists import lists_of
+from analysis.systems.selectors import my_reports, result_of, visible_report
+from annotation.permissions import managed_campaign
+from pooling import tasks
+from pooling.api.lists import Filter, one_of
+from pooling.api.schema import problems
+from pooling.formats.errors import FormatError
+from pooling.jobs import Refused
+from pooling.permissions import managed_collection
+
+KIND_CHOICES = [(name, name) for name in sorted(KINDS)]
+
+
+class NotPossible(APIException):
+    """`detail` says why."""
+
+    status_code = status.HTTP_409_CONFLICT
+    default_code = "refused"
+
+
+class ReportSerializer(serializers.ModelSerializer):
+    collection: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    campaign: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True, allow_null=True)
+    state = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Report
+        fields: tuple[str, ...] = (
+            "id", "kind", "title", "collection", "campaign", "parameters", "seed", "inputs", "input_digest", "code_version", "command",
+            "job", "state", "warnings", "created_at", "finished_at",
+        )  # fmt: skip
+
+    def get_state(self, report: Report) -> str:
+        return "done" if report.finished_at else report.job.state if report.job else "unknown"
+
+
+class OneReportSerializer(ReportSerializer):
+    result = serializers.SerializerMethodField()
+
+    class Meta(ReportSerializer.Meta):
+        fields = (*ReportSerializer.Meta.fields, "result")
+
+    @extend_schema_field({"type": ["object", "null"], "description": "the command's answer; null while it is computed"})
+    def get_result(self, report: Report) -> dict[str, Any] | None:
+        return result_of(report)
+
+
+class AskSerializer(serializers.Serializer):
+    """qrels: `imported:ID`, or of a campaign `campaign:graded:majority`, `campaign:binary:median`, …,
+    or `recipe:graded:ID`, `recipe:binary:ID` of a saved recipe; options: as the command's;
+    lists: of `stability` `docids`, of `bootstrap` topic subsets by their names, one id a line each."""
+
+    kind = serializers.ChoiceField(choices=KIND_CHOICES)
+    runs = serializers.ListField(child=serializers.IntegerField(), default=list)
+    qrels = serializers.ListField(child=serializers.CharField(max_length=200), default=list)
+    options = serializers.DictField(default=dict)
+    lists = serializers.DictField(child=serializers.CharField(trim_whitespace=False), default=dict)
+    seed = serializers.IntegerField(min_value=0, max_value=2**62, default=0)
+    campaign = serializers.SlugField(required=False)
+    collection = serializers.SlugField(required=False)
+
+    def validate(self, data: dict[str, Any]) -> dict[str, Any]:
+        if ("campaign" in data) == ("collection" in data):
+            raise serializers.ValidationError("Name a campaign or a collection, one of them.")
+        known = {one.name for one in KINDS[data["kind"]].fields if not one.uploaded}
+        if unknown := sorted(set(data["options"]) - known):
+            raise serializers.ValidationError(
+                {"options": f"{', '.join(unknown)}: no such option of {data['kind']}; it has {', '.join(sorted(known))}"}
+            )
+        files: dict[str, list[Any]] = {}
+        fields = [one for one in KINDS[data["kind"]].fields if one.uploaded]
+        for name, text in data["lists"].items():
+            field = next((one for one in fields if one.kind == "lists" or one.name == name), None)
+            if field is None:
+                raise serializers.ValidationError({"lists": f"{name}: no such list of {data['kind']}"})
+            files.setdefault(field.name, []).append(ContentFile(text.encode(), name=f"{name}.txt"))
+        try:
+            data["lists"] = lists_of(KINDS[data["kind"]], files)
+        except FormatError as error:
+            raise serializers.ValidationError({"lists": error.lines()}) from None
+        return data
+
+
+class Reports(GenericAPIView):
+    serializer_class = ReportSerializer
+    queryset = Report.objects.none()
+    orders = ("title", "kind", "created_at", "finished_at")
+    filters = (one_of("kind", sorted(KINDS)), Filter("collection", "collection__slug"), Filter("campaign", "campaign__slug"))
+
+    @extend_schema(responses=ReportSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        page = self.paginate_queryset(my_reports(request))
+        return self.get_paginated_response(ReportSerializer(page, many=True).data)
+
+    @extend_schema(request=AskSerializer, responses={202: ReportSerializer, **problems(404)})
+    def post(self, request: Request) -> Response:
+        asked = AskSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        data = asked.validated_data
+        campaign = managed_campaign(request, data["campaign"]) if "campaign" in data else None
+        collection = campaign.collection if campaign else managed_collection(request, data["collection"])
+        try:
+            report = reports.ask_for_report(
+                KINDS[data["kind"]],
+                collection=collection,
+                campaign=campaign,
+                parameters={name: data[name] for name in ("runs", "qrels", "options")},
+                seed=data["seed"],
+                user=request.user,
+                lists=data["lists"],
+            )
+        except Refused as error:
+            raise NotPossible(str(error)) from None
+        if report.job is not None:
+            tasks.send(report.job)
+        return Response(ReportSerializer(report).data, status=status.HTTP_202_ACCEPTED)
+
+
+class OneReport(GenericAPIView):
+    serializer_class = OneReportSerializer
+    queryset = Report.objects.none()
+
+    def get(self, request: Request, pk: int) -> Response:
+        return Response(OneReportSerializer(visible_report(request, pk)).data)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, pk: int) -> Response:
+        reports.delete_report(visible_report(request, pk))
+        return Response(status=status.HTTP_204_NO_CONTENT)

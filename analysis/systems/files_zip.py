@@ -1,0 +1,79 @@
+"""The files of a report's command as one archive, written while it is sent: nothing is kept in memory or on the disk."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterable, Iterator
+from typing import IO
+
+from analysis.models import Report
+from analysis.systems import reports
+from analysis.systems.inputs import InputFile
+from pooling.core.columns import Run
+from pooling.formats.qrels import write_qrels
+from pooling.formats.runs import write_run
+
+MOMENT = (1980, 1, 1, 0, 0, 0)
+"""Of every file: the same report gives the same archive."""
+
+
+class _Passing(io.RawIOBase):
+    """What is written waits here until it is taken."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: bytes) -> int:  # type: ignore[override]
+        self.parts.append(bytes(data))
+        return len(data)
+
+    def taken(self) -> bytes:
+        parts, self.parts = self.parts, []
+        return b"".join(parts)
+
+
+def archive(report: Report) -> Iterator[bytes]:
+    """A ZIP archive, piece by piece: runs, qrels, tables, and the command as a script."""
+    out = _Passing()
+    with zipfile.ZipFile(out, "w", compression=zipfile.ZIP_DEFLATED, compresslevel=1) as packed:  # type: ignore[arg-type]
+        for one in [InputFile.of(stored) for stored in report.inputs]:
+            with packed.open(zipfile.ZipInfo(one.path, MOMENT), "w", force_zip64=True) as file:
+                for text in texts(report, one):
+                    file.write(text)
+                    yield out.taken()
+        packed.writestr(zipfile.ZipInfo("command.txt", MOMENT), report.command + "\n")
+    yield out.taken()
+
+
+def texts(report: Report, one: InputFile) -> Iterable[bytes]:
+    """The content of one file, by topics."""
+    if one.path in report.files:
+        yield reports.content(report, one.path)
+    elif one.kind == "run":
+        run = reports.load_run(one)
+        for topic in range(len(run.topics)):
+            yield _written(write_run, _of_topic(run, topic))
+    else:
+        yield _written(write_qrels, reports.load_qrels(report, one))
+
+
+def _of_topic(run: Run, topic: int) -> Run:
+    rows = run.rows(topic)
+    return Run(
+        tag=run.tag,
+        topics=[run.topics[topic]],
+        offsets=run.offsets[topic : topic + 2] - run.offsets[topic],
+        documents=run.documents[rows],
+        scores=run.scores[rows],
+        ranks=run.ranks[rows],
+    )
+
+
+def _written(write, value) -> bytes:  # type: ignore[no-untyped-def]
+    out: IO[str] = io.StringIO()
+    write(value, out)
+    return out.getvalue().encode()  # type: ignore[attr-defined]

@@ -1,0 +1,289 @@
+"""What a person chooses for a report: runs, qrels, options, a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django import forms
+
+from analysis.core.measures import UnknownMeasure, parse_measure, parse_measures, refuse_estimates, refuse_indivisible
+from analysis.judgements.labels import is_own
+from analysis.models import Report
+from analysis.systems.inputs import campaign_references, name_in, path_of, qrels_path
+from analysis.systems.kind import Kind
+from analysis.systems.lists import lists_of
+from analysis.systems.options import Field
+from annotation.models import Campaign
+from pooling.formats.errors import FormatError
+from pooling.models import Collection
+from pooling.models import Qrels as QrelsRow
+
+
+def is_binary(reference: str) -> bool:
+    """Whether the reference is to a campaign's labels of two grades."""
+    return is_own(reference) and reference.split(":")[1] == "binary"
+
+
+class ReportForm(forms.Form):
+    """The form of one kind of report; its fields follow from the kind."""
+
+    def __init__(self, *args: Any, kind: Kind, collection: Collection, campaign: Campaign | None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.given_lists: dict[str, str] = {}
+        self.kind, self.collection, self.campaign = kind, collection, campaign
+        self.runs = list(collection.runs.all())
+        self.own = dict(campaign_references(campaign) if campaign else [])
+        self.imported = {f"imported:{row.pk}": row for row in collection.qrels.all()}
+        self._add_runs()
+        self._add_qrels()
+        for one in kind.fields:
+            self.fields[one.name] = self._option(one)
+        if kind.seeded:
+            self.fields["seed"] = forms.IntegerField(
+                label="Seed", min_value=0, max_value=2**62, initial=0, help_text="The same seed gives the same answer."
+            )
+
+    def _add_runs(self) -> None:
+        choices = [(run.pk, run.tag) for run in self.runs]
+        if self.kind.pair:
+            for place, name, label in ((0, "run_a", "Run A"), (1, "run_b", "Run B")):
+                first = choices[place][0] if place < len(choices) else None
+                self.fields[name] = forms.TypedChoiceField(label=label, choices=choices, coerce=int, initial=first)
+        elif self.kind.least_runs:
+            self.fields["runs"] = forms.TypedMultipleChoiceField(
+                label="Runs", choices=choices, coerce=int, widget=forms.CheckboxSelectMultiple, initial=[pk for pk, _ in choices]
+            )
+
+    def _add_qrels(self) -> None:
+        """One choice, or also one of those that come from clicks, or also one of private ones."""
+        own = list(self.own.items())
+        named = {reference: f"{row.name} ({row.get_kind_display()}, {row.n_rows:,} pairs)" for reference, row in self.imported.items()}
+        clicks = [(reference, words) for reference, words in named.items() if self.imported[reference].kind == QrelsRow.Kind.CLICKS]
+        judged = [pair for pair in named.items() if not self.kind.click_qrels or pair not in clicks]
+        self._qrels_field("qrels", self.kind.qrels_label, own + judged, several=self.kind.qrels[1] != 1)
+        if self.kind.click_qrels:
+            self._qrels_field("click_qrels", "Qrels from clicks", clicks, several=True, initial=[reference for reference, _ in clicks])
+        if self.kind.private_qrels:
+            self._qrels_field("private_qrels", "Private qrels", own + list(named.items()), several=False)
+
+    def _qrels_field(self, name: str, label: str, choices: list[tuple[str, str]], *, several: bool, initial: Any = None) -> None:
+        first = initial if initial is not None else [choices[0][0]] if choices and several else choices[0][0] if choices else None
+        if several:
+            self.fields[name] = forms.MultipleChoiceField(label=label, choices=choices, widget=forms.CheckboxSelectMultiple, initial=first)
+        else:
+            self.fields[name] = forms.ChoiceField(label=label, choices=choices, initial=first)
+
+    def _option(self, one: Field) -> forms.Field:
+        """The field of an option; those that offer rows of the collection know them here."""
+        if one.kind == "tags":
+            tags = [(run.tag, run.tag) for run in self.runs if "," not in run.tag]
+            return tags_field(one, tags, initial=[run.tag for run in self.runs if one.marked and getattr(run, one.marked)])
+        if one.kind in ("pool", "report"):
+            rows = self._pools() if one.kind == "pool" else self._reports(one.report)
+            return forms.TypedChoiceField(
+                label=one.label, help_text=one.hint, required=False, choices=[("", "—"), *rows], coerce=int, empty_value=None
+            )
+        field = form_field(one, campaign=self.campaign)
+        if one.kind == "conditions" and (paths := self._qrels_paths()):
+            field.help_text = f"{field.help_text} Qrels are called {', '.join(map(name_in, paths))}."
+        return field
+
+    def _pools(self) -> list[tuple[int, str]]:
+        return [(pool.pk, f"{pool.name} ({pool.n_pairs:,} pairs)") for pool in self.collection.pools.exclude(built_at=None)]
+
+    def _reports(self, kind: str) -> list[tuple[int, str]]:
+        finished = Report.objects.filter(collection=self.collection, campaign=self.campaign, kind=kind).exclude(finished_at=None)
+        return [(report.pk, f"{report.title} (number {report.pk})") for report in finished.only("pk", "title")]
+
+    def _qrels_paths(self) -> list[str]:
+        own = [qrels_path(self.campaign, reference) for reference in self.own] if self.campaign else []
+        return own + [path_of("qrels", row.name, ".qrels", set()) for row in self.imported.values()]
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean() or {}
+        files = {one.name: found.get(one.name) or [] for one in self.kind.fields if one.uploaded}
+        try:
+            self.given_lists = lists_of(self.kind, files)
+        except FormatError as error:
+            self.add_error(None, "; ".join(error.lines()))
+        for one in self.kind.fields:
+            if one.implies and files.get(one.name):
+                option, value = one.implies
+                found[option] = value
+        if not self.errors:
+            self._some_grade_is_relevant(found)
+            if len(self.qrels()) < self.kind.least_qrels:
+                self.add_error("qrels", f"Choose at least {self.kind.qrels[0]}.")
+            if self.kind.least_runs and not self.kind.pair and len(found["runs"]) < self.kind.least_runs:
+                self.add_error("runs", f"Choose at least {self.kind.least_runs}.")
+        return found
+
+    def _some_grade_is_relevant(self, found: dict[str, Any]) -> None:
+        """A lowest relevant grade that qrels never reach would make all of their documents non-relevant, and every measure 0."""
+        for one in self.kind.fields:
+            grade = found.get(one.name)
+            if one.kind != "grade" or grade is None:
+                continue
+            chosen = self._judged_qrels() if one.judged_only else self.qrels()
+            if self.campaign and grade == self.campaign.threshold and all(map(is_binary, chosen)):
+                grade = found[one.name] = 1  # the field still holds the grade of the labels with all grades, of which these are made
+            for reference in chosen:
+                words, highest = self._named_with_highest_grade(reference)
+                if highest is not None and highest < grade:
+                    way_out = f" Enter {highest}, or choose other qrels." if highest else ""
+                    self.add_error(one.name, f"No label of “{words}” is {grade} or more; its highest is {highest}.{way_out}")
+
+    def _named_with_highest_grade(self, reference: str) -> tuple[str, int | None]:
+        """None where no grades were counted."""
+        if reference in self.imported:
+            row = self.imported[reference]
+            return row.name, max(map(int, row.grades), default=None)
+        assert self.campaign is not None, "its labels are offered only with it"
+        return self.own[reference], 1 if is_binary(reference) else max(grade["value"] for grade in self.campaign.scale)
+
+    def _judged_qrels(self) -> list[str]:
+        found = self.cleaned_data["qrels"]
+        return [found] if isinstance(found, str) else list(found)
+
+    def qrels(self) -> list[str]:
+        chosen = self._judged_qrels() + self.cleaned_data.get("click_qrels", [])
+        return chosen + ([self.cleaned_data["private_qrels"]] if self.kind.private_qrels else [])
+
+    def parameters(self) -> dict[str, Any]:
+        """As `ask_for_report` takes them."""
+        data = self.cleaned_data
+        runs = [data["run_a"], data["run_b"]] if self.kind.pair else data.get("runs", [])
+        options = {}
+        for one in self.kind.fields:
+            value: Any = data.get(one.name)
+            if one.uploaded or value in (None, "", []):
+                continue
+            options[one.name] = value.isoformat() if one.kind == "date" else ",".join(value) if one.kind == "tags" else value
+        return {"runs": runs, "qrels": self.qrels(), "options": options}
+
+    def lists(self) -> dict[str, str]:
+        """As `ask_for_report` takes them: path -> text."""
+        return self.given_lists
+
+    @property
+    def seed(self) -> int:
+        return self.cleaned_data.get("seed") or 0
+
+    def option_fields(self) -> list[Any]:
+        return [self[name] for name in self.fields if name not in ("runs", "run_a", "run_b", "qrels", "click_qrels", "private_qrels")]
+
+    def choice_fields(self) -> list[Any]:
+        return [self[name] for name in ("run_a", "run_b", "runs", "qrels", "click_qrels", "private_qrels") if name in self.fields]
+
+
+def form_field(one: Field, *, campaign: Campaign | None) -> forms.Field:
+    """For an option that needs no rows of the collection."""
+    common: dict[str, Any] = {"label": one.label, "help_text": one.hint, "required": False, "initial": one.begins or one.default}
+    if one.graded and campaign is not None and len(campaign.scale) > 2:
+        common["initial"] = one.graded
+    if one.kind == "grade" and campaign is not None:
+        common["initial"] = campaign.threshold  # the labels with all grades are what the form begins with
+        common["help_text"] = (
+            f"{one.hint} With this campaign's {len(campaign.scale)} grades it is {campaign.threshold}; with 2 grades 1 is taken.".strip()
+        )
+    return MAKERS.get(one.kind, one_line)(one, common)
+
+
+def one_line(one: Field, common: dict[str, Any]) -> forms.Field:
+    return forms.CharField(max_length=200, **common)
+
+
+def whole_number(one: Field, common: dict[str, Any]) -> forms.Field:
+    least, most = (None if bound is None else int(bound) for bound in (one.least, one.most))
+    return forms.IntegerField(min_value=least, max_value=most, **common)
+
+
+def number(one: Field, common: dict[str, Any]) -> forms.Field:
+    return forms.FloatField(min_value=one.least, max_value=one.most, **common)
+
+
+def yes_or_no(one: Field, common: dict[str, Any]) -> forms.Field:
+    return forms.BooleanField(**common)
+
+
+def choice(one: Field, common: dict[str, Any]) -> forms.Field:
+    return DefaultedField(choices=one.choices, **(common | {"required": all(value for value, _ in one.choices)}))
+
+
+def day(one: Field, common: dict[str, Any]) -> forms.Field:
+    return forms.DateField(widget=forms.DateInput(attrs={"type": "date"}), **common)
+
+
+def several_lines(one: Field, common: dict[str, Any]) -> forms.Field:
+    return forms.CharField(max_length=20_000, widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false"}), **common)
+
+
+def upload(one: Field, common: dict[str, Any]) -> forms.Field:
+    return FilesField(several=one.kind == "lists", **common)
+
+
+def names_of_measures(one: Field, common: dict[str, Any]) -> forms.Field:
+    return MeasuresField(single=one.kind == "measure", divisible=one.divisible, max_length=400, **common)
+
+
+MAKERS: dict[str, Callable[[Field, dict[str, Any]], forms.Field]] = {
+    "whole": whole_number,
+    "grade": whole_number,
+    "number": number,
+    "yes": yes_or_no,
+    "choice": choice,
+    "date": day,
+    "conditions": several_lines,
+    "list": upload,
+    "lists": upload,
+    "measures": names_of_measures,
+    "measure": names_of_measures,
+}
+"""By the kind of the option; any other is one line of text."""
+
+
+class DefaultedField(forms.ChoiceField):
+    """A choice that is its default where nothing was sent."""
+
+    def clean(self, value: Any) -> Any:
+        return super().clean(value or self.initial)
+
+
+def tags_field(one: Field, choices: list[tuple[str, str]], *, initial: list[str]) -> forms.Field:
+    return forms.MultipleChoiceField(
+        label=one.label, help_text=one.hint, required=False, choices=choices, initial=initial, widget=forms.CheckboxSelectMultiple
+    )
+
+
+class FilesInput(forms.FileInput):
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """Files, or one: their list."""
+
+    def __init__(self, *, several: bool, **kwargs: Any) -> None:
+        super().__init__(widget=FilesInput(attrs={"multiple": several}), **kwargs)
+
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:  # type: ignore[override]  # the base class cleans one file
+        return [super(FilesField, self).clean(file) for file in data or []]
+
+
+class MeasuresField(forms.CharField):
+    """Names of measures between blanks."""
+
+    def __init__(self, *, single: bool, divisible: bool = False, **kwargs: Any) -> None:
+        self.single, self.check = single, refuse_indivisible if divisible else refuse_estimates
+        super().__init__(**kwargs)
+
+    def clean(self, value: Any) -> str:
+        text = " ".join(super().clean(value).split()) or str(self.initial)
+        try:
+            if self.single:
+                parse_measure(text)
+            else:
+                self.check(parse_measures(text))
+        except UnknownMeasure as error:
+            raise forms.ValidationError(str(error)) from None
+        return text

@@ -1,0 +1,198 @@
+"""What a report reads: stored runs, imported qrels, a campaign's own labels, and small files that the worker writes."""
+
+from __future__ import annotations
+
+import io
+import re
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from django.utils import timezone
+
+from analysis.commandline.stored_campaigns import why_not_naive
+from analysis.core.aggregation import METHODS
+from analysis.judgements.campaign_sample import NotEstimable, is_sampled, sample_of
+from analysis.judgements.labels import Choices, Reference, campaign_qrels
+from analysis.systems.kind import Files, Kind
+from annotation.core.judges import LABELLING, JudgeKind
+from annotation.core.judges import words as kinds_words
+from annotation.models import Campaign
+from pooling.formats.prel import write_prel
+from pooling.formats.qrels import write_qrels
+from pooling.jobs import Refused
+from pooling.models import Collection
+from pooling.models import Qrels as QrelsRow
+
+if TYPE_CHECKING:
+    from analysis.models import Report
+
+PREL = ".prel"
+"""Ends the path of labels that come as a sampled pool."""
+NAME_IN_PATH = 40
+"""Characters of a recipe's name that stand in the name of a file; the words on the page have all."""
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """One file of the command. kind: run, qrels or file; origin: run:ID, imported:ID, a Reference, list for what a person
+    has uploaded, or a table's name."""
+
+    path: str
+    kind: str
+    name: str
+    origin: str
+    digest: str = ""
+    rows: int = 0
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> InputFile:
+        return cls(**stored)
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @property
+    def row(self) -> int:
+        return int(self.origin.rpartition(":")[2])
+
+    def with_digest(self, digest: str, *, rows: int) -> InputFile:
+        return replace(self, digest=digest, rows=rows)
+
+
+def campaign_references(campaign: Campaign) -> list[tuple[str, str]]:
+    """(reference, words) of the qrels that a campaign's own judgements make, as they are and by its saved recipes."""
+    grades = len(campaign.scale)
+    scales = [("graded", f"{grades} grades")] + ([("binary", "2 grades")] if grades > 2 else [])
+    kinds: list[tuple[str, ...]] = [LABELLING] + ([(JudgeKind.PERSON.value,)] if campaign.simulated else [])
+    by_recipes = [
+        (str(Reference(scale, Choices.of(recipe.choices), recipe)), f"This campaign, {words}, recipe {recipe.name}")
+        for recipe in campaign.recipes.all()
+        for scale, words in scales
+    ]
+    return [
+        (str(Reference(scale, Choices(method=method, judges=judges))), _words(words, method, judges))
+        for judges in kinds
+        for scale, words in scales
+        for method in METHODS
+    ] + by_recipes
+
+
+def _words(scale: str, method: str, judges: tuple[str, ...]) -> str:
+    said = ["This campaign", scale, method.replace("_", " ")] + ([] if judges == LABELLING else [kinds_words(judges)])
+    return ", ".join(said)
+
+
+def is_reference(campaign: Campaign, text: str) -> bool:
+    try:
+        Reference.find(campaign, text)
+    except ValueError:
+        return False
+    return True
+
+
+def files_of(kind: Kind, parameters: Mapping[str, Any], *, collection: Collection, campaign: Campaign | None) -> list[InputFile]:
+    """The files of what was chosen, in the order of the choice. Raises Refused for what is not there."""
+    taken: set[str] = set()
+    rows = {row.pk: row for row in collection.runs.filter(pk__in=parameters.get("runs", []))}
+    runs = [rows[pk] for pk in parameters.get("runs", []) if pk in rows]
+    if len(runs) < len(parameters.get("runs", [])):
+        raise Refused("a run that was chosen is not in the collection any more")
+    if len(runs) < kind.least_runs:
+        raise Refused(f"choose at least {kind.least_runs} run{'s' if kind.least_runs > 1 else ''}")
+    if len({run.pk for run in runs}) < len(runs) and not kind.pair:
+        raise Refused("a run was chosen twice")
+    found = [InputFile(path_of("runs", run.tag, ".run", taken), "run", run.tag, f"run:{run.pk}", run.digest, run.n_rows) for run in runs]
+    if len(parameters.get("qrels", [])) < kind.least_qrels:
+        raise Refused(f"choose at least {kind.least_qrels} qrels")
+    for reference in parameters.get("qrels", []):
+        found.append(_qrels(reference, collection, campaign, taken, kind))
+    for file in kind.written:
+        if file.wanted(parameters, runs, campaign):
+            found.append(InputFile(file.name, "file", file.name, file.name))
+    return found + [InputFile(path, "file", path, "list") for path in parameters.get("lists", [])]
+
+
+def _qrels(reference: str, collection: Collection, campaign: Campaign | None, taken: set[str], kind: Kind) -> InputFile:
+    source, _, rest = reference.partition(":")
+    if source == "imported" and rest.isdecimal():
+        row = QrelsRow.objects.filter(collection=collection, pk=int(rest)).first()
+        if row is None:
+            raise Refused("qrels that were chosen are not in the collection any more")
+        path = path_of("qrels", row.name, ".qrels", taken)
+        return InputFile(path, "qrels", name_in(path), reference, row.digest, row.n_rows)
+    if campaign is not None and is_reference(campaign, reference) and is_sampled(campaign) and not kind.counts_labels_only:
+        if not kind.estimates:
+            raise Refused(why_not_naive(campaign.slug))
+        path = qrels_path(campaign, reference, taken).removesuffix(".qrels") + PREL
+        return InputFile(path, "qrels", name_in(path), reference)
+    if campaign is not None and is_reference(campaign, reference):
+        path = qrels_path(campaign, reference, taken)
+        return InputFile(path, "qrels", name_in(path), reference)
+    if campaign is not None and source == "recipe":
+        raise Refused("the campaign has not, or no more, the recipe whose labels were chosen")
+    raise Refused(f"there are no qrels {reference!r} here")
+
+
+def qrels_path(campaign: Campaign, reference: str, taken: set[str] | None = None) -> str:
+    """Of the qrels that a campaign's own judgements make."""
+    wanted = Reference.find(campaign, reference)
+    if wanted.recipe is not None:
+        made_by = ["recipe", wanted.recipe.name[:NAME_IN_PATH]]
+    else:
+        _, _, method, *kinds = str(wanted).split(":")
+        made_by = [*([] if method == "majority" else [method]), *kinds]
+    return path_of("qrels", "-".join([campaign.slug, wanted.grades, *made_by]), ".qrels", set() if taken is None else taken)
+
+
+def path_of(folder: str, name: str, suffix: str, taken: set[str]) -> str:
+    """A path that a command's arguments can hold: no blanks, commas, equal signs; each name once."""
+    plain = re.sub(r"[^\w.+-]+", "-", name).strip("-.") or "unnamed"
+    path, number = f"{folder}/{plain}{suffix}", 1
+    while path.lower() in taken:
+        number += 1
+        path = f"{folder}/{plain}-{number}{suffix}"
+    taken.add(path.lower())
+    return path
+
+
+def name_in(path: str) -> str:
+    return path.rpartition("/")[2].removesuffix(".qrels").removesuffix(PREL)
+
+
+def choice_of(inputs: Iterable[InputFile], at: Mapping[str, str] | None = None) -> Files:
+    """The files by their paths, or as `at` says."""
+    inputs = list(inputs)
+    place = at or {one.path: one.path for one in inputs}
+    return Files(
+        runs=[place[one.path] for one in inputs if one.kind == "run"],
+        qrels=[(one.name, place[one.path]) for one in inputs if one.kind == "qrels"],
+        others={one.path: place[one.path] for one in inputs if one.kind == "file"},
+    )
+
+
+def stored_name(report: Report, name: str) -> str:
+    return timezone.now().strftime(f"reports/%Y/%m/{report.pk}-{uuid.uuid4().hex[:8]}-{name.replace('/', '-')}")
+
+
+def qrels_text(campaign: Campaign, one: InputFile) -> str:
+    """The campaign's labels as a qrels file, or its sample in five columns; empty without labels. Refused where nothing can be estimated yet."""
+    out = io.StringIO()
+    if one.path.endswith(PREL):
+        wanted = _found(campaign, one)
+        try:
+            write_prel(sample_of(campaign, wanted.choices).prel(wanted.grades, one.name), out)
+        except NotEstimable as error:
+            raise Refused(str(error)) from None
+        return out.getvalue()
+    wanted = _found(campaign, one)
+    write_qrels(campaign_qrels(campaign, str(wanted), one.name), out)
+    return out.getvalue()
+
+
+def _found(campaign: Campaign, one: InputFile) -> Reference:
+    try:
+        return Reference.find(campaign, one.origin)
+    except ValueError:
+        raise Refused(f"{one.name}: the recipe was deleted") from None

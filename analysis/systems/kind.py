@@ -1,0 +1,92 @@
+"""What a kind of report is: a command with the choices that a person has, and how its answer is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from analysis.systems.options import Field
+from analysis.systems.tabular import Table
+from analysis.systems.written_files import WrittenFile
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Result = dict[str, Any]
+"""A command's JSON object."""
+Drawing = tuple[str, "Callable[[Figure], None]"]
+"""The name of a figure for print, and what draws it."""
+
+
+class NotPossible(Exception):
+    """What was asked for cannot be computed; the message says why."""
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files that stand for what was chosen. runs: paths; qrels: (name, path); others: name -> path."""
+
+    runs: Sequence[str]
+    qrels: Sequence[tuple[str, str]]
+    others: Mapping[str, str]
+
+    def lists(self, folder: str) -> dict[str, str]:
+        """Uploaded lists by their names without folder and suffix."""
+        return {
+            name.removeprefix(f"{folder}/").removesuffix(".txt"): path
+            for name, path in self.others.items()
+            if name.startswith(f"{folder}/")
+        }
+
+
+def named_file(pair: tuple[str, str]) -> str:
+    """(name, path) as commands take it."""
+    return f"{pair[0]}={pair[1]}"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """name: of the command. place: among the kinds on the pages, ascending. arguments: files and options -> the command's.
+
+    tables, pictures, figures: the command's answer as tables, as pictures of the page (`<figure>` strings with a text alternative)
+    and as figures for print; the most important first. beside_others: pictures take the answers about the same input, too.
+
+    qrels: how many are chosen, least and most (0: any number); click_qrels: a second choice, of those that come from clicks;
+    private_qrels: one more. pair: two runs, in an order. least_runs: fewer make no answer. written: files that the worker writes beside
+    runs and qrels. pieces: its command is a `PiecewiseCommand`; piece: the dataclass of a piece's result, None for plain values.
+    estimates: its command estimates from a sampled pool. counts_labels_only: what is unjudged plays no part in it. Other kinds refuse the labels of a
+    campaign on a sampled pool. subject: options -> what a report is about, for its title.
+    """
+
+    name: str
+    place: int
+    title: str
+    sentence: str
+    fields: tuple[Field, ...]
+    arguments: Callable[[Files, Mapping[str, Any]], list[str]]
+    tables: Callable[[Result], list[Table]]
+    pictures: Callable[..., list[str]]
+    figures: Callable[[Result], Iterator[Drawing]]
+    qrels: tuple[int, int] = (1, 1)
+    qrels_label: str = "Qrels"
+    click_qrels: bool = False
+    private_qrels: bool = False
+    least_runs: int = 1
+    pair: bool = False
+    seeded: bool = True
+    pieces: bool = False
+    piece: type | None = None
+    beside_others: bool = False
+    estimates: bool = False
+    counts_labels_only: bool = False
+    subject: Callable[[Mapping[str, Any]], str] = lambda options: ""
+    written: tuple[WrittenFile, ...] = ()
+
+    @property
+    def least_qrels(self) -> int:
+        """Of all choices of qrels together."""
+        return self.qrels[0] + self.click_qrels + self.private_qrels
+
+    def written_file(self, name: str) -> WrittenFile:
+        return next(one for one in self.written if one.name == name)

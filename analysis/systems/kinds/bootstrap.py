@@ -1,0 +1,179 @@
+"""How certain each run's place is (Craswell et al. 2021); conditions side by side: a measure on a topic subset under qrels (Figure 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from analysis.charts.matrices import matrix
+from analysis.charts.points import Interval, intervals
+from analysis.core.bootstrap import Tally
+from analysis.core.bootstrap_words import beaten_by, many_comparisons, may_be
+from analysis.systems.figures.drawing import MOST, plain
+from analysis.systems.kind import Drawing, Files, Kind, NotPossible, Result
+from analysis.systems.options import READING, Field, arguments_of, measures_field
+from analysis.systems.pictures import MOST_RUNS, key_of, numbered
+from analysis.systems.tables import conditions_of
+from analysis.systems.tabular import Cell, Table, place
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FIELDS = (
+    measures_field("RR@100", graded="nDCG@10"),
+    Field("trials", "Samples of the topics", "whole", 1000, least=1, most=1_000_000),
+    Field("show", "Report these runs only", "tags", "", hint="All runs are ranked, whichever are shown; none chosen: all."),
+    Field("topic_lists", "Topic subsets", "lists", "", hint="Files with one topic id a line, such as public.txt and private.txt."),
+    Field(
+        "conditions",
+        "Conditions side by side",
+        "conditions",
+        "",
+        hint="One a line: name = measure, qrels, topic subset, lowest relevant grade; the last two may be left out. "
+        "Empty: each measure under each qrels, on all topics and on each topic subset.",
+    ),
+    *READING,
+)
+
+
+def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
+    given = str(options.get("measures") or "RR@100")
+    rest = arguments_of([one for one in FIELDS if one.name not in ("measures", "topic_lists", "conditions")], options)
+    head = [files.qrels[0][1], *files.runs]
+    if options.get("conditions"):
+        return [*head, *written_conditions(str(options["conditions"]), files), *rest]
+    if len(files.qrels) == 1 and not files.lists("topics"):
+        return [*head, f"--measures={given}", *rest]
+    return [*head, *crossed(given.split(), files), *rest]
+
+
+def crossed(measures: Sequence[str], files: Files) -> list[str]:
+    """Arguments for each measure under each qrels, on all topics and on each topic subset."""
+    subsets = {"": "", **files.lists("topics")}
+    return [
+        f"--condition={measure} {name}{f' {subset}' if subset else ''}={measure},{path}{f',{topics}' if topics else ''}"
+        for name, path in files.qrels
+        for subset, topics in subsets.items()
+        for measure in measures
+    ]
+
+
+def written_conditions(text: str, files: Files) -> list[str]:
+    """Arguments for lines `name = measure, qrels[, topic subset[, lowest relevant grade]]`. Raises NotPossible, with the line."""
+    qrels, subsets = dict(files.qrels), files.lists("topics")
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        name, _, rest = line.partition("=")
+        parts = [part.strip() for part in rest.split(",")]
+        if not name.strip() or not 2 <= len(parts) <= 4 or not all(parts[:2]):
+            raise NotPossible(f"condition {number}, {line.strip()!r}: expected name = measure, qrels, topic subset, lowest relevant grade")
+        measure, judged, subset, level = [*parts, "", ""][:4]
+        if judged not in qrels:
+            raise NotPossible(f"condition {number}: no qrels called {judged!r} are chosen; chosen are {', '.join(qrels)}")
+        if subset and subset not in subsets:
+            there = f"there are {', '.join(subsets)}" if subsets else "none was uploaded"
+            raise NotPossible(f"condition {number}: no topic subset is called {subset!r}; {there}")
+        values = [measure, qrels[judged], subsets.get(subset, ""), level]
+        while not values[-1]:
+            values.pop()
+        found.append(f"--condition={name.strip()}={','.join(values)}")
+    return found
+
+
+def ranked(found: Result) -> list[str]:
+    return sorted(found["observed"], key=lambda tag: (found["expected_rank"][tag], tag))
+
+
+def tables(result: Result) -> list[Table]:
+    made = []
+    for number, (name, found) in enumerate(conditions_of(result).items(), 1):
+        tags = ranked(found)
+        header = ["run", "score", "expected rank", "best", "worst", "2.5 %", "97.5 %", "may be", "significantly worse than"]
+        rows: list[list[Cell]] = [
+            [
+                tag,
+                found["observed"][tag],
+                found["expected_rank"][tag],
+                *(place(rank) for rank in (found["best_rank"][tag], found["worst_rank"][tag], *found["interval"][tag])),
+            ]
+            + [may_be(found, tag), beaten_by(found, tag, most=None)]
+            for tag in tags
+        ]
+        over = f"{found['topics']} topics, {found['trials']:,} samples."
+        made.append(Table(f"ranks-{number}", f"Ranks by {name}", header, rows, f"{over} {many_comparisons(found)}".rstrip()))
+        places = sorted(found["rank_share"][tags[0]], key=int)
+        share_rows: list[list[Cell]] = [[tag, *(found["rank_share"][tag][place] for place in places)] for tag in tags]
+        made.append(Table(f"places-{number}", f"Probability of each rank by {name}", ["run", *places], share_rows, over))
+        beats: list[list[Cell]] = [[a, *("" if a == b else found["beats"].get(a, {}).get(b) for b in tags)] for a in tags]
+        made.append(Table(f"beats-{number}", f"How often the row's run beats the column's by {name}", ["run", *tags], beats, over))
+    return made
+
+
+def pictures(result: Result) -> list[str]:
+    found = []
+    conditions = conditions_of(result)
+    for name, one in conditions.items():
+        tags = ranked(one)[:MOST_RUNS]
+        places = sorted(one["rank_share"][tags[0]], key=int)
+        values = [[one["rank_share"][tag][place] for place in places] for tag in tags]
+        found.append(
+            matrix(
+                tags,
+                places,
+                values,
+                caption=f"Probability of each rank by {name}: {one['topics']} topics, {one['trials']:,} samples",
+                row_label="run",
+                column_label="rank",
+                high=1.0,
+                form=lambda v: f"{v:.2f}",
+                written=len(tags) <= 14,
+            )
+        )
+    if len(conditions) > 1:
+        tags = ranked(next(iter(conditions.values())))[:30]
+        rows = [
+            Interval(numbered(tag, i, len(conditions)), one["expected_rank"].get(tag), *one.get("rank_interval", {}).get(tag, (None, None)))
+            for tag in tags
+            for i, one in enumerate(conditions.values(), 1)
+        ]
+        caption = f"Expected rank over samples of topics, and the ranks that each run may have (95 %), conditions side by side{key_of(list(conditions))}"
+        found.insert(0, intervals(rows, caption=caption, x_label="rank (1 is the best)", what="run · condition"))
+    return found
+
+
+def figures(result: Result) -> Iterator[Drawing]:
+    for number, (name, found) in enumerate(conditions_of(result).items(), 1):
+        tags = ranked(found)[:MOST]
+        places = sorted(found["rank_share"][tags[0]], key=int)
+
+        def heat(figure: Figure, name: str = name, found: Result = found, tags: list[str] = tags, places: list[str] = places) -> None:
+            figure.set_size_inches(6.5, 1.4 + 0.17 * len(tags))
+            axes = figure.add_subplot()
+            shares = [[found["rank_share"][tag][place] for place in places] for tag in tags]
+            image = axes.imshow(shares, aspect="auto", cmap="Blues", vmin=0, vmax=1, interpolation="nearest")
+            axes.set_yticks(range(len(tags)), [plain(tag) for tag in tags])
+            every = max(1, len(places) // 15)
+            axes.set_xticks(range(0, len(places), every), places[::every])
+            axes.set_xlabel("rank")
+            axes.set_title(f"{plain(name)}, {found['topics']} topics, {found['trials']} samples")
+            figure.colorbar(image, ax=axes, label="probability")
+
+        yield f"ranks-{number}", heat
+
+
+KIND = Kind(
+    name="bootstrap",
+    place=60,
+    title="Certainty of the ranks",
+    sentence="Each run's rank over bootstrap samples of the topics: probabilities, interval, who beats whom; several qrels side by side.",
+    fields=FIELDS,
+    arguments=arguments,
+    tables=tables,
+    pictures=pictures,
+    figures=figures,
+    qrels=(1, 0),
+    pieces=True,
+    piece=Tally,
+)

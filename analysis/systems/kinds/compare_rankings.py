@@ -1,0 +1,135 @@
+"""Do two kinds of judgements rank systems alike?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import Any
+
+from analysis.charts.points import Interval, Spot, intervals, scatter
+from analysis.systems.figures.drawing import MOST, points
+from analysis.systems.kind import Drawing, Files, Kind, Result, named_file
+from analysis.systems.options import MEASURES, RANKING_MEASURES, READING, Field, arguments_of, measures_field
+from analysis.systems.tables import scores_table
+from analysis.systems.tabular import Cell, Table
+
+FIELDS = (
+    measures_field(MEASURES, begins=RANKING_MEASURES),
+    Field("bootstrap", "Bootstrap samples for the interval", "whole", 1000, least=0, most=100_000),
+    *READING,
+)
+
+
+def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
+    return [*files.runs, *(f"--qrels={named_file(pair)}" for pair in files.qrels), *arguments_of(FIELDS, options)]
+
+
+def tables(result: Result) -> list[Table]:
+    names = list(result["qrels"])
+    rows: list[list[Cell]] = []
+    swaps: list[list[Cell]] = []
+    open_pairs: list[list[Cell]] = []
+    for measure in result["tau"]:
+        for a, b in combinations(names, 2):
+            low, high = result["interval"][measure][a][b] or (None, None)
+            swapped = result["swaps"][measure][a][b]
+            tied = [result["tied"][measure][name] for name in (a, b)]
+            taus = [result[key][measure][a][b] for key in ("tau", "tau_a", "tau_ap")]
+            variant = result["tau_ap_variant"][measure][a][b] if "tau_ap_variant" in result else ""  # a report of an older version
+            rbo = result["rbo"][measure][a][b] if "rbo" in result else None
+            why, undecided = (result.get(key, {}).get(measure, {}).get(a, {}).get(b) for key in ("interval_reason", "undecided"))
+            open_pairs += [[measure, a, b, first, second] for first, second in undecided or []]
+            rows.append([measure, a, b, taus[0], low, high, *taus[1:], variant, rbo, len(swapped), *tied, result["topics"][a][b], why or ""])
+            swaps += [[measure, a, b, first, second] for first, second in swapped]
+    header = [
+        "measure",
+        "qrels A",
+        "qrels B",
+        "tau-b",
+        "2.5 %",
+        "97.5 %",
+        "tau-a",
+        "tau-ap",
+        "variant for ties",
+        "RBO",
+        "swapped pairs",
+        "tied under A",
+        "tied under B",
+        "shared topics",
+        "why no interval",
+    ]
+    note = (
+        "Tau-ap: A is the reference. From 0.9 two qrels are read as equivalent (Voorhees)."
+        " The interval is over the topics that both share; where none covers what it says the reason is given, and the table of undecided"
+        " pairs tells which order of systems these topics leave open."
+    )
+    return [
+        Table("correlations", "Correlation of the rankings", header, rows, note),
+        scores_table(result["qrels"]),
+        Table("swaps", "Swapped pairs of runs", ["measure", "qrels A", "qrels B", "higher under A", "higher under B"], swaps),
+        Table("undecided", "Undecided pairs of runs", ["measure", "qrels A", "qrels B", "run", "run"], open_pairs),
+    ]
+
+
+def pictures(result: Result) -> list[str]:
+    names = list(result["qrels"])
+    found = []
+    for a, b in list(combinations(names, 2))[:6]:
+        rows = []
+        for measure in result["tau"]:
+            low, high = result["interval"][measure][a][b] or (None, None)
+            rows.append(Interval(measure, result["tau"][measure][a][b], low, high, "undefined: all runs are tied"))
+        found.append(
+            intervals(
+                rows,
+                caption=f"Kendall's tau-b between the rankings under {a} and {b}, with its interval over topics where there is one",
+                x_label="tau-b",
+                what="measure",
+                high=1.0,
+                reference=(0.9, "0.9"),
+                reason="Tau is undefined: under one of the qrels all runs are tied.",
+            )
+        )
+    a, b = names[0], names[1]
+    measure = next(iter(result["tau"]))
+    swapped = {tag for pair in result["swaps"][measure][a][b] for tag in pair}
+    spots = [
+        Spot(tag, result["qrels"][a][tag][measure], result["qrels"][b][tag][measure], int(tag in swapped))
+        for tag in result["qrels"][a]
+        if result["qrels"][a][tag][measure] is not None and result["qrels"][b][tag][measure] is not None
+    ]
+    found.append(
+        scatter(
+            spots,
+            kinds=["run", "run in a swapped pair"],
+            caption=f"{measure} of each run under {a} and {b}",
+            x_label=a,
+            y_label=b,
+        )
+    )
+    return found
+
+
+def figures(result: Result) -> Iterator[Drawing]:
+    rows = []
+    for measure in result["tau"]:
+        for a, b in combinations(result["qrels"], 2):
+            low, high = result["interval"][measure][a][b] or (None, None)
+            rows.append((f"{measure}: {a}, {b}", result["tau"][measure][a][b], low, high))
+    if any(value is not None for _, value, *_ in rows):
+        yield "tau", lambda figure: points(figure, rows[:MOST], "Kendall's tau-b", reference=0.9)
+
+
+KIND = Kind(
+    name="compare_rankings",
+    place=10,
+    title="Rankings under several qrels",
+    sentence="Do two kinds of judgements rank systems alike? Kendall's tau with its interval, swapped and tied pairs.",
+    fields=FIELDS,
+    arguments=arguments,
+    tables=tables,
+    pictures=pictures,
+    figures=figures,
+    qrels=(2, 0),
+    least_runs=2,
+)

@@ -1,0 +1,52 @@
+"""Is run B better than run A? (Lin et al. 2021)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from analysis.core.verdict_words import equal_runs_words
+from analysis.systems.figures.drawing import outcomes
+from analysis.systems.kind import Drawing, Files, Kind, Result
+from analysis.systems.options import FAMILY, READING, VERDICT, Field, arguments_of
+from analysis.systems.pictures import outcome_bars
+from analysis.systems.tabular import Table
+from analysis.systems.verdict_tables import comparisons
+
+FIELDS = (
+    *VERDICT,
+    Field("correction", "Correction", "choice", "none", (("none", "none"), ("bonferroni", "Bonferroni"))),
+    FAMILY,
+    *READING,
+)
+
+
+def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
+    return [files.qrels[0][1], *files.runs, *arguments_of(FIELDS, options)]
+
+
+def tables(result: Result) -> list[Table]:
+    return comparisons([result], rates=equal_runs_words(result))
+
+
+def pictures(result: Result) -> list[str]:
+    return [outcome_bars([result], f"Topics by outcome: A is {result['a']}, B is {result['b']}")]
+
+
+def figures(result: Result) -> Iterator[Drawing]:
+    yield outcomes([result])
+
+
+KIND = Kind(
+    name="compare_runs",
+    place=40,
+    title="Two runs by outcome",
+    sentence="Is run B better than run A? Topics answered by neither, one or both, with tests and a verdict.",
+    fields=FIELDS,
+    arguments=arguments,
+    tables=tables,
+    pictures=pictures,
+    figures=figures,
+    pair=True,
+    least_runs=2,
+)

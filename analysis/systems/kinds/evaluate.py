@@ -1,0 +1,148 @@
+"""Measures of runs under one or several qrels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from analysis.charts.points import Interval, intervals
+from analysis.commandline.sampled_files import SAMPLED_MEASURES
+from analysis.systems.figures.drawing import MOST, points
+from analysis.systems.inputs import PREL
+from analysis.systems.kind import Drawing, Files, Kind, Result, named_file
+from analysis.systems.options import MEASURES, READING, Field, arguments_of, measures_field
+from analysis.systems.pictures import MOST_RUNS, key_of, numbered
+from analysis.systems.tables import scores_table
+from analysis.systems.tabular import Cell, Table
+from pooling.core.natural import natural
+
+FIELDS = (measures_field(MEASURES), *READING, Field("per_topic", "Also the value of every topic", "yes", False))
+
+
+def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
+    further = [f"--qrels={named_file(pair)}" for pair in files.qrels[1:]]
+    given = arguments_of(FIELDS, options)
+    if any(path.endswith(PREL) for _, path in files.qrels):
+        given = ["--sampled", *arguments_of(FIELDS, sampled_options(options))]
+    return [named_file(files.qrels[0]), *files.runs, *further, *given]
+
+
+def sampled_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The usual measures count what is unjudged as not relevant, so on a sampled pool the command's usual estimates stand in their place."""
+    usual = options.get("measures") in (None, "", FIELDS[0].default)
+    return {name: value for name, value in options.items() if name != "measures" or not usual} | ({"measures": SAMPLED_MEASURES} if usual else {})
+
+
+def estimates(result: Result) -> list[Table]:
+    """Of a sampled pool: each mean with the range in which that of new topics would lie, and what is judged."""
+    made = []
+    for number, (name, means) in enumerate(result["qrels"].items(), 1):
+        reasons = result.get("undefined", {}).get(name, {})
+        rows: list[list[Cell]] = []
+        for tag, found in means.items():
+            rows += [[tag, measure, value, *result["interval"][name][tag][measure], reasons.get(measure, "")] for measure, value in found.items()]
+        made.append(Table(f"estimates-{number}", f"Estimates under {name}", ["run", "measure", "mean", "from", "to", "why no range"], rows))
+        pool, topics = result["pool"][name], result["topics"][name]
+        cells: list[Cell] = [name, topics["qrels"], pool["pairs"], pool["judged"], pool["strata"]]
+        made.append(Table(f"sample-{number}", "The sample", ["pool", "topics", "pairs", "judged", "strata"], [cells]))
+    return made
+
+
+def tables(result: Result) -> list[Table]:
+    if "interval" in result:
+        return estimates(result)
+    made = [scores_table(result["qrels"])]
+    counts = []
+    for name, found in result["topics"].items():
+        for tag, averaged in found["averaged"].items():
+            counts.append([name, tag, found["qrels"], found["without_relevant"], averaged, found["missing"][tag], found["ignored"][tag]])
+    header = [
+        "qrels",
+        "run",
+        "topics of the qrels",
+        "without relevant documents",
+        "averaged over",
+        "missing from the run",
+        "of the run, not in the qrels",
+    ]
+    made.append(Table("topics", "What the means are over", header, counts))
+    for number, (name, by_run) in enumerate(result.get("per_topic", {}).items(), 1):
+        rows: list[list[Cell]] = []
+        measures: list[str] = []
+        for tag, by_measure in by_run.items():
+            measures = list(by_measure)
+            rows += [[tag, topic, *(by_measure[m].get(topic) for m in measures)] for topic in sorted(by_measure[measures[0]], key=natural)]
+        made.append(Table(f"per-topic-{number}", f"Each topic under {name}", ["run", "topic", *measures], rows))
+    return made
+
+
+def pictures_of_estimates(result: Result) -> list[str]:
+    found = []
+    for name, means in result["qrels"].items():
+        for measure in next(iter(means.values()), {}):
+            note = result.get("undefined", {}).get(name, {}).get(measure, "")
+            rows = []
+            for tag in best_first(means, measure)[:MOST_RUNS]:
+                low, high = result["interval"][name][tag][measure]
+                rows.append(Interval(tag, means[tag][measure], low, high, note))
+            caption = f"Mean {measure} of the runs, estimated from the sample, with the range for new topics (95 %)"
+            found.append(intervals(rows, caption=caption, x_label=f"mean {measure}", what="run", low=0.0, reason="No run has a defined score."))
+    return found
+
+
+def pictures(result: Result) -> list[str]:
+    if "interval" in result:
+        return pictures_of_estimates(result)
+    first = next(iter(result["qrels"].values()))
+    tags = list(first)
+    measures = list(first[tags[0]])
+    found = []
+    for measure in measures:
+        rows = [
+            Interval(numbered(tag, i, len(result["qrels"])), by_run[tag][measure], note="no topic of the run counts under these qrels")
+            for tag in best_first(first, measure)[:MOST_RUNS]
+            for i, by_run in enumerate(result["qrels"].values(), 1)
+        ]
+        least = min([0.0, *(row.value for row in rows if row.value is not None)])
+        caption = f"Mean {measure} of the runs, the best first{key_of(list(result['qrels']))}"
+        found.append(intervals(rows, caption=caption, x_label=f"mean {measure}", what="run", low=least, reason="No run has a defined score."))
+    return found
+
+
+def best_first(by_run: Mapping[str, Mapping[str, float | None]], measure: str) -> list[str]:
+    """Tags by their mean, the best first, ties by name; those without one last."""
+
+    def place(tag: str) -> tuple[bool, float, Any]:
+        value = by_run[tag][measure]
+        return value is None, -(value or 0.0), natural(tag)
+
+    return sorted(by_run, key=place)
+
+
+def figures(result: Result) -> Iterator[Drawing]:
+    first = next(iter(result["qrels"].values()))
+    for number, measure in enumerate(next(iter(first.values())), 1):
+        rows = [
+            (tag if len(result["qrels"]) == 1 else f"{tag} ({name})", by_run[tag][measure], None, None)
+            for tag in best_first(first, measure)
+            for name, by_run in result["qrels"].items()
+        ]
+        if any(value is not None for _, value, *_ in rows):
+            yield f"scores-{number}", partial(points, rows=rows[:MOST], label=f"mean {measure}")
+
+
+KIND = Kind(
+    name="evaluate",
+    place=30,
+    title="Scores of runs",
+    sentence="Measures of runs under one or more qrels, means and each topic.",
+    fields=FIELDS,
+    arguments=arguments,
+    tables=tables,
+    pictures=pictures,
+    figures=figures,
+    qrels=(1, 0),
+    seeded=False,
+    estimates=True,
+)

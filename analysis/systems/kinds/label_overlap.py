@@ -1,0 +1,144 @@
+"""Judged pairs against click labels (TripJudge's Figure 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from analysis.charts.bars import stacked
+from analysis.core.overlap import UNLABELLED
+from analysis.judgements.rows import pool_ranks
+from analysis.models import Report
+from analysis.systems.figures.drawing import lying_bars
+from analysis.systems.kind import Drawing, Files, Kind, Result, named_file
+from analysis.systems.options import Field, arguments_of, named
+from analysis.systems.tabular import Cell, Table
+from analysis.systems.written_files import WrittenFile, tab_separated
+from annotation.models import Campaign
+from pooling.jobs import Refused, Work
+from pooling.models import Run as RunRow
+
+if TYPE_CHECKING:
+    pass
+
+FIELDS = (
+    Field(
+        "pool", "Pool", "pool", "", hint="Only pairs at its top count; without one all judged pairs. A campaign's own pool unless chosen."
+    ),
+    Field("top", "Best rank in the pool up to", "whole", 4, least=1, hint="Empty: all judged pairs, whatever the pool."),
+    Field("threshold", "Lowest relevant judged grade", "grade", 1, least=1, judged_only=True),
+)
+
+
+def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
+    found = [f"--judged={files.qrels[0][1]}", "--clicks", *(named_file(pair) for pair in files.qrels[1:])]
+    if "pool.tsv" in files.others:
+        found += [f"--pool={files.others['pool.tsv']}", *arguments_of(named(FIELDS, "top"), options)]
+    return found + arguments_of(named(FIELDS, "threshold"), options)
+
+
+def pool_is_wanted(parameters: Mapping[str, Any], runs: Sequence[RunRow], campaign: Campaign | None) -> bool:
+    options = parameters.get("options", {})
+    return bool(options.get("top")) and bool(options.get("pool") or (campaign is not None and campaign.pool is not None))
+
+
+def pool_table(report: Report, work: Work) -> str:
+    header = ["topic", "document", "best_rank"]
+    if chosen := report.parameters.get("options", {}).get("pool"):
+        pool = report.collection.pools.filter(pk=chosen).first()
+        if pool is None:
+            raise Refused("the pool that was chosen is not in the collection any more")
+        return tab_separated(header, pool.entries.order_by("position").values_list("topic__topic_id", "docno", "best_rank"))
+    assert report.campaign is not None
+    return tab_separated(header, pool_ranks(report.campaign))
+
+
+def tables(result: Result) -> list[Table]:
+    rows: list[list[Cell]] = []
+    counts: list[list[Cell]] = []
+    labels: list[str] = []
+    for found in result.values():
+        labels += [label for label in found["relevant"] if label not in labels]
+    for name, found in result.items():
+        rows += [[name, kind, *(found[kind].get(label) for label in labels)] for kind in ("relevant", "irrelevant")]
+        keys = ("pairs", "agree", "disagree", "both", "judged_only", "clicked_only", "contradicting")
+        counts.append([name, *(found[key] for key in keys)])
+    words = [label if label == "unlabelled" else f"click label {label}" for label in labels]
+    return [
+        Table("shares", "Click labels of judged pairs", ["click qrels", "judged", *words], rows, "Shares of all pairs considered."),
+        Table(
+            "counts",
+            "Agreement",
+            ["click qrels", "pairs", "agree", "disagree", "in both", "judged only", "clicked only", "contradicting"],
+            counts,
+        ),
+    ]
+
+
+def pictures(result: Result) -> list[str]:
+    return [agreement_picture(result)]
+
+
+def agreement_picture(result: Result, *, by_row: bool = False) -> str:
+    """Figure 3 of TripJudge: a bar for relevant and irrelevant judgements under each click qrels, agreeing and contradicting labels in
+    colours of their own, pairs without a label apart. by_row: shares of each bar, else of all judged pairs."""
+    labels = sorted({label for found in result.values() for label in found["relevant"] if label != UNLABELLED}, key=int)
+    bars = [(name, kind) for name, found in result.items() for kind in ("relevant", "irrelevant")]
+
+    def pairs(name: str, kind: str, label: str) -> float:
+        found = result[name]
+        return float(round((found[kind].get(label) or 0) * found["pairs"]))
+
+    series, classes = [("no click label", [pairs(name, kind, UNLABELLED) for name, kind in bars])], ["apart"]
+    for word, agreeing in (("agree", True), ("disagree", False)):
+        for label in labels:
+            values = [pairs(name, kind, label) if ((kind == "relevant") == (int(label) >= 1)) == agreeing else 0.0 for name, kind in bars]
+            if any(values):
+                series.append((f"{word}, label {label}", values))
+                classes.append(f"{word}{min(int(label), 3)}")
+    return stacked(
+        [f"{name}: {kind}" for name, kind in bars],
+        series,
+        caption=f"Click labels of the judged pairs, by what the judgement says: shares of {'each bar' if by_row else 'all judged pairs'}",
+        what="judged pairs",
+        wholes=None if by_row else [float(result[name]["pairs"]) for name, _ in bars],
+        classes=classes,
+        written=True,
+        reason="No judged pair is among those considered.",
+    )
+
+
+def figures(result: Result) -> Iterator[Drawing]:
+    labels: list[str] = []
+    for found in result.values():
+        labels += [label for label in found["relevant"] if label not in labels]
+    known = {name: found for name, found in result.items() if found["pairs"]}
+    if known:
+        names = [f"{name}, {kind}" for name in known for kind in ("relevant", "irrelevant")]
+        series = [
+            (
+                "unlabelled" if label == "unlabelled" else f"label {label}",
+                [known[name][kind].get(label) or 0.0 for name in known for kind in ("relevant", "irrelevant")],
+            )
+            for label in labels
+        ]
+        yield "labels", lambda figure: lying_bars(figure, names, series, "share of the judged pairs")
+
+
+KIND = Kind(
+    name="label_overlap",
+    place=20,
+    title="Labels against clicks",
+    sentence="How many judged pairs have a click label, and how often the two agree or contradict each other.",
+    fields=FIELDS,
+    arguments=arguments,
+    counts_labels_only=True,
+    tables=tables,
+    pictures=pictures,
+    figures=figures,
+    qrels_label="Judgements",
+    click_qrels=True,
+    least_runs=0,
+    seeded=False,
+    written=(WrittenFile("pool.tsv", pool_is_wanted, pool_table),),
+)

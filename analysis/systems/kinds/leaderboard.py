@@ -1,0 +1,159 @@
+"""The chain of runs that were the state of the art (Lin et al. 2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from analysis.charts.points import Spot, scatter
+from analysis.core.verdict_words import equal_boards_words
+from analysis.models import Report
+from analysis.systems.figures.drawing import outcomes
+from analysis.systems.kind import Drawing, Files, Kind, Result
+from analysis.systems.options import FAMILY, READING, VERDICT, Field, arguments_of
+from analysis.systems.pictures import outcome_bars
+from analysis.systems.tabular import Table
+from analysis.systems.verdict_tables import comparisons
+from analysis.systems.written_files import WrittenFile, all_dated, chosen_runs, tab_separated
+from annotation.models import Campaign
+from pooling.jobs import Work
+from pooling.models import Run as RunRow
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FIELDS = (
+    *VERDICT,
+    Field("correction", "Correction", "choice", "none", (("none", "none"), ("bonferroni", "Bonferroni"), ("holm", "Holm"))),
+    FAMILY,
+    Field(
+        "baselines", "Organisers' baselines", "tags", "", marked="baseline", hint="The chain begins with the first run that beats them all."
+    ),
+    Field("until", "Leave out what is later than", "date", ""),
+    Field("highlight", "Mark runs whose description holds", "text", ""),
+    *READING,
+)
+
+
+def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
+    order = [f"--order={files.others['order.tsv']}"] if "order.tsv" in files.others else []
+    return [files.qrels[0][1], *files.runs, *order, *arguments_of(FIELDS, options)]
+
+
+def order_is_known(parameters: Mapping[str, Any], runs: Sequence[RunRow], campaign: Campaign | None) -> bool:
+    """Raises Refused where some of the runs have a date and some have none."""
+    return all_dated(runs, or_none=True)
+
+
+def order_table(report: Report, work: Work) -> str:
+    header = ["tag", "date", "group", "baseline", "description"]
+    return tab_separated(
+        header,
+        [
+            [r.tag, r.submitted_on.isoformat() if r.submitted_on else "", r.group, int(r.baseline), r.description]
+            for r in chosen_runs(report)
+        ],
+    )
+
+
+def tables(result: Result) -> list[Table]:
+    header = ["run", "date", "group", "score", "baseline", "state of the art", "marked", "description"]
+    rows = [
+        [
+            r["tag"],
+            r["date"] or "",
+            r["group"],
+            r["score"],
+            *("yes" if r[key] else "no" for key in ("baseline", "sota", "highlighted")),
+            r["description"],
+        ]
+        for r in result["runs"]
+    ]
+    made = [Table("runs", "All runs", header, rows)]
+    unique = {(row["a"], row["b"]): row for key in ("vs_previous", "vs_first", "vs_last") for row in result.get(key, [])}
+    if unique:
+        made += comparisons(list(unique.values()), words=" along the chain", rates=equal_boards_words(result))
+    if "order" in result:
+        made.append(Table("order", "Order by displacement", ["place", "run"], [[i, tag] for i, tag in enumerate(result["order"], 1)]))
+    return made
+
+
+def _day(text: str) -> float | None:
+    try:
+        return float(date.fromisoformat(text[:10]).toordinal())
+    except ValueError:
+        return None
+
+
+def pictures(result: Result) -> list[str]:
+    kinds = ["run", "state of the art", "baseline", "marked"]
+    spots = []
+    dated = all(run["date"] and _day(run["date"]) is not None for run in result["runs"])
+    for number, run in enumerate(result["runs"], 1):
+        kind = 1 if run["sota"] else 2 if run["baseline"] else 3 if run["highlighted"] else 0
+        x = _day(run["date"]) if dated else float(number)
+        if x is not None and run["score"] is not None:
+            spots.append(Spot(run["tag"] + (", marked" if run["highlighted"] else ""), x, run["score"], kind))
+    form: Callable[[float], str] = (lambda x: date.fromordinal(int(x)).isoformat()) if dated else (lambda x: f"{x:g}")
+    found = [
+        scatter(
+            spots,
+            kinds=kinds,
+            caption="Score of each run over time, the state of the art marked"
+            if dated
+            else "Score of each run in the order given; no dates are known",
+            x_label="submitted" if dated else "number",
+            y_label="mean RR",
+            x_form=form,
+        )
+    ]
+    rows = result.get("vs_previous", [])
+    if rows:
+        found.append(outcome_bars(rows, "Topics by outcome: each record (B) against the one before (A)"))
+    return found
+
+
+def figures(result: Result) -> Iterator[Drawing]:
+    runs = [run for run in result["runs"] if run["score"] is not None]
+    dated = bool(runs) and all(run["date"] for run in runs)
+
+    def over_time(figure: Figure) -> None:
+        figure.set_size_inches(6, 3.6)
+        axes = figure.add_subplot()
+        x: list[Any] = [date.fromisoformat(run["date"][:10]) if dated else number for number, run in enumerate(runs, 1)]
+        for name, key, mark, colour, size in (
+            ("run", None, "o", "0.65", 4),
+            ("marked", "highlighted", "s", "C4", 5),
+            ("baseline", "baseline", "^", "C3", 6),
+            ("state of the art", "sota", "D", "C1", 6),
+        ):
+            chosen = [i for i, run in enumerate(runs) if key is None or run[key]]
+            if chosen:
+                axes.plot([x[i] for i in chosen], [runs[i]["score"] for i in chosen], mark, color=colour, markersize=size, label=name)
+        chain = [i for i, run in enumerate(runs) if run["sota"]]
+        axes.step([x[i] for i in chain], [runs[i]["score"] for i in chain], where="post", color="C1", linewidth=1)
+        axes.set_xlabel("submitted" if dated else "number of the run")
+        axes.set_ylabel("mean reciprocal rank")
+        if dated:
+            figure.autofmt_xdate()
+        figure.legend(loc="outside upper center", ncols=4)
+
+    if runs:
+        yield "over-time", over_time
+    if result.get("vs_previous"):
+        yield outcomes(result["vs_previous"])
+
+
+KIND = Kind(
+    name="leaderboard",
+    place=50,
+    title="Leaderboard over time",
+    sentence="The chain of runs that were the state of the art, and whether each step is significant.",
+    fields=FIELDS,
+    arguments=arguments,
+    tables=tables,
+    pictures=pictures,
+    figures=figures,
+    written=(WrittenFile("order.tsv", order_is_known, order_table),),
+)

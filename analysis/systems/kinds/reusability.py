@@ -1,0 +1,150 @@
+"""Would a system that did not take part be judged fairly, and was the pool deep enough?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from analysis.charts.lines import Line, lines
+from analysis.charts.points import Interval, intervals
+from analysis.models import Report
+from analysis.systems.figures.drawing import curves
+from analysis.systems.kind import Drawing, Files, Kind, Result
+from analysis.systems.options import MEASURES, READING, Field, arguments_of, measures_field
+from analysis.systems.pictures import MOST_RUNS
+from analysis.systems.tabular import Cell, Table, place
+from analysis.systems.written_files import WrittenFile, chosen_runs, tab_separated
+from annotation.models import Campaign
+from pooling.jobs import Work
+from pooling.models import Run as RunRow
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FIELDS = (
+    measures_field(MEASURES, divisible=True),
+    Field("depth", "Depth of the pool", "whole", 10, least=1, most=1000),
+    Field("by_group", "Leave out whole groups", "yes", False, hint="As the runs' groups say; a run without one is a group of its own."),
+    *READING,
+)
+
+
+def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
+    groups = [f"--groups={files.others['groups.tsv']}"] if options.get("by_group") and "groups.tsv" in files.others else []
+    chosen = [one for one in FIELDS if one.name != "by_group"]
+    return [files.qrels[0][1], *files.runs, *groups, *arguments_of(chosen, options)]
+
+
+def groups_are_wanted(parameters: Mapping[str, Any], runs: Sequence[RunRow], campaign: Campaign | None) -> bool:
+    return bool(parameters.get("options", {}).get("by_group"))
+
+
+def group_table(report: Report, work: Work) -> str:
+    return tab_separated(["tag", "group"], [[run.tag, run.group or run.tag] for run in chosen_runs(report)])
+
+
+def tables(result: Result) -> list[Table]:
+    units, depths = result["leave_out"], result["depth"]
+    some = next(iter(units.values()), None) or next(iter(depths.values()))
+    names = list(some["tau"])
+    left: list[list[Cell]] = []
+    runs: list[list[Cell]] = []
+    for unit, found in units.items():
+        row: list[Cell] = [unit, found["pairs"]]
+        for name in names:
+            scores = [run["score_change"][name] for run in found["runs"].values()]
+            ranks = [abs(run["rank_change"][name]) for run in found["runs"].values() if run["rank_change"][name] is not None]
+            known = [score for score in scores if score is not None]
+            row += [found["tau"][name], max(known, key=abs) if known else None, place(max(ranks)) if ranks else None]
+        left.append(row)
+        runs += [
+            [unit, tag, *(value for name in names for value in (run["score_change"][name], place(run["rank_change"][name])))]
+            for tag, run in found["runs"].items()
+        ]
+    heads = [f"{what} {name}" for name in names for what in ("tau", "score change", "rank change")]
+    by_depth: list[list[Cell]] = [
+        [int(depth), found["pairs"], *(value for name in names for value in (found["tau"][name], found["mean_abs_change"][name]))]
+        for depth, found in depths.items()
+    ]
+    over = f"Pool of depth {result['pool_depth']}, qrels of {result['qrels_pairs']:,} pairs, {result['topics']} topics."
+    return [
+        Table(
+            "left-out", "One left out of the pool", ["left out", "pairs dropped", *heads], left, f"The largest change of any run. {over}"
+        ),
+        Table(
+            "depths",
+            "Shallower pools",
+            ["depth", "pairs", *(f"{what} {n}" for n in names for what in ("tau", "mean change"))],
+            by_depth,
+            over,
+        ),
+        Table(
+            "runs",
+            "Changes of each run",
+            ["left out", "run", *(f"{what} {name}" for name in names for what in ("score", "rank"))],
+            runs,
+            "New minus old.",
+        ),
+    ]
+
+
+def pictures(result: Result) -> list[str]:
+    depths = result["depth"]
+    some = next(iter(depths.values()), None) or next(iter(result["leave_out"].values()))
+    names = list(some["tau"])
+    at = [float(depth) for depth in depths]
+    curves = [Line(name, [(float(depth), found["tau"][name]) for depth, found in depths.items()], marks=True) for name in names]
+    reason = result.get("undefined", "Tau is undefined: all runs are tied.")
+    found = [
+        lines(
+            curves,
+            caption="Tau-b with the full qrels, by depth of the pool",
+            x_label="depth",
+            y_label="tau-b",
+            x_at=at,
+            y_high=1.0,
+            horizontal=[(0.9, "0.9")],
+            reason=reason,
+        )
+    ]
+    first = names[0]
+    rows = []
+    for unit, one in result["leave_out"].items():
+        changes = [run["score_change"][first] for run in one["runs"].values() if run["score_change"][first] is not None]
+        rows.append(Interval(unit, max(changes, key=abs) if changes else None, note="undefined"))
+    caption = f"Largest change of {first} of any run when one is left out of the pool"
+    found.append(intervals(rows[:MOST_RUNS], caption=caption, x_label=f"change of {first}", what="left out", reference=(0.0, "")))
+    return found
+
+
+def figures(result: Result) -> Iterator[Drawing]:
+    depths = result["depth"]
+
+    def by_depth(figure: Figure) -> None:
+        figure.set_size_inches(5, 3.2)
+        axes = figure.add_subplot()
+        names = next(iter(depths.values()))["tau"]
+        curves(axes, [int(depth) for depth in depths], {name: [found["tau"][name] for found in depths.values()] for name in names})
+        axes.axhline(0.9, color="0.6", linestyle=":", linewidth=1)
+        axes.set_xlabel("depth of the pool")
+        axes.set_ylabel("tau-b with the full qrels")
+        axes.legend()
+
+    if any(value is not None for found in depths.values() for value in found["tau"].values()):
+        yield "depth", by_depth
+
+
+KIND = Kind(
+    name="reusability",
+    place=100,
+    title="Reusability of the pool",
+    sentence="Would a system that did not take part be judged fairly, and was the pool deep enough?",
+    fields=FIELDS,
+    arguments=arguments,
+    tables=tables,
+    pictures=pictures,
+    figures=figures,
+    least_runs=2,
+    pieces=True,
+    written=(WrittenFile("groups.tsv", groups_are_wanted, group_table),),
+)

@@ -1,0 +1,87 @@
+"""Do two halves of the topics lead to the same conclusions? (Craswell et al. 2021, Table 4)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from analysis.charts.bars import stacked
+from analysis.core.split_half import Tally
+from analysis.systems.figures.drawing import lying_bars
+from analysis.systems.kind import Drawing, Files, Kind, Result
+from analysis.systems.options import ALPHA, READING, Field, arguments_of, measures_field
+from analysis.systems.tables import conditions_of
+from analysis.systems.tabular import Cell, Table
+
+FIELDS = (
+    measures_field("RR@100"),
+    Field("splits", "Random splits", "whole", 100, least=1, most=100_000),
+    ALPHA,
+    *READING,
+)
+
+
+def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
+    return [files.qrels[0][1], *files.runs, *arguments_of(FIELDS, options)]
+
+
+TESTS = {"sign": "sign", "wrs": "rank-sum", "wsr": "signed-rank", "t": "t"}
+
+
+def tables(result: Result) -> list[Table]:
+    made = []
+    for number, (measure, found) in enumerate(conditions_of(result).items(), 1):
+        rows: list[list[Cell]] = []
+        for which in ("mean", "median"):
+            rows += [[which, TESTS.get(test, test), *rates.values()] for test, rates in found[which].items()]
+        rates_named = list(next(iter(found["mean"].values())))
+        tied = "undefined" if found["tied_medians"] is None else f"{100 * found['tied_medians']:.1f} %"
+        note = f"{found['splits']} splits of {found['topics']} topics, alpha {found['alpha']:g}; halves with equal medians: {tied}."
+        made.append(Table(f"agreement-{number}", f"Agreement of halves by {measure}", ["compared by", "test", *rates_named], rows, note))
+    return made
+
+
+def pictures(result: Result) -> list[str]:
+    found = []
+    for measure, one in conditions_of(result).items():
+        tests = {f"{kind}, {test}": rates for kind in ("mean", "median") for test, rates in one[kind].items()}
+        names = [name for name in next(iter(tests.values())) if name != "significant"]
+        compared = one["splits"]
+        series = [(name, [float((rates[name] or 0) * 100) for rates in tests.values()]) for name in names]
+        found.append(
+            stacked(
+                list(tests),
+                series,
+                caption=f"How often the two halves agree by {measure}, percent of pairs of runs over {compared} splits",
+                what="test",
+                counts=[compared] * len(tests),
+                reason="No pair is significant on any half, so there is no rate of agreement.",
+            )
+        )
+    return found
+
+
+def figures(result: Result) -> Iterator[Drawing]:
+    for number, (_, found) in enumerate(conditions_of(result).items(), 1):
+        tests = {f"{kind}, {test}": rates for kind in ("mean", "median") for test, rates in found[kind].items()}
+        if any(rates["agree"] is None for rates in tests.values()):
+            continue
+        series = [(rate, [rates[rate] for rates in tests.values()]) for rate in ("agree", "partial", "disagree")]
+        yield f"halves-{number}", partial(lying_bars, names=list(tests), series=series, label="share of pairs of runs")
+
+
+KIND = Kind(
+    name="split_half",
+    place=70,
+    title="Two halves of the topics",
+    sentence="How often tests on two halves of the topics agree about pairs of runs.",
+    fields=FIELDS,
+    arguments=arguments,
+    tables=tables,
+    pictures=pictures,
+    figures=figures,
+    least_runs=2,
+    pieces=True,
+    piece=Tally,
+)

@@ -1,0 +1,190 @@
+"""Who submitted how often, and how the best of a group fares in private (Craswell et al. 2021)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analysis.charts.bars import bars
+from analysis.charts.points import Spot, scatter
+from analysis.core.evaluation import evaluate
+from analysis.core.measures import UnknownMeasure, parse_measure
+from analysis.judgements.labels import campaign_qrels, is_own
+from analysis.models import Report
+from analysis.systems.figures.drawing import plain
+from analysis.systems.kind import Drawing, Files, Kind, Result
+from analysis.systems.options import LEVEL, Field, arguments_of, named
+from analysis.systems.selectors import result_of
+from analysis.systems.tables import conditions_of
+from analysis.systems.tabular import Cell, Table
+from analysis.systems.written_files import WrittenFile, all_dated, chosen_runs, tab_separated
+from annotation.models import Campaign
+from pooling.core.columns import Qrels
+from pooling.jobs import Refused, Work
+from pooling.models import Qrels as QrelsRow
+from pooling.models import Run as RunRow
+from pooling.services.qrels import grades_of
+from pooling.services.runs import rankings_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FIELDS = (
+    Field("measure", "Measure", "measure", "RR@100"),
+    Field("limit", "Submissions a month that a group may make", "whole", 2, least=1),
+    Field(
+        "ranks", "Expected private ranks", "report", "", report="bootstrap", hint="From a finished report on the certainty of the ranks."
+    ),
+    Field("condition", "Its private condition", "text", "", hint="As that report names it; not needed where it has only one."),
+    LEVEL,
+)
+
+
+def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
+    found = [files.others["submissions.tsv"], *arguments_of(named(FIELDS, "limit"), options)]
+    if "ranks.json" in files.others:
+        found += [f"--ranks={files.others['ranks.json']}", *arguments_of(named(FIELDS, "condition"), options)]
+    return found
+
+
+def dates_are_known(parameters: Mapping[str, Any], runs: Sequence[RunRow], campaign: Campaign | None) -> bool:
+    """Raises Refused where a run has no date."""
+    return all_dated(runs)
+
+
+def ranks_are_wanted(parameters: Mapping[str, Any], runs: Sequence[RunRow], campaign: Campaign | None) -> bool:
+    return bool(parameters.get("options", {}).get("ranks"))
+
+
+def submission_table(report: Report, work: Work) -> str:
+    """Means under the public and the private qrels, which is all that the command needs to know of the runs."""
+    options = report.parameters.get("options", {})
+    try:
+        measure = parse_measure(options.get("measure") or "RR@100")
+    except UnknownMeasure as error:
+        raise Refused(str(error)) from None
+    public, private = (_stored_qrels(report, reference) for reference in report.parameters["qrels"][:2])
+    rows = []
+    runs = chosen_runs(report)
+    for i, run in enumerate(runs):
+        work.progress(i, total=len(runs), message=f"evaluating {run.tag}")
+        rankings = rankings_of(run)
+        scores = [evaluate(rankings, qrels, [measure], level=int(options.get("level") or 1)).means()[0] for qrels in (public, private)]
+        day = run.submitted_on.isoformat() if run.submitted_on else ""
+        rows.append([run.tag, day, run.group or run.tag, *("" if np.isnan(score) else repr(float(score)) for score in scores)])
+    return tab_separated(["tag", "date", "group", "score", "private score"], rows)
+
+
+def _stored_qrels(report: Report, reference: str) -> Qrels:
+    if is_own(reference) and report.campaign is not None:
+        return campaign_qrels(report.campaign, reference, reference)
+    row = QrelsRow.objects.filter(collection=report.collection, pk=int(reference.rpartition(":")[2])).first()
+    if row is None:
+        raise Refused("qrels that were chosen are not in the collection any more")
+    return grades_of(row)
+
+
+def ranks_file(report: Report, work: Work) -> str:
+    """What the bootstrap that was chosen has said."""
+    same = type(report).objects.filter(collection=report.collection, campaign=report.campaign, kind="bootstrap")
+    chosen = same.filter(pk=report.parameters["options"]["ranks"]).first()
+    result = result_of(chosen) if chosen is not None else None
+    if result is None:
+        raise Refused("the report on the certainty of the ranks is not there any more")
+    return json.dumps(result, ensure_ascii=False) + "\n"
+
+
+def tables(result: Result) -> list[Table]:
+    header = [
+        "group",
+        "submissions",
+        "most in a month",
+        "months over the limit",
+        "best run",
+        "public rank",
+        "private rank",
+        "expected private rank",
+    ]
+    rows: list[list[Cell]] = [
+        [
+            group,
+            found["submissions"],
+            max(found["per_month"].values()),
+            ", ".join(found["breaches"]),
+            found["best"] or "",
+            *(found[key] for key in ("best_public_rank", "its_private_rank", "its_expected_private_rank")),
+        ]
+        for group, found in conditions_of(result).items()
+    ]
+    return [Table("groups", "Submissions by group", header, rows)]
+
+
+def pictures(result: Result) -> list[str]:
+    groups = conditions_of(result)
+    spots = [
+        Spot(group, found["best_public_rank"], found["its_private_rank"], int(bool(found["breaches"])))
+        for group, found in groups.items()
+        if found["best_public_rank"] is not None and found["its_private_rank"] is not None
+    ]
+    caption = "The best run of each group: its public and its private rank"
+    return [
+        bars(
+            list(groups),
+            [found["submissions"] for found in groups.values()],
+            caption="Submissions of each group",
+            unit="submissions",
+            what="group",
+        ),
+        scatter(spots, kinds=["group", "group over the limit"], caption=caption, x_label="public rank", y_label="private rank"),
+    ]
+
+
+def figures(result: Result) -> Iterator[Drawing]:
+    groups = [
+        (name, found)
+        for name, found in conditions_of(result).items()
+        if found["best_public_rank"] is not None and found["its_private_rank"] is not None
+    ]
+
+    def ranks(figure: Figure) -> None:
+        figure.set_size_inches(4.5, 4)
+        axes = figure.add_subplot()
+        for name, found in groups:
+            over = bool(found["breaches"])
+            axes.plot([found["best_public_rank"]], [found["its_private_rank"]], "s" if over else "o", color="C1" if over else "C0")
+            axes.annotate(
+                plain(name[:20]),
+                (found["best_public_rank"], found["its_private_rank"]),
+                xytext=(4, 4),
+                textcoords="offset points",
+                fontsize=7,
+            )
+        axes.set_xlabel("public rank of the group's best run")
+        axes.set_ylabel("its private rank")
+        axes.invert_yaxis()
+
+    if groups:
+        yield "ranks", ranks
+
+
+KIND = Kind(
+    name="submissions",
+    place=80,
+    title="Submissions by group",
+    sentence="Who submitted how often, and how the best of a group under public qrels fares under private ones.",
+    fields=FIELDS,
+    arguments=arguments,
+    tables=tables,
+    pictures=pictures,
+    figures=figures,
+    qrels_label="Public qrels",
+    private_qrels=True,
+    seeded=False,
+    written=(
+        WrittenFile("submissions.tsv", dates_are_known, submission_table),
+        WrittenFile("ranks.json", ranks_are_wanted, ranks_file),
+    ),
+)

@@ -1,0 +1,45 @@
+"""Lists that a person gives with a report: a collection's document ids, topic subsets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from analysis.systems.inputs import path_of
+from analysis.systems.kind import Kind
+from pooling.formats.errors import FormatError
+from pooling.formats.opening import bare_name, lines
+
+LARGEST = 500_000_000
+"""Bytes of a list, unpacked."""
+
+
+def lists_of(kind: Kind, files: Mapping[str, Sequence[Any]]) -> dict[str, str]:
+    """Path -> one id a line, of the files given for each field of the kind (binary, with a name, perhaps compressed).
+
+    Raises FormatError with file and line.
+    """
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for one in kind.fields:
+        if one.kind == "list":
+            for file in files.get(one.name, [])[:1]:
+                found[f"{one.name}.txt"] = ids(file, one_word=True)
+        elif one.kind == "lists":
+            for file in files.get(one.name, []):
+                path = path_of("topics", bare_name(file.name), ".txt", taken)
+                found[path] = ids(file, one_word=False)
+    return found
+
+
+def ids(file: Any, *, one_word: bool) -> str:
+    """The first word of each line. one_word: a line of several is refused."""
+    found = []
+    for number, text in lines(file, name=file.name, max_bytes=LARGEST):
+        words = text.split()
+        if one_word and len(words) > 1:
+            raise FormatError.single(file.name, number, f"{len(words)} words", "one document id a line", text)
+        found += words[:1]
+    if not found:
+        raise FormatError.single(file.name, None, "no ids", "one id a line")
+    return "".join(f"{word}\n" for word in found)

@@ -1,0 +1,104 @@
+"""Options of reports: as a form shows them and as a command takes them; those that several kinds have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Field:
+    """An option of the command. A default that is left as it is gives no argument.
+
+    kind: whole, grade (the lowest relevant), number, text, yes, choice, date, measure, measures, conditions (lines that name qrels),
+    tags (of runs, with commas between), pool or report (of the collection, by id), list and lists (uploaded files with one id a line;
+    `ask_for_report` keeps them, not the options).
+
+    judged_only: a grade that is one of the qrels chosen first, not of all. marked: of tags, those that are chosen at first, by the
+    runs' field of this name. begins: what the form begins with instead of the default; graded: the same in a campaign with more than two
+    grades. divisible: of measures, only those that are computed on parts of a collection.
+    report: the kind of reports to choose from. implies: option and value that an uploaded list stands for.
+    """
+
+    name: str
+    label: str
+    kind: str = "text"
+    default: Any = ""
+    choices: tuple[tuple[str, str], ...] = ()
+    hint: str = ""
+    least: float | None = None
+    most: float | None = None
+    judged_only: bool = False
+    marked: str = ""
+    report: str = ""
+    implies: tuple[str, str] | None = None
+    begins: str = ""
+    graded: str = ""
+    divisible: bool = False
+
+    @property
+    def uploaded(self) -> bool:
+        return self.kind in ("list", "lists")
+
+    @property
+    def flag(self) -> str:
+        return "--" + self.name.replace("_", "-")
+
+
+def arguments_of(fields: Sequence[Field], options: Mapping[str, Any]) -> list[str]:
+    """Options that differ from their defaults, as arguments."""
+    found = []
+    for one in fields:
+        value = options.get(one.name, one.default)
+        if value == one.default or value is None or value == "":
+            continue
+        found.append(one.flag if one.kind == "yes" else f"{one.flag}={_text(value)}")
+    return found
+
+
+def named(fields: Sequence[Field], *names: str) -> list[Field]:
+    return [one for one in fields if one.name in names]
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+TRIPJUDGE_MEASURES = "nDCG@5 nDCG@10 RR@10 R@100"
+"""Those by which TripJudge's Table 3 compares rankings."""
+RANKING_MEASURES = "AP nDCG nDCG@10 RR@10 R@100"
+"""Those by which systems are ranked; how many documents are judged ranks pools, not systems."""
+MEASURES = "AP nDCG nDCG@10 RR@10 R@100 Judged@10"
+LEVEL = Field("level", "Lowest relevant grade", "grade", 1, least=1, hint="For all measures but nDCG.")
+TOPICS = Field(
+    "topics",
+    "Topics",
+    "choice",
+    "complete",
+    (("complete", "all of the qrels, 0 where a run has none"), ("intersection", "those that the run has too")),
+)
+WITH_RELEVANT = Field("only_with_relevant", "Leave out topics without relevant documents", "yes", False)
+SCORES = Field(
+    "scores",
+    "Scores of runs are compared",
+    "choice",
+    "float64",
+    (("float64", "in double precision, as trec_eval 10"), ("float32", "in single precision, as trec_eval 9 and pytrec_eval")),
+)
+READING = (LEVEL, TOPICS, WITH_RELEVANT, SCORES)
+"""Of every kind that computes measures of runs."""
+ALPHA = Field("alpha", "Significant means p below", "number", 0.05, least=0, most=1)
+
+
+def measures_field(default: str, *, begins: str = "", graded: str = "", divisible: bool = False) -> Field:
+    hint = "Names between blanks, such as AP nDCG@10 RR@10 R@100 Bpref Judged@10."
+    return Field("measures", "Measures", "measures", default, hint=hint, begins=begins, graded=graded, divisible=divisible)
+
+
+VERDICT = (
+    Field("cutoff", "Answered up to rank", "whole", 100, least=1, hint="A topic is answered by a relevant document up to this rank."),
+    ALPHA,
+    Field("decide", "Test where both runs answer", "choice", "wsr", (("wsr", "signed-rank test"), ("t", "t-test"))),
+)
+FAMILY = Field("family", "Comparisons in all", "whole", "", least=1, hint="For a correction: how many comparisons are made in all.")

@@ -1,0 +1,28 @@
+"""Pictures of the page that answers of several kinds of reports have: SVG with a text alternative and its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analysis.charts.bars import stacked
+from analysis.systems.kind import Result
+
+MOST_RUNS = 60
+"""More rows than this make no picture; the tables have all."""
+
+
+def numbered(name: str, number: int, of: int) -> str:
+    """A row's name where several rows have it: told apart by a number that the caption explains."""
+    return name if of == 1 else f"{name} · {number}"
+
+
+def key_of(names: Sequence[str]) -> str:
+    return "" if len(names) == 1 else "; " + ", ".join(f"{i}: {name}" for i, name in enumerate(names, 1))
+
+
+def outcome_bars(rows: Sequence[Result], caption: str) -> str:
+    keys = [("neither", "answered by neither"), ("a_only", "A only"), ("b_only", "B only"), ("both", "both")]
+    series = [(name, [float(row["outcome_topics"][key]) for row in rows]) for key, name in keys]
+    return stacked(
+        [f"{row['a']} – {row['b']}" for row in rows], series, caption=caption, what="A – B", reason="No topic to compare on."
+    )

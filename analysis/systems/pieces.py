@@ -1,0 +1,161 @@
+"""A report's work in pieces: rows that any worker may claim, compute and fill. The answer does not depend on who did.
+
+The job that owns the report makes the rows, takes part itself, waits for what others have in hand, and puts the pieces together.
+A piece is claimed like a job: by compare and set, with signs of life; one whose worker has died is free again.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import OperationalError, connection
+from django.db.models import F, Q
+from django.utils import timezone
+
+from analysis.commandline.measures import Plan
+from analysis.models import Report, ReportChunk
+from analysis.systems import reports
+from analysis.systems.kind import NotPossible
+from analysis.systems.kinds import KINDS
+from analysis.systems.running import Analysis, as_text, from_text
+from pooling.jobs import ATTEMPTS, HEARTBEAT, Cancelled, Refused, Work, silent
+from pooling.models import Job
+
+log = logging.getLogger(__name__)
+
+WAIT = 0.3
+"""Seconds between two looks at pieces that other workers have in hand."""
+_kept: tuple[tuple[int, str], Plan] | None = None
+"""The plan of the report that this process worked on last, so that runs are read once and not for every piece."""
+
+
+def compute(work: Work, report: Report, analysis: Analysis, *, send: Callable[[list[int]], None]) -> dict[str, Any]:
+    """The command's JSON object. send: tells other workers about pieces by their ids."""
+    plan = analysis.plan()
+    numbers = range(len(plan.pieces))
+    there = set(report.chunks.values_list("number", flat=True))
+    if there - set(numbers):
+        report.chunks.all().delete()
+        there = set()
+    with work.writing():
+        ReportChunk.objects.bulk_create(ReportChunk(report=report, number=number) for number in numbers if number not in there)
+    _keep(report, plan)
+    try:
+        send(list(report.chunks.filter(done_at=None).order_by("number").values_list("pk", flat=True)))
+        _all_done(work, report, plan)
+        found = dict(report.chunks.values_list("number", "result"))
+    except (Cancelled, Refused):
+        report.chunks.all().delete()
+        raise
+    finally:
+        _forget()
+    return analysis.finished(plan.finish([from_text(found[number], KINDS[report.kind].piece) for number in numbers]))
+
+
+def _all_done(work: Work, report: Report, plan: Plan) -> None:
+    total = len(plan.pieces)
+    while True:
+        done = report.chunks.exclude(done_at=None).count()
+        work.progress(done, total=total, message=plan.label, now=True)
+        if done == total:
+            return
+        claimed = None
+        for pk in report.chunks.filter(_free()).order_by("number").values_list("pk", flat=True)[:8]:
+            if claimed := _claim(pk):
+                break
+        if claimed is None:
+            if report.chunks.filter(done_at=None, attempt__gte=ATTEMPTS, owner="").exists():
+                raise Refused("the workers failed three times over a part of this; the server's log says more")
+            time.sleep(WAIT)
+            continue
+        _fill(*claimed, plan)
+
+
+def run_chunk(chunk_id: int) -> None:
+    """Compute a piece if it is there to be had, else return without a word."""
+    chunk = ReportChunk.objects.select_related("report__collection", "report__campaign", "report__job").filter(_free(), pk=chunk_id).first()
+    if chunk is None or chunk.report.job is None or chunk.report.job.state != Job.State.RUNNING or chunk.report.job.cancel_requested:
+        return
+    try:
+        plan = _plan_of(chunk.report)
+    except (NotPossible, Refused):
+        log.warning("piece %s: its report %s cannot be opened", chunk_id, chunk.report_id, exc_info=True)
+        return
+    claimed = _claim(chunk_id)
+    if claimed:
+        _fill(*claimed, plan)
+
+
+def _free() -> Q:
+    return Q(done_at=None, attempt__lt=ATTEMPTS) & (Q(owner="") | silent(timezone.now()))
+
+
+def _claim(chunk_id: int) -> tuple[ReportChunk, str] | None:
+    token = uuid.uuid4().hex
+    taken = ReportChunk.objects.filter(_free(), pk=chunk_id).update(owner=token, heartbeat=timezone.now(), attempt=F("attempt") + 1)
+    if not taken:
+        return None
+    return ReportChunk.objects.get(pk=chunk_id), token
+
+
+def _fill(chunk: ReportChunk, token: str, plan: Plan) -> None:
+    mine = ReportChunk.objects.filter(pk=chunk.pk, owner=token)
+    try:
+        with _alive(chunk.pk, token):
+            result = plan.function(plan.shared, plan.pieces[chunk.number])
+    except BaseException:
+        mine.update(owner="")
+        raise
+    mine.update(result=as_text(result), done_at=timezone.now(), owner="")
+
+
+@contextmanager
+def _alive(chunk_id: int, token: str) -> Any:
+    """Signs of life while a piece is computed; none inside a test's transaction, where another connection would wait for it."""
+    stop = threading.Event()
+    pulse = threading.Thread(target=_keep_alive, args=(chunk_id, token, stop), daemon=True, name=f"heartbeat of piece {chunk_id}")
+    if not connection.in_atomic_block:
+        pulse.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        if pulse.is_alive():
+            pulse.join(timeout=HEARTBEAT)
+
+
+def _keep_alive(chunk_id: int, token: str, stop: threading.Event) -> None:
+    try:
+        while not stop.wait(HEARTBEAT):
+            try:
+                ReportChunk.objects.filter(pk=chunk_id, owner=token).update(heartbeat=timezone.now())
+            except OperationalError:
+                log.warning("piece %s: no heartbeat could be written", chunk_id, exc_info=True)
+                connection.close()
+    finally:
+        connection.close()
+
+
+def _plan_of(report: Report) -> Plan:
+    if _kept is not None and _kept[0] == (report.pk, report.input_digest):
+        return _kept[1]
+    with reports.opened(report, None) as analysis:
+        plan = analysis.plan()
+    _keep(report, plan)
+    return plan
+
+
+def _keep(report: Report, plan: Plan) -> None:
+    global _kept
+    _kept = ((report.pk, report.input_digest), plan)
+
+
+def _forget() -> None:
+    global _kept
+    _kept = None

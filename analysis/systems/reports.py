@@ -1,0 +1,309 @@
+"""Reports: asked for, computed by a job on a picture of their input, kept, deleted."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.utils import timezone
+
+from analysis.commandline.measures import Stored
+from analysis.judgements.labels import is_own
+from analysis.models import Report
+from analysis.systems import figures
+from analysis.systems.inputs import PREL, InputFile, choice_of, files_of, qrels_text, stored_name
+from analysis.systems.kind import Kind, NotPossible
+from analysis.systems.kinds import KINDS
+from analysis.systems.options import TRIPJUDGE_MEASURES
+from analysis.systems.running import Analysis, command_line
+from annotation.models import Campaign
+from pooling import jobs
+from pooling.core.columns import Qrels, Run
+from pooling.core.precision import in_order_by_score
+from pooling.formats.prel import Prel, read_prel
+from pooling.formats.qrels import read_qrels, write_qrels
+from pooling.jobs import Refused, Work
+from pooling.models import Collection, Job
+from pooling.models import Qrels as QrelsRow
+from pooling.models import Run as RunRow
+from pooling.services.qrels import grades_of
+from pooling.services.runs import rankings_of
+from pooling.version import program_version
+
+JOB = "report"
+TOP_OF_THE_POOL = 4
+Computing = Callable[["Work", Report, Analysis], dict[str, Any]]
+
+
+def ask_for_report(
+    kind: Kind,
+    *,
+    collection: Collection,
+    campaign: Campaign | None,
+    parameters: Mapping[str, Any],
+    seed: int,
+    user: Any,
+    title: str = "",
+    lists: Mapping[str, str] | None = None,
+) -> Report:
+    """A new report and its queued job (the door sends it). parameters: runs [ids], qrels [references], options; lists: path -> text
+    of the lists that were uploaded (`report_lists` checks them), kept with the report.
+
+    Raises Refused for what the command's parser would refuse, and for runs and qrels that do not belong to the collection.
+    """
+    parameters = {**parameters, "lists": sorted(lists or {})} if lists else {k: v for k, v in parameters.items() if k != "lists"}
+    inputs = files_of(kind, parameters, collection=collection, campaign=campaign)
+    try:
+        arguments = kind.arguments(choice_of(inputs), parameters.get("options", {}))
+        Analysis(kind.name, arguments + seed_argument(kind, seed))
+    except NotPossible as error:
+        raise Refused(str(error)) from None
+    runs = sum(one.kind == "run" for one in inputs)
+    what = [one.name for one in inputs if one.kind == "qrels"]
+    subject = kind.subject(parameters.get("options", {}))
+    title = title or f"{kind.title}{f' over {subject}' if subject else ''}: " + ", ".join(
+        ([f"{runs} run{'s' if runs != 1 else ''}"] if runs else []) + what
+    )
+    with transaction.atomic():
+        report = Report.objects.create(
+            collection=collection,
+            campaign=campaign,
+            kind=kind.name,
+            title=title[:300],
+            parameters=dict(parameters),
+            seed=seed,
+            code_version=program_version(),
+            command=command_line(kind.name, arguments, seed=seed if kind.seeded else None),
+            inputs=[one.as_json() for one in inputs],
+            created_by=user if user is not None and user.is_authenticated else None,
+        )
+        report.files = {path: stored(report, path, text.encode()) for path, text in (lists or {}).items()}
+        report.job = jobs.enqueue(
+            JOB, {"report": report.pk}, label=report.title, user=user, collection=collection, campaign_id=campaign.pk if campaign else None
+        )
+        report.save(update_fields=["job", "files"])
+    return report
+
+
+def ask_again(report: Report, *, user: Any) -> Report:
+    """The same question on what is stored now, with the lists that were uploaded then. Raises Refused."""
+    return ask_for_report(
+        KINDS[report.kind],
+        collection=report.collection,
+        campaign=report.campaign,
+        parameters=report.parameters,
+        seed=report.seed,
+        user=user,
+        lists={path: content(report, path).decode() for path in report.parameters.get("lists", [])},
+    )
+
+
+def seed_argument(kind: Kind, seed: int) -> list[str]:
+    return [f"--seed={seed}"] if kind.seeded else []
+
+
+def run(work: Work, *, in_pieces: Computing) -> dict[str, Any]:
+    """What the job does. in_pieces computes the kinds whose work is a plan. -> the job's report"""
+    report = Report.objects.select_related("collection", "campaign").filter(pk=work.parameters["report"]).first()
+    if report is None:
+        raise Refused("the report has been deleted")
+    kind = KINDS[report.kind]
+    work.progress(0, total=None, message="collecting runs and qrels", now=True)
+    fix_inputs(report, work)
+    with opened(report, work) as analysis:
+        try:
+            result = in_pieces(work, report, analysis) if kind.pieces else analysis.compute()
+        except NotPossible as error:
+            raise Refused(str(error)) from None
+        warnings = analysis.warnings
+    work.progress(message="drawing", now=True)
+    made = {"result.json": json.dumps(result, ensure_ascii=False).encode()}
+    made.update(figures.drawn(report.kind, result))
+    names = {name: stored(report, name, content) for name, content in made.items()}
+    try:
+        work.progress(message="", now=True)
+        with work.finishing() as final:
+            report.refresh_from_db()
+            report.result, report.warnings, report.finished_at = result, warnings, timezone.now()
+            report.files = {**report.files, **names}
+            report.save(update_fields=["result", "warnings", "finished_at", "files"])
+            report.chunks.all().delete()
+            final.update(report=report.pk, facts={"input digest": report.input_digest[:12]}, warnings=warnings)
+    except BaseException:
+        delete_files(list(names.values()))
+        raise
+    return final
+
+
+def fix_inputs(report: Report, work: Work) -> None:
+    """Keep what may change while a report is computed: the campaign's labels and the small tables. Digests of everything."""
+    if report.input_digest:
+        return
+    inputs = [InputFile.of(one) for one in report.inputs]
+    files = dict(report.files)
+    fixed = []
+    for one in inputs:
+        if is_own(one.origin):
+            assert report.campaign is not None
+            text = qrels_text(report.campaign, one)
+            if not text:
+                raise Refused(f"{one.name}: no pair has a label yet, so there are no qrels")
+            files[one.path] = stored(report, one.path, text.encode())
+            one = one.with_digest(hashlib.sha256(text.encode()).hexdigest(), rows=text.count("\n"))
+        elif one.kind == "file":
+            if one.origin == "list":
+                text = content(report, one.path).decode()
+            else:
+                text = KINDS[report.kind].written_file(one.origin).text(report, work)
+                files[one.path] = stored(report, one.path, text.encode())
+            one = one.with_digest(hashlib.sha256(text.encode()).hexdigest(), rows=text.count("\n"))
+        fixed.append(one)
+    report.inputs = [one.as_json() for one in fixed]
+    report.files = files
+    report.input_digest = digest_of(fixed)
+    with work.writing():
+        report.save(update_fields=["inputs", "files", "input_digest"])
+
+
+def digest_of(inputs: Sequence[InputFile]) -> str:
+    """Of the paths and contents of all inputs, in their order."""
+    return hashlib.sha256("".join(f"{one.path}\0{one.digest}\n" for one in inputs).encode()).hexdigest()
+
+
+@contextmanager
+def opened(report: Report, work: Work | None) -> Iterator[Analysis]:
+    """The report's command on its inputs. The small tables are files of a folder that vanishes at the end."""
+    kind = KINDS[report.kind]
+    inputs = [InputFile.of(one) for one in report.inputs]
+    n_runs = sum(one.kind == "run" for one in inputs)
+    with tempfile.TemporaryDirectory(prefix="assay-report-") as made:
+        folder = made + "/"
+        for one in inputs:
+            if one.kind == "file":
+                place = Path(made) / one.path
+                place.parent.mkdir(exist_ok=True)
+                place.write_bytes(content(report, one.path))
+        seen = [0]
+
+        def run_at(one: InputFile) -> Callable[[], Run]:
+            def load() -> Run:
+                if work is not None:
+                    work.progress(seen[0], total=n_runs, message=f"reading {one.name}")
+                seen[0] += 1
+                return load_run(one)
+
+            return load
+
+        at = {one.path: folder + one.path for one in inputs}
+        where = Stored(
+            runs={at[one.path]: run_at(one) for one in inputs if one.kind == "run"},
+            qrels={at[one.path]: (lambda one=one: load_qrels(report, one)) for one in inputs if one.kind == "qrels"},  # type: ignore[misc]
+            prels={at[one.path]: (lambda one=one: load_prel(report, one)) for one in inputs if one.path.endswith(PREL)},  # type: ignore[misc]
+        )
+        arguments = kind.arguments(choice_of(inputs, at), report.parameters.get("options", {}))
+        yield Analysis(kind.name, arguments + seed_argument(kind, report.seed), stored=where, folder=folder)
+
+
+def load_run(one: InputFile) -> Run:
+    row = RunRow.objects.filter(pk=one.row).first()
+    if row is None or row.digest != one.digest:
+        raise Refused(f"the run {one.name} has been deleted")
+    return in_order_by_score(rankings_of(row))
+
+
+def load_prel(report: Report, one: InputFile) -> Prel:
+    return read_prel(io.BytesIO(content(report, one.path)), name=one.name)
+
+
+def load_qrels(report: Report, one: InputFile) -> Qrels:
+    if one.path in report.files:
+        with default_storage.open(report.files[one.path], "rb") as source:
+            return read_qrels(io.BytesIO(source.read()), name=one.name)
+    row = QrelsRow.objects.filter(pk=one.row).first()
+    if row is None or row.digest != one.digest:
+        raise Refused(f"the qrels {one.name} have been deleted")
+    out = io.StringIO()
+    write_qrels(grades_of(row), out)  # topics in the order of the file that a person gets
+    return read_qrels(io.BytesIO(out.getvalue().encode()), name=one.name)
+
+
+def stored(report: Report, name: str, content: bytes) -> str:
+    return default_storage.save(stored_name(report, name), ContentFile(content))
+
+
+def content(report: Report, name: str) -> bytes:
+    """One of the report's own files. KeyError for a name that it does not have."""
+    with default_storage.open(report.files[name], "rb") as source:
+        found: bytes = source.read()
+        return found
+
+
+def delete_report(report: Report) -> None:
+    """With its files. A job in hand is cancelled."""
+    if report.job is not None and report.job.state in Job.ACTIVE:
+        jobs.request_cancel(report.job)
+    names = list(report.files.values())
+    with transaction.atomic():
+        report.delete()
+        transaction.on_commit(partial(delete_files, names))
+
+
+def delete_files(names: Sequence[str]) -> None:
+    for name in names:
+        default_storage.delete(name)
+
+
+def check_inputs(report: Report) -> None:
+    """Raises Refused where a run or qrels of the report have been deleted since."""
+    for one in [InputFile.of(stored) for stored in report.inputs]:
+        if one.kind == "run" and not RunRow.objects.filter(pk=one.row, digest=one.digest).exists():
+            raise Refused(f"the run {one.name} has been deleted")
+        if one.kind == "qrels" and one.path not in report.files and not QrelsRow.objects.filter(pk=one.row, digest=one.digest).exists():
+            raise Refused(f"the qrels {one.name} have been deleted")
+
+
+def ask_against_clicks(campaign: Campaign, *, user: Any) -> list[Report]:
+    """Do clicks lead to the rankings and labels of the campaign's judgements? Two reports at most; what cannot be asked is left out."""
+    clicks = [f"imported:{pk}" for pk in campaign.collection.qrels.filter(kind=QrelsRow.Kind.CLICKS).values_list("pk", flat=True)]
+    if not clicks:
+        raise Refused("the collection has no qrels from clicks; import them, and say that they come from clicks")
+    runs = list(campaign.collection.runs.values_list("pk", flat=True))
+    own = "campaign:binary:majority"  # relevant or not, as clicks are: one level fits both
+    made = []
+    if len(runs) > 1:
+        parameters: dict[str, Any] = {"runs": runs, "qrels": [own, *clicks], "options": {"measures": TRIPJUDGE_MEASURES}}
+        made.append(
+            ask_for_report(
+                KINDS["compare_rankings"],
+                collection=campaign.collection,
+                campaign=campaign,
+                parameters=parameters,
+                seed=campaign.seed,
+                user=user,
+                title="Judgement-based against click-based rankings",
+            )
+        )
+    # Figure 3 is of the pairs at the top of the pool; judgements elsewhere are none of the systems' best documents.
+    parameters = {"runs": [], "qrels": [own, *clicks], "options": {"top": TOP_OF_THE_POOL} if campaign.pool is not None else {}}
+    made.append(
+        ask_for_report(
+            KINDS["label_overlap"],
+            collection=campaign.collection,
+            campaign=campaign,
+            parameters=parameters,
+            seed=0,
+            user=user,
+            title="Judgements against click labels",
+        )
+    )
+    return made

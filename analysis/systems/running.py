@@ -1,0 +1,100 @@
+"""A command on stored runs and qrels in place of files. Its arguments are those that the page shows, read by its own parser."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import shlex
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+from django.core.management import load_command_class
+
+from analysis.commandline.measures import PiecewiseCommand, Plan, Stored
+from analysis.systems.kind import NotPossible
+from pooling.commandline import BadInput, FileCommand, WrongArguments, jsonable, readable
+from pooling.formats.errors import FormatError
+
+
+class Analysis:
+    """A command with its arguments. folder: a prefix of paths that its warnings need not show."""
+
+    def __init__(self, name: str, arguments: Sequence[str], *, stored: Stored | None = None, folder: str = "") -> None:
+        loaded: Any = load_command_class("analysis", name)
+        self.command = loaded
+        self.name, self.folder = name, folder
+        self.warnings: list[str] = []
+        self.command.stored = stored
+        self.command.stderr = io.StringIO()
+        self.command.warn = self._warn
+        self.options = parsed(self.command, name, arguments)
+
+    def _warn(self, message: str) -> None:
+        text = self._plain(message)
+        if text not in self.warnings:
+            self.warnings.append(text)
+
+    def _plain(self, text: str) -> str:
+        return text.replace(self.folder, "") if self.folder else text
+
+    def plan(self) -> Plan:
+        """The work in pieces. Raises NotPossible."""
+        assert isinstance(self.command, PiecewiseCommand)
+        try:
+            return self.command.plan(**self.options)
+        except (BadInput, FormatError, OSError) as error:
+            raise NotPossible(self._reason(error)) from None
+
+    def compute(self) -> dict[str, Any]:
+        """The command's JSON object. Raises NotPossible."""
+        try:
+            return self.finished(self.command.compute(**self.options))
+        except (BadInput, FormatError, OSError) as error:
+            raise NotPossible(self._reason(error)) from None
+
+    def _reason(self, error: Exception) -> str:
+        text = "; ".join(error.lines()) if isinstance(error, FormatError) else readable(error)
+        return self._plain(text)
+
+    def finished(self, result: dict[str, Any]) -> dict[str, Any]:
+        """As the command prints it: with its seed, undefined as null."""
+        if self.command.takes_seed:
+            result.setdefault("seed", self.options["seed"])
+        found: dict[str, Any] = json.loads(json.dumps(jsonable(result), ensure_ascii=False, allow_nan=False))
+        return found
+
+
+def parsed(command: FileCommand, name: str, arguments: Sequence[str]) -> dict[str, Any]:
+    """The command's options. Raises NotPossible for what its parser refuses."""
+    try:
+        return vars(command.create_parser("manage.py", name).parse_args(list(arguments)))
+    except WrongArguments as error:
+        raise NotPossible(str(error)) from None
+
+
+def command_line(name: str, arguments: Sequence[str], *, seed: int | None) -> str:
+    """What a person types in the folder of the files."""
+    rest = [f"--seed={seed}"] if seed is not None else []
+    return shlex.join(["python", "manage.py", name, *arguments, *rest, "--json"])
+
+
+def as_text(value: Any) -> Any:
+    """A piece's result for JSON, bit by bit: arrays as bytes, a dataclass by its fields."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {one.name: as_text(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, np.ndarray):
+        data = np.ascontiguousarray(value)
+        return {"dtype": data.dtype.str, "shape": list(data.shape), "base64": base64.b64encode(data.tobytes()).decode("ascii")}
+    return value
+
+
+def from_text(value: Any, like: type | None) -> Any:
+    """The other way. like: the dataclass, or None for an array or a plain value."""
+    if like is not None:
+        return like(**{one.name: from_text(value[one.name], None) for one in fields(like)})
+    if isinstance(value, dict) and "base64" in value:
+        return np.frombuffer(base64.b64decode(value["base64"]), dtype=np.dtype(value["dtype"])).reshape(value["shape"]).copy()
+    return value

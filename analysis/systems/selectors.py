@@ -1,0 +1,64 @@
+"""Reports as pages and API show them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.core.files.storage import default_storage
+from django.db.models import Q, QuerySet
+from django.http import Http404
+
+from analysis.models import Report
+from annotation.models import Membership
+from pooling.models import Collection
+from pooling.permissions import person
+
+
+def my_reports(request_or_user: Any) -> QuerySet[Report]:
+    """Those of campaigns and of collections that the person manages."""
+    user = person(request_or_user)
+    found = Report.objects.select_related("collection", "campaign", "job", "created_by").defer("result")
+    if not user.is_authenticated:
+        return found.none()
+    if user.is_superuser:
+        return found
+    of_campaigns = Membership.objects.filter(user=user, role=Membership.Role.MANAGER).values("campaign")
+    return found.filter(Q(campaign__in=of_campaigns) | Q(campaign=None, collection__managers=user)).distinct()
+
+
+def visible_report(request_or_user: Any, pk: int) -> Report:
+    """404 for everybody who may not see it."""
+    found = my_reports(request_or_user).filter(pk=pk).first()
+    if found is None:
+        raise Http404("No such report.")
+    return found
+
+
+def result_of(report: Report) -> dict[str, Any] | None:
+    """The answer with its keys in the command's order, which the database need not keep."""
+    name = report.files.get("result.json")
+    if name is None:
+        return report.result
+    with default_storage.open(name, "rb") as source:
+        found: dict[str, Any] = json.loads(source.read())
+        return found
+
+
+def kin_of(report: Report) -> list[dict[str, Any]]:
+    """Other answers of the kind on the same input, newest last."""
+    if not report.input_digest:
+        return []
+    same = Report.objects.filter(kind=report.kind, input_digest=report.input_digest, collection=report.collection, campaign=report.campaign)
+    others = same.exclude(pk=report.pk).exclude(result=None).order_by("finished_at")
+    return [result for one in others if (result := result_of(one)) is not None]
+
+
+def files_of_all(reports: QuerySet[Report]) -> list[str]:
+    """Names in the storage."""
+    return [name for files in reports.values_list("files", flat=True) for name in files.values()]
+
+
+def files_of_collection(collection: Collection) -> list[str]:
+    """Names in the storage of the files of all its reports, which go with it."""
+    return files_of_all(Report.objects.filter(collection=collection))

@@ -1,0 +1,164 @@
+"""A table, and what it is as CSV, LaTeX and JSON.
+
+Cells are text, numbers, or None where undefined: empty in CSV, null in JSON, a dash in LaTeX, the word on the page.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from analysis.core.significance import PValue, p_text
+from pooling.formats.delimited import harmless
+
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """key: in addresses and file names. note: what the columns mean and over what.
+
+    As a paper prints it: heads, groups of neighbouring columns (words, how many; no words: no head); bold, cells (row, column); marks,
+    signs behind cells; digits, decimals of a column (None: as many as `short` gives); ruled, rows that begin a part of the table.
+    """
+
+    key: str
+    title: str
+    header: list[str]
+    rows: list[list[Cell]]
+    note: str = ""
+    heads: Sequence[tuple[str, int]] = ()
+    bold: frozenset[tuple[int, int]] = frozenset()
+    marks: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    digits: Sequence[int | None] = ()
+    ruled: frozenset[int] = frozenset()
+
+    @property
+    def numeric(self) -> list[bool]:
+        """Whether a column holds numbers; words may stand among them."""
+        return [any(isinstance(row[i], (int, float)) for row in self.rows) for i in range(len(self.header))]
+
+    @property
+    def columns(self) -> list[str]:
+        """The header with each name once: what stands under several heads is told by its head."""
+        groups = [words for words, n in self.heads for _ in range(n)] or [""] * len(self.header)
+        return [
+            f"{group}: {name}" if group and self.header.count(name) > 1 else name
+            for group, name in zip(groups, self.header, strict=True)
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        found = {"title": self.title, "header": self.header, "rows": self.rows, "note": self.note}
+        if self.heads:
+            found["heads"] = [list(head) for head in self.heads]
+        if self.bold:
+            found["bold"] = sorted(map(list, self.bold))
+        if self.marks:
+            found["marks"] = [[*cell, sign] for cell, sign in sorted(self.marks.items())]
+        return found
+
+    def shown(self, row: int, column: int) -> str:
+        """A cell for people: with the table's digits, undefined as a dash; without its sign."""
+        value = self.rows[row][column]
+        if value is None:
+            return "–"
+        if isinstance(value, float):
+            digits = self.digits[column] if column < len(self.digits) else None
+            return short(value) if digits is None or isinstance(value, PValue) else f"{value:.{digits}f}"
+        return str(value)
+
+
+def to_csv(table: Table) -> str:
+    """Numbers in full precision; cells that a spreadsheet would take for formulas are made harmless."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([harmless(name) for name in table.columns])
+    for row in table.rows:
+        writer.writerow(["" if cell is None else harmless(cell) if isinstance(cell, str) else repr(cell) for cell in row])
+    return out.getvalue()
+
+
+ESCAPES = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "&": r"\&",
+        "%": r"\%",
+        "$": r"\$",
+        "#": r"\#",
+        "_": r"\_",
+        "{": r"\{",
+        "}": r"\}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "\n": " ",
+        "\r": " ",
+    }
+)
+
+
+def latex_text(text: str) -> str:
+    return text.translate(ESCAPES)
+
+
+def to_latex(table: Table) -> str:
+    """A booktabs table; numbers to four decimals or to the table's digits, undefined as a dash."""
+    columns = "".join("r" if numeric else "l" for numeric in table.numeric)
+    caption = latex_text(table.title) if not table.note else f"{latex_text(table.title)}. {latex_text(table.note)}"
+    lines = [
+        r"% needs \usepackage{booktabs}",
+        r"\begin{table}",
+        rf"\caption{{{caption}}}",
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        *_latex_heads(table),
+        " & ".join(latex_text(name) for name in table.header) + r" \\",
+        r"\midrule",
+    ]
+    for row in range(len(table.rows)):
+        if row in table.ruled and row:
+            lines.append(r"\midrule")
+        lines.append(" & ".join(_latex_cell(table, row, column) for column in range(len(table.rows[row]))) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"]) + "\n"
+
+
+def _latex_heads(table: Table) -> list[str]:
+    if not table.heads:
+        return []
+    cells, rules, first = [], [], 1
+    for words, n in table.heads:
+        cells.append(rf"\multicolumn{{{n}}}{{c}}{{{latex_text(words)}}}")
+        if words:
+            rules.append(rf"\cmidrule(lr){{{first}-{first + n - 1}}}")
+        first += n
+    return [" & ".join(cells) + r" \\", " ".join(rules)]
+
+
+def _latex_cell(table: Table, row: int, column: int) -> str:
+    text = "--" if table.rows[row][column] is None else latex_text(table.shown(row, column))
+    if (row, column) in table.bold:
+        text = rf"\textbf{{{text}}}"
+    sign = table.marks.get((row, column), "")
+    return text + (f"$^{{{SIGNS.get(sign, latex_text(sign))}}}$" if sign else "")
+
+
+SIGNS = {"†": r"\dagger", "‡": r"\ddagger", "*": r"\ast"}
+"""Signs behind cells, as formulas."""
+
+
+def place(rank: float | None) -> int | float | None:
+    """A rank, or a difference of ranks, for a cell: without decimals unless ties give it some."""
+    return int(rank) if rank is not None and float(rank).is_integer() else rank
+
+
+def short(value: float) -> str:
+    """Four decimals, small numbers by their power of ten; of a p-value two digits."""
+    if isinstance(value, PValue):
+        return p_text(value)
+    if value != 0 and abs(value) < 0.0001:
+        return f"{value:.2e}"
+    return f"{value:.4f}" if value != int(value) or abs(value) < 1e6 else f"{value:.0f}"

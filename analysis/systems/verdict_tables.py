@@ -1,0 +1,74 @@
+"""Comparisons of two runs after Lin et al. as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analysis.core.significance import PValue
+from analysis.core.verdict_words import UNPAIRED, said
+from analysis.systems.kind import Result
+from analysis.systems.tabular import Cell, Table
+
+
+def _verdict_cells(row: Result) -> list[Cell]:
+    verdict = row["verdict"]
+    return [said(verdict[key]) for key in ("better", "significantly_better", "do_no_harm")]
+
+
+def p_value(value: float | None) -> PValue | None:
+    return None if value is None else PValue(value)
+
+
+COMPARED = ["A", "B", "mean RR A", "mean RR B", "difference", "rank-sum p (unpaired)", "signed-rank p", "t p"]
+OUTCOMES = [
+    "A",
+    "B",
+    "neither",
+    "A only",
+    "B only",
+    "both",
+    "binomial p",
+    "ESL A",
+    "ESL B",
+    "signed-rank p",
+    "t p",
+    "RR A",
+    "RR B",
+    "RR signed-rank p",
+    "RR t p",
+]
+CORRECTED = ["binomial p, corrected", "ESL signed-rank p, corrected", "ESL t p, corrected"]
+VERDICTS = ["better", "significantly better", "better, doing no harm", "because", "disagreements"]
+
+
+def comparisons(rows: Sequence[Result], words: str = "", rates: str = "") -> list[Table]:
+    """Outcomes, mean reciprocal ranks and verdicts of rows as of `compare_runs`. rates: what is said of the error rate of verdicts."""
+    mrr, outcomes, verdicts = [], [], []
+    is_corrected = rows[0].get("correction", "none") != "none"
+    has_groups = any(row.get("a_group") or row.get("b_group") for row in rows)
+    header = ["A", "B", *(["group of A", "group of B"] if has_groups else []), *(CORRECTED if is_corrected else []), *VERDICTS]
+    for row in rows:
+        pair: list[Cell] = [row["a"], row["b"]]
+        means = row["mrr"]
+        tests = [p_value(means[test]) for test in ("wrs", "wsr", "t")]
+        mrr.append([*pair, means["a"], means["b"], means["difference"], *tests])
+        shares = [row["outcomes"][name] for name in ("neither", "a_only", "b_only", "both")]
+        both = [part for key in ("esl", "rr") for part in (row[key]["a"], row[key]["b"], p_value(row[key]["wsr"]), p_value(row[key]["t"]))]
+        outcomes.append([*pair, *shares, p_value(row["binomial"]), *both])
+        after = [p_value(row["corrected"][key]) for key in ("binomial", "esl_wsr", "esl_t")] if is_corrected else []
+        named = [f"{row[f'{side}_label']} {row[side]}" if f"{side}_label" in row else row[side] for side in "ab"]
+        groups = [row["a_group"], row["b_group"]] if has_groups else []
+        reasons = ["; ".join(row["verdict"][key]) for key in ("because", "disagreements")]
+        verdicts.append([*named, *groups, *after, *_verdict_cells(row), *reasons])
+    note = "P-values are raw unless they are called corrected. Differences are B minus A."
+    return [
+        Table(
+            "outcomes",
+            f"Outcomes{words}",
+            OUTCOMES,
+            outcomes,
+            f"Shares of topics; ESL and RR over the topics that both answer. {note}",
+        ),
+        Table("means", f"Mean reciprocal rank{words}", COMPARED, mrr, f"{note} {UNPAIRED}"),
+        Table("verdicts", f"Is B better than A?{words}", header, verdicts, rates),
+    ]

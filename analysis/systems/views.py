@@ -1,0 +1,277 @@
+"""Systems: the analyses of runs and qrels as stored reports, of a campaign, of a collection, and of everything one may see."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from analysis.judgements.campaign_sample import is_sampled, stages_said
+from analysis.models import Report
+from analysis.systems import reports
+from analysis.systems.files_zip import archive
+from analysis.systems.forms import ReportForm
+from analysis.systems.kinds import KINDS
+from analysis.systems.selectors import kin_of, my_reports, result_of, visible_report
+from analysis.systems.tabular import Table, to_csv, to_latex
+from annotation.models import Campaign
+from annotation.permissions import managed_campaign
+from pooling.jobs import Refused
+from pooling.models import Collection
+from pooling.permissions import managed_collection
+from pooling.selectors.jobs import shown
+from pooling.tasks import send
+
+FIGURE_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
+SHOWN_ROWS = 500
+"""Rows of a table on the page; the downloads have all."""
+
+
+@login_required
+@require_safe
+def campaign_page(request: HttpRequest, slug: str) -> HttpResponse:
+    campaign = managed_campaign(request, slug)
+    return _index(request, campaign.collection, campaign)
+
+
+@login_required
+@require_safe
+def collection_page(request: HttpRequest, slug: str) -> HttpResponse:
+    return _index(request, managed_collection(request, slug), None)
+
+
+def _index(request: HttpRequest, collection: Collection, campaign: Campaign | None) -> HttpResponse:
+    mine = Report.objects.filter(campaign=campaign) if campaign else Report.objects.filter(collection=collection, campaign=None)
+    context = _frame(collection, campaign) | {
+        "kinds": KINDS.values(),
+        "page": Paginator(mine.select_related("job", "created_by", "campaign", "collection").defer("result"), 30).get_page(
+            request.GET.get("page")
+        ),
+        "sampled": stages_said(campaign) if campaign is not None and is_sampled(campaign) else "",
+        "n_runs": collection.runs.count(),
+        "n_qrels": collection.qrels.count(),
+        "n_clicks": collection.qrels.filter(kind="clicks").count(),
+    }
+    return render(request, "analysis/systems.html", context)
+
+
+def _frame(collection: Collection, campaign: Campaign | None) -> dict[str, Any]:
+    base = "analysis/dashboard.html" if campaign else "analysis/systems_collection.html"
+    return {"collection": collection, "campaign": campaign, "tab": "systems", "base": base}
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def campaign_new(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
+    campaign = managed_campaign(request, slug)
+    return _new(request, campaign.collection, campaign, kind)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def collection_new(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
+    return _new(request, managed_collection(request, slug), None, kind)
+
+
+def _new(request: HttpRequest, collection: Collection, campaign: Campaign | None, kind: str) -> HttpResponse:
+    if kind not in KINDS:
+        raise Http404("No such kind of report.")
+    form = ReportForm(request.POST or None, request.FILES or None, kind=KINDS[kind], collection=collection, campaign=campaign)
+    if form.is_valid():
+        try:
+            report = reports.ask_for_report(
+                KINDS[kind],
+                collection=collection,
+                campaign=campaign,
+                parameters=form.parameters(),
+                seed=form.seed,
+                user=request.user,
+                lists=form.lists(),
+            )
+        except Refused as error:
+            form.add_error(None, f"{str(error)[:1].upper()}{str(error)[1:]}.")
+        else:
+            return _started(report)
+    context = _frame(collection, campaign) | {"kind": KINDS[kind], "form": form}
+    return render(request, "analysis/report_new.html", context, status=400 if form.errors else 200)
+
+
+def _started(report: Report) -> HttpResponse:
+    if report.job is not None:
+        send(report.job)
+    return redirect("report", report.pk)
+
+
+@login_required
+@require_POST
+def against_clicks(request: HttpRequest, slug: str) -> HttpResponse:
+    """One click: rankings and labels of the campaign's judgements against those of all click qrels of the collection."""
+    campaign = managed_campaign(request, slug)
+    try:
+        made = reports.ask_against_clicks(campaign, user=request.user)
+    except Refused as error:
+        messages.error(request, f"Not started: {error}.")
+        return redirect("campaign-systems", slug)
+    for report in made:
+        if report.job is not None:
+            send(report.job)
+    if len(made) == 1:
+        return redirect("report", made[0].pk)
+    messages.success(request, "Started: both are in the list below.")
+    return redirect("campaign-systems", slug)
+
+
+@login_required
+@require_safe
+def index(request: HttpRequest) -> HttpResponse:
+    """Everything that the person may see."""
+    page = Paginator(my_reports(request), 30).get_page(request.GET.get("page"))
+    return render(request, "analysis/reports.html", {"page": page, "everywhere": True})
+
+
+@login_required
+@require_safe
+def report(request: HttpRequest, pk: int) -> HttpResponse:
+    found = visible_report(request, pk)
+    result = result_of(found)
+    kind = KINDS[found.kind]
+    context = _frame(found.collection, found.campaign) | {"report": found, "kind": kind, "job": found.job, "full": False}
+    context["work"] = shown(found.job) if found.job is not None else None
+    if result is not None:
+        pictures = kind.pictures(result, kin_of(found)) if kind.beside_others else kind.pictures(result)
+        context |= {
+            "tables": [shown_table(table, folded=number >= 2) for number, table in enumerate(kind.tables(result))],
+            "pictures": [mark_safe(picture) for picture in pictures],
+            "figures": figure_names(found),
+            "undefined": _undefined(result),
+        }
+    return render(request, "analysis/report.html", context)
+
+
+def shown_table(table: Table, *, folded: bool) -> dict[str, Any]:
+    """What the page needs of a table. folded: a long one is opened on request."""
+    return {
+        "table": table,
+        "rows": table.rows[:SHOWN_ROWS],
+        "header": list(zip(table.header, table.numeric, strict=True)),
+        "more": len(table.rows) > SHOWN_ROWS,
+        "folded": folded and len(table.rows) > 25,
+    }
+
+
+def _undefined(result: dict[str, Any]) -> list[str]:
+    """What the command says of values that are undefined."""
+    said = result.get("undefined")
+    if isinstance(said, str):
+        return [said]
+    found = []
+    for name, one in result.items():
+        if isinstance(one, dict) and isinstance(one.get("undefined"), str):
+            found.append(f"{name}: {one['undefined']}")
+    if isinstance(said, dict):
+        found += [f"{name}, {tag}: {reason}" for name, by in said.items() if isinstance(by, dict) for tag, reason in by.items()]
+    return found
+
+
+def figure_names(report: Report) -> list[tuple[str, list[str]]]:
+    """(name without extension, extensions there are) of the figures for print."""
+    found: dict[str, list[str]] = {}
+    for name in report.files:
+        stem, _, extension = name.rpartition(".")
+        if extension in FIGURE_TYPES and "/" not in name:
+            found.setdefault(stem, []).append(extension)
+    return sorted((stem, sorted(extensions, reverse=True)) for stem, extensions in found.items())
+
+
+@login_required
+@require_safe
+def table(request: HttpRequest, pk: int, key: str, extension: str) -> HttpResponse:
+    found = visible_report(request, pk)
+    tables = KINDS[found.kind].tables(result_of(found) or {}) if found.finished_at else []
+    chosen = next((one for one in tables if one.key == key), None)
+    if chosen is None or extension not in ("csv", "tex", "json"):
+        raise Http404("No such table.")
+    return _attached(*_table_content(chosen, extension), f"{found.kind}-{found.pk}-{key}.{extension}")
+
+
+def _table_content(chosen: Table, extension: str) -> tuple[str, str]:
+    if extension == "csv":
+        return to_csv(chosen), "text/csv; charset=utf-8"
+    if extension == "tex":
+        return to_latex(chosen), "application/x-tex; charset=utf-8"
+    return json.dumps(chosen.as_json(), ensure_ascii=False, indent=1), "application/json"
+
+
+def _attached(content: str | bytes, content_type: str, name: str) -> HttpResponse:
+    response = HttpResponse(content, content_type=content_type)
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+@login_required
+@require_safe
+def figure(request: HttpRequest, pk: int, name: str) -> HttpResponse:
+    found = visible_report(request, pk)
+    extension = name.rpartition(".")[2]
+    if name not in found.files or extension not in FIGURE_TYPES:
+        raise Http404("No such figure.")
+    return _attached(reports.content(found, name), FIGURE_TYPES[extension], f"{found.kind}-{found.pk}-{name}")
+
+
+@login_required
+@require_safe
+def result(request: HttpRequest, pk: int) -> HttpResponse:
+    """The command's JSON object."""
+    found = visible_report(request, pk)
+    whole = result_of(found)
+    if whole is None:
+        raise Http404("There is no result yet.")
+    response = JsonResponse(whole, json_dumps_params={"ensure_ascii": False})
+    response.headers["Content-Disposition"] = f'attachment; filename="{found.kind}-{found.pk}.json"'
+    return response
+
+
+@login_required
+@require_safe
+def files(request: HttpRequest, pk: int) -> StreamingHttpResponse | HttpResponse:
+    """Runs, qrels and tables as the command reads them."""
+    found = visible_report(request, pk)
+    if not found.input_digest:
+        raise Http404("The input is not collected yet.")
+    try:
+        reports.check_inputs(found)
+    except Refused as error:
+        messages.error(request, f"The files cannot be packed: {error}.")
+        return redirect("report", pk)
+    response = StreamingHttpResponse(archive(found), content_type="application/zip")
+    response.headers["Content-Disposition"] = f'attachment; filename="{found.kind}-{found.pk}-files.zip"'
+    return response
+
+
+@login_required
+@require_POST
+def again(request: HttpRequest, pk: int) -> HttpResponse:
+    """The same question once more, on what is stored now."""
+    found = visible_report(request, pk)
+    try:
+        fresh = reports.ask_again(found, user=request.user)
+    except Refused as error:
+        messages.error(request, f"Not started: {error}.")
+        return redirect("report", pk)
+    return _started(fresh)
+
+
+@login_required
+@require_POST
+def delete(request: HttpRequest, pk: int) -> HttpResponse:
+    found = visible_report(request, pk)
+    reports.delete_report(found)
+    messages.success(request, "The report is deleted.")
+    return redirect("campaign-systems", found.campaign.slug) if found.campaign else redirect("collection-analyses", found.collection.slug)

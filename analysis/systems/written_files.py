@@ -1,0 +1,45 @@
+"""Small files that the worker writes for a command beside runs and qrels, from what the collection and the campaign say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.models import Report
+from annotation.models import Campaign
+from pooling.jobs import Refused, Work
+from pooling.models import Run
+
+
+@dataclass(frozen=True)
+class WrittenFile:
+    """wanted: the report's parameters, its runs, its campaign -> whether the command reads the file; may raise Refused.
+    text: its content, written by the worker."""
+
+    name: str
+    wanted: Callable[[Mapping[str, Any], Sequence[Run], Campaign | None], bool]
+    text: Callable[[Report, Work], str]
+
+
+def chosen_runs(report: Report) -> list[Run]:
+    """The runs of a report that are still there, in the order of the choice."""
+    chosen = report.parameters.get("runs", [])
+    rows = {row.pk: row for row in Run.objects.filter(collection=report.collection, pk__in=chosen)}
+    return [rows[pk] for pk in chosen if pk in rows]
+
+
+def tab_separated(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    def cell(value: object) -> str:
+        return " ".join(str(value).split())
+
+    return "".join("\t".join(map(cell, row)) + "\n" for row in [header, *rows])
+
+
+def all_dated(runs: Sequence[Run], *, or_none: bool = False) -> bool:
+    """Whether the date of submission of every run is known. or_none: that none is known is an answer, too. Raises Refused else."""
+    undated = [run.tag for run in runs if run.submitted_on is None]
+    if undated and not (or_none and len(undated) == len(runs)):
+        shown = f"{', '.join(undated[:5])}{' …' if len(undated) > 5 else ''}"
+        raise Refused(f"no date of submission is known of {shown}; enter it on the run's page")
+    return not undated

@@ -1,0 +1,110 @@
+"""What bands of priorities do to a campaign, before it begins: the order of service played through by itself (METHODS 3)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from annotation.core.scheduling import band_of, stays_in_block
+
+
+class Entry(NamedTuple):
+    """A pair of the pool: its topic, and its priority. Its place in the sequence is the pool's order."""
+
+    topic: int
+    priority: int
+
+
+class Preview(NamedTuple):
+    """What a band width gives: documents of one topic in a row (mean); the share of judgements that were made while a pair of a higher
+    priority still had a free slot; judgements made; the most judgements that any pair got."""
+
+    width: int
+    mean_run: float
+    out_of_order: float
+    n_judgements: int
+    most_per_pair: int
+
+    @property
+    def percent_out_of_order(self) -> float:
+        return 100 * self.out_of_order
+
+
+class Slots:
+    """Free slots, and who judged what."""
+
+    def __init__(self, entries: Sequence[Entry], needed: int, width: int) -> None:
+        self.entries, self.needed = entries, needed
+        self.judged = [0] * len(entries)
+        self.by_band: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+        highest = max(entry.priority for entry in entries)
+        for place, entry in enumerate(entries):
+            self.by_band[band_of(entry.priority, highest=highest, width=width)][entry.topic].append(place)
+        self.started: dict[int, set[int]] = defaultdict(set)  # band -> places that have a judgement and a free slot
+        self.band = [band_of(entry.priority, highest=highest, width=width) for entry in entries]
+
+    def take(self, place: int) -> None:
+        self.judged[place] += 1
+        if self.judged[place] < self.needed:
+            self.started[self.band[place]].add(place)
+            return
+        self.started[self.band[place]].discard(place)
+        topic = self.by_band[self.band[place]][self.entries[place].topic]
+        topic.remove(place)
+        if not topic:
+            del self.by_band[self.band[place]][self.entries[place].topic]
+            if not self.by_band[self.band[place]]:
+                del self.by_band[self.band[place]]
+
+
+def next_place(pool: Slots, mine: set[int], topic: int | None, in_block: int, length: int) -> int | None:
+    """The place of the annotator's next pair by the order of service, or None. mine: the places judged before."""
+    for band in sorted(pool.by_band):
+        topics = pool.by_band[band]
+        stays = topic is not None and stays_in_block(served=in_block, length=length)
+        own = [place for place in topics.get(topic, ()) if place not in mine] if topic is not None else []
+        if stays and own:
+            return min(own, key=lambda place: (pool.judged[place] == 0, place))
+        left = (place for place in pool.started[band] if place not in mine and (stays or pool.entries[place].topic != topic))
+        started = min(left, default=None)
+        if started is not None:
+            return started
+        others = (place for name, places in topics.items() if name != topic for place in places if place not in mine)
+        first = min(others, default=None)
+        if first is not None:
+            return first
+        if own:
+            return min(own, key=lambda place: (pool.judged[place] == 0, place))
+    return None
+
+
+def play(entries: Sequence[Entry], *, width: int, annotators: int, needed: int, block_length: int, seed: int = 0) -> Preview:
+    """Judge a whole pool by annotators who take turns at random until nobody finds a pair."""
+    rng, pool = np.random.default_rng(seed), Slots(entries, needed, width)
+    mine: list[set[int]] = [set() for _ in range(annotators)]
+    blocks: list[tuple[int | None, int]] = [(None, 0)] * annotators
+    left_of_priority: dict[int, int] = defaultdict(int)
+    for entry in entries:
+        left_of_priority[entry.priority] += needed
+    working, n, runs, out_of_order = list(range(annotators)), 0, 0, 0
+    while working:
+        who = working[int(rng.integers(len(working)))]
+        topic, in_block = blocks[who]
+        place = next_place(pool, mine[who], topic, in_block, block_length)
+        if place is None:
+            working.remove(who)
+            continue
+        entry = entries[place]
+        better = any(left for priority, left in left_of_priority.items() if priority > entry.priority)
+        out_of_order += better
+        stays = stays_in_block(served=in_block, length=block_length)
+        blocks[who] = (entry.topic, in_block + 1 if entry.topic == topic and stays else 1)
+        runs += entry.topic != topic
+        mine[who].add(place)
+        left_of_priority[entry.priority] -= 1
+        pool.take(place)
+        n += 1
+    return Preview(width, n / runs, out_of_order / n, n, max(pool.judged))

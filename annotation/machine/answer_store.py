@@ -1,0 +1,87 @@
+"""Answers of a machine judge in a file of one line each, so that a run that was killed goes on where it ended.
+
+A line is on the disk before a call is made (asked) and before the next one (answered). A call that was asked and never answered was lost with
+the program that made it: it is asked again under the same key, by which an endpoint that knows idempotency keys answers without a
+second call.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pooling.commandline import BadInput
+
+
+class AnswerStore:
+    """answers: by key what was answered; asked: keys of calls that were begun. Use as a context; one program at a time."""
+
+    def __init__(self, path: str, setting: Mapping[str, Any]) -> None:
+        """setting: whatever makes answers comparable (model, prompt, scale ...). BadInput: another setting, another program, no store."""
+        self.path, self.setting = path, dict(setting)
+        self.answers: dict[str, dict[str, Any]] = {}
+        self.asked: dict[str, int] = {}
+        self.lock = threading.Lock()
+
+    def __enter__(self) -> AnswerStore:
+        self.file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self.file)
+            raise BadInput(f"{self.path}: another program is writing to it") from None
+        try:
+            self._load()
+        except BaseException:
+            os.close(self.file)
+            raise
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        os.close(self.file)
+
+    def _load(self) -> None:
+        content = Path(self.path).read_bytes()
+        whole = content[: content.rfind(b"\n") + 1]
+        if len(whole) < len(content):  # the line that was being written when the program was killed
+            os.ftruncate(self.file, len(whole))
+        for number, line in enumerate(whole.splitlines(), start=1):
+            try:
+                row = json.loads(line)
+                self._take(row, number)
+            except (ValueError, KeyError, TypeError):
+                raise BadInput(f"{self.path}:{number}: no line of a store of answers; give --store another file") from None
+        if not whole:
+            self._write({"setting": self.setting})
+
+    def _take(self, row: dict[str, Any], number: int) -> None:
+        if number == 1:
+            differing = [key for key in {**row["setting"], **self.setting} if row["setting"].get(key) != self.setting.get(key)]
+            if differing:
+                raise BadInput(
+                    f"{self.path}: made with another {', '.join(sorted(differing))}; answers are not mixed. "
+                    "Give --store another file, or the settings that it had"
+                )
+        elif "asked" in row:
+            self.asked[row["asked"]] = self.asked.get(row["asked"], 0) + 1
+        else:
+            self.answers[row["key"]] = row
+
+    def ask(self, key: str) -> None:
+        with self.lock:
+            self.asked[key] = self.asked.get(key, 0) + 1
+            self._write({"asked": key})
+
+    def answer(self, key: str, row: Mapping[str, Any]) -> None:
+        with self.lock:
+            self.answers[key] = {"key": key, **row}
+            self._write(self.answers[key])
+
+    def _write(self, row: Mapping[str, Any]) -> None:
+        os.write(self.file, (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8"))
+        os.fsync(self.file)

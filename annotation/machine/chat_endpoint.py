@@ -1,0 +1,101 @@
+"""An endpoint in the chat-completions form, as Ollama, vLLM, llama.cpp and hosted services speak it; the standard library alone.
+
+The key comes from the environment and goes into a header, nowhere else: not into a message, a store or an error.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+LARGEST_ANSWER = 4 << 20
+
+
+class Trouble(StrEnum):
+    """Why a call brought no answer. All may pass, so the call may be made again."""
+
+    TIMEOUT = "timed out"
+    RATE_LIMITED = "rate limited"
+    UNREACHABLE = "unreachable"
+    SERVER = "server error"
+    NO_ANSWER = "no answer in the chat-completions form"
+
+
+class CallFailed(Exception):
+    """wait: seconds that the endpoint asks for, None where it does not say. final: the same call would fail again (wrong key, unknown model)."""
+
+    def __init__(self, trouble: Trouble, detail: str = "", *, wait: float | None = None, final: bool = False) -> None:
+        super().__init__(f"{trouble}{': ' + detail if detail else ''}")
+        self.trouble, self.wait, self.final = trouble, wait, final
+
+
+class Said(NamedTuple):
+    """tokens: sent and received as the endpoint counted them, 0 where it does not say. refusal: it said so in the field for it."""
+
+    text: str
+    tokens_in: int
+    tokens_out: int
+    refusal: bool
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """url: its base, to which /chat/completions is added. parameters: of sampling, sent as they are."""
+
+    url: str
+    model: str
+    key: str = field(default="", repr=False)
+    timeout: float = 60.0
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def complete(self, messages: Sequence[Mapping[str, str]], *, idempotency_key: str) -> Said:
+        """One call. CallFailed where there is no answer."""
+        parts = urlsplit(self.url.rstrip("/") + "/chat/completions")
+        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        headers = {"Content-Type": "application/json", "Idempotency-Key": idempotency_key}
+        if self.key:
+            headers["Authorization"] = f"Bearer {self.key}"
+        body = json.dumps({"model": self.model, "messages": list(messages), **self.parameters})
+        connection = kind(parts.hostname or "", parts.port, timeout=self.timeout)
+        try:
+            connection.request("POST", parts.path, body=body.encode("utf-8"), headers=headers)
+            answer = connection.getresponse()
+            content = answer.read(LARGEST_ANSWER)
+        except TimeoutError:
+            raise CallFailed(Trouble.TIMEOUT) from None
+        except (OSError, http.client.HTTPException) as error:
+            raise CallFailed(Trouble.UNREACHABLE, type(error).__name__) from None
+        finally:
+            connection.close()
+        if answer.status != 200:
+            raise _failure(answer.status, answer.getheader("Retry-After"))
+        return _said(content)
+
+
+def _failure(status: int, retry_after: str | None) -> CallFailed:
+    try:
+        wait = max(float(retry_after), 0.0) if retry_after else None
+    except ValueError:
+        wait = None
+    if status == 429:
+        return CallFailed(Trouble.RATE_LIMITED, wait=wait)
+    return CallFailed(Trouble.SERVER, f"status {status}", wait=wait, final=400 <= status < 500 and status != 408)
+
+
+def _said(content: bytes) -> Said:
+    try:
+        answer = json.loads(content)
+        choice = answer["choices"][0]
+        message, usage = choice["message"], answer.get("usage") or {}
+        refusal = bool(message.get("refusal")) or choice.get("finish_reason") == "content_filter"
+        text = message.get("content") or message.get("refusal") or ""
+        if not isinstance(text, str):
+            raise TypeError
+        return Said(text, int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0), refusal)
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError):
+        raise CallFailed(Trouble.NO_ANSWER) from None

@@ -1,0 +1,84 @@
+"""Limits on signing in that every process keeps together, and that nobody can turn against somebody else.
+
+Failures are counted for an account *at* an address, so a stranger elsewhere locks nobody out. At the same address (a proxy that is not
+named as trusted, a whole institute) a browser that has signed in to the account before has a count of its own, by a signed cookie:
+strangers' failures do not reach it. Beside that an address may fail only so often with names of all kinds; where the address says
+nothing this does not hold, nor does it for such a browser.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import timedelta
+
+from django.contrib.auth.models import User
+from django.core import signing
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from annotation.models import Attempts
+
+SPAN = timedelta(minutes=5)
+MOST_OF_ACCOUNT, MOST_OF_ADDRESS = 10, 100
+COOKIE, COOKIE_SECONDS = "assay-known", 365 * 86400
+SALT = "annotation.services.attempts"
+
+
+def too_many(key: str, most: int) -> bool:
+    now = timezone.now()
+    return Attempts.objects.filter(key=_digest(key), n__gte=most, began_at__gt=now - SPAN, began_at__lte=now).exists()
+
+
+def count(key: str) -> int:
+    """One more, from now on or since up to five minutes ago. -> how many"""
+    now, digest = timezone.now(), _digest(key)
+    with transaction.atomic():
+        Attempts.objects.exclude(began_at__gt=now - SPAN, began_at__lte=now).delete()  # of the future: the clock was set back
+        Attempts.objects.bulk_create([Attempts(key=digest, n=0, began_at=now)], ignore_conflicts=True)
+        Attempts.objects.filter(key=digest).update(n=F("n") + 1)
+        return Attempts.objects.values_list("n", flat=True).get(key=digest)
+
+
+def forget(key: str) -> None:
+    Attempts.objects.filter(key=_digest(key)).delete()
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+class SignIn:
+    """One attempt to sign in. cookie: the browser's, as it came."""
+
+    def __init__(self, username: str, *, address: str, cookie: str) -> None:
+        self.username, self.known = username, _known_browser(cookie, username)
+        name = username.strip().lower()
+        self.account_key = f"browser|{name}|{self.known}" if self.known else f"account|{name}|{address}"
+        self.address_key = f"address|{address}" if address and not self.known else ""
+
+    def refused(self) -> bool:
+        return too_many(self.account_key, MOST_OF_ACCOUNT) or bool(self.address_key and too_many(self.address_key, MOST_OF_ADDRESS))
+
+    def failed(self) -> None:
+        count(self.account_key)
+        if self.address_key:
+            count(self.address_key)
+
+    def succeeded(self) -> None:
+        forget(self.account_key)
+
+
+def cookie_for(user: User) -> str:
+    """What a browser keeps that has signed in to the account: good for this account alone, and for nothing but its own count."""
+    return signing.dumps([user.get_username().lower(), secrets.token_hex(8)], salt=SALT)
+
+
+def _known_browser(cookie: str, username: str) -> str:
+    """The browser's number, empty unless it has signed in to this account before."""
+    try:
+        name, number = signing.loads(cookie, salt=SALT, max_age=COOKIE_SECONDS)
+    except (signing.BadSignature, ValueError, TypeError):
+        return ""
+    return str(number) if name == username.strip().lower() else ""

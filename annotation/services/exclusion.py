@@ -1,0 +1,135 @@
+"""Pausing and excluding annotators, reversibly, with the reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from annotation.core.audit_actions import AuditAction
+from annotation.models import Judgement, Lease, Membership, Pair
+from annotation.services import slots
+from annotation.services.audit import record
+from annotation.services.errors import CampaignError
+
+Standing = Judgement.Standing
+
+
+@dataclass(frozen=True)
+class Inclusion:
+    """What an inclusion has changed. `counted`: judgements that entered the labels; `extra`: that are kept as extra because others have
+    filled their slots; `pairs_short`: of these pairs, those that still have fewer judgements than needed."""
+
+    counted: int
+    extra: int
+    pairs_short: int
+
+
+def exclude_annotator(membership: Membership, *, reason: str, actor: User | None, now: datetime | None = None) -> int:
+    """Take all the annotator's judgements out of the labels and give their slots back; returns how many counted until now.
+
+    Nothing is deleted: the rows stand as excluded, and `include_annotator` reverses it.
+    """
+    if not reason.strip():
+        raise CampaignError("Give the reason; it is stored with the exclusion and exported.")
+    moment = now or timezone.now()
+
+    def work() -> int:
+        member = _locked(membership)
+        member.standing, member.standing_reason = Membership.Standing.EXCLUDED, reason
+        member.save(update_fields=["standing", "standing_reason"])
+        _release(member, moment)
+        rows = list(Judgement.objects.filter(membership=member, current=True, standing=Standing.COUNTED).values_list("pk", "pair_id"))
+        pairs = slots.locked(pair_id for _, pair_id in rows)
+        # Only what still counts under the locks: its pair was locked by nobody else, and the member's own answers wait for us.
+        for _, pair_id in rows:
+            pairs[pair_id].counted -= 1
+        _set_standing([pk for pk, _ in rows], Standing.EXCLUDED)
+        slots.save_all(pairs.values(), member.campaign_id)
+        record(member.campaign, actor, AuditAction.EXCLUDED_AN_ANNOTATOR, member.pseudonym, reason=reason, judgements=len(rows))
+        return len(rows)
+
+    done = slots.retrying(work)
+    membership.refresh_from_db(fields=["standing", "standing_reason"])
+    return done
+
+
+def include_annotator(membership: Membership, *, actor: User | None, reason: str = "") -> Inclusion:
+    """Reverse an exclusion: judgements count again where their slot is still free, else they are extra. Returns what happened."""
+
+    def work() -> Inclusion:
+        member = _locked(membership)
+        if member.standing != Membership.Standing.EXCLUDED:
+            raise CampaignError(f"{member.pseudonym} is not excluded.")
+        member.standing, member.standing_reason = Membership.Standing.ACTIVE, ""
+        member.save(update_fields=["standing", "standing_reason"])
+        rows = list(
+            Judgement.objects.filter(membership=member, current=True, standing=Standing.EXCLUDED)
+            .order_by("pk")
+            .values_list("pk", "pair_id")
+        )
+        pairs = slots.locked(pair_id for _, pair_id in rows)
+        n = slots.per_pair(member.campaign_id)
+        counted, extra = [], []
+        for pk, pair_id in rows:
+            pair = pairs[pair_id]
+            slots.settle(pair, n)
+            if pair.kind != Pair.Kind.NORMAL or pair.open_slots > 0:
+                pair.counted += 1
+                counted.append(pk)
+            else:
+                extra.append(pk)
+        _set_standing(counted, Standing.COUNTED)
+        _set_standing(extra, Standing.EXTRA)
+        slots.save_all(pairs.values(), member.campaign_id)
+        short = sum(pair.counted < pair.needed for pair in pairs.values())
+        record(
+            member.campaign, actor, AuditAction.INCLUDED_AN_ANNOTATOR_AGAIN, member.pseudonym, reason=reason, counted=len(counted), extra=len(extra)
+        )
+        return Inclusion(len(counted), len(extra), short)
+
+    done = slots.retrying(work)
+    membership.refresh_from_db(fields=["standing", "standing_reason"])
+    return done
+
+
+def pause_annotator(membership: Membership, *, reason: str, actor: User | None, now: datetime | None = None) -> None:
+    """No more pairs for this annotator until resumed; the reason is shown to the annotator, so it is needed."""
+    if not reason.strip():
+        raise CampaignError("Give the reason; it is what the annotator is shown.")
+    _change(membership, Membership.Standing.PAUSED, reason, actor, AuditAction.PAUSED_AN_ANNOTATOR, now or timezone.now())
+
+
+def resume_annotator(membership: Membership, *, actor: User | None) -> None:
+    _change(membership, Membership.Standing.ACTIVE, "", actor, AuditAction.RESUMED_AN_ANNOTATOR, timezone.now())
+
+
+def _change(membership: Membership, standing: str, reason: str, actor: User | None, action: AuditAction, now: datetime) -> None:
+    def work() -> None:
+        member = _locked(membership)
+        if member.standing == Membership.Standing.EXCLUDED:
+            raise CampaignError(f"{member.pseudonym} is excluded; include the annotator again first.")
+        member.standing, member.standing_reason = standing, reason
+        member.save(update_fields=["standing", "standing_reason"])
+        if standing != Membership.Standing.ACTIVE:
+            _release(member, now)
+        record(member.campaign, actor, action, member.pseudonym, reason=reason)
+
+    slots.retrying(work)
+    membership.refresh_from_db(fields=["standing", "standing_reason"])
+
+
+def _locked(membership: Membership) -> Membership:
+    return Membership.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=membership.pk)
+
+
+def _release(member: Membership, now: datetime) -> None:
+    live = Lease.objects.select_for_update().filter(membership=member, state=Lease.State.LIVE).order_by("pk")
+    slots.end_leases(list(live), Lease.State.RELEASED, now)
+
+
+def _set_standing(ids: list[int], standing: str) -> None:
+    for start in range(0, len(ids), slots.BATCH):
+        Judgement.objects.filter(pk__in=ids[start : start + slots.BATCH]).update(standing=standing)

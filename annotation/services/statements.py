@@ -1,0 +1,122 @@
+"""Statements that bypass the ORM where every judgement passes: prepared, and several in one trip to the database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS, connection, connections, models
+
+
+def moment(when: datetime | None) -> Any:
+    """As the ORM writes it; SQLite compares moments as text."""
+    return connection.ops.adapt_datetimefield_value(when)
+
+
+def stored_value(model: type[models.Model], name: str, value: Any) -> Any:
+    """A value of the model's field as the database has it."""
+    field: Any = model._meta.get_field(name)
+    return field.get_db_prep_save(value, connection)
+
+
+def as_moment(value: Any) -> datetime:
+    """A moment of a raw row; SQLite keeps it without a zone, in UTC."""
+    found = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def row_locks() -> bool:
+    return connection.features.has_select_for_update_skip_locked
+
+
+def rows_of(sql: str, values: Mapping[str, Any], *, prepare: bool = True) -> list[Any]:
+    """All rows of one statement. On PostgreSQL it is prepared once a connection, since planning costs more than running it; not
+    behind a pooler that mixes connections (Django's DISABLE_SERVER_SIDE_CURSORS says so)."""
+    database = connections[DEFAULT_DB_ALIAS]
+    if not prepare or database.vendor != "postgresql" or database.settings_dict["DISABLE_SERVER_SIDE_CURSORS"]:
+        with database.cursor() as cursor:
+            cursor.execute(sql, values)
+            return cursor.fetchall()
+    import psycopg  # an optional driver: not needed with SQLite
+
+    with database.wrap_database_errors:
+        database.ensure_connection()
+        database.validate_no_broken_transaction()
+        if database.connection.prepare_threshold is None:  # as Django leaves it: prepare nothing
+            database.connection.prepare_threshold = 2**30  # prepare what asks for it
+        return psycopg.Cursor(database.connection).execute(sql, values, prepare=True).fetchall()
+
+
+def in_one_trip(changes: Sequence[str], values: Mapping[str, Any]) -> list[Any]:
+    """Make changes that do not see each other; -> what each returned (`RETURNING` of one column of at most one row), or None.
+
+    One statement on PostgreSQL; on SQLite, where there is no trip, one after the other.
+    """
+    if row_locks():
+        parts = ", ".join(f"change_{i} AS ({change})" for i, change in enumerate(changes))
+        returned = ", ".join(f"(SELECT * FROM change_{i})" for i in range(len(changes)))
+        [row] = rows_of(f"WITH {parts} SELECT {returned}", values)
+        return list(row)
+    found = [rows_of(change, values) for change in changes]
+    return [rows[0][0] if rows else None for rows in found]
+
+
+class Reader:
+    """Rows of a statement as instances of a model, as the ORM would make them.
+
+    `columns` names all of the model's columns, of the table called `alias` in the statement.
+    """
+
+    def __init__(self, model: type[models.Model], alias: str) -> None:
+        self.model = model
+        self.fields: Sequence[Any] = model._meta.concrete_fields  # with from_db converters, which the stubs do not know
+        self.names = [field.attname for field in self.fields]
+        self.columns = ", ".join(f"{alias}.{field.column}" for field in self.fields)
+        self._converters: dict[str, list[tuple[int, Any, Any]]] = {}
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+    def values(self, row: Sequence[Any]) -> list[Any]:
+        """Of the columns, converted from what the database's driver gives."""
+        if connection.vendor not in self._converters:
+            columns = [field.get_col(self.model._meta.db_table) for field in self.fields]
+            self._converters[connection.vendor] = [
+                (i, convert, column)
+                for i, (field, column) in enumerate(zip(self.fields, columns, strict=True))
+                for convert in [*connection.ops.get_db_converters(column), *field.get_db_converters(connection)]
+            ]
+        found = list(row)
+        for i, convert, column in self._converters[connection.vendor]:
+            found[i] = convert(found[i], column, connection)
+        return found
+
+    def instance(self, row: Sequence[Any]) -> Any:
+        return self.model.from_db(connection.alias, self.names, self.values(row))
+
+    def refresh(self, instance: models.Model, row: Sequence[Any]) -> None:
+        """Bring the instance up to date in place; related objects that were loaded stay."""
+        for field, value in zip(self.fields, self.values(row), strict=True):
+            if not field.is_relation:
+                setattr(instance, field.attname, value)
+
+
+@cache
+def _insertion(model: type[models.Model]) -> str:
+    fields = [field for field in model._meta.concrete_fields if not field.primary_key]
+    columns = ", ".join(f'"{field.column}"' for field in fields)
+    return f'INSERT INTO {model._meta.db_table} ({columns}) VALUES ({", ".join(f"%(new_{field.column})s" for field in fields)}) RETURNING id'
+
+
+def insertion(row: models.Model) -> tuple[str, dict[str, Any]]:
+    """(statement that returns the new id, its values) for a row that is not stored yet."""
+    fields = [field for field in row._meta.concrete_fields if not field.primary_key]
+    return _insertion(type(row)), {f"new_{field.column}": field.get_db_prep_save(field.pre_save(row, add=True), connection) for field in fields}
+
+
+def stored(row: models.Model, pk: int) -> None:
+    """Tell a row that it has been stored by `insertion`."""
+    row.pk = pk
+    row._state.adding, row._state.db = False, connection.alias

@@ -1,0 +1,29 @@
+"""Assay: relevance judgements in, qrels and comparisons that others can trust out.
+
+In a notebook `import assay` gives the functions of docs/library.md; on the command line there is `assay`. Nothing is imported before
+it is used."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from assay.places import make_importable
+
+if TYPE_CHECKING:
+    from assay.library import *  # noqa: F403
+
+make_importable()
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return importlib.import_module("pooling.version").program_version()
+    library = importlib.import_module("assay.library") if not name.startswith("_") else None
+    if library is None or name not in library.__all__:
+        raise AttributeError(f"module 'assay' has no attribute {name!r}")
+    return getattr(library, name)
+
+
+def __dir__() -> list[str]:
+    return [*importlib.import_module("assay.library").__all__, "__version__"]

@@ -1,0 +1,207 @@
+"""The functions of `import assay` (docs/library.md): files, arrays and data frames in, the numbers of the commands out.
+
+Qrels, runs and judgements may be a file's path, what a reader has returned, a data frame (`topic document grade`, `topic document
+score`, `topic document annotator grade` and what a file of judgements has besides), or {topic: {document: number}}; several runs a list, or {tag: run}.
+Wrong input raises BadInput, or FormatError with file and line; warnings are Python's."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import os
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.commandline.measures import DEFAULT_MEASURES, Stored, evaluate_files
+from analysis.core.aggregation.labelling import Aggregation
+from analysis.core.evaluation import means_over_topics
+from assay.given import judgements_given, qrels_given, runs_given
+from assay.tables import columns, frame
+from pooling.commandline import BadInput, FileCommand, distinct_tags, jsonable
+from pooling.core.columns import Judgements, Qrels, Run
+from pooling.core.depth import Pool, depth_pool, top_of_run
+from pooling.formats import pool as pool_format
+from pooling.formats import qrels as qrels_format
+from pooling.formats import runs as run_format
+from pooling.formats.errors import FormatError
+from pooling.formats.judgements import read_judgements
+from pooling.formats.pool import read_pool
+from pooling.formats.qrels import read_qrels
+from pooling.formats.runs import read_run
+from pooling.formats.topics import read_topics
+from pooling.whole_files import whole_file
+
+__all__ = [
+    "Aggregation",
+    "BadInput",
+    "FormatError",
+    "Judgements",
+    "Pool",
+    "Qrels",
+    "Run",
+    "Scores",
+    "aggregate",
+    "agreement",
+    "columns",
+    "compare",
+    "evaluate",
+    "frame",
+    "pool",
+    "read_judgements",
+    "read_pool",
+    "read_qrels",
+    "read_run",
+    "read_topics",
+    "write_pool",
+    "write_qrels",
+    "write_run",
+]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Scores:
+    """values: float64 (n_runs, n_topics, n_measures), NaN where a topic does not count. tags, topics, measures: names of the axes."""
+
+    tags: list[str]
+    topics: list[str]
+    measures: list[str]
+    values: NDArray[np.float64]
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """float64 (n_runs, n_measures), over the topics that count; NaN where there is none."""
+        return np.array([means_over_topics(of_run) for of_run in self.values]).reshape(len(self.tags), len(self.measures))
+
+    def of(self, measure: str) -> NDArray[np.float64]:
+        """float64 (n_runs, n_topics). ValueError for a measure that was not asked for."""
+        return self.values[:, :, self.measures.index(measure)]
+
+
+class _Asked(FileCommand):
+    """Stands where a command stands: what it has stored is read, what it warns of is a warning of Python."""
+
+    def __init__(self, stored: Stored) -> None:
+        super().__init__()
+        self.stored = stored
+
+    def warn(self, message: str) -> None:
+        warnings.warn(message, stacklevel=2)
+
+
+def evaluate(
+    qrels: Any, runs: Any, measures: str = DEFAULT_MEASURES, *, level: int = 1, topics: str = "complete", only_with_relevant: bool = False
+) -> Scores:
+    """Measures of runs under qrels, as the command `evaluate`.
+
+    level: lowest relevant grade, except for nDCG. topics: `complete` (all of the qrels, 0 where a run has none) or `intersection`.
+    """
+    from analysis.core.measures import parse_measures, refuse_estimates
+
+    asked = parse_measures(measures)
+    refuse_estimates(asked)
+    judged, stored, tags = _stored(qrels, runs)
+    options = {
+        **{"measures": asked, "level": level, "topics": topics, "only_with_relevant": only_with_relevant},
+        **{"scores": "float64", "lenient": False},
+    }
+    evaluations = evaluate_files(_Asked(stored), tags, {"qrels": judged}, options)["qrels"]
+    values = np.array([one.values for one in evaluations]).reshape(len(tags), len(judged.topics), len(asked))
+    return Scores([one.tag for one in evaluations], judged.topics, [str(measure) for measure in asked], values)
+
+
+def compare(qrels: Any, runs: Any, measures: str = "nDCG@10", *, against: str = "all", family: str = "none", **options: Any) -> dict[str, Any]:
+    """Every pair of runs tested, as the command `compare_systems` and its JSON object; undefined is None.
+
+    against: `all`, or the tag of one run. family: `none`, `bonferroni`, `holm`, `max`. options: alpha, trials, seed, level, topics.
+    """
+    judged, stored, tags = _stored(qrels, runs)
+    command, asked = _command(
+        "compare_systems", stored, [judged.name, *tags], {"measures": measures, "against": against, "family": family, **options}
+    )
+    return _answer(command, asked)
+
+
+def agreement(judgements: Any, *, scale: int = 4, **options: Any) -> dict[str, Any]:
+    """How far annotators agree, as the command `agreement` and its JSON object; undefined is None.
+
+    scale: number of grades. options: threshold, min_judgements, min_seconds, min_common, no_gold, seed.
+    """
+    command, asked = _judged("agreement", judgements, scale, options)
+    return _answer(command, asked)
+
+
+def aggregate(judgements: Any, *, scale: int = 4, method: str = "majority", grades: str = "graded", **options: Any) -> Aggregation:
+    """One label for each pair, as the command `aggregate`. `evaluate`, `compare` and `write_qrels` take the result as qrels.
+
+    method: `majority`, `median`, `dawid-skene`. grades: `graded`, or `binary` from the threshold on.
+    options: threshold, min_judgements, min_seconds, no_gold, rule.
+    """
+    from analysis.commandline.judged_files import read_judged
+    from analysis.management.commands.aggregate import labels_by_scale
+
+    command, asked = _judged("aggregate", judgements, scale, {"method": method, "grades": grades, **options})
+    return labels_by_scale(read_judged(command, asked), asked["method"], asked["rule"], asked["min_judgements"])[asked["grades"]]
+
+
+def pool(runs: Any, depth: int = 10, *, topics: Sequence[str] | None = None, seed: int = 0) -> Pool:
+    """Every document among the first `depth` of a run, best first, as the command `build_pool`. topics: only these."""
+    read = runs_given(runs)
+    tags, renamed = distinct_tags(run.tag for run in read)
+    for message in renamed:
+        warnings.warn(message, stacklevel=2)
+    tops = [dataclasses.replace(top_of_run(run, depth, topics=topics), tag=tag) for run, tag in zip(read, tags, strict=True)]
+    return depth_pool(tops, depth=depth, rng=np.random.default_rng(seed))
+
+
+def write_qrels(qrels: Any, path: str | os.PathLike[str]) -> None:
+    """TREC qrels, whole or not at all."""
+    with whole_file(path) as out:
+        qrels_format.write_qrels(qrels_given(qrels), out)
+
+
+def write_run(run: Any, path: str | os.PathLike[str]) -> None:
+    (one,) = runs_given(run)
+    with whole_file(path) as out:
+        run_format.write_run(one, out)
+
+
+def write_pool(pool: Pool, path: str | os.PathLike[str]) -> None:
+    with whole_file(path) as out:
+        pool_format.write_pool(pool, out)
+
+
+def _stored(qrels: Any, runs: Any) -> tuple[Qrels, Stored, list[str]]:
+    """Qrels and runs in memory, as a command finds them. -> (qrels, stored, tags)"""
+    judged, read = qrels_given(qrels), runs_given(runs)
+    tags, renamed = distinct_tags(run.tag for run in read)
+    for message in renamed:
+        warnings.warn(message, stacklevel=3)
+    kept = {tag: dataclasses.replace(run, tag=tag) for tag, run in zip(tags, read, strict=True)}
+    return judged, Stored(runs={tag: _kept(run) for tag, run in kept.items()}, qrels={judged.name: _kept(judged)}), tags
+
+
+def _kept(value: Any) -> Any:
+    return lambda: value
+
+
+def _command(name: str, stored: Stored, places: Sequence[str], options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The command and its options, read by its own parser. Raises BadInput for what it refuses."""
+    command = importlib.import_module(f"analysis.management.commands.{name}").Command()
+    command.stored = stored
+    command.warn = lambda message: warnings.warn(message, stacklevel=4)
+    words = [f"--{key.replace('_', '-')}" + ("" if value is True else f"={value}") for key, value in options.items() if value not in (None, False)]
+    return command, vars(command.create_parser("assay", name).parse_args([*words, "--", *places]))
+
+
+def _judged(name: str, judgements: Any, scale: int, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    given = judgements_given(judgements, scale)
+    return _command(name, Stored(judgements={"judgements": _kept(given)}), ["judgements"], {"scale": scale, **options})
+
+
+def _answer(command: FileCommand, options: dict[str, Any]) -> dict[str, Any]:
+    answer: dict[str, Any] = jsonable(command.compute(**options))
+    return answer

@@ -1,0 +1,99 @@
+"""What the functions of the library return, as columns: arrays by name, or a data frame where pandas is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from analysis.core.aggregation.labelling import DECISIONS, Aggregation
+from pooling.core.columns import Judgements, Qrels, Run
+from pooling.core.depth import Pool
+
+Columns = dict[str, Any]
+"""name -> list or array, all of one length"""
+
+
+def columns(value: Any, *, per_topic: bool = False) -> Columns:
+    """A run, qrels, judgements, labels, pool or scores as columns. per_topic: of scores, each topic in place of the means.
+
+    TypeError for anything else.
+    """
+    from assay.library import Scores
+
+    if isinstance(value, Scores):
+        return _of_topics(value) if per_topic else {"run": value.tags, **{name: value.means[:, i] for i, name in enumerate(value.measures)}}
+    made: dict[type, Callable[[Any], Columns]] = {Run: _of_run, Qrels: _of_qrels, Judgements: _of_judgements, Aggregation: _of_labels, Pool: _of_pool}
+    for kind, function in made.items():
+        if isinstance(value, kind):
+            return function(value)
+    raise TypeError(f"a {type(value).__name__} has no columns; runs, qrels, judgements, labels, pools and scores have")
+
+
+def frame(value: Any, *, per_topic: bool = False) -> Any:
+    """The same as a pandas DataFrame; also a list of rows, such as `compare(...)["nDCG@10"]["pairs"]`. ImportError without pandas."""
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError("data frames need pandas, which is not installed; assay.columns(...) gives the same as arrays") from None
+    return pandas.DataFrame(value if isinstance(value, list) else columns(value, per_topic=per_topic))
+
+
+def _of_run(run: Run) -> Columns:
+    lengths = np.diff(run.offsets)
+    return {
+        "run": [run.tag] * len(run),
+        "topic": np.repeat(np.array(run.topics, dtype=object), lengths),
+        "document": _texts(run.documents),
+        "score": run.scores,
+        "rank": np.arange(len(run)) - np.repeat(run.offsets[:-1], lengths) + 1,
+    }
+
+
+def _of_qrels(qrels: Qrels) -> Columns:
+    topics = np.repeat(np.array(qrels.topics, dtype=object), np.diff(qrels.offsets))
+    return {"topic": topics, "document": _texts(qrels.documents), "grade": qrels.grades}
+
+
+def _of_judgements(judgements: Judgements) -> Columns:
+    return {
+        "topic": [judgements.topics[i] for i in judgements.topic],
+        "document": [judgements.documents[i] for i in judgements.document],
+        "annotator": [judgements.annotators[i] for i in judgements.annotator],
+        **{name: getattr(judgements, name) for name in ("grade", "seconds", "judged_at", "excluded", "gold")},
+    }
+
+
+def _of_labels(labels: Aggregation) -> Columns:
+    rows, table = np.flatnonzero(labels.labelled), labels.table
+    found: Columns = {
+        "topic": [table.topics[i] for i in table.pair_topic[rows]],
+        "document": [table.documents[i] for i in table.pair_document[rows]],
+        "grade": labels.label[rows],
+        "judgements": table.judgements_per_pair[rows],
+    }
+    if labels.decision is not None:
+        found["decision"] = [DECISIONS[code] for code in labels.decision[rows].tolist()]
+    return found
+
+
+def _of_pool(pool: Pool) -> Columns:
+    return {
+        "topic": [pool.topics[i] for i in pool.topic],
+        "document": _texts(pool.documents),
+        "best_rank": pool.best_rank,
+        "priority": pool.priority,
+        **{f"rank in {tag}": pool.ranks[:, k] for k, tag in enumerate(pool.tags)},
+    }
+
+
+def _of_topics(scores: Any) -> Columns:
+    n_runs, n_topics, n_measures = scores.values.shape
+    flat = scores.values.reshape(n_runs * n_topics, n_measures)
+    tags = np.repeat(np.array(scores.tags, dtype=object), n_topics)
+    return {"run": tags, "topic": scores.topics * n_runs, **{name: flat[:, i] for i, name in enumerate(scores.measures)}}
+
+
+def _texts(ids: Any) -> list[str]:
+    return [value.decode("utf-8") for value in ids.tolist()]

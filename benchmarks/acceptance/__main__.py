@@ -1,0 +1,90 @@
+"""`make acceptance`: measure the figures of SAMPLING 8 on real runs and judgements, and write docs/sampling.md. Nothing here is tuned.
+
+ARGS="--simulations 40" for a short one, ARGS="corrections late" for some parts: each part's figures are kept in docs/sampling/, and the page is
+written from them all. The data are those of ASSAY_TEST_DATA.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+KEPT = Path(__file__).parents[2] / "docs" / "sampling"
+
+
+def late_runs(data: Path, simulations: int, seed: int) -> list[dict]:
+    from benchmarks.acceptance.campaigns import SETS
+    from benchmarks.acceptance.late_runs import left_out
+    from pooling.formats.qrels import read_qrels
+    from pooling.formats.runs import read_run
+
+    rows = []
+    for name, level in (("dl21", 2), ("robust03", 1), ("clef15", 1)):
+        qrels, folder, _ = SETS[name]
+        paths = sorted((data / folder).iterdir())
+        groups = [group_of(name, path.name) for path in paths]
+        runs = [read_run(str(path), lenient=True) for path in paths]
+        rows.append({"set": name, "groups": len(set(groups))} | left_out(runs, groups, read_qrels(str(data / qrels)), level=level))
+    return rows
+
+
+def group_of(collection: str, file: str) -> str:
+    """robust03 has one run a team; elsewhere a team is what its tags begin with, four letters at most."""
+    return file if collection == "robust03" else file.removeprefix("bl_").split("_")[0].split("-")[0][:4]
+
+
+def corrections(data: Path, simulations: int, seed: int) -> list[dict]:
+    from benchmarks.acceptance.machines import corrections as measured
+
+    return measured(data / "dl23-human-machine", simulations, seed)
+
+
+def judges(data: Path, simulations: int, seed: int) -> list[dict]:
+    from benchmarks.acceptance.machines import judges as ranked
+
+    return ranked(data / "llmjudge-2024", seed)
+
+
+def by_command(name: str) -> Callable[[Path, int, int], list[dict]]:
+    def part(data: Path, simulations: int, seed: int) -> list[dict]:
+        from benchmarks.acceptance import campaigns
+
+        return getattr(campaigns, name)(data, simulations, seed)
+
+    return part
+
+
+PARTS: dict[str, Callable[[Path, int, int], list[dict]]] = {
+    "late_runs": late_runs, "judges": judges, "relevant_first": by_command("relevant_first"), "ordered_stop": by_command("ordered_stop"),
+    "sampled_stop": by_command("sampled_stop"), "corrections": corrections, "coverage": by_command("coverage"),
+}  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="make acceptance ARGS=...", description=__doc__)
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="which (default: all)")
+    parser.add_argument("--simulations", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    if not os.environ.get("ASSAY_TEST_DATA"):
+        parser.error("ASSAY_TEST_DATA names the folder of real collections")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    import django
+
+    django.setup()
+    KEPT.mkdir(parents=True, exist_ok=True)
+    for name in options.parts or PARTS:
+        print(f"== {name}", flush=True)
+        rows = PARTS[name](Path(os.environ["ASSAY_TEST_DATA"]), options.simulations, options.seed)
+        kept = {"simulations": options.simulations, "seed": options.seed, "rows": rows}
+        (KEPT / f"{name}.json").write_text(json.dumps(kept, indent=1, default=float) + "\n", encoding="utf-8")
+    from benchmarks.acceptance.page import write
+
+    write(KEPT)
+
+
+if __name__ == "__main__":
+    main()

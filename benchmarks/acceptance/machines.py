@@ -1,0 +1,132 @@
+"""D1, D2: people's grades corrected by GPT-4's on the pairs of TREC DL 2023, with strata by votes and by the machine's own grade.
+
+The systems are made: rerankings of the judged pairs, ten noisy by people's grades and ten by the machine's, since the track's runs cannot be had.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.core.correction import Targets, corrected, tuned_lambda
+from analysis.core.estimates import Sample
+from analysis.core.usefulness import usefulness
+from pooling.core.depth import Pool
+from pooling.core.strata import Strata, allocation, drawn, machine_strata, shuffled, spreads_of, vote_strata
+from pooling.formats.qrels import read_qrels
+
+LEVEL, CUTOFF, HIGHEST = 2, 10, 3
+N_DIFFERENCES = 60
+NOISE = np.linspace(0.6, 2.4, 10)
+"""Standard deviation added to a grade by the systems of each kind, from the best to the worst."""
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """pool: its runs are the made systems. people, machine: int64 (n_pairs). weights: float64 (n_pairs, 60), differences of P@10."""
+
+    pool: Pool
+    people: NDArray[np.int64]
+    machine: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+
+def setting_of(folder: Path, seed: int) -> Setting:
+    judged, labelled = (read_qrels(str(folder / f"dl23.qrels.{name}.txt.gz")) for name in ("nist", "gpt4"))
+    grade_of = {}
+    for index, topic in enumerate(labelled.topics):
+        own = labelled.rows(index)
+        grade_of.update(zip(((topic, d) for d in labelled.documents[own].tolist()), labelled.grades[own].tolist(), strict=True))
+    topic = np.repeat(np.arange(len(judged.topics)), np.diff(judged.offsets))
+    people = judged.grades.astype(np.int64)
+    machine = np.array([grade_of[judged.topics[t], d] for t, d in zip(topic.tolist(), judged.documents.tolist(), strict=True)], np.int64)
+    rng = np.random.default_rng(seed)
+    ranks = np.column_stack([ranks_by(topic, truth + rng.normal(0, noise, len(topic))) for truth in (people, machine) for noise in NOISE])
+    pool = Pool(
+        depth=100, tags=[f"system{k}" for k in range(ranks.shape[1])], topics=judged.topics, topic=topic.astype(np.int32),
+        documents=judged.documents, best_rank=ranks.min(axis=1).astype(np.int32), priority=np.zeros(len(topic), np.int32),
+        ranks=ranks.astype(np.int16), everyone=np.zeros(len(topic), bool),
+    )  # fmt: skip
+    alone = (ranks <= CUTOFF) / (CUTOFF * len(judged.topics))
+    first, second = np.triu_indices(ranks.shape[1], 1)
+    chosen = rng.permutation(len(first))[:N_DIFFERENCES]
+    return Setting(pool, people, machine, alone[:, first[chosen]] - alone[:, second[chosen]])
+
+
+def ranks_by(topic: NDArray[np.int64], merit: NDArray[np.float64]) -> NDArray[np.int64]:
+    order = np.lexsort((-merit, topic))
+    ranks = np.empty(len(topic), np.int64)
+    ranks[order] = np.arange(len(topic)) - np.searchsorted(topic, topic[order]) + 1
+    return ranks
+
+
+def sample_of_strata(setting: Setting, strata: Strata, spreads: NDArray[np.float64], share: float, rng: np.random.Generator) -> Sample:
+    counts = allocation(strata.sizes, spreads, round(share * len(setting.people)))
+    place = shuffled(strata, rng, setting.pool.documents, setting.pool.topic)
+    relevant = (setting.people >= LEVEL).astype(np.int32)
+    grades = np.where(drawn(strata, place, counts), relevant, -1).astype(np.int32)
+    return Sample(
+        setting.pool.topics, setting.pool.topic.astype(np.int64), grades, strata.stratum.astype(np.int64), strata.sizes, counts,
+        np.ones(len(strata.sizes), bool), strata.names,
+    )  # fmt: skip
+
+
+def estimates(setting: Setting, sample: Sample, machine: NDArray[np.int64], *, alone: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Values, half-widths and lambdas of the sixty differences."""
+    labels = np.where(sample.grades >= 0, sample.grades, np.nan).astype(np.float64)
+    targets = Targets(sample, setting.weights, labels, (machine >= LEVEL).astype(np.float64))
+    found = corrected(targets, 0.0 if alone else tuned_lambda(targets))
+    return found.values, (found.high - found.low) / 2, found.lambdas
+
+
+def corrections(folder: Path, simulations: int, seed: int) -> list[dict[str, object]]:
+    """For each share judged: coverage, variance gain over people sampled by votes, and the same with the machine's labels shuffled."""
+    setting = setting_of(folder, seed)
+    truth = setting.weights.T @ (setting.people >= LEVEL)
+    by_votes = vote_strata(setting.pool)
+    by_machine, spreads = machine_strata(setting.pool, setting.machine)
+    rows: list[dict[str, object]] = []
+    for share in (0.05, 0.10, 0.20):
+        found: dict[str, list] = {"people": [], "corrected": [], "shuffled": [], "shuffled alone": []}
+        lambdas: list[float] = []
+        for number in range(simulations):
+            rng = np.random.default_rng([seed, round(share * 100), number])
+            sample = sample_of_strata(setting, by_votes, spreads_of(by_votes.rates), share, rng)
+            found["people"].append(estimates(setting, sample, setting.machine, alone=True)[:2])
+            noise = rng.permutation(setting.machine)
+            found["shuffled"].append(estimates(setting, sample, noise, alone=False)[:2])
+            sample = sample_of_strata(setting, by_machine, spreads, share, rng)
+            values, halves, own = estimates(setting, sample, setting.machine, alone=False)
+            found["corrected"].append((values, halves))
+            lambdas.append(float(own.mean()))
+        errors = {name: np.array([values - truth for values, _ in one]) for name, one in found.items() if one}
+        halves = {name: np.array([half for _, half in one]) for name, one in found.items() if one}
+        shown = {name: ~np.isnan(half) for name, half in halves.items()}
+        coverage = {name: float((np.abs(errors[name]) <= halves[name])[shown[name]].mean()) for name in errors}
+        variance = {name: float((one**2).mean()) for name, one in errors.items()}
+        rows.append({
+            "share": share, "coverage": coverage, "gain": variance["people"] / variance["corrected"], "lambda": math.fsum(lambdas) / len(lambdas),
+            "width_shuffled": float(np.nanmean(halves["shuffled"]) / np.nanmean(halves["people"])),
+            "half_width": {name: float(np.nanmean(one)) for name, one in halves.items()}, "shown": {name: float(one.mean()) for name, one in shown.items()},
+        })  # fmt: skip
+    return rows
+
+
+def judges(folder: Path, seed: int) -> list[dict[str, object]]:
+    """The machine judges of LLMJudge, the most useful first; labels outside the scale are left out."""
+    with gzip.open(folder / "labels_wide.tsv.gz", "rt", newline="") as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t"))
+    number = {topic: k for k, topic in enumerate(sorted({row["query_id"] for row in rows}))}
+    found = []
+    for judge in list(rows[0])[3:]:
+        kept = [row for row in rows if int(row[judge]) <= HIGHEST]
+        people, machine = (np.array([int(row[name]) for row in kept]) for name in ("human", judge))
+        topic = np.array([number[row["query_id"]] for row in kept])
+        found.append({"judge": judge} | usefulness(people, machine, topic, level=LEVEL, rng=np.random.default_rng(seed))._asdict())
+    return sorted(found, key=lambda row: (-row["gain"], row["judge"]))

@@ -1,0 +1,81 @@
+"""What a command on plain files costs before and while it computes: processor time of whole processes, user and system, taking turns.
+
+- `evaluate --help`, as `assay` and as manage.py; the limit is three times `python -c 'import numpy'`, measured in the same rounds.
+- `evaluate QRELS RUN` of one run with 66 topics x 1000 documents, GENERATED, AP and nDCG@10; beside the command of ir_measures on the same
+  files, whose means must be the same to four decimals before anything is timed. Files of bytecode are there for both.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from benchmarks.bench_evaluate import make_files
+
+ROOT = Path(__file__).resolve().parent.parent
+PYTHON = sys.executable
+PEER = str(Path(PYTHON).parent / "ir_measures")
+MEASURES = ("AP", "nDCG@10")
+TIMES_NUMPY = 3
+OUR_NAMES = {"assay": ["-m", "assay"], "manage.py": ["manage.py"]}
+
+
+def main(quick: bool) -> list[dict[str, object]]:
+    rounds = 3 if quick else 15
+    with tempfile.TemporaryDirectory() as folder:
+        qrels, (run,) = make_files(Path(folder), n_runs=1, n_topics=66, n_documents=1000)
+        files = [str(qrels), str(run)]
+        ours = {name: [PYTHON, *words, "evaluate", *files, "--measures", " ".join(MEASURES)] for name, words in OUR_NAMES.items()}
+        theirs = [PEER, *files, *MEASURES]
+        same_means(ours["assay"], theirs)
+        helped = seconds_of(
+            {"numpy": [PYTHON, "-c", "import numpy"], **{name: [PYTHON, *words, "evaluate", "--help"] for name, words in OUR_NAMES.items()}}, rounds
+        )
+        evaluated = seconds_of({"ir_measures": theirs, **ours}, rounds)
+    rows = []
+    for name in OUR_NAMES:
+        note = f"{1000 * helped[name]:.0f} ms beside {1000 * helped['numpy']:.0f} ms"
+        limit = TIMES_NUMPY * helped["numpy"] / helped[name]
+        rows.append({"work": f"`{name} evaluate --help`", "peer": "3 times `import numpy`", "ratio": limit, "at_least": 1.0, "note": note})
+    for name in OUR_NAMES:
+        note = f"{1000 * evaluated[name]:.0f} ms beside {1000 * evaluated['ir_measures']:.0f} ms of processor time"
+        ratio = evaluated["ir_measures"] / evaluated[name]
+        work = f"`{name} evaluate`, one run of 66 topics x 1000, AP and nDCG@10"
+        rows.append({"work": work, "peer": "ir_measures' command", "ratio": ratio, "at_least": 1.0, "note": note})
+    return rows
+
+
+def same_means(ours: Sequence[str], theirs: Sequence[str]) -> None:
+    """Raises AssertionError where the commands tell different means."""
+    told = dict(line.split() for line in printed(theirs).splitlines())
+    table = [line.split() for line in printed(ours).splitlines()]
+    header = next(row for row in table if row[:1] == ["run"])
+    values = dict(zip(header[1:], table[table.index(header) + 1][1:], strict=True))
+    assert {name: values[name] for name in MEASURES} == {name: told[name] for name in MEASURES}, (values, told)
+
+
+def printed(command: Sequence[str]) -> str:
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+def seconds_of(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, float]:
+    """name -> median seconds of processor time of a process; the first round only warms up."""
+    taken: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(rounds + 1):
+        for name, command in commands.items():
+            taken[name].append(processor_seconds(command))
+    return {name: statistics.median(values[1:]) for name, values in taken.items()}
+
+
+def processor_seconds(command: Sequence[str]) -> float:
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, command
+    return used.ru_utime + used.ru_stime

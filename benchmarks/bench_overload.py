@@ -1,0 +1,161 @@
+"""What becomes of the server when three times as much is asked as it can do, and when 135 people sign in while others judge.
+
+    python -m benchmarks.bench_overload [--quick] [--databases postgresql sqlite] [--before]
+
+One web server of two processes with eight threads, its database and the annotators' pages (`judging_clients`) on one machine. First the
+saturation: as many judgements a second as 24 pages make that never pause. Then two minutes in which pages ask for three times that; each
+refused judgement is repeated when `Retry-After` says. Then one in ten of them goes on: when is all as before? At the end every
+judgement that was accepted must be stored, and none stored twice. --before: the same of the version BEFORE, which refuses nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+from benchmarks.bench_claims import ROOT
+from benchmarks.bench_requests import BEFORE, Installation, checked_out
+from benchmarks.judging_clients import Client, Diary, all_judge
+from benchmarks.request_load import SLUG
+from config.management.commands.up import gunicorn_command
+from tests.installation import free_port
+
+PAUSE = 4.0
+"""Seconds between two judgements of one page; a crowd of pages makes the load, as a crowd of people does."""
+NORMAL_MS = 250.0
+
+
+class Server:
+    def __init__(self, installation: Installation, *, threads_only: bool) -> None:
+        self.port = free_port()
+        command = gunicorn_command("127.0.0.1", self.port)
+        if threads_only:  # the version before has no worker of its own
+            command[command.index("config.web.Worker")] = "gthread"
+        self.process = subprocess.Popen(command, cwd=installation.code, env={**installation.env, "PYTHONPATH": str(installation.code)})
+        for _ in range(300):
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{self.port}/sign-in", timeout=5).close()
+                return
+            except OSError:
+                time.sleep(0.2)
+        raise SystemExit("the web server did not start")
+
+    def end(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=60)
+
+
+def p99(seconds: list[float]) -> float:
+    """Milliseconds."""
+    return sorted(seconds)[int(0.99 * (len(seconds) - 1))] * 1000 if seconds else float("nan")
+
+
+def rates(diary: Diary, start: float, end: float) -> dict[str, float]:
+    rows = diary.between(start, end)
+    done = [seconds for seconds, status in rows if status == 200]
+    return {
+        "done_per_s": len(done) / (end - start),
+        "refused_per_s": sum(status in (502, 503) for _, status in rows) / (end - start),
+        "lost": sum(status == 0 for _, status in rows),
+        "p50_ms": statistics.median(done) * 1000 if done else float("nan"),
+        "p99_ms": p99(done),
+        "refusal_p99_ms": p99([seconds for seconds, status in rows if status == 503]),
+    }
+
+
+def seconds_until_normal(diary: Diary, end_of_load: float, end: float) -> float:
+    """From the end of the load on: the first second after which no request was refused, lost or slower than NORMAL_MS in 99 of 100."""
+    for second in range(int(end - end_of_load)):
+        rows = diary.between(end_of_load + second, end)
+        if rows and all(status == 200 for _, status in rows) and p99([seconds for seconds, _ in rows]) < NORMAL_MS:
+            return float(second)
+    return float("nan")
+
+
+async def measured(port: int, sessions: list[dict[str, str]], *, seconds: float) -> dict[str, object]:
+    diary = Diary()
+    clients = [Client(port, SLUG, one["cookies"], one["csrf"], diary) for one in sessions]
+    await all_judge(clients[:24], 3, every=0)  # warm
+    saturated = rates(diary, *await all_judge(clients[:24], max(5.0, seconds / 6), every=0))
+    crowd = clients[: max(48, int(3 * saturated["done_per_s"] * PAUSE))]
+    began, ended = await all_judge(crowd, seconds, every=PAUSE)
+    overloaded = rates(diary, began + seconds / 4, began + seconds)  # the first quarter fills the line
+    after = await all_judge(crowd[: len(crowd) // 10], 25, every=PAUSE)
+    for client in clients:
+        client.close()
+    return {
+        "saturated": saturated, "overloaded": overloaded, "pages": len(crowd), "asked_per_s": len(crowd) / PAUSE,
+        "drained_s": ended - began - seconds, "until_normal_s": seconds_until_normal(diary, *after), "after": rates(diary, *after),
+        "accepted": sorted(diary.accepted),
+    }  # fmt: skip
+
+
+def one_version(code: Path, vendor: str, folder: str, *, seconds: float, before: bool) -> dict[str, object]:
+    installation = Installation(code, vendor, folder)
+    try:
+        sessions = json.loads(installation.run("--sessions", "2400"))
+        server = Server(installation, threads_only=before)
+        try:
+            found = asyncio.run(measured(server.port, sessions, seconds=seconds))
+        finally:
+            server.end()
+        accepted = Path(folder) / "accepted.json"
+        accepted.write_text(json.dumps(found.pop("accepted")))
+        return {**found, **json.loads(installation.run("--audit", str(accepted)))}
+    finally:
+        installation.drop()
+
+
+def told(found: dict[str, object]) -> str:
+    full, over, after = found["saturated"], found["overloaded"], found["after"]
+    assert isinstance(full, dict)
+    assert isinstance(over, dict)
+    assert isinstance(after, dict)
+    return (
+        f"saturation {full['done_per_s']:.0f}/s at p99 {full['p99_ms']:.0f} ms; {found['asked_per_s']:.0f}/s asked by {found['pages']} pages: "
+        f"{over['done_per_s']:.0f}/s done at p99 {over['p99_ms']:.0f} ms, {over['refused_per_s']:.0f}/s refused within {over['refusal_p99_ms']:.0f} ms, "
+        f"{over['lost']} lost on the way; normal again after {found['until_normal_s']:.0f} s (p99 {after['p99_ms']:.0f} ms); "
+        f"{found['n_accepted']:,} accepted, {found['n_missing']} of them not stored, {found['n_faults']} counters wrong; load {os.getloadavg()[0]:.1f}"
+    )
+
+
+def main(quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite"), *, before: bool = False) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = []
+    for vendor in vendors:
+        with tempfile.TemporaryDirectory() as folder, checked_out(BEFORE) as old:
+            for code, is_before in [(ROOT, False), *([(old, True)] if before and old else [])]:
+                found = one_version(code, vendor, folder, seconds=20 if quick else 120, before=is_before)
+                full, over = found["saturated"], found["overloaded"]
+                assert isinstance(full, dict)
+                assert isinstance(over, dict)
+                rows.append(
+                    {
+                        "work": f"judgements a second at three times the saturation, {vendor}{f', {BEFORE}' if is_before else ''}",
+                        "peer": "the saturation itself",
+                        "ratio": over["done_per_s"] / full["done_per_s"],
+                        "at_least": None if is_before else 0.75,
+                        "note": told(found),
+                    }
+                )
+    return rows
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--before", action="store_true")
+    parser.add_argument("--databases", nargs="+", default=["postgresql", "sqlite"])
+    options = parser.parse_args()
+    for database in options.databases:
+        for row in main(options.quick, (database,), before=options.before):
+            print(json.dumps(row, indent=1), file=sys.stdout, flush=True)

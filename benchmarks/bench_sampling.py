@@ -1,0 +1,111 @@
+"""Sampled and ordered pools, GENERATED: there is no peer, so the ratio is the limit (seconds of processor time) by the time taken.
+
+- Estimates of 63 runs x 53 topics: HT-nDCG@10, HT-P@10, xinfAP and infNDCG, runs joined with the pool before.
+- A refit of the rank model over 42,000 judged pairs of 17 runs.
+- The stopping rule of ordered pools at TripJudge's size: 1,136 topics, 12,590 pairs, 7 runs, half of it judged.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from analysis.core.estimates import Sample, estimate_topics
+from analysis.core.measures import parse_measures
+from analysis.core.packing import index_of, pack
+from analysis.core.stopping import completed_scores, tops_of
+from pooling.core.columns import Qrels, Run
+from pooling.core.depth import Pool, depth_pool, top_of_run
+from pooling.core.rank_model import fitted, rank_features_of
+from pooling.core.strata import allocation, drawn, rank_strata, shuffled, spreads_of
+
+ESTIMATES = "HT-nDCG@10 HT-P@10 xinfAP infNDCG"
+
+
+def main(quick: bool) -> list[dict[str, object]]:
+    scale = 0.1 if quick else 1.0
+    return [estimates(scale, quick), refit(scale, quick), stopping(scale, quick)]
+
+
+def row(work: str, seconds: float, limit: float) -> dict[str, object]:
+    return {"work": work, "peer": f"limit {limit:g} s", "ratio": limit / seconds, "at_least": 1, "note": f"{seconds:.3f} s of processor time"}
+
+
+def taken(work: Callable[[], object], rounds: int) -> float:
+    """Median seconds of processor time."""
+    times = []
+    for _ in range(rounds):
+        start = time.process_time()
+        work()
+        times.append(time.process_time() - start)
+    return statistics.median(times)
+
+
+def runs_of(n_runs: int, n_topics: int, n_documents: int, rng: np.random.Generator) -> list[Run]:
+    """Noisy orders of the same documents; the first are the best."""
+    names = np.array([f"D{k:05d}".encode() for k in range(n_documents)])
+    runs = []
+    for k in range(n_runs):
+        orders = [np.argsort(np.arange(n_documents) + rng.normal(0, n_documents / 5, n_documents)) for _ in range(n_topics)]
+        n = n_topics * n_documents
+        runs.append(
+            Run(f"run{k}", [str(t) for t in range(n_topics)], np.arange(n_topics + 1, dtype=np.int64) * n_documents, np.concatenate([names[o] for o in orders]),
+                np.zeros(n), np.full(n, -1, np.int32))
+        )  # fmt: skip
+    return runs
+
+
+def judged(pool: Pool, rng: np.random.Generator) -> np.ndarray:
+    return (rng.random(len(pool)) < 1 / (1 + pool.best_rank / 5)).astype(np.int32) * rng.integers(1, 4, len(pool)).astype(np.int32)
+
+
+def pool_of(runs: list[Run], depth: int, rng: np.random.Generator) -> Pool:
+    return depth_pool([top_of_run(run, depth) for run in runs], depth=depth, rng=rng)
+
+
+def estimates(scale: float, quick: bool) -> dict[str, object]:
+    rng = np.random.default_rng(1)
+    n_runs, n_topics = max(int(63 * scale), 3), max(int(53 * scale), 5)
+    runs = runs_of(n_runs, n_topics, 200, rng)
+    pool = pool_of(runs, 10, rng)
+    rows = np.lexsort((pool.documents, pool.topic))
+    topic = pool.topic[rows].astype(np.int64)
+    strata = rank_strata(pool)
+    counts = allocation(strata.sizes, spreads_of(strata.rates), len(pool) // 5)
+    grades = np.where(drawn(strata, shuffled(strata, rng, pool.documents, pool.topic), counts), judged(pool, rng), -1)[rows].astype(np.int32)
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(topic, minlength=n_topics)))).astype(np.int64)
+    index = index_of(Qrels("pool", pool.topics, offsets, pool.documents[rows], grades))
+    packed = [pack(run, index) for run in runs]
+    measures = parse_measures(ESTIMATES)
+    stratum = strata.stratum[rows].astype(np.int64)
+
+    def work() -> None:
+        sample = Sample(pool.topics, topic, grades, stratum, strata.sizes, counts, np.zeros(len(counts), bool), strata.names)
+        for one in packed:
+            estimate_topics(one, sample, measures)
+
+    return row(f"four estimates of {n_runs} runs x {n_topics} topics, {len(pool)} pairs", taken(work, 2 if quick else 7), 0.2)
+
+
+def refit(scale: float, quick: bool) -> dict[str, object]:
+    rng = np.random.default_rng(2)
+    pool = pool_of(runs_of(17, max(int(169 * scale), 5), 430, rng), 100, rng)
+    features = rank_features_of(pool)
+    labels = (judged(pool, rng) > 0).astype(np.float64)[features.rows]
+    return row(f"refit of the rank model, {len(pool)} judged pairs, 17 runs", taken(lambda: fitted(features, labels), 2 if quick else 5), 1.0)
+
+
+def stopping(scale: float, quick: bool) -> dict[str, object]:
+    rng = np.random.default_rng(3)
+    n_topics = max(int(1136 * scale), 20)
+    pool = pool_of(runs_of(7, n_topics, 11, rng), 10, rng)
+    grades = np.where(rng.random(len(pool)) < 0.5, judged(pool, rng), -1)
+
+    def work() -> None:
+        found = completed_scores(rank_features_of(pool), tops_of(pool), grades, level=1, rng=np.random.default_rng(0))
+        assert found is not None
+
+    return row(f"stopping rule, {n_topics} topics, {len(pool)} pairs, 7 runs", taken(work, 2 if quick else 5), 5.0)

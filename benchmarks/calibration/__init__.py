@@ -1,0 +1,1 @@
+"""How often intervals and signs do what they say, by simulation: `make calibration` writes docs/calibration.md."""

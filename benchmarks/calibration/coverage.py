@@ -1,0 +1,41 @@
+"""How often intervals of one kind hold the true value, and how often there is one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Bounds = tuple[float, float]
+ROUNDING = 1e-9
+
+
+class Covered(NamedTuple):
+    """Shares. shown: of the trials that have an interval; covered: of these, that hold the true value (NaN: none is shown)."""
+
+    shown: float
+    covered: float
+
+
+def covered(true: float | Sequence[float] | Floats, bounds: Sequence[Bounds] | Floats) -> Covered:
+    """true: one value, or one of each trial; bounds: of each trial, NaN where there is none."""
+    low, high = np.array(bounds, np.float64).reshape(-1, 2).T
+    there = ~np.isnan(low) & ~np.isnan(high)
+    hit = (low - ROUNDING <= true) & (np.asarray(true) <= high + ROUNDING)
+    return Covered(float(there.mean()), float(hit[there].mean()) if there.any() else math.nan)
+
+
+def percentiles(samples: Floats) -> list[Bounds]:
+    """The bootstrap interval that was shown before, of each trial: 2.5 and 97.5 % of the defined samples (n_samples, k)."""
+    if not np.isnan(samples).any():
+        low, high = np.quantile(samples, [0.025, 0.975], axis=0)
+        return list(zip(low.tolist(), high.tolist(), strict=True))
+    found = []
+    for column in samples.T:
+        defined = column[~np.isnan(column)]
+        found.append((float(np.quantile(defined, 0.025)), float(np.quantile(defined, 0.975))) if len(defined) else (math.nan, math.nan))
+    return found

@@ -1,0 +1,120 @@
+"""Tests, intervals and effects of paired differences: type I error for equal systems, coverage of the true difference."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from analysis.core import bca, bootstrap, significance
+from analysis.core.system_comparison import all_pairs, effect_interval, greatest_difference, randomisation
+from benchmarks.calibration.coverage import Covered, covered
+
+Floats = NDArray[np.float64]
+SHAPES = ("normal", "nDCG@10", "RR", "P@10")
+"""How the scores of a topic are spread: normal with an effect of the topic; skewed between 0 and 1; 1/rank or 0; tenths."""
+
+
+def equal_scores(shape: str, trials: int, topics: int, systems: int, rng: np.random.Generator) -> Floats:
+    """(trials, systems, topics): scores of systems that are equal: the same chance of each score on a topic, topics hard and easy."""
+    hard = rng.standard_normal((trials, 1, topics))
+    own = rng.standard_normal((trials, systems, topics))
+    relevance = np.sqrt(0.5) * hard + np.sqrt(0.5) * own
+    if shape == "normal":
+        return relevance
+    uniform = stats.norm.cdf(relevance)
+    if shape == "nDCG@10":
+        return uniform**3
+    if shape == "P@10":
+        return np.floor(11 * uniform**2) / 10
+    rank = np.floor(1 / np.maximum(uniform, 1e-3))  # 1 for half of the topics, 2 for a sixth, ...
+    return np.where(rank <= 10, 1 / rank, 0.0)
+
+
+class TypeOne(NamedTuple):
+    """Shares of equal pairs that a test calls different at .05."""
+
+    t: float
+    wsr: float
+    sign: float
+    randomisation: float
+    wrs: float
+    won: float
+    """By the rule shown before in `bootstrap`: beaten in 97.5 % of the samples of topics."""
+
+
+def type_one(shape: str, topics: int, *, trials: int, rng: np.random.Generator, n_random: int = 999) -> TypeOne:
+    scores = equal_scores(shape, trials, topics, 2, rng)
+    a, b = scores[:, 0], scores[:, 1]
+    d = significance.rounded_differences(a, b)
+    pair = np.array([0]), np.array([1])
+    p = [randomisation(row[None], both.T, *pair, trials=n_random, rng=rng)[0][0] for row, both in zip(d, scores, strict=True)]
+    by = [significance.paired_t(d), significance.signed_rank(d), significance.sign(d), np.array(p), significance.rank_sum(a, b).p]
+    return TypeOne(*[float((some < 0.05).mean()) for some in by], _won(scores, rng))
+
+
+def _won(scores: Floats, rng: np.random.Generator) -> float:
+    counts = rng.multinomial(scores.shape[2], np.full(scores.shape[2], 1 / scores.shape[2]), size=400)
+    means = (scores[:, 1] - scores[:, 0]) @ counts.T
+    share = (means > 1e-12).mean(axis=1) + (np.abs(means) <= 1e-12).mean(axis=1) / 2
+    return float(((share <= 0.025) | (share >= 0.975)).mean())
+
+
+class Families(NamedTuple):
+    """Shares of families of equal systems in which some pair is called different at .05."""
+
+    raw: float
+    bonferroni: float
+    holm: float
+    greatest: float
+
+
+def families(shape: str, systems: int, topics: int, *, trials: int, rng: np.random.Generator, n_random: int = 400) -> Families:
+    """By the paired t-test, raw and corrected, and by the randomisation test of the greatest difference."""
+    pairs = all_pairs(systems)
+    first, second = np.array(pairs).T
+    found = []
+    for scores in equal_scores(shape, trials, topics, systems, rng):
+        d = significance.rounded_differences(scores[first], scores[second])
+        p = significance.paired_t(d)
+        held = [significance.adjusted(p, family).min() for family in ("none", "bonferroni", "holm")]
+        found.append([*held, greatest_difference(scores.T, pairs, d.mean(axis=1), trials=n_random, rng=rng).min()])
+    return Families(*(np.array(found) < 0.05).mean(axis=0).tolist())
+
+
+class Difference(NamedTuple):
+    """Coverage of the intervals of a mean difference by t and by BCa (at any number of topics), and of the effect by the noncentral t."""
+
+    t: Covered
+    bca: Covered
+    effect: Covered
+
+
+SPREADS = ("normal", "RR", "exponential", "few topics gain")
+"""Of the differences: of two systems with equal scores as in SHAPES, or skewed, with a true mean that is not 0."""
+
+
+def drawn_differences(spread: str, topics: int, trials: int, rng: np.random.Generator) -> tuple[float, float, Floats]:
+    """-> (true mean, true mean / standard deviation, differences (trials, topics))"""
+    if spread == "exponential":
+        return 1.0, 1.0, rng.exponential(1, (trials, topics))
+    if spread == "few topics gain":  # one topic in ten gains up to 1, the others a little or nothing
+        gain = (rng.random((trials, topics)) < 0.1) * rng.random((trials, topics))
+        return 0.05, 0.05 / np.sqrt(0.01 + 0.1 / 3 - 0.05**2), gain + 0.1 * rng.standard_normal((trials, topics))
+    scores = equal_scores(spread, trials, topics, 2, rng)
+    return 0.0, 0.0, scores[:, 1] - scores[:, 0]
+
+
+def difference_coverage(spread: str, topics: int, *, trials: int, rng: np.random.Generator, n_samples: int = 500) -> Difference:
+    true, effect, d = drawn_differences(spread, topics, trials, rng)
+    counts = rng.multinomial(topics, np.full(topics, 1 / topics), size=n_samples) / topics
+    by_bca = bca.bca(d.mean(axis=1), counts @ d.T, (d.sum(axis=1) - d.T) / (topics - 1))
+    by_t, of_effect = [], []
+    for row in d:
+        between = bootstrap.differences(np.stack([np.zeros(topics), row]))
+        by_t.append((between.low[1, 0], between.high[1, 0]))
+        deviation = row.std(ddof=1)
+        of_effect.append(effect_interval(float(row.mean() / deviation), topics) if deviation > 0 else (np.nan, np.nan))
+    return Difference(covered(true, by_t), covered(true, by_bca), covered(effect, of_effect))

@@ -1,0 +1,102 @@
+"""The words of docs/calibration.md around its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def markdown(header: list[str], rows: Iterable[list[str]]) -> str:
+    return "\n".join(["| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header), *rows]])
+
+
+TEXT = """# Do intervals, tests and signs do what they say?
+
+By simulation: {trials} trials a row, so that a share near .95 is known to about {error:.3f}; written by `make calibration`, seed {seed}. Intervals
+are of 95 %. *covered*: of the trials that show an interval, the share in which it holds the true value. *shown*: the share of trials that show one;
+elsewhere the reason stands in its place. *before*: what was shown before this was simulated, everywhere: the percentile bootstrap, if nothing else is
+said. *BCa*: the bias-corrected and accelerated bootstrap (Efron 1987), over the same units as what is shown now, for comparison. The rules are in
+[agreement](methods/agreement.md), [rankings](methods/rankings.md), [bootstrap](methods/bootstrap.md), [systems](methods/systems.md) and
+[watching](methods/watching.md).
+
+Where intervals are shown in few trials, those are trials of a kind (with agreement on the rare grade, say), and the share covered is that of this
+kind.
+
+## Krippendorff's alpha
+
+Three judgements of each pair. *Topic effect*: what is the topic's of a pair's relevance, a fifth if weak, 60 % if strong. *Five unequal*: annotators
+from .6 standard deviations too strict to .6 too lenient, three of them for each pair. Shown: the jackknife over topics (10 or more) or pairs, on
+Fisher's z, with Student's t. BCa needs no z, for
+it is the same on every scale; it covers .89 with 10 topics where the jackknife covers .94, no more with rare grades, and about as much elsewhere.
+
+{alphas}
+
+## Kappa of a person
+
+Against the label of the others; unweighted on two grades, linearly weighted on four. Shown: the jackknife over pairs, as for alpha.
+
+{kappas}
+
+## Tau-b between two rankings
+
+Systems .15 to 3 standard deviations of a score apart, in equal parts; the noise of the two qrels is shared by .3 or .8; 200 samples of topics.
+Resampled topics add noise to rankings that carry noise already, so the percentiles lie too low. BCa takes this bias for one of the estimate and moves
+the wrong way. The jackknife on Fisher's z (over topics, Student's t) covers with 30 systems and a tau well below 1; with few systems, or near 1, no
+single topic turns a pair, and it is far too short. Nothing covers a true tau of 1 with ten systems or more. So the percentiles are shown where few
+pairs are in doubt, and elsewhere the undecided pairs of systems.
+
+{taus}
+
+## The rank of a system
+
+Systems' true means are drawn evenly, with a standard deviation of so many standard deviations of a score (*apart*). Shares of systems whose true rank
+the interval holds, then of the truly best one, then how many ranks it holds on average. *before*: the 2.5 and 97.5 percentiles of the rank over
+samples of topics; they are still told as what they are. *now*: the ranks left by paired t-tests against all others, corrected by Holm. A rank is a
+whole number, and an order that is clear leaves one rank: no interval can cover it in just 95 %. It is made so wide for the system that stands at the
+end of nearly equal ones, where the percentiles fail.
+
+{ranks}
+
+## Differences of systems
+
+Intervals of the mean difference by Student's t over topics and by BCa (500 samples; shown from 50 topics on), and of the effect, the mean difference
+in standard deviations, by the noncentral t. *exponential*: skewed differences. *few topics gain*: one topic in ten gains up to 1, the others next to
+nothing. Where few topics bring all of a difference, no interval of the mean covers in .92 with 50 topics or fewer, t and BCa alike; so wins, ties and
+losses are told beside it. The interval of the effect is too wide for skewed differences.
+
+{spreads}
+
+## Tests of a difference
+
+Share of pairs of equal systems that are called different at .05. Topics are hard and easy, half of the variance. *nDCG@10* is skewed, *RR* is one
+over a rank up to 10 or 0, *P@10* has tenths, with many ties. Signed-rank and randomisation are exact where few topics allow only few p-values, and
+then err less often than in 5 %; the rank-sum test is unpaired, and nearly powerless on paired runs. Last, the rule by which `bootstrap` called a run
+worse before.
+
+{tests}
+
+## Families of tests
+
+Share of families of equal systems, all pairs tested, in which some pair is called different at .05.
+
+{families}
+
+## Verdicts of the comparison by the first relevant document
+
+Equal runs, ranks exchanged on each topic; share of comparisons in which either run gets the verdict, without a correction.
+
+{verdicts}
+
+## The end of a campaign
+
+After two days of history, Poisson judgements by hour, begun at any hour of the week. *before*: percentiles of the mean pace by blocks of six hours,
+as if the coming hours had just that pace. Where no weekend has been seen yet, the interval reaches from an idle one to a busy one, and covers more
+than it says.
+
+{ends}
+
+## The sign "agrees no better than chance"
+
+Share of annotators with it, of ten in each campaign; a quarter as many campaigns as trials above. *before*: the interval below .1.
+
+{accused}
+"""

@@ -1,0 +1,99 @@
+"""Do the intervals of tau-b between two rankings, and of a system's rank, cover the truth of the systems' true means?"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from analysis.core import bootstrap
+from analysis.core.bca import bca
+from analysis.core.intervals import LARGEST
+from analysis.core.rankings import resample_counts, sample_means, tau_b, tau_b_batch
+from analysis.core.tau_intervals import tau_intervals
+from benchmarks.calibration.coverage import Covered, covered, percentiles
+
+Floats = NDArray[np.float64]
+ALIKE = {"about .3": 0.5, "about .6": 0.8, "about .8": 0.95, "1": 1.0}
+"""True tau -> correlation of the systems' true means under the two qrels."""
+APART = (0.15, 0.4, 1.0, 3.0)
+"""Spread of the systems' true means, in standard deviations of a score over topics."""
+
+
+class Tau(NamedTuple):
+    """Coverage of what is shown, of the percentile interval that was shown before, of BCa, and of the jackknife on Fisher's z."""
+
+    now: Covered
+    before: Covered
+    bca: Covered
+    jackknife: Covered
+
+
+def scores(systems: int, topics: int, alike: float, apart: float, rng: np.random.Generator) -> tuple[float, Floats, Floats]:
+    """True tau, and scores under two qrels (topics, systems, 1): topic effects, and noise that both share by half or nearly all of it."""
+    effect = (rng.random((systems, 2)) - 0.5) * np.sqrt(12)
+    true = np.stack([effect[:, 0], alike * effect[:, 0] + np.sqrt(1 - alike**2) * effect[:, 1]]) * apart
+    shared = rng.choice([0.3, 0.8])
+    noise = rng.standard_normal((2, topics, systems))
+    noise[1] = shared * noise[0] + np.sqrt(1 - shared**2) * noise[1]
+    values = true[:, None, :] + noise + rng.standard_normal((topics, 1))
+    return tau_b(true[0], true[1]), values[0][:, :, None], values[1][:, :, None]
+
+
+def tau_coverage(systems: int, topics: int, alike: float, *, trials: int, rng: np.random.Generator, n_samples: int = 200) -> Tau:
+    """Over systems that are near each other and far apart."""
+    truth, now, others = [], [], []
+    counts, without = resample_counts(topics, n_samples, rng), np.ones((topics, topics)) - np.eye(topics)
+    for trial in range(trials):
+        true, a, b = scores(systems, topics, alike, APART[trial % len(APART)], rng)
+        (found,) = tau_intervals(a, b, rng=rng, n_samples=n_samples)
+        truth.append(true)
+        now.append((found.low, found.high))
+        drawn = np.concatenate([counts, without, np.ones((1, topics))])
+        others.append(tau_b_batch(*(sample_means(drawn, values[:, :, 0]) for values in (a, b))))
+    samples, left_out, value = np.split(np.array(others).T, [n_samples, n_samples + topics])
+    accelerated = bca(value[0], samples, left_out)
+    return Tau(*(covered(truth, some) for some in (now, percentiles(samples), accelerated, _jackknife(value[0], left_out))))
+
+
+def _jackknife(value: Floats, left_out: Floats) -> Floats:
+    """(k, 2): on Fisher's z, with Student's t. value: (k); left_out: (n, k)."""
+    n = len(left_out)
+    z = np.arctanh(np.clip(left_out, -LARGEST, LARGEST))
+    reach = stats.t.ppf(0.975, n - 1) * np.sqrt((n - 1) / n * ((z - z.mean(axis=0)) ** 2).sum(axis=0))
+    middle = np.arctanh(np.clip(value, -LARGEST, LARGEST))
+    return np.tanh(np.column_stack([middle - reach, middle + reach]))
+
+
+class Ranks(NamedTuple):
+    """Shares of systems whose true rank lies in the interval: all of them, and the truly best; width: mean ranks that it holds.
+
+    before: the 2.5 and 97.5 percentiles of the rank over samples of topics, widened to whole ranks.
+    """
+
+    now: float
+    now_best: float
+    now_width: float
+    before: float
+    before_best: float
+    before_width: float
+
+
+def rank_coverage(systems: int, topics: int, apart: float, *, trials: int, rng: np.random.Generator, n_samples: int = 300) -> Ranks:
+    """Systems with true means `apart` standard deviations of a score from each other, evenly drawn."""
+    true = np.arange(1, systems + 1)
+    counts = bootstrap.topic_counts(topics, n_samples, rng)
+    found = []
+    for _ in range(trials):
+        means = np.sort((rng.random(systems) - 0.5) * np.sqrt(12) * apart)[::-1]
+        values = means[:, None] + rng.standard_normal((systems, topics)) + rng.standard_normal(topics)
+        now = bootstrap.differences(values).rank_interval
+        sampled = bootstrap.sample_means(values, counts)
+        low, high = np.percentile((-sampled).argsort(axis=0).argsort(axis=0) + 1, [2.5, 97.5], axis=1)
+        before = np.column_stack([np.floor(low), np.ceil(high)])
+        for bounds in (now, before):
+            hit = (bounds[:, 0] <= true) & (true <= bounds[:, 1])
+            found.append([hit.mean(), hit[0], (bounds[:, 1] - bounds[:, 0]).mean() + 1])
+    return Ranks(*np.array(found, np.float64).reshape(trials, 6).mean(axis=0).tolist())

@@ -1,0 +1,52 @@
+"""How often are honest annotators, and one who answers at random, said to agree no better than chance?"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from analysis.core.agreement.kappa import cohen_kappa
+from analysis.core.agreement.people import agreement_of_counts
+from analysis.core.unlike_others import clearly_below
+
+NOISE = {0.2: 0.66, 0.5: 0.28, 0.8: 0.055}
+"""Kappa (linear, four grades) against the label of the others -> share of the variance of a judgement that is the annotator's own."""
+
+
+class Raised(NamedTuple):
+    """Shares: of honest annotators with the sign; the same by the rule before; of annotators at random with it. kappa: mean of the honest."""
+
+    honest: float
+    before: float
+    at_random: float
+    kappa: float
+
+
+def raised(base: float, *, annotators: int, pairs: int, campaigns: int, rng: np.random.Generator, random_too: bool) -> Raised:
+    """Campaigns of so many annotators with so many pairs each, honest ones of different care, and if asked one who answers at random."""
+    honest, before, at_random, kappas = [], [], [], []
+    borders = stats.norm.ppf([0.25, 0.5, 0.75])
+    for _ in range(campaigns):
+        people = []
+        for k in range(annotators):
+            noise = NOISE[base] * rng.uniform(0.8, 1.2)
+            truth = np.sqrt(1 - noise) * rng.standard_normal(pairs)
+            own = truth + np.sqrt(noise) * rng.standard_normal(pairs)
+            if random_too and k == 0:
+                own = rng.standard_normal(pairs)
+            label = truth + np.sqrt(noise) * rng.standard_normal(pairs)
+            joint = np.bincount(np.searchsorted(borders, own) * 4 + np.searchsorted(borders, label), minlength=16).reshape(4, 4)
+            people.append(agreement_of_counts(f"a{k}", joint))
+        below = clearly_below(people)
+        for k, person in enumerate(people):
+            sign = below[person.name] and person.interval.low <= 0
+            if random_too and k == 0:
+                at_random.append(sign)
+                continue
+            honest.append(sign)
+            before.append(person.interval.low < 0.1 and person.interval.high < 0.35)
+            kappas.append(float(cohen_kappa(person.confusion, weighted=True)))
+    share = float(np.mean(at_random)) if at_random else float("nan")
+    return Raised(float(np.mean(honest)), float(np.mean(before)), share, float(np.nanmean(kappas)))

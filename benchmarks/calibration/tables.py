@@ -1,0 +1,193 @@
+"""The grid of docs/calibration.md: which tables there are, their rows, and what simulates a row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from analysis.core.equal_runs import equal_runs
+from benchmarks.calibration import agreement, differences, forecasts, rankings, signs
+from benchmarks.calibration.coverage import Covered
+
+
+class Row(NamedTuple):
+    """shown: its first cells. given: what `simulate` takes."""
+
+    shown: list[str]
+    given: tuple[Any, ...]
+
+
+class Table(NamedTuple):
+    """simulate: (*given, trials, rng) -> the other cells."""
+
+    name: str
+    header: list[str]
+    rows: Sequence[Row]
+    simulate: Callable[..., list[str]]
+
+
+def share(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.3f}".removeprefix("0") if value < 0.9995 else "1"
+
+
+def shown_and_covered(found: Covered) -> list[str]:
+    return [share(found.shown), share(found.covered)]
+
+
+# -- agreement -----------------------------------------------------------------------------------------------------------------------------
+
+SIZES = (
+    (1, 20, 0.0), (1, 100, 0.0), (10, 10, 0.6), (25, 10, 0.0), (25, 10, 0.2), (25, 10, 0.6), (50, 10, 0.6),
+)  # fmt: skip
+"""Topics (1: none are told), pairs of each, share of a pair's relevance that is the topic's."""
+EFFECTS = {0.0: "none", 0.2: "weak", 0.6: "strong"}
+UNEQUAL = (-0.6, -0.3, 0.0, 0.3, 0.6)
+"""Five annotators of different severity, in standard deviations of relevance."""
+
+
+def alphas() -> list[Row]:
+    rows = []
+    for grades, spread in agreement.BORDERS:
+        for noise in (0.5, 0.1):
+            for topics, pairs, topic in SIZES:
+                where = f"{topics} x {pairs}" if topics > 1 else f"{pairs} pairs"
+                shown = [str(grades), spread, where, EFFECTS[topic], "alike"]
+                rows.append(Row(shown, (topics, pairs, agreement.Campaign(grades, spread, noise, topic))))
+            unequal = agreement.Campaign(grades, spread, noise, 0.6, UNEQUAL)
+            rows.append(Row([str(grades), spread, "25 x 10", "strong", "five unequal"], (25, 10, unequal)))
+    return rows
+
+
+def alpha(topics: int, pairs: int, campaign: agreement.Campaign, *, trials: int, rng: np.random.Generator) -> list[str]:
+    true, found = agreement.alpha_coverage(topics, pairs, campaign, trials=trials, rng=rng)
+    return [f"{true:.2f}", share(found.before.covered), share(found.bca.covered), *shown_and_covered(found.now)]
+
+
+def kappas() -> list[Row]:
+    return [
+        Row([str(grades), spread, str(pairs)], (pairs, grades, spread, noise))
+        for grades, spread in agreement.BORDERS
+        for noise in (0.6, 0.25, 0.08)
+        for pairs in (10, 20, 50, 200)
+    ]
+
+
+def kappa(pairs: int, grades: int, spread: str, noise: float, *, trials: int, rng: np.random.Generator) -> list[str]:
+    true, found = agreement.kappa_coverage(pairs, grades=grades, spread=spread, noise=noise, trials=trials, rng=rng)
+    return [f"{true:.2f}", share(found.before.covered), share(found.bca.covered), *shown_and_covered(found.now)]
+
+
+# -- rankings ------------------------------------------------------------------------------------------------------------------------------
+
+
+def taus() -> list[Row]:
+    return [
+        Row([str(systems), str(topics), name], (systems, topics, alike))
+        for systems in (5, 10, 30)
+        for topics in (25, 50, 200)
+        for name, alike in rankings.ALIKE.items()
+    ]
+
+
+def tau(systems: int, topics: int, alike: float, *, trials: int, rng: np.random.Generator) -> list[str]:
+    found = rankings.tau_coverage(systems, topics, alike, trials=trials, rng=rng)
+    others = [share(other.covered) for other in (found.before, found.bca, found.jackknife)]
+    return [*others, *shown_and_covered(found.now)]
+
+
+def ranks() -> list[Row]:
+    return [
+        Row([str(systems), str(topics), f"{apart:g}"], (systems, topics, apart))
+        for systems in (5, 10, 30)
+        for topics in (25, 200)
+        for apart in (0.05, 0.4, 1.0)
+    ]
+
+
+def rank(systems: int, topics: int, apart: float, *, trials: int, rng: np.random.Generator) -> list[str]:
+    found = rankings.rank_coverage(systems, topics, apart, trials=trials, rng=rng)
+    before = [share(found.before), share(found.before_best), f"{found.before_width:.1f}"]
+    return [*before, share(found.now), share(found.now_best), f"{found.now_width:.1f}"]
+
+
+# -- differences ---------------------------------------------------------------------------------------------------------------------------
+
+TOPICS = (5, 10, 25, 50, 200)
+
+
+def tests() -> list[Row]:
+    return [Row([shape, str(topics)], (shape, topics)) for shape in differences.SHAPES for topics in TOPICS]
+
+
+def test(shape: str, topics: int, *, trials: int, rng: np.random.Generator) -> list[str]:
+    return [share(value) for value in differences.type_one(shape, topics, trials=trials, rng=rng)]
+
+
+def families() -> list[Row]:
+    return [Row([shape, str(systems), "25"], (shape, systems, 25)) for shape in differences.SHAPES for systems in (5, 20)]
+
+
+def family(shape: str, systems: int, topics: int, *, trials: int, rng: np.random.Generator) -> list[str]:
+    return [share(value) for value in differences.families(shape, systems, topics, trials=trials, rng=rng)]
+
+
+def spreads() -> list[Row]:
+    return [Row([spread, str(topics)], (spread, topics)) for spread in differences.SPREADS for topics in TOPICS]
+
+
+def spread(name: str, topics: int, *, trials: int, rng: np.random.Generator) -> list[str]:
+    return [share(found.covered) for found in differences.difference_coverage(name, topics, trials=trials, rng=rng)]
+
+
+def verdicts() -> list[Row]:
+    return [Row([str(topics), by], (topics, by)) for topics in (50, 500, 5000) for by in ("wsr", "t")]
+
+
+def verdict(topics: int, by: str, *, trials: int, rng: np.random.Generator) -> list[str]:
+    rank = rng.integers(1, 150, (2, topics)) * (rng.random((2, topics)) < 0.9)
+    found = equal_runs(*np.where(rank <= 100, rank, 0), alpha=0.05, decide=by, rng=rng, trials=trials)
+    return [share(value) for value in (found.better, found.significantly_better, found.do_no_harm)]
+
+
+# -- campaigns -----------------------------------------------------------------------------------------------------------------------------
+
+
+def ends() -> list[Row]:
+    return [
+        Row([kind, str(per_day), str(days)], (kind, per_day, days))
+        for kind in forecasts.KINDS
+        for per_day, days in ((100, 1), (400, 2), (1000, 5))
+    ]
+
+
+def end(kind: str, per_day: int, days: int, *, trials: int, rng: np.random.Generator) -> list[str]:
+    found = forecasts.coverage_of(kind, per_day=per_day, days=days, campaigns=trials, rng=rng)
+    return [share(found.before), share(found.shown / found.campaigns), share(found.covered)]
+
+
+def accused() -> list[Row]:
+    return [Row([str(pairs)], (base, pairs)) for base in signs.NOISE for pairs in (30, 100)]
+
+
+def accuse(base: float, pairs: int, *, trials: int, rng: np.random.Generator) -> list[str]:
+    campaigns = max(trials // 4, 10)
+    alone = signs.raised(base, annotators=10, pairs=pairs, campaigns=campaigns, rng=rng, random_too=False)
+    mixed = signs.raised(base, annotators=10, pairs=pairs, campaigns=campaigns, rng=rng, random_too=True)
+    return [f"{alone.kappa:.2f}", share(alone.before), share(alone.honest), share(mixed.honest), share(mixed.at_random)]
+
+
+TABLES = (
+    Table("alphas", ["grades", "spread", "topics x pairs", "topic effect", "annotators", "true alpha", "before", "BCa", "shown", "covered"], alphas(), alpha),
+    Table("kappas", ["grades", "spread", "pairs", "true kappa", "before", "BCa", "shown", "covered"], kappas(), kappa),
+    Table("taus", ["systems", "topics", "true tau", "before", "BCa", "jackknife on z", "shown", "covered"], taus(), tau),
+    Table("ranks", ["systems", "topics", "apart", "before", "the best", "ranks wide", "now", "the best", "ranks wide"], ranks(), rank),
+    Table("spreads", ["differences", "topics", "t", "BCa", "effect"], spreads(), spread),
+    Table("tests", ["scores", "topics", "t", "signed-rank", "sign", "randomisation", "rank-sum", "beaten in 97.5 % of samples"], tests(), test),
+    Table("families", ["scores", "systems", "topics", "t, raw", "t, Bonferroni", "t, Holm", "greatest difference"], families(), family),
+    Table("verdicts", ["topics", "ESL decided by", "better", "significantly better", "do no harm"], verdicts(), verdict),
+    Table("ends", ["campaign", "judgements a day", "days missing", "before", "shown", "covered"], ends(), end),
+    Table("accused", ["pairs", "kappa", "before", "honest", "honest, one at random among them", "at random"], accused(), accuse),
+)

@@ -1,0 +1,110 @@
+"""Many annotators' pages at once, as one program: each judges and tops up over a connection of its own, and repeats what was refused.
+
+What a page does when it is refused: it keeps the judgement, waits as long as `Retry-After` says, and sends the same again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import time
+import uuid
+from dataclasses import dataclass, field
+from typing import Any
+
+GIVEN_UP_AFTER = 20.0
+"""Seconds after which a browser's page takes a request for lost."""
+WINDOW = 3
+JUDGED = {
+    "cannot_reason": "", "note": "", "spans": [], "active_ms": 4000, "idle_ms": 0, "hidden_ms": 0, "wall_ms": 4500, "guideline_version": 1,
+    "device": "keyboard",
+}  # fmt: skip
+
+
+@dataclass
+class Diary:
+    """What came of all requests: (moment it was over, seconds it took, status; 0 for lost), and the keys of judgements that were accepted."""
+
+    asked: list[tuple[float, float, int]] = field(default_factory=list)
+    accepted: set[str] = field(default_factory=set)
+
+    def between(self, start: float, end: float) -> list[tuple[float, int]]:
+        return [(seconds, status) for moment, seconds, status in self.asked if start <= moment < end]
+
+
+class Client:
+    """One annotator's page. cookies: the header's value; csrf: the token in it."""
+
+    def __init__(self, port: int, slug: str, cookies: str, csrf: str, diary: Diary) -> None:
+        self.port, self.slug, self.cookies, self.csrf, self.diary = port, slug, cookies, csrf, diary
+        self.held: list[str] = []
+        self.unsent: dict[str, Any] | None = None
+        self.streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def ask(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, str], Any]:
+        """-> (status, headers, body); status 0 where nothing came back in time."""
+        began = time.monotonic()
+        try:
+            status, headers, text = await asyncio.wait_for(self._exchange(path, json.dumps(body).encode()), GIVEN_UP_AFTER)
+        except (TimeoutError, OSError, asyncio.IncompleteReadError, IndexError):
+            self.close()
+            status, headers, text = 0, {}, b""
+        now = time.monotonic()
+        self.diary.asked.append((now, now - began, status))
+        return status, headers, json.loads(text) if text[:1] == b"{" else None
+
+    async def _exchange(self, path: str, body: bytes) -> tuple[int, dict[str, str], bytes]:
+        if self.streams is None or self.streams[0].at_eof():
+            self.close()
+            self.streams = await asyncio.open_connection("127.0.0.1", self.port)
+        reader, writer = self.streams
+        head = (
+            f"POST /api/v1/judging/{self.slug}/{path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nCookie: {self.cookies}\r\nX-CSRFToken: {self.csrf}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        writer.write(head.encode() + body)
+        lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines[1:]) if name}
+        text = await reader.readexactly(int(headers.get("content-length", 0)))
+        if headers.get("connection") == "close":
+            self.close()
+        return int(lines[0].split()[1]), headers, text
+
+    def close(self) -> None:
+        if self.streams is not None:
+            self.streams[1].close()
+        self.streams = None
+
+    async def step(self) -> float:
+        """Judge one pair, or get some, or repeat what was refused. -> seconds to wait before the next step, 0 for none"""
+        if self.unsent is None and self.held:
+            self.unsent = {"key": str(uuid.uuid4()), "lease": self.held.pop(0), "grade": 1, "want": WINDOW, **JUDGED}
+        if self.unsent is None:
+            status, headers, answer = await self.ask("leases", {"want": WINDOW, "held": []})
+        else:
+            status, headers, answer = await self.ask("judgements", {**self.unsent, "held": self.held})
+        if status == 200:
+            if self.unsent is not None:
+                self.diary.accepted.add(self.unsent["key"])
+                self.unsent = None
+            self.held += [pair["lease"] for pair in answer["pairs"]]
+            return 0.0
+        if status not in (0, 502, 503):
+            raise SystemExit(f"{status}: {answer}")
+        return float(headers.get("retry-after", 1 + random.random()))
+
+    async def judge_for(self, seconds: float, *, every: float) -> None:
+        """A judgement every so many seconds (0: as soon as the answer is there), from a moment of its own on."""
+        end, due = time.monotonic() + seconds, time.monotonic() + random.random() * every
+        while due < end:
+            await asyncio.sleep(max(0.0, due - time.monotonic()))
+            wait = await self.step()
+            due = time.monotonic() + wait if wait else max(due + every, time.monotonic())
+
+
+async def all_judge(clients: list[Client], seconds: float, *, every: float) -> tuple[float, float]:
+    """-> (when it began, when it ended), by time.monotonic"""
+    began = time.monotonic()
+    await asyncio.gather(*(client.judge_for(seconds, every=every) for client in clients))
+    return began, time.monotonic()

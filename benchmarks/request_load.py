@@ -1,0 +1,230 @@
+"""What the judging page asks of one web process, called without a server between: processor time, time and statements of each request.
+
+    python benchmarks/request_load.py --fill | --measure ROUNDS | --sessions N | --audit FILE
+
+in the folder of the version to be measured, ASSAY_DATABASE_URL set.
+
+Only what every version has is used, so that `bench_requests` can run it in a checkout of an earlier one. Statements are counted where
+they leave for the database, those that begin and end transactions apart.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import statistics
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+N_PAIRS, N_DOCUMENTS, WORDS = 30_000, 1_000, 300
+SLUG, WINDOW = "generated", 3
+
+
+def setup() -> None:
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    sys.path.insert(0, os.getcwd())
+    django.setup()
+
+
+def fill() -> None:
+    """The campaign of `bench_claims`, with documents to read and guidelines that everybody has read."""
+    from django.core.management import call_command
+    from django.db import connection
+
+    from annotation.models import Campaign, GuidelineVersion, Membership
+    from annotation.services import campaigns
+    from benchmarks import bench_claims
+    from pooling.models import Collection, Document
+
+    call_command("migrate", verbosity=0)
+    call_command("collectstatic", verbosity=0, interactive=False)
+    bench_claims.fill(N_PAIRS)
+    collection = Collection.objects.get()
+    text = " ".join(f"word{i % 83}" for i in range(WORDS))
+    documents = Document.objects.bulk_create(
+        Document(collection=collection, docno=f"d{i}", title=f"Title {i}", text=text, n_words=WORDS) for i in range(N_DOCUMENTS)
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(f"UPDATE pooling_poolentry SET document_id = {documents[0].pk} + position % {N_DOCUMENTS}")
+        cursor.execute("ANALYZE")
+    campaigns.save_guideline(Campaign.objects.get(), "# Guidelines\n\n" + "\n".join(f"- rule **{i}** of many" for i in range(40)))
+    Membership.objects.update(guideline_read=GuidelineVersion.objects.get().number)
+    Campaign.objects.update(min_active_seconds=0)
+
+
+def session_of(member: Any) -> dict[str, str]:
+    """A new session of this person: `cookies` as a header's value, and the `csrf` token in it."""
+    from django.conf import settings
+    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+    from django.contrib.sessions.backends.db import SessionStore
+    from django.middleware.csrf import _get_new_csrf_string
+
+    session, csrf = SessionStore(), _get_new_csrf_string()
+    session[SESSION_KEY] = str(member.user_id)
+    session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+    session[HASH_SESSION_KEY] = member.user.get_session_auth_hash()
+    session.create()
+    return {"cookies": f"sessionid={session.session_key}; csrftoken={csrf}", "csrf": csrf}
+
+
+def sessions(n: int) -> list[dict[str, str]]:
+    """Of so many new annotators, all signed in."""
+    from django.contrib.auth.models import User
+
+    from annotation.models import Campaign, GuidelineVersion, Membership
+
+    campaign, newest = Campaign.objects.get(), GuidelineVersion.objects.get().number
+    users = User.objects.bulk_create(User(username=f"crowd{i}") for i in range(n))
+    rows = [
+        Membership(campaign=campaign, user=user, role="annotator", pseudonym=f"C{i}", seed=i, guideline_read=newest) for i, user in enumerate(users)
+    ]
+    return [session_of(member) for member in Membership.objects.bulk_create(rows)]
+
+
+def audit(accepted: list[str]) -> dict[str, int]:
+    """Of judgements that were accepted, by their keys: how many are not stored; and how many counters are wrong."""
+    from annotation.models import Campaign, Judgement
+    from annotation.selectors.judging import audit_invariants
+
+    stored = {str(key) for key in Judgement.objects.filter(membership__pseudonym__startswith="C").values_list("key", flat=True)}
+    ours = [sentence for sentence in audit_invariants(Campaign.objects.get()) if not sentence.startswith("A")]
+    return {"n_accepted": len(accepted), "n_missing": len(set(accepted) - stored), "n_faults": len(ours)}
+
+
+class Page:
+    """One annotator's page: a session, and the leases in hand."""
+
+    def __init__(self, application: Callable[..., Any], member: Any) -> None:
+        signed_in = session_of(member)
+        self.application, self.csrf, self.cookies = application, signed_in["csrf"], signed_in["cookies"]
+        self.held: list[str] = []
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """The body of the answer, read as JSON where it is. SystemExit unless it is 200."""
+        sent = b"" if body is None else json.dumps(body).encode()
+        environ = {
+            "REQUEST_METHOD": method, "PATH_INFO": path, "QUERY_STRING": "", "SERVER_NAME": "127.0.0.1", "SERVER_PORT": "8000",
+            "SERVER_PROTOCOL": "HTTP/1.1", "HTTP_HOST": "127.0.0.1:8000", "HTTP_COOKIE": self.cookies, "HTTP_X_CSRFTOKEN": self.csrf,
+            "CONTENT_TYPE": "application/json", "CONTENT_LENGTH": str(len(sent)), "REMOTE_ADDR": "127.0.0.1", "wsgi.input": io.BytesIO(sent),
+            "wsgi.errors": sys.stderr, "wsgi.url_scheme": "http", "wsgi.version": (1, 0), "HTTP_ACCEPT": "application/json",
+            "wsgi.multithread": True, "wsgi.multiprocess": True, "wsgi.run_once": False,
+        }  # fmt: skip
+        stand: list[str] = []
+        answer = self.application(environ, lambda status, headers, error=None: stand.append(status))
+        text = b"".join(answer)
+        if hasattr(answer, "close"):
+            answer.close()
+        if not stand[0].startswith("200"):
+            raise SystemExit(f"{method} {path}: {stand[0]}: {text[:500]!r}")
+        return text
+
+    def api(self, path: str, **body: Any) -> bytes:
+        return self.call("POST", f"/api/v1/judging/{SLUG}/{path}", body)
+
+    def take(self, text: bytes) -> bytes:
+        self.held += [pair["lease"] for pair in json.loads(text)["pairs"]]
+        return text
+
+
+class Meter:
+    """Statements and transactions since `start`, of all connections of this process."""
+
+    def __init__(self) -> None:
+        self.statements = self.transactions = 0
+
+    @contextmanager
+    def counting(self) -> Iterator[None]:
+        from django.db import connection
+
+        if connection.vendor == "postgresql":
+            import psycopg
+
+            plain = psycopg.Cursor.execute
+
+            def execute(cursor: Any, *arguments: Any, **more: Any) -> Any:
+                self.statements += 1
+                return plain(cursor, *arguments, **more)
+
+            psycopg.Cursor.execute = execute  # type: ignore[method-assign]
+            try:
+                yield
+            finally:
+                psycopg.Cursor.execute = plain  # type: ignore[method-assign]
+        else:
+
+            def wrapper(run: Any, sql: str, values: Any, many: bool, context: Any) -> Any:
+                self.statements += not sql.startswith(("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE"))
+                return run(sql, values, many, context)
+
+            with connection.execute_wrapper(wrapper):
+                yield
+
+
+def measure(rounds: int) -> dict[str, dict[str, float]]:
+    """For each request the medians over `rounds`: cpu_ms, wall_ms, statements, bytes."""
+    from django.core.wsgi import get_wsgi_application
+
+    from annotation.models import Membership
+
+    application = get_wsgi_application()
+    members = list(Membership.objects.select_related("user").order_by("pk")[:8])
+    pages = [Page(application, member) for member in members]
+    for page in pages:
+        page.take(page.api("leases", want=WINDOW, held=[]))
+    judged = {
+        "cannot_reason": "", "note": "", "spans": [], "active_ms": 4000, "idle_ms": 0, "hidden_ms": 0, "wall_ms": 4500,
+        "guideline_version": 1, "device": "keyboard",
+    }  # fmt: skip
+
+    def judgement(page: Page) -> bytes:
+        lease = page.held.pop(0)
+        return page.take(page.api("judgements", key=str(uuid.uuid4()), lease=lease, grade=1, want=WINDOW, held=page.held, **judged))
+
+    requests: dict[str, Callable[[Page], bytes]] = {
+        "judgement with top-up": judgement,
+        "leases, nothing to add": lambda page: page.api("leases", want=WINDOW, held=page.held),
+        "leases, all again": lambda page: page.api("leases", want=WINDOW, held=[]),
+        "renew": lambda page: page.api("leases/renew", leases=page.held),
+        "setup": lambda page: page.call("GET", f"/api/v1/judging/{SLUG}/setup"),
+        "judge page": lambda page: page.call("GET", f"/judge/{SLUG}/"),
+    }
+    found: dict[str, dict[str, float]] = {}
+    for name, request in requests.items():
+        for page in pages:
+            request(page)  # warm
+        meter = Meter()
+        with meter.counting():
+            sizes = [len(request(page)) for page in pages]
+        cpu, wall = [], []
+        for i in range(rounds):
+            page, began, worked = pages[i % len(pages)], time.perf_counter(), time.process_time()
+            request(page)
+            cpu.append((time.process_time() - worked) * 1000)
+            wall.append((time.perf_counter() - began) * 1000)
+        found[name] = {
+            "cpu_ms": statistics.median(cpu),
+            "wall_ms": statistics.median(wall),
+            "statements": meter.statements / len(pages),
+            "bytes": statistics.median(sizes),
+        }
+    return found
+
+
+if __name__ == "__main__":
+    setup()
+    if sys.argv[1:] == ["--fill"]:
+        fill()
+    elif sys.argv[1] == "--sessions":
+        print(json.dumps(sessions(int(sys.argv[2]))))
+    elif sys.argv[1] == "--audit":
+        with open(sys.argv[2], encoding="ascii") as listed:
+            print(json.dumps(audit(json.load(listed))))
+    else:
+        print(json.dumps(measure(int(sys.argv[2]))))

@@ -1,0 +1,183 @@
+"""Backing up and restoring an installation: its database and its files, consistent with each other.
+
+Files are only added, and deleted with their row. So the database is copied first, as it is at one moment, and the files after it: each
+file that a row names is there, unless it was deleted in between; then the whole is copied again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from django.apps import apps
+from django.conf import settings
+from django.db import OperationalError, connection
+from django.db.models import FileField
+from django.utils import timezone
+
+from pooling.version import program_version
+
+FORMAT, ATTEMPTS = "assay backup 1", 3
+LISTING, KEY, FILES = "backup.json", "secret-key", "files"
+COPIES = {"sqlite": "database.sqlite3", "postgresql": "database.dump"}
+
+
+class BackupError(Exception):
+    """One sentence that says what is wrong and what to do."""
+
+
+def back_up(folder: Path) -> dict[str, Any]:
+    """Copy everything into a new folder. -> the listing that lies in it. BackupError: nothing is left behind."""
+    if folder.exists():
+        raise BackupError(f"{folder} exists already; name a folder that does not")
+    part = folder.with_name(f"{folder.name}.part-{os.getpid()}")
+    try:
+        for _ in range(ATTEMPTS):
+            shutil.rmtree(part, ignore_errors=True)
+            part.mkdir(parents=True, mode=0o700)
+            named = _named_files()
+            _copy_database(part / COPIES[connection.vendor])
+            _copy_files(Path(settings.MEDIA_ROOT), part / FILES)
+            if all((part / FILES / name).exists() for name in named - _named_files()):
+                break
+        else:
+            raise BackupError("files were deleted while they were copied; try again when less is going on")
+        key = Path(settings.DATA_DIR) / KEY
+        if key.exists():
+            shutil.copy2(key, part / KEY)
+        listing = _listing(part)
+        (part / LISTING).write_text(json.dumps(listing, indent=1) + "\n", encoding="utf-8")
+        part.rename(folder)
+    except (OSError, sqlite3.Error) as error:
+        raise BackupError(f"nothing was backed up: {error}") from None
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return listing
+
+
+def restore(folder: Path) -> dict[str, Any]:
+    """Bring a backup in where nothing is yet. -> its listing. BackupError before anything is changed."""
+    listing = _checked_listing(folder)
+    target = Path(settings.MEDIA_ROOT)
+    if target.exists() and any(target.iterdir()):
+        raise BackupError(f"{target} is not empty; restore into a new data folder, or move the old one away")
+    if _has_people():
+        raise BackupError("the database is not empty; restore into a new one, or move the old one away")
+    connection.close()
+    _bring_database(folder / COPIES[connection.vendor])
+    if (folder / FILES).exists():
+        shutil.copytree(folder / FILES, target, dirs_exist_ok=True)
+    if (folder / KEY).exists():
+        shutil.copy2(folder / KEY, Path(settings.DATA_DIR) / KEY)
+    return listing
+
+
+def _named_files() -> set[str]:
+    """The files that rows name, by their names in the storage."""
+    found: set[str] = set()
+    for model in apps.get_models():
+        for field in model._meta.get_fields():
+            if isinstance(field, FileField):
+                found.update(model._default_manager.exclude(**{field.name: ""}).values_list(field.name, flat=True))
+    return {name for name in found if name}
+
+
+def _copy_database(target: Path) -> None:
+    if connection.vendor == "sqlite":
+        with sqlite3.connect(f"file:{connection.settings_dict['NAME']}?mode=ro", uri=True) as source, sqlite3.connect(target) as copy:
+            source.backup(copy)
+        return
+    _run("pg_dump", "--format=custom", "--no-owner", f"--file={target}")
+
+
+def _bring_database(copy: Path) -> None:
+    if connection.vendor == "sqlite":
+        path = Path(connection.settings_dict["NAME"])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for ending in ("-wal", "-shm"):
+            path.with_name(path.name + ending).unlink(missing_ok=True)
+        shutil.copy2(copy, path)
+        return
+    _run("pg_restore", "--no-owner", "--clean", "--if-exists", "--exit-on-error", "--single-transaction", f"--dbname={_database()['NAME']}", str(copy))
+
+
+def _database() -> dict[str, Any]:
+    return connection.settings_dict
+
+
+def _run(program: str, *arguments: str) -> None:
+    """One of PostgreSQL's own programs, told by its environment where the database is, so that no password stands in a list of processes."""
+    if shutil.which(program) is None:
+        raise BackupError(f"{program} is not installed; on Debian: apt install postgresql-client")
+    names = {"PGHOST": "HOST", "PGPORT": "PORT", "PGUSER": "USER", "PGPASSWORD": "PASSWORD", "PGDATABASE": "NAME"}
+    env = {**os.environ, **{name: str(_database()[key]) for name, key in names.items() if _database().get(key)}}
+    done = subprocess.run([program, *arguments], env=env, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BackupError(f"{program}: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode}")
+
+
+def _copy_files(source: Path, target: Path) -> None:
+    target.mkdir()
+    for path in sorted(source.rglob("*")) if source.exists() else []:
+        place = target / path.relative_to(source)
+        if path.is_dir():
+            place.mkdir(parents=True, exist_ok=True)
+            continue
+        place.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            shutil.copy2(path, place)
+        except FileNotFoundError:
+            continue  # deleted meanwhile; the caller asks whether a row still names it
+
+
+def _listing(folder: Path) -> dict[str, Any]:
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    return {
+        "format": FORMAT,
+        "version": program_version(),
+        "made_at": timezone.now().isoformat(timespec="seconds"),
+        "database": connection.vendor,
+        "n_files": sum(path.is_relative_to(folder / FILES) for path in files),
+        "n_bytes": sum(path.stat().st_size for path in files),
+        "sha256": {str(path.relative_to(folder)): _digest(path) for path in files},
+    }
+
+
+def _checked_listing(folder: Path) -> dict[str, Any]:
+    try:
+        listing: dict[str, Any] = json.loads((folder / LISTING).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise BackupError(f"{folder} is no backup: it has no readable {LISTING}") from None
+    if listing.get("format") != FORMAT:
+        raise BackupError(f"{folder} is of another kind ({listing.get('format')}); this version reads {FORMAT}")
+    if listing["database"] != connection.vendor:
+        raise BackupError(f"the backup is of {listing['database']}, but ASSAY_DATABASE_URL names {connection.vendor}")
+    for name, digest in listing["sha256"].items():
+        path = folder / name
+        if not path.is_file() or _digest(path) != digest:
+            raise BackupError(f"{path} is missing or not as it was backed up; nothing was restored")
+    return listing
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as source:
+        return hashlib.file_digest(source, "sha256").hexdigest()
+
+
+def _has_people() -> bool:
+    if connection.vendor == "sqlite" and not Path(connection.settings_dict["NAME"]).exists():
+        return False
+    try:
+        if "auth_user" not in connection.introspection.table_names():
+            return False
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1 FROM auth_user LIMIT 1")
+            return cursor.fetchone() is not None
+    except OperationalError as error:
+        raise BackupError(f"the database does not answer: {error}") from None

@@ -1,0 +1,37 @@
+"""The database as Django's settings describe it: how long is waited for it, and how a dead connection is noticed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import dj_database_url
+
+CONNECT_SECONDS = 5
+SQLITE_WAIT_SECONDS = 20
+"""For the one writer before."""
+DEAD_AFTER = {"keepalives": 1, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 20_000}
+"""libpq's options: a connection whose other end is silent for about 25 seconds is over (seconds; the last in milliseconds)."""
+WAL_BYTES = 64_000_000
+"""To which SQLite cuts its write-ahead log after a checkpoint."""
+
+
+def described(url: str, data_dir: Path, *, query_seconds: int, pooler: bool) -> dict[str, Any]:
+    """Django's DATABASES["default"]. query_seconds: how long one statement may take, 0 for as long as it likes."""
+    found: dict[str, Any] = dict(dj_database_url.parse(url or f"sqlite:///{data_dir / 'assay.sqlite3'}"))
+    if found["ENGINE"] == "django.db.backends.sqlite3":
+        found["OPTIONS"] = {
+            "transaction_mode": "IMMEDIATE",
+            "timeout": min(query_seconds or SQLITE_WAIT_SECONDS, SQLITE_WAIT_SECONDS),
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA mmap_size=268435456; PRAGMA cache_size=-32000; "
+            f"PRAGMA journal_size_limit={WAL_BYTES};",
+        }
+    elif found["ENGINE"] == "django.db.backends.postgresql":
+        found["ENGINE"] = "config.postgresql"
+        found.update(CONN_MAX_AGE=60, CONN_HEALTH_CHECKS=True, DISABLE_SERVER_SIDE_CURSORS=pooler)
+        limits: dict[str, Any] = {"connect_timeout": CONNECT_SECONDS, **DEAD_AFTER}
+        if query_seconds and not pooler:  # a pooler gives the session to others, and may refuse what it does not know
+            ms = query_seconds * 1000
+            limits["options"] = f"-c statement_timeout={ms} -c lock_timeout={ms // 2} -c idle_in_transaction_session_timeout={ms * 2}"
+        found["OPTIONS"] = {**limits, **found.get("OPTIONS", {})}
+    return found

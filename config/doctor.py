@@ -1,0 +1,193 @@
+"""What is not right with an installation, in sentences: what has to be mended, and what should be known.
+
+Every check asks one thing and yields findings. What needs the database is asked only where it answers.
+"""
+
+from __future__ import annotations
+
+import resource
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.core import checks
+from django.db import Error, connection
+from django.utils import timezone
+
+from config import environment, health
+from pooling import sqlite_log
+from pooling.jobs import STALE
+from pooling.models import Job
+from pooling.services.shared_folder import what_is_missing
+
+LOOPBACK = {"127.0.0.1", "localhost", "[::1]", "::1"}
+LEAST_FREE_BYTES, LEAST_FREE_SHARE = 2_000_000_000, 0.05
+LEAST_FILES = 1024
+"""Open files of a process; the limit of systemd and of most shells."""
+OTHER_CLOCK = timedelta(seconds=5)
+WAITING_LONG = timedelta(minutes=2)
+NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs", "ceph", "glusterfs", "fuse.glusterfs"}
+
+
+class Finding(NamedTuple):
+    """wrong: has to be mended; else something to know."""
+
+    wrong: bool
+    sentence: str
+
+
+def wrong(sentence: str) -> Finding:
+    return Finding(True, sentence)
+
+
+def note(sentence: str) -> Finding:
+    return Finding(False, sentence)
+
+
+def findings() -> list[Finding]:
+    """Everything that is not right, the worst first."""
+    found = [finding for check in WITHOUT_DATABASE for finding in answers(check)]
+    if reason := health.problem_of(health.CHECKS["database"]):
+        found.append(wrong(f"The database does not answer ({reason}); look at ASSAY_DATABASE_URL and at the database's own log."))
+    elif reason := health.problem_of(health.CHECKS["migrations"]):
+        found.append(wrong(f"The database is not that of this version: {reason}."))
+    else:
+        found += [finding for check in WITH_DATABASE for finding in answers(check)]
+    return sorted(found, key=lambda finding: not finding.wrong)
+
+
+def served_to_others() -> bool:
+    return bool(set(settings.ALLOWED_HOSTS) - LOOPBACK)
+
+
+def doors() -> Iterator[Finding]:
+    """Who is let in, and how."""
+    if settings.DEBUG:
+        yield wrong("ASSAY_DEBUG=1 shows every visitor settings and code after a mistake; unset it.")
+    if "*" in settings.ALLOWED_HOSTS:
+        yield wrong("ASSAY_ALLOWED_HOSTS=* lets others send links in your name; write the names under which the pages are reached.")
+    if served_to_others() and not settings.HTTPS:
+        yield wrong("Pages are served to other machines without HTTPS: passwords travel readable. Put a proxy before it, and set ASSAY_HTTPS=1.")
+    if settings.HTTPS and not served_to_others():
+        yield wrong("ASSAY_HTTPS=1, but ASSAY_ALLOWED_HOSTS names this machine only: nobody else gets an answer.")
+    if settings.HTTPS and not settings.TRUSTED_PROXIES:
+        yield note("ASSAY_TRUSTED_PROXIES is not set: everybody behind the proxy counts as one address when sign-ins fail.")
+    if 0 < len(settings.METRICS_TOKEN) < 16:
+        yield note("ASSAY_METRICS_TOKEN can be guessed: take at least 16 characters.")
+    for message in checks.run_checks(include_deployment_checks=settings.HTTPS):
+        if not message.is_silenced():
+            yield Finding(message.is_serious(), f"{str(message.msg).strip()} ({message.id})")
+
+
+def secret_key() -> Iterator[Finding]:
+    path = Path(settings.DATA_DIR) / "secret-key"
+    if not environment.text("SECRET_KEY") and path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077:
+        yield wrong(f"Others on this machine can read {path} and sign in as anybody: chmod 600 {path}")
+    if len(settings.SECRET_KEY) < 40:
+        yield wrong("ASSAY_SECRET_KEY is shorter than 40 characters and can be guessed; leave it out, and one is made.")
+
+
+def folders() -> Iterator[Finding]:
+    """Where files lie, and whether more will fit."""
+    if reason := health.problem_of(health.CHECKS["storage"]):
+        yield wrong(f"Files cannot be kept: {reason}.")
+        return
+    room = shutil.disk_usage(settings.MEDIA_ROOT)
+    if room.free < LEAST_FREE_BYTES or room.free < LEAST_FREE_SHARE * room.total:
+        yield wrong(f"Only {room.free / 1e9:.1f} GB are free where files lie ({settings.MEDIA_ROOT}): imports will be refused.")
+    if connection.vendor == "sqlite":
+        kind = file_system(Path(connection.settings_dict["NAME"]).parent)
+        if kind in NETWORK_FILE_SYSTEMS:
+            yield wrong(f"SQLite's file lies on {kind}, whose locks cannot be relied on: move it to a local disk, or take PostgreSQL.")
+        if sqlite_log.n_bytes() > sqlite_log.WARN_BYTES:
+            yield wrong(f"SQLite's log has {sqlite_log.n_bytes() / 1e6:.0f} MB: somebody has been reading for long (a shell, another program's backup).")
+    if not settings.DEBUG and not (Path(settings.STATIC_ROOT) / "staticfiles.json").exists():
+        yield wrong("Style sheets and scripts are not collected: manage.py collectstatic --no-input")
+    if health.drain_mark().exists():
+        yield note("This machine is being drained: /readyz answers 503. manage.py drain --end takes people again.")
+
+
+def file_system(folder: Path) -> str:
+    """The kind of file system that the folder lies on; empty where the system does not tell."""
+    mounts = Path("/proc/mounts")
+    if not mounts.exists():
+        return ""
+    path, best, kind = folder.resolve(), -1, ""
+    for line in mounts.read_text(encoding="utf-8", errors="replace").splitlines():
+        parts = line.split()
+        place = Path(parts[1].replace("\\040", " "))
+        if path.is_relative_to(place) and len(place.parts) > best:
+            best, kind = len(place.parts), parts[2]
+    return kind
+
+
+def limits() -> Iterator[Finding]:
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most < LEAST_FILES:
+        yield note(f"A process may open {most} files only; give it {LEAST_FILES} or more (LimitNOFILE in a unit of systemd, ulimit -n in a shell).")
+
+
+def broker() -> Iterator[Finding]:
+    if reason := health.problem_of(health.CHECKS["broker"]):
+        yield wrong(f"{reason[:1].upper()}{reason[1:]}: jobs wait for up to a minute longer; look at ASSAY_BROKER_URL.")
+
+
+def mail() -> Iterator[Finding]:
+    if served_to_others() and not environment.text("EMAIL_HOST"):
+        yield note("No mail is sent (ASSAY_EMAIL_HOST): who forgets a password cannot sign in by a link.")
+
+
+def files() -> Iterator[Finding]:
+    if sentence := what_is_missing():
+        yield wrong(f"{sentence[:1].upper()}{sentence[1:]}.")
+
+
+def people() -> Iterator[Finding]:
+    if not get_user_model().objects.filter(is_superuser=True, is_active=True).exists():
+        yield note("There is no administrator: manage.py createsuperuser")
+
+
+def jobs() -> Iterator[Finding]:
+    now = timezone.now()
+    waiting = Job.objects.filter(state=Job.State.QUEUED, created_at__lt=now - WAITING_LONG).order_by("created_at").first()
+    running = Job.objects.filter(state=Job.State.RUNNING, heartbeat__gte=now - STALE).exists()
+    if waiting and not running:
+        yield wrong(f"Nobody takes jobs: “{waiting.label}” waits since {waiting.created_at:%Y-%m-%d %H:%M} UTC. Is a worker running?")
+    dead = Job.objects.filter(state=Job.State.RUNNING, heartbeat__lt=now - 2 * STALE).count()
+    if dead:
+        yield wrong(f"{dead} job{'s' if dead > 1 else ''} whose worker has ended wait{'' if dead > 1 else 's'} for another. Is a worker running?")
+
+
+def postgresql() -> Iterator[Finding]:
+    if connection.vendor != "postgresql":
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp(), current_setting('max_connections')::int, current_setting('server_version_num')::int")
+        there, most, version = cursor.fetchone()
+    apart = abs(timezone.now() - there)
+    if apart > OTHER_CLOCK:
+        yield wrong(f"The clocks of this machine and the database are {apart.total_seconds():.0f} s apart: let both follow one time server.")
+    ours = environment.number("WEB_WORKERS", 2) * environment.number("WEB_THREADS", 8) + environment.number("WORKER_PROCESSES", 2) + 3
+    if ours > most - 3:
+        yield wrong(f"This machine may ask for {ours} connections, PostgreSQL has {most} (max_connections), three of them for itself.")
+    if version < 140000:
+        yield wrong(f"PostgreSQL {version // 10000} is older than 14, the oldest that is supported.")
+    if shutil.which("pg_dump") is None:
+        yield note("pg_dump is not installed, so manage.py backup cannot work; on Debian: apt install postgresql-client")
+
+
+WITHOUT_DATABASE: list[Callable[[], Iterator[Finding]]] = [doors, secret_key, folders, limits, broker, mail]
+WITH_DATABASE: list[Callable[[], Iterator[Finding]]] = [files, people, jobs, postgresql]
+
+
+def answers(check: Callable[[], Iterator[Finding]]) -> list[Finding]:
+    """What one check finds; a fault of database or disk in the middle of it is a finding too."""
+    try:
+        return list(check())
+    except (Error, OSError) as error:
+        return [wrong(f"{check.__name__} could not be looked at: {str(error).strip() or type(error).__name__}")]

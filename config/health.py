@@ -1,0 +1,132 @@
+"""For machines that watch: is the process alive, can it serve, and the figures of Prometheus. None of them reads a session."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+from django.conf import settings
+from django.db import Error, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from annotation.models import Judgement, Lease
+from pooling import sqlite_log
+from pooling.models import Job
+
+BROKER_SECONDS = 2
+
+
+@never_cache
+@require_safe
+def live(request: HttpRequest) -> HttpResponse:
+    """The process answers. Asks nothing else, so that a database that is away restarts nobody."""
+    return HttpResponse("alive\n", content_type="text/plain")
+
+
+@never_cache
+@require_safe
+def ready(request: HttpRequest) -> HttpResponse:
+    """Whether people should be sent here: database, migrations, storage, broker, and not drained. 503 with the reasons where not."""
+    found = {name: problem_of(check) or "ok" for name, check in CHECKS.items()}
+    fine = all(word == "ok" for word in found.values())
+    return JsonResponse({"ready": fine, "checks": found}, status=200 if fine else 503)
+
+
+def problem_of(check: Callable[[], str]) -> str:
+    """Empty where all is well, else the reason."""
+    try:
+        return check()
+    except (Error, OSError) as error:
+        return str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
+
+
+def _database() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    return ""
+
+
+def _migrations() -> str:
+    executor = MigrationExecutor(connection)
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    return f"{len(plan)} to apply; run manage.py migrate" if plan else ""
+
+
+def _storage() -> str:
+    return storage_problem(Path(settings.MEDIA_ROOT))
+
+
+def storage_problem(folder: Path) -> str:
+    """Why files cannot be kept in the folder; empty where they can."""
+    probe = folder / f".probe-{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe.write_bytes(b"assay")
+        probe.unlink()
+    except OSError as error:
+        return f"{folder} cannot be written: {error.strerror}"
+    return ""
+
+
+def _broker() -> str:
+    if not settings.BROKER_URL:
+        return ""
+    from kombu import Connection
+    from kombu.exceptions import OperationalError
+
+    try:
+        with Connection(settings.BROKER_URL, connect_timeout=BROKER_SECONDS, transport_options={"socket_timeout": BROKER_SECONDS}) as broker:
+            broker.ensure_connection(max_retries=1, timeout=BROKER_SECONDS)
+    except (OperationalError, OSError) as error:
+        return f"the broker does not answer: {error}"[:200]
+    return ""
+
+
+def drain_mark() -> Path:
+    """There while this machine is to be sent nobody new."""
+    return Path(settings.DATA_DIR) / f"draining-{socket.gethostname()}"
+
+
+def _draining() -> str:
+    return "this machine is being drained" if drain_mark().exists() else ""
+
+
+CHECKS = {"database": _database, "migrations": _migrations, "storage": _storage, "broker": _broker, "drain": _draining}
+
+
+@never_cache
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Figures of the whole installation in Prometheus' text format, for who has ASSAY_METRICS_TOKEN; 404 without one configured."""
+    given = request.headers.get("Authorization", "").removeprefix("Bearer ")
+    if not settings.METRICS_TOKEN or not secrets.compare_digest(given.encode(), settings.METRICS_TOKEN.encode()):
+        raise Http404
+    return HttpResponse("".join(_figures()), content_type="text/plain; version=0.0.4")
+
+
+def _figures() -> list[str]:
+    now = timezone.now()
+    queued = Job.objects.filter(state=Job.State.QUEUED).order_by("created_at").values_list("created_at", flat=True).first()
+    newest = Judgement.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+    lines = [
+        _figure("assay_judgements_total", "counter", "judgements and revisions taken, by the highest id", [("", newest)]),
+        _figure("assay_leases_live", "gauge", "pairs that annotators hold", [("", Lease.objects.filter(state=Lease.State.LIVE).count())]),
+        _figure(
+            "assay_jobs", "gauge", "background jobs that wait or run",
+            [(f'{{state="{state}"}}', Job.objects.filter(state=state).count()) for state in Job.ACTIVE],
+        ),
+        _figure("assay_job_wait_seconds", "gauge", "age of the oldest job that waits", [("", max(0, (now - queued).total_seconds()) if queued else 0)]),
+        _figure("assay_wal_bytes", "gauge", "SQLite's write-ahead log", [("", sqlite_log.n_bytes())]),
+    ]  # fmt: skip
+    return lines
+
+
+def _figure(name: str, kind: str, words: str, values: list[tuple[str, float]]) -> str:
+    return f"# HELP {name} {words}\n# TYPE {name} {kind}\n" + "".join(f"{name}{label} {value}\n" for label, value in values)

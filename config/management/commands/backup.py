@@ -1,0 +1,24 @@
+"""`manage.py backup FOLDER`: database and files of the installation, consistent with each other, while people judge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from config import backups
+
+
+class Command(BaseCommand):
+    help = "Copy database and files into a new folder, while everything runs."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("folder", help="a folder that does not exist yet")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            made = backups.back_up(Path(options["folder"]))
+        except backups.BackupError as error:
+            raise CommandError(str(error)) from None
+        self.stdout.write(f"{options['folder']}: the database and {made['n_files']} files, {made['n_bytes']:,} bytes")

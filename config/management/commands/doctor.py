@@ -1,0 +1,23 @@
+"""`manage.py doctor`: what is not right with this installation, in sentences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from config.doctor import findings
+
+
+class Command(BaseCommand):
+    help = "Say what is not right with this installation, and what would mend it. Ends with status 1 where something has to be mended."
+    requires_system_checks: list[str] = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        found = findings()
+        for finding in found:
+            self.stdout.write(f"{'WRONG' if finding.wrong else 'note '}  {finding.sentence}")
+        n_wrong = sum(finding.wrong for finding in found)
+        self.stdout.write(f"{n_wrong} to be mended, {len(found) - n_wrong} to know" if found else "everything is as it should be")
+        if n_wrong:
+            raise SystemExit(1)

@@ -1,0 +1,25 @@
+"""`manage.py drain`: send nobody new to this machine, before its web server is stopped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from config.health import drain_mark
+
+
+class Command(BaseCommand):
+    help = "Let /readyz of this machine answer 503, so that a load balancer sends people elsewhere; --end takes it back."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--end", action="store_true", help="take people again")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["end"]:
+            drain_mark().unlink(missing_ok=True)
+            self.stdout.write("this machine takes people again")
+        else:
+            drain_mark().touch()
+            self.stdout.write("this machine is being drained: /readyz answers 503; who is here is served on")

@@ -1,0 +1,25 @@
+"""`manage.py restore FOLDER`: a backup into an empty installation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from config import backups
+
+
+class Command(BaseCommand):
+    help = "Bring a backup into an empty installation, whose settings say where database and files are."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("folder", help="what `backup` made")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            made = backups.restore(Path(options["folder"]))
+        except backups.BackupError as error:
+            raise CommandError(str(error)) from None
+        self.stdout.write(f"restored: the database and {made['n_files']} files of {made['made_at']}; next: manage.py migrate")

@@ -1,0 +1,133 @@
+"""Whether everything that an installation keeps agrees with itself: counters with rows, files with rows, contents with digests.
+
+    for fault in faults(mend=False): print(fault.sentence)
+
+Nothing is changed unless told to; then counters are counted anew from the rows, and files that nothing names are put aside, not deleted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.apps import apps
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.db import connection, transaction
+from django.db.models import FileField, Model
+
+from analysis.models import Release, Report
+from annotation.models import Campaign
+from annotation.selectors.judging import audit_invariants
+from annotation.services.recounting import recount
+from pooling.formats.errors import FormatError
+from pooling.formats.storage import digest, load_columns
+from pooling.models import DocumentFile, Job, Qrels, Run
+
+COLUMNS = {Run: ("run", ("offsets", "documents", "scores", "ranks")), Qrels: ("qrels", ("offsets", "documents", "grades"))}
+YOUNG_SECONDS = 86_400
+"""A file that is no older may belong to a job at work, or to a row that is about to be written."""
+ASIDE = "put-aside"
+
+
+class Fault(NamedTuple):
+    """mended: it was put right."""
+
+    sentence: str
+    mended: bool = False
+
+
+def faults(*, mend: bool) -> Iterator[Fault]:
+    """What does not agree, one by one; with mend what can be put right without loss is."""
+    yield from counter_faults(mend=mend)
+    yield from file_faults()
+    yield from nameless_files(mend=mend)
+
+
+def counter_faults(*, mend: bool) -> Iterator[Fault]:
+    """Slots, leases, revisions and counters of every campaign, each as it is at one moment."""
+    for campaign in Campaign.objects.order_by("slug"):
+        found = at_one_moment(campaign)
+        if found and mend:
+            recount(campaign)
+            left = set(at_one_moment(campaign))
+            yield from (Fault(f"{campaign.slug}: {sentence}", sentence not in left) for sentence in found)
+        else:
+            yield from (Fault(f"{campaign.slug}: {sentence}") for sentence in found)
+
+
+def at_one_moment(campaign: Campaign) -> list[str]:
+    with transaction.atomic():
+        if connection.vendor == "postgresql" and len(connection.savepoint_ids) == 0:
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        return audit_invariants(campaign)
+
+
+def file_faults() -> Iterator[Fault]:
+    """Files that rows name: whether they are there, and hold what they held."""
+    for model, fields in file_fields().items():
+        for row in model._default_manager.order_by("pk").iterator():
+            for field in fields:
+                name = getattr(row, field).name
+                if name and not default_storage.exists(name):
+                    yield Fault(f"{model._meta.verbose_name} {row.pk} ({row}): its file {name} is missing")
+                elif name and (expected := getattr(row, "digest", "")) and (found := content_digest(row, field)) and found != expected:
+                    yield Fault(f"{model._meta.verbose_name} {row.pk} ({row}): the content of {name} is not what was stored")
+
+
+def file_fields() -> dict[type[Model], list[str]]:
+    found = {model: [field.name for field in model._meta.get_fields() if isinstance(field, FileField)] for model in apps.get_models()}
+    return {model: fields for model, fields in found.items() if fields}
+
+
+def content_digest(row: Any, field: str) -> str:
+    """As the row's digest was made; empty where the row has none of this file."""
+    path = getattr(row, field).path
+    if type(row) in COLUMNS:
+        kind, names = COLUMNS[type(row)]
+        try:
+            return digest(kind, *load_columns(path, kind=kind, names=names))
+        except (FormatError, OSError):
+            return "unreadable"
+    if (isinstance(row, DocumentFile) and field == "file") or isinstance(row, Release):
+        with Path(path).open("rb") as source:
+            return hashlib.file_digest(source, "sha256").hexdigest()
+    return ""
+
+
+def nameless_files(*, mend: bool) -> Iterator[Fault]:
+    """Files that no row names, left by a process that was killed between writing a file and its row."""
+    folder, named = Path(settings.MEDIA_ROOT), names_of_files()
+    for path in sorted(folder.rglob("*")) if folder.exists() else []:
+        name = path.relative_to(folder).as_posix()
+        if not path.is_file() or name in named or any(name.startswith(f"{one}/") for one in named) or time.time() - path.stat().st_mtime < YOUNG_SECONDS:
+            continue
+        if mend:
+            target = Path(settings.DATA_DIR) / ASIDE / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(path, target)
+        yield Fault(f"{name} ({path.stat().st_size if path.exists() else target.stat().st_size:,} bytes) belongs to nothing", mend)
+
+
+def names_of_files() -> set[str]:
+    """Names in the storage that some row speaks of: in a field for files, or within what jobs and reports keep as JSON."""
+    found = {name for model, fields in file_fields().items() for field in fields for name in model._default_manager.values_list(field, flat=True) if name}
+    for kept in (*Report.objects.values_list("files", "inputs", "parameters"), *Job.objects.values_list("parameters", "report")):
+        for value in kept:
+            found |= strings_in(value)
+    return found
+
+
+def strings_in(value: Any) -> set[str]:
+    if isinstance(value, str):
+        return {value}
+    if isinstance(value, dict):
+        return {text for one in value.values() for text in strings_in(one)}
+    if isinstance(value, list):
+        return {text for one in value for text in strings_in(one)}
+    return set()

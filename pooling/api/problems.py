@@ -1,0 +1,87 @@
+"""The one shape of an error in the API: RFC 9457's members, what the judging page reads, and the sentence for a person.
+
+    {"type": "about:blank", "title": "Conflict", "status": 409, "detail": sentence, "code": "refused",
+     "error": {"code", "message"}, "request": id of the log's line, "server_time": …}
+
+`errors` beside them says for each field of a request what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from http import HTTPStatus
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.core.serializers.json import DjangoJSONEncoder
+from django.http import Http404
+from django.utils import timezone
+from rest_framework import exceptions
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+from pooling.requests import current_id
+from pooling.unavailable import reason, retry_after
+
+log = logging.getLogger(__name__)
+CONTENT_TYPE = "application/problem+json"
+TRY_AGAIN = "Nothing that was saved is lost. Try again in a moment."
+
+
+def body(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
+    """The members of an error."""
+    return {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        "code": code,
+        "error": {"code": code, "message": detail},
+        "request": current_id(),
+        "server_time": timezone.now(),
+        **more,
+    }
+
+
+def as_text(status: int, code: str, detail: str) -> str:
+    """The error as JSON, where no view answers."""
+    return json.dumps(body(status, code, detail), cls=DjangoJSONEncoder)
+
+
+def problem(status: int, code: str, detail: str, *, headers: dict[str, str] | None = None, **more: Any) -> Response:
+    return Response(body(status, code, detail, **more), status=status, headers=headers, content_type=CONTENT_TYPE)
+
+
+def unavailable(error: Exception) -> Response | None:
+    """503 where database or disk are away, else None."""
+    said = reason(error)
+    if not said:
+        return None
+    log.error("%s %s", said, error)
+    return problem(503, "unavailable", f"{said} {TRY_AGAIN}", headers={"Retry-After": str(retry_after())})
+
+
+def handler(error: Exception, context: dict[str, Any]) -> Response | None:
+    """REST framework's EXCEPTION_HANDLER. None for what is our own mistake: the log has it, and the answer is 500."""
+    set_rollback()
+    if isinstance(error, Http404):
+        return problem(404, "not_found", str(error) or "There is nothing at this address.")
+    if isinstance(error, PermissionDenied):
+        return problem(403, "forbidden", str(error) or "You may not do this.")
+    if isinstance(error, exceptions.ValidationError):
+        return problem(400, "malformed", "; ".join(sentences(error.detail)), errors=error.detail)
+    if isinstance(error, exceptions.APIException):
+        challenge = getattr(error, "auth_header", None)
+        headers = {"WWW-Authenticate": str(challenge)} if challenge else {}
+        return problem(error.status_code, str(error.get_codes()), str(error.detail), headers=headers)
+    return unavailable(error)
+
+
+def sentences(detail: Any, name: str = "") -> list[str]:
+    """What is wrong with each field, one sentence each."""
+    if isinstance(detail, dict):
+        return [text for key, value in detail.items() for text in sentences(value, str(key))]
+    if isinstance(detail, list):
+        return [text for value in detail for text in sentences(value, name)]
+    return [f"{name}: {detail}" if name and name != "non_field_errors" else str(detail)]

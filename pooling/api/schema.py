@@ -1,0 +1,70 @@
+"""What the document at /api/schema says of every operation: REST framework's own facts, and the errors that each can answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import uritemplate
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import OpenApiResponse
+from rest_framework import serializers
+
+from pooling.api.problems import CONTENT_TYPE
+
+WORDS = {
+    400: "The request is not understood; `errors` says of each field what is wrong with it.",
+    401: "Nobody is signed in, or the token is not valid.",
+    403: "You may not do this, or a session's request came without its CSRF token.",
+    404: "There is no such thing, or you may not know of it.",
+    409: "What was asked for cannot be done as things stand; `detail` says why.",
+    415: "The body is of a kind that this operation does not read.",
+    503: "Database or disk are away for a moment; the header Retry-After says when to try again.",
+}
+SAFE = ("GET", "HEAD", "OPTIONS")
+
+
+class ProblemErrorSerializer(serializers.Serializer):
+    code = serializers.CharField()
+    message = serializers.CharField()
+
+
+class ProblemSerializer(serializers.Serializer):
+    """An error: the members of RFC 9457, and what the pages read."""
+
+    type = serializers.CharField(help_text="about:blank: `status` and `code` say what kind of error it is")
+    title = serializers.CharField(help_text="the status in words")
+    status = serializers.IntegerField()
+    detail = serializers.CharField(help_text="what is wrong and what to do, as one sentence for a person")
+    code = serializers.CharField(help_text="what is wrong, as one word for a program")
+    error = ProblemErrorSerializer(help_text="`code` and `detail` once more, for the judging page")
+    request = serializers.CharField(allow_blank=True, help_text="under which the server's log speaks of it")
+    server_time = serializers.DateTimeField()
+    errors = serializers.JSONField(required=False, help_text="with 400: what is wrong with each field")  # type: ignore[assignment]
+
+
+def problems(*statuses: int) -> dict[Any, OpenApiResponse]:
+    """These errors, as `responses` of an operation."""
+    return {(status, CONTENT_TYPE): OpenApiResponse(ProblemSerializer, description=WORDS[status]) for status in statuses}
+
+
+class Schema(AutoSchema):
+    """REST_FRAMEWORK's DEFAULT_SCHEMA_CLASS. An operation declares what it answers when all is well; its errors follow from what it is."""
+
+    def errors(self) -> list[int]:
+        """What this operation can answer otherwise."""
+        reads, changes = bool(self._get_request_body()), self.method not in SAFE
+        asks = any(one["in"] == "query" for one in self._get_parameters())
+        named = bool(uritemplate.variables(self.path))
+        found = {400: reads or asks, 401: True, 403: named or changes, 404: named, 409: changes, 415: reads, 503: True}
+        return [status for status, can in found.items() if can]
+
+    def get_operation_id(self) -> str:
+        """What is done with a thing stands after it without a slash, and is not the making of one: jobs_cancel, not jobs_cancel_create."""
+        name: str = super().get_operation_id()
+        return name if self.path.endswith("/") else name.removesuffix("_create")
+
+    def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
+        declared: dict[str, Any] = super()._get_response_bodies(direction)
+        for (status, media_type), problem in problems(*self.errors()).items():
+            declared.setdefault(str(status), self._get_response_for_code(problem, str(status), [media_type], direction))
+        return declared

@@ -1,0 +1,125 @@
+"""Planned batches of an ordered pool: relevant pairs first, audit pairs mixed in (SAMPLING 2.1, 2.3, 3.5; ours).
+
+    plan = OrderedPool.of(pool)
+    batch = plan.batch(labels, handed, stage=0, seed=7)       which pairs come next, in which order, which of them by chance
+
+A batch is planned, not a next document: annotators calibrate on what they see, so within a batch topics come in random order and
+pairs in random order within their topic, and a share of the batch is drawn at random from all that is left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pooling.core.depth import Pool
+from pooling.core.rank_model import DECIMALS, Fit, RankFeatures, fitted, rank_features_of, scores
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+SIZE = 250
+AUDIT = 0.1
+
+
+class Goal(StrEnum):
+    RELEVANT = "relevant"
+    """The pairs most likely relevant, whatever their topic."""
+    EQUAL = "equal"
+    """Of each topic the same share of its pairs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """rows: int64 (n), the pool's rows in the order in which they are handed out. audit: bool (n), drawn at random.
+
+    n_left: pairs that had not been handed out when the batch was planned: the stratum of which the audit pairs are a sample.
+    by_model: False at the start, while reciprocal rank fusion orders.
+    """
+
+    rows: Ints
+    audit: Flags
+    n_left: int
+    by_model: bool
+
+
+@dataclass(eq=False)
+class OrderedPool:
+    """A pool with the features of its pairs. Labels and flags are arrays in the order of the pool's rows."""
+
+    features: RankFeatures
+    last: Fit | None = field(default=None)
+    """Where the next fit begins; it is the same fit from anywhere, only sooner."""
+
+    @classmethod
+    def of(cls, pool: Pool) -> OrderedPool:
+        return cls(rank_features_of(pool))
+
+    def batch(
+        self, labels: Floats, handed: Flags, *, stage: int, seed: int, size: int = SIZE, audit: float = AUDIT, goal: Goal = Goal.RELEVANT
+    ) -> Batch:
+        """The next `size` pairs (more at the start where there are more topics, fewer at the end).
+
+        labels: float64 (n_pairs): 1 relevant, 0 not, NaN where there is no label, also where nobody could judge. handed: bool
+        (n_pairs), pairs handed out before. The same labels, stage and seed give the same batch on every machine.
+        """
+        features = self.features
+        own, given = labels[features.rows], handed[features.rows]
+        chance = np.random.default_rng([seed, stage])
+        left = np.flatnonzero(~given)
+        by_lot = chance.permutation(left)[: round(audit * min(size, len(left)))]
+        given = given.copy()
+        given[by_lot] = True
+        self.last = fitted(features, own, start=self.last)
+        value = np.round(scores(features, own, self.last), DECIMALS)
+        room = min(size, len(left)) - len(by_lot)
+        if self.last is None:
+            chosen = _even_start(features, value, given, room)
+        elif goal is Goal.EQUAL:
+            chosen = _equal_shares(features, value, given, room)
+        else:
+            free = np.flatnonzero(~given)
+            chosen = free[np.argsort(-value[free], kind="stable")[:room]]
+        picked = np.concatenate([chosen, by_lot])
+        drawn = np.concatenate([np.zeros(len(chosen), bool), np.ones(len(by_lot), bool)])
+        order = _in_blocks(features.topic[picked], picked, chance)
+        return Batch(features.rows[picked[order]], drawn[order], len(left), self.last is not None)
+
+
+def _ranked_within(features: RankFeatures, value: Floats, given: Flags) -> tuple[Ints, Ints]:
+    """Free pairs by topic, best first, ties by document; and each one's place in its topic from 0."""
+    free = np.flatnonzero(~given)
+    free = free[np.lexsort((free, -value[free], features.topic[free]))]
+    counts = np.bincount(features.topic[free], minlength=features.n_topics)
+    return free, np.arange(len(free)) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+def _even_start(features: RankFeatures, value: Floats, given: Flags, room: int) -> Ints:
+    """The same number of each topic, at least one."""
+    free, place = _ranked_within(features, value, given)
+    return free[place < max(1, room // max(features.n_topics, 1))]
+
+
+def _equal_shares(features: RankFeatures, value: Floats, given: Flags, room: int) -> Ints:
+    """So many of each topic that all have had nearly the same share of their pairs: each step goes to the topic that is furthest behind."""
+    free, place = _ranked_within(features, value, given)
+    sizes = np.bincount(features.topic, minlength=features.n_topics)
+    had = np.bincount(features.topic[given], minlength=features.n_topics)
+    topic = features.topic[free]
+    share = (had[topic] + place + 0.5) / sizes[topic]  # the middle of the step: small topics neither lead nor lag
+    return free[np.lexsort((free, share))[:room]]
+
+
+def _in_blocks(topic: Ints, picked: Ints, chance: np.random.Generator) -> Ints:
+    """Topics in random order, pairs in random order within their topic."""
+    by_pair = np.argsort(picked)
+    topics = np.unique(topic)
+    block = np.empty(len(topics), np.int64)
+    block[chance.permutation(len(topics))] = np.arange(len(topics))
+    lot = np.empty(len(picked))
+    lot[by_pair] = chance.random(len(picked))
+    return np.lexsort((lot, block[np.searchsorted(topics, topic)]))

@@ -1,0 +1,18 @@
+"""Numbers of things in sentences: one is not many."""
+
+from __future__ import annotations
+
+
+def counted(n: int, noun: str, one: str = "", many: str = "", *, plural: str = "") -> str:
+    """`1 run`, `1,200 runs`; with a verb in both forms `1 run is`, `2 runs are`. plural: of a noun that takes more than an s."""
+    return _said(n, n, f"{n:,}", noun, one, many, plural)
+
+
+def part_of(n: int, whole: int, noun: str, one: str = "", many: str = "", *, plural: str = "") -> str:
+    """`1 of 3 runs is`, `0 of 1 run are`, `2 of 3 runs are`: the noun follows the whole, the verb the part."""
+    return _said(n, whole, f"{n:,} of {whole:,}", noun, one, many, plural)
+
+
+def _said(n: int, of: int, figures: str, noun: str, one: str, many: str, plural: str) -> str:
+    verb = one if n == 1 else many
+    return f"{figures} {noun if of == 1 else plural or noun + 's'}" + (f" {verb}" if verb else "")

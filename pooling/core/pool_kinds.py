@@ -1,0 +1,65 @@
+"""How a pool was made, as a value: what decides which of its pairs are judged, and when.
+
+described(PoolKind.DEPTH, depth=10)        "depth 10"
+staged_priority(2)                         of the pairs of the second stage (or batch): served after all of the first
+level_of(kind, priority, depth=10)         the rank, batch or stage that a priority stands for
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class PoolKind(StrEnum):
+    """DEPTH: level by level, the best ranks of all runs first. ORDERED: in planned batches, pairs that are probably relevant first
+    (SAMPLING 2). SAMPLED: strata of which pairs are drawn by chance, in stages (SAMPLING 3). GIVEN: a file named its pairs."""
+
+    DEPTH = "depth"
+    ORDERED = "ordered"
+    SAMPLED = "sampled"
+    GIVEN = "given"
+
+
+class Entered(StrEnum):
+    """How a pair came to be judged: drawn from its stratum by chance, or chosen, by a model or a person, with certainty."""
+
+    CHANCE = "chance"
+    CHOICE = "choice"
+
+
+CHOICES = [(kind.value, kind.value) for kind in PoolKind]
+ENTERED = [(how.value, how.value) for how in Entered]
+STAGED = (PoolKind.ORDERED, PoolKind.SAMPLED)
+"""Their pairs are judged stage by stage: only pairs that have a stage become pairs of a campaign."""
+LEVELS = {PoolKind.DEPTH: "rank", PoolKind.ORDERED: "batch", PoolKind.SAMPLED: "stage", PoolKind.GIVEN: "priority"}
+"""What one step of priority is called."""
+MOST_STAGES = 10_000
+STEP = 100
+"""Between the priorities of two stages: wider than any band of a campaign, so that a band never mixes two of them."""
+
+
+def described(kind: str, *, depth: int | None, source: str = "") -> str:
+    """How the pool was made, in a few words. source: the file that named its pairs."""
+    if kind == PoolKind.GIVEN:
+        return f"pairs from {source}" if source else "pairs from a file"
+    deep = "" if depth is None else f"depth {depth}"
+    return {PoolKind.DEPTH: deep, PoolKind.ORDERED: f"relevant first, {deep}", PoolKind.SAMPLED: f"sampled, {deep}"}[PoolKind(kind)].removesuffix(", ")
+
+
+def staged_priority(stage: int) -> int:
+    """The priority of the pairs of a stage or batch, counted from 1. ValueError beyond MOST_STAGES."""
+    if not 1 <= stage <= MOST_STAGES:
+        raise ValueError(f"stage {stage} is not from 1 to {MOST_STAGES}")
+    return (MOST_STAGES - stage) * STEP
+
+
+def level_of(kind: str, priority: int, *, depth: int | None) -> int:
+    """The rank (batch, stage) of the pairs of this priority; of pairs from a file that gave no ranks, the priority itself."""
+    if kind in STAGED:
+        return MOST_STAGES - priority // STEP
+    return priority if depth is None else depth - priority
+
+
+def level_word(kind: str, *, depth: int | None) -> str:
+    """What `level_of` counts. A file that gave ranks has them for levels."""
+    return LEVELS[PoolKind.DEPTH] if kind == PoolKind.GIVEN and depth is not None else LEVELS[PoolKind(kind)]

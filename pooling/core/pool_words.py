@@ -1,0 +1,54 @@
+"""What a manager is told before a pool is paid for: what can be answered when half of it is judged (SAMPLING 2.3, 3.3, 3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+FEWEST = {"nDCG@10 and P@10": 10, "average precision": 40}
+"""Judged pairs a topic from which on the interval of a sampled pool's estimate covers what it says."""
+NAIVE = (
+    "Scores deeper than that count what is unjudged as not relevant. On four of five real sets the ranges of differences then held the truth in "
+    "30 to 60 % of cases in place of 95: to compare systems early, use a sampled pool."
+)
+CHANCE = "Scores are estimates; each comes with the range in which the mean of new topics would lie with 95 % certainty."
+PRICE = ((0.35, "At 50 % judged the ranges of differences were 1.03 to 1.6 times as wide as with everything judged."),
+         (0.0, "At 20 % judged the ranges of differences were 1.5 to 2.9 times as wide as with everything judged."))  # fmt: skip
+
+
+def half_way_by_depth(by_depth: dict[int, int]) -> list[str]:
+    """by_depth: depth -> pairs of the pool of that depth."""
+    half = max(by_depth.values(), default=0) / 2
+    complete = max((depth for depth, n in by_depth.items() if n <= half), default=0)
+    if complete:
+        first = f"When half is judged, every pair down to rank {complete} is: scores down to that rank hold, whatever comes later."
+    else:
+        first = "When half is judged, not even the first rank is complete."
+    return [first, NAIVE]
+
+
+def half_way_sampled(drawn: Sequence[int], *, pairs: int, topics: int) -> list[str]:
+    """drawn: pairs drawn by the end of each stage. pairs: of the whole pool."""
+    whole = [n for n in drawn if n <= drawn[-1] / 2]
+    if not whole:
+        return [
+            f"One stage of {drawn[0]:,} pairs: before it is complete nothing can be said of the scores. Draw in more stages to look earlier.",
+            f"Then {_share(drawn[0], pairs)} of the pool is judged, drawn at random with known chances. {CHANCE}",
+            *_said(drawn[0], pairs, topics),
+        ]
+    n = whole[-1]
+    first = f"When half is judged, {len(whole)} of {len(drawn)} stages are complete: {_share(n, pairs)} of the pool, drawn at random with known chances."
+    return [f"{first} {CHANCE}", *_said(n, pairs, topics)]
+
+
+def _share(n: int, pairs: int) -> str:
+    return f"{100 * n / max(pairs, 1):.0f} %"
+
+
+def _said(n: int, pairs: int, topics: int) -> list[str]:
+    each = n / max(topics, 1)
+    shown = [name for name, least in FEWEST.items() if each >= least]
+    missing = [f"{name} (from {least} on)" for name, least in FEWEST.items() if each < least]
+    text = f"That is {each:.0f} judged pairs a topic"
+    text += f": ranges are shown for {' and '.join(shown)}" if shown else ": too few for the range of any score"
+    text += f", not yet for {' and '.join(missing)}." if missing else "."
+    return [text, next(words for least, words in PRICE if n / max(pairs, 1) >= least)]

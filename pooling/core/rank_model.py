@@ -1,0 +1,161 @@
+"""How likely each unjudged pair of a pool is relevant, learnt from the ranks that the runs gave it (SAMPLING 2.1; ours).
+
+    features = rank_features_of(pool)                 once for a pool
+    fit = fitted(features, labels)                    None while only one class has been judged
+    value = scores(features, labels, fit)             float64 (n_pairs), log-odds of being relevant
+
+A logistic regression over all topics. Continuous active learning (Cormack and Grossman, SIGIR 2014) with ranks in place of text. Pairs and
+runs are brought into an order of their own first, so that neither the order of files nor that of rows changes a digit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from pooling.core.depth import Pool
+from pooling.core.strata import VOTE_DEPTH
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+RRF_CONSTANT = 60
+PENALTY = 0.5
+"""C of the logistic regression, as scikit-learn counts it: weight of the likelihood beside half the squared coefficients."""
+DECIMALS = 9
+"""Scores are compared after rounding: the last bits of a matrix product depend on the machine, and ties go by pair."""
+STEPS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class RankFeatures:
+    """rows: int64 (n_pairs), the pool's row of each pair, by topic and document as bytes. topic: int64 (n_pairs), of the pairs in that order.
+
+    fixed: float64 (n_pairs, n_runs + 4), standardised: 60/(60 + rank) in each run / √runs, their mean, ln best rank, share of runs with the
+    pair in their first ten, share that have it. fused: float64 (n_pairs), Σ 1/(60 + rank).
+    """
+
+    rows: Ints
+    topic: Ints
+    n_topics: int
+    fixed: Floats
+    fused: Floats
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """coefficients: float64 (n_features), of the fixed features and of the topic's log-odds. mean, scale: of the log-odds at the fit."""
+
+    coefficients: Floats
+    intercept: float
+    mean: float
+    scale: float
+
+
+def rank_features_of(pool: Pool) -> RankFeatures:
+    rows = np.lexsort((pool.documents, pool.topic)).astype(np.int64)
+    runs = sorted(range(len(pool.tags)), key=lambda k: pool.tags[k].encode("utf-8"))
+    ranks = pool.ranks[np.ix_(rows, np.array(runs, np.int64))].astype(np.float64)
+    there = ranks > 0
+    closeness = np.where(there, RRF_CONSTANT / (RRF_CONSTANT + ranks), 0.0)
+    n_runs = max(len(runs), 1)
+    best = np.where(pool.best_rank[rows] > 0, pool.best_rank[rows], max(pool.depth, 1) + 1)
+    shared = [closeness.sum(axis=1) / n_runs, np.log(best), (there & (ranks <= VOTE_DEPTH)).sum(axis=1) / n_runs, there.sum(axis=1) / n_runs]
+    fixed = _standardised(np.column_stack([closeness, *shared]))
+    fixed[:, : len(runs)] /= np.sqrt(n_runs)
+    return RankFeatures(rows, pool.topic[rows].astype(np.int64), len(pool.topics), fixed, closeness.sum(axis=1) / RRF_CONSTANT)
+
+
+def _standardised(columns: Floats) -> Floats:
+    spread = columns.std(axis=0)
+    return (columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+
+
+def log_odds(features: RankFeatures, labels: Floats) -> Floats:
+    """float64 (n_topics): ln((rel + 2g + .02) / (nonrel + 2(1 - g) + .02)), g the rate over all topics.
+
+    labels: float64 (n_pairs), in the order of `features.rows`: 1 relevant, 0 not, NaN not judged.
+    """
+    relevant, judged = judged_by_topic(features, labels)
+    rate = relevant.sum() / max(judged.sum(), 1.0)
+    return np.log((relevant + 2 * rate + 0.02) / (judged - relevant + 2 * (1 - rate) + 0.02))
+
+
+def judged_by_topic(features: RankFeatures, labels: Floats) -> tuple[Floats, Floats]:
+    """Two of float64 (n_topics): how many are relevant, and how many judged."""
+    known = ~np.isnan(labels)
+    relevant = np.bincount(features.topic[known], weights=labels[known], minlength=features.n_topics).astype(np.float64, copy=False)
+    return relevant, np.bincount(features.topic[known], minlength=features.n_topics).astype(np.float64)
+
+
+def fitted(features: RankFeatures, labels: Floats, *, weights: Floats | None = None, start: Fit | None = None) -> Fit | None:
+    """The regression of the judged pairs' labels. None while fewer than two classes are judged.
+
+    weights: float64 (n_topics), how often each topic counts (a bootstrap of topics); start: a fit before, from which it is quicker.
+    """
+    known = np.flatnonzero(~np.isnan(labels))
+    importance = np.ones(len(known)) if weights is None else weights[features.topic[known]]
+    counted = importance > 0
+    known, importance = known[counted], importance[counted]
+    classes = labels[known]
+    if not len(known) or classes.min() == classes.max():
+        return None
+    odds = log_odds(features, labels)[features.topic]
+    mean, scale = float(odds.mean()), float(odds.std()) or 1.0
+    columns = np.column_stack([features.fixed[known], (odds[known] - mean) / scale])
+    first = None if start is None else np.append(start.coefficients, start.intercept)
+    found = logistic(columns, classes, importance, start=first)
+    return Fit(found[:-1], float(found[-1]), mean, scale)
+
+
+def logistic(columns: Floats, classes: Floats, importance: Floats, *, start: Floats | None = None) -> Floats:
+    """Coefficients and, last, the intercept that minimise ½ Σ w² + C Σ log-loss, by Newton's steps; the intercept is free.
+
+    columns: float64 (n, n_features). classes: 0 or 1. importance: float64 (n), of each row.
+    """
+    n_features = columns.shape[1]
+    with_one = np.column_stack([columns, np.ones(len(columns))])
+    ridge = np.append(np.ones(n_features), 0.0)
+    at = np.zeros(n_features + 1) if start is None else start.copy()
+
+    def loss(point: Floats) -> float:
+        value = with_one @ point
+        return 0.5 * float(ridge @ point**2) + PENALTY * float(importance @ (np.logaddexp(0, value) - classes * value))
+
+    with threadpool_limits(1, user_api="blas"):  # small products: more threads wait for each other
+        current = loss(at)
+        for _ in range(STEPS):
+            chance = sigmoid(with_one @ at)
+            gradient = ridge * at + PENALTY * (with_one.T @ (importance * (chance - classes)))
+            if np.abs(gradient).max() < 1e-6:
+                break
+            curvature = (PENALTY * importance * chance * (1 - chance))[:, None] * with_one
+            step = np.linalg.solve(with_one.T @ curvature + np.diag(ridge + 1e-10), gradient)
+            size = 1.0
+            while (further := loss(at - size * step)) > current and size > 1e-6:
+                size /= 2
+            at, before, current = at - size * step, current, further
+            if before - current <= 1e-12 * abs(before):
+                break
+    return at
+
+
+def sigmoid(value: Floats) -> Floats:
+    return 1 / (1 + np.exp(-np.clip(value, -500, 500)))
+
+
+def scores(features: RankFeatures, labels: Floats, fit: Fit | None, *, odds: Floats | None = None) -> Floats:
+    """float64 (n_pairs): the log-odds of being relevant; without a fit the order of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009).
+
+    odds: float64 (n_topics) in place of the topics' own log-odds.
+    """
+    if fit is None:
+        return features.fused
+    own = (log_odds(features, labels) if odds is None else odds)[features.topic]
+    return features.fixed @ fit.coefficients[:-1] + fit.coefficients[-1] * (own - fit.mean) / fit.scale + fit.intercept

@@ -1,0 +1,159 @@
+"""Sampled pools: strata, how many pairs of each are drawn, and which (SAMPLING 3.1).
+
+rank_strata(pool), vote_strata(pool) -> Strata     every pair of a pool in one stratum
+allocation(sizes, rates, n) -> n_h                 Neyman (1934)
+shuffled(strata, rng) -> place                     each stratum shuffled once; a budget takes prefixes, so that more only adds
+drawn(strata, place, n_h) -> bool                  the pairs of the first n_h places
+
+A stratum is named `topic/band`, or `*band` where it spans all topics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pooling.core.depth import Pool
+
+RANK_BANDS = (3, 10, 20, 50)
+"""Deepest best rank of each band but the last, which has no end: 1-3, 4-10, 11-20, 21-50, 51+."""
+RANK_RATES = (0.50, 0.30, 0.18, 0.08, 0.03)
+"""Share of relevant documents expected in each band before anything is judged."""
+VOTE_QUANTILES = (0.5, 0.8, 0.95)
+VOTE_DEPTH = 10
+VOTE_RATES = (0.08, 0.20, 0.35, 0.50)
+RANK_NAMES = [f"{low + 1}-{high}" for low, high in zip((0, *RANK_BANDS[:-1]), RANK_BANDS, strict=True)] + [f"{RANK_BANDS[-1] + 1}+"]
+VOTE_NAMES = [f"*votes{k + 1}" for k in range(len(VOTE_RATES))]
+LEAST = 2
+"""Pairs drawn of every stratum that has as many: one alone tells nothing about the spread within it."""
+
+NEARLY_ALL = 0.15
+
+
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """names: n_strata. stratum: int32 (n_pairs), index into names. sizes: int64 (n_strata), N_h at the time of the draw.
+
+    rates: float64 (n_strata), the share of relevant documents expected in each.
+    """
+
+    names: list[str]
+    stratum: NDArray[np.int32]
+    sizes: NDArray[np.int64]
+    rates: NDArray[np.float64]
+
+
+def rank_strata(pool: Pool) -> Strata:
+    """Topic x band of best rank. A best rank that is not known (0) counts as deep."""
+    deep = np.where(pool.best_rank > 0, pool.best_rank, np.iinfo(np.int32).max)
+    band = np.searchsorted(RANK_BANDS, deep, side="left")
+    n = len(RANK_NAMES)
+    names = [f"{topic}/{name}" for topic in pool.topics for name in RANK_NAMES]
+    return _strata(pool.topic.astype(np.int64) * n + band, names, np.tile(RANK_RATES, len(pool.topics)))
+
+
+def vote_strata(pool: Pool) -> Strata:
+    """Bands of votes, the share of runs that have the pair in their top ten, cut at quantiles over all topics."""
+    votes = shares_of_votes(pool)
+    cuts = np.quantile(votes, VOTE_QUANTILES) if len(votes) else np.zeros(len(VOTE_QUANTILES))
+    band = np.searchsorted(cuts, votes, side="left")
+    return _strata(band, VOTE_NAMES, np.array(VOTE_RATES))
+
+
+def rate_of(name: str) -> float:
+    """Share of relevant documents expected in the stratum of this name before anything is judged. KeyError for a band that is none of ours."""
+    known = dict(zip((*RANK_NAMES, *VOTE_NAMES), (*RANK_RATES, *VOTE_RATES), strict=True))
+    return known[name if name in known else name.rpartition("/")[2]]
+
+
+def machine_strata(pool: Pool, grades: NDArray[np.integer]) -> tuple[Strata, NDArray[np.float64]]:
+    """Band of votes x the machine's grade, over all topics, and the spreads by which people's judgements are shared out (SAMPLING 5.2).
+
+    grades: int (n_pairs), by the machine, which must have been made before the draw. The spread of a stratum is the mean of √(v(1 - v)) over its
+    votes v, times √(p(1 - p)) of the rate expected at the grade, .08 to .50 from the lowest grade to the highest. -> Strata, float64 (n_strata)
+    """
+    votes = shares_of_votes(pool)
+    cuts = np.quantile(votes, VOTE_QUANTILES) if len(votes) else np.zeros(len(VOTE_QUANTILES))
+    band = np.searchsorted(cuts, votes, side="left")
+    n_grades = int(grades.max(initial=0)) + 1
+    rate = np.interp(np.linspace(0, 1, max(n_grades, 2)), np.linspace(0, 1, len(VOTE_RATES)), VOTE_RATES)[:n_grades]
+    code = band * n_grades + grades
+    names = [f"*votes{k + 1}-grade{g}" for k in range(len(cuts) + 1) for g in range(n_grades)]
+    made = _strata(code, names, np.tile(rate, len(cuts) + 1))
+    votes_spread = np.bincount(made.stratum, weights=spreads_of(votes), minlength=len(made.names)) / made.sizes
+    return made, votes_spread * spreads_of(made.rates)
+
+
+def shares_of_votes(pool: Pool) -> NDArray[np.float64]:
+    """float64 (n_pairs): share of the pool's runs that have the pair among their first ten."""
+    return ((pool.ranks > 0) & (pool.ranks <= VOTE_DEPTH)).sum(axis=1) / max(len(pool.tags), 1)
+
+
+def _strata(code: NDArray[np.integer], names: Sequence[str], rates: NDArray[np.float64]) -> Strata:
+    """Strata without a pair are left out; the others keep their order."""
+    sizes = np.bincount(code, minlength=len(names))
+    kept = np.flatnonzero(sizes)
+    number = np.zeros(len(names), np.int32)
+    number[kept] = np.arange(len(kept))
+    return Strata([names[k] for k in kept.tolist()], number[code], sizes[kept].astype(np.int64), rates[kept])
+
+
+def allocation(sizes: NDArray[np.int64], spreads: NDArray[np.float64], n: int, *, least: int = LEAST) -> NDArray[np.int64]:
+    """How many pairs of each stratum: proportional to N_h times its spread, at least `least`, at most N_h.
+
+    spreads: float64 (n_strata), the standard deviation expected within each, √(p(1 - p)) for a rate p. Rounded by largest remainder,
+    ties to the first stratum. The least of every stratum comes first, so that a small `n` is exceeded; n above all pairs is all.
+    -> int64 (n_strata)
+    """
+    counts = np.minimum(sizes, least)
+    weight = sizes * spreads
+    left = min(n, int(sizes.sum())) - int(counts.sum())
+    while left > 0:
+        room = sizes - counts
+        wanted = np.where(room > 0, weight, 0.0)
+        if not wanted.any():
+            wanted = room.astype(np.float64)
+        exact = left * wanted / wanted.sum()
+        full = exact > room
+        if full.any():  # what a full stratum cannot take is shared among the others in the next round
+            counts, left = counts + np.where(full, room, 0), left - int(room[full].sum())
+            continue
+        whole = np.floor(exact).astype(np.int64)
+        remainder = np.where(whole < room, exact - whole, -1.0)
+        counts, left = counts + whole, left - int(whole.sum())
+        counts[np.argsort(-remainder, kind="stable")[:left]] += 1
+        break
+    return counts
+
+
+def finishing(sizes: NDArray[np.int64], counts: NDArray[np.int64], *, left: float = NEARLY_ALL) -> NDArray[np.int64]:
+    """The counts, with a stratum taken whole where less than `left` of it would remain: the few left would tell its spread badly (ours)."""
+    remains = sizes - counts
+    return np.where(remains < left * sizes, sizes, counts)
+
+
+def spreads_of(rates: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.sqrt(rates * (1 - rates))
+
+
+def shuffled(strata: Strata, rng: np.random.Generator, keys: NDArray[np.bytes_], topics: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Place of each pair in its stratum's shuffle, from 0.
+
+    keys, topics: document and topic of each pair; the shuffle is drawn over the pairs in their order, so that the order of files
+    does not matter. -> int64 (n_pairs)
+    """
+    by_id = np.lexsort((keys, topics, strata.stratum))
+    place = np.empty(len(by_id), np.int64)
+    start = 0
+    for size in np.bincount(strata.stratum, minlength=len(strata.names)).tolist():
+        place[by_id[start : start + size]] = rng.permutation(size)
+        start += size
+    return place
+
+
+def drawn(strata: Strata, place: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """bool (n_pairs): the pairs whose place in the shuffle is below their stratum's count."""
+    return place < counts[strata.stratum]

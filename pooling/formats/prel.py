@@ -1,0 +1,98 @@
+"""Judgements of a sampled pool in TREC's form: five columns `topic 0 document stratum grade`, -1 where nothing is judged.
+
+read_prel(path) -> Prel       write_prel(prel, out)
+
+Every pair of the pool has a line, so that the size of each stratum, and with it each probability, follows from the file alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pooling.core.columns import Qrels
+from pooling.formats.delimited import Mistakes
+from pooling.formats.opening import Source, bare_name, lines, source_name
+from pooling.formats.qrels import qrels_of_rows
+
+FIVE = "5 columns: topic 0 document stratum grade"
+SPANNING = "*"
+"""Begins the name of a stratum that spans all topics; any other stratum is one of its topic."""
+UNJUDGED = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Prel:
+    """A sampled pool with what is judged of it.
+
+    qrels: every pair of the pool; a negative grade is unjudged. stratum: int32 (n_rows), in the order of the qrels' rows, index into
+    strata. strata: names `topic/stratum`, or `*stratum` where it spans all topics.
+    """
+
+    qrels: Qrels
+    stratum: NDArray[np.int32]
+    strata: list[str]
+    warnings: list[str] = field(default_factory=list)
+
+
+def read_prel(path: Source, *, name: str | None = None) -> Prel:
+    """Refused (FormatError, all problems at once): another number of columns, a grade that is no whole number, a pair twice, no line.
+
+    Lines that begin with # and blank lines are skipped. One stratum's name in two topics means two strata, unless it begins with *.
+    """
+    called = source_name(path)
+    mistakes = Mistakes(called)
+    seen: dict[tuple[str, str], tuple[int, str, int]] = {}
+    for number, text in lines(path, name=called):
+        cells = text.split()
+        if not cells or cells[0].startswith("#"):
+            continue
+        if len(cells) != 5:
+            hint = "; plain qrels have 4 columns and no strata" if len(cells) == 4 else ""
+            mistakes.add(number, f"{len(cells)} columns{hint}", FIVE, text)
+            continue
+        topic, _, document, stratum, grade = cells
+        if (first := seen.get((topic, document))) is not None:
+            mistakes.add(number, f"document {document} is there twice for topic {topic} (first in line {first[2]})", "each pair once", text)
+            continue
+        try:
+            value = int(grade)
+        except ValueError:
+            mistakes.add(number, f"{grade!r} is not a grade", "a whole number, -1 where nothing is judged", text)
+            continue
+        seen[topic, document] = (value, stratum if stratum.startswith(SPANNING) else f"{topic}/{stratum}", number)
+    if not seen and not mistakes.count:
+        mistakes.add(None, "no line with a grade", f"at least one line of {FIVE}")
+    mistakes.raise_any()
+    qrels = qrels_of_rows(bare_name(called) if name is None else name, ((t, d, g) for (t, d), (g, _, _) in seen.items()))
+    return _with_strata(qrels, {pair: stratum for pair, (_, stratum, _) in seen.items()})
+
+
+def _with_strata(qrels: Qrels, stratum_of: dict[tuple[str, str], str]) -> Prel:
+    names: dict[str, int] = {}
+    stratum = np.empty(len(qrels), np.int32)
+    for index, topic in enumerate(qrels.topics):
+        rows = qrels.rows(index)
+        for row, document in enumerate(qrels.documents[rows].tolist(), start=rows.start):
+            stratum[row] = names.setdefault(stratum_of[topic, document.decode("utf-8")], len(names))
+    return Prel(qrels, stratum, list(names))
+
+
+def write_prel(prel: Prel, out: IO[str]) -> None:
+    """Sorted by topic and document as bytes: the same pool and grades give the same bytes."""
+    qrels = prel.qrels
+    for index in sorted(range(len(qrels.topics)), key=lambda i: qrels.topics[i].encode("utf-8")):
+        rows, topic = qrels.rows(index), qrels.topics[index]
+        columns = (qrels.documents[rows].tolist(), prel.stratum[rows].tolist(), qrels.grades[rows].tolist())
+        for document, stratum, grade in zip(*columns, strict=True):
+            name = prel.strata[stratum].removeprefix(f"{topic}/")
+            out.write(f"{topic} 0 {document.decode('utf-8')} {name} {max(grade, UNJUDGED)}\n")
+
+
+def prel_of_rows(name: str, rows: list[tuple[str, str, str, int]]) -> Prel:
+    """From (topic, document, stratum, grade), strata named as in Prel. A pair twice is a ValueError."""
+    qrels = qrels_of_rows(name, ((topic, document, grade) for topic, document, _, grade in rows))
+    return _with_strata(qrels, {(topic, document): stratum for topic, document, stratum, _ in rows})

@@ -1,0 +1,95 @@
+"""TripClick's log: JSON lines, one record a click, counted per (topic, document).
+
+A record has the session (`SessionId`), the query as typed (`Keywords`), the ids of the documents that were shown, best first (`Documents`),
+and the one that was clicked (`DocumentId`); what else it has is not read. Queries become topics by their text.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from pooling.formats.clicks import ClickCounts, Counts
+from pooling.formats.delimited import Mistakes
+from pooling.formats.opening import Source, lines, source_name
+from pooling.formats.topics import read_topics
+
+FIELDS = ("SessionId", "Keywords", "Documents", "DocumentId")
+EXPECTED = f"a JSON object with {', '.join(FIELDS)}"
+
+
+class Showing(NamedTuple):
+    """One list of results that a session saw for a query."""
+
+    session: str
+    topic: str
+    documents: tuple[str, ...]
+
+
+def read_tripclick(path: Source, *, queries: Source, name: str | None = None, queries_name: str | None = None, max_bytes: int | None = None) -> ClickCounts:
+    """The counts of a log. queries: a file of topics; a record belongs to the topic whose text it has, whatever the case and white space.
+
+    Every click of a session on the same list of results is one impression of that list. Left out, with warnings that say how many: records
+    of queries that are no topic, without a list of results, and of a click on a document that is not in the list.
+    Refused (FormatError): a line that is no such record, and two topics of one text.
+    """
+    topics = _topics(queries, queries_name)
+    called = source_name(path, name)
+    mistakes = Mistakes(called)
+    showings: dict[Showing, set[str]] = {}
+    unknown = unlisted = elsewhere = 0
+    for line, text in lines(path, name=name, max_bytes=max_bytes):
+        if not text.strip():
+            continue
+        record = _record(text)
+        if record is None:
+            mistakes.add(line, "no record of a click", EXPECTED, text)
+            continue
+        topic = topics.get(_same(record["Keywords"]))
+        shown = tuple(dict.fromkeys(str(document) for document in record["Documents"]))
+        clicked = str(record["DocumentId"])
+        if topic is None:
+            unknown += 1
+        elif not shown:
+            unlisted += 1
+        elif clicked not in shown:
+            elsewhere += 1
+        else:
+            showings.setdefault(Showing(str(record["SessionId"]), topic, shown), set()).add(clicked)
+    if not showings and not mistakes.count:
+        mistakes.add(None, "no click on a result of one of the topics", "a log and a file of topics that have queries in common")
+    mistakes.raise_any()
+    counts = Counts()
+    for showing, clicks in showings.items():
+        counts.session(showing.topic, {document: rank for rank, document in enumerate(showing.documents, 1)}, clicks)
+    left_out = ((unknown, "whose query is no topic"), (unlisted, "without a list of results"), (elsewhere, "of a click on what their list lacks"))
+    warnings = [f"{n:,} record{'' if n == 1 else 's'} {why}, left out" for n, why in left_out if n]
+    return counts.result(called, len({showing.session for showing in showings}), warnings)
+
+
+def _record(text: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict) or not isinstance(value.get("Keywords"), str) or not isinstance(value.get("Documents"), list):
+        return None
+    ids = [value.get("SessionId"), value.get("DocumentId"), *value["Documents"]]
+    plain = all(isinstance(one, (str, int)) and not isinstance(one, bool) and str(one).strip() for one in ids)
+    return value if plain else None
+
+
+def _same(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _topics(queries: Source, name: str | None) -> dict[str, str]:
+    """Text -> id."""
+    mistakes = Mistakes(source_name(queries, name))
+    topics: dict[str, str] = {}
+    for topic in read_topics(queries, name=name):
+        first = topics.setdefault(_same(topic.text), topic.topic)
+        if first != topic.topic:
+            mistakes.add(topic.line, f"topic {topic.topic} has the text of topic {first}", "one topic for each text", topic.text)
+    mistakes.raise_any()
+    return topics

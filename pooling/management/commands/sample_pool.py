@@ -1,0 +1,128 @@
+"""Draw a stratified sample of the pairs of a depth-k pool, with known probabilities."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+import numpy as np
+
+from pooling.commandline import BadInput, FileCommand, fraction, text_table, whole_file
+from pooling.core.depth import Pool, depth_pool
+from pooling.core.stages import STRATA
+from pooling.core.strata import LEAST, Strata, allocation, drawn, machine_strata, shuffled, spreads_of
+from pooling.formats.prel import UNJUDGED, prel_of_rows, write_prel
+from pooling.formats.qrels import read_qrels
+from pooling.formats.topics import read_topics
+from pooling.pool_files import add_pool_options, tops_of_files
+
+
+class Command(FileCommand):
+    help = "Draw a stratified random sample of a pool's pairs; the chance of each pair is known, so that scores can be estimated from it."
+    makes_data_file = True
+
+    def arguments(self, parser: ArgumentParser) -> None:
+        add_pool_options(parser)
+        parser.add_argument("--budget", type=fraction, default=0.2, metavar="SHARE", help="share of the pool to draw (default 0.2)")
+        parser.add_argument(
+            "--strata",
+            choices=list(STRATA),
+            default="rank",
+            help="rank: each topic's bands of best rank (default); votes: bands of the share of runs with the pair in their top ten",
+        )
+        parser.add_argument("--machine", metavar="QRELS", help="a machine's labels of every pair, made before: strata are votes and its grades")
+        parser.add_argument("--qrels", metavar="FILE", help="grades of pairs that are judged already: those drawn get theirs in the file")
+        parser.add_argument("--draw", metavar="FILE", help="also the pairs drawn: topic, document, stratum, place, probability, in a table")
+
+    def compute(
+        self, *, runs: list[str], depth: int, topics: str | None, order: Any, scores: Any, lenient: bool, budget: float, strata: str,
+        machine: str | None, qrels: str | None, draw: str | None, seed: int, output: str | None, **options: Any,
+    ) -> dict[str, Any]:  # fmt: skip
+        if "-" in runs and topics == "-":
+            raise BadInput("standard input (-) can be read once only")
+        wanted = None if topics is None else [topic.topic for topic in read_topics(topics)]
+        tops = tops_of_files(self, runs, depth=depth, topics=wanted, order=order, scores=scores, lenient=lenient)
+        pool = depth_pool(tops, depth=depth, rng=np.random.default_rng(seed))
+        if not len(pool):
+            raise BadInput("the runs have no document for these topics, so that there is nothing to draw from")
+        grades = None if qrels is None else self.grades_of(qrels, pool)
+        made, spreads = self.strata_of(pool, strata, machine)
+        n_wanted = round(budget * len(pool))
+        counts = allocation(made.sizes, spreads, n_wanted)
+        if int(counts.sum()) > n_wanted:
+            self.warn(
+                f"{int(counts.sum())} pairs are drawn in place of {n_wanted}: each of {len(made.names)} strata gives at least {LEAST}; "
+                "fewer strata (--strata votes) make a smaller sample possible"
+            )
+        place = shuffled(made, np.random.default_rng(seed), pool.documents, pool.topic)
+        chosen = drawn(made, place, counts)
+        self.write(output, draw, pool, made, place, counts, chosen, grades)
+        return {
+            "pairs": len(pool),
+            "drawn": int(chosen.sum()),
+            "depth": depth,
+            "strata": {
+                name: {"N": int(size), "n": int(n), "probability": float(n / size)}
+                for name, size, n in zip(made.names, made.sizes.tolist(), counts.tolist(), strict=True)
+            },
+        }
+
+    def strata_of(self, pool: Pool, strata: str, machine: str | None) -> tuple[Strata, np.ndarray]:
+        """The strata, and the spread expected within each."""
+        if machine is None:
+            made = STRATA[strata](pool)
+            return made, spreads_of(made.rates)
+        found = self.grades_of(machine, pool)
+        labels = [found.get((pool.topics[t], d), UNJUDGED) for t, d in zip(pool.topic.tolist(), pool.documents.tolist(), strict=True)]
+        if missing := sum(label < 0 for label in labels):
+            raise BadInput(
+                f"{machine}: {missing} of {len(pool)} pairs of the pool have no label by the machine; a sample by its grades needs one of every pair. "
+                "Let it label the rest, or draw by votes (--strata votes)"
+            )
+        return machine_strata(pool, np.array(labels))
+
+    def grades_of(self, path: str, pool: Pool) -> dict[tuple[str, bytes], int]:
+        qrels = read_qrels(path)
+        for warning in qrels.warnings:
+            self.warn(f"{path}: {warning}")
+        grades: dict[tuple[str, bytes], int] = {}
+        for index, topic in enumerate(qrels.topics):
+            rows = qrels.rows(index)
+            grades.update(zip(((topic, d) for d in qrels.documents[rows].tolist()), qrels.grades[rows].tolist(), strict=True))
+        pairs = zip((pool.topics[t] for t in pool.topic.tolist()), pool.documents.tolist(), strict=True)
+        if not any(pair in grades for pair in pairs):
+            self.warn(f"{path}: no pair of the pool is in these qrels; are ids of topics and documents spelled alike?")
+        return grades
+
+    def write(
+        self, output: str | None, draw: str | None, pool: Pool, made: Strata, place: np.ndarray, counts: np.ndarray, chosen: np.ndarray,
+        grades: dict[tuple[str, bytes], int] | None,
+    ) -> None:  # fmt: skip
+        topics = [pool.topics[t] for t in pool.topic.tolist()]
+        strata = [made.names[k] for k in made.stratum.tolist()]
+        documents = pool.documents.tolist()
+        if output:
+            rows = []
+            for topic, document, stratum, is_drawn in zip(topics, documents, strata, chosen.tolist(), strict=True):
+                grade = (grades or {}).get((topic, document), UNJUDGED) if is_drawn else UNJUDGED
+                rows.append((topic, document.decode("utf-8"), stratum, grade))
+            with whole_file(output) as out:
+                write_prel(prel_of_rows("pool", rows), out)
+        if draw:
+            chance = (counts / made.sizes)[made.stratum]
+            with whole_file(draw) as out:
+                out.write("topic\tdocument\tstratum\tplace\tprobability\n")
+                for k in np.flatnonzero(chosen).tolist():
+                    cells = (topics[k], documents[k].decode("utf-8"), strata[k], str(place[k] + 1), repr(float(chance[k])))
+                    out.write("\t".join(cells) + "\n")
+
+    def table(self, result: dict[str, Any], **options: Any) -> str:
+        share = result["drawn"] / result["pairs"]
+        rows = [[name, found["N"], found["n"], found["probability"]] for name, found in result["strata"].items()]
+        if len(rows) > 40:
+            rows, rest = rows[:40], len(rows) - 40
+            more = f"\n... and {rest} strata more (--json lists all)"
+        else:
+            more = ""
+        first = f"{result['drawn']} of {result['pairs']} pairs drawn ({share:.1%}), depth {result['depth']}, seed {result['seed']}"
+        return f"{first}\n\n{text_table(['stratum', 'pairs', 'drawn', 'probability'], rows)}{more}"

@@ -1,0 +1,145 @@
+"""Doing a job inside a command: the same Job row and the same services as behind the pages, with progress on standard error."""
+
+from __future__ import annotations
+
+import threading
+import time
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.files.base import File
+from django.core.management.base import CommandError, OutputWrapper
+from django.db import connection
+from django.utils import timezone
+
+from pooling import jobs
+from pooling.jobs import Refused
+from pooling.models import Collection, Job, Upload
+from pooling.services import uploads
+
+
+class Failed(CommandError):
+    """What was asked for did not work: exit status 2, as for all bad input."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, returncode=2)
+
+
+def collection_named(slug: str) -> Collection:
+    found = Collection.objects.filter(slug=slug).first()
+    if found is None:
+        there = ", ".join(Collection.objects.values_list("slug", flat=True)[:20]) or "none yet"
+        raise Failed(f"no collection is called {slug!r}; there are: {there}")
+    return found
+
+
+def user_named(name: str | None) -> Any:
+    if not name:
+        return None
+    found = get_user_model().objects.filter(username=name).first()
+    if found is None:
+        raise Failed(f"nobody has the user name {name!r}")
+    return found
+
+
+def run_here(job: Job, stderr: OutputWrapper) -> Job:
+    """Run the job here, or wait for the worker that was quicker. -> the finished job; Failed with its problems otherwise"""
+    stop = threading.Event()
+    watcher = threading.Thread(target=_watch, args=(job.pk, stop, stderr), daemon=True)
+    if not connection.in_atomic_block:  # inside a test's transaction another connection sees nothing
+        watcher.start()
+    try:
+        jobs.run_job(job.pk)
+        while Job.objects.filter(pk=job.pk, state__in=Job.ACTIVE).exists():
+            time.sleep(0.5)
+    except KeyboardInterrupt:
+        gone = {"state": Job.State.CANCELLED, "owner": "", "finished_at": timezone.now(), "message": "interrupted; nothing was kept"}
+        Job.objects.filter(pk=job.pk, state__in=Job.ACTIVE).update(**gone)
+        raise
+    finally:
+        stop.set()
+        if watcher.is_alive():
+            watcher.join(timeout=3)
+    job.refresh_from_db()
+    if job.state != Job.State.DONE:
+        raise Failed("\n".join([*_problems(job), job.message]))
+    return job
+
+
+def _problems(job: Job) -> list[str]:
+    file = job.report.get("file", "")
+    return [
+        f"{file}:{p['line'] or 1}: {p['problem']}, expected {p['expected']}" + (f": {p['text']}" if p["text"] else "")
+        for p in job.report.get("problems", [])
+    ]
+
+
+def _watch(job_id: int, stop: threading.Event, stderr: OutputWrapper) -> None:
+    shown = False
+    while not stop.wait(2.0):
+        job = Job.objects.filter(pk=job_id).first()
+        if job is not None and job.state == Job.State.RUNNING:
+            of = f" of {job.total:,}" if job.total else ""
+            stderr.write(f"\r{job.label}: {job.progress:,}{of} {job.unit}, {job.n_bytes / 1e6:,.0f} MB {job.message[:60]:60}", ending="")
+            shown = True
+    if shown:
+        stderr.write("")
+    connection.close()
+
+
+def add_file_arguments(parser: ArgumentParser, what: str, *, at_least: str = "+") -> None:
+    parser.add_argument("files", nargs=at_least, metavar="FILE", help=what)
+    parser.add_argument("--collection", required=True, metavar="SLUG")
+    parser.add_argument("--user", metavar="NAME", help="in whose name it is done")
+    parser.add_argument("--inspect", action="store_true", help="report what is in the file and import nothing")
+    parser.add_argument("--as-named", action="store_true", help="import it although it looks like another kind of file")
+
+
+def import_files(
+    kind: str,
+    *,
+    files: list[str],
+    collection: str,
+    user: str | None,
+    inspect: bool,
+    as_named: bool,
+    options: dict[str, Any],
+    stderr: OutputWrapper,
+) -> list[Job]:
+    """Import files one after the other, as an upload would be. -> their finished jobs"""
+    target, person = collection_named(collection), user_named(user)
+    chosen = {name: value for name, value in options.items() if value} | ({"kind_confirmed": True} if as_named else {})
+    done = []
+    for name in files:
+        try:
+            with open(name, "rb") as handle:
+                kept = uploads.receive(target, kind=kind, file=File(handle), name=Path(name).name, user=person)
+            job = uploads.ask_for_import(kept, mode="inspect" if inspect else "import", options=chosen, user=person)
+        except OSError as error:
+            raise Failed(f"{name}: {error.strerror or error}") from None
+        except Refused as error:
+            raise Failed(f"{name}: {error}") from None
+        done.append(imported_job(run_here(job, stderr), kept, inspect=inspect))
+    return done
+
+
+def imported_job(job: Job, kept: Upload, *, inspect: bool) -> Job:
+    """The job, if its file was imported, or was only to be inspected; Failed where a person has to decide something first."""
+    if not job.report.get("stored"):
+        uploads.discard(kept)
+        if not inspect:
+            way = ""
+            if other := job.report.get("looks_like"):
+                way = f" Use {uploads.COMMANDS[other]}, or --as-named to import it as {kept.kind} all the same."
+            elif job.report.get("brought_as"):
+                way = f" With --as-named it is imported as {kept.kind} all the same."
+            raise Failed(f"{kept.name}: {'; '.join(job.report['hold'])}.{way}")
+    return job
+
+
+def report_lines(job: Job) -> list[str]:
+    """The job's report for a terminal."""
+    facts = ", ".join(f"{name} {value:,}" if isinstance(value, int) else f"{name} {value}" for name, value in job.report.get("facts", {}).items())
+    return [f"{job.report.get('file') or job.label}: {facts}", *(f"  warning: {warning}" for warning in job.report.get("warnings", []))]

@@ -1,0 +1,52 @@
+"""The request that this thread is answering: its id stands in the log, in the answer's header and in what the page says of an error;
+and the address that it came from, where proxies stand between."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import secrets
+from contextvars import ContextVar
+
+from django.conf import settings
+from django.http import HttpRequest
+
+HEADER = "X-Request-ID"
+EVERYWHERE = ["0.0.0.0/0", "::/0"]
+_current: ContextVar[str] = ContextVar("request", default="")
+
+
+def begin(given: str = "") -> str:
+    """A new id, or the one that a proxy before us gave. -> the id"""
+    found = given if re.fullmatch(r"[A-Za-z0-9._-]{6,64}", given) else secrets.token_hex(6)
+    _current.set(found)
+    return found
+
+
+def current_id() -> str:
+    """Empty outside of a request."""
+    return _current.get()
+
+
+def address_of(request: HttpRequest) -> str:
+    """The address of the person's machine; empty where nobody can tell.
+
+    `X-Forwarded-For` is believed as far as proxies wrote it that ASSAY_TRUSTED_PROXIES names: from its end to the first address that
+    is none of them. Where a proxy that is not named has written one, its own address stands for everybody and says nothing.
+    """
+    nearest, named = request.META.get("REMOTE_ADDR", ""), settings.TRUSTED_PROXIES
+    written = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if part.strip()]
+    if not _is_of(nearest, named):
+        return "" if written and not named else nearest
+    for address in reversed(written):
+        if not _is_of(address, named):
+            return address if _is_of(address, EVERYWHERE) else ""
+    return nearest
+
+
+def _is_of(address: str, networks: list[str]) -> bool:
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    return any(found in ipaddress.ip_network(name) for name in networks)

@@ -1,0 +1,102 @@
+"""What an extension of a pool would bring, before it is asked for; and an extension taken back while nothing of it was judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from django.db.models import ProtectedError
+
+from pooling import jobs
+from pooling.core.depth import extend_pool as extended
+from pooling.core.depth import without
+from pooling.jobs import Refused, Work
+from pooling.models import Job, Pool, PoolEntry, Run
+from pooling.services import pools
+from pooling.services.pool_names import name_after
+
+on_preview: list[Callable[[Pool, int], list[dict[str, Any]]]] = []
+"""Called with how many pairs would come: what that costs whoever judges the pool, as rows for the page."""
+
+before_taking_back: list[Callable[[Pool, Sequence[int]], None]] = []
+"""Called in the transaction that takes these entries (rows) back: lets go of them, or raises Refused where they were judged."""
+
+
+def ask_to_preview(pool: Pool, *, runs: Sequence[Run] = (), depth: int | None = None, user: Any) -> Job:
+    """The job that counts what the extension would add. Nothing changes."""
+    new, deeper = pools.check_extension(pool, runs=runs, depth=depth)
+    parameters = {"pool": pool.pk, "runs": [run.pk for run in new], "depth": deeper}
+    return jobs.enqueue("preview extension", parameters, label=f"Preview an extension of the pool {pool.name}", user=user, collection=pool.collection)
+
+
+@jobs.kind("preview extension", unit="runs")
+def preview_extension(work: Work) -> dict[str, Any]:
+    """-> report: facts, warnings, campaigns (what it costs each), and the parameters of the extension"""
+    pool = pools.pool_of(work)
+    new = list(pool.collection.runs.filter(pk__in=work.parameters["runs"]))
+    deeper = max(work.parameters["depth"], pool.least_depth)
+    before, there = pools.stored_pairs(pool)
+    runs = sorted({*pool.runs.all(), *new}, key=lambda run: run.tag)
+    tops, warnings = pools.tops_of(work, pool.collection, runs, deeper)
+    pairs = extended(before, tops, depth=deeper, rng=np.random.default_rng(pools.seed_of(pool)))
+    n_new = len(pairs) - len(there)
+    facts = {"pairs before": len(there), "new pairs": n_new, "pairs": len(pairs), "depth": deeper, "runs": len(runs)}
+    campaigns = [row for cost in on_preview for row in cost(pool, n_new)]
+    return {"facts": facts, "warnings": warnings, "campaigns": campaigns, "runs": work.parameters["runs"], "depth": deeper, "pool": pool.pk}
+
+
+def last_extension(pool: Pool) -> Job | None:
+    """The extension that can be taken back: the last one that is done, if it knows what was there before."""
+    last = pool.collection.jobs.filter(kind="extend pool", parameters__pool=pool.pk, state=Job.State.DONE).order_by("-created_at").first()
+    return last if last is not None and "before" in last.parameters and "taken_back" not in last.parameters else None
+
+
+def ask_to_take_back(pool: Pool, *, user: Any) -> Job:
+    """The job that makes the pool what it was before its last extension. Refused where there is none, or pairs came from a file."""
+    pools.check_idle(pool)
+    last = last_extension(pool)
+    if last is None:
+        raise Refused(f"{pool.name} has no extension that could be taken back")
+    if pool.source:
+        raise Refused(f"pairs of {pool.name} came from {pool.source}; what its runs added cannot be told from them")
+    parameters = {"pool": pool.pk, "extension": last.pk}
+    return jobs.enqueue("take extension back", parameters, label=f"Take the extension of {pool.name} back", user=user, collection=pool.collection)
+
+
+@jobs.kind("take extension back", unit="pairs")
+def take_extension_back(work: Work) -> dict[str, Any]:
+    """Remove the pairs of the last extension, in one transaction; ranks and order become what they were. -> report: facts
+
+    Refused, and nothing changes, where one of the pairs has a judgement.
+    """
+    pool = pools.pool_of(work)
+    extension = Job.objects.get(pk=work.parameters["extension"])
+    if last_extension(pool) != extension:
+        raise Refused(f"{pool.name} has been extended again, or was taken back already")
+    was = extension.parameters["before"]
+    runs = list(pool.collection.runs.filter(pk__in=was["runs"]))
+    now, there = pools.stored_pairs(pool)
+    pairs = without(now, tags=[run.tag for run in runs], depth=was["depth"], rng=np.random.default_rng(pools.seed_of(pool)))
+    kept = {(pair.topic, pair.document) for pair in pairs}
+    gone = sorted(row for pair, row in there.items() if pair not in kept)
+    staying = {pair: row for pair, row in there.items() if pair in kept}
+    changes = pools.changed_entries(pool, pairs, staying)
+    described = pools.description(pairs, depth=was["depth"], extended_at=was["extended_at"], name=name_after(pool, was["depth"], len(runs)))
+    try:
+        with work.writing():
+            for give_back_pairs in before_taking_back:
+                give_back_pairs(pool, gone)
+            for start in range(0, len(gone), jobs.SQLITE_ROWS):
+                PoolEntry.objects.filter(pk__in=gone[start : start + jobs.SQLITE_ROWS]).delete()
+            pool.runs.set(runs)
+            Pool.objects.filter(pk=pool.pk).update(**described, missing_documents=pool.entries.filter(document=None).count())
+            pools.write_changes(changes)
+            Job.objects.filter(pk=extension.pk).update(parameters={**extension.parameters, "taken_back": work.job.pk})
+    except ProtectedError:
+        raise Refused("pairs of the extension have been judged meanwhile; it stays") from None
+    work.past_cancelling = True
+    pool.refresh_from_db()
+    for catch_up in pools.on_extended:
+        catch_up(pool, work)
+    return {"facts": {"pairs": len(pairs), "pairs taken back": len(gone), "depth": was["depth"], "runs": len(runs)}, "warnings": [], "pool": pool.pk}

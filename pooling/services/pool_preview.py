@@ -1,0 +1,52 @@
+"""What a pool would hold, before it is built: pairs, overlap, missing documents, stages, and what can be answered when half is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from pooling import jobs
+from pooling.core.counts import counted, part_of
+from pooling.core.pool_words import half_way_by_depth
+from pooling.jobs import Work
+from pooling.models import Collection, Job, Run
+from pooling.services import pools, sampling
+from pooling.services.matching import known_documents, unmatched_documents
+
+
+def ask_for_preview(
+    collection: Collection, *, runs: Sequence[Run], depth: int, seed: int = 0, name: str = "", making: Mapping[str, Any] = MappingProxyType({}), user: Any
+) -> Job:
+    """The job that counts what a pool would hold. making: of a sampled pool (`sampling.parameters_of`).
+
+    Name and seed are kept for the pool that may be built from it.
+    """
+    pools.check_runs(collection, runs)
+    parameters = {"runs": [run.pk for run in runs], "depth": depth, "seed": seed, "name": name, "making": dict(making)}
+    label = f"Preview the pool of depth {depth} of {counted(len(runs), 'run')}"
+    return jobs.enqueue("preview pool", parameters, label=label, user=user, collection=collection)
+
+
+@jobs.kind("preview pool", unit="runs")
+def preview_pool(work: Work) -> dict[str, Any]:
+    """-> report: facts, by_depth, unique, overlap, contributed, warnings, half_way, and the parameters of the pool; of a sampled one its stages"""
+    collection = work.job.collection
+    assert collection is not None  # ask_for_preview sets it
+    runs = list(collection.runs.filter(pk__in=work.parameters["runs"]))
+    pairs, warnings = pools.pooled(work, collection, runs, depth=work.parameters["depth"], seed=work.parameters["seed"])
+    known = known_documents(collection)
+    facts = {"pairs": len(pairs), "topics": len(pairs.topics), "runs": len(runs), "depth": pairs.depth}
+    if known:
+        distinct = np.unique(pairs.documents)
+        missing = len(unmatched_documents(distinct, known))
+        facts |= {"distinct documents": len(distinct), "documents without text": missing}
+        if missing:
+            warnings.append(f"{part_of(missing, len(distinct), 'document', 'is', 'are')} in no document file; the pairs with such documents cannot be judged")
+    else:
+        warnings.append("there is no document file yet; pairs can be judged once their texts are there")
+    given = {name: work.parameters[name] for name in ("runs", "depth", "seed", "name")} | {"making": work.parameters.get("making", {})}
+    found = {"facts": facts, "warnings": warnings, **pools.figures(pairs), **given, "half_way": half_way_by_depth(pairs.by_depth())}
+    return found | (sampling.preview(pairs, given["making"], seed=given["seed"]) if given["making"] else {})

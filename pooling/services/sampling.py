@@ -1,0 +1,138 @@
+"""Sampled pools in the database: drawn when they are built, and a stage further when somebody asks for it (SAMPLING 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pooling import jobs
+from pooling.core.depth import Pool as Pairs
+from pooling.core.pool_kinds import Entered, PoolKind, staged_priority
+from pooling.core.pool_words import half_way_sampled
+from pooling.core.stages import STRATA, Draw, budgets_in_order, counts_of, order_of, staged, stages_of
+from pooling.core.strata import rate_of
+from pooling.jobs import Refused, Work
+from pooling.models import Job, Pool, PoolEntry, Stratum
+from pooling.services import pools
+
+USUAL_STAGES = (0.1, 0.2)
+AT_ONCE = 2000
+
+
+def parameters_of(kind: str, strata: str, stages: Sequence[float]) -> dict[str, Any]:
+    """What a pool of this kind keeps of how it was made. Refused for what is no way to make one."""
+    if kind == PoolKind.DEPTH:
+        return {}
+    if kind != PoolKind.SAMPLED:
+        raise Refused("a pool is made by depth or sampled")
+    if strata not in STRATA:
+        raise Refused(f"strata are bands of {' or '.join(STRATA)}")
+    try:
+        return {"strata": strata, "stages": budgets_in_order(stages)}
+    except ValueError as error:
+        raise Refused(str(error)) from None
+
+
+def preview(pairs: Pairs, parameters: dict[str, Any], *, seed: int) -> dict[str, Any]:
+    """-> strata, stages (share and pairs by the end of each), half_way: what can be answered when half is judged, as sentences"""
+    draw = staged(pairs, strata=parameters["strata"], budgets=parameters["stages"], seed=seed % 2**64)
+    drawn = draw.counts.sum(axis=1).tolist()
+    stages = [{"share": share, "pairs": n} for share, n in zip(parameters["stages"], drawn, strict=True)]
+    return {"strata": len(draw.strata.names), "stages": stages, "half_way": half_way_sampled(drawn, pairs=len(pairs), topics=len(pairs.topics))}
+
+
+def fill(work: Work, pool: Pool, pairs: Pairs) -> Pairs:
+    """Store the strata and entries of a pool that has none. -> the pairs in the order of service, with the priorities of their stages"""
+    seed = pools.seed_of(pool)
+    draw = staged(pairs, strata=pool.parameters["strata"], budgets=pool.parameters["stages"], seed=seed)
+    order = order_of(pairs, draw.stage, seed=seed)
+    arranged = _arranged(pairs, draw.stage, order)
+    strata = [
+        Stratum(pool=pool, number=number, name=name[:300], size=int(size), drawn=draw.counts[:, number].tolist())
+        for number, (name, size) in enumerate(zip(draw.strata.names, draw.strata.sizes.tolist(), strict=True))
+    ]
+    with work.writing():
+        pool.strata.all().delete()
+        Stratum.objects.bulk_create(strata, batch_size=AT_ONCE)
+    work.in_batches(_entries(pool, arranged, draw, order), lambda batch: PoolEntry.objects.bulk_create(batch), counted=True)
+    return arranged
+
+
+def _arranged(pairs: Pairs, stage: NDArray[np.int32], order: NDArray[np.int64]) -> Pairs:
+    priority = np.array([staged_priority(int(one)) if one else 0 for one in stage.tolist()], np.int32)
+    columns = {name: getattr(pairs, name)[order] for name in ("topic", "documents", "best_rank", "ranks", "everyone")}
+    return replace(pairs, **columns, priority=priority[order])
+
+
+def _entries(pool: Pool, arranged: Pairs, draw: Draw, order: NDArray[np.int64]) -> Iterator[PoolEntry]:
+    for entry, row in zip(pools.new_entries(pool, arranged, {}), order.tolist(), strict=True):
+        entry.stratum, entry.place = int(draw.strata.stratum[row]), int(draw.place[row])
+        entry.stage = int(draw.stage[row]) or None
+        entry.entered = Entered.CHANCE.value if entry.stage else ""
+        yield entry
+
+
+def ask_for_stage(pool: Pool, share: float, *, user: Any) -> Job:
+    """The job that draws a further stage, up to this share of the pool. What was drawn stays."""
+    if pool.kind != PoolKind.SAMPLED:
+        raise Refused(f"{pool.name} is not sampled: it has no stages")
+    if pool.built_at is None:
+        raise Refused(f"{pool.name} is not built yet")
+    try:
+        budgets_in_order([*pool.parameters["stages"], share])
+    except ValueError as error:
+        raise Refused(str(error)) from None
+    pools.check_idle(pool)
+    label = f"Draw {pool.name} on to {100 * share:g} %"
+    return jobs.enqueue("draw stage", {"pool": pool.pk, "share": share}, label=label, user=user, collection=pool.collection)
+
+
+@jobs.kind("draw stage", unit="pairs")
+def draw_stage(work: Work) -> dict[str, Any]:
+    """Give the pairs of the next places of each stratum's stored shuffle a stage. -> report: facts, warnings, pool
+
+    Sizes are those of the first draw: they are read, never counted again.
+    """
+    pool = pools.pool_of(work)
+    share, seed = work.parameters["share"], pools.seed_of(pool)
+    strata = list(pool.strata.order_by("number"))
+    pairs, there = pools.stored_pairs(pool)
+    drawn_as = {pk: (number, place) for pk, number, place in pool.entries.values_list("pk", "stratum", "place")}
+    keys = [there[pair.topic, pair.document] for pair in pairs]
+    stratum, place = np.array([drawn_as[pk][0] for pk in keys], np.int32), np.array([drawn_as[pk][1] for pk in keys], np.int64)
+    shares = list(pool.parameters["stages"])
+    before = np.array([one.drawn for one in strata], np.int64).T
+    if share not in shares:  # an attempt before this one may have got as far as writing
+        shares.append(share)
+        sizes, rates = np.array([one.size for one in strata], np.int64), np.array([rate_of(one.name) for one in strata])
+        before = np.vstack([before, counts_of(sizes, rates, [share], least=before[-1])])
+    stage = stages_of(stratum, place, before)
+    order = order_of(pairs, stage, seed=seed)
+    arranged = _arranged(pairs, stage, order)
+    changed = pools.changed_entries(pool, arranged, there)
+    new = [pk for pk, one in zip(keys, stage.tolist(), strict=True) if one == len(shares)]
+    with work.writing():
+        for start in range(0, len(new), jobs.SQLITE_ROWS):
+            PoolEntry.objects.filter(pk__in=new[start : start + jobs.SQLITE_ROWS]).update(stage=len(shares), entered=Entered.CHANCE.value)
+        pools.write_changes(changed)
+        for one, counts in zip(strata, before.T.tolist(), strict=True):
+            one.drawn = counts
+        Stratum.objects.bulk_update(strata, ["drawn"], batch_size=jobs.SQLITE_ROWS)
+        described = {"parameters": {**pool.parameters, "stages": shares}, "digest": pools.digest_of(arranged)}
+        Pool.objects.filter(pk=pool.pk).update(**described)
+    work.past_cancelling = True
+    pool.refresh_from_db()
+    for catch_up in pools.on_extended:
+        catch_up(pool, work)
+    drawn = int((stage > 0).sum())
+    with work.finishing() as report:
+        facts = {"pairs": len(pairs), "stage": len(shares), "new pairs": len(new), "pairs drawn": drawn}
+        report.update(facts=facts, warnings=[], pool=pool.pk)
+    return report
+
+
+pools.fillers[PoolKind.SAMPLED] = fill

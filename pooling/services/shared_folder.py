@@ -1,0 +1,26 @@
+"""Whether this machine sees the files that the database speaks of: workers and web servers share one data folder."""
+
+from __future__ import annotations
+
+from django.core.files.storage import default_storage
+
+from pooling.models import DocumentFile, Qrels, Run, Upload
+
+LOOKED_AT = 3
+"""The newest of each kind: one may be lost, but not all."""
+
+
+def what_is_missing() -> str:
+    """A sentence where none of the newest files is here, else empty. Also empty while there are no files."""
+    names = [
+        name
+        for model, field in ((Run, "columns"), (Qrels, "columns"), (DocumentFile, "file"), (Upload, "file"))
+        for name in model._default_manager.order_by("-pk").values_list(field, flat=True)[:LOOKED_AT]
+        if name
+    ]
+    if not names or any(default_storage.exists(name) for name in names):
+        return ""
+    return (
+        f"this machine does not see the files of the installation (for example {names[0]}): "
+        "ASSAY_DATA_DIR has to be the folder that all its machines share"
+    )

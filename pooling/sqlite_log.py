@@ -1,0 +1,39 @@
+"""SQLite's write-ahead log: it can be shortened only up to the oldest reader, and grows while somebody reads for long."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from django.db import connection
+
+log = logging.getLogger(__name__)
+WARN_BYTES = 256_000_000
+
+
+def n_bytes() -> int:
+    """0 where there is none."""
+    path = Path(f"{connection.settings_dict['NAME']}-wal")
+    return path.stat().st_size if connection.vendor == "sqlite" and path.exists() else 0
+
+
+def shorten() -> int:
+    """Bring the log into the database as far as readers allow, and cut it. -> bytes that are left"""
+    if connection.vendor != "sqlite":
+        return 0
+    if connection.in_atomic_block:
+        return n_bytes()  # a transaction reads the log itself, which then cannot be cut
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        _, in_log, done = cursor.fetchone()
+        if in_log == done:  # nobody reads the old pages: cutting waits for no one for long
+            cursor.execute("PRAGMA busy_timeout = 200")
+            try:
+                cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                cursor.fetchone()
+            finally:
+                cursor.execute(f"PRAGMA busy_timeout = {int(connection.settings_dict['OPTIONS'].get('timeout', 5)) * 1000}")
+    left = n_bytes()
+    if left > WARN_BYTES:
+        log.warning("SQLite's write-ahead log has %.0f MB: somebody has been reading for long (a shell, a backup by another program)", left / 1e6)
+    return left

@@ -1,0 +1,49 @@
+"""When the fault lies with what we stand on (database, disk) and will pass, so that trying again is the right thing to do."""
+
+from __future__ import annotations
+
+import errno
+import random
+
+from django.db import Error, InterfaceError, OperationalError
+
+FULL = {errno.ENOSPC, errno.EDQUOT}
+READ_ONLY = {errno.EROFS}
+TOO_MANY_FILES = {errno.EMFILE, errno.ENFILE}
+READ_ONLY_TRANSACTION = "25006"
+"""PostgreSQL's code, which is not among its operational errors: a standby, or a disk that is nearly full."""
+FIRST_S, SPREAD_S = 3, 5
+"""Seconds after which to try again: at least so many, and a random share of the spread, lest all come back at once."""
+
+
+def reason(error: BaseException) -> str:
+    """What is missing, as a sentence for people; empty where the error is another one."""
+    if isinstance(error, OperationalError | InterfaceError) or (isinstance(error, Error) and sqlstate(error) == READ_ONLY_TRANSACTION):
+        text = str(error).lower()
+        if "disk is full" in text or sqlstate(error) == "53100":
+            return "The server's disk is full."
+        if "readonly" in text or sqlstate(error) == READ_ONLY_TRANSACTION:
+            return "The server cannot write to its database."
+        return "The database does not answer."
+    if isinstance(error, OSError):
+        if error.errno in FULL:
+            return "The server's disk is full."
+        if error.errno in READ_ONLY:
+            return "The server's disk cannot be written."
+        if error.errno in TOO_MANY_FILES:
+            return "The server has too much to do."
+    return ""
+
+
+def sqlstate(error: BaseException) -> str:
+    """PostgreSQL's code of a database error, else empty."""
+    return str(getattr(error.__cause__, "sqlstate", None) or "")
+
+
+def lost_a_race(error: OperationalError) -> bool:
+    """Whether the database chose this transaction as a victim, so that it will do at once what it did not do now."""
+    return sqlstate(error) in {"40P01", "40001"}
+
+
+def retry_after() -> int:
+    return FIRST_S + round(random.random() * SPREAD_S)

@@ -1,0 +1,71 @@
+"""Pictures of pages for print: the same words and places, the colours of the light page, the same bytes."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from analysis.charts import printed as module
+from analysis.charts.printed import AGREE, DISAGREE, SERIES, STEPS, Nothing, css, look_of, printed
+from tests.analysis.charts import test_charts
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def pictures() -> dict[str, str]:
+    made = {name: draw for name, draw in vars(test_charts).items() if re.fullmatch(r"_(bars|stacked|lines|matrix|intervals|boxes|scatter|radar)", name)}
+    assert len(made) >= 7
+    return {name: draw("Wrong & $x^2$ ü", False) for name, draw in made.items()}
+
+
+@pytest.mark.parametrize("name", sorted(pictures()))
+def test_every_picture_is_printed_with_its_words(name: str) -> None:
+    figure = pictures()[name]
+    found = printed(figure)
+    assert found["pdf"].startswith(b"%PDF")
+    assert found["png"].startswith(b"\x89PNG")
+    svg = found["svg"].decode()
+    words = {text.text for text in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")}
+    root = ElementTree.fromstring(figure)
+    wanted = {text.text for text in root.iter("{http://www.w3.org/2000/svg}text") if text.text}
+    assert wanted
+    assert wanted <= words
+    assert b"Date" not in found["pdf"]
+    assert printed(figure) == found
+
+
+def test_a_figure_that_says_why_it_is_empty_is_not_printed() -> None:
+    with pytest.raises(Nothing, match="nobody has judged yet"):
+        printed(test_charts._bars("x", True))
+
+
+def test_the_legend_stands_below_with_its_words() -> None:
+    svg = printed(test_charts._stacked("first series", False))["svg"].decode()
+    assert ">first series<" in svg
+    assert ">other<" in svg
+
+
+def test_colours_are_those_of_the_light_page() -> None:
+    styles = "".join((ROOT / "static" / "css" / name).read_text(encoding="utf-8") for name in ("tokens.css", "components.css"))
+
+    def light(token: str) -> str:
+        found = re.search(rf"--{token}: light-dark\((#\w+),", styles)
+        assert found, token
+        return found[1]
+
+    assert [light(f"series-{k}") for k in range(1, 7)] == list(SERIES)
+    assert [light(f"step-{k}") for k in range(9)] == list(STEPS)
+    assert [light(name) for name in ("ink", "ink-soft", "line", "line-strong")] == [module.INK, module.SOFT, module.LINE, module.STRONG]
+    for name, steps in (("agree", AGREE), ("disagree", DISAGREE)):
+        assert re.findall(rf"\.{name}\d {{ fill: (#\w+); }}", styles) == list(steps)
+    dashes = re.findall(r"\.l\d \{ stroke: [^;]+; stroke-dasharray: ([\d ]+); \}", styles)
+    assert {tuple(map(int, one.split())) for one in dashes} == {look_of(f"l{k}").dashes for k in range(2, 7)}
+
+
+def test_a_page_that_stands_alone_has_a_rule_for_every_class() -> None:
+    rules = css()
+    for name in ("s1", "l6", "g8", "agree0", "disagree3", "apart", "axis", "grid", "label", "reference", "band"):
+        assert f"svg .{name} {{" in rules

@@ -1,0 +1,110 @@
+"""compare_systems and plan_study on plain files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.analysis.commands.called import answer, refused
+from tests.analysis.commands.ranked_files import files, printed
+
+
+@pytest.fixture
+def arguments(tmp_path: Path) -> list[str]:
+    """Six topics, one relevant document r each: `good` has it first, `late` at rank 2, `mixed` first in three topics and nowhere else."""
+    good = "".join(f"{t} Q0 r 1 2 good\n{t} Q0 x 2 1 good\n" for t in range(6))
+    late = "".join(f"{t} Q0 x 1 2 late\n{t} Q0 r 2 1 late\n" for t in range(6))
+    mixed = "".join(f"{t} Q0 {'r' if t < 3 else 'x'} 1 2 mixed\n" for t in range(6))
+    return files(tmp_path, qrels="".join(f"{t} 0 r 1\n" for t in range(6)), good=good, late=late, mixed=mixed)
+
+
+def test_every_pair_has_the_keys_of_the_contract_and_the_numbers_of_the_hand(arguments: list[str]) -> None:
+    """RR: good 1, late .5, mixed 1 1 1 0 0 0. good against late: constant -.5. All changes of signs of three ones: p = 2/8."""
+    found, _ = answer("compare_systems", *arguments, "--measures", "RR")
+    rr = found["RR"]
+    assert rr["means"] == {"good": 1.0, "late": 0.5, "mixed": 0.5}
+    assert rr["topics"] == 6
+    pairs = {(row["a"], row["b"]): row for row in rr["pairs"]}
+    assert list(pairs) == [("good", "late"), ("good", "mixed"), ("late", "mixed")]
+    first = pairs["good", "late"]
+    assert (first["difference"], first["t"], first["effect"], first["losses"]) == (-0.5, 0.0, None, 6)
+    assert first["randomisation"] == pytest.approx(2 / 64)
+    assert first["interval"] == [-0.5, -0.5]
+    assert first["interval_bca"] == [None, None]  # six topics: too few for it
+    second = pairs["good", "mixed"]
+    assert (second["wins"], second["ties"], second["losses"]) == (0, 3, 3)
+    assert second["randomisation"] == pytest.approx(2 / 8)
+    assert second["sign"] == pytest.approx(0.25)
+    assert second["effect"] == pytest.approx(-0.5 / (0.3) ** 0.5)  # variance of 0 0 0 1 1 1 is .3
+    third = pairs["late", "mixed"]
+    assert (third["difference"], third["t"]) == (0.0, 1.0)
+    assert rr["groups"]["good"] != rr["groups"]["late"]
+
+
+def test_one_against_all_and_a_family_make_p_larger_and_say_which(arguments: list[str]) -> None:
+    found, _ = answer("compare_systems", *arguments, "--measures", "RR", "--against", "good", "--family", "bonferroni")
+    assert [(row["a"], row["b"]) for row in found["RR"]["pairs"]] == [("good", "late"), ("good", "mixed")]
+    assert all(row["corrected"]["sign"] == min(1, 2 * row["sign"]) for row in found["RR"]["pairs"])
+    held, _ = answer("compare_systems", *arguments, "--measures", "RR", "--family", "max", "--trials", 500)
+    assert {row["corrected"]["t"] for row in held["RR"]["pairs"]} == {None}
+    assert all(row["corrected"]["randomisation"] >= 1 / 501 for row in held["RR"]["pairs"])
+
+
+def test_the_same_within_groups_of_topics(arguments: list[str], tmp_path: Path) -> None:
+    (groups,) = files(tmp_path, groups="topic\tgroup\n0\thead\n1\thead\n2\thead\n3\ttail\n4\ttail\n")
+    found, warnings = answer("compare_systems", *arguments, "--measures", "RR", "--topic-groups", groups)
+    by_group = found["RR"]["by_group"]
+    assert by_group["head"]["means"]["mixed"] == 1.0
+    assert by_group["tail"]["means"]["mixed"] == 0.0
+    assert (by_group["head"]["topics"], by_group["tail"]["topics"]) == (3, 2)
+    assert "1 topic of the qrels is in no group: 5" in warnings
+
+
+def test_the_answer_comes_first_and_in_words(arguments: list[str]) -> None:
+    text, _ = printed("compare_systems", *arguments, "--measures", "RR")
+    assert text.startswith("good leads by RR (1.0000) over 6 topics")
+    assert "Raw p-values of many pairs find differences where there are none" in text
+
+
+def test_contradictions_are_refused(arguments: list[str]) -> None:
+    assert "--against nobody, but the runs are good, late, mixed" in refused("compare_systems", *arguments, "--against", "nobody")
+    assert "one run cannot be compared" in refused("compare_systems", *arguments[:2])
+    assert "two questions" in refused("plan_study", *arguments, "--difference", 0.1, "--width", 0.1)
+    assert "not above --alpha" in refused("plan_study", *arguments, "--power", 0.05)
+
+
+def test_topics_needed_follow_the_variance_of_the_differences(tmp_path: Path) -> None:
+    """Differences 1 and 0 in turn over 8 topics: variance 2/7; d = .1 / sqrt(2/7) = .187: 227 topics (noncentral t)."""
+    one = "".join(f"{t} Q0 r 1 2 one\n" for t in range(8))
+    two = "".join(f"{t} Q0 {'r' if t % 2 else 'x'} 1 2 two\n" for t in range(8))
+    paths = files(tmp_path, qrels="".join(f"{t} 0 r 1\n" for t in range(8)), one=one, two=two)
+    found, _ = answer("plan_study", *paths, "--measures", "P@1", "--difference", 0.1)
+    assert found["P@1"]["variance"]["median"] == pytest.approx(2 / 7)
+    assert found["P@1"]["topics"] == 8
+    assert abs(found["P@1"]["topics_needed"] - (1.96 + 0.8416) ** 2 * (2 / 7) / 0.01) < 4  # the normal approximation, two topics short
+    assert found["P@1"]["labels"] is None
+    assert "single judgements" in found["undefined"]["labels"]
+    assert "topics needed" in printed("plan_study", *paths, "--measures", "P@1")[0]
+
+
+def test_the_noise_of_labels_is_planned_from_the_single_judgements(tmp_path: Path) -> None:
+    """Eight topics, one document each, judged by three: all agree on six topics, two of three on the others."""
+    one = "".join(f"{t} Q0 r 1 2 one\n" for t in range(8))
+    two = "".join(f"{t} Q0 {'r' if t % 2 else 'x'} 1 2 two\n" for t in range(8))
+    rows = "".join(f"{t},r,{who},{int(t < 6 or who != 'c')}\n" for t in range(8) for who in "abc")
+    qrels, *runs, judged = files(
+        tmp_path, qrels="".join(f"{t} 0 r 1\n" for t in range(8)), one=one, two=two, judged=f"topic,document,annotator,grade\n{rows}"
+    )
+    found, _ = answer("plan_study", qrels, *runs, "--measures", "P@1", "--judgements", judged, "--scale", 2, "--label-trials", 400)
+    labels = found["P@1"]["labels"]
+    assert labels["pairs"] == 8
+    # topic 6 is found by `one` only, 7 by both: of three drawn the majority is relevant with 20/27
+    assert labels["as_judged"] == pytest.approx((20 / 27 * 7 / 27) ** 0.5 / 8, abs=0.01)
+    assert labels["per_pair"]["1"] == pytest.approx((2 / 9) ** 0.5 / 8, abs=0.01)
+    assert labels["topics"] == pytest.approx((2 / 7 / 8) ** 0.5)
+    assert labels["tau"] == 1
+    assert "undefined" not in found
+    assert "Noise of a difference" in printed("plan_study", qrels, *runs, "--measures", "P@1", "--judgements", judged, "--scale", "2")[0]
+    alone = files(tmp_path, alone="topic,document,annotator,grade\n0,r,a,1\n")[0]
+    assert "no pair has two judgements" in refused("plan_study", qrels, *runs, "--judgements", alone)

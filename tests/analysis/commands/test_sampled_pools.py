@@ -1,0 +1,212 @@
+"""sample_pool, evaluate --sampled, holes and machine_judges on plain files."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+
+import pytest
+
+from pooling.formats.pool import best_first, read_pool
+from tests.analysis.commands.called import answer, refused
+from tests.analysis.commands.ranked_files import files, printed
+
+LETTERS = "abcdefghijklmnopqrst"
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> list[str]:
+    """Two runs of 20 documents over 12 topics, the second in the other order."""
+    forward = "".join(f"{t} Q0 {d} {r} {50 - r} forward\n" for t in range(12) for r, d in enumerate(LETTERS, start=1))
+    backward = "".join(f"{t} Q0 {d} {r} {50 - r} backward\n" for t in range(12) for r, d in enumerate(reversed(LETTERS), start=1))
+    return files(tmp_path, forward=forward, backward=backward)
+
+
+@pytest.fixture
+def whole(tmp_path: Path) -> str:
+    """Every pair judged: the first five letters relevant, a and b most."""
+    lines = "".join(f"{t} 0 {d} {2 if d in 'ab' else 1 if d in 'cde' else 0}\n" for t in range(12) for d in LETTERS)
+    return files(tmp_path, whole=lines)[0]
+
+
+def test_a_sample_has_known_chances_and_more_budget_only_adds_pairs(tmp_path: Path, runs: list[str], whole: str) -> None:
+    drawn = {}
+    for budget in (0.3, 0.6):
+        out, table = tmp_path / f"{budget}.prel", tmp_path / f"{budget}.tsv"
+        found, _ = answer("sample_pool", *runs, "--depth", 10, "--budget", budget, "--qrels", whole, "--output", out, "--draw", table)
+        assert (found["pairs"], found["drawn"]) == (240, round(240 * budget))
+        assert sum(stratum["N"] for stratum in found["strata"].values()) == 240
+        assert all(stratum["probability"] == stratum["n"] / stratum["N"] for stratum in found["strata"].values())
+        lines = [line.split() for line in out.read_text().splitlines()]
+        assert len(lines) == 240
+        drawn[budget] = {(topic, document) for topic, _, document, _, grade in lines if grade != "-1"}
+        assert len(drawn[budget]) == found["drawn"]
+        listed = [line.split("\t") for line in table.read_text().splitlines()[1:]]
+        assert {(topic, document) for topic, document, *_ in listed} == drawn[budget]
+        assert all(float(chance) == found["strata"][stratum]["probability"] for *_, stratum, _, chance in listed)
+    assert drawn[0.3] < drawn[0.6]
+
+
+def test_estimates_can_be_made_again_from_the_file_by_anybody(tmp_path: Path, runs: list[str], whole: str) -> None:
+    """Plain Python over the five columns gives the command's numbers to 1e-12."""
+    out = tmp_path / "drawn.prel"
+    answer("sample_pool", *runs, "--budget", 0.4, "--qrels", whole, "--output", out)
+    found, _ = answer("evaluate", out, *runs, "--sampled", "--per-topic", "--measures", "HT-P@10 HT-DCG@10 HT-nDCG@10")
+    size: dict[tuple[str, str], int] = {}
+    judged: dict[tuple[str, str], int] = {}
+    grades: dict[tuple[str, str], tuple[tuple[str, str], int]] = {}
+    for line in out.read_text().splitlines():
+        topic, _, document, stratum, grade = line.split()
+        size[topic, stratum] = size.get((topic, stratum), 0) + 1
+        if int(grade) >= 0:
+            judged[topic, stratum] = judged.get((topic, stratum), 0) + 1
+            grades[topic, document] = ((topic, stratum), int(grade))
+    weight = {stratum: size[stratum] / judged[stratum] for stratum in judged}
+    for path in runs:
+        tag = Path(path).stem
+        for topic in map(str, range(12)):
+            gain = precision = 0.0
+            order = LETTERS if tag == "forward" else LETTERS[::-1]
+            for rank, document in enumerate(order[:10], start=1):
+                if (topic, document) in grades:
+                    stratum, grade = grades[topic, document]
+                    precision += (grade > 0) * weight[stratum] / 10
+                    gain += grade * weight[stratum] / math.log2(rank + 1)
+            values = found["per_topic"]["drawn"][tag]
+            assert values["HT-P@10"][topic] == pytest.approx(precision, abs=1e-12)
+            assert values["HT-DCG@10"][topic] == pytest.approx(gain, abs=1e-12)
+        means = [found["per_topic"]["drawn"][tag]["HT-P@10"][str(t)] for t in range(12)]
+        assert found["qrels"]["drawn"][tag]["HT-P@10"] == pytest.approx(sum(means) / 12, abs=1e-12)
+    low, high = found["interval"]["drawn"]["forward"]["HT-P@10"]
+    assert low is None or low < found["qrels"]["drawn"]["forward"]["HT-P@10"] < high
+
+
+def test_an_interval_that_would_not_hold_is_null_with_the_reason(tmp_path: Path, runs: list[str], whole: str) -> None:
+    out = tmp_path / "few.prel"
+    answer("sample_pool", *runs, "--budget", 0.2, "--qrels", whole, "--output", out)
+    found, _ = answer("evaluate", out, *runs, "--sampled")
+    assert found["interval"]["few"]["forward"]["xinfAP"] == [None, None]
+    assert "judged pairs a topic" in found["undefined"]["few"]["xinfAP"]
+    text, _ = printed("evaluate", str(out), *runs, "--sampled")
+    assert "xinfAP: no interval, " in text
+
+
+def test_the_number_that_would_mislead_is_refused_both_ways(tmp_path: Path, runs: list[str], whole: str) -> None:
+    out = tmp_path / "drawn.prel"
+    answer("sample_pool", *runs, "--budget", 0.4, "--qrels", whole, "--output", out)
+    assert "nDCG@10 on a sampled pool would count every pair that was not drawn as not relevant; HT-nDCG@10"[:80] in refused(
+        "evaluate", out, *runs, "--sampled", "--measures", "nDCG@10"
+    )
+    assert "HT-P@10: estimated from a sampled pool" in refused("evaluate", whole, *runs, "--measures", "HT-P@10")
+    assert "5 columns" in refused("evaluate", whole, *runs, "--sampled")
+
+
+def test_intervals_of_these_topics_and_with_the_rank_model(tmp_path: Path, runs: list[str]) -> None:
+    """Relevance falls with the rank in forward, so that ranks tell much of it; the pool's own values are known."""
+    chance = random.Random(3)
+    grade = {(t, d): int(chance.random() < 0.95 - 0.045 * LETTERS.index(d)) for t in range(12) for d in LETTERS}
+    (known,) = files(tmp_path, known="".join(f"{t} 0 {d} {g}\n" for (t, d), g in grade.items()))
+    truth = sum(grade[t, d] for t in range(12) for d in LETTERS[:10]) / 120
+    out = tmp_path / "drawn.prel"
+    answer("sample_pool", *runs, "--depth", 20, "--strata", "votes", "--budget", 0.6, "--qrels", known, "--output", out)
+    found, _ = answer("evaluate", out, *runs, "--sampled", "--measures", "HT-P@10 xinfAP", "--rank-model", "--seed", 4)
+    low, high = found["these_topics"]["drawn"]["forward"]["HT-P@10"]
+    helped = found["rank_model"]["drawn"]["forward"]["HT-P@10"]
+    assert low <= truth <= high
+    assert helped["these_topics"][0] <= truth <= helped["these_topics"][1]
+    assert helped["these_topics"][1] - helped["these_topics"][0] < high - low
+    assert helped["interval"][0] < helped["value"] < helped["interval"][1]
+    assert found["seed"] == 4
+    assert set(found["rank_model"]["drawn"]["forward"]) == {"HT-P@10"}
+    whole = tmp_path / "whole.prel"
+    answer("sample_pool", *runs, "--depth", 20, "--budget", 1, "--qrels", known, "--output", whole)
+    everything, _ = answer("evaluate", whole, *runs, "--sampled", "--measures", "HT-P@10", "--rank-model")
+    assert everything["rank_model"]["whole"]["forward"]["HT-P@10"]["these_topics"] == pytest.approx([truth, truth])
+    assert "name one of them" in refused("evaluate", out, *runs, "--sampled", "--measures", "xinfAP", "--rank-model")
+    assert "nothing to help" in refused("evaluate", known, *runs, "--rank-model")
+    assert "Helped by a regression on ranks" in printed("evaluate", str(out), *runs, "--sampled", "--measures", "HT-P@10", "--rank-model")[0]
+
+
+def test_holes_of_a_late_run(tmp_path: Path) -> None:
+    """a is judged 2, b a hole, c judged 0 (SAMPLING K8, scale to 3); of the pool's runs only `other` has e (grade 1, rank 1)."""
+    qrels, late, pooled, other = files(
+        tmp_path,
+        qrels="1 0 a 2\n1 0 c 0\n1 0 d 1\n1 0 e 1\n",
+        late="1 Q0 a 1 3 late\n1 Q0 b 2 2 late\n1 Q0 c 3 1 late\n",
+        pooled="1 Q0 a 1 3 pooled\n1 Q0 d 2 2 pooled\n",
+        other="1 Q0 e 1 3 other\n1 Q0 a 2 2 other\n1 Q0 d 3 1 other\n",
+    )
+    arguments = ("holes", qrels, late, "--measures", "nDCG@3 P@3 RBP(0.5)", "--scale", 3)
+    found, _ = answer(*arguments, "--pool", pooled, other)
+    assert found["holes"] == {"total": 1, "per_topic": {"1": 1}}
+    assert found["score"]["P@3"] == pytest.approx(1 / 3)
+    assert found["bounds"]["P@3"] == pytest.approx([1 / 3, 2 / 3])
+    assert found["bounds"]["RBP(0.5)"] == pytest.approx([0.5, 0.875])
+    ideal = 2 + 1 / math.log2(3) + 0.5
+    assert found["score"]["nDCG@3"] == pytest.approx(2 / ideal)
+    assert found["filled"]["nDCG@3"] == pytest.approx((2 + (1 + 0.3) / 2 / math.log2(3)) / ideal)
+    assert found["filled"]["RBP(0.5)"] is None
+    assert found["order"] == [["1", "b", pytest.approx(1 / (ideal * math.log2(3)))]]
+    assert "--pool" in answer(*arguments)[0]["undefined"]["nDCG@3"]
+    assert "expected nDCG@k, P@k or RBP(p)" in refused("holes", qrels, late, "--measures", "AP")
+    assert "late: 1 hole in the first 10 of 1 topic," in printed("holes", qrels, late)[0]
+
+
+def test_a_top_up_is_a_pool_of_the_holes_that_settle_most(tmp_path: Path) -> None:
+    """late has holes at 1 and 3, other at 2: at ideal 1 (one relevant document) the weights are 1, .63 and .5."""
+    qrels, late, other = files(
+        tmp_path,
+        qrels="1 0 a 1\n1 0 z 0\n",
+        late="1 Q0 x 1 3 late\n1 Q0 a 2 2 late\n1 Q0 y 3 1 late\n",
+        other="1 Q0 a 1 3 other\n1 Q0 w 2 2 other\n1 Q0 z 3 1 other\n",
+    )
+    out = tmp_path / "top.tsv"
+    found, _ = answer("holes", qrels, late, "--measures", "nDCG@3", "--against", other, "--judge", 2, "--top-up", out)
+    assert [hole[1] for hole in found["order"]] == ["x", "w", "y"]
+    second, third = 1 / math.log2(3), 0.5
+    assert found["settles"]["width"] == pytest.approx(1 + second + third)
+    assert (found["settles"]["n"], found["settles"]["width_left"]) == (2, pytest.approx(third))
+    assert found["settles"]["enough"] == 3
+    pool = read_pool(str(out))
+    assert [(pair.topic, pair.document, pair.best_rank, pair.priority) for pair in best_first(pool)] == [("1", "x", 1, 2), ("1", "w", 2, 1)]
+    difference = found["against"]["differences"]["nDCG@3"]
+    assert difference["difference"] == pytest.approx(second - 1)
+    assert difference["bounds"] == pytest.approx([second - 1, 0])  # late: .63 with its holes 0, 1 with both relevant; other is 1 either way
+    assert difference["settled"] is False
+    assert "3 bring it to 0.01" in printed("holes", qrels, late, "--measures", "nDCG@3", "--against", other)[0]
+
+
+def test_a_pool_is_sampled_by_the_grades_of_a_machine(tmp_path: Path, runs: list[str], whole: str) -> None:
+    """Strata of votes and grades; the higher grade is drawn more often, and the machine then corrects people on the same file."""
+    out = tmp_path / "drawn.prel"
+    found, _ = answer("sample_pool", *runs, "--depth", 20, "--budget", 0.6, "--machine", whole, "--qrels", whole, "--output", out)
+    assert {name.rpartition("-")[2] for name in found["strata"]} == {"grade0", "grade1", "grade2"}
+    assert all(name.startswith("*votes") for name in found["strata"])
+    for band in {name.rpartition("-")[0] for name in found["strata"]}:
+        chances = [found["strata"][f"{band}-grade{g}"]["probability"] for g in range(3) if f"{band}-grade{g}" in found["strata"]]
+        assert chances == sorted(chances)
+    corrected, _ = answer("machine_judges", out, *runs, "--machine", f"right={whole}", "--measures", "P@5")
+    assert corrected["right"]["systems"]["P@5"]["corrected"]["forward"][0] == pytest.approx(1, abs=1e-9)
+    (partial,) = files(tmp_path, partial="0 0 a 1\n")
+    assert "239 of 240 pairs of the pool have no label by the machine" in refused("sample_pool", *runs, "--depth", 20, "--machine", partial)
+
+
+def test_a_machine_that_is_right_and_one_that_is_not(tmp_path: Path, runs: list[str], whole: str) -> None:
+    out = tmp_path / "drawn.prel"
+    answer("sample_pool", *runs, "--depth", 20, "--budget", 0.6, "--qrels", whole, "--output", out)
+    turned = "".join(f"{t} 0 {d} {0 if d in 'abcde' else 1}\n" for t in range(12) for d in LETTERS)
+    (wrong,) = files(tmp_path, wrong=turned)
+    found, _ = answer("machine_judges", out, *runs, "--machine", f"right={whole}", "--machine", f"wrong={wrong}", "--measures", "P@5 DCG@5")
+    truth = {"forward": 1.0, "backward": 0.0}
+    right, opposite = found["right"]["systems"]["P@5"], found["wrong"]["systems"]["P@5"]
+    assert found["right"]["agreement"]["binary_kappa"] == pytest.approx(1)
+    assert found["wrong"]["agreement"]["binary_kappa"] < 0
+    for tag, value in truth.items():
+        assert right["corrected"][tag][0] == pytest.approx(value, abs=1e-9)
+        assert right["people"][tag] == opposite["people"][tag]
+    assert opposite["lambda"]["forward"] == 0  # a machine that says the opposite is not used
+    assert opposite["corrected"]["forward"] == opposite["people"]["forward"]
+    assert opposite["tau_machine_alone"] == -1
+    (partial,) = files(tmp_path, partial="0 0 a 1\n")
+    assert "239 of 240 pairs of the pool have no label" in refused("machine_judges", out, *runs, "--machine", partial)

@@ -1,0 +1,115 @@
+"""A short form of docs/calibration.md: what is shown covers, and what was shown before, or a wrong method, would not.
+
+The numbers of simulations are so small that shares are known to about .02 to .03; the bounds leave three of these, or a wrong method is off by more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analysis.core.agreement.kappa import cohen_kappa
+from benchmarks.calibration import tables
+from benchmarks.calibration.agreement import Campaign, alpha_coverage, by_bca, kappa_coverage
+from benchmarks.calibration.coverage import covered, percentiles
+from benchmarks.calibration.differences import difference_coverage, equal_scores, families, type_one
+
+
+def test_alpha_covers_with_strong_effects_of_topics_where_pairs_as_units_do_not() -> None:
+    true, found = alpha_coverage(25, 10, Campaign(4, "balanced", 0.1, 0.6), trials=200, rng=np.random.default_rng(1))
+    assert true == pytest.approx(0.84, abs=0.02)
+    assert found.now.shown == 1
+    assert found.now.covered > 0.89
+    assert found.before.covered < 0.88
+
+
+@pytest.mark.parametrize(("grades", "spread", "noise"), [(2, "balanced", 0.5), (4, "balanced", 0.5)])
+def test_alpha_covers_without_topics(grades: int, spread: str, noise: float) -> None:
+    _, found = alpha_coverage(1, 100, Campaign(grades, spread, noise), trials=200, rng=np.random.default_rng(2))
+    assert 0.89 < found.now.covered < 0.995
+
+
+def test_alpha_of_rare_relevance_is_refused_or_covers_where_the_bootstrap_covers_in_a_half() -> None:
+    _, found = alpha_coverage(1, 20, Campaign(2, "5 % relevant", 0.5), trials=150, rng=np.random.default_rng(3))
+    assert found.now.shown < 0.1
+    assert found.before.covered < 0.6
+
+
+def test_kappa_covers_also_where_it_is_high_and_pairs_are_few() -> None:
+    true, found = kappa_coverage(20, grades=2, spread="balanced", noise=0.25, trials=300, rng=np.random.default_rng(4))
+    assert true == pytest.approx(0.54, abs=0.01)
+    assert found.now.shown > 0.85
+    assert found.now.covered > 0.92
+    _, rare = kappa_coverage(50, grades=4, spread="5 % relevant", noise=0.25, trials=200, rng=np.random.default_rng(5))
+    assert rare.now.shown < 0.1
+    assert rare.before.covered < 0.75
+
+
+def test_tests_err_as_often_as_they_say_and_the_share_of_samples_does_not() -> None:
+    found = type_one("nDCG@10", 10, trials=600, rng=np.random.default_rng(6), n_random=199)
+    for share in (found.t, found.wsr, found.randomisation):
+        assert 0.02 < share < 0.08
+    assert found.sign < 0.05
+    assert found.wrs < 0.04  # unpaired: nearly powerless on paired scores
+    assert found.won > 0.08
+
+
+def test_families_of_equal_systems_are_held_and_raw_tests_are_not() -> None:
+    found = families("RR", 6, 25, trials=200, rng=np.random.default_rng(7), n_random=200)
+    assert found.raw > 0.2
+    assert max(found.bonferroni, found.holm, found.greatest) < 0.1
+
+
+def test_differences_cover_by_t_and_with_fifty_topics_by_bca() -> None:
+    found = difference_coverage("RR", 50, trials=400, rng=np.random.default_rng(8))
+    assert min(found.t.covered, found.bca.covered, found.effect.covered) > 0.91
+    few = difference_coverage("RR", 5, trials=400, rng=np.random.default_rng(9))
+    assert few.bca.covered < 0.9
+    assert few.t.covered > 0.91
+
+
+def test_scores_of_equal_systems_are_of_their_kind() -> None:
+    """RR: 1 for a half of the topics, 1/2 for a sixth (uniform above 1/2, between 1/3 and 1/2); half of the variance is the topics'."""
+    rr = equal_scores("RR", 200, 100, 2, np.random.default_rng(10))
+    assert (rr == 1).mean() == pytest.approx(1 / 2, abs=0.02)
+    assert (rr == 0.5).mean() == pytest.approx(1 / 6, abs=0.02)
+    assert rr[rr > 0].min() == pytest.approx(0.1)
+    normal = equal_scores("normal", 200, 100, 2, np.random.default_rng(10))
+    assert stats.pearsonr(normal[:, 0].ravel(), normal[:, 1].ravel()).statistic == pytest.approx(0.5, abs=0.03)
+
+
+def test_shares_are_those_of_the_trials_that_show_an_interval() -> None:
+    found = covered(0.5, [(0.4, 0.6), (0.6, 0.7), (np.nan, np.nan), (0.5, 0.9)])
+    assert found.shown == 0.75
+    assert found.covered == pytest.approx(2 / 3)
+    assert np.isnan(covered(0.5, [(np.nan, np.nan)]).covered)
+    samples = np.array([[0.0, np.nan], [1.0, 3.0], [0.5, 5.0]])
+    assert percentiles(samples) == [(pytest.approx(0.025), pytest.approx(0.975)), (pytest.approx(3.05), pytest.approx(4.95))]
+
+
+def test_bca_of_a_kappa_in_the_tables_is_that_of_scipy() -> None:
+    """Pairs as scipy's paired samples; its samples are other ones, so up to their chance."""
+    own, others = np.random.default_rng(11).integers(0, 3, (2, 80))
+    others = np.where(np.random.default_rng(12).random(80) < 0.6, own, others)
+    joint = np.bincount(own * 3 + others, minlength=9).reshape(3, 3)
+
+    def of(a: np.ndarray, b: np.ndarray) -> float:
+        return float(cohen_kappa(np.bincount(a.astype(int) * 3 + b.astype(int), minlength=9).reshape(3, 3), weighted=True))
+
+    expected = stats.bootstrap((own, others), of, paired=True, vectorized=False, n_resamples=4000, method="BCa", rng=np.random.default_rng(1))
+    drawn = np.random.default_rng(2).multinomial(80, joint.ravel() / 80, size=20_000).reshape(-1, 1, 3, 3)
+    cells = np.eye(9).reshape(9, 1, 3, 3)
+    ((low, high),) = by_bca(
+        cohen_kappa(joint, weighted=True)[None], cohen_kappa(drawn, weighted=True), cohen_kappa(np.maximum(joint - cells, 0), weighted=True),
+        joint.reshape(9, 1),
+    )  # fmt: skip
+    assert (low, high) == pytest.approx(tuple(expected.confidence_interval), abs=0.02)
+
+
+@pytest.mark.parametrize("table", tables.TABLES, ids=lambda table: table.name)
+def test_every_table_has_a_cell_for_each_head(table: tables.Table) -> None:
+    row = table.rows[0]
+    assert len({tuple(one.shown) for one in table.rows} | {tuple(map(str, one.given)) for one in table.rows}) >= len(table.rows)
+    cells = [*row.shown, *table.simulate(*row.given, trials=4, rng=np.random.default_rng(0))]
+    assert len(cells) == len(table.header)

@@ -1,0 +1,50 @@
+"""Noise of labels: by hand on one pair, by every outcome on two, and the more judgements the less of it."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from analysis.core.label_noise import NoisyLabels, error_of_differences
+from analysis.core.measures import parse_measures
+from tests.analysis.core.judged import table_of_rows
+from tests.analysis.core.small_collections import run_columns
+
+ROWS = [("t", "a", "x", 1), ("t", "a", "y", 1), ("t", "a", "z", 0), ("t", "b", "x", 0), ("t", "b", "y", 0), ("t", "b", "z", 1)]
+"""Two pairs: two of three find a relevant, one of three b."""
+FIRST, SECOND = run_columns("first", {"t": {"a": 2.0, "b": 1.0}}), run_columns("second", {"t": {"b": 2.0, "a": 1.0}})
+
+
+def relevant_by_majority(share: float) -> float:
+    """Three drawn with replacement, two or three of them relevant."""
+    return 3 * share**2 * (1 - share) + share**3
+
+
+def test_a_pair_is_relevant_as_often_as_the_majority_of_three_drawn_is() -> None:
+    noisy = NoisyLabels(table_of_rows(ROWS, n_grades=2), [FIRST, SECOND], parse_measures("P@1"))
+    assert noisy.qrels.grades.tolist() == [1, 0]
+    assert noisy.means(noisy.qrels.grades)[:, 0].tolist() == [1.0, 0.0]
+    means = noisy.trials(4000, np.random.default_rng(1))[:, :, 0]
+    a, b = relevant_by_majority(2 / 3), relevant_by_majority(1 / 3)
+    assert means.mean(axis=0).tolist() == pytest.approx([a, b], abs=0.03)
+    outcomes = {(x, y): (a if x else 1 - a) * (b if y else 1 - b) for x, y in product((0, 1), repeat=2)}
+    expected = sum(p * (y - x) ** 2 for (x, y), p in outcomes.items()) - (b - a) ** 2
+    assert error_of_differences(means)[0] == pytest.approx(expected**0.5, abs=0.03)
+
+
+def test_more_judgements_a_pair_leave_less_noise_and_agreement_none() -> None:
+    noisy = NoisyLabels(table_of_rows(ROWS, n_grades=2), [FIRST, SECOND], parse_measures("P@1"))
+    errors = [error_of_differences(noisy.trials(1500, np.random.default_rng(2), per_pair=n)[:, :, 0])[0] for n in (1, 5, 51)]
+    assert errors[0] > errors[1] > errors[2]
+    assert errors[0] == pytest.approx((2 * 2 / 9) ** 0.5, abs=0.03)  # one draw: variance 2/9 of each pair
+    agreed = NoisyLabels(table_of_rows([("t", "a", who, 1) for who in "xyz"], n_grades=2), [FIRST, SECOND], parse_measures("P@1"))
+    assert error_of_differences(agreed.trials(20, np.random.default_rng(3))[:, :, 0]).tolist() == [0.0]
+
+
+def test_the_error_by_topics_is_that_of_their_differences() -> None:
+    rows = [(f"t{i}", d, who, int((d == "a") == (i < 3))) for i in range(4) for d in "ab" for who in "xy"]
+    runs = [run_columns(tag, {f"t{i}": scores for i in range(4)}) for tag, scores in (("first", {"a": 2.0, "b": 1.0}), ("second", {"b": 2.0, "a": 1.0}))]
+    noisy = NoisyLabels(table_of_rows(rows, n_grades=2), runs, parse_measures("P@1"))
+    assert noisy.errors_by_topics()[0] == pytest.approx(np.std([-1, -1, -1, 1], ddof=1) / 2)

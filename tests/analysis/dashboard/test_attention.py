@@ -1,0 +1,195 @@
+"""What a manager is told without looking for it: an end that has passed, people who wait, judgements that were too fast."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from analysis.dashboard import disagreements, progress
+from analysis.dashboard.annotators import people
+from analysis.judgements import live as kept
+from annotation.models import Campaign, Judgement, Membership, Pair
+from annotation.services import campaigns, exclusion, serving
+from tests.analysis.dashboard.test_pages import manager_of, text_of
+from tests.builders import judge, judge_pair, make_annotator, make_campaign, submit
+
+pytestmark = pytest.mark.django_db
+TABS = ["", "people/", "agreement/", "time/", "gold/", "labels/", "systems/", "feedback/", "export/", "audit/", "settings/"]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept(monkeypatch):
+    monkeypatch.setattr(kept, "FRESH", 0.0)
+    kept._kept.clear()
+    yield
+    kept._kept.clear()
+
+
+@pytest.fixture
+def tested():
+    """Two qualification pairs of grade 2, both to be right; Ada has failed."""
+    campaign = make_campaign(n_topics=1, n_documents=5, judgements_per_pair=1, qualification_pass=1.0)
+    for pair in campaign.pairs.order_by("position")[3:]:
+        campaigns.set_kind(pair, Pair.Kind.QUALIFICATION, gold_grade=2, explanation="It answers a part.")
+    campaign.refresh_from_db()
+    ada = make_annotator(campaign)
+    for grade in (0, 2):
+        submit(ada, serving.top_up(ada, want=1).leases[0], grade)
+    return campaign, ada
+
+
+def end(campaign: Campaign) -> None:
+    Campaign.objects.filter(pk=campaign.pk).update(deadline=timezone.now() - timedelta(hours=1))
+
+
+def test_after_the_deadline_every_page_says_so_and_none_forecasts_the_past():
+    campaign = make_campaign(n_topics=2, n_documents=5, judgements_per_pair=3)
+    ada = make_annotator(campaign)
+    start = timezone.now() - timedelta(days=4)
+    for hours in range(0, 80, 10):
+        judge(ada, hours % 3, now=start + timedelta(hours=hours))
+    end(campaign)
+    client = manager_of(campaign)
+    for tab in TABS:
+        assert "Deadline passed" in text_of(client.get(f"/campaigns/{campaign.slug}/{tab}", follow=True)), tab
+    for page in ("/", "/campaigns/"):
+        assert "Deadline passed" in text_of(client.get(page)), page
+    shown = text_of(client.get(f"/campaigns/{campaign.slug}/"))
+    assert "22 judgements are missing" in shown
+    assert "Forecast" not in shown
+    assert "forecast" not in shown
+    assert "End deadline passed" in text_of(client.get(f"/campaigns/{campaign.slug}/live"))
+
+
+def test_a_paused_campaign_says_both_and_a_closed_one_forecasts_nothing():
+    campaign = make_campaign(state="paused")
+    end(campaign)
+    client = manager_of(campaign)
+    assert "Paused (deadline passed)" in text_of(client.get(f"/campaigns/{campaign.slug}/"))
+    campaigns.close(Campaign.objects.get(pk=campaign.pk), actor=campaign.created_by)
+    closed = text_of(client.get(f"/campaigns/{campaign.slug}/"))
+    assert "30 judgements are missing" in closed
+    assert "forecast" not in closed.lower()
+
+
+@pytest.mark.parametrize("page", ["/", "/campaigns/{slug}/", "/campaigns/{slug}/people/"])
+def test_who_failed_the_qualification_and_waits_is_shown_with_both_ways_out(tested, page):
+    campaign, ada = tested
+    client = manager_of(campaign)
+    shown = client.get(page.format(slug=campaign.slug))
+    assert "1 annotator failed the qualification" in text_of(shown)
+    html = shown.content.decode()
+    assert f'action="/campaigns/{campaign.slug}/people/{ada.pseudonym}/act"' in html
+    assert 'value="let-in"' in html
+    assert 'value="try-again"' in html
+    assert "failed the qualification" not in text_of(manager_of(make_campaign()).get("/"))
+
+
+@pytest.mark.parametrize(("action", "state"), [("let-in", "judging"), ("try-again", "qualification")])
+def test_either_way_out_ends_the_waiting(tested, action, state):
+    campaign, ada = tested
+    client = manager_of(campaign)
+    assert "Let go on" not in text_of(client.get(f"/campaigns/{campaign.slug}/people/{ada.pseudonym}/"))
+    client.post(f"/campaigns/{campaign.slug}/people/{ada.pseudonym}/act", {"action": action})
+    assert serving.top_up(Membership.objects.select_related("campaign").get(pk=ada.pk), want=1).situation.state == state
+    assert "failed the qualification" not in text_of(client.get("/"))
+
+
+def test_somebody_who_has_answered_only_the_qualification_has_been_seen(tested):
+    campaign, _ = tested
+    page = text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/people/"))
+    assert "never" not in page
+    make_annotator(campaign)
+    kept._kept.clear()
+    assert "never" in text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/people/"))
+
+
+def test_too_fast_judgements_of_a_speeder_are_on_the_progress_page_until_the_speeder_is_excluded():
+    campaign = make_campaign(n_topics=2, n_documents=6, judgements_per_pair=3, min_active_seconds=2)
+    ada, bob = make_annotator(campaign), make_annotator(campaign)
+    for _ in range(10):
+        judge(ada, 1, active_ms=200)
+        judge(bob, 1)
+    for row in Judgement.objects.filter(membership=ada):
+        assert row.standing == "too fast"
+    client = manager_of(campaign)
+    page = text_of(client.get(f"/campaigns/{campaign.slug}/"))
+    assert f"{ada.pseudonym} : 10 of 10 judgements" in page
+    assert f"{bob.pseudonym} :" not in page
+    Membership.objects.filter(pk=ada.pk).update(standing="excluded")
+    kept._kept.clear()
+    assert "10 of 10 judgements" not in text_of(client.get(f"/campaigns/{campaign.slug}/"))
+
+
+def test_an_exclusion_leaves_the_evidence_for_it_to_be_seen():
+    campaign = make_campaign(n_topics=3, n_documents=8, judgements_per_pair=3)
+    ada, bob, eve = (make_annotator(campaign) for _ in range(3))
+    for i in range(24):
+        judge(ada, i % 4, active_ms=None)
+        judge(bob, i % 4, active_ms=None)
+        judge(eve, 3 - i % 4, active_ms=None)
+    before = {person.membership.pk: person for person in people(campaign)}
+    exclusion.exclude_annotator(eve, reason="read the scale the wrong way round", actor=campaign.created_by)
+    kept._kept.clear()
+    after = {person.membership.pk: person for person in people(campaign)}
+    was, now = before[eve.pk], after[eve.pk]
+    assert (was.n, now.n, now.n_kept, now.n_extra) == (24, 0, 24, 0)
+    assert now.kappa == pytest.approx(was.kappa)
+    assert now.kappa < 0
+    assert now.agreement.confusion.tolist() == was.agreement.confusion.tolist()
+    assert (now.shares, now.median) == (was.shares, was.median)
+    assert after[ada.pk].kappa == pytest.approx(1.0)  # of Ada and Bob alone, who agree
+    client = manager_of(campaign)
+    page = text_of(client.get(f"/campaigns/{campaign.slug}/people/{eve.pseudonym}/"))
+    assert "of the 24 judgements made until the exclusion" in page
+    assert "24 excluded" in text_of(client.get(f"/campaigns/{campaign.slug}/people/"))
+
+
+def test_a_pair_that_waits_for_a_judgement_is_not_disputed_until_nobody_judges_any_more():
+    campaign = make_campaign(n_topics=1, n_documents=2, judgements_per_pair=3)
+    ada, bob, eve = (make_annotator(campaign) for _ in range(3))
+    first, second = campaign.pairs.order_by("position")
+    for member, grade in ((ada, 0), (bob, 3), (eve, 1)):
+        judge_pair(member, first, grade, now=timezone.now())
+    for member, grade in ((ada, 0), (bob, 3)):
+        judge_pair(member, second, grade, now=timezone.now())
+
+    def disputed() -> list[int]:
+        kept._kept.clear()
+        found = Campaign.objects.get(pk=campaign.pk)
+        return [one.pair for one in disagreements.most_disputed(found, kept.live_rows(found))]
+
+    assert disputed() == [first.pk]
+    end(campaign)
+    assert set(disputed()) == {first.pk, second.pk}
+
+
+def test_the_page_of_a_disputed_pair_leads_to_the_next_and_back():
+    campaign = make_campaign(n_topics=1, n_documents=3, judgements_per_pair=2)
+    ada, bob = make_annotator(campaign), make_annotator(campaign)
+    first, second, third = campaign.pairs.order_by("position")
+    for pair, grade in ((first, 3), (second, 2), (third, 0)):  # spreads 3, 2, none
+        judge_pair(ada, pair, 0, now=timezone.now())
+        judge_pair(bob, pair, grade, now=timezone.now())
+    client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/pairs/{{}}/"
+    page = client.get(address.format(first.pk)).content.decode()
+    assert f'rel="next" href="{address.format(second.pk)}"' in page
+    assert 'rel="prev"' not in page
+    page = client.get(address.format(second.pk)).content.decode()
+    assert f'rel="prev" href="{address.format(first.pk)}"' in page
+    assert 'rel="next"' not in page
+    page = client.get(address.format(third.pk)).content.decode()
+    assert "rel=" not in page.partition('aria-label="Disputed pairs"')[2].partition("</nav>")[0]
+
+
+def test_topics_of_the_heat_map_stand_in_natural_order():
+    campaign = make_campaign(n_topics=11, n_documents=2, judgements_per_pair=1)
+    judge(make_annotator(campaign), 1)
+    names, _, _, left_out = progress.heat_map(campaign, kept.live_rows(campaign))
+    assert names == [f"t{i}" for i in range(1, 12)]
+    assert left_out == 0
+    names, _, _, left_out = progress.heat_map(campaign, kept.live_rows(campaign), most=10)
+    assert names == [f"t{i}" for i in range(2, 12)]  # t1 has a judgement: it is nearest to its end
+    assert left_out == 1

@@ -1,0 +1,307 @@
+"""A release goes out and comes in again: the same qrels, the same judgements; hostile ones leave nothing behind."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from analysis.judgements.labels import Choices
+from analysis.publishing.recipes import plan_of
+from analysis.publishing.release import reading
+from analysis.publishing.release.importing import import_release
+from analysis.publishing.release.parts import Plan
+from analysis.publishing.release.writing import write_release
+from annotation.models import Campaign, Judgement, Membership, Pair
+from annotation.services import campaigns, judging, restoring
+from pooling.formats.errors import FormatError
+from pooling.models import Collection, Pool
+from tests.analysis.commands.judged_file import refused, run
+from tests.analysis.publishing.exported import examples_campaign, pair_of, with_everything
+from tests.analysis.publishing.test_releases import built, parts
+from tests.builders import make_user
+
+pytestmark = pytest.mark.django_db
+
+
+def make_it() -> Campaign:
+    campaign = with_everything(examples_campaign())
+    campaign.collection.topics.create(topic_id="t9", text="Query  number 1", position=9, removed_reason="duplicate", same_as="t1")
+    judging.adjudicate(pair_of(campaign, "t1", "d1"), 3, reason="clear", actor=None)
+    Pair.objects.filter(pk=pair_of(campaign, "t2", "d2").pk).update(kind="gold", gold_grade=1, gold_explanation="See the second sentence.")
+    campaigns.close(campaign)
+    return Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk)
+
+
+@pytest.fixture(scope="module")
+def released(django_db_setup, django_db_blocker) -> dict[str, Any]:
+    """The bytes of a release, its slug and slots; of the campaign itself nothing is left in the database."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        campaign = make_it()
+        data = built(campaign, Plan("first", Choices(min_judgements=2), documents=True, notes=True))
+        found = {"data": data, "slug": campaign.slug, "slots": slots_of(campaign)}
+        transaction.set_rollback(True)
+    return found
+
+
+@pytest.fixture
+def release(released, tmp_path) -> Path:
+    """In an empty installation."""
+    path = tmp_path / "release.zip"
+    path.write_bytes(released["data"])
+    return path
+
+
+def slots_of(campaign: Campaign) -> dict[tuple[str, str], tuple[int, int]]:
+    return {(p.entry.topic.topic_id, p.entry.docno): (p.needed, p.counted) for p in campaign.pairs.select_related("entry__topic")}
+
+
+def changed(path: Path, name: str, change: Callable[[bytes], bytes] | None, *, mended: bool = True) -> Path:
+    """The release with one part changed (None: left out); mended: with checksums that are right again."""
+    found = parts(path.read_bytes())
+    if change is None:
+        del found[name]
+    else:
+        found[name] = change(found.get(name, b""))
+    if mended:
+        del found["SHA256SUMS"]
+        found["SHA256SUMS"] = "".join(f"{hashlib.sha256(data).hexdigest()}  {n}\n" for n, data in found.items()).encode()
+    target = path.with_name("changed.zip")
+    with zipfile.ZipFile(target, "w") as archive:
+        for n, data in found.items():
+            archive.writestr(n, data)
+    return target
+
+
+def as_in_0_1_0(data: bytes) -> bytes:
+    """annotators.tsv with a column `simulated`: the third annotator is."""
+    rows = [line.split("\t") for line in data.decode().splitlines()]
+    for row in rows[1:]:
+        row[3] = "1" if row[0] == "A003" else "0"
+    return "".join("\t".join(row) + "\n" for row in [[*rows[0][:3], "simulated", *rows[0][4:]], *rows[1:]]).encode()
+
+
+def test_a_release_of_0_1_0_says_whether_an_annotator_was_simulated(release):
+    campaign = import_release(changed(release, "annotators.tsv", as_in_0_1_0), name="old.zip", user=make_user())
+    kinds = dict(campaign.memberships.filter(role="annotator").values_list("pseudonym", "judge_kind"))
+    assert len(kinds) == 8
+    assert {name for name, kind in kinds.items() if kind == "simulated"} == {"A003"}
+    assert set(kinds.values()) == {"person", "simulated"}
+
+
+def test_a_pool_of_0_1_0_is_a_depth_pool(release):
+    """campaign.json said name, depth, seed and pairs of it, and nothing else."""
+
+    def earlier(data: bytes) -> bytes:
+        about = json.loads(data)
+        about["pool"] = {name: about["pool"][name] for name in ("name", "depth", "seed", "pairs", "created_at")}
+        return json.dumps(about).encode()
+
+    pool = import_release(changed(release, "campaign.json", earlier), name="old.zip", user=make_user()).pool
+    assert (pool.kind, pool.depth, pool.words, pool.parameters, pool.level_word) == ("depth", 10, "depth 10", {}, "rank")
+
+
+def replaced(old: str, new: str) -> Callable[[bytes], bytes]:
+    def change(data: bytes) -> bytes:
+        assert old.encode() in data
+        return data.replace(old.encode(), new.encode(), 1)
+
+    return change
+
+
+def error_of(path: Path) -> str:
+    """What the import says; and nothing was written."""
+    before = [model.objects.count() for model in (Collection, Campaign, Judgement, User, Pool)]
+    with pytest.raises(FormatError) as caught:
+        import_release(path, name="release.zip", user=None)
+    assert [model.objects.count() for model in (Collection, Campaign, Judgement, User, Pool)] == before
+    return str(caught.value)
+
+
+def test_an_imported_release_builds_the_same_release_byte_for_byte(released, release):
+    manager = make_user("importer")
+    made = import_release(release, name="release.zip", user=manager)
+    assert (made.slug, made.state, made.collection.n_documents) == (released["slug"], "closed", 3)
+    made.refresh_from_db()
+    assert made.newest_guideline == 1  # as the judging page looks it up
+    out = io.BytesIO()
+    write_release(made, plan_of(made.recipes.get()), out)
+    again, before = parts(out.getvalue()), parts(release.read_bytes())
+    assert {name for name in before if again[name] != before[name]} == set()
+    assert out.getvalue() == release.read_bytes()
+
+
+def test_annotators_come_back_as_pseudonyms_that_nobody_can_sign_in_to(release):
+    manager = make_user("importer")
+    made = import_release(release, name="release.zip", user=manager)
+    people = made.memberships.filter(role="annotator").select_related("user")
+    assert sorted(m.pseudonym for m in people) == [f"A{n:03d}" for n in range(1, 9)]
+    assert not any(m.user.is_active or m.user.has_usable_password() for m in people)
+    excluded = people.get(pseudonym="A006")
+    assert (excluded.standing, excluded.standing_reason) == (Membership.Standing.EXCLUDED, "answers at random")
+    assert made.memberships.get(user=manager).role == Membership.Role.MANAGER
+    assert made.collection.managers.get() == manager
+
+
+def test_revisions_slots_gold_and_adjudications_are_as_they_were(released, release):
+    made = import_release(release, name="release.zip", user=None)
+    assert slots_of(made) == released["slots"]
+    revised = Judgement.objects.filter(pair=pair_of(made, "t1", "d3"), membership__pseudonym="A001").order_by("revision")
+    assert [(j.revision, j.current, j.grade) for j in revised] == [(1, False, 0), (2, False, 3), (3, True, 0)]
+    assert len({j.lease_id for j in revised}) == 1
+    gold = pair_of(made, "t2", "d2")
+    assert (gold.kind, gold.gold_grade, gold.gold_explanation) == ("gold", 1, "See the second sentence.")
+    ruled = pair_of(made, "t1", "d1")
+    assert (ruled.adjudicated_grade, ruled.adjudicated_reason) == (3, "clear")
+    assert made.collection.topics.get(topic_id="t9").removed_reason == "duplicate"
+
+
+def test_beside_the_original_the_import_gets_addresses_of_its_own(release):
+    first, made = (import_release(release, name="release.zip", user=None) for _ in range(2))
+    assert made.slug == f"{first.slug}-2"
+    assert made.collection.slug == f"{first.collection.slug}-2"
+    out = io.BytesIO()
+    write_release(made, Plan(), out)
+    assert parts(out.getvalue())["qrels.txt"] == parts(release.read_bytes())["qrels.txt"]
+
+
+def test_the_commands_take_a_campaign_from_one_installation_to_another(released, release, tmp_path):
+    file, qrels = str(tmp_path / "r.zip"), tmp_path / "q.txt"
+    result = run("import_campaign", str(release))
+    assert (result["topics"], result["pairs"], result["annotators"]) == (3, 6, 8)
+    result = run("export_campaign", "--campaign", result["campaign"], "--recipe", "first", "--output", file)
+    assert result["sha256"] == hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    assert Path(file).read_bytes() == released["data"]
+    run("export_qrels", "--campaign", released["slug"], "--output", str(qrels))
+    assert qrels.read_bytes() == parts(released["data"])["qrels.txt"]
+    assert refused("import_campaign", str(tmp_path / "absent.zip"))[0] == 2
+    assert refused("import_campaign", file, "--user", "nobody")[0] == 2
+
+
+NEEDED = [
+    "SHA256SUMS",
+    "adjudications.tsv",
+    "annotators.tsv",
+    "campaign.json",
+    "gold.tsv",
+    "judgements.tsv",
+    "pairs.tsv",
+    "pool.tsv",
+    "qrels-binary.txt",
+    "qrels.txt",
+    "qualification.tsv",
+    "topics.jsonl",
+]
+
+
+@pytest.mark.parametrize("part", NEEDED)
+def test_a_missing_part_is_named(release, part):
+    path = changed(release, part, None, mended=part != "SHA256SUMS")
+    assert f"without {part}" in error_of(path)
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "guidelines/../x.md", "C:\\x", "evil.py", "qrels.txt/../../x"])
+def test_a_part_with_a_path_or_name_of_its_own_is_refused(release, name):
+    assert "only the parts of a release" in error_of(changed(release, name, lambda _: b"x"))
+
+
+def test_a_part_that_was_changed_on_the_way_is_found_by_its_checksum(release):
+    path = changed(release, "judgements.tsv", replaced("A001", "A002"), mended=False)
+    assert "another checksum" in error_of(path)
+
+
+def test_judgements_that_do_not_give_the_qrels_are_refused(release):
+    assert "not what the judgements" in error_of(changed(release, "qrels.txt", replaced("t2 0 d3 1", "t2 0 d3 2")))
+    assert "not what the judgements" in error_of(changed(release, "adjudications.tsv", replaced("\t3\t", "\t0\t")))
+
+
+def test_what_unpacks_to_too_much_is_refused_before_it_is_read(release, monkeypatch):
+    monkeypatch.setattr(reading, "MOST_BYTES", 5000)
+    assert "when unpacked" in error_of(release)
+
+
+def test_a_bomb_in_a_part_that_is_read_whole_is_refused(release, monkeypatch):
+    monkeypatch.setattr(reading, "LARGEST_TEXT", 100_000)
+    assert "more than 100,000 bytes" in error_of(changed(release, "qrels.txt", lambda data: data + b"#" * 200_000))
+
+
+@pytest.mark.parametrize(
+    ("part", "old", "new", "said"),
+    [
+        ("judgements.tsv", "\t2\tPartial", "\t7\tPartial", "grade '7'"),
+        ("judgements.tsv", "\tcounted\t", "\tgreat\t", "standing 'great'"),
+        ("judgements.tsv", "\tA001\t", "\tA099\t", "A099"),
+        ("judgements.tsv", "\tt1\td1\t", "\tt1\td7\t", "no pair of the campaign"),
+        ("judgements.tsv", "2026-03-02T", "yesterday ", "no date and time"),
+        ("judgements.tsv", "campaign\tqid", "qid\tcampaign", "another header"),
+        ("judgements.tsv", "\t20000\t", "\t-1\t", "active_ms '-1'"),
+        ("pairs.tsv", "t1\td1", "t9\td9", "not in the pool"),
+        ("pairs.tsv", "\tnormal\t", "\todd\t", "kind 'odd'"),
+        ("pool.tsv", "t1\td1", "t7\td1", "topics.jsonl does not have"),
+        ("topics.jsonl", '"id": "t1"', '"id": "t2"', "a topic twice"),
+        ("topics.jsonl", '"position": 1', '"position": "first"', "topics.jsonl:1"),
+        ("annotators.tsv", "A002", "A001", "a pseudonym twice"),
+        ("campaign.json", '"version": 1', '"version": 2', "version 2"),
+        ("campaign.json", '"method": "majority"', '"method": "magic"', "a recipe that this software does not know"),
+        ("campaign.json", '"judgements_per_pair": 5', '"judgements_per_pair": "five"', "cannot be stored"),
+        ("campaign.json", '"value": 1', '"value": "one"', "whole number"),
+        ("campaign.json", "{", "[", "not JSON"),
+        ("documents.jsonl", '"_id": "d1"', '"_id": 1', "not a document"),
+        ("gold.tsv", "\t1\t", "\t9\t", "grade '9'"),
+    ],
+)
+def test_what_is_wrong_in_a_part_is_said_with_its_place_and_nothing_is_kept(release, part, old, new, said):
+    assert said in error_of(changed(release, part, replaced(old, new)))
+
+
+def test_a_deeply_nested_description_is_refused(release):
+    assert "not JSON" in error_of(changed(release, "campaign.json", lambda _: b"[" * 100_000))
+
+
+def test_what_is_no_zip_and_what_is_cut_off_are_refused(release, tmp_path):
+    (tmp_path / "x.zip").write_bytes(b"PK\x03\x04 nothing")
+    assert "damaged" in error_of(tmp_path / "x.zip")
+    (tmp_path / "y.zip").write_bytes(release.read_bytes()[:-200])
+    assert "damaged" in error_of(tmp_path / "y.zip")
+    (tmp_path / "z.zip").write_bytes(b"")
+    assert "damaged" in error_of(tmp_path / "z.zip")
+
+
+def test_a_hostile_address_becomes_a_harmless_one(release):
+    slug = json.loads(parts(release.read_bytes())["campaign.json"])["campaign"]["slug"]
+    path = changed(release, "campaign.json", replaced(f'"slug": "{slug}"', '"slug": "../admin/ x<script>"'))
+    assert import_release(path, name="release.zip", user=None).slug == "admin-xscript"
+
+
+def test_a_part_twice_and_an_encrypted_part_are_refused(release):
+    data = bytearray(release.read_bytes())
+    with zipfile.ZipFile(release, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr("qrels.txt", "t1 0 d1 3\n")
+    assert "two parts of one name" in error_of(release)
+    at = data.index(b"PK\x01\x02")
+    data[at + 8] |= 1  # the flag of encryption in the first entry of the directory
+    release.write_bytes(bytes(data))
+    assert "encrypted" in error_of(release)
+
+
+def test_a_part_that_says_it_is_smaller_than_it_is_is_refused(release):
+    data = bytearray(release.read_bytes())
+    at = data.index(b"PK\x01\x02")
+    data[at + 24 : at + 28] = (3).to_bytes(4, "little")  # its unpacked size
+    release.write_bytes(bytes(data))
+    assert "damaged" in error_of(release)
+
+
+def test_the_number_of_judgements_reported_is_the_whole_one(release, monkeypatch):
+    monkeypatch.setattr(restoring, "AT_ONCE", 2)
+    reported: dict[str, int] = {}
+    made = import_release(release, name="release.zip", user=None, step=lambda what, n: reported.update({what: n}))
+    assert reported["judgements"] == Judgement.objects.filter(pair__campaign=made).count() > 2

@@ -1,0 +1,185 @@
+"""Releases: the same bytes, nobody's name, numbers that the commands give again; and recipes with their difference."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from analysis.judgements.labels import Choices
+from analysis.models import Release
+from analysis.publishing import recipes
+from analysis.publishing.release.parts import BY_NAME, PARTS, Plan
+from analysis.publishing.release.writing import write_release
+from annotation.models import AuditEvent, Campaign
+from annotation.services import campaigns, judging
+from annotation.services.errors import CampaignError
+from pooling import jobs
+from pooling.models import Job
+from pooling.version import program_version
+from tests.analysis.commands.judged_file import run
+from tests.analysis.publishing.exported import BINARY, GRADED, examples_campaign, pair_of, with_everything
+from tests.builders import make_campaign
+
+OF_SAMPLE = {"prels.txt", "strata.tsv", "draw.tsv"}
+"""Parts of a release of a campaign on a sampled pool (test_sampled_campaigns)."""
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def campaign():
+    return with_everything(examples_campaign())
+
+
+def built(campaign, plan: Plan | None = None) -> bytes:
+    out = io.BytesIO()
+    write_release(campaign, plan or Plan(), out)
+    return out.getvalue()
+
+
+def parts(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def test_the_same_recipe_on_the_same_data_gives_the_same_bytes(campaign):
+    first = built(campaign)
+    campaigns.update_campaign(campaign, actor=None, thanks_text="Thank you")  # what a release does not hold may change
+    AuditEvent.objects.create(campaign=campaign, action="looked")
+    assert built(Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk)) == first
+    with zipfile.ZipFile(io.BytesIO(first)) as archive:
+        assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        assert archive.namelist()[:-1] == sorted(archive.namelist()[:-1])
+
+
+def test_a_release_holds_the_labels_on_both_scales_and_the_guidelines_and_right_checksums(campaign):
+    found = parts(built(campaign))
+    assert found["qrels.txt"].decode() == GRADED
+    assert found["qrels-binary.txt"].decode() == BINARY
+    assert found["guidelines/v1.md"] == b"# Read this"
+    sums = dict(reversed(line.split("  ")) for line in found.pop("SHA256SUMS").decode().splitlines())
+    assert sums == {name: hashlib.sha256(data).hexdigest() for name, data in found.items()}
+
+
+def test_nobodys_name_or_address_is_anywhere_in_a_release(campaign):
+    people = [m.user for m in campaign.memberships.select_related("user")]
+    for number, person in enumerate(people):
+        person.username, person.email = f"unmistakable{number}", f"unmistakable{number}@example.org"
+        person.first_name = person.last_name = "Unmistakable"
+        person.save()
+    judging.adjudicate(pair_of(campaign, "t1", "d1"), 3, reason="clear", actor=people[0])
+    recipes.save_recipe(campaign, Plan("x"), user=people[0])
+    for data in parts(built(campaign)).values():
+        assert b"unmistakable" not in data.lower()
+        assert b"=1+1" not in data  # a note: left out unless asked for
+    assert any(b"=1+1" in data for data in parts(built(campaign, Plan(notes=True))).values())
+
+
+def test_documents_are_in_a_release_only_when_asked_for(campaign):
+    assert "documents.jsonl" not in parts(built(campaign))
+    assert b"Document 1 speaks" in parts(built(campaign, Plan(documents=True)))["documents.jsonl"]
+
+
+def test_the_commands_of_the_datasheet_give_the_numbers_of_the_release(campaign, tmp_path, monkeypatch):
+    found = parts(built(campaign))
+    for name, data in found.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    monkeypatch.chdir(tmp_path)
+    lines = [line.split()[1:] for line in found["datasheet.md"].decode().splitlines() if line.startswith("manage.py ")]
+    assert [line[0] for line in lines] == ["aggregate", "aggregate", "campaign_stats", "agreement"]
+    for command, *arguments in lines[:2]:
+        run(command, *arguments[:-1], "again.txt")
+        assert (tmp_path / "again.txt").read_bytes() == found[arguments[-1]]
+    statistics, agreement = (run(command, *(a for a in arguments if a != "--json")) for command, *arguments in lines[2:])
+    said = json.loads(found["statistics.json"])
+    same = (
+        "topics",
+        "documents",
+        "pairs",
+        "labelled_pairs",
+        "judgements",
+        "per_pair",
+        "grades",
+        "annotators",
+        "complete_depth",
+        "relevant_share",
+        "per_12h",
+    )
+    assert {name: statistics[name] for name in same} == {name: said[name] for name in same}
+    said = json.loads(found["agreement.json"])
+    assert {name: agreement[name] for name in ("graded", "binary", "annotators")} == {
+        name: said[name] for name in ("graded", "binary", "annotators")
+    }
+
+
+def test_the_datasheet_says_what_is_simulated_and_what_is_undefined():
+    campaign = make_campaign(judge_kind="simulated", description="A small | thing")
+    Campaign.objects.filter(pk=campaign.pk).update(judge_kind="simulated")
+    campaign.refresh_from_db()
+    sheet = parts(built(campaign))["datasheet.md"].decode()
+    assert "**Simulated.**" in sheet
+    assert "Undefined: no judgement counts." in sheet
+    assert "undefined: no judgement counts" in sheet
+    assert " nan" not in sheet
+    assert json.loads(parts(built(campaign))["statistics.json"])["relevant_share"] is None
+
+
+def test_the_version_in_a_release_and_in_a_report_is_that_of_the_project(campaign):
+    text = (Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8")
+    version = tomllib.loads(text)["project"]["version"]
+    found = parts(built(campaign))
+    assert json.loads(found["campaign.json"])["software"] == program_version() == version
+    assert f"Built by Assay {version}." in found["datasheet.md"].decode()
+
+
+def test_release_datasheet_and_documents_have_the_same_parts(campaign):
+    """One list says what a release consists of; the documents are held to it here."""
+    found = parts(built(campaign, Plan(documents=True)))
+    written = {"guidelines/" if name.startswith("guidelines/") else name for name in found}
+    assert written == set(BY_NAME) - OF_SAMPLE
+    sheet = re.findall(r"^\| `([\w.-]+/?)` \|", found["datasheet.md"].decode().partition("## Files")[2], re.MULTILINE)
+    assert sheet == [part.name for part in PARTS if part.name not in OF_SAMPLE]
+    assert "documents.jsonl" not in parts(built(campaign))["datasheet.md"].decode()
+    text = (Path(__file__).parents[3] / "docs" / "publishing.md").read_text(encoding="utf-8")
+    lines = text.partition("A release is a zip file with")[2].partition("**Nobody")[0]
+    named = re.findall(r"`([\w-]+\.(?:md|txt|tsv|json|jsonl)|guidelines/|SHA256SUMS)`", lines.replace("`v1.md`", ""))
+    assert set(named) == set(BY_NAME)
+
+
+def test_a_job_builds_the_release_once_and_recognises_the_same_bytes(campaign):
+    manager = campaign.memberships.get(role="manager").user
+    recipe = recipes.save_recipe(campaign, Plan("first", Choices(min_judgements=3)), user=manager)
+    for expected in (False, True):
+        job = recipes.ask_for_release(recipe, user=manager)
+        with pytest.raises(CampaignError, match="being built"):
+            recipes.ask_for_release(recipe, user=manager)
+        jobs.run_job(job.pk)
+        job.refresh_from_db()
+        assert (job.state, job.report["same_as_before"]) == (Job.State.DONE, expected)
+    release = Release.objects.get()
+    data = release.file.open("rb").read()
+    assert hashlib.sha256(data).hexdigest() == release.digest == job.report["digest"]
+    assert len(parts(data)["qrels.txt"].splitlines()) == 4  # pairs with three judgements
+    with pytest.raises(CampaignError, match="stays"):
+        recipes.delete_recipe(recipe, user=manager)
+    release.file.delete(save=False)
+
+
+def test_two_recipes_differ_in_the_labels_that_they_name(campaign):
+    change = recipes.difference(campaign, Choices(), Choices(method="median", min_judgements=3))
+    assert (change.n_first, change.n_second, change.n_both, change.only_first, change.only_second) == (6, 4, 4, 2, 0)
+    assert [(c.topic, c.document, c.first.grade, c.second.grade) for c in change.changes] == [("t1", "d3", 0, 2)]
+    assert [(c.topic, c.document, c.first.grade, c.second) for c in change.alone] == [("t2", "d1", 1, None), ("t2", "d2", 0, None)]
+    [(only, pair)] = recipes.linked(campaign, change.changes)
+    entry = campaign.pairs.get(pk=pair).entry
+    assert (entry.topic.topic_id, entry.docno) == (only.topic, only.document)
+    assert change.n_graded == 1
+    assert recipes.difference(campaign, Choices(), Choices()).changes == []

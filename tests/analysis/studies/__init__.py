@@ -1,0 +1,1 @@
+"""Studies: whole folders from small inputs."""

@@ -1,0 +1,40 @@
+"""A study made from small files, and its folder read again."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.analysis.commands.judged_file import refused, run
+
+
+def study_of(folder: Path, name: str, text: str, **files: str) -> Path:
+    """The folder of a study from this TOML text and these files (name without `.txt`: text)."""
+    inputs = folder / "inputs"
+    inputs.mkdir(exist_ok=True)
+    for file, content in files.items():
+        (inputs / f"{file}.txt").write_text(content, encoding="utf-8")
+    (inputs / "study.toml").write_text(text, encoding="utf-8")
+    run("study", name, str(inputs / "study.toml"), "--output", str(folder / "out"), "--replace")
+    return folder / "out"
+
+
+def refusal(folder: Path, name: str, text: str) -> str:
+    """What a person is told; nothing is written."""
+    (folder / "study.toml").write_text(text, encoding="utf-8")
+    status, out, err = refused("study", name, str(folder / "study.toml"), "--output", str(folder / "out"))
+    assert (status, out) == (2, "")
+    assert not (folder / "out").exists()
+    return err
+
+
+def table(out: Path, key: str) -> list[dict[str, str]]:
+    with (out / "tables" / f"{key}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def about(out: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((out / "study.json").read_text(encoding="utf-8"))
+    return found

@@ -1,0 +1,88 @@
+"""A stored report is what the command says on the exported files."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.models import Report
+from analysis.systems import reports
+from analysis.systems.files_zip import archive
+from analysis.systems.kinds import KINDS
+from annotation.models import Campaign
+from pooling.models import Collection
+from tests.analysis.systems.builders import by_command, small_campaign, small_collection, work_off
+
+pytestmark = pytest.mark.django_db
+
+CAMPAIGN = "campaign:graded:majority"
+ASKED: list[tuple[str, int, list[str], dict[str, Any]]] = [
+    ("evaluate", 5, ["judged, old", CAMPAIGN], {"measures": "AP nDCG@5 Judged@5", "per_topic": True}),
+    ("compare_rankings", 5, [CAMPAIGN, "judged, old", "clicks A"], {"measures": "AP RR@10", "bootstrap": 40}),
+    ("label_overlap", 0, ["campaign:binary:majority", "clicks A", "clicks B"], {"top": 3, "threshold": 1}),
+    ("compare_runs", 2, ["judged, old"], {"cutoff": 10, "level": 2, "alpha": 0.1}),
+    ("leaderboard", 5, ["judged, old"], {"level": 2, "highlight": "bert", "correction": "holm"}),
+    ("bootstrap", 4, ["judged, old"], {"measures": "AP RR@10", "trials": 300}),
+    ("bootstrap", 4, ["judged, old", "clicks A"], {"measures": "AP", "trials": 130}),
+    ("split_half", 5, ["judged, old"], {"measures": "AP", "splits": 12}),
+    ("submissions", 5, ["judged, old", "clicks A"], {"measure": "AP", "limit": 1}),
+    ("stability", 5, ["judged, old"], {"element": "assessments", "overlaps": "20:100:40", "pairs": 4, "measures": "AP nDCG"}),
+    ("stability", 4, [CAMPAIGN], {"element": "topics", "pairs": 3, "measures": "AP"}),
+    ("reusability", 5, ["judged, old"], {"depth": 3, "by_group": True, "measures": "AP"}),
+]
+
+
+@pytest.fixture
+def campaign(settings, tmp_path: Path) -> Campaign:
+    settings.MEDIA_ROOT = tmp_path / "files"
+    return small_campaign(small_collection())
+
+
+def ask(kind: str, n_runs: int, qrels: list[str], options: dict[str, Any], campaign: Campaign, *, seed: int = 7) -> Report:
+    collection: Collection = campaign.collection
+    ids = {row.name: f"imported:{row.pk}" for row in collection.qrels.all()}
+    return reports.ask_for_report(
+        KINDS[kind],
+        collection=collection,
+        campaign=campaign,
+        parameters={
+            "runs": list(collection.runs.values_list("pk", flat=True)[:n_runs]),
+            "qrels": [ids.get(q, q) for q in qrels],
+            "options": options,
+        },
+        seed=seed,
+        user=campaign.collection.managers.get(),
+    )
+
+
+def done(report: Report) -> Report:
+    assert report.job is not None
+    job = work_off(report.job)
+    assert job.state == "done", job.message
+    report.refresh_from_db()
+    return report
+
+
+def unpacked(report: Report, folder: Path) -> Path:
+    with zipfile.ZipFile(io.BytesIO(b"".join(archive(report)))) as packed:
+        packed.extractall(folder)
+    return folder
+
+
+@pytest.mark.parametrize(("kind", "n_runs", "qrels", "options"), ASKED, ids=lambda value: value if isinstance(value, str) else None)
+def test_the_stored_result_is_the_commands_answer_on_the_exported_files(campaign, tmp_path, kind, n_runs, qrels, options) -> None:
+    report = done(ask(kind, n_runs, qrels, options, campaign))
+    folder = unpacked(report, tmp_path / "exported")
+    assert by_command(report.command, folder) == report.result
+    assert report.result
+    assert report.chunks.count() == 0
+    assert len(report.input_digest) == 64
+    assert report.code_version
+
+
+def test_every_kind_is_held_to_its_command() -> None:
+    assert {kind for kind, *_ in ASKED} == set(KINDS)

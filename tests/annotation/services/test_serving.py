@@ -1,0 +1,37 @@
+"""Keeping a page supplied: what an answer brings when several requests of one page are at work."""
+
+from __future__ import annotations
+
+import pytest
+from django.utils import timezone
+
+from annotation.services import scheduling, serving
+from tests.builders import make_annotator, make_campaign, make_collection
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def ada():
+    return make_annotator(make_campaign(collection=make_collection(n_topics=1, n_documents=12), lease_window=3))
+
+
+def test_an_answer_has_every_lease_of_another_request_that_came_between(ada, monkeypatch):
+    """The other request, whose answer is late or lost, claims between the look at what is held and the first claim of this one."""
+    real, first = scheduling.claim_up_to, []
+
+    def between(membership, at_most, **options):
+        first.append(scheduling.claim(membership, now=timezone.now()))
+        return real(membership, at_most, **options)
+
+    monkeypatch.setattr(scheduling, "claim_up_to", between)
+    served = serving.top_up(ada, want=3)
+    assert served.leases[0].order == first[0].pk
+    assert [lease.order for lease in served.leases] == sorted(ada.leases.values_list("pk", flat=True))
+
+
+def test_with_no_wish_what_is_held_is_sent_again_and_nothing_is_claimed(ada):
+    [first, second] = serving.top_up(ada, want=2).leases
+    again = serving.top_up(ada, want=0, held=[first.token])
+    assert [lease.token for lease in again.leases] == [second.token]
+    assert ada.leases.count() == 2

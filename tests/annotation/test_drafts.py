@@ -1,0 +1,148 @@
+"""A draft whose settings contradict each other does not open and says why; what follows of itself does so; what it costs."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from annotation.core.estimate import workload
+from annotation.models import AuditEvent, Campaign
+from annotation.selectors.drafts import contradictions
+from annotation.services import campaigns
+from annotation.services.errors import CampaignError
+from tests.annotation.test_campaign_pages import manager_of, rules_data, scale_data
+from tests.builders import judge, make_annotator, make_campaign
+
+pytestmark = pytest.mark.django_db
+
+
+def post_scale(campaign: Campaign, *names: str) -> Client:
+    client = manager_of(campaign)
+    assert client.post(f"/campaigns/{campaign.slug}/settings/scale/", scale_data(*names)).status_code == 302
+    campaign.refresh_from_db()
+    return client
+
+
+def prefilled(campaign: Campaign) -> str:
+    return manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/guidelines/").context["form"]["text"].value()
+
+
+class TestContradictions:
+    def test_the_prefilled_guidelines_explain_the_grades_that_there_are(self):
+        campaign = make_campaign(state="draft")
+        post_scale(campaign, "No", "Yes")
+        text = prefilled(campaign)
+        assert "- **No**: " in text
+        assert "- **Yes**: " in text
+        assert "Perfect" not in text
+        campaigns.save_guideline(campaign, text)
+        assert contradictions(campaign) == []
+
+    def test_guidelines_about_grades_that_are_gone_keep_it_from_opening(self):
+        campaign = make_campaign(state="draft")
+        campaigns.save_guideline(campaign, prefilled(campaign))
+        assert contradictions(campaign) == []
+        client = post_scale(campaign, "Wrong", "Topic", "Some", "Perfect")
+        client.post(f"/campaigns/{campaign.slug}/state", {"action": "open"})
+        campaign.refresh_from_db()
+        assert campaign.state == "draft"
+        page = client.get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
+        assert "The guidelines explain “Partial”, which is no grade of the scale (Wrong, Topic, Some, Perfect)." in page
+        campaigns.save_guideline(campaign, prefilled(campaign).replace("**Partial**", "**Some**"))
+        assert campaigns.open_campaign(campaign).state == "open"
+
+    def test_grades_that_were_renamed_twice_are_known_from_the_audit(self):
+        campaign = make_campaign(state="draft")
+        post_scale(campaign, "Bad", "Good")
+        campaigns.save_guideline(campaign, "- **Bad**: no\n- **Good**: yes")
+        post_scale(campaign, "No", "Yes")
+        assert [one.step for one in contradictions(campaign)] == ["guidelines"]
+
+    def test_a_bar_without_qualification_pairs_and_pairs_without_a_bar(self):
+        campaign = make_campaign(state="draft")
+        campaigns.update_campaign(campaign, actor=None, qualification_pass=0.7)
+        with pytest.raises(CampaignError, match="70 % of the qualification pairs have to be right, and there is none"):
+            campaigns.open_campaign(campaign)
+        page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
+        assert f'href="/campaigns/{campaign.slug}/gold' in page
+        campaigns.set_kind(campaign.pairs.first(), "qualification", gold_grade=1)
+        assert contradictions(campaign) == []
+        campaigns.update_campaign(campaign, actor=None, qualification_pass=0)
+        assert "no share to get right" in contradictions(campaign)[0].says
+
+    def test_known_grades_that_left_the_scale(self):
+        campaign = make_campaign(state="draft")
+        campaigns.set_kind(campaign.pairs.first(), "gold", gold_grade=3)
+        post_scale(campaign, "No", "Yes")
+        assert contradictions(campaign)[0].says == "Known grades of pairs are not in the scale: 3."
+
+    def test_a_campaign_that_was_open_opens_again(self):
+        campaign = make_campaign(state="closed")
+        Campaign.objects.filter(pk=campaign.pk).update(qualification_pass=0.7)
+        campaign.refresh_from_db()
+        assert campaigns.open_campaign(campaign).state == "open"
+
+
+class TestScale:
+    def test_the_threshold_of_a_draft_follows_a_shorter_scale_and_this_is_said(self):
+        campaign = make_campaign(state="draft")
+        client = post_scale(campaign, "Not relevant", "Relevant")
+        assert (len(campaign.scale), campaign.threshold, campaign.spans_from) == (2, 1, 1)
+        said = client.get(f"/campaigns/{campaign.slug}/settings/guidelines/").content.decode()
+        assert "The lowest relevant grade is Relevant now; it was grade 2" in said
+
+    def test_an_open_campaign_is_not_changed_behind_its_back(self):
+        campaign = make_campaign()
+        response = manager_of(campaign).post(f"/campaigns/{campaign.slug}/settings/scale/", scale_data("No", "Yes"))
+        assert response.status_code == 400
+        assert "lowest relevant grade" in response.content.decode()
+
+
+def test_the_gold_page_is_linked_and_works_while_drafting():
+    campaign = make_campaign(state="draft")
+    client = manager_of(campaign)
+    address = f"/campaigns/{campaign.slug}/gold/"
+    assert address in client.get(f"/campaigns/{campaign.slug}/settings/rules/").content.decode()
+    assert client.get(address).status_code == 200
+
+
+def test_fewer_judgements_a_pair_tell_their_effect():
+    campaign = make_campaign(n_topics=2, n_documents=3, judgements_per_pair=3, expected_seconds=60)
+    judge(make_annotator(campaign), 1)
+    data = rules_data(campaign, judgements_per_pair="2")
+    answer = manager_of(campaign).post(f"/campaigns/{campaign.slug}/settings/rules/", data, follow=True).content.decode()
+    # by hand: 6 pairs: 18 - 1 were missing, 12 - 1 are; six judgements of a minute
+    assert "3 → 2 judgements a pair: 11 are missing now, 17 were before, about 0.1 hours less at 60 s each." in answer
+
+
+def test_closing_asks_first():
+    campaign = make_campaign(n_topics=2, n_documents=3)
+    page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
+    page = " ".join(page.split())  # as app.js asks it
+    assert 'data-confirm="Close the campaign? Nobody can judge any more, and 6 pairs lack judgements. It can be opened again."' in page
+
+
+def test_the_audit_names_a_pair_by_its_ids():
+    campaign = make_campaign(state="draft")
+    pair = campaign.pairs.select_related("entry__topic").first()
+    campaigns.set_kind(pair, "gold", gold_grade=1)
+    event = AuditEvent.objects.get(campaign=campaign, action="made a pair gold")
+    assert event.subject == f"{pair.entry.topic.topic_id} {pair.entry.docno}"
+
+
+@pytest.mark.parametrize(
+    ("given", "judgements", "annotators"),
+    [
+        # by hand: 1,000 pairs x 3 = 3,000 judgements; at 300 each ten annotators
+        ({"n_pairs": 1000, "per_pair": 3, "target": 300}, 3000, 10),
+        # one in 20 is gold: 15 of 300, so 285 ordinary ones each: 3,000 / 285 = 10.5, eleven annotators, 11 x 15 gold judgements
+        ({"n_pairs": 1000, "per_pair": 3, "target": 300, "n_special": 40}, 3165, 11),
+        # only four gold pairs: 296 each: 10.1, eleven annotators
+        ({"n_pairs": 1000, "per_pair": 3, "target": 300, "n_special": 4}, 3044, 11),
+        ({"n_pairs": 10, "per_pair": 3, "n_special": 2}, 36, None),
+        ({"n_pairs": 0, "per_pair": 3, "target": 300}, 0, 0),
+        ({"n_pairs": 5, "per_pair": 1, "target": 1, "n_special": 2, "gold_every": 1}, 5, 5),
+    ],
+)
+def test_the_workload(given, judgements, annotators):
+    assert workload(**given) == (judgements, annotators)

@@ -1,0 +1,50 @@
+"""The right to make collections and campaigns: given and taken by an administrator, by page and by command."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.urls import reverse
+
+from annotation import permissions as of_campaigns
+from pooling import permissions as of_collections
+from tests.builders import make_user
+
+pytestmark = pytest.mark.django_db
+
+
+def rights(user) -> tuple[bool, bool]:
+    fresh = type(user).objects.get(pk=user.pk)
+    return of_campaigns.may_create(fresh), of_collections.may_create(fresh)
+
+
+def test_an_administrator_gives_and_takes_the_right_on_a_page(client):
+    admin, ada = make_user(superuser=True), make_user("ada")
+    client.force_login(admin)
+    assert rights(ada) == (False, False)
+    assert client.post(reverse("accounts"), {"user": ada.pk, "action": "give"}, follow=True).status_code == 200
+    assert rights(ada) == (True, True)
+    assert "Take the right from ada" in client.get(reverse("accounts"), {"name": "AD"}).content.decode()
+    client.post(reverse("accounts"), {"user": ada.pk, "action": "withdraw"})
+    assert rights(ada) == (False, False)
+
+
+def test_nobody_else_sees_or_gives_rights(client):
+    ada = make_user("ada", may_create=True)
+    client.force_login(ada)
+    assert client.get(reverse("accounts")).status_code == 403
+    assert client.post(reverse("accounts"), {"user": ada.pk, "action": "give"}).status_code == 403
+
+
+def test_the_command_gives_takes_and_lists(capsys):
+    ada = make_user("ada")
+    call_command("makers", "add", "ada")
+    assert rights(ada) == (True, True)
+    call_command("makers", "list")
+    assert capsys.readouterr().out.splitlines()[-1] == "ada"
+    call_command("makers", "remove", "ada")
+    assert rights(ada) == (False, False)
+    with pytest.raises(CommandError, match="there is no account bob; nothing was changed"):
+        call_command("makers", "add", "ada", "bob")
+    assert rights(ada) == (False, False)

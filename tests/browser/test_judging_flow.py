@@ -1,0 +1,310 @@
+"""Forgiving presses: double ones, undo of whatever was just done, notes that survive, the same work open on two devices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from annotation.models import Judgement, Membership, Pair, Skip
+from annotation.services import campaigns
+from tests.browser.judging import JudgingPage, make_job, own_judgements
+from tests.builders import judge_pair, make_annotator
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+Signed = Callable[..., Page]
+TWICE = """(what) => { const press = () => what === 'key'
+    ? document.body.dispatchEvent(new KeyboardEvent('keydown', {key: '3', code: 'Digit3', bubbles: true, cancelable: true}))
+    : document.querySelectorAll('#grades button')[2].click();
+  press(); return new Promise((done) => requestAnimationFrame(() => setTimeout(() => { press(); done(); }, 20))); }"""
+
+
+@pytest.mark.parametrize("what", ["key", "button"])
+def test_a_double_press_judges_one_document(signed_in_page: Signed, what: str) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.page.evaluate(TWICE, what)
+    expect(judging.title).to_contain_text("part 2")
+    judging.unhurried()
+    judging.press("3")  # the same grade, on purpose
+    expect(judging.title).to_contain_text("part 3")
+    judging.saved()
+    assert [row.grade for row in own_judgements(ada)] == [2, 2]
+
+
+def test_later_pressed_twice_puts_one_document_aside(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.page.evaluate(TWICE.replace("'3', code: 'Digit3'", "'l', code: 'KeyL'"), "key")
+    expect(judging.title).to_contain_text("part 2")
+    judging.saved()
+    assert Skip.objects.filter(membership=ada).count() == 1
+
+
+def test_how_many_more_documents_of_the_query_follow_is_said(signed_in_page: Signed) -> None:
+    """Six documents of one query: five follow the first, as the server has claimed four and sees two more that are free."""
+    campaign, ada = make_job(n_documents=6)
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    expect(judging.page.locator("#place")).to_have_text("5 more for this query")
+    judging.judge("2")
+    expect(judging.page.locator("#place")).to_have_text("4 more for this query")
+
+
+def test_a_new_query_begins_with_a_card_and_the_clock_runs_from_its_first_document(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
+    campaign, ada = make_job(n_documents=2, n_topics=2, block_length=2, judgements_per_pair=1)
+    page = signed_in_page(ada.user)
+    judging = JudgingPage(page, campaign).open()
+    expect(judging.panel).to_be_hidden()  # none before the very first document
+    first = page.locator("#query-text").inner_text()
+    judging.press("2")
+    expect(judging.title).to_contain_text("part 2")
+    judging.press("3")
+    judging.shows_state("card")
+    query = "knee pain in runners"
+    assert query != first
+    expect(page.locator("#query-text")).to_have_text(query)
+    expect(judging.panel).to_contain_text(f"Which evidence is there about {query}?")
+    expect(judging.panel).to_contain_text("Relevant are trials and reviews; opinions are not.")
+    expect(judging.panel).to_contain_text("2 documents of it follow.")
+    photograph(page, "new-query")
+    judging.press("2", "l")  # mean no document that can be seen
+    expect(judging.panel).to_be_visible()
+    assert len(own_judgements(ada)) == 2
+    judging.press("z")  # back to the document before
+    expect(page.locator(".banner")).to_contain_text("You judged this Partial")
+    page.keyboard.press("Escape")
+    judging.shows_state("card")
+    page.keyboard.press("Enter")
+    expect(judging.panel).to_be_hidden()
+    expect(judging.title).to_contain_text("part 1")
+    judging.press("p")  # a pause is no new query
+    page.keyboard.press("x")
+    expect(judging.title).to_be_visible()
+    judging.judge("4")
+    judging.saved()
+    assert [row.pair.entry.topic.text for row in own_judgements(ada)].count(query) == 1
+
+
+def test_cards_can_be_switched_off(signed_in_page: Signed) -> None:
+    campaign, ada = make_job(n_documents=2, n_topics=2, block_length=2, judgements_per_pair=1)
+    page = signed_in_page(ada.user)
+    judging = JudgingPage(page, campaign).open()
+    judging.press("?")
+    page.get_by_role("button", name="Change keys").click()
+    page.get_by_label("Begin each new query with a card").uncheck()
+    page.get_by_role("button", name="Done").click()
+    judging.press("2")
+    expect(judging.title).to_contain_text("part 2")
+    judging.press("3")
+    expect(page.locator("#query-label")).to_have_text("New query")
+    expect(judging.panel).to_be_hidden()
+    expect(judging.title).to_contain_text("part 1")
+
+
+def test_this_query_so_far_lists_own_judgements_of_it_and_a_digit_opens_one(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
+    campaign, ada = make_job(n_documents=3, n_topics=2, block_length=3)
+    page = signed_in_page(ada.user)
+    judging = JudgingPage(page, campaign).open()
+    judging.judge_all_of_query("2")
+    second = page.locator("#query-text").inner_text()
+    judging.judge("4")  # the first of the second query
+    judging.judge("1")
+    judging.saved()
+    for pair in Pair.objects.filter(campaign=campaign).order_by("position"):  # somebody else's are not told
+        judge_pair(make_annotator(campaign), pair, 2, now=timezone.now())
+    judging.press("t")
+    dialog = page.locator("#history-dialog")
+    expect(dialog.locator("h2")).to_have_text(f"This query so far: {second}")
+    rows = dialog.locator("tbody tr")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_contain_text("Wrong")  # the newest first
+    expect(dialog).to_contain_text("1 Wrong · 1 Perfect")
+    photograph(page, "query-so-far")
+    page.keyboard.press("2")
+    expect(page.locator(".banner")).to_contain_text("You judged this Perfect")
+    judging.judge("3")
+    page.locator("#menu > summary").click()
+    page.locator("#menu [data-action=history]").click()
+    expect(dialog.locator("h2")).to_have_text("My judgements")
+    expect(rows).to_have_count(5)
+
+
+def test_undo_brings_back_what_was_put_aside(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.press("l")
+    expect(judging.title).to_contain_text("part 2")
+    judging.saved()
+    judging.press("z")
+    expect(judging.title).to_contain_text("part 1")
+    assert not Skip.objects.filter(membership=ada).exists()
+    judging.judge("2")
+    expect(judging.title).to_contain_text("part 2")  # it had to wait, and comes next
+    judging.saved()
+    assert [(row.grade, row.standing) for row in own_judgements(ada)] == [(1, "counted")]
+
+
+def test_undo_of_later_without_a_connection_asks_nobody(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.page.context.set_offline(True)
+    judging.press("l")
+    expect(judging.title).to_contain_text("part 2")
+    judging.press("z")
+    expect(judging.title).to_contain_text("part 1")
+    judging.judge("2")
+    judging.page.context.set_offline(False)
+    judging.saved()
+    assert [(row.pair.position, row.grade) for row in own_judgements(ada)] == [(0, 1)]
+    assert not Skip.objects.filter(membership=ada).exists()
+
+
+def test_what_was_put_aside_is_listed_and_judged_when_one_likes(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+    campaign, ada = make_job()
+    page = signed_in_page(ada.user)
+    judging = JudgingPage(page, campaign).open()
+    judging.press("l")
+    expect(judging.title).to_contain_text("part 2")
+    judging.saved()
+    page.locator("#menu > summary").click()
+    page.locator("#menu [data-action=history]").click()
+    aside = page.locator("#history-dialog .put-aside")
+    expect(aside).to_contain_text("Put aside (1)")
+    photograph(page, "put-aside")
+    aside.get_by_role("button", name="Judge now").click()
+    expect(judging.title).to_contain_text("part 1")
+    judging.judge("4")
+    judging.saved()
+    assert [(row.pair.position, row.grade) for row in own_judgements(ada)] == [(0, 3)]
+
+
+def test_undo_takes_back_marks_before_it_opens_an_earlier_judgement(signed_in_page: Signed) -> None:
+    campaign, ada = make_job(spans="optional")
+    page = signed_in_page(ada.user)
+    judging = JudgingPage(page, campaign).open()
+    judging.judge("2")
+    judging.press("s", "s", "Enter", "s", "ArrowRight", "ArrowRight", "s", "Enter")
+    marks = page.locator("#marks li")
+    expect(marks).to_have_count(2)
+    judging.press("Delete")
+    expect(marks).to_have_count(1)
+    judging.press("z")
+    expect(marks).to_have_count(2)
+    judging.press("z", "z")
+    expect(page.locator("#marks")).to_be_hidden()
+    expect(judging.title).to_contain_text("part 2")
+    judging.press("z")
+    expect(judging.title).to_contain_text("part 1")
+
+
+def test_undo_is_offered_only_where_there_is_something_to_undo(signed_in_page: Signed) -> None:
+    campaign, ada = make_job(spans="optional")
+    page = signed_in_page(ada.user)
+    judging = JudgingPage(page, campaign).open()
+    undo = page.locator("#bar .bar-more [data-action=undo]")
+    expect(undo).to_be_disabled()
+    judging.press("s", "s", "Enter")
+    expect(undo).to_be_enabled()
+    judging.press("z")  # the mark
+    expect(undo).to_be_disabled()
+    judging.judge("2")
+    expect(undo).to_be_enabled()
+    judging.saved()
+    judging.press("z")
+    expect(page.locator(".banner")).to_contain_text("You judged this")
+    expect(undo).to_be_disabled()  # this was the first
+    page.keyboard.press("Escape")
+    judging.open()  # a new page knows nothing of its own, but the server does
+    expect(undo).to_be_enabled()
+
+
+def test_undo_does_not_open_the_answers_of_the_practice(signed_in_page: Signed) -> None:
+    """Their solution was shown, so they cannot be changed."""
+    campaign, ada = make_job(n_documents=4, qualification_pass=0.5)
+    [practice] = Pair.objects.filter(campaign=campaign).order_by("position")[:1]
+    campaigns.set_kind(practice, Pair.Kind.QUALIFICATION, gold_grade=3, explanation="A trial.", actor=campaign.created_by)
+    Membership.objects.filter(pk=ada.pk).update(qualified_at=None)
+    page = signed_in_page(ada.user)
+    judging = JudgingPage(page, campaign).open()
+    judging.press("4")
+    expect(page.locator("#practice")).to_contain_text("Right")
+    judging.press("Enter")
+    undo = page.locator("#bar .bar-more [data-action=undo]")
+    expect(judging.title).to_contain_text("part 2")
+    expect(undo).to_be_disabled()
+    judging.open()
+    expect(undo).to_be_disabled()
+    page.locator("#menu > summary").click()
+    page.locator("#menu [data-action=history]").click()
+    row = page.locator("#history-list tbody tr")
+    expect(row).to_contain_text("practice")  # not "extra", as the API stores it
+    expect(row).not_to_contain_text("extra")
+    expect(row.get_by_role("button")).to_have_count(0)
+
+
+def test_a_note_being_typed_survives_escape_and_a_reload(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    page = signed_in_page(ada.user)
+    judging = JudgingPage(page, campaign).open()
+    judging.press("n")
+    page.keyboard.type("dates are")
+    page.keyboard.press("Escape")
+    expect(page.locator("#note-label")).to_have_text("Note •")
+    judging.press("n")
+    expect(page.locator("#note-text")).to_have_value("dates are")
+    page.keyboard.press("End")
+    page.keyboard.type(" wrong")
+    judging.open()
+    judging.press("n")
+    expect(page.locator("#note-text")).to_have_value("dates are wrong")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("something else")
+    page.get_by_role("button", name="Put back as it was").click()
+    judging.judge("2")
+    judging.saved()
+    [row] = own_judgements(ada)
+    assert row.note == "dates are wrong"
+
+
+def test_an_empty_other_reason_says_what_is_missing_and_stays(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+    campaign, ada = make_job()
+    page = signed_in_page(ada.user)
+    judging = JudgingPage(page, campaign).open()
+    judging.press("0", "5")
+    page.keyboard.type("  ")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#note-error")).to_contain_text("why can it not be judged")
+    page.get_by_role("button", name="Save note").click()
+    expect(page.locator("#note-dialog")).to_be_visible()
+    photograph(page, "reason-missing")
+    page.locator("#note-text").fill("cut off")
+    page.get_by_role("button", name="Save note").click()
+    expect(judging.title).to_contain_text("part 2")
+    judging.saved()
+    [row] = own_judgements(ada)
+    assert (row.cannot_reason, row.note) == ("other", "cut off")
+
+
+def test_on_two_devices_nothing_is_refused_and_what_was_judged_on_the_other_one_goes_away(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    desktop, phone = (JudgingPage(signed_in_page(ada.user), campaign).open() for _ in range(2))
+    expect(phone.title).to_contain_text("part 1")  # the same leases
+    phone.judge("2")
+    phone.judge("3")
+    phone.saved()
+    desktop.judge("4")  # has not heard of it
+    desktop.saved()
+    notices = desktop.page.locator(".banner")
+    expect(notices).to_have_count(1)
+    expect(notices).to_contain_text("“Exercise and blood sugar, part 1”: Saved. You had judged it already, on another device")
+    desktop.page.evaluate("window.dispatchEvent(new Event('focus'))")
+    expect(desktop.title).to_contain_text("part 3")
+    expect(desktop.toast).to_contain_text("part 2” on another device")
+    rows = Judgement.objects.filter(membership=ada).order_by("pair__position", "revision")
+    assert [(row.pair.position, row.revision, row.grade, row.current) for row in rows] == [(0, 1, 1, False), (0, 2, 3, True), (1, 1, 2, True)]

@@ -1,0 +1,79 @@
+"""What a manager's wide pages show at usual widths, and on paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page
+
+from tests.analysis.bad_annotators import campaign_with_bad_annotators
+from tests.builders import judge_pair, make_annotator, make_campaign
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+A4 = {"width": 718, "height": 1000}
+"""A4 less margins of a centimetre, in pixels of a browser."""
+HIDDEN = """() => [...document.querySelectorAll('.table-wrap')].filter(wrap => wrap.checkVisibility())
+  .map(wrap => wrap.scrollWidth - wrap.clientWidth).filter(excess => excess > 1)"""
+BEYOND = """() => Math.max(...[...document.querySelectorAll('table :is(th, td)')].map(cell => cell.getBoundingClientRect().right))"""
+
+
+def test_the_table_of_people_is_seen_whole_at_usual_widths_and_on_paper(signed_in_page: Callable[..., Page]) -> None:
+    campaign, _ = campaign_with_bad_annotators(n_judgements=400)
+    page = signed_in_page(campaign.memberships.get(role="manager").user)
+    for width in (1280, 1920):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(f"/campaigns/{campaign.slug}/people/")
+        assert page.locator("td.flags .badge").count() > 0
+        assert page.evaluate(HIDDEN) == [], width
+    page.set_viewport_size(A4)
+    page.emulate_media(media="print")
+    assert page.evaluate(BEYOND) <= A4["width"]
+
+
+def test_a_shorter_scale_takes_names_that_are_a_scale(signed_in_page: Callable[..., Page]) -> None:
+    """Of Wrong, Topic, Partial, Perfect the first two were left. Names that somebody has chosen stay."""
+    campaign = make_campaign(state="draft")
+    page = signed_in_page(campaign.memberships.get(role="manager").user)
+    page.goto(f"/campaigns/{campaign.slug}/settings/scale/")
+    names = page.locator("[data-grade]:not([hidden]) input[name$=-name]")
+    given = names.evaluate_all("all => all.map(one => one.value)")
+    page.get_by_role("button", name="Remove the highest").click()
+    page.get_by_role("button", name="Remove the highest").click()
+    two = names.evaluate_all("all => all.map(one => one.value)")
+    assert len(two) == 2
+    assert two != given[:2]
+    assert "names follow the number of grades" in page.locator("[data-renamed]").inner_text()
+    names.first.fill("No")
+    names.last.fill("Yes")
+    page.get_by_role("button", name="Add a grade").click()
+    assert names.evaluate_all("all => all.slice(0, 2).map(one => one.value)") == ["No", "Yes"]
+
+
+def test_adjudicating_by_keys_leads_from_pair_to_pair_and_nothing_leaves_its_card(signed_in_page: Callable[..., Page]) -> None:
+    campaign = make_campaign(n_topics=1, n_documents=2, judgements_per_pair=2)
+    ada, bob = make_annotator(campaign), make_annotator(campaign)
+    first, second = campaign.pairs.order_by("position")
+    for pair, grade in ((first, 3), (second, 2)):
+        judge_pair(ada, pair, 0, now=timezone.now() - timedelta(hours=1))
+        judge_pair(bob, pair, grade, now=timezone.now() - timedelta(hours=1))
+    page = signed_in_page(campaign.memberships.get(role="manager").user)
+    page.set_viewport_size({"width": 1280, "height": 860})
+    page.goto(f"/campaigns/{campaign.slug}/pairs/{first.pk}/")
+    excess = "() => [...document.querySelectorAll('aside .card')].map(card => card.scrollWidth - card.clientWidth).filter(by => by > 0)"
+    assert page.evaluate(excess) == []
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    page.get_by_text("Your label stands").wait_for()
+    first.refresh_from_db()
+    assert first.adjudicated_grade == 1  # the second grade from the lowest on
+    page.keyboard.press("n")
+    page.wait_for_url(f"**/pairs/{second.pk}/")
+    page.keyboard.press("b")
+    page.wait_for_url(f"**/pairs/{first.pk}/")
+    page.locator("textarea#reason").fill("")
+    page.locator("textarea#reason").press_sequentially("n1")
+    assert page.locator("textarea#reason").input_value() == "n1"
+    assert page.url.endswith(f"/pairs/{first.pk}/")

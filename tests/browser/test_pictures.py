@@ -1,0 +1,96 @@
+"""Every live picture in a real browser: no word is cut at its edge, and no two words lie on each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser
+
+from analysis.charts import bars, lines, matrices, points
+
+pytestmark = pytest.mark.browser
+CSS = Path("static/css")
+LONG = ["bm25-with-rm3-and-a-neural_reranker.v2 second run of the group", "a run with a very long name that goes on and on", "ein_langer_Name-42"]
+OUTSIDE = """() => {
+  const found = [];
+  for (const svg of document.querySelectorAll('.picture > svg')) {
+    const frame = svg.viewBox.baseVal;
+    for (const text of svg.querySelectorAll('text')) {
+      const box = text.getBBox();
+      if (box.x < -0.5 || box.y < -1 || box.x + box.width > frame.width + 0.5 || box.y + box.height > frame.height + 1)
+        found.push(text.lastChild.textContent);
+    }
+  }
+  return found;
+}"""
+MEETING = """() => {
+  const found = [];
+  for (const svg of document.querySelectorAll('.picture > svg')) {
+    const boxes = [...svg.querySelectorAll('text')].map(text => [text.lastChild.textContent, text.getBBox()]);
+    for (let i = 0; i < boxes.length; i++) for (let j = 0; j < i; j++) {
+      const [a, p] = boxes[i], [b, q] = boxes[j];
+      if (Math.min(p.x + p.width, q.x + q.width) - Math.max(p.x, q.x) > 1
+        && Math.min(p.y + p.height, q.y + q.height) - Math.max(p.y, q.y) > 3) found.push([a, b]);
+    }
+  }
+  return found;
+}"""
+
+
+def drawn(names: list[str], values: list[float | None], label: str) -> list[str]:
+    """Each kind of picture of these names and values."""
+    n = len(names)
+    defined = [0.0 if value is None else value for value in values]
+    words: dict[str, Any] = {"caption": "c", "reason": "nothing"}
+    rows = [
+        points.Interval(name, value, None if value is None else value - 0.1, None if value is None else value + 0.1, "undefined: no topic")
+        for name, value in zip(names, values, strict=True)
+    ]
+    line = [lines.Line(name, [(float(i), v) for i, v in enumerate(values)], marks=True) for name in names[:3]]
+    axes = [*names, "P@5", "AP", "RR"][: max(n, 3)]
+    return [
+        bars.bars(names, values, unit=label, **words),
+        bars.stacked(names, [("one", defined), ("two", defined)], **words),
+        points.intervals(rows, x_label=label, what="run", reference=(0.9, label), **words),
+        points.intervals([points.Interval(name, value) for name, value in zip(names, values, strict=True)], x_label=label, what="run", low=0, **words),
+        points.boxes([points.Box(name, v, v, v, v, v, 12345) for name, v in zip(names, values, strict=True)], x_label=label, what="run", **words),
+        points.scatter(
+            [points.Spot(name, v, v, i % 2) for i, (name, v) in enumerate(zip(names, defined, strict=True))],
+            kinds=["run", "other"],
+            x_label=label,
+            y_label=label,
+            **words,
+        ),
+        points.radar(axes, [("one", [0.5] * len(axes))], caption="c", high=1.0),
+        lines.lines(line, x_label=label, y_label=label, vertical=[(0.0, "deadline")], **words),
+        matrices.matrix(names, names, [values] * n, row_label="run", column_label=label, **words),
+    ]
+
+
+HALF_DAYS = [f"{1 + i // 2:02d} Nov {12 * (i % 2):02d}h" for i in range(28)]
+CASES: dict[str, Callable[[], list[str]]] = {
+    "long names": lambda: drawn(LONG, [0.25, 0.5, 0.9], "a label that is long: mean nDCG@10 of the runs under the labels by majority, all topics of the set"),
+    "one point": lambda: drawn(["Judged@10"], [0.5], "Judged@10"),
+    "many points": lambda: drawn([f"run-{i}" for i in range(1, 41)], [i / 40 for i in range(40)], "nDCG@10"),
+    "ties": lambda: drawn(["a", "b", "c"], [1.0, 1.0, 1.0], "tau"),
+    "undefined among them": lambda: drawn(["a", "b", "c"], [None, 0.5, None], "tau"),
+    "nothing": lambda: drawn(["a", "b"], [None, None], "tau"),
+    "two weeks": lambda: [bars.bars(HALF_DAYS, [float(i % 7) for i in range(28)], caption="c", unit="judgements")],
+    "great numbers": lambda: drawn(["A001", "A002"], [1_234_567.0, 2_345_678.0], "judgements"),
+}
+
+
+@pytest.mark.parametrize("case", list(CASES))
+def test_no_word_is_cut_and_no_two_words_meet(chromium: Browser, case: str) -> None:
+    style = "".join((CSS / name).read_text() for name in ("tokens.css", "base.css", "components.css"))
+    page = chromium.new_page(viewport={"width": 1280, "height": 900})
+    page.set_content(f"<style>{style}</style>" + "".join(CASES[case]()))
+    assert page.evaluate("document.querySelectorAll('figure').length") == len(CASES[case]())
+    outside = page.evaluate(OUTSIDE)
+    assert outside == [], outside
+    meeting = page.evaluate(MEETING)
+    assert meeting == [], meeting
+    page.close()

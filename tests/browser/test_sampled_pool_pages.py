@@ -1,0 +1,64 @@
+"""A manager draws a sampled pool on the pages: the form, the preview with what half of it answers, the pool with its stages, Systems."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from pooling.models import Job, Pool
+from tests.analysis.publishing.test_sampled_campaigns import judge_stage, make_collection_with_runs, make_sampled
+from tests.pooling.conftest import run
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def collection(settings, tmp_path: Path):
+    settings.MEDIA_ROOT = tmp_path / "files"
+    return make_collection_with_runs()
+
+
+def do_waiting() -> None:
+    """What the worker would do."""
+    for job in Job.objects.filter(state="queued").order_by("pk"):
+        assert run(job).state == "done", job.message
+
+
+def test_a_pool_is_sampled_previewed_built_and_drawn_on(collection, signed_in_page, photograph):
+    page = signed_in_page(User.objects.get(username="owner"))
+    page.goto(reverse("collection-pool-new", args=[collection.slug]))
+    page.get_by_label("Sampled: pairs drawn at random").check()
+    page.get_by_role("spinbutton", name="Depth").fill("40")
+    page.get_by_label("Stages of a sampled pool").fill("20 40")
+    photograph(page, "pool-sampled-form")
+    page.get_by_role("button", name="Preview", exact=True).click()
+    do_waiting()
+    page.reload()
+    expect(page.get_by_role("heading", name="What can be answered when half is judged")).to_be_visible()
+    expect(page.get_by_text("1 of 2 stages are complete")).to_be_visible()
+    photograph(page, "pool-sampled-preview")
+    page.get_by_role("button", name="Build the pool").click()
+    do_waiting()
+    page.reload()
+    pool = Pool.objects.get()
+    assert (pool.kind, pool.parameters) == ("sampled", {"strata": "rank", "stages": [0.2, 0.4]})
+    expect(page.get_by_role("heading", name="Stages", exact=True)).to_be_visible()
+    photograph(page, "pool-sampled")
+    page.get_by_label("Draw on, up to").fill("60")
+    page.get_by_role("button", name="Draw the stage").click()
+    do_waiting()
+    page.reload()
+    expect(page.get_by_role("region", name="Stages").get_by_role("row")).to_have_count(4)
+
+
+def test_systems_says_that_scores_are_estimates(collection, signed_in_page, photograph):
+    campaign = make_sampled(collection)
+    judge_stage(campaign, 1)
+    page = signed_in_page(User.objects.get(username="owner"))
+    page.goto(reverse("campaign-systems", args=[campaign.slug]))
+    expect(page.get_by_text("1 of 2 stages are complete")).to_be_visible()
+    photograph(page, "systems-sampled")

@@ -1,0 +1,38 @@
+"""An empty database of its own for one test, in place of the one that all tests share."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+from django.db import connections
+
+from config import databases
+
+
+@contextmanager
+def own_database(vendor: str, *, folder: Path, server: str = "") -> Iterator[str]:
+    """While it is open, Django's default database is a new one without any table. server: of PostgreSQL. -> its address"""
+    name = f"assay_test_{uuid.uuid4().hex[:12]}"
+    url = f"{server.rpartition('/')[0]}/{name}" if vendor == "postgresql" else f"sqlite:///{folder / name}.sqlite3"
+    if vendor == "postgresql":
+        _ask(server, f"CREATE DATABASE {name}")
+    shared, before = connections["default"], connections.settings["default"]
+    described = databases.described(url, folder, query_seconds=0, pooler=False)
+    connections.settings["default"] = connections.configure_settings({"default": described})["default"]
+    del connections["default"]
+    try:
+        yield url
+    finally:
+        connections["default"].close()
+        connections.settings["default"], connections["default"] = before, shared
+        if vendor == "postgresql":
+            _ask(server, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def _ask(server: str, statement: str) -> None:
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(statement)

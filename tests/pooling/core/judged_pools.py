@@ -1,0 +1,31 @@
+"""Pools of real runs, cut to the pairs that are judged: complete sets of judgements to replay."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from pooling.core.depth import Pool, depth_pool, top_of_run
+from pooling.formats.qrels import read_qrels
+from pooling.formats.runs import read_run
+
+
+def judged_pool(folder: Path, runs: str, qrels: str, *, depth: int) -> tuple[Pool, np.ndarray]:
+    """The depth-k pool of the folder's runs without what nobody judged, and the grades of its pairs."""
+    judged = read_qrels(str(folder / qrels))
+    tops = []
+    for path in sorted((folder / runs).iterdir()):
+        top = top_of_run(read_run(str(path), lenient=True), depth, topics=judged.topics)
+        tops.append(replace(top, tag=path.name))
+    pool = depth_pool(tops, depth=depth, rng=np.random.default_rng(0))
+    grade_of = {}
+    for index, topic in enumerate(judged.topics):
+        own = judged.rows(index)
+        grade_of.update(zip(((topic, d) for d in judged.documents[own].tolist()), judged.grades[own].tolist(), strict=True))
+    pairs = zip((pool.topics[t] for t in pool.topic.tolist()), pool.documents.tolist(), strict=True)
+    grades = np.array([grade_of.get(pair, -1) for pair in pairs])
+    kept = grades >= 0
+    cut = {name: getattr(pool, name)[kept] for name in ("topic", "documents", "best_rank", "priority", "ranks", "everyone")}
+    return replace(pool, **cut), grades[kept]

@@ -1,0 +1,20 @@
+"""Sentences about one thing and about many."""
+
+from __future__ import annotations
+
+import pytest
+
+from pooling.core.counts import counted, part_of
+
+
+@pytest.mark.parametrize(("n", "said"), [(0, "0 topics are"), (1, "1 topic is"), (2, "2 topics are"), (1200, "1,200 topics are")])
+def test_one_is_not_many(n, said):
+    assert counted(n, "topic", "is", "are") == said
+    assert counted(n, "topic") == said.rpartition(" ")[0]
+
+
+@pytest.mark.parametrize(
+    ("n", "whole", "said"), [(1, 1, "1 of 1 query has"), (1, 5, "1 of 5 queries has"), (2, 5, "2 of 5 queries have"), (0, 1, "0 of 1 query have")]
+)
+def test_the_noun_follows_the_whole_and_the_verb_the_part(n, whole, said):
+    assert part_of(n, whole, "query", "has", "have", plural="queries") == said

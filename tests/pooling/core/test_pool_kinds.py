@@ -1,0 +1,41 @@
+"""How a pool was made is a value; what its priorities stand for follows from it."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.core.scheduling import band_of
+from pooling.core.pool_kinds import MOST_STAGES, PoolKind, described, level_of, level_word, staged_priority
+
+
+@pytest.mark.parametrize(
+    ("kind", "depth", "source", "words"),
+    [
+        ("depth", 10, "", "depth 10"),
+        ("ordered", 10, "", "relevant first, depth 10"),
+        ("sampled", 100, "", "sampled, depth 100"),
+        ("given", None, "pairs.tsv", "pairs from pairs.tsv"),
+        ("given", 10, "", "pairs from a file"),
+    ],
+)
+def test_one_place_says_how_a_pool_was_made(kind, depth, source, words):
+    assert described(kind, depth=depth, source=source) == words
+
+
+def test_a_priority_is_a_rank_a_stage_or_what_the_file_says():
+    assert (level_of("depth", 9, depth=10), level_word("depth", depth=10)) == (1, "rank")
+    assert (level_of("given", 7, depth=10), level_word("given", depth=10)) == (3, "rank")
+    assert (level_of("given", 7, depth=None), level_word("given", depth=None)) == (7, "priority")
+    for kind, word in ((PoolKind.SAMPLED, "stage"), (PoolKind.ORDERED, "batch")):
+        assert [level_of(kind, staged_priority(stage), depth=10) for stage in (1, 2, MOST_STAGES)] == [1, 2, MOST_STAGES]
+        assert level_word(kind, depth=10) == word
+
+
+def test_no_band_holds_two_stages_and_an_earlier_stage_is_served_first():
+    first, second = staged_priority(1), staged_priority(2)
+    assert first > second > 0
+    assert [band_of(priority, highest=first, width=50) for priority in (first, second)] == [1, 3]
+    with pytest.raises(ValueError):
+        staged_priority(0)
+    with pytest.raises(ValueError):
+        staged_priority(MOST_STAGES + 1)

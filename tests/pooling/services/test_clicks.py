@@ -1,0 +1,83 @@
+"""A click log brought as qrels becomes labels from clicks."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+from django.urls import reverse
+
+from pooling.models import Job
+from pooling.services.qrels import grades_of
+from tests.pooling.conftest import bring_in, run
+from tests.pooling.views.test_pages import send
+
+# by hand: a is clicked in two of two sessions, b in none of two (skipped once above c), c in one of two
+LOG = "session\ttopic\tdocument\trank\tclicked\n" + "".join(
+    f"s{s}\t7\t{document}\t{rank}\t{int(document in clicked)}\n" for s, clicked in ((1, "ac"), (2, "a")) for rank, document in enumerate("abc", 1)
+)
+
+
+def labels(collection) -> dict[str, int]:
+    grades = grades_of(collection.qrels.get())
+    return {document.decode(): int(grade) for document, grade in zip(grades.documents.tolist(), grades.grades.tolist(), strict=True)}
+
+
+def test_a_click_log_becomes_qrels_in_the_browser(client, collection, manager):
+    client.force_login(manager)
+    assert send(client, collection, LOG.encode(), name="log.tsv", kind="qrels", click_model="dctr", thresholds="0.4, 0.6", mode="").status_code == 201
+    job = run(Job.objects.get())
+    assert job.report["stored"], job.report
+    assert (collection.qrels.get().kind, collection.qrels.get().name) == ("clicks", "log")
+    assert labels(collection) == {"a": 3, "b": 0, "c": 2}  # rates 1, 0 and 0.5
+    assert any("2 sessions, 3 clicks" in warning for warning in job.report["warnings"])
+    assert "click log" in client.get(reverse("collection-qrels", args=[collection.slug])).content.decode()
+
+
+# the same sessions as LOG: a row for each click, and the ranking that both saw; by hand as above
+CLICKS = "session\ttopic\trank\tdocument\ns1\t7\t1\ta\ns1\t7\t3\tc\ns2\t7\t1\ta\n"
+SHOWN = "topic\trank\tdocument\n7\t1\ta\n7\t2\tb\n7\t3\tc\n"
+
+
+def packed(**files: str) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(f"{name}.tsv", text)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("names", [("clicks", "shown"), ("z", "a")])
+def test_a_log_beside_the_rankings_that_were_shown_is_a_zip_of_both(client, collection, manager, names):
+    """Told apart by their columns, whatever they are called and whichever comes first."""
+    client.force_login(manager)
+    data = packed(**dict(sorted(zip(names, (CLICKS, SHOWN), strict=True))))
+    assert send(client, collection, data, name="log.zip", kind="qrels", click_model="dctr", thresholds="0.4, 0.6", mode="").status_code == 201
+    job = run(Job.objects.get())
+    assert job.report["stored"], job.report
+    assert collection.qrels.get().kind == "clicks"
+    assert labels(collection) == {"a": 3, "b": 0, "c": 2}
+    assert any("2 sessions, 3 clicks" in warning for warning in job.report["warnings"])
+
+
+def test_a_mistake_in_one_of_two_files_is_told_with_that_files_name(client, collection, manager):
+    client.force_login(manager)
+    send(client, collection, packed(clicks=CLICKS.replace("3\tc", "2\tc"), shown=SHOWN), name="log.zip", kind="qrels", mode="")
+    job = run(Job.objects.get())
+    assert job.state == Job.State.FAILED
+    [problem] = job.report["problems"]
+    assert (problem["line"], problem["expected"]) == (3, "rank 3")
+    assert not collection.qrels.exists()
+
+
+def test_the_raw_rule(collection, manager):
+    bring_in(collection, "qrels", LOG, name="log.tsv", click_model="raw", user=manager)
+    assert labels(collection) == {"a": 1, "b": 0, "c": 1}
+
+
+def test_rates_that_are_none_are_refused(client, collection, manager):
+    client.force_login(manager)
+    response = send(client, collection, LOG.encode(), kind="qrels", thresholds="0.6, 0.4")
+    assert response.status_code == 400
+    assert "ascending rates" in response.json()["error"]

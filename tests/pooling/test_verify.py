@@ -1,0 +1,91 @@
+"""`manage.py verify` finds each kind of disagreement, and mends only what it may and only when told."""
+
+from __future__ import annotations
+
+import os
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+
+from annotation.models import Campaign, Membership, Pair
+from annotation.selectors.judging import audit_invariants
+from pooling.models import DocumentFile, Qrels, Run
+from tests.builders import judge, make_annotator, make_campaign, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+def verify(*options: str) -> tuple[int, list[str]]:
+    out = StringIO()
+    try:
+        call_command("verify", *options, stdout=out)
+    except SystemExit as ended:
+        return int(ended.code or 0), out.getvalue().splitlines()
+    return 0, out.getvalue().splitlines()
+
+
+@pytest.fixture
+def installation(full, settings, tmp_path) -> Path:
+    """A collection with a file of each kind and a campaign that is judged. -> the folder of files"""
+    settings.DATA_DIR = tmp_path
+    campaign = make_campaign(collection=full, pool=full.pools.get(), manager=make_user("m", may_create=True))
+    ada = make_annotator(campaign, "ada")
+    judge(ada, 2)
+    judge(ada, 1)
+    return Path(settings.MEDIA_ROOT)
+
+
+def test_an_installation_that_agrees_is_left_alone(installation):
+    assert verify() == (0, ["everything agrees"])
+    assert verify("--mend") == (0, ["everything agrees"])
+
+
+def test_counters_are_found_and_counted_anew_only_when_told(installation):
+    pair = Pair.objects.filter(counted=1).order_by("pk").first()
+    Pair.objects.filter(pk=pair.pk).update(counted=0, open_slots=pair.open_slots + 1)
+    Membership.objects.filter(role="annotator").update(n_counted=7)
+    for _ in range(2):  # looking changes nothing
+        status, lines = verify()
+        assert (status, len(lines)) == (1, 4)  # counted, started, the annotator's counter, the sum
+        assert "0 counted, but 1 judgements count" in lines[0]
+        assert "7 judged by the counter, 2 by the rows" in lines[2]
+    status, lines = verify("--mend")
+    assert (status, lines[-1]) == (0, "3 wrong, 3 of them mended")
+    assert audit_invariants(Campaign.objects.get()) == []
+    assert verify() == (0, ["everything agrees"])
+
+
+@pytest.mark.parametrize(("model", "field"), [(Run, "columns"), (Qrels, "columns"), (DocumentFile, "file")])
+def test_a_file_that_is_missing_or_has_another_content_is_found_and_never_mended(installation, model, field):
+    row = model.objects.order_by("pk").first()
+    path = Path(getattr(row, field).path)
+    content = path.read_bytes()
+    path.write_bytes(content[:-40] + bytes(byte ^ 1 for byte in content[-40:]))
+    status, [line, last] = verify("--mend")
+    assert (status, last) == (1, "1 wrong, 0 of them mended")
+    assert f"the content of {getattr(row, field).name} is not what was stored" in line
+    path.unlink()
+    status, [line, _] = verify("--mend")
+    assert (status, "is missing" in line) == (1, True)
+
+
+def test_a_run_that_was_exchanged_for_another_is_found(installation):
+    first, second = Run.objects.order_by("pk")[:2]
+    Path(first.columns.path).write_bytes(Path(second.columns.path).read_bytes())
+    status, [line, _] = verify()
+    assert (status, f"({first}): the content of" in line) == (1, True)
+
+
+def test_files_that_belong_to_nothing_are_put_aside_once_they_are_old_and_only_when_told(installation, tmp_path):
+    left = installation / "runs" / "left.npz"
+    left.write_bytes(b"12345")
+    assert verify("--mend") == (0, ["everything agrees"]), "it may belong to a job at work"
+    os.utime(left, (1, 1))
+    assert verify() == (1, ["WRONG   runs/left.npz (5 bytes) belongs to nothing", "1 wrong, 0 of them mended"])
+    assert left.exists()
+    assert verify("--mend")[0] == 0
+    assert not left.exists()
+    assert (tmp_path / "put-aside" / "runs" / "left.npz").read_bytes() == b"12345"
+    assert verify() == (0, ["everything agrees"])

@@ -1,0 +1,95 @@
+"""The API's own document, /api/schema, as one reads who has a client made from it."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from django.core.management import call_command
+from drf_spectacular.drainage import GENERATOR_STATS
+from drf_spectacular.validation import validate_schema
+
+from tests import openapi
+
+LISTS = {
+    "collections_list", "collections_documents_list", "collections_pools_list", "collections_pools_entries_list", "collections_qrels_list",
+    "collections_runs_list", "collections_topics_list", "collections_uploads_list", "jobs_list", "reports_list",
+}  # fmt: skip
+
+
+def operations():
+    """(path, method, operation) of all."""
+    for path, methods in openapi.document()["paths"].items():
+        for method, operation in methods.items():
+            yield path, method, operation
+
+
+def answered(operation, status):
+    [content] = operation["responses"][status]["content"].values()
+    return content["schema"]
+
+
+def test_it_is_made_without_warnings_and_is_valid_openapi():
+    GENERATOR_STATS.reset()
+    call_command("spectacular", "--fail-on-warn", stdout=io.StringIO())
+    validate_schema(openapi.document())
+
+
+def test_every_operation_has_a_name_of_its_own_that_a_program_can_use():
+    names = [operation["operationId"] for _, _, operation in operations()]
+    assert len(names) == len(set(names)) > 50
+    assert [name for name in names if not re.fullmatch(r"[a-z][a-z_]*", name) or name.startswith("v1_")] == []
+
+
+def test_lists_are_declared_in_pages():
+    components = openapi.document()["components"]["schemas"]
+    lists = {
+        operation["operationId"]: operation
+        for _, _, operation in operations()
+        if "limit" in {one["name"] for one in operation.get("parameters", ())}
+    }
+    assert set(lists) - {"judging_history"} == LISTS
+    for name in LISTS:
+        page = components[answered(lists[name], "200")["$ref"].rpartition("/")[2]]
+        assert page["required"] == ["count", "next", "previous", "results"]
+        assert page["properties"]["results"]["type"] == "array"
+    for name in ("campaigns_exports_list", "campaigns_recipes_list"):  # whole, not in pages
+        [whole] = [operation for _, _, operation in operations() if operation["operationId"] == name]
+        assert answered(whole, "200")["type"] == "array"
+
+
+@pytest.mark.parametrize("name", ["collections_create", "campaigns_recipes_create"])
+def test_what_makes_a_thing_answers_201(name):
+    [operation] = [one for _, _, one in operations() if one["operationId"] == name]
+    assert [status for status in operation["responses"] if status < "300"] == ["201"]
+
+
+def test_every_operation_declares_its_errors_in_one_shape():
+    shapes = openapi.document()["components"]["schemas"]
+    assert {"type", "title", "status", "detail", "code"} <= set(shapes["Problem"]["required"])
+    for path, method, operation in operations():
+        errors = {status for status in operation["responses"] if status >= "400"}
+        assert errors >= {"401", "503"}, path
+        assert ("404" in errors) or "{" not in path, path
+        assert ("409" in errors) == (method != "get"), path
+        assert ({"400", "415"} <= errors) or "requestBody" not in operation, path
+        for status in errors:
+            assert operation["responses"][status]["content"] == {
+                "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}
+            }
+
+
+@pytest.mark.django_db
+def test_who_is_not_signed_in_is_told_so_with_401_and_how_to_sign_in(client):
+    for path, method, operation in operations():
+        answer = getattr(client, method)(re.sub(r"\{\w+\}", "1", path), content_type="application/json")
+        assert (path, answer.status_code, answer.headers["WWW-Authenticate"]) == (path, 401, "Token")
+        assert openapi.faults(method.upper(), re.sub(r"\{\w+\}", "1", path), answer) == [], operation["operationId"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("asked", ["limit=0", "limit=x", "limit=1001", "offset=-1", "offset=99999999999", "limit="])
+def test_a_page_that_cannot_be_given_is_refused_not_exchanged_for_another(admin_client, asked):
+    answer = admin_client.get(f"/api/v1/collections/?{asked}")
+    assert (answer.status_code, answer.json()["code"], list(answer.json()["errors"])) == (400, "malformed", [asked.partition("=")[0]])

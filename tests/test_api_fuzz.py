@@ -1,0 +1,120 @@
+"""The whole API asked by a program that knows only its document (schemathesis): right and wrong requests, the same ones in every run."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import schemathesis
+from django.core.wsgi import get_wsgi_application
+from django.db import connection, transaction
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance, status_code_conformance
+
+from analysis.judgements.labels import Choices
+from analysis.models import Report
+from analysis.publishing import recipes
+from analysis.publishing.release.parts import Plan
+from annotation.models import Message
+from annotation.services import people
+from pooling import jobs
+from pooling.services import pools
+from tests import openapi
+from tests.builders import judge, make_annotator, make_campaign, make_user
+from tests.pooling.conftest import RUN_A, bring_in
+
+pytestmark = pytest.mark.django_db
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+ALWAYS_THE_SAME = settings(derandomize=True, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+AREAS = ["campaigns", "collections", "jobs", "judging", "reports"]
+
+
+@pytest.fixture
+def installation(settings, tmp_path, monkeypatch):
+    """A campaign with judgements on a collection with a file of each kind.
+    -> (tokens by role, ids by the start of a path, other path parameters, slugs by the start of a path)"""
+    settings.MEDIA_ROOT = tmp_path / "files"
+    monkeypatch.setattr(connection, "close", lambda: None)  # what a request closes at its end is the test's own
+    manager = make_user("manager", may_create=True)
+    campaign = make_campaign(manager=manager, n_topics=1, n_documents=3, judgements_per_pair=1, min_active_seconds=0)
+    collection, member = campaign.collection, make_annotator(campaign, "annotator")
+    judged = judge(member, 1)
+    bring_in(collection, "run", RUN_A.replace("051", "t1").replace("7 Q0", "t1 Q0"), user=manager)
+    bring_in(collection, "qrels", "t1 0 d1 1\n", user=manager)
+    waiting = bring_in(collection, "run", "t1 Q0 d1 1 9 W\n", user=manager, mode="inspect")
+    bring_in(collection, "documents", '{"_id": "d9", "text": "nine"}\n', user=manager)
+    jobs.run_job(pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=2, user=manager).pk)
+    recipe = recipes.save_recipe(campaign, Plan("first", Choices()), user=manager)
+    report = Report.objects.create(collection=collection, kind="evaluate", title="of nothing yet", created_by=manager)
+    message = Message.objects.create(membership=member, text="Well done")
+    of_collection = "/api/v1/collections/{slug}/"
+    ids = {
+        of_collection + "runs": collection.runs.first().pk,
+        of_collection + "qrels": collection.qrels.first().pk,
+        of_collection + "pools": collection.pools.last().pk,
+        of_collection + "uploads": collection.uploads.first().pk,
+        of_collection + "documents": collection.document_files.first().pk,
+        "/api/v1/jobs": waiting.pk,
+        "/api/v1/reports": report.pk,
+        "/api/v1/campaigns/{slug}/recipes": recipe.pk,
+    }
+    named = {"judgement_id": judged.pk, "message_id": message.pk, "pair_id": campaign.pairs.last().pk, "name": "qrels"}
+    slugs = {"/api/v1/collections": collection.slug, "/api/v1/campaigns": campaign.slug, "/api/v1/judging": campaign.slug}
+    tokens = {user.username: people.create_api_token(user=user, name="fuzz") for user in (manager, member.user)}
+    return tokens, ids, named, slugs
+
+
+def real(path, installation):
+    """Path parameters under which something is there."""
+    _, ids, named, slugs = installation
+    found = dict(named)
+    found |= {"id": next((pk for start, pk in ids.items() if path.startswith(start)), 1)}
+    found |= {"slug": next((slug for start, slug in slugs.items() if path.startswith(start)), "none")}
+    return {name: value for name, value in found.items() if f"{{{name}}}" in path}
+
+
+def asked(operation, token, mode, parameters, *, times):
+    """Ask with so many requests of this mode; every change is undone. -> (statuses, what was not as it should be)"""
+    statuses, wrong = [], []
+
+    @settings(ALWAYS_THE_SAME, max_examples=times)
+    @given(case=operation.as_strategy(generation_mode=mode, path_parameters=parameters))
+    def ask(case):
+        with transaction.atomic():
+            answer = case.call(headers={"Authorization": f"Token {token}"})
+            transaction.set_rollback(True)
+        statuses.append(answer.status_code)
+        try:
+            case.validate_response(answer, checks=CHECKS)
+        except (AssertionError, BaseExceptionGroup) as error:
+            asked_for, why = f"{case.path_parameters} {case.query} {case.body!r:.300}", getattr(error, "exceptions", error)
+            wrong.append(f"{operation.label} {answer.status_code}: {asked_for}: {why!s:.600}")
+
+    ask()
+    return statuses, wrong
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_whatever_is_asked_the_answer_is_as_documented(area, installation):
+    document = schemathesis.openapi.from_dict(copy.deepcopy(openapi.document()))
+    document.app = get_wsgi_application()
+    seen: dict[str, set[int]] = {}
+    wrong: list[str] = []
+    for result in document.get_all_operations():
+        operation = result.ok()
+        if not operation.path.startswith(f"/api/v1/{area}/"):
+            continue
+        own = "annotator" if area == "judging" else "manager"
+        mine, other = installation[0][own], next(token for role, token in installation[0].items() if role != own)
+        asks = [(mine, GenerationMode.POSITIVE, 2), (other, GenerationMode.POSITIVE, 1)]
+        if "requestBody" in operation.definition.raw or operation.query:  # without them no request can be wrong
+            asks.append((mine, GenerationMode.NEGATIVE, 2))
+        for token, mode, times in asks:
+            statuses, faults = asked(operation, token, mode, real(operation.path, installation), times=times)
+            seen.setdefault(operation.definition.raw["operationId"], set()).update(statuses)
+            wrong += faults
+    assert not wrong, "\n\n".join(wrong)
+    answered = {name for name, statuses in seen.items() if min(statuses) < 300}
+    assert len(answered) >= len(seen) / 2, f"hardly anything was found: {seen}"

@@ -1,0 +1,81 @@
+"""The command `assay`: its list of commands, and what completes it in a shell."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from assay.command import command_files, main
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def script(shell: str) -> str:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("DJANGO_", "ASSAY_"))}
+    code = f"from assay.command import main; main(['assay', 'completion', '{shell}'])"
+    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=kept, capture_output=True, text=True, check=True, timeout=200).stdout
+
+
+@pytest.mark.parametrize("words", [["assay"], ["assay", "help"], ["assay", "--help"]])
+def test_each_command_has_one_line_in_the_list(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    main(words)
+    lines = capsys.readouterr().out.splitlines()
+    for name in command_files():
+        (line,) = [line for line in lines if line.startswith(f"  {name} ")]
+        assert len(line.split(None, 1)[1]) > 20
+
+
+def test_a_name_may_be_written_with_hyphens(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["assay", "compare-runs", "--help"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith("usage: assay compare_runs ")
+
+
+def test_an_unknown_shell_is_told_which_there_are() -> None:
+    with pytest.raises(SystemExit, match="bash, zsh, fish"):
+        main(["assay", "completion", "csh"])
+
+
+ASKED = """
+{script}
+ask() {{ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _assay; echo "${{COMPREPLY[*]}}"; }}
+ask assay comp
+ask assay aggregate --me
+ask assay aggregate --method ""
+ask assay aggregate --method med
+ask assay aggregate judge
+ask assay completion ""
+"""
+
+
+def test_bash_completes_commands_options_and_values() -> None:
+    done = subprocess.run(["bash", "-c", ASKED.format(script=script("bash"))], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    names, options, values, value, files, shells = done.stdout.splitlines()
+    assert names.split() == ["compare_rankings", "compare_runs", "compare_systems", "completion"]
+    assert options == "--method"
+    assert values.split()[:2] == ["majority", "median"]
+    assert value == "median"
+    assert files == ""  # those of the folder, by the shell itself
+    assert shells == "bash zsh fish"
+
+
+@pytest.mark.parametrize(
+    ("shell", "lines"),
+    [
+        ("zsh", ["    aggregate) _arguments -s \\", "      '*--json[print one JSON object and nothing else]' \\"]),
+        ("fish", ["complete -c assay -n '__fish_seen_subcommand_from aggregate' -l json -d 'print one JSON object and nothing else'"]),
+    ],
+)
+def test_the_other_shells_have_every_command_and_its_options(shell: str, lines: list[str]) -> None:
+    text = script(shell)
+    assert set(lines) <= set(text.splitlines())
+    assert [name for name in command_files() if name not in text] == []
+    checker = {"zsh": ["zsh", "-n"], "fish": ["fish", "--no-execute"]}[shell]
+    if any((Path(folder) / shell).exists() for folder in os.environ["PATH"].split(os.pathsep)):
+        assert subprocess.run(checker, input=text, capture_output=True, text=True, check=False).stderr == ""

@@ -1,0 +1,62 @@
+"""The door for strangers: what docs/developing.md names is there, and what it says is enough is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from analysis.core.aggregation import METHODS
+from analysis.core.evaluation import FORMULAS
+from analysis.core.measures import FAMILIES
+from pooling.version import program_version
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = (ROOT / "docs" / "developing.md").read_text(encoding="utf-8")
+WANTED = {
+    "measure", "file format", "aggregation", "rule of the scheduler", "kind of report", "picture", "address of the api", "setting",
+    "state of the judging page", "part of a release", "study of a paper", "command on plain files", "kind of judge",
+}  # fmt: skip
+
+
+def recipes() -> dict[str, str]:
+    found = re.findall(r"(?ms)^\*\*an? ([A-Za-z ]+)\*\* (.*?)(?=^\*\*|\Z)", PAGE.partition("## To add")[2])
+    return {name.lower(): text for name, text in found}
+
+
+def test_there_is_a_list_for_everything_that_strangers_add() -> None:
+    assert set(recipes()) == WANTED
+
+
+@pytest.mark.parametrize("name", sorted(WANTED))
+def test_every_file_of_a_list_is_there(name: str) -> None:
+    text = recipes()[name]
+    paths = re.findall(r"`([\w./]+/[\w./]*)`", text)
+    assert paths
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_a_measure_is_its_family_and_its_formula() -> None:
+    assert {name for name, family in FAMILIES.items() if not family.sampled} == set(FORMULAS)
+
+
+def test_an_aggregation_is_its_module_and_its_name() -> None:
+    modules = {path.stem for path in (ROOT / "analysis/core/aggregation").glob("*.py")} - {"__init__", "labelling"}
+    assert {name.replace("-", "_") for name in METHODS} == modules
+
+
+def test_every_section_of_the_specification_that_the_code_names_leads_to_a_page() -> None:
+    named = set()
+    for app in ("pooling", "annotation", "analysis", "config"):
+        for path in (ROOT / app).rglob("*.py"):
+            named |= {int(number) for number in re.findall(r"METHODS (\d+)", path.read_text(encoding="utf-8"))}
+    listed = {int(number) for row in re.findall(r"(?m)^\| (\d.*?) \|", PAGE) for number in re.findall(r"(?:^|, )(\d+) ", row)}
+    assert named
+    assert named <= listed
+
+
+def test_the_version_to_cite_is_that_of_the_project() -> None:
+    cited = re.search(r"(?m)^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert cited
+    assert cited[1] == program_version()

@@ -1,0 +1,175 @@
+"""What `manage.py doctor` finds, each by an installation that has this one thing wrong."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.db import OperationalError, connection
+from django.utils import timezone
+
+from config import doctor, health
+from pooling import sqlite_log
+from pooling.models import Job
+from tests.builders import make_user
+from tests.pooling.conftest import RUN_A, bring_in
+
+pytestmark = pytest.mark.django_db
+Usage = namedtuple("Usage", "total used free")
+
+
+@pytest.fixture
+def sound(settings, tmp_path, monkeypatch):
+    """An installation behind a proxy with nothing wrong."""
+    settings.DATA_DIR, settings.MEDIA_ROOT, settings.STATIC_ROOT = tmp_path, tmp_path / "files", tmp_path / "static"
+    settings.ALLOWED_HOSTS, settings.HTTPS, settings.TRUSTED_PROXIES = ["assay.example.org"], True, ["127.0.0.1"]
+    settings.SECRET_KEY, settings.DEBUG, settings.BROKER_URL, settings.METRICS_TOKEN = "k" * 50, False, "", ""
+    settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = settings.SECURE_SSL_REDIRECT = True
+    settings.SECURE_HSTS_SECONDS = 1000
+    (tmp_path / "static").mkdir()
+    (tmp_path / "static" / "staticfiles.json").touch()
+    monkeypatch.setenv("ASSAY_EMAIL_HOST", "mail.example.org")
+    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda _: Usage(10**12, 0, 10**12))
+    monkeypatch.setattr(doctor.checks, "run_checks", lambda **_: [])
+    make_user("root", superuser=True)
+    return settings
+
+
+def told() -> list[str]:
+    return [f"{'wrong' if finding.wrong else 'note'}: {finding.sentence}" for finding in doctor.findings()]
+
+
+def run() -> tuple[int, str]:
+    out = StringIO()
+    try:
+        call_command("doctor", stdout=out)
+    except SystemExit as ended:
+        return int(ended.code or 0), out.getvalue()
+    return 0, out.getvalue()
+
+
+def test_a_sound_installation_is_left_alone(sound):
+    assert run() == (0, "everything is as it should be\n")
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind", "sentence"),
+    [
+        ({"DEBUG": True}, "wrong", "ASSAY_DEBUG=1 shows every visitor"),
+        ({"ALLOWED_HOSTS": ["*"]}, "wrong", "ASSAY_ALLOWED_HOSTS=*"),
+        ({"HTTPS": False}, "wrong", "passwords travel readable"),
+        ({"ALLOWED_HOSTS": ["127.0.0.1"]}, "wrong", "names this machine only"),
+        ({"TRUSTED_PROXIES": []}, "note", "ASSAY_TRUSTED_PROXIES is not set"),
+        ({"METRICS_TOKEN": "guess"}, "note", "ASSAY_METRICS_TOKEN can be guessed"),
+        ({"SECRET_KEY": "short"}, "wrong", "ASSAY_SECRET_KEY is shorter"),
+        ({"BROKER_URL": "redis://127.0.0.1:1/0"}, "wrong", "The broker does not answer"),
+        ({"MEDIA_ROOT": "/proc/nothing"}, "wrong", "Files cannot be kept"),
+        ({"STATIC_ROOT": "/nowhere"}, "wrong", "manage.py collectstatic"),
+    ],
+)
+def test_a_setting_that_is_wrong_is_told(sound, changes, kind, sentence):
+    for name, value in changes.items():
+        setattr(sound, name, value)
+    [only] = told()
+    assert only.startswith(f"{kind}: ")
+    assert sentence in only
+    assert run()[0] == (kind == "wrong")
+
+
+def test_a_key_that_others_can_read_is_told(sound, tmp_path, monkeypatch):
+    monkeypatch.delenv("ASSAY_SECRET_KEY", raising=False)
+    key = tmp_path / "secret-key"
+    key.touch(mode=0o600)
+    assert told() == []
+    key.chmod(0o644)
+    [only] = told()
+    assert f"chmod 600 {key}" in only
+
+
+def test_a_disk_that_fills_a_log_that_grows_and_few_files_are_told(sound, monkeypatch):
+    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda _: Usage(10**12, 10**12 - 10**9, 10**9))
+    monkeypatch.setattr(sqlite_log, "n_bytes", lambda: sqlite_log.WARN_BYTES + 1)
+    monkeypatch.setattr(doctor.resource, "getrlimit", lambda _: (256, 4096))
+    sentences = "\n".join(told())
+    assert "Only 1.0 GB are free" in sentences
+    assert "SQLite's log has 256 MB" in sentences
+    assert "may open 256 files only" in sentences
+
+
+@pytest.mark.parametrize(("mounts", "kind"), [("server:/x /data nfs4 rw 0 0\n", "nfs4"), ("/dev/sda1 /data ext4 rw 0 0\n", "ext4"), ("", "btrfs")])
+def test_the_file_system_is_that_of_the_deepest_mount(monkeypatch, mounts, kind):
+    monkeypatch.setattr(Path, "read_text", lambda *_, **__: f"/dev/sda / btrfs rw 0 0\n{mounts}")
+    assert doctor.file_system(Path("/data/assay")) == kind
+
+
+def test_sqlite_on_a_network_is_told(sound, monkeypatch):
+    monkeypatch.setattr(doctor, "file_system", lambda _: "nfs4")
+    [only] = told()
+    assert "SQLite's file lies on nfs4" in only
+
+
+def test_an_installation_without_an_administrator_is_told(sound, django_user_model):
+    django_user_model.objects.all().delete()
+    assert told() == ["note: There is no administrator: manage.py createsuperuser"]
+
+
+def test_jobs_that_nobody_takes_are_told(sound):
+    job = Job.objects.create(kind="x", label="import of a.run")
+    assert told() == []
+    Job.objects.filter(pk=job.pk).update(created_at=timezone.now() - timedelta(minutes=3))
+    [only] = told()
+    assert "Nobody takes jobs: “import of a.run” waits since" in only
+    Job.objects.create(kind="x", label="", state="running", heartbeat=timezone.now())
+    assert told() == [], "a worker lives, and has its hands full"
+    Job.objects.filter(state="running").update(heartbeat=timezone.now() - timedelta(minutes=3))
+    assert any("1 job whose worker has ended waits for another" in sentence for sentence in told())
+
+
+def test_a_machine_that_does_not_see_the_files_is_told(sound, tmp_path):
+    from pooling.services.collections import create_collection
+
+    user = make_user("maker", may_create=True)
+    bring_in(create_collection(name="C", user=user), "run", RUN_A, user=user)
+    assert told() == []
+    sound.MEDIA_ROOT = tmp_path / "another"
+    [only] = told()
+    assert "does not see the files of the installation" in only
+
+
+def test_a_database_that_is_away_or_of_another_version_is_told_and_nothing_else_is_asked_of_it(sound, monkeypatch):
+    def refuse(*_: object) -> None:
+        raise OperationalError("connection refused")
+
+    with connection.execute_wrapper(refuse):
+        [only] = told()
+    assert "The database does not answer (connection refused); look at ASSAY_DATABASE_URL" in only
+    monkeypatch.setitem(health.CHECKS, "migrations", lambda: "2 to apply; run manage.py migrate")
+    [only] = told()
+    assert only == "wrong: The database is not that of this version: 2 to apply; run manage.py migrate."
+
+
+@pytest.mark.parametrize("skew", [0, 60])
+def test_clocks_that_differ_and_too_many_connections_are_told(sound, monkeypatch, skew):
+    class Cursor:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def execute(self, _):
+            pass
+
+        def fetchone(self):
+            return timezone.now() - timedelta(seconds=skew), 20 if skew else 100, 150000
+
+    monkeypatch.setattr(doctor, "connection", type("PostgreSQL", (), {"vendor": "postgresql", "cursor": lambda: Cursor()}))
+    sentences = [finding.sentence for finding in doctor.postgresql() if finding.wrong]
+    assert len(sentences) == (2 if skew else 0)
+    if skew:
+        assert "60 s apart" in sentences[0]
+        assert "may ask for 21 connections, PostgreSQL has 20" in sentences[1]

@@ -1,0 +1,241 @@
+"""The database is away, frozen or full while people judge: the answer is 503 in the API's one shape, and says when to try again."""
+
+from __future__ import annotations
+
+import errno
+import socket
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlparse, urlunparse
+
+import pytest
+from django.db import OperationalError, connection
+from django.test import Client
+
+from annotation.services import judging
+from config import databases
+from pooling import sqlite_log
+from tests.builders import make_annotator, make_campaign, make_user
+
+MEMBERS = {"type", "title", "status", "detail", "code", "error", "request", "server_time"}
+
+
+@pytest.fixture
+def page(db) -> Client:
+    ada = make_annotator(make_campaign())
+    client = Client(raise_request_exception=False)
+    client.force_login(ada.user)
+    client.address = f"/api/v1/judging/{ada.campaign.slug}/"
+    return client
+
+
+def failing(error: Exception, only: str = ""):
+    """Every statement (that contains `only`) fails as if the database were away."""
+
+    def wrapper(execute, sql, params, many, context):
+        if only in sql:
+            raise error
+        return execute(sql, params, many, context)
+
+    return connection.execute_wrapper(wrapper)
+
+
+def is_refusal(answer) -> bool:
+    body = answer.json()
+    assert set(body) == MEMBERS
+    assert answer["Content-Type"] == "application/problem+json"
+    assert (body["status"], body["code"], body["error"]["code"]) == (503, "unavailable", "unavailable")
+    assert body["request"] == answer["X-Request-ID"] != ""
+    assert 3 <= int(answer["Retry-After"]) <= 8
+    return answer.status_code == 503
+
+
+@pytest.mark.parametrize("only", ["", "annotation_judgement", "django_session", "annotation_membership"])
+def test_a_database_that_is_away_is_told_in_the_shape_of_the_api_wherever_it_is_missed(page, only):
+    with failing(OperationalError("connection refused"), only):
+        answer = page.post(page.address + "leases", {"want": 3}, content_type="application/json")
+    assert is_refusal(answer)
+    assert answer.json()["detail"].startswith("The database does not answer.")
+    assert page.post(page.address + "leases", {"want": 3}, content_type="application/json").status_code == 200
+
+
+def test_a_page_says_the_same_in_html(page):
+    with failing(OperationalError("connection refused")):
+        answer = page.get("/")
+    assert (answer.status_code, answer["Content-Type"]) == (503, "text/html; charset=utf-8")
+    assert "The database does not answer." in answer.content.decode()
+    assert answer["Retry-After"]
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (OSError(errno.ENOSPC, "no space"), "The server's disk is full."),
+        (OSError(errno.EROFS, "read-only"), "The server's disk cannot be written."),
+        (OperationalError("database or disk is full"), "The server's disk is full."),
+        (OperationalError("attempt to write a readonly database"), "The server cannot write to its database."),
+    ],
+)
+def test_a_full_or_read_only_disk_is_told(page, monkeypatch, error, sentence):
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(judging, "skip", fail)
+    answer = page.post(page.address + "skip", {"lease": "0" * 32}, content_type="application/json")
+    assert is_refusal(answer)
+    assert answer.json()["detail"].startswith(sentence)
+
+
+def test_our_own_mistake_is_500_in_the_same_shape_with_the_number_under_which_the_log_has_it(page, monkeypatch):
+    def fail(*_: object, **__: object) -> None:
+        raise ValueError("ours")
+
+    monkeypatch.setattr(judging, "skip", fail)
+    answer = page.post(page.address + "skip", {"lease": "0" * 32}, content_type="application/json")
+    assert (answer.status_code, answer.json()["code"], set(answer.json())) == (500, "our_mistake", MEMBERS)
+    assert answer.json()["request"] == answer["X-Request-ID"]
+
+
+def test_every_error_of_the_api_has_the_one_shape(db):
+    client = Client(raise_request_exception=False)
+    assert set(client.get("/api/v1/nothing").json()) == MEMBERS
+    assert set(client.get("/api/v1/collections/").json()) == MEMBERS
+    client.force_login(make_user(may_create=True))
+    assert set(client.get("/api/v1/collections/nothing/").json()) == MEMBERS
+    assert set(client.delete("/api/v1/collections/").json()) == MEMBERS
+    wrong = client.post("/api/v1/collections/", {"name": ""}, content_type="application/json")
+    assert (wrong.status_code, set(wrong.json())) == (400, MEMBERS | {"errors"})
+    assert set(wrong.json()["errors"]) == {"name"}
+
+
+def test_a_busy_database_is_not_asked_again_and_again(db, monkeypatch):
+    from annotation.services import slots
+
+    asked = []
+
+    def work() -> None:
+        asked.append(1)
+        raise OperationalError("database is locked")
+
+    with pytest.raises(OperationalError):
+        slots.retrying(work)
+    assert len(asked) == 1
+
+
+class Network:
+    """Forwards to a server until it is frozen; then everything sent is swallowed."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self.frozen = False
+        self.server = socket.create_server(("127.0.0.1", 0))
+        self.port = self.server.getsockname()[1]
+        self.to = (host, port)
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                one, _ = self.server.accept()
+            except OSError:
+                return
+            other = socket.create_connection(self.to)
+            for a, b in ((one, other), (other, one)):
+                threading.Thread(target=self._copy, args=(a, b), daemon=True).start()
+
+    def _copy(self, source: socket.socket, target: socket.socket) -> None:
+        try:
+            while data := source.recv(65536):
+                while self.frozen:
+                    time.sleep(0.05)
+                target.sendall(data)
+        except OSError:
+            pass
+        target.close()
+
+
+@pytest.fixture
+def unblocked(django_db_blocker) -> Iterator[None]:
+    """Databases of the test's own may be used."""
+    with django_db_blocker.unblock():
+        yield
+
+
+@pytest.fixture
+def network(postgresql_url: str) -> Iterator[tuple[Network, str]]:
+    url = urlparse(postgresql_url)
+    between = Network(url.hostname or "127.0.0.1", url.port or 5432)
+    place = url.netloc.rpartition("@")[0]
+    yield between, urlunparse(url._replace(netloc=f"{place}{'@' if place else ''}127.0.0.1:{between.port}"))
+    between.frozen = False
+    between.server.close()
+
+
+def connected(url: str, *, seconds: int):
+    from django.db import connections
+
+    from config.postgresql.base import DatabaseWrapper
+
+    found = connections.configure_settings({"default": databases.described(url, Path(), query_seconds=seconds, pooler=False)})
+    return DatabaseWrapper(found["default"], alias="frozen")
+
+
+@pytest.mark.postgresql
+def test_a_frozen_database_is_waited_for_no_longer_than_the_limit(network, settings, unblocked):
+    between, url = network
+    settings.QUERY_SECONDS = 1
+    database = connected(url, seconds=1)
+    with database.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    between.frozen = True
+    began = time.monotonic()
+    with pytest.raises(OperationalError, match="has not answered within 4 seconds"), database.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    assert time.monotonic() - began < 15
+    between.frozen = False
+    database.close_if_unusable_or_obsolete()
+    with database.cursor() as cursor:
+        cursor.execute("SELECT 2")
+        assert cursor.fetchone() == (2,)
+    database.close()
+
+
+@pytest.mark.postgresql
+def test_a_statement_and_a_lock_end_at_their_limits(postgresql_url, settings, unblocked):
+    settings.QUERY_SECONDS = 2
+    first, second = connected(postgresql_url, seconds=2), connected(postgresql_url, seconds=2)
+    with first.cursor() as one, second.cursor() as two:
+        with pytest.raises(OperationalError, match="statement timeout"):
+            one.execute("SELECT pg_sleep(10)")
+        one.execute("SELECT pg_advisory_lock(77)")
+        with pytest.raises(OperationalError, match="lock timeout"):
+            two.execute("SELECT pg_advisory_lock(77)")
+    first.close()
+    second.close()
+
+
+def test_sqlites_log_is_cut_to_its_bound(tmp_path):
+    options = databases.described("", tmp_path, query_seconds=0, pooler=False)["OPTIONS"]
+    with sqlite3.connect(tmp_path / "a.sqlite3") as database:
+        database.executescript(options["init_command"])
+        assert database.execute("PRAGMA journal_size_limit").fetchone() == (databases.WAL_BYTES,)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_sqlites_log_is_shortened_unless_somebody_reads_and_its_growth_is_told(monkeypatch, caplog):
+    if connection.vendor != "sqlite":
+        pytest.skip("the log is SQLite's")
+    monkeypatch.setattr(sqlite_log, "WARN_BYTES", 100_000)
+    make_user()
+    assert sqlite_log.shorten() == 0
+    reader = sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT COUNT(*) FROM auth_user").fetchone()
+    make_campaign(n_topics=3, n_documents=20)
+    assert sqlite_log.shorten() > 100_000
+    assert "somebody has been reading for long" in caplog.text
+    reader.execute("COMMIT")
+    reader.close()
+    assert sqlite_log.shorten() == 0

@@ -1,0 +1,206 @@
+"""The proxies of docs/deployment.md, as they are printed there, before a real installation: nginx and Caddy, where they are installed."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import re
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.builders import PASSWORD
+from tests.conftest import absent
+from tests.documented import block
+from tests.installation import Installation, free_port
+
+NAME = "assay.example.org"
+SETTINGS = {"HTTPS": "1", "ALLOWED_HOSTS": f"{NAME},127.0.0.1", "TRUSTED_PROXIES": "127.0.0.1"}
+START_SECONDS = 60
+VISITOR = "127.0.0.2"
+"""Where visitors come from: not the address of the proxy, which is trusted."""
+
+
+class Site(NamedTuple):
+    """The site as a browser reaches it."""
+
+    port: int
+    certificate: Path
+    assay: Installation
+
+    def ask(
+        self, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None
+    ) -> tuple[int, http.client.HTTPMessage, bytes]:
+        """(status, headers, body); as often as a server with too much to do asks for."""
+        while True:
+            found = self.ask_once(method, path, body, headers)
+            if found[0] != 503:
+                return found
+            time.sleep(int(found[1]["Retry-After"]))
+
+    def ask_once(
+        self, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None
+    ) -> tuple[int, http.client.HTTPMessage, bytes]:
+        trust = ssl.create_default_context(cafile=str(self.certificate))
+        connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=60, context=trust)
+        plain = socket.create_connection(("127.0.0.1", self.port), timeout=60, source_address=(VISITOR, 0))
+        connection.sock = trust.wrap_socket(plain, server_hostname=NAME)
+        connection.request(method, path, body=body, headers={"Host": NAME, **(headers or {})})
+        answer = connection.getresponse()
+        found = answer.status, answer.headers, answer.read()
+        connection.close()
+        return found
+
+    def sign_in(self, name: str, password: str, **headers: str) -> tuple[int, http.client.HTTPMessage, bytes]:
+        _, got, page = self.ask("GET", "/sign-in")
+        cookie = got["Set-Cookie"].partition(";")[0]
+        token = re.search(rb'name="csrfmiddlewaretoken" value="(\w+)"', page)
+        assert token
+        body = f"username={name}&password={password}&csrfmiddlewaretoken={token[1].decode()}".replace(" ", "+").encode()
+        kind = "application/x-www-form-urlencoded"
+        return self.ask("POST", "/sign-in", body, {"Cookie": cookie, "Content-Type": kind, "Referer": f"https://{NAME}/sign-in", **headers})
+
+
+def nginx(folder: Path, port: int, upstream: int, certificate: Path, key: Path) -> list[str]:
+    """The command of an nginx of its own, with the server of the documents."""
+    text = block("deployment.md", "# nginx: /etc/nginx/sites-enabled/assay")
+    text = text[text.index("server {", text.index("return 301")) :]  # the one for plain HTTP needs port 80
+    text = re.sub(r"ssl_certificate .*;", f"ssl_certificate {certificate};", text)
+    text = re.sub(r"ssl_certificate_key .*;", f"ssl_certificate_key {key};", text)
+    text = text.replace("listen 443 ssl", f"listen 127.0.0.1:{port} ssl").replace("127.0.0.1:8000", f"127.0.0.1:{upstream}")
+    places = "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    user = "user root;" if os.geteuid() == 0 else ""  # else it could not write into the test's folder
+    head = f"{user} daemon off; pid {folder}/pid; error_log {folder}/error.log; events {{}}\nhttp {{ access_log off;\n{places}"
+    (folder / "nginx.conf").write_text(f"{head}{text}}}\n")
+    return ["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf")]
+
+
+def caddy(folder: Path, port: int, upstream: int, certificate: Path, key: Path) -> list[str]:
+    text = block("deployment.md", "# Caddy: /etc/caddy/Caddyfile").replace("127.0.0.1:8000", f"127.0.0.1:{upstream}")
+    text = text.replace(f"{NAME} {{", f"https://{NAME}:{port} {{\n  bind 127.0.0.1\n  tls {certificate} {key}", 1)
+    (folder / "Caddyfile").write_text(f"{{\n  admin off\n  auto_https disable_redirects\n}}\n{text}")
+    return ["caddy", "run", "--config", str(folder / "Caddyfile"), "--adapter", "caddyfile"]
+
+
+PROXIES: dict[str, Callable[[Path, int, int, Path, Path], list[str]]] = {"nginx": nginx, "caddy": caddy}
+
+
+@pytest.fixture(scope="module")
+def assay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    if not any(shutil.which(name) for name in PROXIES):
+        absent("nginx", "neither nginx nor caddy is installed")
+    with Installation(tmp_path_factory.mktemp("behind"), **SETTINGS) as installation:
+        installation.run("for name in ('ada', 'bob', 'eve'): make_user(name)")
+        yield installation
+
+
+@pytest.fixture(scope="module", params=PROXIES)
+def site(request: pytest.FixtureRequest, assay: Installation, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    if shutil.which(request.param) is None:
+        absent(request.param, f"{request.param} is not installed; on Debian: apt install {request.param}")
+    folder = tmp_path_factory.mktemp(request.param)
+    certificate, key, port = folder / "site.pem", folder / "key.pem", free_port()
+    make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={NAME}", "-addext", f"subjectAltName=DNS:{NAME}"]
+    subprocess.run([*make, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
+    command = PROXIES[request.param](folder, port, assay.port, certificate, key)
+    env = {**os.environ, "HOME": str(folder), "XDG_DATA_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
+    with (folder / "log").open("wb") as log:
+        proxy = subprocess.Popen(command, cwd=folder, env=env, stdout=log, stderr=log, start_new_session=True)
+    found = Site(port, certificate, assay)
+    try:
+        end = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                found.ask("GET", "/healthz")
+                break
+            except OSError:
+                assert time.monotonic() < end, (folder / "log").read_text(errors="replace")
+                assert proxy.poll() is None, (folder / "log").read_text(errors="replace")
+                time.sleep(0.1)
+        yield found
+    finally:
+        proxy.send_signal(signal.SIGTERM)
+        try:
+            proxy.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            os.killpg(proxy.pid, signal.SIGKILL)
+
+
+def test_one_signs_in_over_https_with_cookies_that_never_travel_readable(site: Site):
+    status, headers, _ = site.sign_in("ada", PASSWORD)
+    assert status == 302
+    cookies = [value for name, value in headers.items() if name.lower() == "set-cookie"]
+    assert any(value.startswith("sessionid=") for value in cookies)
+    assert all("Secure" in value for value in cookies)
+    assert headers["Strict-Transport-Security"] == "max-age=31536000"
+    assert headers["Location"].startswith("/"), "no address of the machine behind"
+
+
+def test_a_stranger_cannot_hide_behind_addresses_that_he_makes_up(site: Site):
+    """Each failure claims to come from somewhere else; they are counted for the one address that the proxy saw."""
+    who = {"nginx": "bob", "caddy": "eve"}["nginx" if "nginx" in str(site.certificate) else "caddy"]
+    for number in range(10):
+        assert site.sign_in(who, "wrong", **{"X-Forwarded-For": f"203.0.113.{number}"})[0] == 400
+    status, _, page = site.sign_in(who, PASSWORD, **{"X-Forwarded-For": "198.51.100.1"})
+    assert (status, b"Too many failed attempts" in page) == (400, True)
+
+
+def test_the_proxys_number_of_a_request_is_the_one_of_the_error(site: Site):
+    _, headers, body = site.ask("GET", "/api/v1/collections/")
+    assert re.search(rb'"request": ?"([^"]+)"', body)[1].decode() == headers["X-Request-ID"]  # type: ignore[index]
+    assert len(headers["X-Request-ID"]) in (32, 36), "of nginx or of Caddy, not ours of twelve"
+
+
+def test_a_large_upload_reaches_us(site: Site):
+    body = b"x" * 3_000_000
+    status, _, answer = site.ask("POST", "/api/v1/collections/none/uploads/", body, {"Content-Type": "text/plain"})
+    assert (status, b'"code"' in answer) == (401, True), "our answer, not the proxy's limit of a megabyte"
+
+
+def test_a_reload_loses_no_request(site: Site):
+    """What the second step of an upgrade does (docs/operating.md), while people ask without pause."""
+    assert site.assay.server is not None
+    listed = subprocess.run(["ps", "-o", "pid=,ppid=,args=", "-e"], capture_output=True, text=True, check=True).stdout.splitlines()
+    rows = [line.split(None, 2) for line in listed]
+    masters = [int(pid) for pid, parent, args in rows if int(parent) == site.assay.server.pid and "gunicorn" in args]
+    workers = {pid for pid, parent, _ in rows if int(parent) in masters}
+    assert len(masters) == 1
+    statuses: list[int | str] = []
+    stop = threading.Event()
+
+    def ask_on() -> None:
+        while not stop.is_set():
+            try:
+                statuses.append(site.ask("GET", "/healthz")[0])
+            except OSError as error:
+                statuses.append(str(error))
+
+    asking = [threading.Thread(target=ask_on) for _ in range(4)]
+    for thread in asking:
+        thread.start()
+    os.kill(masters[0], signal.SIGHUP)
+    end = time.monotonic() + 240
+    try:
+        while time.monotonic() < end:
+            now = subprocess.run(["ps", "-o", "pid=", "--ppid", str(masters[0])], capture_output=True, text=True, check=False).stdout.split()
+            if len(now) == len(workers) and not workers & set(now):
+                break
+            time.sleep(0.2)
+        n_at_the_change = len(statuses)
+        while len(statuses) < n_at_the_change + 20 and time.monotonic() < end:
+            time.sleep(0.1)
+    finally:
+        stop.set()
+        for thread in asking:
+            thread.join()
+    assert not workers & set(now), "the old processes have ended"
+    assert set(statuses) == {200}
