@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -196,13 +197,15 @@ def test_gold_shows_who_misses_known_pairs(manager: Manager) -> None:
     page = manager.open("gold/")
     expect(page.get_by_text("Page 1 of 2, 24 pairs")).to_be_visible()
     rows = page.get_by_role("region", name="Results per annotator").locator("tbody tr")
-    right, judged = {True: 0, False: 0}, {True: 0, False: 0}
+    right, judged = Counter[str](), Counter[str]()
+    kinds = {pseudonym: kind for kind, pseudonym in manager.given["names"].items()}
     for row in rows.all():
         cells = row.locator("th, td").all_inner_texts()
-        bad = cells[0].strip() in manager.given["names"].values()
-        right[bad] += int(cells[3])
-        judged[bad] += int(cells[4])
-    assert right[True] / judged[True] < 0.5 < 0.75 < right[False] / judged[False]
+        kind = kinds.get(cells[0].strip(), "good")
+        right[kind] += int(cells[3])
+        judged[kind] += int(cells[4])
+    assert judged["contrarian"] > 0 == right["contrarian"], "3 - grade is never the grade; the other bad ones may have luck with three pairs"
+    assert right["good"] / judged["good"] > 0.6  # 9 of 10 in the mean, of more than 20
     page.get_by_role("link", name="Next").click()
     expect(page.get_by_role("region", name="Chosen pairs").locator("tbody tr")).to_have_count(4)
 

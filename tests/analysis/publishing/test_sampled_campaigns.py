@@ -206,7 +206,7 @@ def test_before_the_first_stage_is_complete_nothing_is_estimated(collection):
     with pytest.raises(NotEstimable, match="pairs of the first stage of c wait for judgements"):
         sample_of(campaign, Choices())
     status, _, said = refused("evaluate", "--campaign", campaign.slug)
-    assert (status, "before it is complete nothing can be estimated" in said) == (2, True)
+    assert (status, "before its end nothing can be estimated" in said) == (2, True)
 
 
 def test_pairs_that_cannot_be_judged_are_missing_and_said_to_be(collection):
