@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pooling.commandline import BadInput
-from pooling.core.columns import Judgements, Qrels, Run
+from pooling.core.columns import JudgementColumns, QrelsColumns, RunColumns
 from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, find_column
 from pooling.formats.judgements import GRADE_NAMES, read_judgements
 from pooling.formats.qrels import qrels_of_rows, read_qrels
@@ -71,12 +71,12 @@ def rows_of(value: Any, names: Sequence[str], what: str) -> tuple[list[str], lis
     return [str(topic) for topic in topics], [str(document) for document in documents], column(value, names, what)
 
 
-def qrels_given(value: Any, name: str = "qrels") -> Qrels:
+def qrels_given(value: Any, name: str = "qrels") -> QrelsColumns:
     """Raises BadInput or FormatError."""
-    if isinstance(value, Qrels):
+    if isinstance(value, QrelsColumns):
         return value
     if hasattr(value, "qrels"):  # labels that `aggregate` has made
-        made: Qrels = value.qrels(name)
+        made: QrelsColumns = value.qrels(name)
         return made
     if is_path(value):
         return read_qrels(value)
@@ -84,11 +84,11 @@ def qrels_given(value: Any, name: str = "qrels") -> Qrels:
     return qrels_of_rows(name, zip(topics, documents, whole_numbers(grades, name), strict=True))
 
 
-def run_given(value: Any, tag: str | None = None, *, lenient: bool = False) -> Run:
+def run_given(value: Any, tag: str | None = None, *, lenient: bool = False) -> RunColumns:
     """tag: in place of the file's own. Raises BadInput or FormatError."""
     from dataclasses import replace
 
-    if isinstance(value, Run):
+    if isinstance(value, RunColumns):
         run = value
     elif is_path(value):
         run = read_run(value, lenient=lenient)
@@ -107,7 +107,7 @@ def tag_of(value: Any) -> str:
     return tags[0] if tags else "run"
 
 
-def runs_given(value: Any) -> list[Run]:
+def runs_given(value: Any) -> list[RunColumns]:
     """One run, several in a sequence, or {tag: run}."""
     if isinstance(value, Mapping) and not all(isinstance(inner, (list, tuple)) for inner in value.values()) and not is_nested(value):
         return [run_given(one, str(tag)) for tag, one in value.items()]
@@ -121,9 +121,9 @@ def is_nested(value: Mapping[Any, Any]) -> bool:
     return all(isinstance(inner, Mapping) and not any(isinstance(score, (Mapping, list)) for score in inner.values()) for inner in value.values())
 
 
-def judgements_given(value: Any, scale: int) -> Judgements:
+def judgements_given(value: Any, scale: int) -> JudgementColumns:
     """A file's path, what read_judgements returned, or a data frame with the columns of such a file."""
-    if isinstance(value, Judgements):
+    if isinstance(value, JudgementColumns):
         return value
     if is_path(value):
         return read_judgements(value, scale=scale)

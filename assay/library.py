@@ -22,7 +22,7 @@ from analysis.core.evaluation import means_over_topics
 from assay.given import judgements_given, qrels_given, runs_given
 from assay.tables import columns, frame
 from pooling.commandline import BadInput, FileCommand, distinct_tags, jsonable
-from pooling.core.columns import Judgements, Qrels, Run
+from pooling.core.columns import JudgementColumns, QrelsColumns, RunColumns
 from pooling.core.depth import Pool, depth_pool, top_of_run
 from pooling.formats import pool as pool_format
 from pooling.formats import qrels as qrels_format
@@ -39,10 +39,10 @@ __all__ = [
     "Aggregation",
     "BadInput",
     "FormatError",
-    "Judgements",
+    "JudgementColumns",
     "Pool",
-    "Qrels",
-    "Run",
+    "QrelsColumns",
+    "RunColumns",
     "Scores",
     "aggregate",
     "agreement",
@@ -174,7 +174,7 @@ def write_pool(pool: Pool, path: str | os.PathLike[str]) -> None:
         pool_format.write_pool(pool, out)
 
 
-def _stored(qrels: Any, runs: Any) -> tuple[Qrels, Stored, list[str]]:
+def _stored(qrels: Any, runs: Any) -> tuple[QrelsColumns, Stored, list[str]]:
     """Qrels and runs in memory, as a command finds them. -> (qrels, stored, tags)"""
     judged, read = qrels_given(qrels), runs_given(runs)
     tags, renamed = distinct_tags(run.tag for run in read)

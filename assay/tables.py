@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from analysis.core.aggregation.labelling import DECISIONS, Aggregation
-from pooling.core.columns import Judgements, Qrels, Run
+from pooling.core.columns import JudgementColumns, QrelsColumns, RunColumns
 from pooling.core.depth import Pool
 
 Columns = dict[str, Any]
@@ -24,8 +24,14 @@ def columns(value: Any, *, per_topic: bool = False) -> Columns:
 
     if isinstance(value, Scores):
         return _of_topics(value) if per_topic else {"run": value.tags, **{name: value.means[:, i] for i, name in enumerate(value.measures)}}
-    made: dict[type, Callable[[Any], Columns]] = {Run: _of_run, Qrels: _of_qrels, Judgements: _of_judgements, Aggregation: _of_labels, Pool: _of_pool}
-    for kind, function in made.items():
+    readers: dict[type, Callable[[Any], Columns]] = {
+        RunColumns: _of_run,
+        QrelsColumns: _of_qrels,
+        JudgementColumns: _of_judgements,
+        Aggregation: _of_labels,
+        Pool: _of_pool,
+    }
+    for kind, function in readers.items():
         if isinstance(value, kind):
             return function(value)
     raise TypeError(f"a {type(value).__name__} has no columns; runs, qrels, judgements, labels, pools and scores have")
@@ -40,7 +46,7 @@ def frame(value: Any, *, per_topic: bool = False) -> Any:
     return pandas.DataFrame(value if isinstance(value, list) else columns(value, per_topic=per_topic))
 
 
-def _of_run(run: Run) -> Columns:
+def _of_run(run: RunColumns) -> Columns:
     lengths = np.diff(run.offsets)
     return {
         "run": [run.tag] * len(run),
@@ -51,12 +57,12 @@ def _of_run(run: Run) -> Columns:
     }
 
 
-def _of_qrels(qrels: Qrels) -> Columns:
+def _of_qrels(qrels: QrelsColumns) -> Columns:
     topics = np.repeat(np.array(qrels.topics, dtype=object), np.diff(qrels.offsets))
     return {"topic": topics, "document": _texts(qrels.documents), "grade": qrels.grades}
 
 
-def _of_judgements(judgements: Judgements) -> Columns:
+def _of_judgements(judgements: JudgementColumns) -> Columns:
     return {
         "topic": [judgements.topics[i] for i in judgements.topic],
         "document": [judgements.documents[i] for i in judgements.document],

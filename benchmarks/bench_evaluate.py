@@ -19,7 +19,7 @@ import pytrec_eval
 
 from analysis.core.evaluation import Evaluator
 from analysis.core.measures import parse_measures
-from pooling.core.columns import Qrels, Run
+from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.formats.qrels import read_qrels
 from pooling.formats.runs import read_run
 
@@ -57,11 +57,11 @@ def race(ours: Callable[[], object], theirs: Callable[[], object], rounds: int) 
     return statistics.median(times[0]), statistics.median(times[1])
 
 
-def our_reading(qrels: Path, runs: list[Path]) -> tuple[Qrels, list[Run]]:
+def our_reading(qrels: Path, runs: list[Path]) -> tuple[QrelsColumns, list[RunColumns]]:
     return read_qrels(str(qrels)), [read_run(str(run), scores="float32") for run in runs]
 
 
-def our_means(qrels: Qrels, runs: list[Run]) -> np.ndarray:
+def our_means(qrels: QrelsColumns, runs: list[RunColumns]) -> np.ndarray:
     evaluator = Evaluator(qrels, parse_measures(MEASURES))
     return np.stack([evaluator.evaluate(run).means() for run in runs])
 

@@ -17,7 +17,7 @@ from analysis.core.estimates import Sample, estimate_topics
 from analysis.core.measures import parse_measures
 from analysis.core.packing import index_of, pack
 from analysis.core.stopping import completed_scores, tops_of
-from pooling.core.columns import Qrels, Run
+from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.core.depth import Pool, depth_pool, top_of_run
 from pooling.core.rank_model import fitted, rank_features_of
 from pooling.core.strata import allocation, drawn, rank_strata, shuffled, spreads_of
@@ -44,7 +44,7 @@ def taken(work: Callable[[], object], rounds: int) -> float:
     return statistics.median(times)
 
 
-def runs_of(n_runs: int, n_topics: int, n_documents: int, rng: np.random.Generator) -> list[Run]:
+def runs_of(n_runs: int, n_topics: int, n_documents: int, rng: np.random.Generator) -> list[RunColumns]:
     """Noisy orders of the same documents; the first are the best."""
     names = np.array([f"D{k:05d}".encode() for k in range(n_documents)])
     runs = []
@@ -52,8 +52,8 @@ def runs_of(n_runs: int, n_topics: int, n_documents: int, rng: np.random.Generat
         orders = [np.argsort(np.arange(n_documents) + rng.normal(0, n_documents / 5, n_documents)) for _ in range(n_topics)]
         n = n_topics * n_documents
         runs.append(
-            Run(f"run{k}", [str(t) for t in range(n_topics)], np.arange(n_topics + 1, dtype=np.int64) * n_documents, np.concatenate([names[o] for o in orders]),
-                np.zeros(n), np.full(n, -1, np.int32))
+            RunColumns(f"run{k}", [str(t) for t in range(n_topics)], np.arange(n_topics + 1, dtype=np.int64) * n_documents,
+                np.concatenate([names[o] for o in orders]), np.zeros(n), np.full(n, -1, np.int32))
         )  # fmt: skip
     return runs
 
@@ -62,7 +62,7 @@ def judged(pool: Pool, rng: np.random.Generator) -> np.ndarray:
     return (rng.random(len(pool)) < 1 / (1 + pool.best_rank / 5)).astype(np.int32) * rng.integers(1, 4, len(pool)).astype(np.int32)
 
 
-def pool_of(runs: list[Run], depth: int, rng: np.random.Generator) -> Pool:
+def pool_of(runs: list[RunColumns], depth: int, rng: np.random.Generator) -> Pool:
     return depth_pool([top_of_run(run, depth) for run in runs], depth=depth, rng=rng)
 
 
@@ -77,7 +77,7 @@ def estimates(scale: float, quick: bool) -> dict[str, object]:
     counts = allocation(strata.sizes, spreads_of(strata.rates), len(pool) // 5)
     grades = np.where(drawn(strata, shuffled(strata, rng, pool.documents, pool.topic), counts), judged(pool, rng), -1)[rows].astype(np.int32)
     offsets = np.concatenate(([0], np.cumsum(np.bincount(topic, minlength=n_topics)))).astype(np.int64)
-    index = index_of(Qrels("pool", pool.topics, offsets, pool.documents[rows], grades))
+    index = index_of(QrelsColumns("pool", pool.topics, offsets, pool.documents[rows], grades))
     packed = [pack(run, index) for run in runs]
     measures = parse_measures(ESTIMATES)
     stratum = strata.stratum[rows].astype(np.int64)

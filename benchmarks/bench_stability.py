@@ -28,7 +28,7 @@ from analysis.core.chunks import in_processes
 from analysis.core.measures import parse_measures
 from analysis.core.stability import MEASURES, Chunk, Protocol, chunks, combine, population, run_chunk
 from analysis.core.subcollections import ELEMENTS
-from pooling.core.columns import Qrels, Run
+from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.formats.qrels import read_qrels
 
 N_DOCUMENTS = 191_160
@@ -40,7 +40,7 @@ ROUNDS = 3
 NAMES = ("map", "Rprec", "bpref", "ndcg")
 
 
-def generated_ids(qrels: Qrels, rng: np.random.Generator) -> NDArray[np.bytes_]:
+def generated_ids(qrels: QrelsColumns, rng: np.random.Generator) -> NDArray[np.bytes_]:
     """The judged ids and as many invented ones of eight characters as are missing, sorted."""
     known = np.unique(qrels.documents)
     letters = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz0123456789", np.uint8)
@@ -50,7 +50,7 @@ def generated_ids(qrels: Qrels, rng: np.random.Generator) -> NDArray[np.bytes_]:
     return known
 
 
-def generated_runs(qrels: Qrels, documents: NDArray[np.bytes_], rng: np.random.Generator) -> list[Run]:
+def generated_runs(qrels: QrelsColumns, documents: NDArray[np.bytes_], rng: np.random.Generator) -> list[RunColumns]:
     """Ten runs: five systems and their expanded forms. A document's score is its worth (by grade), a liking that all systems
     share, and one of the system's own; a system's quality says how much the worth counts. Unjudged documents have the worth
     of poor ones, so that about two in five retrieved documents are judged."""
@@ -71,7 +71,7 @@ def generated_runs(qrels: Qrels, documents: NDArray[np.bytes_], rng: np.random.G
                 rankings[system + suffix].append(ids[np.argsort(-score)[:DEPTH]])
     n_topics = len(qrels.topics)
     return [
-        Run(
+        RunColumns(
             tag=tag,
             topics=list(qrels.topics),
             offsets=np.arange(n_topics + 1) * DEPTH,
@@ -83,7 +83,7 @@ def generated_runs(qrels: Qrels, documents: NDArray[np.bytes_], rng: np.random.G
     ]
 
 
-def generated() -> tuple[Qrels, list[Run], NDArray[np.bytes_]]:
+def generated() -> tuple[QrelsColumns, list[RunColumns], NDArray[np.bytes_]]:
     folder = os.environ.get("ASSAY_TEST_DATA")
     if not folder:
         raise SystemExit("set ASSAY_TEST_DATA to the folder of real collections: the qrels of TREC-COVID are needed")
@@ -93,7 +93,7 @@ def generated() -> tuple[Qrels, list[Run], NDArray[np.bytes_]]:
     return qrels, generated_runs(qrels, documents, rng), documents
 
 
-def ours(qrels: Qrels, runs: list[Run], documents: NDArray[np.bytes_], *, processes: int, quick: bool) -> dict[str, dict[str, list[float]]]:
+def ours(qrels: QrelsColumns, runs: list[RunColumns], documents: NDArray[np.bytes_], *, processes: int, quick: bool) -> dict[str, dict[str, list[float]]]:
     """The share of equal rankings by element and measure."""
     collection = pack(qrels, runs)
     measures = tuple(parse_measures(MEASURES))
@@ -114,7 +114,7 @@ def _taus(shared: tuple[Collection, NDArray[np.bytes_]], piece: tuple[Protocol, 
 class Loop:
     """What one writes with pytrec_eval: filter the dictionaries, evaluate every run, average, rank."""
 
-    def __init__(self, qrels: Qrels, runs: list[Run], documents: NDArray[np.bytes_]) -> None:
+    def __init__(self, qrels: QrelsColumns, runs: list[RunColumns], documents: NDArray[np.bytes_]) -> None:
         self.qrels = {
             topic: dict(zip(_text(qrels.documents[qrels.rows(t)]), qrels.grades[qrels.rows(t)].tolist(), strict=True))
             for t, topic in enumerate(qrels.topics)

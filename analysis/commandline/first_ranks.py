@@ -16,7 +16,7 @@ from analysis.core.score_table import score_table
 from analysis.core.significance import Floats
 from analysis.core.verdicts import ALPHA, TESTS
 from pooling.commandline import BadInput, FileCommand, fraction, positive
-from pooling.core.columns import Qrels
+from pooling.core.columns import QrelsColumns
 from pooling.core.counts import part_of
 
 MANY = "several relevant documents: the framework is defined for one, so the first one that a run retrieves counts"
@@ -60,6 +60,6 @@ def first_ranks(command: FileCommand, qrels: str, runs: Sequence[str], options: 
     return FirstRanks(table.tags, ranks_from_rr(table.scores), table.scores.mean(axis=1), n_several)
 
 
-def topics_with_several(qrels: Qrels, level: int) -> int:
+def topics_with_several(qrels: QrelsColumns, level: int) -> int:
     relevant = np.add.reduceat(np.append(qrels.grades >= level, False), qrels.offsets[:-1]) if len(qrels.topics) else np.empty(0)
     return int((relevant > 1).sum())

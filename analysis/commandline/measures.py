@@ -27,7 +27,7 @@ from analysis.core.chunks import in_processes
 from analysis.core.evaluation import Evaluation, Evaluator
 from analysis.core.measures import Measure, UnknownMeasure, parse_measures, refuse_estimates, refuse_indivisible
 from pooling.commandline import BadInput, FileCommand, Progress, bare_name, distinct_tags, named_file, positive
-from pooling.core.columns import Judgements, Qrels, Run
+from pooling.core.columns import JudgementColumns, QrelsColumns, RunColumns
 from pooling.core.precision import in_single_precision
 from pooling.formats.prel import Prel
 from pooling.formats.qrels import read_qrels
@@ -38,9 +38,9 @@ from pooling.formats.runs import read_run
 class Stored:
     """What need not be read from files, by the path under which a command's arguments name it."""
 
-    runs: Mapping[str, Callable[[], Run]] = dataclasses.field(default_factory=dict)
-    qrels: Mapping[str, Callable[[], Qrels]] = dataclasses.field(default_factory=dict)
-    judgements: Mapping[str, Callable[[], Judgements]] = dataclasses.field(default_factory=dict)
+    runs: Mapping[str, Callable[[], RunColumns]] = dataclasses.field(default_factory=dict)
+    qrels: Mapping[str, Callable[[], QrelsColumns]] = dataclasses.field(default_factory=dict)
+    judgements: Mapping[str, Callable[[], JudgementColumns]] = dataclasses.field(default_factory=dict)
     prels: Mapping[str, Callable[[], Prel]] = dataclasses.field(default_factory=dict)
 
 
@@ -133,7 +133,7 @@ def add_run_options(parser: ArgumentParser) -> None:
     parser.add_argument("--lenient", action="store_true", help="accept extra columns, and runs of three columns (topic, document, rank)")
 
 
-def each_run(command: FileCommand, paths: Iterable[str], options: Mapping[str, Any]) -> Iterator[Run]:
+def each_run(command: FileCommand, paths: Iterable[str], options: Mapping[str, Any]) -> Iterator[RunColumns]:
     """The runs of these files one by one, their tags made distinct; warnings and progress go to standard error.
 
     Raises FormatError for a file that cannot be read.
@@ -156,20 +156,20 @@ def each_run(command: FileCommand, paths: Iterable[str], options: Mapping[str, A
             progress.step()
 
 
-def _run(command: FileCommand, path: str, options: Mapping[str, Any]) -> Run:
+def _run(command: FileCommand, path: str, options: Mapping[str, Any]) -> RunColumns:
     stored = getattr(command, "stored", None)
     if stored is not None and path in stored.runs:
-        run: Run = stored.runs[path]()
+        run: RunColumns = stored.runs[path]()
         return in_single_precision(run) if options["scores"] == "float32" else run
     return read_run(path, lenient=options["lenient"], scores=options["scores"])
 
 
-def all_runs(command: FileCommand, paths: Iterable[str], options: Mapping[str, Any]) -> list[Run]:
+def all_runs(command: FileCommand, paths: Iterable[str], options: Mapping[str, Any]) -> list[RunColumns]:
     """As each_run, all in memory at once."""
     return list(each_run(command, paths, options))
 
 
-def one_qrels(command: FileCommand, path: str, name: str | None = None) -> Qrels:
+def one_qrels(command: FileCommand, path: str, name: str | None = None) -> QrelsColumns:
     """The qrels of this file, called `name` or as the file without its extensions; warnings go to standard error."""
     stored = getattr(command, "stored", None)
     if stored is not None and path in stored.qrels:
@@ -180,9 +180,9 @@ def one_qrels(command: FileCommand, path: str, name: str | None = None) -> Qrels
     return qrels
 
 
-def named_qrels(command: FileCommand, files: Iterable[str]) -> dict[str, Qrels]:
+def named_qrels(command: FileCommand, files: Iterable[str]) -> dict[str, QrelsColumns]:
     """Qrels of `NAME=FILE` or `FILE` arguments by name, in the order given. Raises BadInput for two of one name."""
-    named: dict[str, Qrels] = {}
+    named: dict[str, QrelsColumns] = {}
     for text in files:
         name, path = named_file(text)
         if name in named:
@@ -192,7 +192,7 @@ def named_qrels(command: FileCommand, files: Iterable[str]) -> dict[str, Qrels]:
 
 
 def evaluate_files(
-    command: FileCommand, paths: Iterable[str], qrels: Mapping[str, Qrels], options: Mapping[str, Any]
+    command: FileCommand, paths: Iterable[str], qrels: Mapping[str, QrelsColumns], options: Mapping[str, Any]
 ) -> dict[str, list[Evaluation]]:
     """Every run under every qrels. -> {name of the qrels: [one Evaluation a run, in the order of the files]}"""
     evaluators = {

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pooling.commandline import BadInput, FileCommand
-from pooling.core.columns import Judgements, Qrels
+from pooling.core.columns import JudgementColumns, QrelsColumns
 from pooling.core.counts import counted, part_of
 
 
@@ -45,7 +45,7 @@ def rows_of(topics: Sequence[str], topic: NDArray[np.int32], wanted: frozenset[s
     return np.array([name in wanted for name in topics], dtype=bool)[topic]
 
 
-def judgements_of(found: Judgements, wanted: frozenset[str] | None) -> Judgements:
+def judgements_of(found: JudgementColumns, wanted: frozenset[str] | None) -> JudgementColumns:
     """Those of the topics that are wanted; the lists of ids stay whole."""
     if wanted is None:
         return found
@@ -54,7 +54,7 @@ def judgements_of(found: Judgements, wanted: frozenset[str] | None) -> Judgement
     return dataclasses.replace(found, **{name: getattr(found, name)[kept] for name in columns})
 
 
-def qrels_of(found: Qrels, wanted: frozenset[str] | None) -> Qrels:
+def qrels_of(found: QrelsColumns, wanted: frozenset[str] | None) -> QrelsColumns:
     """The grades of the topics that are wanted, in the order of the file."""
     if wanted is None:
         return found

@@ -21,7 +21,7 @@ from analysis.judgements.rows import EXCLUDED, EXTRA, NO_GRADE, TOO_FAST, pool_r
 from annotation.models import Campaign
 from annotation.selectors.pairs import kept_pairs
 from pooling.commandline import BadInput, FileCommand
-from pooling.core.columns import Qrels, Run
+from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.core.precision import in_order_by_score
 from pooling.formats.prel import Prel
 from pooling.formats.qrels import read_qrels, write_qrels
@@ -39,18 +39,18 @@ def campaign_named(slug: str) -> Campaign:
     return found
 
 
-def runs_of(campaign: Campaign) -> dict[str, Callable[[], Run]]:
-    def loader(row: RunRow) -> Callable[[], Run]:
+def runs_of(campaign: Campaign) -> dict[str, Callable[[], RunColumns]]:
+    def loader(row: RunRow) -> Callable[[], RunColumns]:
         return lambda: in_order_by_score(rankings_of(row))
 
     return {row.tag: loader(row) for row in campaign.collection.runs.all()}
 
 
-def labels_of(campaign: Campaign, options: dict[str, Any]) -> Callable[[], Qrels]:
+def labels_of(campaign: Campaign, options: dict[str, Any]) -> Callable[[], QrelsColumns]:
     """As the file that `export_qrels` writes. BadInput for machines mixed with people; the loader raises it where no pair has a label."""
     judges = judges_of(options)
 
-    def load() -> Qrels:
+    def load() -> QrelsColumns:
         out = io.StringIO()
         write_qrels(campaign_qrels(campaign, str(Reference(options["grades"], Choices(method=options["method"], judges=judges))), campaign.slug), out)
         if not out.getvalue():

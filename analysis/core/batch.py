@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from analysis.core.measures import Measure
 from analysis.core.sampled import Flags, PackedTopic, Sampled, score
-from pooling.core.columns import Qrels, Run
+from pooling.core.columns import QrelsColumns, RunColumns
 
 Scores = NDArray[np.float64]
 
@@ -54,7 +54,7 @@ class Collection:
         return slice(int(self.offsets[topic]), int(self.offsets[topic + 1]))
 
 
-def pack(qrels: Qrels, runs: Sequence[Run], tags: Sequence[str] | None = None) -> Collection:
+def pack(qrels: QrelsColumns, runs: Sequence[RunColumns], tags: Sequence[str] | None = None) -> Collection:
     """The collection of these qrels and runs. Nothing in it but the order of runs depends on the order of rows or files."""
     documents = np.unique(np.concatenate([np.unique(ids) for ids in [qrels.documents, *(run.documents for run in runs)]]))
     places = [{topic: i for i, topic in enumerate(run.topics)} for run in runs]

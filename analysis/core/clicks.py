@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.core.columns import Qrels
+from pooling.core.columns import QrelsColumns
 from pooling.formats.clicks import ClickCounts
 from pooling.formats.qrels import qrels_of_rows
 
@@ -16,13 +16,13 @@ THRESHOLDS = (0.04, 0.30)
 """Click-through rates above which a document has grade 2 and 3 (TripClick)."""
 
 
-def raw_labels(counts: ClickCounts, *, name: str = "raw") -> Qrels:
+def raw_labels(counts: ClickCounts, *, name: str = "raw") -> QrelsColumns:
     """Clicked at least once: 1. Shown above a click and never clicked: 0. Others have no label (TripClick's Raw)."""
     clicked = counts.clicks > 0
     return _qrels(name, counts, clicked.astype(np.int64), clicked | (counts.skipped > 0))
 
 
-def dctr_labels(counts: ClickCounts, *, thresholds: Sequence[float] = THRESHOLDS, name: str = "dctr") -> Qrels:
+def dctr_labels(counts: ClickCounts, *, thresholds: Sequence[float] = THRESHOLDS, name: str = "dctr") -> QrelsColumns:
     """Document click-through rate (Craswell et al. 2008), clicks / impressions, in ranges: never clicked 0, clicked 1, and one grade
     more for each threshold that the rate exceeds. Every pair shown has a label. thresholds: ascending; else ValueError."""
     if any(low >= high for low, high in pairwise(thresholds)):
@@ -32,7 +32,7 @@ def dctr_labels(counts: ClickCounts, *, thresholds: Sequence[float] = THRESHOLDS
     return _qrels(name, counts, np.where(counts.clicks > 0, 1 + exceeded, 0), counts.impressions > 0)
 
 
-def _qrels(name: str, counts: ClickCounts, grades: NDArray[np.int64], labelled: NDArray[np.bool_]) -> Qrels:
+def _qrels(name: str, counts: ClickCounts, grades: NDArray[np.int64], labelled: NDArray[np.bool_]) -> QrelsColumns:
     rows = np.flatnonzero(labelled)
     columns = (counts.topic[rows].tolist(), counts.document[rows].tolist(), grades[rows].tolist())
     return qrels_of_rows(name, ((counts.topics[t], counts.documents[d], grade) for t, d, grade in zip(*columns, strict=True)))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from analysis.core.measures import Measure, parse_measures, refuse_estimates
 from analysis.core.packing import Packed, PairIndex, index_of, pack
-from pooling.core.columns import Qrels, Run
+from pooling.core.columns import QrelsColumns, RunColumns
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -65,7 +65,7 @@ def means_over_topics(values: Floats) -> Floats:
 
 
 def evaluate(
-    run: Run, qrels: Qrels, measures: Sequence[Measure] | str, *, level: int = 1, topics: str = "complete", only_with_relevant: bool = False
+    run: RunColumns, qrels: QrelsColumns, measures: Sequence[Measure] | str, *, level: int = 1, topics: str = "complete", only_with_relevant: bool = False
 ) -> Evaluation:
     """The run's measures on each topic of the qrels. For several runs make one Evaluator, which prepares the qrels once.
 
@@ -80,7 +80,7 @@ class Evaluator:
     """Qrels prepared for the evaluation of runs. Arguments as for `evaluate`."""
 
     def __init__(
-        self, qrels: Qrels, measures: Sequence[Measure] | str, *, level: int = 1, topics: str = "complete", only_with_relevant: bool = False
+        self, qrels: QrelsColumns, measures: Sequence[Measure] | str, *, level: int = 1, topics: str = "complete", only_with_relevant: bool = False
     ) -> None:
         if topics not in ("complete", "intersection"):
             raise ValueError(f"topics are complete or intersection, not {topics!r}")
@@ -94,10 +94,10 @@ class Evaluator:
     def index(self) -> PairIndex:
         return index_of(self.qrels)
 
-    def pack(self, run: Run) -> Packed:
+    def pack(self, run: RunColumns) -> Packed:
         return pack(run, self.index)
 
-    def evaluate(self, run: Run) -> Evaluation:
+    def evaluate(self, run: RunColumns) -> Evaluation:
         return self.evaluate_packed(self.pack(run))
 
     def evaluate_packed(self, packed: Packed) -> Evaluation:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.core.columns import Qrels, Run
+from pooling.core.columns import QrelsColumns, RunColumns
 
 Floats = NDArray[np.float64]
 
@@ -50,7 +50,7 @@ class TopicTop:
         return [rank for rank, grade in enumerate(self.grades, start=1) if grade is None]
 
 
-def tops_under(run: Run, qrels: Qrels, depth: int) -> list[TopicTop]:
+def tops_under(run: RunColumns, qrels: QrelsColumns, depth: int) -> list[TopicTop]:
     """Each topic of the qrels with the run's first `depth` documents; a negative grade is a hole. A topic that the run lacks is empty."""
     place = {topic: k for k, topic in enumerate(run.topics)}
     tops = []
@@ -136,7 +136,7 @@ class UniqueWorth:
         return (self.relevant[band] + 0.3) / (self.numbers[band] + 1)
 
 
-def worth_of_uniques(runs: Sequence[Run], groups: Sequence[str], qrels: Qrels, *, depth: int, level: int) -> UniqueWorth:
+def worth_of_uniques(runs: Sequence[RunColumns], groups: Sequence[str], qrels: QrelsColumns, *, depth: int, level: int) -> UniqueWorth:
     """Over the judged documents that exactly one group of `runs` has among its first `depth`."""
     best: dict[tuple[str, bytes], tuple[int, set[str]]] = {}
     for run, group in zip(runs, groups, strict=True):

@@ -16,7 +16,7 @@ from analysis.core.aggregation.majority import lowest_of_the_most_frequent, majo
 from analysis.core.evaluation import Evaluator, RecallBase, means_over_topics, measure_topics
 from analysis.core.labels import LabelTable
 from analysis.core.measures import Measure
-from pooling.core.columns import Qrels, Run
+from pooling.core.columns import QrelsColumns, RunColumns
 
 Floats = NDArray[np.float64]
 
@@ -24,10 +24,10 @@ Floats = NDArray[np.float64]
 class NoisyLabels:
     """The labelled pairs of a table, and runs joined with them, to be evaluated under labels drawn anew."""
 
-    def __init__(self, table: LabelTable, runs: Sequence[Run], measures: Sequence[Measure], *, level: int = 1, min_judgements: int = 2) -> None:
+    def __init__(self, table: LabelTable, runs: Sequence[RunColumns], measures: Sequence[Measure], *, level: int = 1, min_judgements: int = 2) -> None:
         labels = majority(table, min_judgements=min_judgements)
         self.counts = table.counts[labels.labelled]
-        self.qrels: Qrels = labels.qrels("labels")
+        self.qrels: QrelsColumns = labels.qrels("labels")
         self.measures, self.level = list(measures), level
         evaluator = Evaluator(self.qrels, self.measures, level=level)
         self.packed = [evaluator.pack(run) for run in runs]

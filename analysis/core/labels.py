@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
-    from pooling.core.columns import Judgements
+    from pooling.core.columns import JudgementColumns
 
 MISSING = -1
 """The label of a pair that has none. Never a grade: unlabelled is not non-relevant."""
@@ -177,7 +177,7 @@ class Dropped:
     """Pairs (not rows) of the file that are left without any counted judgement."""
 
 
-def counted(judgements: Judgements, *, n_grades: int, min_seconds: float = 1.0, with_gold: bool = True) -> tuple[LabelTable, Dropped]:
+def counted(judgements: JudgementColumns, *, n_grades: int, min_seconds: float = 1.0, with_gold: bool = True) -> tuple[LabelTable, Dropped]:
     """The judgements that count, and how many do not and why.
 
     Where an annotator has a pair twice the last row of the file counts, before any other filter: if that one is too
@@ -211,7 +211,7 @@ def counted(judgements: Judgements, *, n_grades: int, min_seconds: float = 1.0, 
     )
 
 
-def _last_of_each(judgements: Judgements) -> NDArray[np.bool_]:
+def _last_of_each(judgements: JudgementColumns) -> NDArray[np.bool_]:
     """True for the last row of each annotator and pair: (n)."""
     pairs = judgements.topic.astype(np.int64) * max(len(judgements.documents), 1) + judgements.document
     _, pairs = np.unique(pairs, return_inverse=True)

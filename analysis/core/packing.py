@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.core.columns import Qrels, Run
+from pooling.core.columns import QrelsColumns, RunColumns
 
 WORD = 8
 """Bytes of an id that are handled at once, as one uint64."""
@@ -123,11 +123,11 @@ class PairIndex:
         return equal
 
 
-def index_of(qrels: Qrels) -> PairIndex:
+def index_of(qrels: QrelsColumns) -> PairIndex:
     return PairIndex(qrels.topics, qrels.offsets, qrels.documents)
 
 
-def pack(run: Run, index: PairIndex) -> Packed:
+def pack(run: RunColumns, index: PairIndex) -> Packed:
     """The run's documents that stand in the indexed qrels."""
     n_topics = len(index.topic_codes)
     codes = np.array([index.topic_codes.get(topic, ABSENT) for topic in run.topics], dtype=np.int64)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from analysis.core.evaluation import RecallBase, measure_topics
 from analysis.core.measures import Measure
 from analysis.core.packing import Packed, index_of, pack
-from pooling.core.columns import Qrels, Run
+from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.core.depth import Pool
 
 Floats = NDArray[np.float64]
@@ -113,14 +113,14 @@ def _packed_of_topics(packed: Packed, chosen: Ints, shift: Ints) -> Packed:
     return Packed(packed.tag, topic, packed.rank[hits], packed.row[hits] + shift[topic], packed.retrieved[chosen], packed.found[chosen], 0)
 
 
-def world_of(pool: Pool, grades: NDArray[np.integer], runs: Sequence[Run], *, level: int) -> World:
+def world_of(pool: Pool, grades: NDArray[np.integer], runs: Sequence[RunColumns], *, level: int) -> World:
     """pool: every pair judged, rows in the order of judging level by level. runs: those of the pool, in the order of its tags."""
     rows = np.lexsort((pool.documents, pool.topic))
     cut = {name: getattr(pool, name)[rows] for name in ("topic", "documents", "best_rank", "priority", "ranks", "everyone")}
     arranged = replace(pool, **cut)
     offsets = np.concatenate(([0], np.cumsum(np.bincount(arranged.topic, minlength=len(pool.topics))))).astype(np.int64)
     own = grades[rows].astype(np.int32)
-    index = index_of(Qrels("pool", pool.topics, offsets, arranged.documents, own))
+    index = index_of(QrelsColumns("pool", pool.topics, offsets, arranged.documents, own))
     service = np.empty(len(rows), np.int64)
     service[rows] = np.arange(len(rows))
     return World(arranged, own, offsets, [pack(run, index) for run in runs], service, level)

@@ -20,7 +20,7 @@ from annotation.core import judges as kinds_of_judges
 from annotation.core.judges import LABELLING, JudgeKind
 from annotation.models import Campaign, Pair
 from annotation.selectors.pairs import kept_pairs
-from pooling.formats.qrels import Qrels, qrels_of_rows
+from pooling.formats.qrels import QrelsColumns, qrels_of_rows
 
 SCALES = ("graded", "binary")
 EVERYBODY = "*"
@@ -126,7 +126,7 @@ class Labels:
     rows: list[Label]
     """Ascending by topic id and document id, with the pairs whose grade was known beforehand."""
 
-    def qrels(self, grades: str, topics: Container[str] | None = None) -> Qrels:
+    def qrels(self, grades: str, topics: Container[str] | None = None) -> QrelsColumns:
         """grades: `graded` or `binary`. topics: only these, None for all."""
         value = {"graded": "grade", "binary": "binary"}[grades]
         rows = (row for row in self.rows if topics is None or row.topic in topics)
@@ -251,7 +251,7 @@ def is_own(reference: str) -> bool:
     return reference.startswith(("campaign:", "recipe:"))
 
 
-def campaign_qrels(campaign: Campaign, reference: str, name: str) -> Qrels:
+def campaign_qrels(campaign: Campaign, reference: str, name: str) -> QrelsColumns:
     """The labels as an export with no further choices, or with those of the recipe, writes them. reference: a Reference as text."""
     wanted = Reference.find(campaign, reference)
     return replace(labels(campaign, wanted.choices).qrels(wanted.grades), name=name)

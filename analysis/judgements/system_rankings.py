@@ -15,7 +15,7 @@ from analysis.core.measures import parse_measure
 from analysis.core.rankings import swapped_pairs, tau_ap, tau_b, tied_pairs
 from analysis.judgements.campaign_sample import is_sampled
 from annotation.models import Campaign
-from pooling.core.columns import Qrels
+from pooling.core.columns import QrelsColumns
 from pooling.jobs import Work
 from pooling.models import Collection, Run
 from pooling.services.runs import rankings_of
@@ -40,7 +40,7 @@ def mark_of_runs(collection: Collection) -> list[int]:
     return [found["n"], found["newest"] or 0]
 
 
-def means_under(work: Work, runs: Sequence[Run], qrels: Sequence[Qrels], *, levels: Sequence[int]) -> NDArray[np.float64]:
+def means_under(work: Work, runs: Sequence[Run], qrels: Sequence[QrelsColumns], *, levels: Sequence[int]) -> NDArray[np.float64]:
     """Mean of each of MEASURES: (n_qrels, n_runs, n_measures). levels: the lowest relevant grade of each of the qrels.
 
     Each run is read once and each qrels prepared once.

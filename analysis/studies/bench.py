@@ -12,7 +12,7 @@ from analysis.studies.settings import Settings
 from analysis.studies.study import LeftOut
 from analysis.systems.kind import NotPossible, Result
 from analysis.systems.running import Analysis
-from pooling.core.columns import Run
+from pooling.core.columns import RunColumns
 from pooling.formats.runs import read_run
 
 KEPT = 100 << 20
@@ -95,7 +95,7 @@ class Bench:
         return Stored(runs={path: partial(self._run, path) for path in paths}, qrels={})
 
     @cache  # noqa: B019 - a bench lives as long as its study
-    def _run(self, path: str) -> Run:
+    def _run(self, path: str) -> RunColumns:
         return read_run(path, lenient=bool(self.settings.values.get("lenient")))
 
     def options(self, *names: str) -> list[str]:

@@ -10,7 +10,7 @@ from typing import IO
 from analysis.models import Report
 from analysis.systems import reports
 from analysis.systems.inputs import InputFile
-from pooling.core.columns import Run
+from pooling.core.columns import RunColumns
 from pooling.formats.qrels import write_qrels
 from pooling.formats.runs import write_run
 
@@ -61,9 +61,9 @@ def texts(report: Report, one: InputFile) -> Iterable[bytes]:
         yield _written(write_qrels, reports.load_qrels(report, one))
 
 
-def _of_topic(run: Run, topic: int) -> Run:
+def _of_topic(run: RunColumns, topic: int) -> RunColumns:
     rows = run.rows(topic)
-    return Run(
+    return RunColumns(
         tag=run.tag,
         topics=[run.topics[topic]],
         offsets=run.offsets[topic : topic + 2] - run.offsets[topic],

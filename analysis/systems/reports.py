@@ -28,7 +28,7 @@ from analysis.systems.options import TRIPJUDGE_MEASURES
 from analysis.systems.running import Analysis, command_line
 from annotation.models import Campaign
 from pooling import jobs
-from pooling.core.columns import Qrels, Run
+from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.core.precision import in_order_by_score
 from pooling.formats.prel import Prel, read_prel
 from pooling.formats.qrels import read_qrels, write_qrels
@@ -195,8 +195,8 @@ def opened(report: Report, work: Work | None) -> Iterator[Analysis]:
                 place.write_bytes(content(report, one.path))
         seen = [0]
 
-        def run_at(one: InputFile) -> Callable[[], Run]:
-            def load() -> Run:
+        def run_at(one: InputFile) -> Callable[[], RunColumns]:
+            def load() -> RunColumns:
                 if work is not None:
                     work.progress(seen[0], total=n_runs, message=f"reading {one.name}")
                 seen[0] += 1
@@ -214,7 +214,7 @@ def opened(report: Report, work: Work | None) -> Iterator[Analysis]:
         yield Analysis(kind.name, arguments + seed_argument(kind, report.seed), stored=where, folder=folder)
 
 
-def load_run(one: InputFile) -> Run:
+def load_run(one: InputFile) -> RunColumns:
     row = RunRow.objects.filter(pk=one.row).first()
     if row is None or row.digest != one.digest:
         raise Refused(f"the run {one.name} has been deleted")
@@ -225,7 +225,7 @@ def load_prel(report: Report, one: InputFile) -> Prel:
     return read_prel(io.BytesIO(content(report, one.path)), name=one.name)
 
 
-def load_qrels(report: Report, one: InputFile) -> Qrels:
+def load_qrels(report: Report, one: InputFile) -> QrelsColumns:
     if one.path in report.files:
         with default_storage.open(report.files[one.path], "rb") as source:
             return read_qrels(io.BytesIO(source.read()), name=one.name)

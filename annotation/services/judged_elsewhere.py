@@ -27,7 +27,7 @@ from annotation.services import restoring
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from annotation.services.restoring import AnnotatorRow, JudgementRow, PairRow
-from pooling.core.columns import Judgements
+from pooling.core.columns import JudgementColumns
 from pooling.core.counts import counted, part_of
 from pooling.core.pool_kinds import PoolKind
 from pooling.formats.errors import FormatError, Problem
@@ -59,7 +59,7 @@ class Brought:
     warnings: list[str]
 
 
-def bring_judgements(judgements: Judgements, wanted: Wanted, *, user: Any, step: Callable[[int], object] = lambda n: None) -> Brought:
+def bring_judgements(judgements: JudgementColumns, wanted: Wanted, *, user: Any, step: Callable[[int], object] = lambda n: None) -> Brought:
     """One transaction. FormatError, with the line where there is one, for what cannot be stored; then nothing was."""
     _refuse_unstorable(judgements)
     try:
@@ -72,7 +72,7 @@ def bring_judgements(judgements: Judgements, wanted: Wanted, *, user: Any, step:
         raise FormatError.single(judgements.name, None, f"it cannot be stored ({said[:300]})", "settings that a campaign can have") from None
 
 
-def _refuse_unstorable(judgements: Judgements) -> None:
+def _refuse_unstorable(judgements: JudgementColumns) -> None:
     """Ids that qrels and pools cannot write."""
     problems = []
     for what, names, codes in (("topic", judgements.topics, judgements.topic), ("document", judgements.documents, judgements.document)):
@@ -87,7 +87,7 @@ def _refuse_unstorable(judgements: Judgements) -> None:
 class _Bringing:
     """One file, in the order in which rows depend on each other."""
 
-    def __init__(self, judgements: Judgements, wanted: Wanted, user: Any) -> None:
+    def __init__(self, judgements: JudgementColumns, wanted: Wanted, user: Any) -> None:
         self.file, self.wanted, self.user = judgements, wanted, user
         self.warnings: list[str] = []
         self.now = timezone.now()

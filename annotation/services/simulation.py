@@ -23,7 +23,7 @@ from annotation.core.judges import JudgeKind
 from annotation.models import Campaign, Membership, Profile
 from annotation.services import judging, people
 from annotation.services.audit import record
-from pooling.core.columns import Qrels
+from pooling.core.columns import QrelsColumns
 
 
 @dataclass
@@ -58,7 +58,7 @@ class Report:
 class Truth:
     """Known grades of (topic id, document id), on the campaign's scale."""
 
-    def __init__(self, qrels: Qrels | None, campaign: Campaign) -> None:
+    def __init__(self, qrels: QrelsColumns | None, campaign: Campaign) -> None:
         """qrels None: nothing is known, so everything has the lowest grade."""
         self.values = campaign.grades.values
         self.grades: dict[tuple[str, str], int] = {}

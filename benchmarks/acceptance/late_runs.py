@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from analysis.core.holes import MANY_HOLES, TopicTop, filled_ndcg, ndcg_bounds, tops_under, worth_of_uniques
-from pooling.core.columns import Qrels, Run
+from pooling.core.columns import QrelsColumns, RunColumns
 
 CUTOFF = 10
 
 
-def left_out(runs: Sequence[Run], groups: Sequence[str], qrels: Qrels, *, level: int) -> dict[str, float]:
+def left_out(runs: Sequence[RunColumns], groups: Sequence[str], qrels: QrelsColumns, *, level: int) -> dict[str, float]:
     """Mean absolute errors of nDCG@10 with holes as 0 and filled, and how often the exact range failed to hold the truth.
 
     The truth is nDCG@10 under the qrels; documents that only the left-out group has in its first ten lose their judgement. filled_few: over the runs
@@ -58,7 +58,7 @@ def _with_ideal_of_run(whole: Sequence[TopicTop], tops: Sequence[TopicTop]) -> n
     return ndcg_bounds(judged, cutoff=CUTOFF, highest=1).zero
 
 
-def without_uniques(qrels: Qrels, own: Sequence[Run], others: Sequence[Run]) -> Qrels:
+def without_uniques(qrels: QrelsColumns, own: Sequence[RunColumns], others: Sequence[RunColumns]) -> QrelsColumns:
     """The qrels, unjudged where only `own` have the document among their first ten."""
     first, rest = _tops(own), _tops(others)
     grades = qrels.grades.copy()
@@ -70,7 +70,7 @@ def without_uniques(qrels: Qrels, own: Sequence[Run], others: Sequence[Run]) -> 
     return replace(qrels, grades=grades)
 
 
-def _tops(runs: Sequence[Run]) -> set[tuple[str, bytes]]:
+def _tops(runs: Sequence[RunColumns]) -> set[tuple[str, bytes]]:
     return {
         (topic, document) for run in runs for index, topic in enumerate(run.topics)
         for document in run.documents[run.rows(index)][:CUTOFF].tolist()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class RunColumns:
     """One system's rankings.
 
     topics: n_topics distinct ids in order of first appearance in the file.
@@ -41,7 +41,7 @@ class Run:
 
 
 @dataclass(frozen=True, eq=False)
-class Qrels:
+class QrelsColumns:
     """Grades of (topic, document) pairs.
 
     topics: n_topics distinct ids in order of first appearance in the file.
@@ -65,7 +65,7 @@ class Qrels:
 
 
 @dataclass(frozen=True, eq=False)
-class Judgements:
+class JudgementColumns:
     """Judgements of annotators, one row each, in the order of the file.
 
     topics, documents, annotators: distinct ids in order of first appearance.

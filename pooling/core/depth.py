@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.core.columns import Run
+from pooling.core.columns import RunColumns
 from pooling.core.ranking import big_endian, words_of
 
 
@@ -83,7 +83,7 @@ def is_ranked(pool: Pool) -> bool:
     return bool(((pool.best_rank > 0) & (pool.priority == pool.depth - pool.best_rank)).all())
 
 
-def top_of_run(run: Run, depth: int, *, topics: Sequence[str] | None = None) -> Top:
+def top_of_run(run: RunColumns, depth: int, *, topics: Sequence[str] | None = None) -> Top:
     """Each topic's first `depth` documents in the run's order, copied. topics: only these."""
     if not 1 <= depth <= DEEPEST:
         raise ValueError(f"depth {depth} is not from 1 to {DEEPEST}")

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import IO, Any, NamedTuple
 
-from pooling.core.columns import Qrels
+from pooling.core.columns import QrelsColumns
 from pooling.core.counts import counted, part_of
 from pooling.core.depth import Pool
 from pooling.formats.delimited import Mistakes
@@ -63,7 +63,7 @@ class Bundle(NamedTuple):
     topics: list[Topic]
     documents: dict[str, tuple[str, str, dict[str, str]]]
     pairs: Pool
-    grades: Qrels | None
+    grades: QrelsColumns | None
     warnings: list[str]
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pooling.core.columns import Judgements
+from pooling.core.columns import JudgementColumns
 from pooling.core.counts import counted
 from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, Mistakes, Row, Table, column_names, find_column
 from pooling.formats.errors import FormatError
@@ -53,7 +53,7 @@ class Invalid(ValueError):
         self.problem, self.expected = problem, expected
 
 
-def read_judgements(path: Source, *, scale: int | None = None, name: str | None = None, max_bytes: int | None = None) -> Judgements:
+def read_judgements(path: Source, *, scale: int | None = None, name: str | None = None, max_bytes: int | None = None) -> JudgementColumns:
     """The judgements of a file, in its order.
 
     scale: number of grades; a grade outside 0..scale-1 is refused. None: any grade from 0 to 32767 is taken.
@@ -334,7 +334,7 @@ def _flag(cell: str, what: str) -> bool:
     raise Invalid(f"{what} {cell!r}", "0 or 1")
 
 
-def _columns(called: str, judgements: Iterator[_Judgement], mistakes: Mistakes, warnings: Warnings, scale: int | None) -> Judgements:
+def _columns(called: str, judgements: Iterator[_Judgement], mistakes: Mistakes, warnings: Warnings, scale: int | None) -> JudgementColumns:
     topics: dict[str, int] = {}
     documents: dict[str, int] = {}
     annotators: dict[str, int] = {}
@@ -362,7 +362,7 @@ def _columns(called: str, judgements: Iterator[_Judgement], mistakes: Mistakes, 
     kinds = (np.int32, np.int32, np.int32, np.int16, np.float64, np.float64, np.bool_, np.bool_, np.int64)
     arrays: Any = [np.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
     topic, document, annotator, grade, seconds, judged_at, excluded, gold, rows = arrays
-    return Judgements(
+    return JudgementColumns(
         list(topics), list(documents), list(annotators), topic, document, annotator, grade, seconds, judged_at, excluded, gold, rows,
         warnings=texts, name=called,
     )  # fmt: skip

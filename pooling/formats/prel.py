@@ -13,7 +13,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.core.columns import Qrels
+from pooling.core.columns import QrelsColumns
 from pooling.formats.delimited import Mistakes
 from pooling.formats.opening import Source, bare_name, lines, source_name
 from pooling.formats.qrels import qrels_of_rows
@@ -32,7 +32,7 @@ class Prel:
     strata. strata: names `topic/stratum`, or `*stratum` where it spans all topics.
     """
 
-    qrels: Qrels
+    qrels: QrelsColumns
     stratum: NDArray[np.int32]
     strata: list[str]
     warnings: list[str] = field(default_factory=list)
@@ -71,7 +71,7 @@ def read_prel(path: Source, *, name: str | None = None) -> Prel:
     return _with_strata(qrels, {pair: stratum for pair, (_, stratum, _) in seen.items()})
 
 
-def _with_strata(qrels: Qrels, stratum_of: dict[tuple[str, str], str]) -> Prel:
+def _with_strata(qrels: QrelsColumns, stratum_of: dict[tuple[str, str], str]) -> Prel:
     names: dict[str, int] = {}
     stratum = np.empty(len(qrels), np.int32)
     for index, topic in enumerate(qrels.topics):

@@ -11,7 +11,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.core.columns import Qrels
+from pooling.core.columns import QrelsColumns
 from pooling.core.ranking import big_endian, duplicates, group_rows, topic_of_rows, words_of
 from pooling.formats import cells, numerals
 from pooling.formats.errors import FormatError
@@ -27,7 +27,7 @@ BEIR = "3 columns: query-id corpus-id score"
 BEIR_HEADER = [b"query-id", b"corpus-id", b"score"]
 
 
-def read_qrels(path: Source, *, name: str | None = None, lenient: bool = False, max_bytes: int | None = None) -> Qrels:
+def read_qrels(path: Source, *, name: str | None = None, lenient: bool = False, max_bytes: int | None = None) -> QrelsColumns:
     """Grades of pairs, documents of a topic ascending by id as bytes, topics in order of first appearance.
 
     name: of the qrels, by default the file's without its extensions. lenient: columns beyond the last are ignored.
@@ -102,7 +102,7 @@ class _Reading:
         self.lines.extend(np.asarray(rows.lines, np.int64))
         self.topics.add(cells.strings(rows, 0))
 
-    def finish(self, name: str) -> Qrels:
+    def finish(self, name: str) -> QrelsColumns:
         n_rows = len(self.words)
         if not n_rows:
             if not self.problems.count:
@@ -132,19 +132,19 @@ class _Reading:
         return _sorted(name, topics, offsets, words, grades, warnings)
 
 
-def empty_qrels(name: str) -> Qrels:
-    return Qrels(name=name, topics=[], offsets=np.zeros(1, np.int64), documents=np.empty(0, "S8"), grades=np.empty(0, np.int32))
+def empty_qrels(name: str) -> QrelsColumns:
+    return QrelsColumns(name=name, topics=[], offsets=np.zeros(1, np.int64), documents=np.empty(0, "S8"), grades=np.empty(0, np.int32))
 
 
 def _sorted(
     name: str, topics: list[str], offsets: NDArray[np.int64], words: NDArray[np.uint64], grades: NDArray[np.int32], warnings: list[str]
-) -> Qrels:
+) -> QrelsColumns:
     keys = big_endian(words)
     order = np.lexsort((*(keys[:, k] for k in range(keys.shape[1] - 1, -1, -1)), topic_of_rows(offsets)))
-    return Qrels(name=name, topics=topics, offsets=offsets, documents=cells.as_bytes(words[order]), grades=grades[order], warnings=warnings)
+    return QrelsColumns(name=name, topics=topics, offsets=offsets, documents=cells.as_bytes(words[order]), grades=grades[order], warnings=warnings)
 
 
-def qrels_of_rows(name: str, rows: Iterable[tuple[str, str, int]]) -> Qrels:
+def qrels_of_rows(name: str, rows: Iterable[tuple[str, str, int]]) -> QrelsColumns:
     """Qrels from (topic, document, grade), topics in order of first appearance. A pair twice is a ValueError."""
     topics: dict[str, int] = {}
     of, documents, grades = [], [], []
@@ -163,7 +163,7 @@ def qrels_of_rows(name: str, rows: Iterable[tuple[str, str, int]]) -> Qrels:
     return _sorted(name, list(topics), offsets, words, values, [])
 
 
-def write_qrels(qrels: Qrels, out: IO[str], *, second: str = "0") -> None:
+def write_qrels(qrels: QrelsColumns, out: IO[str], *, second: str = "0") -> None:
     """`topic 0 document grade`, sorted by topic and document as bytes: the same grades give the same bytes.
 
     ValueError for an id with white space: no reader could tell its columns apart.
@@ -178,7 +178,7 @@ def write_qrels(qrels: Qrels, out: IO[str], *, second: str = "0") -> None:
         out.writelines(f"{topic} {second} {document.decode('utf-8')} {grade}\n" for document, grade in pairs)
 
 
-def save_qrels(qrels: Qrels, path: Source) -> str:
+def save_qrels(qrels: QrelsColumns, path: Source) -> str:
     """The qrels as a columnar file of the project's storage. -> their digest"""
     return save_columns(
         path,
@@ -188,10 +188,10 @@ def save_qrels(qrels: Qrels, path: Source) -> str:
     )
 
 
-def load_qrels(path: Source) -> Qrels:
+def load_qrels(path: Source) -> QrelsColumns:
     """Qrels that `save_qrels` wrote."""
     about, columns = load_columns(path, kind="qrels", names=("offsets", "documents", "grades"))
-    return Qrels(
+    return QrelsColumns(
         name=about["name"], topics=about["topics"], offsets=columns["offsets"], documents=cells.as_bytes(columns["documents"]),
         grades=columns["grades"], warnings=about["warnings"],
     )  # fmt: skip

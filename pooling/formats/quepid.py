@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pooling.core.columns import Qrels, Run
+from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.core.counts import counted
 from pooling.formats.delimited import Mistakes, Table, column_names, find_column
 from pooling.formats.errors import FormatError
@@ -27,7 +27,7 @@ Grade = tuple[int, str, str, int]
 """line, query text, document, grade"""
 
 
-Found = TypeVar("Found", Qrels, Run)
+Found = TypeVar("Found", QrelsColumns, RunColumns)
 
 
 def names_queries(head: bytes) -> str:
@@ -67,12 +67,12 @@ def with_topic_ids(found: Found, topics: Mapping[str, str]) -> tuple[Found, list
     order = sorted(chosen.items(), key=lambda item: item[1])
     rows = np.concatenate([np.arange(found.offsets[i], found.offsets[i + 1]) for _, i in order] or [np.empty(0, np.int64)])
     offsets = np.concatenate(([0], np.cumsum([found.offsets[i + 1] - found.offsets[i] for _, i in order]))).astype(np.int64)
-    columns = ("documents", "grades") if isinstance(found, Qrels) else ("documents", "scores", "ranks")
+    columns = ("documents", "grades") if isinstance(found, QrelsColumns) else ("documents", "scores", "ranks")
     taken = {name: getattr(found, name)[rows] for name in columns}
     return replace(found, topics=[topic for topic, _ in order], offsets=offsets, **taken), left_out
 
 
-def read_ratings(path: Source, *, name: str | None = None, topics: Mapping[str, str] | None = None, max_bytes: int | None = None) -> Qrels:
+def read_ratings(path: Source, *, name: str | None = None, topics: Mapping[str, str] | None = None, max_bytes: int | None = None) -> QrelsColumns:
     """Grades of a Quepid ratings CSV (`query,docid,rating`), an LTR file (`rating qid:1 # docid query text`) or RRE JSON, by content.
 
     Rows without rating or document are passed over and counted. Refused: grades that are no whole number, a pair with two grades,
@@ -110,7 +110,7 @@ def read_ratings(path: Source, *, name: str | None = None, topics: Mapping[str, 
     return qrels
 
 
-def read_snapshot(path: Source, *, name: str | None = None, topics: Mapping[str, str] | None = None, max_bytes: int | None = None) -> Run:
+def read_snapshot(path: Source, *, name: str | None = None, topics: Mapping[str, str] | None = None, max_bytes: int | None = None) -> RunColumns:
     """A Quepid snapshot CSV as a run: rank = Doc Position, score = -rank, tag = the snapshot's name. Further columns are left out.
 
     Refused: missing columns, a position that is no whole number, a document twice for a query, queries that `topics` does not have.

@@ -11,7 +11,7 @@ from typing import IO, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.core.columns import Run
+from pooling.core.columns import RunColumns
 from pooling.core.counts import counted, part_of
 from pooling.core.ranking import BATCH, duplicates, group_rows, rank_order, topic_batches, trec_order, words_of
 from pooling.formats import cells, numerals
@@ -36,7 +36,7 @@ def read_run(
     order: Literal["score", "rank"] = "score",
     scores: Literal["float64", "float32"] = "float64",
     max_bytes: int | None = None,
-) -> Run:
+) -> RunColumns:
     """One system's rankings, each topic in trec_eval's order: score descending, ties by document id descending as bytes.
 
     name: what messages call the file. max_bytes: bound on the unpacked size.
@@ -183,12 +183,12 @@ class _Reading:
             numbers.append(int(self.lines[at][row - (int(ends[at - 1]) if at else 0)]))
         return numbers
 
-    def finish(self, *, order: str, single: bool) -> Run:
+    def finish(self, *, order: str, single: bool) -> RunColumns:
         n_rows = len(self.scores)
         if not n_rows:
             if not self.problems.count:
                 self.problems.add(None, "no line with a result", "at least one line `topic Q0 document rank score tag`")
-            return Run(
+            return RunColumns(
                 tag="",
                 topics=[],
                 offsets=np.zeros(1, np.int64),
@@ -219,7 +219,7 @@ class _Reading:
             used = "ranks" if order == "rank" else "scores"
             warnings.append(f"the rank column disagrees with the order by score in {part_of(n_moved, n_rows, 'line')}; the {used} were used")
         tag = next(iter(self.tags)).decode("utf-8") if self.tags else "_".join(bare_name(self.called).split())
-        return Run(
+        return RunColumns(
             tag=tag, topics=topics, offsets=offsets, documents=cells.as_bytes(words), scores=scores, ranks=ranks,
             warnings=warnings, name=self.called,
         )  # fmt: skip
@@ -313,7 +313,7 @@ def _order_by_rank(
     return int(np.count_nonzero(order != np.arange(len(order))))
 
 
-def write_run(run: Run, out: IO[str], *, tag: str | None = None, second: str = "Q0") -> None:
+def write_run(run: RunColumns, out: IO[str], *, tag: str | None = None, second: str = "Q0") -> None:
     """The run in the TREC format, topics and documents in the run's order, ranks from 1, scores as repr() writes them."""
     tag = tag or run.tag
     for index, topic in enumerate(run.topics):
@@ -324,7 +324,7 @@ def write_run(run: Run, out: IO[str], *, tag: str | None = None, second: str = "
         )
 
 
-def save_run(run: Run, path: Source) -> str:
+def save_run(run: RunColumns, path: Source) -> str:
     """The run as a columnar file of the project's storage. -> its digest (sha256 of the columns)"""
     return save_columns(
         path,
@@ -334,16 +334,16 @@ def save_run(run: Run, path: Source) -> str:
     )
 
 
-def load_run(path: Source) -> Run:
+def load_run(path: Source) -> RunColumns:
     """A run that `save_run` wrote."""
     about, columns = load_columns(path, kind="run", names=("offsets", "documents", "scores", "ranks"))
-    return Run(
+    return RunColumns(
         tag=about["tag"], topics=about["topics"], offsets=columns["offsets"], documents=cells.as_bytes(columns["documents"]),
         scores=columns["scores"], ranks=columns["ranks"], warnings=about["warnings"], name=about["name"],
     )  # fmt: skip
 
 
-def run_of_rows(tag: str, rows: Iterable[tuple[str, str, float]], *, name: str = "") -> Run:
+def run_of_rows(tag: str, rows: Iterable[tuple[str, str, float]], *, name: str = "") -> RunColumns:
     """A run from (topic, document, score), in trec_eval's order. A document twice for one topic is a ValueError."""
     topics: dict[str, int] = {}
     of, documents, scores = [], [], []
@@ -352,7 +352,7 @@ def run_of_rows(tag: str, rows: Iterable[tuple[str, str, float]], *, name: str =
         documents.append(document.encode("utf-8"))
         scores.append(score)
     if not of:
-        return Run(
+        return RunColumns(
             tag=tag,
             topics=[],
             offsets=np.zeros(1, np.int64),
@@ -371,4 +371,4 @@ def run_of_rows(tag: str, rows: Iterable[tuple[str, str, float]], *, name: str =
     if order is not None:
         words, values = words[order], values[order]
     ranks = (np.arange(len(values)) - np.repeat(offsets[:-1], np.diff(offsets)) + 1).astype(np.int32)
-    return Run(tag=tag, topics=list(topics), offsets=offsets, documents=cells.as_bytes(words), scores=values, ranks=ranks, name=name)
+    return RunColumns(tag=tag, topics=list(topics), offsets=offsets, documents=cells.as_bytes(words), scores=values, ranks=ranks, name=name)

@@ -20,7 +20,7 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from pooling import jobs
-from pooling.core.columns import Run as Rankings
+from pooling.core.columns import RunColumns
 from pooling.core.counts import counted, part_of
 from pooling.core.words import count_words
 from pooling.formats.documents import Document as Read
@@ -158,7 +158,7 @@ def _match_runs(collection: Collection, known: list[Any], digests: Any, work: Wo
     tops = []
     for run in collection.runs.all():
         work.progress(message=f"comparing with {run.tag}", now=True)
-        rankings: Rankings = rankings_of(run)
+        rankings: RunColumns = rankings_of(run)
         tops.append(top_documents(rankings, MATCHED_DEPTH))
     if not tops:
         return {}, []

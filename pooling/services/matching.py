@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.core.columns import Qrels, Run
+from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.core.counts import counted, part_of
 from pooling.formats.quepid import with_topic_ids
 from pooling.jobs import Refused
@@ -55,14 +55,14 @@ def unmatched_documents(ids: NDArray[np.bytes_], known: list[NDArray[np.uint64]]
     return ids[~is_known]
 
 
-def top_documents(run: Run, depth: int) -> NDArray[np.bytes_]:
+def top_documents(run: RunColumns, depth: int) -> NDArray[np.bytes_]:
     """Distinct documents of the run's first `depth` ranks."""
     ranks = np.arange(len(run)) - np.repeat(run.offsets[:-1], np.diff(run.offsets))
     return np.unique(run.documents[ranks < depth])
 
 
 def check_ids(
-    rows: Run | Qrels,
+    rows: RunColumns | QrelsColumns,
     collection: Collection,
     *,
     documents: NDArray[np.bytes_],
@@ -108,7 +108,7 @@ def _padded(unknown: Iterable[str], known: Iterable[str]) -> str:
     return ""
 
 
-Rows = TypeVar("Rows", Qrels, Run)
+Rows = TypeVar("Rows", QrelsColumns, RunColumns)
 
 
 def by_query_text(rows: Rows, collection: Collection) -> tuple[Rows, dict[str, int], list[str]]:

@@ -12,7 +12,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 
 from pooling import jobs
-from pooling.core.columns import Qrels as Grades
+from pooling.core.columns import QrelsColumns
 from pooling.core.counts import counted
 from pooling.formats.clicks import ClickCounts, packed_clicks, read_clicks, read_packed_clicks
 from pooling.formats.detect import Kind, detect
@@ -25,7 +25,7 @@ from pooling.services import uploads
 from pooling.services.matching import by_query_text, check_ids
 from pooling.services.stored_columns import columns_for_a_row
 
-click_labels: dict[str, Callable[..., Grades]] = {}
+click_labels: dict[str, Callable[..., QrelsColumns]] = {}
 """Ways to make labels of a click log's counts, by name (raw, dctr); added by the app that knows them."""
 
 
@@ -80,7 +80,7 @@ def import_qrels(work: Work) -> dict[str, Any]:
     return final
 
 
-def _of_clicks(counts: ClickCounts, name: str, options: dict[str, Any]) -> Grades:
+def _of_clicks(counts: ClickCounts, name: str, options: dict[str, Any]) -> QrelsColumns:
     """Labels from a click log, by the rule that was chosen."""
     model = options.get("click_model") or "dctr"
     given = {"thresholds": tuple(options["thresholds"])} if options.get("thresholds") and model == "dctr" else {}
@@ -92,7 +92,7 @@ def _of_clicks(counts: ClickCounts, name: str, options: dict[str, Any]) -> Grade
     return replace(grades, warnings=[*grades.warnings, *warnings])
 
 
-def described(grades: Grades, collection: Collection, **coming: Any) -> tuple[dict[str, int], dict[str, int], list[str]]:
+def described(grades: QrelsColumns, collection: Collection, **coming: Any) -> tuple[dict[str, int], dict[str, int], list[str]]:
     """How many pairs each grade has, and what a person should know. coming: as `check_ids` takes it. -> (histogram, facts, warnings)"""
     values, counts = np.unique(grades.grades, return_counts=True)
     histogram = {str(value): int(count) for value, count in zip(values.tolist(), counts.tolist(), strict=True)}
@@ -105,7 +105,7 @@ def described(grades: Grades, collection: Collection, **coming: Any) -> tuple[di
 
 
 def row_of(
-    collection: Collection, found: Grades, *, file: str, columns: str, digest: str, grades: dict[str, int], warnings: list[str]
+    collection: Collection, found: QrelsColumns, *, file: str, columns: str, digest: str, grades: dict[str, int], warnings: list[str]
 ) -> Qrels:
     """The collection's row of stored qrels, not saved yet. grades: grade -> pairs."""
     return Qrels(
@@ -121,10 +121,10 @@ def row_of(
     )
 
 
-def grades_of(qrels: Qrels) -> Grades:
+def grades_of(qrels: Qrels) -> QrelsColumns:
     """The qrels' columns under their name in the collection."""
     stored = load_qrels(qrels.columns.path)
-    return Grades(
+    return QrelsColumns(
         name=qrels.name, topics=stored.topics, offsets=stored.offsets, documents=stored.documents, grades=stored.grades, warnings=stored.warnings
     )
 

@@ -10,7 +10,7 @@ from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 
 from pooling import jobs
-from pooling.core.columns import Run as Rankings
+from pooling.core.columns import RunColumns
 from pooling.formats.opening import Peeked
 from pooling.formats.quepid import names_queries, read_snapshot
 from pooling.formats.runs import load_run, read_run, save_run
@@ -80,7 +80,7 @@ def import_run(work: Work) -> dict[str, Any]:
     return final
 
 
-def _read(upload: Upload, work: Work, options: dict[str, Any]) -> tuple[Rankings, dict[str, int], list[str]]:
+def _read(upload: Upload, work: Work, options: dict[str, Any]) -> tuple[RunColumns, dict[str, int], list[str]]:
     """The rankings under the collection's topic ids. -> (rankings, facts, warnings about what is left out: a snapshot names query texts)"""
     by_text = names_queries(Peeked(upload.file.path, name=upload.name).head) == "snapshot"
     with uploads.reading(upload, work) as feed:
@@ -125,10 +125,10 @@ def rename_run(run: Run, tag: str) -> Run:
     return run
 
 
-def rankings_of(run: Run) -> Rankings:
+def rankings_of(run: Run) -> RunColumns:
     """The run's columns, named by its tag in the collection (which a manager may have changed on import)."""
     stored = load_run(run.columns.path)
-    return Rankings(
+    return RunColumns(
         tag=run.tag,
         topics=stored.topics,
         offsets=stored.offsets,

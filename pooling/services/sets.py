@@ -20,7 +20,7 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from pooling import jobs
-from pooling.core.columns import Qrels as Grades
+from pooling.core.columns import QrelsColumns
 from pooling.core.counts import counted
 from pooling.core.depth import Pool as Pairs
 from pooling.core.depth import is_ranked
@@ -57,7 +57,7 @@ class Content:
     topics: list[Read]
     topics_name: str
     documents: Part | None = None
-    grades: list[tuple[str, Grades]] = field(default_factory=list)
+    grades: list[tuple[str, QrelsColumns]] = field(default_factory=list)
     pairs: Pairs | None = None
     pairs_name: str = ""
     suggested: dict[str, Any] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class Coming:
     topics: list[Topic]
     documents: documents.Inspected | None
     digest: str
-    grades: list[tuple[str, Grades, dict[str, int], list[str]]]
+    grades: list[tuple[str, QrelsColumns, dict[str, int], list[str]]]
     report: dict[str, Any]
     hold: list[str]
 
@@ -189,7 +189,7 @@ def _read_bundle(upload: Upload, work: Work, folder: Path) -> Content:
     if bundle.grades is not None:
         name = (bundle.name or _called(upload))[:200]
         grades = bundle.grades
-        content.grades = [(upload.name, Grades(name, grades.topics, grades.offsets, grades.documents, grades.grades, grades.warnings))]
+        content.grades = [(upload.name, QrelsColumns(name, grades.topics, grades.offsets, grades.documents, grades.grades, grades.warnings))]
     return content
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.core.labels import MISSING, LabelTable
-from pooling.core.columns import Qrels
+from pooling.core.columns import QrelsColumns
 
 NONE, UNANIMOUS, MAJORITY, LOWEST_GRADE, ADJUDICATED = -1, 0, 1, 2, 3
 DECISIONS = {UNANIMOUS: "unanimous", MAJORITY: "majority", LOWEST_GRADE: "lowest_grade", ADJUDICATED: "adjudicated"}
@@ -125,13 +125,13 @@ class Aggregation:
                 label[pair], decision[pair] = grade, ADJUDICATED
         return replace(self, label=label, decision=decision)
 
-    def qrels(self, name: str) -> Qrels:
+    def qrels(self, name: str) -> QrelsColumns:
         """The labelled pairs, ascending by topic id and document id: the same judgements give the same bytes."""
         kept = np.flatnonzero(self.labelled)
         topic = self.table.pair_topic[kept]
         used, starts = np.unique(topic, return_index=True)
         documents = [self.table.documents[i].encode() for i in self.table.pair_document[kept].tolist()]
-        return Qrels(
+        return QrelsColumns(
             name=name,
             topics=[self.table.topics[i] for i in used.tolist()],
             offsets=np.append(starts, len(kept)).astype(np.int64),

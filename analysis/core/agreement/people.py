@@ -13,7 +13,7 @@ from analysis.core.aggregation.majority import majority
 from analysis.core.agreement.kappa import cohen_kappa
 from analysis.core.intervals import Interval, agreement_interval, none
 from analysis.core.labels import MISSING, LabelTable
-from pooling.core.columns import Qrels
+from pooling.core.columns import QrelsColumns
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class Exclusion:
         before, after = (set(labels.relevant_share_per_topic()) for labels in (self.before, self.after))
         return sorted(before - after)
 
-    def on_common_topics(self) -> tuple[Qrels, Qrels]:
+    def on_common_topics(self) -> tuple[QrelsColumns, QrelsColumns]:
         """The labels before and after, of the topics that have some in both: means over different topics cannot be compared."""
         lost = [i for i, topic in enumerate(self.before.table.topics) if topic in set(self.topics_lost)]
         kept = np.where(np.isin(self.before.table.pair_topic, lost), MISSING, self.before.label)

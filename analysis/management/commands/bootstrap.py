@@ -16,7 +16,7 @@ from analysis.core.measures import Measure
 from analysis.core.score_table import ScoreTable, score_table
 from analysis.core.significance import Floats
 from pooling.commandline import BadInput, positive, text_table
-from pooling.core.columns import Qrels
+from pooling.core.columns import QrelsColumns
 from pooling.core.counts import counted, part_of
 from pooling.formats.opening import lines
 
@@ -81,7 +81,7 @@ class Command(OfCampaign, PiecewiseCommand):
 
     def tables(self, conditions: list[Condition], runs: list[str], options: dict[str, Any]) -> dict[str, ScoreTable]:
         """The scores of all runs under each condition; each file is read once."""
-        judged: dict[str, Qrels] = {}
+        judged: dict[str, QrelsColumns] = {}
         evaluators = {}
         for one in conditions:
             if one.qrels not in judged:

@@ -31,7 +31,7 @@ from analysis.core.holes import (
 )
 from analysis.core.measures import Measure
 from pooling.commandline import BadInput, positive, text_table, whole_file
-from pooling.core.columns import Qrels, Run
+from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.formats.pool import HEADER_LINE, pool_line
 
 MEASURES = "nDCG@10 P@10 RBP(0.8)"
@@ -98,7 +98,7 @@ class Command(OfCampaign):
         return result
 
     def filled(
-        self, judged: Qrels, late: Run, tops: Sequence[TopicTop], measures: Sequence[Measure], pool: Sequence[str], groups: str | None,
+        self, judged: QrelsColumns, late: RunColumns, tops: Sequence[TopicTop], measures: Sequence[Measure], pool: Sequence[str], groups: str | None,
         level: int, options: Mapping[str, Any],
     ) -> dict[str, Any]:  # fmt: skip
         """Expected fill of each measure, or null with the reason."""

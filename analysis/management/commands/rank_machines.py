@@ -11,7 +11,7 @@ from analysis.commandline.measures import one_qrels
 from analysis.core.packing import Pairs, index_of
 from analysis.core.usefulness import usefulness
 from pooling.commandline import BadInput, FileCommand, named_file, positive, text_table
-from pooling.core.columns import Qrels
+from pooling.core.columns import QrelsColumns
 from pooling.core.counts import counted
 
 FEWEST_PAIRS = 200
@@ -39,7 +39,7 @@ class Command(FileCommand):
         order = sorted(found, key=lambda name: (-found[name]["gain"], name))
         return {"level": level, "machines": {name: found[name] for name in order}, "order": order}
 
-    def of_machine(self, people: Qrels, labels: Qrels, name: str, level: int, highest: int, seed: int) -> dict[str, Any]:
+    def of_machine(self, people: QrelsColumns, labels: QrelsColumns, name: str, level: int, highest: int, seed: int) -> dict[str, Any]:
         topic = np.repeat(np.arange(len(people.topics)), np.diff(people.offsets))
         rows = index_of(labels).find(Pairs(people.topics, topic, people.documents))
         grades = np.where(rows >= 0, labels.grades[rows] if len(labels) else -1, -1)

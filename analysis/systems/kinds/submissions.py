@@ -22,7 +22,7 @@ from analysis.systems.tables import conditions_of
 from analysis.systems.tabular import Cell, Table
 from analysis.systems.written_files import WrittenFile, all_dated, chosen_runs, tab_separated
 from annotation.models import Campaign
-from pooling.core.columns import Qrels
+from pooling.core.columns import QrelsColumns
 from pooling.jobs import Refused, Work
 from pooling.models import Qrels as QrelsRow
 from pooling.models import Run as RunRow
@@ -78,7 +78,7 @@ def submission_table(report: Report, work: Work) -> str:
     return tab_separated(["tag", "date", "group", "score", "private score"], rows)
 
 
-def _stored_qrels(report: Report, reference: str) -> Qrels:
+def _stored_qrels(report: Report, reference: str) -> QrelsColumns:
     if is_own(reference) and report.campaign is not None:
         return campaign_qrels(report.campaign, reference, reference)
     row = QrelsRow.objects.filter(collection=report.collection, pk=int(reference.rpartition(":")[2])).first()

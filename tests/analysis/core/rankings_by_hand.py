@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytrec_eval
 
-from pooling.core.columns import Qrels, Run
+from pooling.core.columns import QrelsColumns, RunColumns
 
 Scores = dict[str, dict[str, float]]
 Grades = dict[str, dict[str, int]]
 
 
-def run_of(rankings: Scores, tag: str = "run") -> Run:
+def run_of(rankings: Scores, tag: str = "run") -> RunColumns:
     """Documents by score, then by the id's bytes, both descending."""
     documents, scores, offsets = [], [], [0]
     for ranking in rankings.values():
@@ -19,7 +19,7 @@ def run_of(rankings: Scores, tag: str = "run") -> Run:
         documents += [document.encode() for document in ordered]
         scores += [ranking[document] for document in ordered]
         offsets.append(len(documents))
-    return Run(
+    return RunColumns(
         tag,
         list(rankings),
         np.array(offsets),
@@ -29,14 +29,14 @@ def run_of(rankings: Scores, tag: str = "run") -> Run:
     )
 
 
-def qrels_of(judgements: Grades, name: str = "qrels") -> Qrels:
+def qrels_of(judgements: Grades, name: str = "qrels") -> QrelsColumns:
     documents, grades, offsets = [], [], [0]
     for judged in judgements.values():
         for document in sorted(judged, key=str.encode):
             documents.append(document.encode())
             grades.append(judged[document])
         offsets.append(len(documents))
-    return Qrels(
+    return QrelsColumns(
         name,
         list(judgements),
         np.array(offsets),
@@ -45,7 +45,7 @@ def qrels_of(judgements: Grades, name: str = "qrels") -> Qrels:
     )
 
 
-def grades_by_topic(qrels: Qrels) -> Grades:
+def grades_by_topic(qrels: QrelsColumns) -> Grades:
     documents = [document.decode() for document in qrels.documents.tolist()]
     grades = qrels.grades.tolist()
     return {topic: dict(zip(documents[qrels.rows(i)], grades[qrels.rows(i)], strict=True)) for i, topic in enumerate(qrels.topics)}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytrec_eval
 
-from pooling.core.columns import Qrels, Run
+from pooling.core.columns import QrelsColumns, RunColumns
 
 REFERENCE = {
     "AP": "map",
@@ -34,7 +34,7 @@ class Small:
     qrels: Grades
     runs: dict[str, Scores]
 
-    def columns(self) -> tuple[Qrels, list[Run]]:
+    def columns(self) -> tuple[QrelsColumns, list[RunColumns]]:
         return qrels_columns(self.qrels), [run_columns(tag, run) for tag, run in self.runs.items()]
 
     def documents(self) -> list[str]:
@@ -62,10 +62,10 @@ def random_collection(
     return Small(qrels, runs)
 
 
-def qrels_columns(qrels: Grades) -> Qrels:
+def qrels_columns(qrels: Grades) -> QrelsColumns:
     rows = [sorted((d.encode(), g) for d, g in judged.items()) for judged in qrels.values()]
     flat = [row for of_topic in rows for row in of_topic]
-    return Qrels(
+    return QrelsColumns(
         name="small",
         topics=list(qrels),
         offsets=np.cumsum([0] + [len(of_topic) for of_topic in rows]),
@@ -74,10 +74,10 @@ def qrels_columns(qrels: Grades) -> Qrels:
     )
 
 
-def run_columns(tag: str, run: Scores) -> Run:
+def run_columns(tag: str, run: Scores) -> RunColumns:
     rows = [sorted(((s, d.encode()) for d, s in ranking.items()), reverse=True) for ranking in run.values()]
     flat = [row for of_topic in rows for row in of_topic]
-    return Run(
+    return RunColumns(
         tag=tag,
         topics=list(run),
         offsets=np.cumsum([0] + [len(of_topic) for of_topic in rows]),

@@ -13,7 +13,7 @@ from analysis.core import batch
 from analysis.core.batch import evaluate, mean_scores, pack
 from analysis.core.measures import parse_measures
 from analysis.core.sampled import running_count
-from pooling.core.columns import Qrels, Run
+from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.formats.qrels import read_qrels
 from pooling.formats.runs import read_run
 from tests.analysis.core.small_collections import (
@@ -192,5 +192,5 @@ def test_real_runs_score_as_pytrec_eval_has_it_on_filtered_files(data_folder: Pa
             np.testing.assert_allclose(scores[:, r, :, s], expected, atol=1e-9)
 
 
-def texts(columns: Qrels | Run, topic: int) -> list[str]:
+def texts(columns: QrelsColumns | RunColumns, topic: int) -> list[str]:
     return [d.decode() for d in columns.documents[columns.rows(topic)].tolist()]

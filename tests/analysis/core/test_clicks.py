@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from analysis.core.clicks import dctr_labels, raw_labels
-from pooling.core.columns import Qrels
+from pooling.core.columns import QrelsColumns
 from pooling.formats.clicks import ClickCounts, read_clicks
 from pooling.formats.qrels import write_qrels
 from tests.analysis.core.rankings_by_hand import Grades, grades_by_topic
@@ -18,7 +18,7 @@ def log(folder: Path, *rows: str) -> ClickCounts:
     return read_clicks(str(file))
 
 
-def labels(qrels: Qrels) -> Grades:
+def labels(qrels: QrelsColumns) -> Grades:
     return grades_by_topic(qrels)
 
 

@@ -22,7 +22,7 @@ from analysis.core.estimates import (
 from analysis.core.evaluation import Evaluator
 from analysis.core.measures import parse_measure, parse_measures
 from analysis.core.packing import Packed, index_of, pack
-from pooling.core.columns import Run
+from pooling.core.columns import RunColumns
 from pooling.formats.prel import Prel, prel_of_rows, read_prel
 from pooling.formats.qrels import read_qrels
 from pooling.formats.runs import read_run
@@ -30,17 +30,17 @@ from pooling.formats.runs import read_run
 Row = tuple[str, str, str, int]
 
 
-def ranking(topics: dict[str, str]) -> Run:
+def ranking(topics: dict[str, str]) -> RunColumns:
     """A run of one-letter documents, best first."""
     sizes = [len(documents) for documents in topics.values()]
     letters = [letter.encode() for documents in topics.values() for letter in documents]
-    return Run(
+    return RunColumns(
         tag="run", topics=list(topics), offsets=np.concatenate(([0], np.cumsum(sizes))).astype(np.int64), documents=np.array(letters, "S8"),
         scores=np.zeros(len(letters)), ranks=np.zeros(len(letters), np.int32),
     )  # fmt: skip
 
 
-def estimated(rows: list[Row], run: Run, names: str) -> tuple[Sample, np.ndarray]:
+def estimated(rows: list[Row], run: RunColumns, names: str) -> tuple[Sample, np.ndarray]:
     prel = prel_of_rows("pool", rows)
     sample = sample_of(prel)
     return sample, estimate_topics(pack(run, index_of(prel.qrels)), sample, parse_measures(names))

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.core.packing import ABSENT, PairIndex, Pairs, index_of, pack
-from pooling.core.columns import Qrels
+from pooling.core.columns import QrelsColumns
 from tests.analysis.core.rankings_by_hand import qrels_of, run_of
 
 ids = st.text(st.characters(codec="utf-8", exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=20)
@@ -29,7 +29,7 @@ def test_pairs_are_found_as_a_dictionary_finds_them(table: dict[str, dict[str, i
 def test_many_pairs_of_close_ids_are_all_found_and_no_other() -> None:
     n = 20_000
     documents = np.array([f"doc{i:07d}" for i in range(2 * n)], dtype=np.bytes_)
-    qrels = Qrels("q", ["1", "2"], np.array([0, n, 2 * n]), np.concatenate([documents[:n], documents[n:]]), np.zeros(2 * n, dtype=np.int32))
+    qrels = QrelsColumns("q", ["1", "2"], np.array([0, n, 2 * n]), np.concatenate([documents[:n], documents[n:]]), np.zeros(2 * n, dtype=np.int32))
     index = index_of(qrels)
     assert (index.rows(np.zeros(2 * n, dtype=np.int64), documents) == np.where(np.arange(2 * n) < n, np.arange(2 * n), ABSENT)).all()
     assert (index.rows(np.ones(2 * n, dtype=np.int64), documents) == np.where(np.arange(2 * n) < n, ABSENT, np.arange(2 * n))).all()

@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.core.labels import Dropped, counted, label_table, scale_warnings
-from pooling.core.columns import Judgements
+from pooling.core.columns import JudgementColumns
 from tests.analysis.core.judged import table_of_pairs, table_of_rows
 
 
-def judgements(rows: list[tuple]) -> Judgements:
+def judgements(rows: list[tuple]) -> JudgementColumns:
     """From (topic, document, annotator, grade[, seconds[, excluded[, gold]]])."""
     ids = [list(dict.fromkeys(row[i] for row in rows)) for i in range(3)]
     full = [(*row, *((np.nan, False, False)[len(row) - 4 :])) for row in rows]
-    return Judgements(
+    return JudgementColumns(
         topics=ids[0],
         documents=ids[1],
         annotators=ids[2],

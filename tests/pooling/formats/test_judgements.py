@@ -7,18 +7,18 @@ import math
 
 import pytest
 
-from pooling.core.columns import Judgements
+from pooling.core.columns import JudgementColumns
 from pooling.formats.errors import FormatError
 from pooling.formats.judgements import read_judgements
 
 HEADER = "topic,document,annotator,grade,seconds,judged_at,excluded,gold\n"
 
 
-def given(text: str, **options) -> Judgements:
+def given(text: str, **options) -> JudgementColumns:
     return read_judgements(io.BytesIO(text.encode()), name="a.csv", **options)
 
 
-def rows(judgements: Judgements) -> list[tuple[str, str, str, int]]:
+def rows(judgements: JudgementColumns) -> list[tuple[str, str, str, int]]:
     return [
         (judgements.topics[t], judgements.documents[d], judgements.annotators[a], g)
         for t, d, a, g in zip(judgements.topic, judgements.document, judgements.annotator, judgements.grade.tolist(), strict=True)

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from pooling.core.columns import Qrels
+from pooling.core.columns import QrelsColumns
 from pooling.formats.errors import FormatError
 from pooling.formats.qrels import load_qrels, qrels_of_rows, read_qrels, save_qrels, write_qrels
 from pooling.formats.storage import load_columns
@@ -16,11 +16,11 @@ class Named(io.BytesIO):
     name = "some/folder/a.qrels.txt.gz"
 
 
-def given(text: str, **options) -> Qrels:
+def given(text: str, **options) -> QrelsColumns:
     return read_qrels(Named(text.encode()), **options)
 
 
-def grades(qrels: Qrels) -> dict[str, dict[str, int]]:
+def grades(qrels: QrelsColumns) -> dict[str, dict[str, int]]:
     return {
         topic: dict(zip([d.decode() for d in qrels.documents[qrels.rows(i)].tolist()], qrels.grades[qrels.rows(i)].tolist(), strict=True))
         for i, topic in enumerate(qrels.topics)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pooling.core.columns import Qrels
+from pooling.core.columns import QrelsColumns
 from pooling.formats.errors import FormatError
 from pooling.formats.exports import write_quepid_snapshot
 from pooling.formats.quepid import read_ratings, read_snapshot
@@ -18,7 +18,7 @@ RRE = """{"queries": [{"placeholders": {"$query": "red, shoes"}, "relevant_docum
  {"placeholders": {"$query": "blue"}, "relevant_documents": {"d9": {"gain": 1}}}]}"""
 
 
-def grades(qrels: Qrels) -> dict[tuple[str, str], int]:
+def grades(qrels: QrelsColumns) -> dict[tuple[str, str], int]:
     return {
         (topic, d.decode()): g
         for i, topic in enumerate(qrels.topics)

@@ -7,18 +7,18 @@ import io
 import numpy as np
 import pytest
 
-from pooling.core.columns import Run
+from pooling.core.columns import RunColumns
 from pooling.formats.errors import FormatError
 from pooling.formats.runs import load_run, read_run, run_of_rows, save_run, write_run
 
 GOOD = "1 Q0 d1 1 3.5 me\n1 Q0 d2 2 2.5 me\n2 Q0 d1 1 9 me\n"
 
 
-def given(text: str | bytes, name: str = "a.run", **options) -> Run:
+def given(text: str | bytes, name: str = "a.run", **options) -> RunColumns:
     return read_run(io.BytesIO(text if isinstance(text, bytes) else text.encode()), name=name, **options)
 
 
-def rankings(run: Run) -> dict[str, list[tuple[str, float]]]:
+def rankings(run: RunColumns) -> dict[str, list[tuple[str, float]]]:
     return {
         topic: [(d.decode(), s) for d, s in zip(run.documents[run.rows(i)].tolist(), run.scores[run.rows(i)].tolist(), strict=True)]
         for i, topic in enumerate(run.topics)

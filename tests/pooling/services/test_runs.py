@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pooling import jobs
-from pooling.core.columns import Run as Rankings
+from pooling.core.columns import RunColumns
 from pooling.jobs import Refused
 from pooling.models import Job, Run, Topic, Upload
 from pooling.services import pools, runs, uploads
@@ -28,7 +28,7 @@ def test_a_run_is_stored_as_columns_with_its_digest_and_the_upload_is_gone(colle
     assert job.report["stored"] is True
     run = collection.runs.get()
     assert (run.tag, run.source_name, run.n_rows, run.n_topics, run.max_depth) == ("bm25", "bm25.run", 4, 2, 3)
-    rankings: Rankings = runs.rankings_of(run)
+    rankings: RunColumns = runs.rankings_of(run)
     assert rankings.topics == ["7", "051"]
     assert rankings.documents.tolist() == [b"d2", b"d10", b"d1", b"d1"]
     np.testing.assert_array_equal(rankings.scores, [9.5, 9.5, 2, 1])
