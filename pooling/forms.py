@@ -14,12 +14,12 @@ from pooling.services.uploads import MODES
 def rates(text: str) -> list[float]:
     """`0.04, 0.30` as ascending click-through rates from 0 to 1; ValidationError for anything else, nothing for an empty text."""
     try:
-        found = [float(part) for part in text.split(",")] if text.strip() else []
+        shares = [float(part) for part in text.split(",")] if text.strip() else []
     except ValueError:
-        found = [-1.0]
-    if not all(0 <= rate <= 1 for rate in found) or found != sorted(set(found)):
+        shares = [-1.0]
+    if not all(0 <= rate <= 1 for rate in shares) or shares != sorted(set(shares)):
         raise forms.ValidationError("ascending rates from 0 to 1 with commas between, such as 0.04, 0.30")
-    return found
+    return shares
 
 
 class CollectionForm(forms.Form):
@@ -66,16 +66,16 @@ class UploadForm(forms.Form):
     def options(self) -> dict[str, Any]:
         data = self.cleaned_data
         if data["kind"] == Upload.Kind.RUN:
-            found = {name: data[name] for name in ("tag", "order", "lenient", "group", "description", "baseline")}
-            found["submitted_on"] = data["submitted_on"].isoformat() if data["submitted_on"] else ""
+            chosen = {name: data[name] for name in ("tag", "order", "lenient", "group", "description", "baseline")}
+            chosen["submitted_on"] = data["submitted_on"].isoformat() if data["submitted_on"] else ""
         elif data["kind"] == Upload.Kind.QRELS:
-            found = {"name": data["name"], "kind": data["qrels_kind"], "lenient": data["lenient"]}
-            found |= {"click_model": data["click_model"], "thresholds": data["thresholds"]}
+            chosen = {"name": data["name"], "kind": data["qrels_kind"], "lenient": data["lenient"]}
+            chosen |= {"click_model": data["click_model"], "thresholds": data["thresholds"]}
         elif data["kind"] == Upload.Kind.SET:
-            found = {"name": data["name"]}
+            chosen = {"name": data["name"]}
         else:
-            found = {}
-        return {name: value for name, value in found.items() if value}
+            chosen = {}
+        return {name: value for name, value in chosen.items() if value}
 
     def way(self) -> str:
         """inspect, careful or import."""

@@ -57,10 +57,10 @@ def my_collections(request_or_user: Any) -> QuerySet[Collection]:
 
 def managed_collection(request_or_user: Any, slug: str) -> Collection:
     """The collection, for its managers and superusers. 404 for everybody else."""
-    found = my_collections(request_or_user).filter(slug=slug).first()
-    if found is None:
+    collection = my_collections(request_or_user).filter(slug=slug).first()
+    if collection is None:
         raise Http404("No such collection.")
-    return found
+    return collection
 
 
 def my_jobs(request_or_user: Any) -> QuerySet[Job]:

@@ -16,11 +16,11 @@ EVERYWHERE = ["0.0.0.0/0", "::/0"]
 _current: ContextVar[str] = ContextVar("request", default="")
 
 
-def begin(given: str = "") -> str:
+def begin(wanted: str = "") -> str:
     """A new id, or the one that a proxy before us gave. -> the id"""
-    found = given if re.fullmatch(r"[A-Za-z0-9._-]{6,64}", given) else secrets.token_hex(6)
-    _current.set(found)
-    return found
+    number = wanted if re.fullmatch(r"[A-Za-z0-9._-]{6,64}", wanted) else secrets.token_hex(6)
+    _current.set(number)
+    return number
 
 
 def current_id() -> str:
@@ -46,7 +46,7 @@ def address_of(request: HttpRequest) -> str:
 
 def _is_of(address: str, networks: list[str]) -> bool:
     try:
-        found = ipaddress.ip_address(address)
+        client = ipaddress.ip_address(address)
     except ValueError:
         return False
-    return any(found in ipaddress.ip_network(name) for name in networks)
+    return any(client in ipaddress.ip_network(name) for name in networks)

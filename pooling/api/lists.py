@@ -98,8 +98,8 @@ class Pages(LimitOffsetPagination):
     default_limit = 100
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any] | None:
-        found: list[Any] | None = super().paginate_queryset(chosen(queryset, request, view), request, view)
-        return found
+        page: list[Any] | None = super().paginate_queryset(chosen(queryset, request, view), request, view)
+        return page
     max_limit = 1000
 
     def get_limit(self, request: Request) -> int:

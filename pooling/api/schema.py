@@ -55,8 +55,8 @@ class Schema(AutoSchema):
         reads, changes = bool(self._get_request_body()), self.method not in SAFE
         asks = any(one["in"] == "query" for one in self._get_parameters())
         named = bool(uritemplate.variables(self.path))
-        found = {400: reads or asks, 401: True, 403: named or changes, 404: named, 409: changes, 415: reads, 503: True}
-        return [status for status, can in found.items() if can]
+        possible = {400: reads or asks, 401: True, 403: named or changes, 404: named, 409: changes, 415: reads, 503: True}
+        return [status for status, can in possible.items() if can]
 
     def get_operation_id(self) -> str:
         """What is done with a thing stands after it without a slash, and is not the making of one: jobs_cancel, not jobs_cancel_create."""

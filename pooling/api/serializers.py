@@ -88,12 +88,12 @@ class NewUploadSerializer(serializers.Serializer):
     def options(self) -> dict[str, Any]:
         """Those that the kind of file has, as the services take them."""
         data = self.validated_data
-        found = {name: data[name] for name in self.OPTIONS.get(data["kind"], ()) if data.get(name)}
-        if "submitted_on" in found:
-            found["submitted_on"] = found["submitted_on"].isoformat()
-        if "qrels_kind" in found:
-            found["kind"] = found.pop("qrels_kind")
-        return found
+        chosen = {name: data[name] for name in self.OPTIONS.get(data["kind"], ()) if data.get(name)}
+        if "submitted_on" in chosen:
+            chosen["submitted_on"] = chosen["submitted_on"].isoformat()
+        if "qrels_kind" in chosen:
+            chosen["kind"] = chosen.pop("qrels_kind")
+        return chosen
 
 
 class DecisionSerializer(serializers.Serializer):

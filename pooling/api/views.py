@@ -84,12 +84,12 @@ class OneCollection(Door):
         return Response(shapes.CollectionSerializer(self.collection(slug)).data)
 
     def patch(self, request: Request, slug: str) -> Response:
-        found = self.collection(slug)
-        serializer = shapes.CollectionSerializer(found, data=request.data, partial=True)
+        collection = self.collection(slug)
+        serializer = shapes.CollectionSerializer(collection, data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)
-        given: dict[str, Any] = {"name": found.name, "description": found.description, "n_documents": found.n_documents}
+        given: dict[str, Any] = {"name": collection.name, "description": collection.description, "n_documents": collection.n_documents}
         given.update({name: value for name, value in serializer.validated_data.items() if name in given})
-        return Response(shapes.CollectionSerializer(collections.describe_collection(found, **given)).data)
+        return Response(shapes.CollectionSerializer(collections.describe_collection(collection, **given)).data)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str) -> Response:
@@ -117,10 +117,10 @@ class Uploads(Door):
 
     @extend_schema(request={"multipart/form-data": shapes.NewUploadSerializer}, responses={202: shapes.JobSerializer})
     def post(self, request: Request, slug: str) -> Response:
-        found = self.collection(slug)
+        collection = self.collection(slug)
         body = self.read(request)
         file = body.validated_data["file"]
-        kept = uploads.receive(found, kind=body.validated_data["kind"], file=file, name=file.name, user=request.user)
+        kept = uploads.receive(collection, kind=body.validated_data["kind"], file=file, name=file.name, user=request.user)
         return self.accepted(uploads.ask_for_import(kept, mode=body.validated_data["mode"], options=body.options(), user=request.user))
 
 
@@ -130,10 +130,10 @@ class OneUpload(Door):
     @extend_schema(operation_id="collections_uploads_import", request=shapes.DecisionSerializer, responses={202: shapes.JobSerializer})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """Import a file that waits: as it is, as another kind, or (a run) under another tag."""
-        found = get_object_or_404(self.collection(slug).uploads, pk=pk)
+        upload = get_object_or_404(self.collection(slug).uploads, pk=pk)
         body = shapes.DecisionSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        return self.accepted(uploads.settle(found, user=request.user, **body.validated_data))
+        return self.accepted(uploads.settle(upload, user=request.user, **body.validated_data))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
@@ -162,8 +162,8 @@ class TopicCheck(Door):
 
     @extend_schema(responses={202: shapes.JobSerializer})
     def post(self, request: Request, slug: str) -> Response:
-        found = self.collection(slug)
-        return self.accepted(topics.ask_for_check(found, level=self.read(request).validated_data["level"], user=request.user))
+        collection = self.collection(slug)
+        return self.accepted(topics.ask_for_check(collection, level=self.read(request).validated_data["level"], user=request.user))
 
 
 class TopicDecisions(Door):
@@ -171,15 +171,15 @@ class TopicDecisions(Door):
 
     @extend_schema(responses=shapes.DecidedSerializer)
     def post(self, request: Request, slug: str) -> Response:
-        found = self.collection(slug)
+        collection = self.collection(slug)
         given = self.read(request).validated_data
         wanted = {topic_id: decision for decision in ("remove", "keep", "open") for topic_id in given[decision]}
-        rows = dict(found.topics.filter(topic_id__in=list(wanted)).values_list("topic_id", "pk"))
+        rows = dict(collection.topics.filter(topic_id__in=list(wanted)).values_list("topic_id", "pk"))
         unknown = sorted(set(wanted) - set(rows))
         if unknown:
             raise Refused(f"{counted(len(unknown), 'topic', 'is', 'are')} not in the collection: {', '.join(unknown[:5])}")
         decisions = {rows[topic_id]: decision for topic_id, decision in wanted.items()}
-        changed = topics.decide(found, decisions, user=request.user, reasons=dict.fromkeys(decisions, given["reason"]))
+        changed = topics.decide(collection, decisions, user=request.user, reasons=dict.fromkeys(decisions, given["reason"]))
         return Response({"changed": changed})
 
 
@@ -201,12 +201,12 @@ class OneRun(Door):
         return Response(shapes.RunSerializer(get_object_or_404(self.collection(slug).runs, pk=pk)).data)
 
     def patch(self, request: Request, slug: str, pk: int) -> Response:
-        found = get_object_or_404(self.collection(slug).runs, pk=pk)
-        serializer = shapes.RunSerializer(found, data=request.data, partial=True)
+        run = get_object_or_404(self.collection(slug).runs, pk=pk)
+        serializer = shapes.RunSerializer(run, data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)
         names = ("group", "description", "submitted_on", "baseline")
-        given = {name: serializer.validated_data.get(name, getattr(found, name)) for name in names}
-        return Response(shapes.RunSerializer(describe_run(found, **given)).data)
+        given = {name: serializer.validated_data.get(name, getattr(run, name)) for name in names}
+        return Response(shapes.RunSerializer(describe_run(run, **given)).data)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
@@ -259,11 +259,11 @@ class OneDocumentFile(Door):
 
 def runs_by_tag(collection: Collection, tags: list[str]) -> list[Run]:
     """The runs of these tags; Refused where one is missing."""
-    found = {run.tag: run for run in collection.runs.filter(tag__in=tags)}
-    absent = [tag for tag in tags if tag not in found]
+    run_of_tag = {run.tag: run for run in collection.runs.filter(tag__in=tags)}
+    absent = [tag for tag in tags if tag not in run_of_tag]
     if absent:
         raise Refused(f"no run has the tag {', '.join(absent[:5])}")
-    return list(found.values())
+    return list(run_of_tag.values())
 
 
 class Pools(Door):
@@ -279,12 +279,12 @@ class Pools(Door):
 
     @extend_schema(responses={202: shapes.JobSerializer})
     def post(self, request: Request, slug: str) -> Response:
-        found = self.collection(slug)
+        collection = self.collection(slug)
         given = dict(self.read(request).validated_data)
         tags = given.pop("runs")
-        runs = runs_by_tag(found, tags) if tags else list(found.runs.all())
+        runs = runs_by_tag(collection, tags) if tags else list(collection.runs.all())
         making = sampling.parameters_of(given.pop("kind"), given.pop("strata"), given.pop("stages"))
-        return self.accepted(self.ask(found, runs=runs, user=request.user, making=making, **given))
+        return self.accepted(self.ask(collection, runs=runs, user=request.user, making=making, **given))
 
 
 class PoolPreview(Pools):
@@ -311,10 +311,10 @@ class ExtendPool(Door):
 
     @extend_schema(responses={202: shapes.JobSerializer})
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        found = get_object_or_404(self.collection(slug).pools, pk=pk)
+        pool = get_object_or_404(self.collection(slug).pools, pk=pk)
         given = self.read(request).validated_data
-        runs = runs_by_tag(found.collection, given["runs"])
-        return self.accepted(pools.ask_to_extend(found, runs=runs, depth=given.get("depth"), user=request.user))
+        runs = runs_by_tag(pool.collection, given["runs"])
+        return self.accepted(pools.ask_to_extend(pool, runs=runs, depth=given.get("depth"), user=request.user))
 
 
 class DrawStage(Door):
@@ -323,8 +323,8 @@ class DrawStage(Door):
     @extend_schema(responses={202: shapes.JobSerializer})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """The job that draws a sampled pool on. What was drawn stays, and campaigns take the new pairs up."""
-        found = get_object_or_404(self.collection(slug).pools, pk=pk)
-        return self.accepted(sampling.ask_for_stage(found, self.read(request).validated_data["share"], user=request.user))
+        pool = get_object_or_404(self.collection(slug).pools, pk=pk)
+        return self.accepted(sampling.ask_for_stage(pool, self.read(request).validated_data["share"], user=request.user))
 
 
 class Entries(Door):
@@ -351,8 +351,8 @@ class PoolTable(Door):
         },
     )
     def get(self, request: Request, slug: str, pk: int) -> StreamingHttpResponse:
-        found = get_object_or_404(self.collection(slug).pools, pk=pk)
-        return StreamingHttpResponse(pool_selectors.table(found), content_type="text/tab-separated-values; charset=utf-8")
+        pool = get_object_or_404(self.collection(slug).pools, pk=pk)
+        return StreamingHttpResponse(pool_selectors.table(pool), content_type="text/tab-separated-values; charset=utf-8")
 
 
 class Jobs(Door):
@@ -363,8 +363,8 @@ class Jobs(Door):
 
     @extend_schema(responses=shapes.JobSerializer(many=True))
     def get(self, request: Request) -> Response:
-        found: QuerySet[Job] = permissions.my_jobs(request).select_related("collection").distinct()
-        return self.pages(found, shapes.JobSerializer)
+        my_jobs: QuerySet[Job] = permissions.my_jobs(request).select_related("collection").distinct()
+        return self.pages(my_jobs, shapes.JobSerializer)
 
 
 class OneJob(Door):
@@ -380,7 +380,7 @@ class CancelJob(Door):
 
     @extend_schema(request=None, responses=shapes.JobSerializer)
     def post(self, request: Request, pk: int) -> Response:
-        found = permissions.visible_job(request, pk)
-        machinery.request_cancel(found)
-        found.refresh_from_db()
-        return Response(shapes.JobSerializer(found).data)
+        job = permissions.visible_job(request, pk)
+        machinery.request_cancel(job)
+        job.refresh_from_db()
+        return Response(shapes.JobSerializer(job).data)

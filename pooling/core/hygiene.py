@@ -95,11 +95,11 @@ def check_topics(
     if match is not Match.EXACT:
         levels.append(("duplicate", without_punctuation))
     for reason, form in levels:
-        kept, found = _equal(kept, form, reason, needs or {})
-        removed += found
+        kept, removals = _equal(kept, form, reason, needs or {})
+        removed += removals
     if match is Match.SUSPECT:
-        kept, found = _alike(kept)
-        removed += found
+        kept, removals = _alike(kept)
+        removed += removals
     removed = _chased(removed)
     return sorted(removed, key=lambda r: order[r.topic]) if order else removed
 

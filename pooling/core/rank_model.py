@@ -110,8 +110,8 @@ def fitted(features: RankFeatures, labels: Floats, *, weights: Floats | None = N
     mean, scale = float(odds.mean()), float(odds.std()) or 1.0
     columns = np.column_stack([features.fixed[known], (odds[known] - mean) / scale])
     first = None if start is None else np.append(start.coefficients, start.intercept)
-    found = logistic(columns, classes, importance, start=first)
-    return Fit(found[:-1], float(found[-1]), mean, scale)
+    coefficients = logistic(columns, classes, importance, start=first)
+    return Fit(coefficients[:-1], float(coefficients[-1]), mean, scale)
 
 
 def logistic(columns: Floats, classes: Floats, importance: Floats, *, start: Floats | None = None) -> Floats:

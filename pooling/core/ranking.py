@@ -65,7 +65,7 @@ def _hashes(words: Words) -> NDArray[np.uint64]:
 
 def duplicates(words: Words, offsets: NDArray[np.int64]) -> list[tuple[int, int]]:
     """Rows that repeat an id within their topic. -> [(row, the first row with that id)] in row order; [] in the usual case."""
-    found: list[tuple[int, int]] = []
+    row_pairs: list[tuple[int, int]] = []
     for topic, last in topic_batches(offsets, BATCH):
         begin, end = int(offsets[topic]), int(offsets[last])
         part = words[begin:end]
@@ -82,8 +82,8 @@ def duplicates(words: Words, offsets: NDArray[np.int64]) -> list[tuple[int, int]
             for row, of in zip(suspects.tolist(), topics.tolist(), strict=True):
                 earlier = first.setdefault((of, part[row].tobytes()), row + begin)
                 if earlier != row + begin:
-                    found.append((row + begin, earlier))
-    return found
+                    row_pairs.append((row + begin, earlier))
+    return row_pairs
 
 
 def trec_order(scores: NDArray[np.float64], words: Words, offsets: NDArray[np.int64]) -> NDArray[np.int64] | None:

@@ -159,22 +159,22 @@ def label(grades: list[int]) -> int:
     return min(grades, key=lambda grade: (-counts[grade], grade))
 
 
-def _book(pairs: list[Any], found: _Building) -> None:
+def _book(pairs: list[Any], building: _Building) -> None:
     for number, pair in enumerate(pairs):
         place = f"query_doc_pairs[{number}]"
         if not isinstance(pair, dict):
-            found.mistakes.add(None, f"{place} is not a pair", "an object with query_text, doc_id, judgements")
+            building.mistakes.add(None, f"{place} is not a pair", "an object with query_text, doc_id, judgements")
             continue
         query, document = one_line(plain(pair.get("query_text"))), plain(pair.get("doc_id")).strip()
         if not query or not document:
-            found.mistakes.add(None, f"{place} has no {'query_text' if not query else 'doc_id'}", "a query and a document")
+            building.mistakes.add(None, f"{place} has no {'query_text' if not query else 'doc_id'}", "a query and a document")
             continue
-        topic = found.names.of(query)
+        topic = building.names.of(query)
         notes = {key: plain(pair[key]) for key in ("notes", "options") if pair.get(key)}
-        found.topics.setdefault(topic, Topic(topic, query, one_line(plain(pair.get("information_need"))), fields=notes))
+        building.topics.setdefault(topic, Topic(topic, query, one_line(plain(pair.get("information_need"))), fields=notes))
         position = pair.get("position")
         rank = position if isinstance(position, int) and not isinstance(position, bool) and 0 < position < 1_000_000 else 0
-        if not found.pair(None, place, topic, document, min(rank, 32767)):
+        if not building.pair(None, place, topic, document, min(rank, 32767)):
             continue
         fields = pair.get("document_fields") or {}
         if isinstance(fields, str):  # older books have the fields as JSON in a string
@@ -182,12 +182,12 @@ def _book(pairs: list[Any], found: _Building) -> None:
                 fields = json.loads(fields)
             except ValueError:
                 fields = {"text": fields}
-        found.document(document, *_fields(fields if isinstance(fields, dict) else {}))
+        building.document(document, *_fields(fields if isinstance(fields, dict) else {}))
         for judgement in pair.get("judgements") or []:
             if not isinstance(judgement, dict) or judgement.get("unrateable") or judgement.get("judge_later") or judgement.get("rating") is None:
-                found.counted["judgements unrateable, put off or empty, and left out: {n}"] += 1
+                building.counted["judgements unrateable, put off or empty, and left out: {n}"] += 1
             else:
-                found.judge(None, place, (topic, document), judgement["rating"])
+                building.judge(None, place, (topic, document), judgement["rating"])
 
 
 def _fields(given: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
@@ -201,23 +201,23 @@ def _fields(given: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
     return one_line(title), text, fields
 
 
-def _umbrela(line: int, record: Any, found: _Building) -> None:
+def _umbrela(line: int, record: Any, building: _Building) -> None:
     query = record.get("query") if isinstance(record, dict) else None
     candidates = record.get("candidates") if isinstance(record, dict) else None
     if isinstance(record, dict) and candidates is None and "passage" in record:  # what umbrela writes: one judged passage a line
         candidates = [{**{key: record[key] for key in ("docid", "judgment") if key in record}, "doc": record["passage"]}]
     if not isinstance(query, (str, dict)) or not isinstance(candidates, list):
-        found.mistakes.add(line, "a record without query or candidates", '{"query": ..., "candidates": [...]}')
+        building.mistakes.add(line, "a record without query or candidates", '{"query": ..., "candidates": [...]}')
         return
     text = one_line(plain(query.get("text") if isinstance(query, dict) else query))
     own = plain(query.get("qid")).strip() if isinstance(query, dict) else ""
     if not text and not own:
-        found.mistakes.add(line, "a query without text", "a text")
+        building.mistakes.add(line, "a query without text", "a text")
         return
-    topic = found.names.of(text, own)
-    if found.topics.setdefault(topic, Topic(topic, text, line=line)).text != text:
-        found.mistakes.add(line, f"topic {topic} has another text than in line {found.topics[topic].line}", "one text for a topic", text)
-    for rank, candidate in enumerate(candidates, 1 + found.n_documents[topic]):
+    topic = building.names.of(text, own)
+    if building.topics.setdefault(topic, Topic(topic, text, line=line)).text != text:
+        building.mistakes.add(line, f"topic {topic} has another text than in line {building.topics[topic].line}", "one text for a topic", text)
+    for rank, candidate in enumerate(candidates, 1 + building.n_documents[topic]):
         place = f"candidate {rank}"
         whole = candidate if isinstance(candidate, dict) else {"doc": candidate}
         doc = whole.get("doc", {})
@@ -225,16 +225,16 @@ def _umbrela(line: int, record: Any, found: _Building) -> None:
         document = plain(whole.get("docid") or whole.get("doc_id")).strip()
         if not document and passage.strip():
             document = "p-" + sha256(passage.encode("utf-8")).hexdigest()[:16]
-            found.counted["passages without an id, named by a digest of their text: {n}"] += 1
+            building.counted["passages without an id, named by a digest of their text: {n}"] += 1
         if not document:
-            found.mistakes.add(line, f"{place} has neither an id nor a text", "a docid or a passage")
+            building.mistakes.add(line, f"{place} has neither an id nor a text", "a docid or a passage")
             continue
-        if not found.pair(line, place, topic, document, rank):
+        if not building.pair(line, place, topic, document, rank):
             continue
-        found.document(document, title, passage, fields)
+        building.document(document, title, passage, fields)
         judged = whole.get("judgment", whole.get("judgement"))
         if judged is not None:
-            found.judge(line, place, (topic, document), judged)
+            building.judge(line, place, (topic, document), judged)
 
 
 def write_documents(bundle: Bundle, out: IO[str]) -> None:

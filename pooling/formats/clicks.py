@@ -99,17 +99,17 @@ def packed_clicks(path: str | os.PathLike[str]) -> tuple[str, str] | None:
     """The names of a log of clicks and of the rankings that were shown in a zip archive of just these two; None where it is another."""
     try:
         with zipfile.ZipFile(path) as archive:
-            found: dict[bool, str] = {}
+            member_by_form: dict[bool, str] = {}
             files = [info.filename for info in archive.infolist() if not info.is_dir()]
             for name in files if len(files) == 2 else []:
                 with archive.open(name) as file:
                     table = Table(BytesIO(file.readline(MOST_HEADER)), name=name)
                 names = column_names(table.first.cells)
                 if all(find_column(names, wanted) is not None for wanted in (TOPIC_NAMES, RANK, DOCUMENT_NAMES)):
-                    found[find_column(names, SESSION) is not None] = name
+                    member_by_form[find_column(names, SESSION) is not None] = name
     except (zipfile.BadZipFile, zlib.error, FormatError, NotImplementedError, RuntimeError, EOFError, OSError, UnicodeError):
         return None
-    return (found[True], found[False]) if len(found) == 2 else None
+    return (member_by_form[True], member_by_form[False]) if len(member_by_form) == 2 else None
 
 
 def read_packed_clicks(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> ClickCounts:
@@ -127,13 +127,13 @@ MOST_HEADER = 1 << 16
 
 def _columns(table: Table, *wanted: tuple[str, ...]) -> list[int]:
     names = column_names(table.first.cells)
-    found = [find_column(names, options) for options in wanted]
-    missing = [options[0] for options, place in zip(wanted, found, strict=True) if place is None]
+    places = [find_column(names, options) for options in wanted]
+    missing = [options[0] for options, place in zip(wanted, places, strict=True) if place is None]
     if missing:
         header = table.delimiter.join(table.first.cells)
         expected = "a header with " + ", ".join(options[0] for options in wanted)
         raise FormatError.single(table.name, table.first.line, f"no column {', '.join(missing)}", expected, header)
-    return [place for place in found if place is not None]
+    return [place for place in places if place is not None]
 
 
 def _row_wrong(row: Row, table: Table, rank: int, ids: Iterable[int], mistakes: Mistakes) -> bool:

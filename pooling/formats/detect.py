@@ -75,8 +75,8 @@ def detect(path: Source, *, name: str | None = None, max_bytes: int | None = Non
 
 def mistaken(path: Source, kind: str, *, name: str | None = None, max_bytes: int | None = None) -> Kind | None:
     """The kind that the file surely is where that is not `kind`, so that a person should be asked; None where it may be that."""
-    found = guess(path, name=name, max_bytes=max_bytes)
-    return found.kinds[0] if found.sure and found.kinds and kind not in found.kinds else None
+    guessed = guess(path, name=name, max_bytes=max_bytes)
+    return guessed.kinds[0] if guessed.sure and guessed.kinds and kind not in guessed.kinds else None
 
 
 def guess(path: Source, *, name: str | None = None, max_bytes: int | None = None) -> Guess:
@@ -94,8 +94,8 @@ def guess(path: Source, *, name: str | None = None, max_bytes: int | None = None
         return NOTHING
     if text[0] == "<":
         return _markup(text)
-    if found := {"ratings": Kind.QRELS, "snapshot": Kind.RUN}.get(names_queries(head)):
-        return Guess((Kind.JUDGEMENTS, found) if found == Kind.QRELS else (found,))
+    if export_kind := {"ratings": Kind.QRELS, "snapshot": Kind.RUN}.get(names_queries(head)):
+        return Guess((Kind.JUDGEMENTS, export_kind) if export_kind == Kind.QRELS else (export_kind,))
     if text[0] in "{[":
         return _json(text)
     if re.match(r"\.I\s+\S+\s", text):
@@ -120,10 +120,10 @@ def _zip(path: str | os.PathLike[str]) -> Guess:
             if any(role_of(info.filename) for info in files):
                 return Guess((Kind.SET,))
             with archive.open(files[0]) as first:
-                found = guess(io.BytesIO(first.read(HEAD)))
+                guessed = guess(io.BytesIO(first.read(HEAD)))
     except (zipfile.BadZipFile, zlib.error, FormatError, NotImplementedError, RuntimeError, IndexError, ValueError, EOFError, OSError):
         return NOTHING
-    return found if found.sure and found.kinds[0] in (Kind.RUN, Kind.QRELS) else Guess((Kind.DOCUMENTS, Kind.SET))
+    return guessed if guessed.sure and guessed.kinds[0] in (Kind.RUN, Kind.QRELS) else Guess((Kind.DOCUMENTS, Kind.SET))
 
 
 def _markup(text: str) -> Guess:

@@ -176,10 +176,10 @@ def _trec(stream: Peeked, mistakes: Mistakes) -> Iterator[Document]:
         at = 0
         while True:
             if not begin:
-                found = BEGIN.search(text, at)
-                if found is None:
+                begin_tag = BEGIN.search(text, at)
+                if begin_tag is None:
                     break
-                begin, at, parts, size = line, found.end(), [], 0
+                begin, at, parts, size = line, begin_tag.end(), [], 0
             end = END.search(text, at)
             part = text[at : end.start()] if end else text[at:]
             parts.append(part)

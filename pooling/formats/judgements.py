@@ -131,19 +131,19 @@ def _rows(table: Table, mistakes: Mistakes, read: Callable[[Row], _Judgement | N
 
 
 def _plain(table: Table, names: list[str], warnings: Warnings) -> Callable[[Row], _Judgement | None]:
-    found = {
+    places = {
         "topic": find_column(names, TOPIC_NAMES),
         "document": find_column(names, DOCUMENT_NAMES),
         "annotator": find_column(names, ANNOTATOR_NAMES),
         "grade": find_column(names, GRADE_NAMES),
     }
-    missing = [column for column, place in found.items() if place is None]
+    missing = [column for column, place in places.items() if place is None]
     if missing:
         header = table.delimiter.join(table.first.cells)
         raise FormatError.single(
             table.name, table.first.line, f"no column {', '.join(missing)}", "a header with topic, document, annotator, grade", header
         )
-    topic, document, annotator, grade = (int(place) for place in found.values() if place is not None)
+    topic, document, annotator, grade = (int(place) for place in places.values() if place is not None)
     seconds, milliseconds = find_column(names, ("seconds", "time_to_judge")), find_column(names, ("active_ms",))
     judged_at, reason = find_column(names, ("judged_at", "timestamp")), find_column(names, ("cannot_judge_reason",))
     excluded, gold = find_column(names, ("excluded",)), find_column(names, ("gold",))

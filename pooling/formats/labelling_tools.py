@@ -20,10 +20,10 @@ KINDS = {"choices": "choices", "rating": "rating", "number": "number", "taxonomy
 
 def grade_in(label: str) -> int:
     """The number that a label begins with. Raises Invalid."""
-    found = BEGINS.match(label)
-    if found is None:
+    number = BEGINS.match(label)
+    if number is None:
         raise Invalid(f"label {label[:40]!r} has no number", NUMBERED)
-    return int(found[1])
+    return int(number[1])
 
 
 def is_potato(names: list[str], first: list[str]) -> bool:
@@ -69,12 +69,12 @@ def label_studio(stream: Peeked, called: str) -> tuple[Iterator[_Judgement], Mis
         for number, task in enumerate(tasks, 1):
             for annotation in task["annotations"] or []:
                 try:
-                    found = _annotation(task, annotation, warnings)
+                    judgement = _annotation(task, annotation, warnings)
                 except Invalid as error:
                     mistakes.add(None, f"task {task.get('id', number)}: {error.problem}", error.expected)
                     continue
-                if found is not None:
-                    yield found
+                if judgement is not None:
+                    yield judgement
 
     return judgements(), mistakes, warnings
 

@@ -53,10 +53,10 @@ def tagged_fields(text: str) -> list[tuple[str, str]]:
     """(tag, its text) of a record whose tags may be left open: a field ends where the next tag begins. Text before any tag has tag ``."""
     fields: list[tuple[str, str]] = []
     tag, begin = "", 0
-    for found in TAG.finditer(text):
-        fields.append((tag, text[begin : found.start()]))
-        tag = "" if found[1] else found[2].lower()
-        begin = found.end()
+    for mark in TAG.finditer(text):
+        fields.append((tag, text[begin : mark.start()]))
+        tag = "" if mark[1] else mark[2].lower()
+        begin = mark.end()
     fields.append((tag, text[begin:]))
     return [(tag, unescape(value).strip()) for tag, value in fields if value.strip()]
 

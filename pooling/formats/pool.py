@@ -89,18 +89,18 @@ def _pool(
         to_all = priority is not None and cells[priority].strip() == "all"
         value = 0 if to_all else _number(cells[priority] if priority is not None else "0")
         given = cells[runs].strip() if runs is not None else ""
-        found = CONTRIBUTION.findall(given)
+        tags_and_ranks = CONTRIBUTION.findall(given)
         if rank is None or value is None or rank > DEEPEST:
             mistakes.add(line, "a rank or priority that is no whole number", "a whole number", text)
             continue
-        if (given and "".join(f"{tag}:{place}," for tag, place in found) != f"{given},") or any(int(place) > DEEPEST for _, place in found):
+        if (given and "".join(f"{tag}:{place}," for tag, place in tags_and_ranks) != f"{given},") or any(int(place) > DEEPEST for _, place in tags_and_ranks):
             mistakes.add(line, f"runs {given!r}", "tag:rank,tag:rank", text)
             continue
         seen[pair] = line
-        bests.append(rank or min((int(place) for _, place in found), default=0))
+        bests.append(rank or min((int(place) for _, place in tags_and_ranks), default=0))
         priorities.append(value)
         everyone.append(to_all)
-        contributions.append([(tags.setdefault(tag, len(tags)), int(place)) for tag, place in found])
+        contributions.append([(tags.setdefault(tag, len(tags)), int(place)) for tag, place in tags_and_ranks])
     if not seen and not mistakes.count:
         mistakes.add(None, "no pair", "at least one row below the header")
     mistakes.raise_any()

@@ -44,8 +44,8 @@ def names_queries(head: bytes) -> str:
     return ""
 
 
-def with_topic_ids(found: Found, topics: Mapping[str, str]) -> tuple[Found, list[str]]:
-    """Grades or a run whose topics are query texts, with the ids of the topics that have these texts. -> (those found, texts left out)
+def with_topic_ids(by_query_text: Found, topics: Mapping[str, str]) -> tuple[Found, list[str]]:
+    """Grades or a run whose topics are query texts, with the ids of the topics that have these texts. -> (those of known topics, texts left out)
 
     topics: text -> id. White space counts as one blank; where no text is the same, upper and lower case do. A second text of one topic
     is left out, too.
@@ -55,7 +55,7 @@ def with_topic_ids(found: Found, topics: Mapping[str, str]) -> tuple[Found, list
     chosen: dict[str, int] = {}
     left_out = []
     for pass_exact in (True, False):
-        for index, text in enumerate(found.topics):
+        for index, text in enumerate(by_query_text.topics):
             if index in chosen.values():
                 continue
             line = one_line(text)
@@ -65,11 +65,11 @@ def with_topic_ids(found: Found, topics: Mapping[str, str]) -> tuple[Found, list
             elif not pass_exact:
                 left_out.append(text)
     order = sorted(chosen.items(), key=lambda item: item[1])
-    rows = np.concatenate([np.arange(found.offsets[i], found.offsets[i + 1]) for _, i in order] or [np.empty(0, np.int64)])
-    offsets = np.concatenate(([0], np.cumsum([found.offsets[i + 1] - found.offsets[i] for _, i in order]))).astype(np.int64)
-    columns = ("documents", "grades") if isinstance(found, QrelsColumns) else ("documents", "scores", "ranks")
-    taken = {name: getattr(found, name)[rows] for name in columns}
-    return replace(found, topics=[topic for topic, _ in order], offsets=offsets, **taken), left_out
+    rows = np.concatenate([np.arange(by_query_text.offsets[i], by_query_text.offsets[i + 1]) for _, i in order] or [np.empty(0, np.int64)])
+    offsets = np.concatenate(([0], np.cumsum([by_query_text.offsets[i + 1] - by_query_text.offsets[i] for _, i in order]))).astype(np.int64)
+    columns = ("documents", "grades") if isinstance(by_query_text, QrelsColumns) else ("documents", "scores", "ranks")
+    taken = {name: getattr(by_query_text, name)[rows] for name in columns}
+    return replace(by_query_text, topics=[topic for topic, _ in order], offsets=offsets, **taken), left_out
 
 
 def read_ratings(path: Source, *, name: str | None = None, topics: Mapping[str, str] | None = None, max_bytes: int | None = None) -> QrelsColumns:
@@ -84,14 +84,14 @@ def read_ratings(path: Source, *, name: str | None = None, topics: Mapping[str, 
     head = stream.head.lstrip()
     empty = [0]
     if head[:1] == b"{":
-        found = _rre(stream, mistakes)
+        ratings = _rre(stream, mistakes)
     elif re.match(rb"-?\d+\s+qid:", head):
-        found = _ltr(stream, mistakes)
+        ratings = _ltr(stream, mistakes)
     else:
-        found = _ratings(stream, mistakes, empty)
+        ratings = _ratings(stream, mistakes, empty)
     grades: dict[tuple[str, str], int] = {}
     repeated = 0
-    for line, query, document, grade in found:
+    for line, query, document, grade in ratings:
         topic = query if topics is None else topics.get(query)
         if topic is None:
             mistakes.add(line, f"query {query!r} is not among the topics", "the text of a topic")
@@ -173,9 +173,9 @@ def _ratings(stream: Peeked, mistakes: Mistakes, empty: list[int]) -> Iterator[G
 
 def _ltr(stream: Peeked, mistakes: Mistakes) -> Iterator[Grade]:
     for line, text in lines(stream, name=mistakes.file):
-        found = LTR.fullmatch(text.strip())
-        if found:
-            yield line, found[4], found[3], int(found[1])
+        parts = LTR.fullmatch(text.strip())
+        if parts:
+            yield line, parts[4], parts[3], int(parts[1])
         elif text.strip():
             mistakes.add(line, "no LTR line", "`rating qid:1 # docid query text`", text)
 

@@ -246,17 +246,17 @@ class _Reading:
         self.problems.more(len(repeated) - len(shown))
 
     def warnings(self) -> list[str]:
-        found = []
+        warnings = []
         if len(self.tags) > 1:
             shown = ", ".join(tag.decode("utf-8") for tag in list(self.tags)[:5]) + (", ..." if len(self.tags) > 5 else "")
-            found.append(f"{len(self.tags)} tags in one file ({shown}); the first names the system")
+            warnings.append(f"{len(self.tags)} tags in one file ({shown}); the first names the system")
         if self.n_header:
-            found.append("the first line is a header and was skipped")
+            warnings.append("the first line is a header and was skipped")
         if self.n_blank:
-            found.append(f"{self.n_blank} blank line{'s were' if self.n_blank > 1 else ' was'} skipped")
+            warnings.append(f"{self.n_blank} blank line{'s were' if self.n_blank > 1 else ' was'} skipped")
         if self.n_unranked:
-            found.append(f"the rank is not a whole number in {counted(self.n_unranked, 'line')}")
-        return found
+            warnings.append(f"the rank is not a whole number in {counted(self.n_unranked, 'line')}")
+        return warnings
 
 
 def _is_header(first: list[bytes]) -> bool:

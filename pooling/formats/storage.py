@@ -28,10 +28,10 @@ def digest(kind: str, about: dict[str, Any], columns: dict[str, NDArray]) -> str
 
 def save_columns(path: Source, *, kind: str, about: dict[str, Any], columns: dict[str, NDArray]) -> str:
     """Write the columns. -> their digest"""
-    found = digest(kind, about, columns)
-    text = json.dumps({"kind": kind, "version": VERSION, "digest": found, **about}, ensure_ascii=False)
+    checksum = digest(kind, about, columns)
+    text = json.dumps({"kind": kind, "version": VERSION, "digest": checksum, **about}, ensure_ascii=False)
     np.savez(path, about=np.frombuffer(text.encode("utf-8"), np.uint8), **columns)  # type: ignore[arg-type]
-    return found
+    return checksum
 
 
 def load_columns(path: Source, *, kind: str, names: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, NDArray]]:

@@ -55,18 +55,18 @@ def read_topics(path: Source, *, name: str | None = None, max_bytes: int | None 
     stream = Peeked(path, name=called, max_bytes=min(max_bytes or LARGEST, LARGEST))
     head = stream.head.lstrip()
     mistakes = Mistakes(called)
-    found: Iterable[Topic]
+    topics_read: Iterable[Topic]
     if head[:1] == b"<":
-        found = _marked(stream, called)
+        topics_read = _marked(stream, called)
     elif head[:1] == b"{":
-        found = _json_lines(stream, mistakes)
+        topics_read = _json_lines(stream, mistakes)
     elif re.match(rb"\.I\s+\S+\s", head):
-        found = _smart(stream)
+        topics_read = _smart(stream)
     else:
-        found = _delimited(stream, head, mistakes)
+        topics_read = _delimited(stream, head, mistakes)
     topics = []
     first: dict[str, int] = {}
-    for topic in found:
+    for topic in topics_read:
         if not topic.topic:
             mistakes.add(topic.line, "a topic without id", f"an id under one of the names {', '.join(ID_NAMES)}", topic.text)
         elif topic.topic in first:
@@ -150,16 +150,16 @@ def _element(record: Element, line: int) -> Topic:
 
 def _tagged(text: str) -> Iterator[Topic]:
     begins = list(RECORD.finditer(text))
-    kind = next((found[1].lower() for found in begins if found[1].lower() != "query"), "query")
-    begins = [found for found in begins if found[1].lower() == kind]
+    kind = next((begin[1].lower() for begin in begins if begin[1].lower() != "query"), "query")
+    begins = [begin for begin in begins if begin[1].lower() == kind]
     line, at = 1, 0
-    for found, after in zip(begins, [*begins[1:], None], strict=True):
-        line += text.count("\n", at, found.start())
-        at = found.start()
-        record = text[found.end() : after.start() if after else len(text)]
+    for begin, after in zip(begins, [*begins[1:], None], strict=True):
+        line += text.count("\n", at, begin.start())
+        at = begin.start()
+        record = text[begin.end() : after.start() if after else len(text)]
         record = re.split(rf"</{kind}\s*>", record, maxsplit=1, flags=re.IGNORECASE)[0]
         fields = [(key, _label_off(value)) for key, value in tagged_fields(record)]
-        attributes = [(key.lower(), value) for key, value in ATTRIBUTE.findall(found[2])]
+        attributes = [(key.lower(), value) for key, value in ATTRIBUTE.findall(begin[2])]
         rest = " ".join(value for key, value in fields if not key)
         yield _topic([*attributes, *fields], line, rest=rest)
 

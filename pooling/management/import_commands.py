@@ -28,20 +28,20 @@ class Failed(CommandError):
 
 
 def collection_named(slug: str) -> Collection:
-    found = Collection.objects.filter(slug=slug).first()
-    if found is None:
+    collection = Collection.objects.filter(slug=slug).first()
+    if collection is None:
         there = ", ".join(Collection.objects.values_list("slug", flat=True)[:20]) or "none yet"
         raise Failed(f"no collection is called {slug!r}; there are: {there}")
-    return found
+    return collection
 
 
 def user_named(name: str | None) -> Any:
     if not name:
         return None
-    found = get_user_model().objects.filter(username=name).first()
-    if found is None:
+    user = get_user_model().objects.filter(username=name).first()
+    if user is None:
         raise Failed(f"nobody has the user name {name!r}")
-    return found
+    return user
 
 
 def run_here(job: Job, stderr: OutputWrapper) -> Job:

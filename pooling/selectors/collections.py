@@ -101,12 +101,12 @@ MOST_REFUSED = 50
 def activity(collection: Collection, *, n_recent: int = 5) -> Activity:
     """Figures that pages ask for by themselves are left out, unless they failed."""
     shown = collection.jobs.exclude(~Q(state=Job.State.FAILED), kind__in=figure_kinds())
-    found = list(shown.select_related("created_by")[: 50 + n_recent])
-    active = [jobs.shown(job) for job in found if job.state in Job.ACTIVE]
-    ended = [job for job in found if job.state not in Job.ACTIVE][:n_recent]
-    reading = {job.parameters.get("upload") for job in found if job.state in Job.ACTIVE}
+    latest_jobs = list(shown.select_related("created_by")[: 50 + n_recent])
+    active = [jobs.shown(job) for job in latest_jobs if job.state in Job.ACTIVE]
+    ended = [job for job in latest_jobs if job.state not in Job.ACTIVE][:n_recent]
+    reading = {job.parameters.get("upload") for job in latest_jobs if job.state in Job.ACTIVE}
     last: dict[Any, Job] = {}
-    for job in found:
+    for job in latest_jobs:
         last.setdefault(job.parameters.get("upload"), job)
     waiting = []
     for upload in collection.uploads.all():
@@ -135,5 +135,5 @@ def runs_of(collection: Collection) -> QuerySet[Run]:
 
 def documents(collection: Collection, *, words: str = "") -> QuerySet[Document]:
     """Stored texts by id, without the text itself but for its `begin`. words: in id or title."""
-    found = collection.documents.defer("text", "fields").annotate(begin=Substr("text", 1, 160)).order_by("docno")
-    return found.filter(Q(docno__icontains=words) | Q(title__icontains=words)) if words else found
+    matching = collection.documents.defer("text", "fields").annotate(begin=Substr("text", 1, 160)).order_by("docno")
+    return matching.filter(Q(docno__icontains=words) | Q(title__icontains=words)) if words else matching

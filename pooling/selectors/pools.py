@@ -94,12 +94,12 @@ def _step(share: float | None) -> int:
 
 def entries(pool: Pool, *, words: str = "", without_text: bool = False) -> QuerySet[PoolEntry]:
     """The pool's pairs, best first, with topic and document. words: in topic id, query or document id."""
-    found = pool.entries.select_related("topic", "document").defer("document__text", "document__fields").order_by("position")
+    matching = pool.entries.select_related("topic", "document").defer("document__text", "document__fields").order_by("position")
     if without_text:
-        found = found.filter(document=None)
+        matching = matching.filter(document=None)
     if words:
-        found = found.filter(Q(topic__topic_id=words) | Q(topic__text__icontains=words) | Q(docno__icontains=words))
-    return found
+        matching = matching.filter(Q(topic__topic_id=words) | Q(topic__text__icontains=words) | Q(docno__icontains=words))
+    return matching
 
 
 def table(pool: Pool) -> Iterator[str]:
@@ -119,11 +119,11 @@ def undrawn(pool: Pool | None) -> dict[int, int]:
     """Best rank -> pairs of kept topics that no stage of a staged pool has drawn. Nobody judges them, but the pool has them."""
     if pool is None or not pool.is_staged:
         return {}
-    found = pool.entries.filter(stage=None, topic__removed_reason="").order_by().values_list("best_rank").annotate(n=Count("pk"))
-    return dict(found)
+    n_by_rank = pool.entries.filter(stage=None, topic__removed_reason="").order_by().values_list("best_rank").annotate(n=Count("pk"))
+    return dict(n_by_rank)
 
 
 def last_job(pool: Pool) -> jobs.Shown | None:
     """The last piece of work on this pool."""
-    found = pool.collection.jobs.filter(parameters__pool=pool.pk).select_related("collection", "created_by").order_by("-created_at").first()
-    return jobs.shown(found) if found else None
+    job = pool.collection.jobs.filter(parameters__pool=pool.pk).select_related("collection", "created_by").order_by("-created_at").first()
+    return jobs.shown(job) if job else None

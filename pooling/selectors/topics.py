@@ -11,12 +11,12 @@ from pooling.models import Collection, Topic
 
 def topics(collection: Collection, *, show: str = "all", words: str = "") -> QuerySet[Topic]:
     """Topics in their order. show: all, kept or removed. words: in id or text."""
-    found = collection.topics.select_related("decided_by").order_by("position")
+    matching = collection.topics.select_related("decided_by").order_by("position")
     if show == "kept":
-        found = found.filter(removed_reason="")
+        matching = matching.filter(removed_reason="")
     elif show == "removed":
-        found = found.exclude(removed_reason="")
-    return found.filter(Q(text__icontains=words) | Q(topic_id__icontains=words)) if words else found
+        matching = matching.exclude(removed_reason="")
+    return matching.filter(Q(text__icontains=words) | Q(topic_id__icontains=words)) if words else matching
 
 
 def counts(collection: Collection) -> dict[str, int]:
@@ -31,8 +31,8 @@ def counts(collection: Collection) -> dict[str, int]:
 
 def proposals(collection: Collection) -> QuerySet[Topic]:
     """Topics that the check proposes to remove or that a manager has removed; undecided ones first."""
-    found = collection.topics.select_related("decided_by").filter(~Q(proposal="") | ~Q(removed_reason=""))
-    return found.annotate(is_decided=ExpressionWrapper(Q(decided_at__isnull=False), output_field=BooleanField())).order_by("is_decided", "position")
+    proposed = collection.topics.select_related("decided_by").filter(~Q(proposal="") | ~Q(removed_reason=""))
+    return proposed.annotate(is_decided=ExpressionWrapper(Q(decided_at__isnull=False), output_field=BooleanField())).order_by("is_decided", "position")
 
 
 def add_originals(collection: Collection, shown: Iterable[Topic]) -> None:
@@ -47,8 +47,8 @@ def add_originals(collection: Collection, shown: Iterable[Topic]) -> None:
 
 def open_reasons(collection: Collection) -> list[tuple[str, int]]:
     """(reason, topics) of proposals that nobody has decided."""
-    found = collection.topics.filter(Q(decided_at=None) & ~Q(proposal="")).order_by().values_list("proposal").annotate(n=Count("pk"))
-    return sorted(found)
+    n_by_reason = collection.topics.filter(Q(decided_at=None) & ~Q(proposal="")).order_by().values_list("proposal").annotate(n=Count("pk"))
+    return sorted(n_by_reason)
 
 
 def last_level(collection: Collection) -> str:

@@ -45,11 +45,11 @@ def describe_collection(collection: Collection, *, name: str, description: str, 
 
 def add_manager(collection: Collection, username: str) -> Any:
     """Let another person manage the collection. Refused where nobody has that user name."""
-    found = get_user_model().objects.filter(username=username.strip(), is_active=True).first()
-    if found is None:
+    manager = get_user_model().objects.filter(username=username.strip(), is_active=True).first()
+    if manager is None:
         raise Refused(f"nobody here has the user name {username.strip()!r}")
-    collection.managers.add(found)
-    return found
+    collection.managers.add(manager)
+    return manager
 
 
 def remove_manager(collection: Collection, user_id: int) -> None:

@@ -47,8 +47,8 @@ def import_documents(work: Work) -> dict[str, Any]:
     same = collection.document_files.filter(digest=digest).first()
     if same is not None:
         raise Refused(f"exactly this file is there already, as {same.name}")
-    found = inspect(upload, work)
-    digests, facts, warnings = found.digests, found.facts, found.warnings
+    inspection = inspect(upload, work)
+    digests, facts, warnings = inspection.digests, inspection.facts, inspection.warnings
     known = known_documents(collection)
     again = sum(int(np.isin(digests, other).sum()) for other in known)
     hold = []
@@ -64,7 +64,7 @@ def import_documents(work: Work) -> dict[str, Any]:
     name = keep_ids(digests)
     try:
         with work.finishing() as final:
-            row = found.row(collection, name=upload.name, file=upload.file.name, ids=name, digest=digest, warnings=report["warnings"])
+            row = inspection.row(collection, name=upload.name, file=upload.file.name, ids=name, digest=digest, warnings=report["warnings"])
             row.save(force_insert=True)
             uploads.forget(upload, keep_file=True)
             fetch_later(collection, work)
@@ -195,24 +195,24 @@ def store_documents(work: Work, collection: Collection, docnos: set[str]) -> int
     for file in collection.document_files.all():
         names = np.array(sorted(one.encode("utf-8") for one in wanted)) if wanted else np.empty(0, "S8")
         index = [np.load(file.ids.path, mmap_mode="r", allow_pickle=False)] if file.ids else []
-        there = len(names) - len(unmatched_documents(names, index)) if index else len(names)
-        if not there:
+        n_expected = len(names) - len(unmatched_documents(names, index)) if index else len(names)
+        if not n_expected:
             continue
-        work.progress(0, total=there, message=f"reading texts from {file.name}", now=True)
-        found: set[str] = set()
+        work.progress(0, total=n_expected, message=f"reading texts from {file.name}", now=True)
+        docnos_read: set[str] = set()
 
-        def rows(file: DocumentFile = file, there: int = there, found: set[str] = found, wanted: set[str] = wanted) -> Iterator[Document]:
+        def rows(file: DocumentFile = file, n_expected: int = n_expected, docnos_read: set[str] = docnos_read, wanted: set[str] = wanted) -> Iterator[Document]:
             with uploads.reading(file, work, archives=True, counted=False) as feed:
                 for document in read_documents(feed, name=file.name, max_bytes=settings.MAX_UNPACKED_BYTES):
                     work.progress()
-                    if document.document in wanted and document.document not in found:
-                        found.add(document.document)
+                    if document.document in wanted and document.document not in docnos_read:
+                        docnos_read.add(document.document)
                         yield row_of(collection, document)
-                        if len(found) == there:
+                        if len(docnos_read) == n_expected:
                             return
 
         stored += work.in_batches(rows(), lambda batch: Document.objects.bulk_create(batch, ignore_conflicts=True), counted=True)
-        wanted -= found
+        wanted -= docnos_read
     return stored
 
 
@@ -228,11 +228,11 @@ def row_of(collection: Collection, document: Read) -> Document:
 def stored_docnos(collection: Collection, docnos: set[str]) -> set[str]:
     """Those of `docnos` whose text is stored."""
     names = sorted(docnos)
-    there: set[str] = set()
+    stored: set[str] = set()
     for begin in range(0, len(names), 500):
         some = names[begin : begin + 500]
-        there.update(Document.objects.filter(collection=collection, docno__in=some).values_list("docno", flat=True))
-    return there
+        stored.update(Document.objects.filter(collection=collection, docno__in=some).values_list("docno", flat=True))
+    return stored
 
 
 def link_documents(work: Work, pool: Pool) -> None:

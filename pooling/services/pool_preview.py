@@ -48,5 +48,5 @@ def preview_pool(work: Work) -> dict[str, Any]:
     else:
         warnings.append("there is no document file yet; pairs can be judged once their texts are there")
     given = {name: work.parameters[name] for name in ("runs", "depth", "seed", "name")} | {"making": work.parameters.get("making", {})}
-    found = {"facts": facts, "warnings": warnings, **pools.figures(pairs), **given, "half_way": half_way_by_depth(pairs.by_depth())}
-    return found | (sampling.preview(pairs, given["making"], seed=given["seed"]) if given["making"] else {})
+    preview = {"facts": facts, "warnings": warnings, **pools.figures(pairs), **given, "half_way": half_way_by_depth(pairs.by_depth())}
+    return preview | (sampling.preview(pairs, given["making"], seed=given["seed"]) if given["making"] else {})

@@ -347,9 +347,9 @@ def write_changes(rows: list[tuple[int, int, int, str, int]]) -> None:
 
 def description(pairs: Pairs, **more: Any) -> dict[str, Any]:
     """What the pool's own row says of its pairs."""
-    found = figures(pairs)
-    coverage_of_runs = {name: found[name] for name in ("unique", "overlap", "contributed")}
-    return {"n_pairs": len(pairs), "by_depth": found["by_depth"], "coverage": coverage_of_runs, "digest": digest_of(pairs), **more}
+    pool_figures = figures(pairs)
+    coverage_of_runs = {name: pool_figures[name] for name in ("unique", "overlap", "contributed")}
+    return {"n_pairs": len(pairs), "by_depth": pool_figures["by_depth"], "coverage": coverage_of_runs, "digest": digest_of(pairs), **more}
 
 
 def _finish(work: Work, pool: Pool, pairs: Pairs, warnings: list[str], *, n_before: int = 0, **changes: Any) -> dict[str, Any]:

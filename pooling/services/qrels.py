@@ -105,17 +105,17 @@ def described(grades: QrelsColumns, collection: Collection, **coming: Any) -> tu
 
 
 def row_of(
-    collection: Collection, found: QrelsColumns, *, file: str, columns: str, digest: str, grades: dict[str, int], warnings: list[str]
+    collection: Collection, grades_read: QrelsColumns, *, file: str, columns: str, digest: str, grades: dict[str, int], warnings: list[str]
 ) -> Qrels:
     """The collection's row of stored qrels, not saved yet. grades: grade -> pairs."""
     return Qrels(
         collection=collection,
-        name=found.name,
+        name=grades_read.name,
         source_name=file,
         columns=columns,
         digest=digest,
-        n_rows=len(found),
-        n_topics=len(found.topics),
+        n_rows=len(grades_read),
+        n_topics=len(grades_read.topics),
         grades=grades,
         warnings=warnings,
     )

@@ -123,17 +123,17 @@ def _read_files(upload: Upload, work: Work, folder: Path) -> Content:
     passed_over: list[str] = []
 
     def place(path: str) -> Path | None:
-        found = role_of(path)
-        if found is None:
+        role = role_of(path)
+        if role is None:
             shown = uploads.safe_name(path)
             if not shown.startswith(".") and len(passed_over) < 1000:
                 passed_over.append(shown)
             return None
-        forms.setdefault(found.form, []).append(found.name)
-        same = parts.setdefault(found.role, [])
-        if len(forms) == 1 and same and (found.role != "qrels" or len(same) >= 1000):
-            raise FormatError.single(upload.name, None, f"a second {found.name}", "one set, with each of its files once")
-        same.append(Part(str(folder / f"{found.role}-{len(same)}"), found.name))
+        forms.setdefault(role.form, []).append(role.name)
+        same = parts.setdefault(role.role, [])
+        if len(forms) == 1 and same and (role.role != "qrels" or len(same) >= 1000):
+            raise FormatError.single(upload.name, None, f"a second {role.name}", "one set, with each of its files once")
+        same.append(Part(str(folder / f"{role.role}-{len(same)}"), role.name))
         return Path(same[-1].path)
 
     def written(n_bytes: int) -> None:
@@ -198,7 +198,7 @@ def _inspect(upload: Upload, work: Work, content: Content) -> Coming:
     collection = upload.collection
     rows, facts, warnings, hold = _new_topics(collection, content)
     facts = {"form": content.form, **facts}
-    found, digest = None, ""
+    inspection, digest = None, ""
     digests = known_documents(collection)
     if content.documents is not None:
         digest = documents.file_digest(content.documents.path, work)
@@ -206,11 +206,11 @@ def _inspect(upload: Upload, work: Work, content: Content) -> Coming:
         if there is not None:
             warnings.append(f"the documents of {content.documents.name} are there already, as {there.name}")
         else:
-            found = documents.inspect(content.documents, work)
-            again = sum(int(np.isin(found.digests, other).sum()) for other in digests)
-            digests = [*digests, found.digests]
-            facts |= found.facts
-            warnings += [f"in {content.documents.name}: {warning}" for warning in found.warnings]
+            inspection = documents.inspect(content.documents, work)
+            again = sum(int(np.isin(inspection.digests, other).sum()) for other in digests)
+            digests = [*digests, inspection.digests]
+            facts |= inspection.facts
+            warnings += [f"in {content.documents.name}: {warning}" for warning in inspection.warnings]
             if again:
                 hold.append(f"{counted(again, 'document', 'is', 'are')} in an earlier file already; the earlier text is used")
     grades = []
@@ -238,8 +238,8 @@ def _inspect(upload: Upload, work: Work, content: Content) -> Coming:
         n, shown = len(content.passed_over), examples(sorted(content.passed_over))
         warnings.append(f"{n:,} file{'s' if n > 1 else ''} of the archive {'are' if n > 1 else 'is'} no part of the set and left out{shown}")
     report = {"file": upload.name, "facts": facts, "warnings": [*content.warnings, *warnings, *hold]}
-    coming = Coming(content, rows, found, digest, grades, report, hold)
-    if not rows and found is None and not grades and (content.pairs is None or _same_pool(collection, content.pairs)):
+    coming = Coming(content, rows, inspection, digest, grades, report, hold)
+    if not rows and inspection is None and not grades and (content.pairs is None or _same_pool(collection, content.pairs)):
         raise Refused(f"everything in {upload.name} is there already")
     return coming
 
@@ -324,7 +324,7 @@ def _store_pool(upload: Upload, work: Work, content: Content) -> Pool | None:
     wanted = str(work.parameters["options"].get("name") or f"Pairs of {_called(upload)}").strip()[:190]
     taken = set(collection.pools.values_list("name", flat=True))
     name = next(free for n in range(1, len(taken) + 2) if (free := wanted if n == 1 else f"{wanted} ({n})") not in taken)
-    found = figures(pairs)
+    pool_figures = figures(pairs)
     pool = Pool.objects.create(
         collection=collection,
         name=name,
@@ -333,8 +333,8 @@ def _store_pool(upload: Upload, work: Work, content: Content) -> Pool | None:
         source=f"{upload.name}: {content.pairs_name}"[:255] if content.pairs_name != upload.name else upload.name,
         suggested=content.suggested,
         n_pairs=len(pairs),
-        by_depth=found["by_depth"],
-        coverage={key: found[key] for key in ("unique", "overlap", "contributed")},
+        by_depth=pool_figures["by_depth"],
+        coverage={key: pool_figures[key] for key in ("unique", "overlap", "contributed")},
         digest=digest_of(pairs),
         missing_documents=len(pairs),
         created_by=work.job.created_by,

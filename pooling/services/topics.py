@@ -41,16 +41,16 @@ def import_topics(work: Work) -> dict[str, Any]:
     upload = uploads.upload_of(work)
     collection = upload.collection
     with uploads.reading(upload, work, counted=False) as feed:
-        found = read_topics(feed, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
-        refuse_known(collection, found, upload.name)
-    rows, facts = rows_of(collection, found)
-    for name, values in (("description", [t.description for t in found]), ("narrative", [t.narrative for t in found])):
+        topics_read = read_topics(feed, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
+        refuse_known(collection, topics_read, upload.name)
+    rows, facts = rows_of(collection, topics_read)
+    for name, values in (("description", [t.description for t in topics_read]), ("narrative", [t.narrative for t in topics_read])):
         if n := sum(bool(value) for value in values):
             facts[f"with {name}"] = n
-    further = sorted({key for topic in found for key in topic.fields})
+    further = sorted({key for topic in topics_read for key in topic.fields})
     if further:
         facts["further fields"] = ", ".join(further[:20])
-    warnings = unknown_to_runs(collection, found)
+    warnings = unknown_to_runs(collection, topics_read)
     report: dict[str, Any] = {"file": upload.name, "facts": facts, "warnings": warnings}
     if not uploads.decide(work, report, hold=warnings):
         return report
@@ -65,14 +65,14 @@ def import_topics(work: Work) -> dict[str, Any]:
     return final
 
 
-def rows_of(collection: Collection, found: Sequence[Read]) -> tuple[list[Topic], dict[str, Any]]:
+def rows_of(collection: Collection, topics_read: Sequence[Read]) -> tuple[list[Topic], dict[str, Any]]:
     """New topics as rows that are not saved yet, checked at the exact level against each other and those that are there. -> (rows, facts)"""
     there = list(collection.topics.values_list("topic_id", "text", "position", "description", "narrative"))
-    texts = [(topic_id, text) for topic_id, text, *_ in there] + [(topic.topic, topic.text) for topic in found]
+    texts = [(topic_id, text) for topic_id, text, *_ in there] + [(topic.topic, topic.text) for topic in topics_read]
     needs = {topic_id: hygiene.need_of(said, told) for topic_id, _, _, said, told in there}
-    needs |= {topic.topic: hygiene.need_of(topic.description, topic.narrative) for topic in found}
+    needs |= {topic.topic: hygiene.need_of(topic.description, topic.narrative) for topic in topics_read}
     proposals = propose(texts, "exact", needs)
-    own = {topic.topic for topic in found}
+    own = {topic.topic for topic in topics_read}
     reasons = Counter(reason for topic_id, (reason, _) in proposals.items() if topic_id in own)
     begin = max((position for _, _, position, *_ in there), default=-1) + 1
     rows = [
@@ -87,40 +87,40 @@ def rows_of(collection: Collection, found: Sequence[Read]) -> tuple[list[Topic],
             proposal=proposals.get(topic.topic, ("", ""))[0],
             same_as=proposals.get(topic.topic, ("", ""))[1],
         )
-        for i, topic in enumerate(found)
+        for i, topic in enumerate(topics_read)
     ]
-    return rows, {"topics": len(found), **{f"proposed for removal: {reason}": n for reason, n in sorted(reasons.items())}}
+    return rows, {"topics": len(topics_read), **{f"proposed for removal: {reason}": n for reason, n in sorted(reasons.items())}}
 
 
-def refuse_known(collection: Collection, found: Sequence[Read], name: str) -> None:
+def refuse_known(collection: Collection, topics_read: Sequence[Read], name: str) -> None:
     """FormatError or Refused where topics cannot be added: ids that are taken or too long, too many of them."""
     known = dict(collection.topics.values_list("topic_id", "text"))
-    if known and all(known.get(topic.topic) == topic.text for topic in found):
+    if known and all(known.get(topic.topic) == topic.text for topic in topics_read):
         raise Refused(f"all topics of {name} are there already")
-    if len(known) + len(found) > MOST:
-        raise Refused(f"a collection has at most {MOST:,} topics; this would make it {len(known) + len(found):,}")
+    if len(known) + len(topics_read) > MOST:
+        raise Refused(f"a collection has at most {MOST:,} topics; this would make it {len(known) + len(topics_read):,}")
     problems = [
         Problem(topic.line, f"topic {topic.topic} is in the collection already", "ids that are new, or delete the topics first", topic.text)
-        for topic in found
+        for topic in topics_read
         if topic.topic in known
     ]
     problems += [
         Problem(topic.line, f"a topic id of {len(topic.topic):,} characters", f"at most {LONGEST_ID}", topic.text)
-        for topic in found
+        for topic in topics_read
         if len(topic.topic) > LONGEST_ID
     ]
     if problems:
         raise FormatError(name, sorted(problems, key=lambda problem: problem.line or 0)[:SHOWN], len(problems))
 
 
-def unknown_to_runs(collection: Collection, found: Sequence[Read]) -> list[str]:
+def unknown_to_runs(collection: Collection, topics_read: Sequence[Read]) -> list[str]:
     """Whether the runs that are there know these topics. -> warnings"""
     named: set[str] = set()
     for run in collection.runs.all():
         named.update(rankings_of(run).topics)
-    absent = [topic.topic for topic in found if topic.topic not in named]
+    absent = [topic.topic for topic in topics_read if topic.topic not in named]
     if named and absent:
-        return [f"{part_of(len(absent), len(found), 'topic', 'is', 'are')} in none of the collection's runs{examples(absent)}"]
+        return [f"{part_of(len(absent), len(topics_read), 'topic', 'is', 'are')} in none of the collection's runs{examples(absent)}"]
     return []
 
 
@@ -133,7 +133,7 @@ def propose(topics: Sequence[tuple[str, str]], level: str, needs: Mapping[str, s
 
     -> {id: (reason, id of the topic that it repeats)}
     """
-    return {found.topic: (found.reason, found.same_as) for found in hygiene.check_topics(topics, match=level, needs=needs)}
+    return {removal.topic: (removal.reason, removal.same_as) for removal in hygiene.check_topics(topics, match=level, needs=needs)}
 
 
 def ask_for_check(collection: Collection, *, level: str, user: Any) -> Job:

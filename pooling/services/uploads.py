@@ -184,10 +184,10 @@ def doubt(upload: Upload) -> dict[str, Any] | None:
 
 def upload_of(work: Work) -> Upload:
     """The upload that a job is about."""
-    found = Upload.objects.select_related("collection").filter(pk=work.parameters["upload"]).first()
-    if found is None:
+    upload = Upload.objects.select_related("collection").filter(pk=work.parameters["upload"]).first()
+    if upload is None:
         raise Refused("the file is not waiting any more: it was imported or discarded")
-    return found
+    return upload
 
 
 def importing(function: Callable[[Work], dict[str, Any]]) -> Callable[[Work], dict[str, Any]]:

@@ -38,28 +38,28 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
 def run(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One run: figures, warnings, what is known about it; a POST describes, renames or deletes it."""
     collection = permissions.managed_collection(request, slug)
-    found = get_object_or_404(collection.runs, pk=pk)
-    form = RunForm(request.POST if request.POST.get("action") == "describe" else None, instance=found)
+    run = get_object_or_404(collection.runs, pk=pk)
+    form = RunForm(request.POST if request.POST.get("action") == "describe" else None, instance=run)
     if request.method == "POST":
         if request.POST.get("action") == "delete":
             try:
-                delete_run(found)
+                delete_run(run)
             except Refused as error:
                 messages.error(request, f"Not deleted: {error}.")
                 return redirect("run", slug, pk)
-            messages.success(request, f"The run {found.tag} is deleted.")
+            messages.success(request, f"The run {run.tag} is deleted.")
             return redirect("collection-runs", slug)
         if request.POST.get("action") == "rename":
             try:
-                messages.success(request, f"The run is called {rename_run(found, request.POST.get('tag', '')).tag} now.")
+                messages.success(request, f"The run is called {rename_run(run, request.POST.get('tag', '')).tag} now.")
             except Refused as error:
                 messages.error(request, f"Not renamed: {error}.")
             return redirect("run", slug, pk)
         if form.is_valid():
-            describe_run(found, **form.cleaned_data)
+            describe_run(run, **form.cleaned_data)
             messages.success(request, "Saved.")
             return redirect("run", slug, pk)
-    context = _context(collection, "runs", run=found, form=form, pools=found.pools.all())
+    context = _context(collection, "runs", run=run, form=form, pools=run.pools.all())
     return render(request, "pooling/run.html", context, status=400 if form.errors else 200)
 
 
@@ -74,9 +74,9 @@ def qrels(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def drop_qrels(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     collection = permissions.managed_collection(request, slug)
-    found = get_object_or_404(collection.qrels, pk=pk)
-    delete_qrels(found)
-    messages.success(request, f"The qrels {found.name} are deleted.")
+    qrels = get_object_or_404(collection.qrels, pk=pk)
+    delete_qrels(qrels)
+    messages.success(request, f"The qrels {qrels.name} are deleted.")
     return redirect("collection-qrels", slug)
 
 
@@ -86,12 +86,12 @@ def documents(request: HttpRequest, slug: str) -> HttpResponse:
     """Document files, and the texts that pools have taken from them."""
     collection = permissions.managed_collection(request, slug)
     words = request.GET.get("q", "").strip()
-    found = selectors.documents(collection, words=words)
+    matching = selectors.documents(collection, words=words)
     context = _context(
         collection,
         "documents",
         files=collection.document_files.all(),
-        page=Paginator(found, 50).get_page(request.GET.get("page")),
+        page=Paginator(matching, 50).get_page(request.GET.get("page")),
         words=words,
         query=urlencode({"q": words}),
         kind="documents",
@@ -103,18 +103,18 @@ def documents(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def document(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     collection = permissions.managed_collection(request, slug)
-    found = get_object_or_404(collection.documents, pk=pk)
-    return render(request, "pooling/document.html", _context(collection, "documents", document=found))
+    document = get_object_or_404(collection.documents, pk=pk)
+    return render(request, "pooling/document.html", _context(collection, "documents", document=document))
 
 
 @login_required
 @require_POST
 def drop_document_file(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     collection = permissions.managed_collection(request, slug)
-    found = get_object_or_404(collection.document_files, pk=pk)
+    document_file = get_object_or_404(collection.document_files, pk=pk)
     try:
-        delete_document_file(found)
-        messages.success(request, f"{found.name} is deleted.")
+        delete_document_file(document_file)
+        messages.success(request, f"{document_file.name} is deleted.")
     except Refused as error:
         messages.error(request, f"Not deleted: {error}.")
     return redirect("collection-documents", slug)

@@ -16,26 +16,26 @@ from pooling.selectors import jobs as selectors
 @login_required
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    found = permissions.my_jobs(request).select_related("collection", "created_by").distinct()
-    page = Paginator(found, 30).get_page(request.GET.get("page"))
+    my_jobs = permissions.my_jobs(request).select_related("collection", "created_by").distinct()
+    page = Paginator(my_jobs, 30).get_page(request.GET.get("page"))
     return render(request, "pooling/jobs.html", {"page": page, "jobs": [selectors.shown(job) for job in page.object_list]})
 
 
 @login_required
 @require_safe
 def job(request: HttpRequest, pk: int) -> HttpResponse:
-    found = permissions.visible_job(request, pk)
-    return render(request, "pooling/job.html", {"work": selectors.shown(found), "job": found, "full": True})
+    job = permissions.visible_job(request, pk)
+    return render(request, "pooling/job.html", {"work": selectors.shown(job), "job": job, "full": True})
 
 
 @login_required
 @require_safe
 def fragment(request: HttpRequest, pk: int) -> HttpResponse:
     """The job's card alone. With `was=active` and the job at its end the page is told so (event jobFinished)."""
-    found = permissions.visible_job(request, pk)
+    job = permissions.visible_job(request, pk)
     full = request.GET.get("full") == "1"
-    response = render(request, "pooling/_job.html", {"work": selectors.shown(found), "job": found, "full": full})
-    if found.finished_at and request.GET.get("was") == "active":
+    response = render(request, "pooling/_job.html", {"work": selectors.shown(job), "job": job, "full": full})
+    if job.finished_at and request.GET.get("was") == "active":
         response.headers["HX-Trigger"] = "jobFinished"
     response.headers["Cache-Control"] = "no-store"
     return response
@@ -44,11 +44,11 @@ def fragment(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
-    found = permissions.visible_job(request, pk)
-    machinery.request_cancel(found)
+    job = permissions.visible_job(request, pk)
+    machinery.request_cancel(job)
     if request.headers.get("HX-Request"):
-        found.refresh_from_db()
-        return render(request, "pooling/_job.html", {"work": selectors.shown(found), "job": found, "full": request.GET.get("full") == "1"})
+        job.refresh_from_db()
+        return render(request, "pooling/_job.html", {"work": selectors.shown(job), "job": job, "full": request.GET.get("full") == "1"})
     return redirect("job", pk)
 
 
@@ -56,7 +56,7 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def problems(request: HttpRequest, pk: int) -> HttpResponse:
     """The refused lines as a table: line, problem, expected, text."""
-    found = permissions.visible_job(request, pk)
-    response = HttpResponse(selectors.problems_table(found), content_type="text/tab-separated-values; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="job-{found.pk}-problems.tsv"'
+    job = permissions.visible_job(request, pk)
+    response = HttpResponse(selectors.problems_table(job), content_type="text/tab-separated-values; charset=utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="job-{job.pk}-problems.tsv"'
     return response

@@ -95,27 +95,27 @@ def preview(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_safe
 def pool(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     collection = permissions.managed_collection(request, slug)
-    found = get_object_or_404(collection.pools.select_related("created_by"), pk=pk)
+    pool = get_object_or_404(collection.pools.select_related("created_by"), pk=pk)
     words, without = request.GET.get("q", "").strip(), request.GET.get("show") == "missing"
-    work = pool_selectors.last_job(found)
+    work = pool_selectors.last_job(pool)
     context = {
         "collection": collection,
         "tab": "pools",
-        "pool": found,
-        "runs": found.runs.all(),
+        "pool": pool,
+        "runs": pool.runs.all(),
         "job": work.job if work else None,
         "work": work,
-        "found": pool_selectors.figures({"by_depth": found.by_depth, "facts": {"pairs": found.n_pairs}, **found.coverage}) if found.built_at else None,
-        "page": Paginator(pool_selectors.entries(found, words=words, without_text=without), 25).get_page(request.GET.get("page")),
-        "n_everyone": found.entries.filter(everyone=True).count() if found.source else 0,
-        "suggestion": settings_words(found.suggested),
+        "found": pool_selectors.figures({"by_depth": pool.by_depth, "facts": {"pairs": pool.n_pairs}, **pool.coverage}) if pool.built_at else None,
+        "page": Paginator(pool_selectors.entries(pool, words=words, without_text=without), 25).get_page(request.GET.get("page")),
+        "n_everyone": pool.entries.filter(everyone=True).count() if pool.source else 0,
+        "suggestion": settings_words(pool.suggested),
         "words": words,
         "without": without,
         "query": urlencode({"q": words, "show": "missing" if without else ""}),
-        "extend_form": None if found.is_staged else ExtendForm(pool=found),
-        "stage_form": StageForm() if found.is_staged else None,
-        "stages": pool_selectors.drawn_stages(found),
-        "extension": extending.last_extension(found) if not found.source else None,
+        "extend_form": None if pool.is_staged else ExtendForm(pool=pool),
+        "stage_form": StageForm() if pool.is_staged else None,
+        "stages": pool_selectors.drawn_stages(pool),
+        "extension": extending.last_extension(pool) if not pool.source else None,
     }
     return render(request, "pooling/pool.html", context)
 
@@ -125,34 +125,34 @@ def pool(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """action: preview, extend, stage, take-back, rename, fetch, build or delete."""
     collection = permissions.managed_collection(request, slug)
-    found = get_object_or_404(collection.pools, pk=pk)
+    pool = get_object_or_404(collection.pools, pk=pk)
     action = request.POST.get("action")
     try:
         if action == "delete":
-            services.delete_pool(found)
-            messages.success(request, f"The pool {found.name} is deleted.")
+            services.delete_pool(pool)
+            messages.success(request, f"The pool {pool.name} is deleted.")
             return redirect("collection-pools", slug)
         if action == "rename":
-            renamed = pool_names.rename_pool(found, request.POST.get("name", ""))
+            renamed = pool_names.rename_pool(pool, request.POST.get("name", ""))
             messages.success(request, f"The pool is called {renamed.name} now.")
             return redirect("pool", slug, pk)
         if action in ("extend", "preview"):
-            form = ExtendForm(request.POST, pool=found)
+            form = ExtendForm(request.POST, pool=pool)
             if not form.is_valid():
                 raise Refused("; ".join(f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items()))
             ask = services.ask_to_extend if action == "extend" else extending.ask_to_preview
-            job = ask(found, runs=list(form.cleaned_data["runs"]), depth=form.cleaned_data["depth"], user=request.user)
+            job = ask(pool, runs=list(form.cleaned_data["runs"]), depth=form.cleaned_data["depth"], user=request.user)
         elif action == "stage":
             share = StageForm(request.POST)
             if not share.is_valid():
                 raise Refused("say up to which share of the pool in percent, above 0 and up to 100")
-            job = sampling.ask_for_stage(found, share.cleaned_data["percent"] / 100, user=request.user)
+            job = sampling.ask_for_stage(pool, share.cleaned_data["percent"] / 100, user=request.user)
         elif action == "take-back":
-            job = extending.ask_to_take_back(found, user=request.user)
+            job = extending.ask_to_take_back(pool, user=request.user)
         elif action == "fetch":
-            job = services.ask_for_documents(found, user=request.user)
+            job = services.ask_for_documents(pool, user=request.user)
         elif action == "build":
-            job = services.ask_to_build_again(found, user=request.user)
+            job = services.ask_to_build_again(pool, user=request.user)
         else:
             raise Refused("nothing was asked for")
         tasks.send(job)
@@ -168,13 +168,13 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def extension(request: HttpRequest, slug: str, pk: int, job_pk: int) -> HttpResponse:
     """What an extension would bring and cost, from the finished preview job, with the button that asks for it."""
     collection = permissions.managed_collection(request, slug)
-    found = get_object_or_404(collection.pools, pk=pk)
+    pool = get_object_or_404(collection.pools, pk=pk)
     job = get_object_or_404(collection.jobs, pk=job_pk, kind="preview extension", parameters__pool=pk)
     costs = [
         {**row, "end": [at and parse_datetime(at) for at in row["end"]], "deadline": row["deadline"] and parse_datetime(row["deadline"])}
         for row in job.report.get("campaigns", [])
     ]
-    context = {"collection": collection, "tab": "pools", "pool": found, "job": job, "work": job_selectors.shown(job), "costs": costs}
+    context = {"collection": collection, "tab": "pools", "pool": pool, "job": job, "work": job_selectors.shown(job), "costs": costs}
     return render(request, "pooling/pool_extension.html", context)
 
 
@@ -183,8 +183,8 @@ def extension(request: HttpRequest, slug: str, pk: int, job_pk: int) -> HttpResp
 def table(request: HttpRequest, slug: str, pk: int) -> StreamingHttpResponse:
     """The pool's file: topic, document, best_rank, priority, runs; best first."""
     collection = permissions.managed_collection(request, slug)
-    found = get_object_or_404(collection.pools, pk=pk)
-    response = StreamingHttpResponse(pool_selectors.table(found), content_type="text/tab-separated-values; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="{collection.slug}-pool-{found.pk}.tsv"'
+    pool = get_object_or_404(collection.pools, pk=pk)
+    response = StreamingHttpResponse(pool_selectors.table(pool), content_type="text/tab-separated-values; charset=utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="{collection.slug}-pool-{pool.pk}.tsv"'
     return response
 

@@ -24,11 +24,11 @@ from pooling.services import topics as services
 def index(request: HttpRequest, slug: str) -> HttpResponse:
     collection = permissions.managed_collection(request, slug)
     show, words = request.GET.get("show", "all"), request.GET.get("q", "").strip()
-    found = topic_selectors.topics(collection, show=show, words=words)
+    matching = topic_selectors.topics(collection, show=show, words=words)
     context = {
         "collection": collection,
         "tab": "topics",
-        "page": Paginator(found, 50).get_page(request.GET.get("page")),
+        "page": Paginator(matching, 50).get_page(request.GET.get("page")),
         "show": show,
         "words": words,
         "query": urlencode({"show": show, "q": words}),
@@ -117,8 +117,8 @@ def _decide(request: HttpRequest, collection: Collection) -> None:
     if decision not in ("keep", "remove", "open"):
         return
     if request.GET.get("matching"):
-        found = topic_selectors.topics(collection, show=request.POST.get("show", "all"), words=request.POST.get("q", "").strip())
-        chosen = list(found.values_list("pk", flat=True))
+        matching = topic_selectors.topics(collection, show=request.POST.get("show", "all"), words=request.POST.get("q", "").strip())
+        chosen = list(matching.values_list("pk", flat=True))
     else:
         chosen = [int(pk) for pk in request.POST.getlist("topic") if pk.isdecimal()]
     before, reasons = services.decisions_of(collection, chosen)

@@ -24,11 +24,11 @@ class Command(FileCommand):
         parser.add_argument("--removed", metavar="FILE", help="write the topics to remove here, with reasons")
 
     def compute(self, *, topics: str, match: str, keep: str | None, removed: str | None, **options: Any) -> dict[str, Any]:
-        found = read_topics(topics)
-        needs = {topic.topic: need_of(topic.description, topic.narrative) for topic in found}
-        proposals = check_topics([(topic.topic, topic.text) for topic in found], match=match, needs=needs)
+        topics_read = read_topics(topics)
+        needs = {topic.topic: need_of(topic.description, topic.narrative) for topic in topics_read}
+        proposals = check_topics([(topic.topic, topic.text) for topic in topics_read], match=match, needs=needs)
         out = {proposal.topic for proposal in proposals}
-        kept = [topic for topic in found if topic.topic not in out]
+        kept = [topic for topic in topics_read if topic.topic not in out]
         if keep:
             with whole_file(keep) as file:
                 write_topics(kept, file)

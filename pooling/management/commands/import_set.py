@@ -77,9 +77,9 @@ class Command(BaseCommand):
 
 def _pack(folder: Path, out: Any) -> None:
     """The files of a set as a tar archive, which is what a page and the API take. Failed where the folder has none."""
-    found = [path for path in sorted(folder.rglob("*")) if path.is_file() and role_of(str(path.relative_to(folder))) is not None]
-    if not found:
+    paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and role_of(str(path.relative_to(folder))) is not None]
+    if not paths:
         raise Failed(f"{folder}: no file of a set: expected corpus.jsonl, queries.jsonl and qrels/, or documents.tsv, queries.tsv and judgement-pairs.tsv")
     with tarfile.open(fileobj=out, mode="w", format=tarfile.GNU_FORMAT, dereference=True) as archive:
-        for path in found:
+        for path in paths:
             archive.add(path, arcname=str(path.relative_to(folder)), recursive=False)

@@ -72,8 +72,8 @@ class Command(FileCommand):
         if machine is None:
             made = STRATA[strata](pool)
             return made, spreads_of(made.rates)
-        found = self.grades_of(machine, pool)
-        labels = [found.get((pool.topics[t], d), UNJUDGED) for t, d in zip(pool.topic.tolist(), pool.documents.tolist(), strict=True)]
+        machine_grades = self.grades_of(machine, pool)
+        labels = [machine_grades.get((pool.topics[t], d), UNJUDGED) for t, d in zip(pool.topic.tolist(), pool.documents.tolist(), strict=True)]
         if missing := sum(label < 0 for label in labels):
             raise BadInput(
                 f"{machine}: {missing} of {len(pool)} pairs of the pool have no label by the machine; a sample by its grades needs one of every pair. "
@@ -118,7 +118,7 @@ class Command(FileCommand):
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         share = result["drawn"] / result["pairs"]
-        rows = [[name, found["N"], found["n"], found["probability"]] for name, found in result["strata"].items()]
+        rows = [[name, stratum["N"], stratum["n"], stratum["probability"]] for name, stratum in result["strata"].items()]
         if len(rows) > 40:
             rows, rest = rows[:40], len(rows) - 40
             more = f"\n... and {rest} strata more (--json lists all)"
