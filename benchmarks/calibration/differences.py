@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from analysis.core import bca, bootstrap, significance
+from analysis.core.estimates import interval_over_topics
+from analysis.core.mean_intervals import mean_interval
 from analysis.core.system_comparison import all_pairs, effect_interval, greatest_difference, randomisation
 from benchmarks.calibration.coverage import Covered, covered
 
@@ -118,3 +120,33 @@ def difference_coverage(spread: str, topics: int, *, trials: int, rng: np.random
         deviation = row.std(ddof=1)
         of_effect.append(effect_interval(float(row.mean() / deviation), topics) if deviation > 0 else (np.nan, np.nan))
     return Difference(covered(true, by_t), covered(true, by_bca), covered(effect, of_effect))
+
+
+MEANS: dict[str, float] = {
+    "nDCG@10": 1 / 4,  # of u^3
+    "RR": sum((1 / rank - 1 / (rank + 1)) / rank for rank in range(1, 11)),
+    "P@10": sum(1 - np.sqrt(tenth / 11) for tenth in range(1, 11)) / 10,
+    "few topics score": 1 / 11,  # of u^10
+    "answered in 5 %": 0.05,
+}
+"""The true mean of the scores of one system, u uniform between 0 and 1: as in SHAPES, or with few topics that bring all."""
+
+
+class MeanCoverage(NamedTuple):
+    """Of Student's t over topics: everywhere, and where an interval is shown."""
+
+    everywhere: Covered
+    shown: Covered
+
+
+def mean_coverage(spread: str, topics: int, *, trials: int, rng: np.random.Generator) -> MeanCoverage:
+    if spread == "few topics score":
+        scores = rng.random((trials, topics)) ** 10
+    elif spread == "answered in 5 %":
+        scores = (rng.random((trials, topics)) < 0.05).astype(np.float64)
+    else:
+        scores = equal_scores(spread, trials, topics, 1, rng)[:, 0]
+    return MeanCoverage(
+        covered(MEANS[spread], [interval_over_topics(row) for row in scores]),
+        covered(MEANS[spread], [(one.low, one.high) for one in map(mean_interval, scores)]),
+    )

@@ -56,6 +56,15 @@ end of nearly equal ones, where the percentiles fail.
 
 {ranks}
 
+## Means of systems
+
+Intervals of the mean score of one system for new topics, by Student's t over topics: *everywhere* as if always shown, then where `evaluate --intervals`
+shows one: from 25 topics on, with at least five topics for each unit of squared skewness, and never where all topics have one value. Scores as under
+[tests](#tests-of-a-difference); *few topics score*: the tenth power of an even share, so that a few topics bring all of the mean; *answered in 5 %*: 1 on
+one topic in twenty, else 0.
+
+{means}
+
 ## Differences of systems
 
 Intervals of the mean difference by Student's t over topics and by BCa (500 samples; shown from 50 topics on), and of the effect, the mean difference

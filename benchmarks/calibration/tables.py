@@ -142,6 +142,15 @@ def spread(name: str, topics: int, *, trials: int, rng: np.random.Generator) -> 
     return [share(found.covered) for found in differences.difference_coverage(name, topics, trials=trials, rng=rng)]
 
 
+def means() -> list[Row]:
+    return [Row([spread, str(topics)], (spread, topics)) for spread in differences.MEANS for topics in TOPICS]
+
+
+def mean(name: str, topics: int, *, trials: int, rng: np.random.Generator) -> list[str]:
+    found = differences.mean_coverage(name, topics, trials=trials, rng=rng)
+    return [share(found.everywhere.covered), *shown_and_covered(found.shown)]
+
+
 def verdicts() -> list[Row]:
     return [Row([str(topics), by], (topics, by)) for topics in (50, 500, 5000) for by in ("wsr", "t")]
 
@@ -190,4 +199,5 @@ TABLES = (
     Table("verdicts", ["topics", "ESL decided by", "better", "significantly better", "do no harm"], verdicts(), verdict),
     Table("ends", ["campaign", "judgements a day", "days missing", "before", "shown", "covered"], ends(), end),
     Table("accused", ["pairs", "kappa", "before", "honest", "honest, one at random among them", "at random"], accused(), accuse),
+    Table("means", ["scores", "topics", "everywhere", "shown", "covered"], means(), mean),  # last: a row's generator goes by its table's number
 )

@@ -27,6 +27,7 @@ class Command(OfCampaign):
         add_campaign_options(parser)
         parser.add_argument("--qrels", metavar="NAME=FILE", action="append", default=[], help="further qrels for the same runs")
         parser.add_argument("--per-topic", action="store_true", help="also the value of every topic")
+        parser.add_argument("--intervals", action="store_true", help="also the 95 %% interval of each mean over topics (with --sampled always)")
         parser.add_argument(
             "--sampled",
             action="store_true",
@@ -36,7 +37,7 @@ class Command(OfCampaign):
         add_only_topics(parser)
         add_measure_options(parser, reading=measures_or_estimates)
 
-    def compute(self, *, judged: str, runs: list[str], qrels: list[str], per_topic: bool, sampled: bool, **options: Any) -> dict[str, Any]:
+    def compute(self, *, judged: str, runs: list[str], qrels: list[str], per_topic: bool, intervals: bool, sampled: bool, **options: Any) -> dict[str, Any]:
         if sampled and options["only_topics"]:
             raise BadInput("--only-topics is for judged qrels; the probabilities of a sampled pool are those of all its topics")
         if options["rank_model"] and not sampled:
@@ -53,6 +54,8 @@ class Command(OfCampaign):
         result: dict[str, Any] = {"qrels": {name: {e.tag: means_of(e) for e in found} for name, found in evaluations.items()}}
         if per_topic:
             result["per_topic"] = {name: {e.tag: topics_of(e) for e in found} for name, found in evaluations.items()}
+        if intervals:
+            result |= intervals_of(evaluations)
         result["topics"] = {name: topic_counts(found) for name, found in evaluations.items()}
         result["settings"] = {key: options[key] for key in ("level", "topics", "scores")}
         undefined = {name: reasons(found) for name, found in evaluations.items()}
@@ -72,9 +75,11 @@ class Command(OfCampaign):
         return result
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
-        if "interval" in result:
+        if "pool" in result:
             return estimates_table(result)
         parts = [side_by_side(result["qrels"]), notes(result["topics"])]
+        if "interval" in result:
+            parts.append(intervals_table(result))
         for name, by_run in result.get("per_topic", {}).items():
             parts.append(f"{name}, each topic\n" + per_topic_table(by_run))
         return "\n\n".join(parts)
@@ -116,6 +121,32 @@ def topics_of(evaluation: Evaluation) -> dict[str, dict[str, float]]:
         }
         for column, measure in enumerate(evaluation.measures)
     }
+
+
+def intervals_of(evaluations: dict[str, list[Evaluation]]) -> dict[str, Any]:
+    """`interval` (name: tag: measure: [from, to], NaN where there is none) and `interval_reason` (the same, the reasons)."""
+    from analysis.core.mean_intervals import mean_interval  # here: who asks for no intervals does not wait for scipy
+
+    interval: dict[str, Any] = {}
+    reason: dict[str, Any] = {}
+    for name, made in evaluations.items():
+        interval[name], reason[name] = {}, {}
+        for e in made:
+            by_measure = {str(measure): mean_interval(column) for measure, column in zip(e.measures, e.values.T, strict=True)}
+            interval[name][e.tag] = {measure: one.bounds for measure, one in by_measure.items()}
+            reason[name][e.tag] = {measure: one.reason for measure, one in by_measure.items() if one.reason}
+    return {"interval": interval, "interval_reason": reason}
+
+
+def intervals_table(result: dict[str, Any]) -> str:
+    parts = []
+    for name, by_run in result["qrels"].items():
+        rows = []
+        for tag, means in by_run.items():
+            reasons = result["interval_reason"][name][tag]
+            rows += [[tag, measure, mean, *result["interval"][name][tag][measure], reasons.get(measure, "")] for measure, mean in means.items()]
+        parts.append(f"{name}, 95 % intervals over topics (t)\n" + text_table(["run", "measure", "mean", "from", "to", "why none"], rows))
+    return "\n\n".join(parts)
 
 
 def topic_counts(evaluations: list[Evaluation]) -> dict[str, Any]:

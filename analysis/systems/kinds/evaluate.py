@@ -17,12 +17,14 @@ from analysis.systems.tables import scores_table
 from analysis.systems.tabular import Cell, Table
 from pooling.core.natural import natural
 
+NO_TOPIC = "no topic of the run counts under these qrels"
+INTERVALS = "Where the mean over new topics of the same kind would lie with 95 % certainty: Student's t over the topics that count. It compares no two runs."
 FIELDS = (measures_field(MEASURES), *READING, Field("per_topic", "Also the value of every topic", "yes", False))
 
 
 def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
     further = [f"--qrels={named_file(pair)}" for pair in files.qrels[1:]]
-    given = arguments_of(FIELDS, options)
+    given = ["--intervals", *arguments_of(FIELDS, options)]
     if any(path.endswith(PREL) for _, path in files.qrels):
         given = ["--sampled", *arguments_of(FIELDS, sampled_options(options))]
     return [named_file(files.qrels[0]), *files.runs, *further, *given]
@@ -49,10 +51,32 @@ def estimates(result: Result) -> list[Table]:
     return made
 
 
+def is_estimate(result: Result) -> bool:
+    """Of a sampled pool; of judged qrels there may be intervals, too."""
+    return "pool" in result
+
+
+def interval_of(result: Result, name: str, tag: str, measure: str) -> tuple[float | None, float | None]:
+    """Nothing in a report of an older version."""
+    low, high = result.get("interval", {}).get(name, {}).get(tag, {}).get(measure, (None, None))
+    return low, high
+
+
+def intervals_table(result: Result) -> Table:
+    rows: list[list[Cell]] = []
+    for name, by_run in result["qrels"].items():
+        for tag, means in by_run.items():
+            reasons = result["interval_reason"][name][tag]
+            rows += [[name, tag, m, mean, *interval_of(result, name, tag, m), reasons.get(m, "")] for m, mean in means.items()]
+    return Table("intervals", "Intervals of the means", ["qrels", "run", "measure", "mean", "from", "to", "why none"], rows, INTERVALS)
+
+
 def tables(result: Result) -> list[Table]:
-    if "interval" in result:
+    if is_estimate(result):
         return estimates(result)
     made = [scores_table(result["qrels"])]
+    if "interval" in result:
+        made.append(intervals_table(result))
     counts = []
     for name, found in result["topics"].items():
         for tag, averaged in found["averaged"].items():
@@ -91,23 +115,45 @@ def pictures_of_estimates(result: Result) -> list[str]:
     return found
 
 
+def said_of_intervals(result: Result, measure: str) -> str:
+    """What the lines beside the points are, and where they are missing."""
+    if "interval" not in result:
+        return ""
+    shown = [interval_of(result, name, tag, measure)[0] is not None for name, by_run in result["qrels"].items() for tag in by_run]
+    reasons = {
+        by_run[tag][measure] for name, by_run in result["interval_reason"].items() for tag in by_run
+        if measure in by_run[tag] and result["qrels"][name][tag][measure] is not None
+    }  # fmt: skip
+    if not any(shown):
+        return f"; no interval: {reasons.pop()}" if len(reasons) == 1 else "; no intervals, the reasons are in the table below" if reasons else ""
+    missing = "" if not reasons else ", where there is one (the reasons are in the table below)"
+    return f", with 95 % intervals over topics (t){missing}"
+
+
 def pictures(result: Result) -> list[str]:
-    if "interval" in result:
+    if is_estimate(result):
         return pictures_of_estimates(result)
-    first = next(iter(result["qrels"].values()))
+    first_to_last = list(result["qrels"].items())
+    first = first_to_last[0][1]
     tags = list(first)
     measures = list(first[tags[0]])
     found = []
     for measure in measures:
         rows = [
-            Interval(numbered(tag, i, len(result["qrels"])), by_run[tag][measure], note="no topic of the run counts under these qrels")
+            Interval(numbered(tag, i, len(first_to_last)), by_run[tag][measure], *interval_of(result, name, tag, measure), NO_TOPIC)
             for tag in best_first(first, measure)[:MOST_RUNS]
-            for i, by_run in enumerate(result["qrels"].values(), 1)
+            for i, (name, by_run) in enumerate(first_to_last, 1)
         ]
-        least = min([0.0, *(row.value for row in rows if row.value is not None)])
-        caption = f"Mean {measure} of the runs, the best first{key_of(list(result['qrels']))}"
-        found.append(intervals(rows, caption=caption, x_label=f"mean {measure}", what="run", low=least, reason="No run has a defined score."))
+        least = min([0.0, *(end for row in rows for end in (row.value, row.low) if end is not None)])
+        caption = f"Mean {measure} of the runs, the best first{said_of_intervals(result, measure)}{key_of(list(result['qrels']))}"
+        label = axis_label(result, measure)
+        found.append(intervals(rows, caption=caption, x_label=label, what="run", low=least, reason="No run has a defined score."))
     return found
+
+
+def axis_label(result: Result, measure: str) -> str:
+    """Print has no caption, so the axis says what the lines are."""
+    return f"mean {measure}" + (", 95 % interval over topics" if "with 95 %" in said_of_intervals(result, measure) else "")
 
 
 def best_first(by_run: Mapping[str, Mapping[str, float | None]], measure: str) -> list[str]:
@@ -124,12 +170,12 @@ def figures(result: Result) -> Iterator[Drawing]:
     first = next(iter(result["qrels"].values()))
     for number, measure in enumerate(next(iter(first.values())), 1):
         rows = [
-            (tag if len(result["qrels"]) == 1 else f"{tag} ({name})", by_run[tag][measure], None, None)
+            (tag if len(result["qrels"]) == 1 else f"{tag} ({name})", by_run[tag][measure], *interval_of(result, name, tag, measure))
             for tag in best_first(first, measure)
             for name, by_run in result["qrels"].items()
         ]
         if any(value is not None for _, value, *_ in rows):
-            yield f"scores-{number}", partial(points, rows=rows[:MOST], label=f"mean {measure}")
+            yield f"scores-{number}", partial(points, rows=rows[:MOST], label=axis_label(result, measure))
 
 
 KIND = Kind(

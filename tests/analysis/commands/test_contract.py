@@ -21,7 +21,7 @@ OPTIONS = {
     "aggregate": f"{JUDGED} --method --min-judgements --grades",
     "agreement": f"{JUDGED} --min-common --bootstrap --no-gold",
     "campaign_stats": f"{JUDGED} --pool --documents",
-    "evaluate": f"{MEASURED} --measures --per-topic --qrels --campaign --sampled",
+    "evaluate": f"{MEASURED} --measures --per-topic --intervals --qrels --campaign --sampled",
     "sample_pool": "--depth --budget --strata",
     "compare_systems": f"{MEASURED} --measures --against --family --trials --alpha --topic-groups --campaign",
     "plan_study": f"{MEASURED} --measures --power --alpha --difference --width --campaign",

@@ -13,7 +13,7 @@ from analysis.core.agreement.kappa import cohen_kappa
 from benchmarks.calibration import tables
 from benchmarks.calibration.agreement import Campaign, alpha_coverage, by_bca, kappa_coverage
 from benchmarks.calibration.coverage import covered, percentiles
-from benchmarks.calibration.differences import difference_coverage, equal_scores, families, type_one
+from benchmarks.calibration.differences import MEANS, difference_coverage, equal_scores, families, mean_coverage, type_one
 
 
 def test_alpha_covers_with_strong_effects_of_topics_where_pairs_as_units_do_not() -> None:
@@ -67,6 +67,21 @@ def test_differences_cover_by_t_and_with_fifty_topics_by_bca() -> None:
     few = difference_coverage("RR", 5, trials=400, rng=np.random.default_rng(9))
     assert few.bca.covered < 0.9
     assert few.t.covered > 0.91
+
+
+def test_means_of_skewed_scores_cover_where_an_interval_is_shown_and_not_everywhere() -> None:
+    found = mean_coverage("few topics score", 25, trials=1500, rng=np.random.default_rng(13))
+    assert found.everywhere.covered < 0.91
+    assert found.shown.covered > 0.89
+    usual = mean_coverage("nDCG@10", 25, trials=600, rng=np.random.default_rng(14))
+    assert usual.shown.shown > 0.95
+    assert 0.91 < usual.shown.covered < 0.98
+
+
+@pytest.mark.parametrize("shape", ["nDCG@10", "RR", "P@10"])
+def test_the_true_means_are_those_of_the_scores(shape: str) -> None:
+    drawn = equal_scores(shape, 1, 400_000, 1, np.random.default_rng(15))
+    assert drawn.mean() == pytest.approx(MEANS[shape], abs=0.003)
 
 
 def test_scores_of_equal_systems_are_of_their_kind() -> None:

@@ -147,6 +147,48 @@ def test_scores_stand_best_first_for_every_measure_from_zero_on() -> None:
     assert "0" in ticks
 
 
+def with_intervals(**ends: list[float | None]) -> dict[str, Any]:
+    """AP of three runs: means .2, .4, .8; an interval of those that are named, else a reason."""
+    means = {"a": {"AP": 0.2}, "b": {"AP": 0.4}, "c": {"AP": 0.8}}
+    return EVALUATED | {
+        "qrels": {"q": means},
+        "interval": {"q": {tag: {"AP": ends.get(tag, [None, None])} for tag in means}},
+        "interval_reason": {"q": {tag: {} if tag in ends else {"AP": "24 topics; an interval needs 25"} for tag in means}},
+    }
+
+
+def lines_and_points(picture: str) -> tuple[list[tuple[float, float]], list[float]]:
+    """Ends of the lines beside points, and places of the points, of a page's picture."""
+    root = ElementTree.fromstring(picture)
+    lines = [one for one in root.iter("{http://www.w3.org/2000/svg}line") if one.get("class") == "l1"]
+    points = [float(one.get("cx", "")) for one in root.iter("{http://www.w3.org/2000/svg}circle")]
+    return [(float(one.get("x1", "")), float(one.get("x2", ""))) for one in lines], points
+
+
+def test_scores_have_their_intervals_as_lines_and_the_caption_says_what_they_are() -> None:
+    [picture] = KINDS["evaluate"].pictures(with_intervals(a=[0.1, 0.3], c=[0.7, 0.9]))
+    lines, points = lines_and_points(picture)
+    unit = (points[0] - points[2]) / (0.8 - 0.2)
+    assert [(points[k] - low, high - points[k]) for k, (low, high) in zip((0, 2), lines, strict=True)] == [
+        (pytest.approx(0.1 * unit, abs=0.2), pytest.approx(0.1 * unit, abs=0.2))
+    ] * 2
+    assert "with 95 % intervals over topics (t), where there is one (the reasons are in the table below)" in picture
+    [table] = [one for one in KINDS["evaluate"].tables(with_intervals(a=[0.1, 0.3])) if one.key == "intervals"]
+    assert table.rows == [
+        ["q", "a", "AP", 0.2, 0.1, 0.3, ""],
+        ["q", "b", "AP", 0.4, None, None, "24 topics; an interval needs 25"],
+        ["q", "c", "AP", 0.8, None, None, "24 topics; an interval needs 25"],
+    ]
+
+
+def test_where_no_score_has_an_interval_the_caption_says_why_and_older_reports_say_nothing() -> None:
+    [picture] = KINDS["evaluate"].pictures(with_intervals())
+    assert "; no interval: 24 topics; an interval needs 25" in picture
+    assert lines_and_points(picture)[0] == []
+    [older] = KINDS["evaluate"].pictures({key: value for key, value in with_intervals().items() if not key.startswith("interval")})
+    assert "interval" not in older
+
+
 def test_topics_stand_in_natural_order_in_tables_and_their_downloads() -> None:
     table = KINDS["evaluate"].tables(EVALUATED)[-1]
     assert [row[1] for row in table.rows] == ["1", "2", "10"]

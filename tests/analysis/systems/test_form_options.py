@@ -40,6 +40,7 @@ ELSEWHERE = {
     "score_column": "the stored runs have one score",
     "only_topics": "topics are removed from the collection, with a reason",
     "sampled": "stored qrels have no inclusion probabilities",
+    "intervals": "always asked for",
     "rank_model": "of sampled pools, as before",
     "list_pairs": "each pair in the JSON, for programs and studies",
     "also": "further thresholds in the JSON, for programs and studies",
