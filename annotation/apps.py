@@ -5,6 +5,7 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
+        import annotation.kinds  # noqa: F401  registers the app's kinds of jobs
         from annotation.services.pool_changes import follow_decisions, follow_pool, follow_texts, give_back_pairs, manages_campaign_of
         from pooling.permissions import job_readers
         from pooling.services.extending import before_taking_back

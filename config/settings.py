@@ -168,5 +168,6 @@ EMAIL_HOST_PASSWORD = env.text("EMAIL_PASSWORD")
 EMAIL_USE_TLS = env.flag("EMAIL_TLS")
 DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM", "assay@localhost")
 
+MACHINE_ENDPOINTS = env.endpoints("MACHINE_ENDPOINTS")  # address -> name of the variable with its key; no page can name others
 METRICS_TOKEN = env.text("METRICS_TOKEN")
 LOGGING = logs.described(env.text("LOG_LEVEL", "WARNING").upper(), style=env.choice("LOG_FORMAT", "line", "json"), access=env.flag("ACCESS_LOG"))

@@ -66,26 +66,32 @@ class Fenced(Exception):
 
 @dataclass(frozen=True)
 class Kind:
-    """figures: what it computes is shown by the page that asked for it, again and again; lists of what was done leave it out."""
+    """figures: what it computes is shown by the page that asked for it, again and again; lists of what was done leave it out.
+    resumes: what it has done stays when it ends in the middle, and the next job of its kind goes on from there."""
 
     name: str
     function: Callable[[Work], dict[str, Any] | None]
     unit: str
     figures: bool = False
+    resumes: bool = False
+
+    @property
+    def kept(self) -> str:
+        return "what was done is kept" if self.resumes else "nothing was kept"
 
 
 KINDS: dict[str, Kind] = {}
 
 
 def kind(
-    name: str, *, unit: str = "rows", figures: bool = False
+    name: str, *, unit: str = "rows", figures: bool = False, resumes: bool = False
 ) -> Callable[[Callable[[Work], dict[str, Any] | None]], Callable[[Work], dict[str, Any] | None]]:
-    """Register a function as what a job of this kind does. `unit` names what its progress counts; figures: see Kind."""
+    """Register a function as what a job of this kind does. `unit` names what its progress counts; figures, resumes: see Kind."""
 
     def register(function: Callable[[Work], dict[str, Any] | None]) -> Callable[[Work], dict[str, Any] | None]:
         if name in KINDS and KINDS[name].function is not function:
             raise ValueError(f"two kinds of jobs are called {name!r}")
-        KINDS[name] = Kind(name, function, unit, figures)
+        KINDS[name] = Kind(name, function, unit, figures, resumes)
         return function
 
     return register
@@ -257,7 +263,7 @@ def run_job(job_id: int) -> None:
 
 
 def _do(work: Work) -> None:
-    job = work.job
+    job, kept = work.job, KINDS[work.job.kind].kept
     try:
         report = KINDS[job.kind].function(work)
         if Job.objects.filter(pk=job.pk, owner=work.token, state=Job.State.RUNNING).exists():
@@ -265,7 +271,7 @@ def _do(work: Work) -> None:
     except Fenced:
         log.warning("job %s (%s) was taken over by another worker", job.pk, job.label)
     except Cancelled:
-        _quietly(work, Job.State.CANCELLED, {}, "cancelled; nothing was kept")
+        _quietly(work, Job.State.CANCELLED, {}, f"cancelled; {kept}")
     except Refused as error:
         _quietly(work, Job.State.FAILED, {}, str(error))
     except FormatError as error:
@@ -276,13 +282,13 @@ def _do(work: Work) -> None:
             changes = {"state": Job.State.QUEUED, "owner": "", "message": "the database was busy; waiting for another attempt"}
             Job.objects.filter(pk=job.pk, owner=work.token, state=Job.State.RUNNING).update(**changes)
         else:
-            _quietly(work, Job.State.FAILED, {}, f"the database refused {ATTEMPTS} times; nothing was kept, please try again later")
+            _quietly(work, Job.State.FAILED, {}, f"the database refused {ATTEMPTS} times; {kept}, please try again later")
     except MemoryError:
         log.exception("job %s (%s) ran out of memory", job.pk, job.label)
-        _quietly(work, Job.State.FAILED, {}, "the server's memory is too small for this; nothing was kept")
+        _quietly(work, Job.State.FAILED, {}, f"the server's memory is too small for this; {kept}")
     except Exception:
         log.exception("job %s (%s) failed", job.pk, job.label)
-        _quietly(work, Job.State.FAILED, {}, f"something is wrong on the server; nothing was kept, and its log says more under job {job.pk}")
+        _quietly(work, Job.State.FAILED, {}, f"something is wrong on the server; {kept}, and its log says more under job {job.pk}")
 
 
 def _quietly(work: Work, state: str, report: dict[str, Any], message: str) -> None:
@@ -315,10 +321,12 @@ def _claim(job_id: int) -> Work | None:
     now, token = timezone.now(), owners.new_token()
     free = Q(state=Job.State.QUEUED) | (Q(state=Job.State.RUNNING) & silent(now))
     there = Job.objects.filter(free, pk=job_id)
-    if there.filter(cancel_requested=True).update(state=Job.State.CANCELLED, owner="", finished_at=now, message="cancelled; nothing was kept"):
+    kind = KINDS.get(there.values_list("kind", flat=True).first() or "")
+    kept = kind.kept if kind else "nothing was kept"
+    if there.filter(cancel_requested=True).update(state=Job.State.CANCELLED, owner="", finished_at=now, message=f"cancelled; {kept}"):
         return None
     tired = {"state": Job.State.FAILED, "owner": "", "finished_at": now}
-    tired["message"] = f"the worker died {ATTEMPTS} times over this job, perhaps for want of memory; nothing was kept"
+    tired["message"] = f"the worker died {ATTEMPTS} times over this job, perhaps for want of memory; {kept}"
     if there.filter(attempt__gte=ATTEMPTS).update(**tired):
         return None
     claimed = there.update(

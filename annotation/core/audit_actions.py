@@ -40,6 +40,10 @@ class AuditAction(StrEnum):
     INCLUDED_AN_ANNOTATOR_AGAIN = "included an annotator again"
     WROTE_A_MESSAGE = "wrote a message"
 
+    MADE_A_MACHINE_JUDGE = "made a machine judge"
+    FROZE_A_MACHINE_JUDGE = "froze a machine judge"
+    DELETED_A_MACHINE_JUDGE = "deleted a machine judge"
+
     EXPORTED = "exported"
     WROTE_A_RECIPE = "wrote a recipe"
     DELETED_A_RECIPE = "deleted a recipe"

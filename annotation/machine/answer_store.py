@@ -77,6 +77,9 @@ class AnswerStore:
             self.asked[key] = self.asked.get(key, 0) + 1
             self._write({"asked": key})
 
+    def failed(self, key: str, trouble: str) -> None:
+        """The report of the run counts it; the file has only that the call was asked."""
+
     def answer(self, key: str, row: Mapping[str, Any]) -> None:
         with self.lock:
             self.answers[key] = {"key": key, **row}

@@ -12,16 +12,28 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from annotation.core.machine_prompts import Asked, Grade, Outcome, PromptTemplate, Reply, graded, label_of, tokens_of
-from annotation.machine.answer_store import AnswerStore
 from annotation.machine.chat_endpoint import CallFailed, Endpoint, Said
 from pooling.commandline import BadInput
 
 LONGEST_PAUSE = 60.0
 EXPECTED_ANSWER = {"grade": 8, "reasons": 120}
 """Tokens that an answer is expected to have, for the estimate before."""
+
+
+class Store(Protocol):
+    """Where calls and answers are kept, safe from the program's end before each method returns. answers, asked: by key."""
+
+    answers: dict[str, dict[str, Any]]
+    asked: dict[str, int]
+
+    def ask(self, key: str) -> None: ...
+
+    def failed(self, key: str, trouble: str) -> None: ...
+
+    def answer(self, key: str, row: dict[str, Any]) -> None: ...
 
 
 class PairToJudge(NamedTuple):
@@ -35,6 +47,7 @@ class Plan:
     """samples: answers of each pair. attempts: calls until a pair's answer is given up for now. per_minute, most_cost: None is no limit.
 
     price_in, price_out: of a million tokens. pause: seconds before the first repetition, twice as many before each further one.
+    name: where several judges may share a setting, so that an endpoint that knows idempotency keys answers each anew.
     """
 
     endpoint: Endpoint
@@ -49,13 +62,15 @@ class Plan:
     price_out: float = 0.0
     most_cost: float | None = None
     pause: float = 1.0
+    name: str = ""
 
     def setting(self) -> dict[str, Any]:
         """What makes two answers comparable; stands in the first line of the store."""
         told = hashlib.sha256(repr((list(self.scale), self.guidelines)).encode("utf-8")).hexdigest()[:16]
         parameters = {str(key): value for key, value in sorted(self.endpoint.parameters.items())}
         prompt = f"{self.template.name} {self.template.version} {self.template.digest}"
-        return {"model": self.endpoint.model, "prompt": prompt, "scale and guidelines": told, "parameters": parameters}
+        named = {"judge": self.name} if self.name else {}
+        return {"model": self.endpoint.model, "prompt": prompt, "scale and guidelines": told, "parameters": parameters, **named}
 
     def messages(self, pair: PairToJudge) -> list[dict[str, str]]:
         return self.template.messages(pair.asked, self.scale, self.guidelines)
@@ -95,7 +110,7 @@ def key_of(setting: dict[str, Any], pair: PairToJudge, sample: int) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:32]
 
 
-def ask_all(pairs: Sequence[PairToJudge], plan: Plan, store: AnswerStore, *, told: Callable[[], None] = lambda: None) -> Report:
+def ask_all(pairs: Sequence[PairToJudge], plan: Plan, store: Store, *, told: Callable[[], None] = lambda: None) -> Report:
     """Every pair and sample that the store has no answer of. BadInput where the endpoint says that no call can succeed."""
     asker = _Asker(plan, store, told)
     setting = plan.setting()
@@ -104,7 +119,7 @@ def ask_all(pairs: Sequence[PairToJudge], plan: Plan, store: AnswerStore, *, tol
     with ThreadPoolExecutor(plan.threads) as pool:
         futures = [pool.submit(asker.ask, key, pair) for key, pair in waiting]
         wait(futures, return_when=FIRST_EXCEPTION)
-        failed = next((error for future in futures if future.done() and (error := future.exception())), None)
+        failed = next((error for future in futures if future.done() and not future.cancelled() and (error := future.exception())), None)
         if failed is not None:
             asker.end.set()
             pool.shutdown(cancel_futures=True)
@@ -113,7 +128,7 @@ def ask_all(pairs: Sequence[PairToJudge], plan: Plan, store: AnswerStore, *, tol
 
 
 class _Asker:
-    def __init__(self, plan: Plan, store: AnswerStore, told: Callable[[], None]) -> None:
+    def __init__(self, plan: Plan, store: Store, told: Callable[[], None]) -> None:
         self.plan, self.store, self.told = plan, store, told
         self.report, self.lock, self.end = Report(), threading.Lock(), threading.Event()
         self.next_at = 0.0
@@ -134,6 +149,7 @@ class _Asker:
             except CallFailed as error:
                 with self.lock:
                     self.report.troubles[str(error.trouble)] += 1
+                self.store.failed(key, str(error.trouble))
                 if error.final:
                     self.end.set()
                     raise BadInput(f"the endpoint takes no such call ({error}); look at the address, the model's name and the key") from None
@@ -175,7 +191,7 @@ class _Asker:
         return True
 
 
-def labels_of(pairs: Iterable[PairToJudge], plan: Plan, store: AnswerStore) -> dict[tuple[str, str], int]:
+def labels_of(pairs: Iterable[PairToJudge], plan: Plan, store: Store) -> dict[tuple[str, str], int]:
     """The most frequent grade of each pair's samples, the lowest of several; pairs without a grade are not in it."""
     setting, labels = plan.setting(), {}
     for pair in pairs:

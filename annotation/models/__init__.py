@@ -4,6 +4,7 @@ from annotation.models.attempts import Attempts
 from annotation.models.audit import AuditEvent
 from annotation.models.campaigns import Campaign, GuidelineVersion, completion_code, default_scale
 from annotation.models.judgements import Judgement, Lease, Pair, Skip
+from annotation.models.machines import MachineJudge, MachineLabel
 from annotation.models.members import Feedback, Invitation, Membership, Message, invite_token
 from annotation.models.profiles import ApiTokenRow, Profile
 
@@ -17,6 +18,8 @@ __all__ = [
     "Invitation",
     "Judgement",
     "Lease",
+    "MachineJudge",
+    "MachineLabel",
     "Membership",
     "Message",
     "Pair",

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 
-from annotation.models import Campaign, Judgement, Lease, Pair, Skip
+from annotation.models import Campaign, Judgement, Lease, MachineJudge, MachineLabel, Pair, Skip
 from annotation.services.errors import CampaignError
 from pooling.models import Job
 
@@ -55,4 +55,6 @@ def _delete_rows(campaign: Campaign) -> None:
     with connection.cursor() as cursor:
         for model in (Judgement, Lease, Skip):
             cursor.execute(f"DELETE FROM {quote(model._meta.db_table)} WHERE pair_id IN ({pairs})", [campaign.pk])
+        machines = f"SELECT id FROM {quote(MachineJudge._meta.db_table)} WHERE campaign_id = %s"
+        cursor.execute(f"DELETE FROM {quote(MachineLabel._meta.db_table)} WHERE judge_id IN ({machines})", [campaign.pk])
         cursor.execute(f"DELETE FROM {quote(Pair._meta.db_table)} WHERE campaign_id = %s", [campaign.pk])

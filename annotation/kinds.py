@@ -1,0 +1,3 @@
+"""Imports every service that registers a kind of job."""
+
+from annotation.services import machines  # noqa: F401  registered on import

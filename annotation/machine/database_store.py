@@ -1,0 +1,151 @@
+"""Answers of a machine judge in the database, written by the thread that holds the job while others wait for the endpoint.
+
+    report = DatabaseStore(judge, plan, work, topics).run(pairs)            # what is answered already is not asked again
+
+A row is there before a call is made (asked) and before the next one (answered): a run that was killed goes on where it ended, and a call
+that was lost with it is made again under the same idempotency key.
+"""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+from django.db.models import F
+from django.utils import timezone
+
+from annotation.machine.asking import PairToJudge, Plan, Report, ask_all, key_of
+from annotation.models import MachineJudge, MachineLabel
+from pooling.jobs import Refused, Work
+
+LOOK = 0.2
+"""Seconds between two looks at whether the calls have ended while nothing is to be written."""
+
+
+class Ended(Exception):
+    """The job was cancelled or taken over: no further call is begun."""
+
+
+class Place(NamedTuple):
+    """topic: row of Topic."""
+
+    topic: int
+    document: str
+    sample: int
+
+
+class DatabaseStore:
+    """answers, asked: by key, as `asking.Store` has them. topics: row of Topic by its id."""
+
+    def __init__(self, judge: MachineJudge, plan: Plan, work: Work, topics: dict[str, int]) -> None:
+        self.judge, self.plan, self.work, self.topics = judge, plan, work, topics
+        self.answers: dict[str, dict[str, Any]] = {}
+        self.asked: dict[str, int] = {}
+        self.places: dict[str, Place] = {}
+        self.writes: queue.Queue[tuple[Callable[[], None], Future[None]]] = queue.Queue()
+        self.stopped: BaseException | None = None
+
+    def run(self, pairs: Sequence[PairToJudge]) -> Report:
+        """Ask for what has no answer yet. Raises what stopped it, after the calls on their way were written down."""
+        self._load(pairs)
+        total = len(self.places)
+        self.work.progress(len(self.answers), total=total, message=self.judge.name, now=True)
+        with ThreadPoolExecutor(1) as side:
+            calls = side.submit(ask_all, pairs, self.plan, self)
+            while not (calls.done() and self.writes.empty()):
+                self._serve(calls)
+        if self.stopped is not None:
+            raise self.stopped
+        return calls.result()
+
+    def _load(self, pairs: Sequence[PairToJudge]) -> None:
+        setting = self.plan.setting()
+        for pair in pairs:
+            for sample in range(self.plan.samples):
+                self.places[key_of(setting, pair, sample)] = Place(self.topics[pair.topic], pair.document, sample)
+        key_at = {place: key for key, place in self.places.items()}
+        for topic, document, sample, state, calls, grade, sent, received in self.judge.labels.values_list(
+            "topic_id", "docno", "sample", "state", "calls", "grade", "tokens_in", "tokens_out"
+        ):
+            if (key := key_at.get(Place(topic, document, sample))) is None:
+                continue
+            self.asked[key] = calls
+            if state != MachineLabel.State.ASKED:
+                self.answers[key] = {"grade": grade, "tokens_in": sent, "tokens_out": received}
+
+    def _serve(self, calls: Future[Report]) -> None:
+        """The next write, or a moment's wait for one."""
+        try:
+            write, written = self.writes.get(timeout=LOOK)
+        except queue.Empty:
+            if not calls.done():
+                self._guarded(lambda: self.work.progress(len(self.answers)))
+            return
+        try:
+            write()
+        except BaseException as error:
+            self.stopped = self.stopped or error
+            written.set_exception(Ended())
+        else:
+            written.set_result(None)
+            self._guarded(lambda: self.work.progress(len(self.answers)))
+
+    def _guarded(self, step: Callable[[], None]) -> None:
+        """Whatever stops the job lets the calls on their way be written first."""
+        try:
+            step()
+        except BaseException as error:
+            self.stopped = self.stopped or error
+
+    def _written(self, write: Callable[[], None]) -> None:
+        done: Future[None] = Future()
+        self.writes.put((write, done))
+        done.result()
+
+    def ask(self, key: str) -> None:
+        if self.stopped is not None:
+            raise Ended
+        place = self.places[key]
+
+        def write() -> None:
+            if self.stopped is not None:
+                raise self.stopped
+            with self.work.writing():
+                self._open()
+                named = {"judge": self.judge, "topic_id": place.topic, "docno": place.document, "sample": place.sample}
+                MachineLabel.objects.get_or_create(**named, defaults={"key": key})
+                MachineLabel.objects.filter(**named).update(calls=F("calls") + 1)
+
+        self._written(write)
+        self.asked[key] = self.asked.get(key, 0) + 1
+
+    def failed(self, key: str, trouble: str) -> None:
+        def write() -> None:
+            troubles = self.judge.troubles
+            troubles[trouble] = troubles.get(trouble, 0) + 1
+            with self.work.writing():
+                MachineJudge.objects.filter(pk=self.judge.pk).update(troubles=troubles)
+
+        self._written(write)
+
+    def answer(self, key: str, row: dict[str, Any]) -> None:
+        place = self.places[key]
+
+        def write() -> None:
+            with self.work.writing():
+                self._open()
+                asked = MachineLabel.objects.filter(judge=self.judge, topic_id=place.topic, docno=place.document, sample=place.sample)
+                asked.filter(state=MachineLabel.State.ASKED).update(
+                    state=row["outcome"], grade=row["grade"], answer=row["text"].replace("\0", ""), tokens_in=row["tokens_in"],
+                    tokens_out=row["tokens_out"], seconds=row["seconds"], answered_at=timezone.now(),
+                )  # fmt: skip
+            self.answers[key] = row
+
+        self._written(write)
+
+    def _open(self) -> None:
+        """Inside a transaction: nothing is added to a judge that is frozen or gone."""
+        if not MachineJudge.objects.filter(pk=self.judge.pk, frozen_at=None).update(name=F("name")):
+            raise Refused(f"{self.judge.name} is frozen or deleted; nothing can be added")

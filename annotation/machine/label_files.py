@@ -1,0 +1,73 @@
+"""Labels that a machine made elsewhere: qrels, or umbrela's lines of one judged passage each.
+
+    for label in labels_of_file(path): ...
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pooling.formats.errors import FormatError
+from pooling.formats.opening import Source, lines, source_name
+from pooling.formats.qrels import read_qrels
+
+EXPECTED = 'qrels, or lines such as {"query": "...", "passage": "...", "judgment": 2}'
+
+
+class LabelOfFile(NamedTuple):
+    """topic, document: ids, or where `by_text` says so the texts of query and passage. line: None of qrels, whose pairs are named by their ids."""
+
+    topic: str
+    document: str
+    grade: int
+    reason: str
+    line: int | None
+    by_text: bool
+
+    @property
+    def where(self) -> str:
+        """After the file's name."""
+        return f", topic {self.topic}, document {self.document}" if self.line is None else f":{self.line}"
+
+
+def labels_of_file(path: Source, *, name: str | None = None) -> Iterator[LabelOfFile]:
+    """FormatError with line and reason for a file in neither form."""
+    called = source_name(path, name)
+    again = 0 if isinstance(path, (str, os.PathLike)) else path.tell()
+    first = next((text for _, text in lines(path, name=called) if text.strip() and not text.startswith("#")), "")
+    if not isinstance(path, (str, os.PathLike)):
+        path.seek(again)
+    if first.lstrip().startswith("{"):
+        yield from _umbrela(path, called)
+        return
+    qrels = read_qrels(path, name=called)
+    for index, topic in enumerate(qrels.topics):
+        rows = qrels.rows(index)
+        for row in range(rows.start, rows.stop):
+            yield LabelOfFile(topic, qrels.documents[row].decode("utf-8"), int(qrels.grades[row]), "", None, False)
+
+
+def _umbrela(path: Source, name: str) -> Iterator[LabelOfFile]:
+    for number, text in lines(path, name=name):
+        if not text.strip():
+            continue
+        try:
+            row = json.loads(text)
+            grade, reason = row["judgment"], str(row.get("reasoning") or row.get("prediction") or "")
+            if isinstance(grade, bool) or not isinstance(grade, int):
+                raise TypeError
+            ids = [row.get(key) for key in ("qid", "docid")]
+            if all(isinstance(one, (str, int)) for one in ids):
+                yield LabelOfFile(str(ids[0]), str(ids[1]), grade, reason, number, False)
+            else:
+                yield LabelOfFile(_plain(row["query"]), _plain(row["passage"]), grade, reason, number, True)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise FormatError.single(name, number, "no judged passage", EXPECTED, text[:200]) from None
+
+
+def _plain(text: str) -> str:
+    """Without regard to blanks, by which a passage changes on its way through a prompt."""
+    return " ".join(text.split())

@@ -1,0 +1,173 @@
+"""What is known of machine judges: pairs they are asked about, counts, costs, labels. Managers' pages and files only."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, QuerySet, Sum
+from django.db.models.functions import Coalesce, Length
+
+from annotation.core.machine_prompts import LONGEST_TEXT, Asked, Grade, PromptTemplate, label_of, tokens_of
+from annotation.machine.asking import EXPECTED_ANSWER, Estimate, PairToJudge
+from annotation.machine.label_files import LabelOfFile
+from annotation.models import Campaign, MachineJudge, MachineLabel
+from pooling.models import Document, Job, PoolEntry
+
+RUN = "judge by machine"
+Labels = dict[tuple[str, str], int]
+"""Grade by (topic id, document id)."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """pairs: of the pool's kept topics. without_text: which it cannot be asked about. labelled: with a label. outcomes: answers by what they are.
+
+    waiting: asked and never answered. calls: ever made. troubles: calls without an answer, by what was wrong. cost: sum of what was counted.
+    """
+
+    pairs: int
+    without_text: int
+    labelled: int
+    answers: int
+    outcomes: Mapping[str, int]
+    waiting: int
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    cost: float
+    troubles: Mapping[str, int]
+
+    @property
+    def missing(self) -> int:
+        return self.pairs - self.labelled
+
+
+def judges_of(campaign: Campaign) -> list[MachineJudge]:
+    return list(campaign.machine_judges.select_related("campaign__pool", "campaign__collection"))
+
+
+def job_of(judge: MachineJudge, *, active: bool = False) -> Job | None:
+    """The last job that asked it."""
+    found = Job.objects.filter(kind=RUN, campaign_id=judge.campaign_id, parameters__machine=judge.pk).order_by("-created_at")
+    return (found.filter(state__in=Job.ACTIVE) if active else found).select_related("collection", "created_by").first()
+
+
+def entries_of(campaign: Campaign) -> QuerySet[PoolEntry]:
+    """Every pair of the pool, drawn or not, but those of removed topics."""
+    if campaign.pool_id is None:
+        return PoolEntry.objects.none()
+    return PoolEntry.objects.filter(pool=campaign.pool_id, topic__removed_reason="")
+
+
+def pairs_to_judge(judge: MachineJudge) -> list[PairToJudge]:
+    """In the pool's order, with what the machine sees of each: no rank, no run, no label of anybody. Pairs without text are left out."""
+    columns = ("topic__topic_id", "docno", "topic__text", "topic__description", "topic__narrative", "document_id")
+    rows = list(entries_of(judge.campaign).exclude(document=None).order_by("position").values_list(*columns))
+    texts: dict[int, tuple[str, str]] = {}
+    wanted = sorted({row[5] for row in rows})
+    for start in range(0, len(wanted), 500):
+        part = Document.objects.filter(pk__in=wanted[start : start + 500])
+        texts.update((pk, (title, text)) for pk, title, text in part.values_list("pk", "title", "text"))
+    return [
+        PairToJudge(topic, docno, Asked(query, narrative or description, *texts[document]))
+        for topic, docno, query, description, narrative, document in rows
+        if document in texts
+    ]
+
+
+def estimate(judge: MachineJudge) -> Estimate:
+    """Calls, tokens and cost of what has no answer yet, four characters a token: sums of the database, no text is read."""
+    entries = entries_of(judge.campaign).exclude(document=None)
+    sums = entries.annotate(own=Length("document__title") + Length("document__text") + 1).aggregate(
+        n=Count("pk"), own=Sum("own"), query=Sum(Length("topic__text")), need=Sum(Coalesce(Length("topic__narrative"), 0) + Length("topic__description"))
+    )
+    n = sums["n"]
+    scale = [Grade(grade["value"], grade["name"], grade.get("explanation", "")) for grade in judge.scale]
+    template = PromptTemplate(judge.prompt_name, judge.prompt_version, judge.prompt_text or "$query$scale$document")
+    frame = tokens_of(template.messages(Asked("", "", "", ""), scale, judge.guidelines))
+    answered = judge.labels.exclude(state=MachineLabel.State.ASKED).count()
+    calls = max(n * judge.samples - answered, 0)
+    varying = min((sums["own"] or 0), n * LONGEST_TEXT) + (sums["query"] or 0) + (sums["need"] or 0)
+    sent = round(calls * (frame + (varying / n / 4 if n else 0)))
+    received = calls * EXPECTED_ANSWER.get(judge.prompt_name, EXPECTED_ANSWER["reasons"])
+    return Estimate(calls, sent, received, price(judge, sent, received))
+
+
+def price(judge: MachineJudge, tokens_in: int, tokens_out: int) -> float:
+    return (tokens_in * judge.limits.get("price_in", 0.0) + tokens_out * judge.limits.get("price_out", 0.0)) / 1e6
+
+
+def counts_of(judge: MachineJudge) -> Counts:
+    entries = entries_of(judge.campaign)
+    by_state = dict(judge.labels.values_list("state").annotate(n=Count("pk")).values_list("state", "n"))
+    sums = judge.labels.aggregate(calls=Sum("calls"), sent=Sum("tokens_in"), received=Sum("tokens_out"))
+    graded = judge.labels.filter(state=MachineLabel.State.GRADED).values("topic", "docno").distinct()
+    there = set(graded.values_list("topic", "docno"))
+    pairs = list(entries.values_list("topic", "docno", "document"))
+    outcomes = {state: by_state.get(state, 0) for state in ("graded", "refused", "malformed")}
+    return Counts(
+        pairs=len(pairs), without_text=sum(document is None for _, _, document in pairs),
+        labelled=sum((topic, docno) in there for topic, docno, _ in pairs), answers=sum(outcomes.values()), outcomes=outcomes,
+        waiting=by_state.get(MachineLabel.State.ASKED, 0), calls=sums["calls"] or 0, tokens_in=sums["sent"] or 0, tokens_out=sums["received"] or 0,
+        cost=price(judge, sums["sent"] or 0, sums["received"] or 0), troubles=judge.troubles,
+    )  # fmt: skip
+
+
+def labels_of(judge: MachineJudge) -> Labels:
+    """The most frequent grade of each pair's samples, the lowest of several; pairs without a grade are not in it. By topic and document as bytes."""
+    graded = judge.labels.filter(state=MachineLabel.State.GRADED)
+    grades: dict[tuple[str, str], list[int]] = {}
+    for topic, docno, grade in graded.values_list("topic__topic_id", "docno", "grade"):
+        if grade is not None:
+            grades.setdefault((topic, docno), []).append(grade)
+    found = {pair: label_of(several) for pair, several in sorted(grades.items())}
+    return {pair: grade for pair, grade in found.items() if grade is not None}
+
+
+def digest_of(labels: Labels) -> str:
+    """SHA-256 of the lines of `label_lines`, as `judge_by_machine` gives it."""
+    return hashlib.sha256("".join(label_lines(labels)).encode("utf-8")).hexdigest()
+
+
+def label_lines(labels: Labels) -> Iterator[str]:
+    for (topic, document), grade in sorted(labels.items()):
+        yield f"{topic} 0 {document} {grade}\n"
+
+
+def described(judge: MachineJudge) -> dict[str, Any]:
+    """Provenance: what stands beside its labels wherever they leave the campaign. No key and nobody's name."""
+    return {
+        "name": judge.name, "source": judge.source, "model": judge.model, "related": judge.related, "file": judge.file_name,
+        "prompt": {"name": judge.prompt_name, "version": judge.prompt_version, "text": judge.prompt_text} if judge.prompt_text else None,
+        "scale": judge.scale, "guidelines": judge.guidelines, "parameters": judge.parameters, "samples": judge.samples,
+        "frozen_at": judge.frozen_at.isoformat(timespec="seconds") if judge.frozen_at else None, "digest": judge.digest,
+    }  # fmt: skip
+
+
+def first_line(judge: MachineJudge) -> str:
+    """Of a file of its labels: whose they are."""
+    prompt = f"prompt {judge.prompt_name} {judge.prompt_version}" if judge.prompt_text else f"from the file {judge.file_name}"
+    frozen = f"frozen {judge.frozen_at:%Y-%m-%d}, sha256 {judge.digest}" if judge.frozen_at else "NOT FROZEN: it may still change"
+    return f"# labels of a machine, not of people: {' '.join(judge.name.split())}, {' '.join(judge.model.split())}, {prompt}, {frozen}\n"
+
+
+class PoolPairs:
+    """Finds the pair of the pool that a label of a file is about, by ids or by texts."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self.campaign = campaign
+        self.entries = {(topic, docno): row for topic, docno, row in entries_of(campaign).values_list("topic__topic_id", "docno", "topic_id")}
+        self.texts: dict[tuple[str, str], tuple[int, str]] | None = None
+
+    def place_of(self, label: LabelOfFile) -> tuple[int, str] | None:
+        """(row of Topic, document id), None for a pair that the pool has not."""
+        if not label.by_text:
+            row = self.entries.get((label.topic, label.document))
+            return None if row is None else (row, label.document)
+        if self.texts is None:
+            rows = entries_of(self.campaign).exclude(document=None).values_list("topic__text", "document__text", "topic_id", "docno")
+            self.texts = {(" ".join(query.split()), " ".join(text.split())): (topic, docno) for query, text, topic, docno in rows.iterator()}
+        return self.texts.get((label.topic, label.document))

@@ -1,0 +1,219 @@
+"""Machine judges of a campaign: made, asked, filled from a file, frozen, deleted (SAMPLING 5).
+
+judge = add_judge(campaign, wanted, actor=user)
+job = ask_to_run(judge, user=user)                what is answered already is not asked again
+freeze(judge, actor=user)                         from then on nothing can be added
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from annotation.core.audit_actions import AuditAction
+from annotation.core.machine_prompts import TEMPLATES, Grade, PromptTemplate, template_of
+from annotation.machine.asking import Plan
+from annotation.machine.chat_endpoint import Endpoint
+from annotation.machine.database_store import DatabaseStore
+from annotation.machine.label_files import LabelOfFile
+from annotation.models import Campaign, MachineJudge, MachineLabel
+from annotation.selectors import machines as selectors
+from annotation.services.audit import record
+from annotation.services.errors import CampaignError
+from pooling import jobs
+from pooling.commandline import BadInput
+from pooling.jobs import Refused, Work
+from pooling.models import Job
+
+AT_ONCE = 2000
+
+
+@dataclass(frozen=True)
+class Limits:
+    """threads: calls at once. attempts: calls until a pair's answer is given up for now. timeout: seconds. price_in, price_out: of a million tokens."""
+
+    threads: int = 4
+    attempts: int = 4
+    timeout: int = 60
+    per_minute: int | None = None
+    price_in: float = 0.0
+    price_out: float = 0.0
+    most_cost: float | None = None
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """prompt: name of a template of ours, or the text of an own one. related: tags or groups of runs built with this model."""
+
+    name: str
+    model: str
+    endpoint: str
+    prompt: str = "grade"
+    temperature: float = 0.0
+    most_tokens: int = 400
+    samples: int = 1
+    limits: Limits = field(default_factory=Limits)
+    related: str = ""
+
+
+def add_judge(campaign: Campaign, wanted: Wanted, *, actor: User | None) -> MachineJudge:
+    """It is told the campaign's scale and guidelines as they are now. CampaignError with what is wrong."""
+    known: dict[str, str] = settings.MACHINE_ENDPOINTS
+    if wanted.endpoint not in known:
+        raise CampaignError("This installation knows no such endpoint; its operator names them in ASSAY_MACHINE_ENDPOINTS.")
+    if wanted.limits.most_cost is not None and not (wanted.limits.price_in or wanted.limits.price_out):
+        raise CampaignError("A limit of cost needs prices: nothing else tells what a call costs.")
+    template = _template(wanted.prompt)
+    guideline = campaign.guidelines.last()
+    judge = MachineJudge(
+        campaign=campaign, name=wanted.name.strip(), model=wanted.model.strip(), endpoint=wanted.endpoint, key_variable=known[wanted.endpoint],
+        prompt_name=template.name, prompt_version=template.version, prompt_text=template.text,
+        scale=[{name: grade.get(name, "") for name in ("value", "name", "explanation")} for grade in campaign.scale],
+        guidelines=guideline.text if guideline else "", parameters={"temperature": wanted.temperature, "max_tokens": wanted.most_tokens},
+        samples=wanted.samples, limits=asdict(wanted.limits), related=wanted.related.strip(), created_by=actor,
+    )  # fmt: skip
+    return _stored(judge, actor)
+
+
+def _stored(judge: MachineJudge, actor: User | None) -> MachineJudge:
+    if not judge.name or not judge.model:
+        raise CampaignError("Say what the judge is called, and which model it is.")
+    try:
+        with transaction.atomic():
+            judge.save(force_insert=True)
+            record(judge.campaign, actor, AuditAction.MADE_A_MACHINE_JUDGE, judge.name, model=judge.model, source=judge.source)
+    except IntegrityError:
+        raise CampaignError(f"A machine judge of this campaign is called {judge.name} already; choose another name.") from None
+    return judge
+
+
+def _template(prompt: str) -> PromptTemplate:
+    if prompt in TEMPLATES:
+        return TEMPLATES[prompt]
+    try:
+        return template_of(prompt, "own")
+    except ValueError as error:
+        raise CampaignError(f"The prompt cannot be used: {error}.") from None
+
+
+def add_from_file(
+    campaign: Campaign, *, name: str, model: str, labels: Iterable[LabelOfFile], file_name: str, related: str = "", actor: User | None
+) -> MachineJudge:
+    """A judge with the labels of a file, all of them or none. CampaignError where one cannot be taken; labels of no pair of the pool are left out."""
+    rows: dict[tuple[int, str], LabelOfFile] = {}
+    values = set(campaign.grades.values)
+    pairs = selectors.PoolPairs(campaign)
+    for label in labels:
+        if (place := pairs.place_of(label)) is None:
+            continue
+        if label.grade not in values:
+            scale = ", ".join(map(str, sorted(values)))
+            raise CampaignError(f"{file_name}{label.where}: grade {label.grade} is none of the campaign's scale ({scale}); nothing was kept.")
+        if rows.setdefault(place, label).grade != label.grade:
+            raise CampaignError(f"{file_name}{label.where}: another grade for a pair that the file has already; nothing was kept.")
+    if not rows:
+        raise CampaignError(f"{file_name}: no pair of the campaign's pool is in it; are ids of topics and documents spelled alike? Nothing was kept.")
+    with transaction.atomic():
+        judge = _stored(
+            MachineJudge(campaign=campaign, name=name.strip(), model=model.strip(), source=MachineJudge.Source.FILE, file_name=file_name[:255],
+                         scale=list(campaign.scale), related=related.strip(), created_by=actor), actor,
+        )  # fmt: skip
+        made = (
+            MachineLabel(judge=judge, topic_id=topic, docno=document, state=MachineLabel.State.GRADED, grade=label.grade, answer=label.reason)
+            for (topic, document), label in rows.items()
+        )
+        MachineLabel.objects.bulk_create(made, batch_size=AT_ONCE)
+    return judge
+
+
+def plan_of(judge: MachineJudge) -> Plan:
+    """As it is asked; the key is read from the environment here and kept nowhere."""
+    limits = Limits(**judge.limits)
+    key = os.environ.get(judge.key_variable, "") if judge.key_variable else ""
+    endpoint = Endpoint(judge.endpoint, judge.model, key, float(limits.timeout), judge.parameters)
+    template = PromptTemplate(judge.prompt_name, judge.prompt_version, judge.prompt_text)
+    scale = tuple(Grade(grade["value"], grade["name"], grade.get("explanation", "")) for grade in judge.scale)
+    return Plan(
+        endpoint, template, scale, judge.guidelines, samples=judge.samples, threads=limits.threads, attempts=limits.attempts, per_minute=limits.per_minute,
+        price_in=limits.price_in, price_out=limits.price_out, most_cost=limits.most_cost, name=f"{judge.pk} of {judge.campaign.slug}",
+    )  # fmt: skip
+
+
+def ask_to_run(judge: MachineJudge, *, user: Any) -> Job:
+    """The queued job that asks for what has no answer yet; of a judge one at a time."""
+    with transaction.atomic():
+        _open(judge)
+        if judge.source != MachineJudge.Source.ENDPOINT:
+            raise CampaignError(f"The labels of {judge.name} are from a file; there is nothing to ask.")
+        if judge.endpoint not in settings.MACHINE_ENDPOINTS:
+            raise CampaignError("This installation knows the judge's endpoint no more; its operator names them in ASSAY_MACHINE_ENDPOINTS.")
+        if selectors.estimate(judge).calls == 0:
+            raise CampaignError("There is no pair to ask about: the campaign has no pool yet, no pair has a text, or all are answered.")
+        label = f"{judge.name} judges {judge.campaign.name}"
+        campaign = judge.campaign
+        return jobs.enqueue(selectors.RUN, {"machine": judge.pk}, label=label, user=user, collection=campaign.collection, campaign_id=campaign.pk)
+
+
+def _open(judge: MachineJudge) -> None:
+    """Inside a transaction: CampaignError where the judge is frozen or being asked. Whoever changes it waits for whoever does so already."""
+    found = MachineJudge.objects.select_for_update().filter(pk=judge.pk).first()
+    if found is None:
+        raise CampaignError("The machine judge was deleted.")
+    if found.frozen_at is not None:
+        raise CampaignError(f"{found.name} is frozen: nothing can be added, changed or deleted.")
+    if selectors.job_of(found, active=True) is not None:
+        raise CampaignError(f"{found.name} is being asked; wait until that is done, or cancel it.")
+
+
+@jobs.kind(selectors.RUN, unit="answers", resumes=True)
+def judge_by_machine(work: Work) -> dict[str, Any]:
+    """-> report: facts (answers, calls ...), warnings"""
+    judge = MachineJudge.objects.select_related("campaign__pool", "campaign__collection").filter(pk=work.parameters["machine"]).first()
+    if judge is None:
+        raise Refused("the machine judge was deleted")
+    pairs = selectors.pairs_to_judge(judge)
+    topics = dict(judge.campaign.collection.topics.values_list("topic_id", "pk"))
+    try:
+        found = DatabaseStore(judge, plan_of(judge), work, topics).run(pairs)
+    except BadInput as error:
+        raise Refused(f"{error}; what was answered is kept") from None
+    counts = selectors.counts_of(judge)
+    facts = {"calls now": found.calls, "calls lost with a worker": found.lost, **counts.outcomes, **dict(found.troubles)}
+    warnings = [f"stopped: {found.stopped}"] if found.stopped else []
+    if found.unanswered:
+        warnings.append(f"{found.unanswered:,} answers are left for another time: start it again")
+    with work.finishing() as report:
+        report.update(facts=facts, warnings=warnings)
+    return report
+
+
+def freeze(judge: MachineJudge, *, actor: User | None) -> MachineJudge:
+    """Fix labels, model and prompt with date and digest. CampaignError without a label, or while it is being asked."""
+    with transaction.atomic():
+        _open(judge)
+        labels = selectors.labels_of(judge)
+        if not labels:
+            raise CampaignError(f"{judge.name} has no label yet; there is nothing to freeze.")
+        judge.frozen_at, judge.digest = timezone.now(), selectors.digest_of(labels)
+        judge.labels.filter(state=MachineLabel.State.ASKED).delete()  # calls that never came back: no part of what is fixed
+        judge.save(update_fields=["frozen_at", "digest"])
+        record(judge.campaign, actor, AuditAction.FROZE_A_MACHINE_JUDGE, judge.name, labels=len(labels), digest=judge.digest)
+    return judge
+
+
+def delete(judge: MachineJudge, *, actor: User | None) -> None:
+    """Of one that is not frozen: what was frozen may have been drawn by."""
+    with transaction.atomic():
+        _open(judge)
+        record(judge.campaign, actor, AuditAction.DELETED_A_MACHINE_JUDGE, judge.name, model=judge.model)
+        MachineLabel.objects.filter(judge=judge).delete()
+        judge.delete()
+
+
