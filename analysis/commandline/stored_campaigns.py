@@ -18,11 +18,13 @@ from analysis.core.packing import Pairs
 from analysis.judgements.campaign_sample import NotEstimable, sample_of
 from analysis.judgements.labels import Choices, Reference, campaign_qrels
 from analysis.judgements.rows import EXCLUDED, EXTRA, NO_GRADE, TOO_FAST, pool_ranks, read_rows, table_of
+from analysis.publishing.contents import raw_judgements
 from annotation.models import Campaign
 from annotation.selectors.pairs import kept_pairs
 from pooling.commandline import BadInput, FileCommand
 from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.core.precision import in_order_by_score
+from pooling.formats.exports import write_raw_judgements
 from pooling.formats.prel import Prel
 from pooling.formats.qrels import read_qrels, write_qrels
 from pooling.models import Run as RunRow
@@ -44,6 +46,13 @@ def runs_of(campaign: Campaign) -> dict[str, Callable[[], RunColumns]]:
         return lambda: in_order_by_score(rankings_of(row))
 
     return {row.tag: loader(row) for row in campaign.collection.runs.all()}
+
+
+def judgements_text(campaign: Campaign) -> str:
+    """The single judgements as the file that a release holds, without notes."""
+    out = io.StringIO(newline="")
+    write_raw_judgements(raw_judgements(campaign, notes=False), out)
+    return out.getvalue()
 
 
 def labels_of(campaign: Campaign, options: dict[str, Any]) -> Callable[[], QrelsColumns]:

@@ -233,7 +233,12 @@ def topics_for_power(difference: float, sd: float, *, wanted: float, alpha: floa
 
 def topics_for_width(width: float, sd: float, *, alpha: float) -> int | None:
     """The fewest topics with which the t-interval of the difference is at most so wide, for differences of this standard deviation."""
-    return _fewest(lambda n: 2 * float(scipy.stats.t.ppf(1 - alpha / 2, n - 1)) * sd / math.sqrt(n) <= width)
+    return _fewest(lambda n: interval_width(sd, n, alpha=alpha) <= width)
+
+
+def interval_width(sd: float, n: int, *, alpha: float) -> float:
+    """Of the t-interval of a mean difference over n topics, two or more."""
+    return 2 * float(scipy.stats.t.ppf(1 - alpha / 2, n - 1)) * sd / math.sqrt(n)
 
 
 def _fewest(enough: Callable[[int], bool]) -> int | None:

@@ -16,11 +16,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from analysis.commandline.stored_campaigns import campaign_named, runs_of, why_not_naive
+from analysis.commandline.stored_campaigns import campaign_named, judgements_text, runs_of, why_not_naive
 from analysis.judgements.campaign_sample import is_sampled
 from analysis.judgements.labels import campaign_qrels
 from analysis.publishing import exports
-from analysis.publishing.contents import pool_lines, raw_judgements
+from analysis.publishing.contents import pool_lines
 from analysis.publishing.release.reading import open_release
 from analysis.studies.settings import keys_of
 from analysis.studies.study import Study
@@ -28,7 +28,6 @@ from analysis.systems.inputs import path_of
 from analysis.systems.written_files import tab_separated
 from annotation.models import Campaign
 from pooling.commandline import BadInput
-from pooling.formats.exports import write_raw_judgements
 from pooling.formats.qrels import write_qrels
 from pooling.formats.runs import write_run
 from pooling.services.matching import count_documents
@@ -109,7 +108,7 @@ def campaign_inputs(study: Study, slug: str, folder: Path) -> str:
         raise BadInput(why_not_naive(slug))
     made.value("title", f"{study.title}: {campaign.name}")
     made.value("simulated", campaign.simulated)
-    made.file("judgements", "judgements.tsv", lambda out: write_raw_judgements(raw_judgements(campaign, notes=False), out))
+    made.file("judgements", "judgements.tsv", lambda out: out.write(judgements_text(campaign)))
     _scale(made, campaign.scale, campaign.threshold, campaign.min_active_seconds)
     for key, name, scale in (("labels", "labels", "graded"), ("binary_labels", "labels-binary", "binary"), ("qrels", "labels", "graded")):
         made.file(key, f"{name}.qrels", _qrels_writer(campaign_qrels, campaign, f"campaign:{scale}:majority", slug))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from analysis.studies.bench import Bench
 from analysis.studies.study import Figure, Key
-from analysis.systems.tabular import Cell, Table
+from analysis.systems.tabular import Table
 
 READING = (
     Key("level", "whole", "Lowest relevant grade of the qrels (1).", least=1),
@@ -24,17 +24,6 @@ QRELS = Key("qrels", "file", "Qrels, TREC or BEIR.")
 def slug(text: str) -> str:
     """The text as a part of a file's name."""
     return re.sub(r"[^\w.-]+", "-", text, flags=re.ASCII).strip("-.") or "x"
-
-
-def best_of(rows: Sequence[Sequence[Cell]], columns: Sequence[int], within: Sequence[int] | None = None) -> frozenset[tuple[int, int]]:
-    """The cells with the greatest number of each column, ties included. within: only these rows."""
-    found = set()
-    chosen = range(len(rows)) if within is None else within
-    for column in columns:
-        values = {row: value for row in chosen if isinstance(value := rows[row][column], (int, float))}
-        if values:
-            found |= {(row, column) for row, value in values.items() if value == max(values.values())}
-    return frozenset(found)
 
 
 def prefixed(tables: Sequence[Table], before: str, *, title: str = "") -> list[Table]:

@@ -79,6 +79,14 @@ class ReportForm(forms.Form):
         if one.kind == "tags":
             tags = [(run.tag, run.tag) for run in self.runs if "," not in run.tag]
             return tags_field(one, tags, initial=[run.tag for run in self.runs if one.marked and getattr(run, one.marked)])
+        if one.kind == "tag":
+            return DefaultedField(
+                label=one.label,
+                help_text=one.hint,
+                required=False,
+                initial=one.default,
+                choices=[*one.choices, *((run.tag, run.tag) for run in self.runs)],
+            )
         if one.kind in ("pool", "report"):
             rows = self._pools() if one.kind == "pool" else self._reports(one.report)
             return forms.TypedChoiceField(
@@ -187,6 +195,8 @@ def form_field(one: Field, *, campaign: Campaign | None) -> forms.Field:
         common["help_text"] = (
             f"{one.hint} With this campaign's {len(campaign.scale)} grades it is {campaign.threshold}; with 2 grades 1 is taken.".strip()
         )
+    if one.kind == "scale" and campaign is not None:
+        common["initial"] = len(campaign.scale)
     return MAKERS.get(one.kind, one_line)(one, common)
 
 
@@ -230,6 +240,7 @@ def names_of_measures(one: Field, common: dict[str, Any]) -> forms.Field:
 MAKERS: dict[str, Callable[[Field, dict[str, Any]], forms.Field]] = {
     "whole": whole_number,
     "grade": whole_number,
+    "scale": whole_number,
     "number": number,
     "yes": yes_or_no,
     "choice": choice,
@@ -237,6 +248,7 @@ MAKERS: dict[str, Callable[[Field, dict[str, Any]], forms.Field]] = {
     "conditions": several_lines,
     "list": upload,
     "lists": upload,
+    "rows": upload,
     "measures": names_of_measures,
     "measure": names_of_measures,
 }

@@ -1,4 +1,4 @@
-"""Lists that a person gives with a report: a collection's document ids, topic subsets."""
+"""Lists that a person gives with a report: a collection's document ids, topic subsets, groups of topics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LARGEST = 500_000_000
 
 
 def lists_of(kind: Kind, files: Mapping[str, Sequence[Any]]) -> dict[str, str]:
-    """Path -> one id a line, of the files given for each field of the kind (binary, with a name, perhaps compressed).
+    """Path -> one id a line (of a table its rows as they stand), of the files given for each field of the kind (binary, with a name, perhaps compressed).
 
     Raises FormatError with file and line.
     """
@@ -25,11 +25,21 @@ def lists_of(kind: Kind, files: Mapping[str, Sequence[Any]]) -> dict[str, str]:
         if one.kind == "list":
             for file in files.get(one.name, [])[:1]:
                 found[f"{one.name}.txt"] = ids(file, one_word=True)
+        elif one.kind == "rows":
+            for file in files.get(one.name, [])[:1]:
+                found[f"{one.name}.txt"] = rows(file)
         elif one.kind == "lists":
             for file in files.get(one.name, []):
                 path = path_of("topics", bare_name(file.name), ".txt", taken)
                 found[path] = ids(file, one_word=False)
     return found
+
+
+def rows(file: Any) -> str:
+    found = [text for _, text in lines(file, name=file.name, max_bytes=LARGEST) if text.strip()]
+    if not found:
+        raise FormatError.single(file.name, None, "no rows", "a row a line")
+    return "".join(f"{text}\n" for text in found)
 
 
 def ids(file: Any, *, one_word: bool) -> str:

@@ -12,8 +12,9 @@ class Field:
     """An option of the command. A default that is left as it is gives no argument.
 
     kind: whole, grade (the lowest relevant), number, text, yes, choice, date, measure, measures, conditions (lines that name qrels),
-    tags (of runs, with commas between), pool or report (of the collection, by id), list and lists (uploaded files with one id a line;
-    `ask_for_report` keeps them, not the options).
+    tags (of runs, with commas between), tag (of one run, or one of choices), scale (grades of the campaign), pool or report (of the
+    collection, by id), list and lists (uploaded files with one id a line) and rows (an uploaded table, as it stands); `ask_for_report`
+    keeps what was uploaded, not the options.
 
     judged_only: a grade that is one of the qrels chosen first, not of all. marked: of tags, those that are chosen at first, by the
     runs' field of this name. begins: what the form begins with instead of the default; graded: the same in a campaign with more than two
@@ -39,7 +40,7 @@ class Field:
 
     @property
     def uploaded(self) -> bool:
-        return self.kind in ("list", "lists")
+        return self.kind in ("list", "lists", "rows")
 
     @property
     def flag(self) -> str:

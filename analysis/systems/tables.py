@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from analysis.systems.kind import Result
-from analysis.systems.tabular import Table
+from analysis.systems.tabular import Cell, Table
 
 
 def conditions_of(result: Result) -> dict[str, Any]:
@@ -18,3 +19,14 @@ def scores_table(means: dict[str, dict[str, dict[str, float | None]]], key: str 
     columns = [(name, measure) for name in names for measure in means[name][tags[0]]] if tags else []
     header = ["run", *(f"{measure}" if len(names) == 1 else f"{measure} ({name})" for name, measure in columns)]
     return Table(key, "Scores of runs", header, [[tag, *(means[name][tag][measure] for name, measure in columns)] for tag in tags])
+
+
+def best_of(rows: Sequence[Sequence[Cell]], columns: Sequence[int], within: Sequence[int] | None = None) -> frozenset[tuple[int, int]]:
+    """The cells with the greatest number of each column, ties included. within: only these rows."""
+    found = set()
+    chosen = range(len(rows)) if within is None else within
+    for column in columns:
+        values = {row: value for row in chosen if isinstance(value := rows[row][column], (int, float))}
+        if values:
+            found |= {(row, column) for row, value in values.items() if value == max(values.values())}
+    return frozenset(found)

@@ -156,11 +156,14 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def shown_table(table: Table, *, folded: bool) -> dict[str, Any]:
-    """What the page needs of a table. folded: a long one is opened on request."""
+    """What the page needs of a table: rows of (cell, bold, sign behind it). folded: a long one is opened on request."""
     return {
         "table": table,
-        "rows": table.rows[:SHOWN_ROWS],
-        "header": list(zip(table.header, table.numeric, strict=True)),
+        "rows": [
+            [(cell, (r, c) in table.bold, table.marks.get((r, c), "")) for c, cell in enumerate(row)]
+            for r, row in enumerate(table.rows[:SHOWN_ROWS])
+        ],
+        "header": list(zip(table.columns, table.numeric, strict=True)),
         "more": len(table.rows) > SHOWN_ROWS,
         "folded": folded and len(table.rows) > 25,
     }
@@ -177,6 +180,7 @@ def _undefined(result: dict[str, Any]) -> list[str]:
             found.append(f"{name}: {one['undefined']}")
     if isinstance(said, dict):
         found += [f"{name}, {tag}: {reason}" for name, by in said.items() if isinstance(by, dict) for tag, reason in by.items()]
+        found += [f"{name}: {reason}" for name, reason in said.items() if isinstance(reason, str)]
     return found
 
 

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from analysis.charts.points import Interval, intervals
 from analysis.core.system_comparison import FAMILIES
 from analysis.studies.bench import Bench
 from analysis.studies.study import Figure, Key, Part, Section, Study
-from analysis.studies.words import QRELS, READ, READING, RUNS, best_of, pictured, prefixed, runs_under, slug
+from analysis.studies.words import QRELS, READ, READING, RUNS, pictured, prefixed, runs_under, slug
+from analysis.systems.comparison_tables import differences_picture, means_table, measures_of, pairs_table, planning_table
 from analysis.systems.kind import Result
 from analysis.systems.kinds.bootstrap import KIND as BOOTSTRAP
-from analysis.systems.tabular import Cell, Table
-from analysis.systems.verdict_tables import p_value
-
-MOST_PAIRS = 60
-"""More rows than this make no picture; the table has all."""
-TESTED = (("t", "t p"), ("wsr", "signed-rank p"), ("sign", "sign p"), ("randomisation", "randomisation p"))
 
 
 def compared(bench: Bench) -> Result:
@@ -26,65 +20,12 @@ def compared(bench: Bench) -> Result:
     return bench.run("compare_systems", *runs_under(bench), *given, *groups)
 
 
-def measures_of(result: Result) -> dict[str, Any]:
-    return {name: found for name, found in result.items() if isinstance(found, dict) and "means" in found}
-
-
 def main_table(bench: Bench) -> Section:
     result = compared(bench)
     found = measures_of(result)
     table = means_table("scores", "Effectiveness of the systems", found, result["settings"])
     values = {measure: {"means": one["means"], "groups": one["groups"], "topics": one["topics"]} for measure, one in found.items()}
     return Section(tables=[table], words=[*leaders(found, result["settings"]), *undefined(result)], values=values)
-
-
-def means_table(key: str, title: str, found: Mapping[str, Any], settings: Mapping[str, Any]) -> Table:
-    """A run a row, best first by the first measure; best in bold, letters or daggers by the corrected tests."""
-    measures = list(found)
-    first = found[measures[0]]["means"]
-    tags = sorted(first, key=lambda tag: (-(first[tag] if first[tag] is not None else -1), tag))
-    against = settings["against"]
-    header, heads = ["run"], [("", 1)]
-    for measure in measures:
-        header += ["mean", "group"] if against == "all" else ["mean"]
-        heads.append((measure, len(header) - sum(n for _, n in heads)))
-    rows: list[list[Cell]] = []
-    marks: dict[tuple[int, int], str] = {}
-    for number, tag in enumerate(tags):
-        row: list[Cell] = [tag]
-        for measure in measures:
-            if sign := dagger(found[measure], tag, settings):
-                marks[number, len(row)] = sign
-            row += [found[measure]["means"][tag], *([found[measure]["groups"][tag]] if against == "all" else [])]
-        rows.append(row)
-    numbers = [k for k, name in enumerate(header) if name == "mean"]
-    if against != "all":
-        header, heads = ["run", *measures], []
-    over = ", ".join(f"{n}" for n in sorted({one["topics"] for one in found.values()}))
-    return Table(
-        key, title, header, rows, f"Means over {over} topics. {how(settings)}", heads=tuple(heads), bold=best_of(rows, numbers), marks=marks
-    )
-
-
-def how(settings: Mapping[str, Any]) -> str:
-    test = {"randomisation": "the paired randomisation test", "t": "the paired t-test"}[settings["letters_by"]]
-    family = {"none": "uncorrected", "max": "by the greatest difference", "holm": "Holm-corrected", "bonferroni": "Bonferroni-corrected"}[
-        settings["family"]
-    ]
-    if settings["against"] == "all":
-        return f"Best in bold; runs that share a letter cannot be told apart at {settings['alpha']:g} by {test} ({family})."
-    return f"Best in bold; † better, ‡ worse than {settings['against']} at {settings['alpha']:g} by {test} ({family})."
-
-
-def dagger(found: Mapping[str, Any], tag: str, settings: Mapping[str, Any]) -> str:
-    """† significantly better than the run that all are compared with, ‡ significantly worse; none where every pair is compared."""
-    if settings["against"] == "all":
-        return ""
-    for row in found["pairs"]:
-        if row["b"] == tag:
-            p = row["corrected"][settings["letters_by"]]
-            return "" if p is None or p >= settings["alpha"] else "†" if row["difference"] > 0 else "‡"
-    return ""
 
 
 def leaders(found: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
@@ -119,49 +60,6 @@ def differences(bench: Bench) -> Section:
     return Section(tables, figures, undefined(result), {m: {"pairs": f["pairs"]} for m, f in measures_of(result).items()})
 
 
-def pairs_table(key: str, title: str, found: Mapping[str, Any], settings: Mapping[str, Any]) -> Table:
-    held = [(test, words) for test, words in TESTED if settings["family"] != "max" or test == "randomisation"]
-    held = [] if settings["family"] == "none" else held
-    header = [
-        "A",
-        "B",
-        "B - A",
-        "2.5 %",
-        "97.5 %",
-        "effect",
-        "wins",
-        "ties",
-        "losses",
-        *(words for _, words in TESTED),
-        *(words for _, words in held),
-    ]
-    rows: list[list[Cell]] = [
-        [row["a"], row["b"], row["difference"], *row["interval"], row["effect"], row["wins"], row["ties"], row["losses"]]
-        + [p_value(row[test]) for test, _ in TESTED]
-        + [p_value(row["corrected"][test]) for test, _ in held]
-        for row in found["pairs"]
-    ]
-    decided = len(header) - 1 if held else header.index(dict(TESTED)[settings["letters_by"]])
-    bold = {(number, decided) for number, row in enumerate(rows) if isinstance(p := row[decided], float) and p < settings["alpha"]}
-    heads = [("", 2), ("difference", 3), ("", 1), ("topics of B", 3), ("raw", len(TESTED))]
-    heads += [(f"corrected ({settings['family']})", len(held))] if held else []
-    note = (
-        f"Over {found['topics']} topics; intervals by t; effect: mean difference / standard deviation of the differences. "
-        f"In bold: below {settings['alpha']:g}. Randomisation: {settings['trials']:,} changes of signs, all where they are fewer."
-    )
-    return Table(key, title, header, rows, note, heads=tuple(heads), bold=frozenset(bold))
-
-
-def differences_picture(measure: str, found: Mapping[str, Any]) -> str:
-    pairs: Sequence[Mapping[str, Any]] = found["pairs"]
-    caption = f"Mean differences by {measure} (B - A) with 95 % intervals by t over {found['topics']} topics"
-    if len(pairs) > MOST_PAIRS:
-        pairs = sorted(pairs, key=lambda row: -abs(row["difference"]))[:MOST_PAIRS]
-        caption += f"; the {MOST_PAIRS} greatest"
-    rows = [Interval(f"{row['b']} - {row['a']}", row["difference"], *row["interval"]) for row in pairs]
-    return intervals(rows, caption=caption, x_label=f"difference of {measure}", what="pair", reference=(0.0, ""), form=lambda v: f"{v:.3f}")
-
-
 def by_group(bench: Bench) -> Section:
     bench.need("topic_groups", why="a file of topics and their groups")
     result = compared(bench)
@@ -194,22 +92,8 @@ def ranks(bench: Bench) -> Section:
 
 def planning(bench: Bench) -> Section:
     result = bench.run("plan_study", *runs_under(bench), *bench.options("measures", "power", "alpha", "difference", *READ))
-    settings = result["settings"]
-    rows: list[list[Cell]] = []
-    for measure, found in result.items():
-        if isinstance(found, dict) and found.get("variance"):
-            spread = [found["variance"]["median"], found["variance"]["highest"]]
-            rows.append(
-                [measure, found["topics"], *spread, found["topics_needed"], found["topics_needed_highest"], found["smallest_difference"]]
-            )
-    header = ["measure", "topics here", "median pair", "highest", "topics needed", "for the highest", "seen here"]
-    title = f"Topics that a difference of {settings['difference']:g} needs"
-    note = (
-        f"Paired t-test at {settings['alpha']:g}, power {settings['power']:g}, from the variances of the differences at hand. "
-        "Seen here: the smallest true difference that the topics at hand show with this power, median pair."
-    )
-    table = Table("planning", title, header, rows, note, heads=(("", 2), ("variance of the difference", 2), ("", 3)))
-    return Section([table], values={str(row[0]): {"topics_needed": row[4], "smallest_difference": row[6]} for row in rows})
+    table = planning_table("planning", result)
+    return Section([table], values={str(row[0]): {"topics_needed": row[4], "smallest_difference": row[6]} for row in table.rows})
 
 
 STUDY = Study(

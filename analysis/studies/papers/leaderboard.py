@@ -8,14 +8,14 @@ from typing import Any
 from analysis.charts.points import Interval, Spot, intervals, scatter
 from analysis.studies.bench import Bench
 from analysis.studies.study import Figure, Key, LeftOut, Part, Section, Study
-from analysis.studies.words import READ, READING, RUNS, best_of, pictured, prefixed, slug
+from analysis.studies.words import READ, READING, RUNS, pictured, prefixed, slug
 from analysis.systems.kind import Files, NotPossible, Result
 from analysis.systems.kinds.bootstrap import KIND as BOOTSTRAP
 from analysis.systems.kinds.bootstrap import crossed, ranked, written_conditions
 from analysis.systems.kinds.leaderboard import KIND as BOARD
 from analysis.systems.kinds.split_half import KIND as HALVES
 from analysis.systems.kinds.submissions import KIND as SUBMISSIONS
-from analysis.systems.tables import conditions_of
+from analysis.systems.tables import best_of, conditions_of
 from analysis.systems.tabular import Cell, Table
 from analysis.systems.written_files import tab_separated
 from pooling.formats.leaderboards import SUBMISSIONS as COLUMNS

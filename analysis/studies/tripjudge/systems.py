@@ -11,10 +11,11 @@ from analysis.studies.bench import Bench
 from analysis.studies.published import TRIPJUDGE_MEANS, TRIPJUDGE_RUNS, TRIPJUDGE_TAU
 from analysis.studies.study import Figure, LeftOut, Section
 from analysis.studies.tripjudge.inputs import HOW, click_qrels, judged_qrels
-from analysis.studies.words import best_of, pictured, prefixed
+from analysis.studies.words import pictured, prefixed
 from analysis.systems.kind import Result
 from analysis.systems.kinds.compare_rankings import KIND as RANKINGS
 from analysis.systems.kinds.label_overlap import agreement_picture
+from analysis.systems.tables import best_of
 from analysis.systems.tabular import Cell, Table
 from pooling.formats.topics import read_topics
 

@@ -264,6 +264,29 @@ def test_a_wrong_list_of_documents_is_refused(campaign, client, options, complai
     assert complaint in refused(client, campaign, "stability", ["judged, old"], **options).replace("Choose", "choose")
 
 
+def test_groups_of_topics_are_uploaded_and_compared_within(campaign, client, tmp_path) -> None:
+    groups = file("bands.csv", "topic,band\n" + "".join(f"t{t},{'Head' if t <= 4 else 'Tail'}\n" for t in range(1, 9)))
+    options: dict[str, Any] = {"measures": "RR@10", "trials": 200, "family": "holm", "against": "sys.2"}
+    report = asked(client, campaign, "compare_systems", ["judged, old"], topic_groups=[groups], **options)
+    found = same_by_command(report, tmp_path)["RR@10"]
+    assert [(group, one["topics"]) for group, one in found["by_group"].items()] == [("Head", 4), ("Tail", 4)]
+    for tag, mean in found["means"].items():
+        parts = [one["means"][tag] for one in found["by_group"].values()]
+        assert mean == pytest.approx(sum(parts) / 2, abs=1e-12)  # two groups of four topics each
+    page = client.get(reverse("report", args=[report.pk])).content.decode()
+    assert "Effectiveness on the topics of group Head" in page
+    assert "<strong>" in page.partition("Effectiveness of the systems")[2]  # the best
+
+
+def test_the_noise_of_labels_needs_a_campaigns_own(campaign, client, tmp_path) -> None:
+    assert "only a campaign&#x27;s own labels have" in refused(client, campaign, "plan_study", ["judged, old"], judgements="on").replace("'", "&#x27;")
+    report = asked(client, campaign, "plan_study", ["campaign:graded:majority"], measures="nDCG@5", judgements="on", label_trials=5, level=2)
+    found = same_by_command(report, tmp_path)["nDCG@5"]["labels"]
+    assert found["pairs"] == 40  # each judged twice
+    page = client.get(reverse("report", args=[report.pk])).content.decode()
+    assert "What more judgements a pair would buy" in page
+
+
 def test_baselines_of_a_leaderboard_without_dates(campaign, client, tmp_path) -> None:
     campaign.collection.runs.update(submitted_on=None)
     all_count = same_by_command(asked(client, campaign, "leaderboard", ["judged, old"]), tmp_path)

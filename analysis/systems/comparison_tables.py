@@ -1,0 +1,227 @@
+"""Tables and pictures of `compare_systems` and `plan_study` (METHODS 14)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from analysis.charts.lines import Line, lines
+from analysis.charts.points import Interval, intervals
+from analysis.core.system_comparison import interval_width, smallest_difference
+from analysis.systems.kind import Result
+from analysis.systems.tables import best_of
+from analysis.systems.tabular import Cell, Table
+from analysis.systems.verdict_tables import p_value
+
+MOST_PAIRS = 60
+"""More rows than this make no picture; the table has all."""
+TESTED = (("t", "t p"), ("wsr", "signed-rank p"), ("sign", "sign p"), ("randomisation", "randomisation p"))
+
+
+def measures_of(result: Result) -> dict[str, Any]:
+    return {name: found for name, found in result.items() if isinstance(found, dict) and "means" in found}
+
+
+def means_table(key: str, title: str, found: Mapping[str, Any], settings: Mapping[str, Any]) -> Table:
+    """A run a row, best first by the first measure; best in bold, letters or daggers by the corrected tests."""
+    measures = list(found)
+    first = found[measures[0]]["means"]
+    tags = sorted(first, key=lambda tag: (-(first[tag] if first[tag] is not None else -1), tag))
+    against = settings["against"]
+    header, heads = ["run"], [("", 1)]
+    for measure in measures:
+        header += ["mean", "group"] if against == "all" else ["mean"]
+        heads.append((measure, len(header) - sum(n for _, n in heads)))
+    rows: list[list[Cell]] = []
+    marks: dict[tuple[int, int], str] = {}
+    for number, tag in enumerate(tags):
+        row: list[Cell] = [tag]
+        for measure in measures:
+            if sign := dagger(found[measure], tag, settings):
+                marks[number, len(row)] = sign
+            row += [found[measure]["means"][tag], *([found[measure]["groups"][tag]] if against == "all" else [])]
+        rows.append(row)
+    numbers = [k for k, name in enumerate(header) if name == "mean"]
+    if against != "all":
+        header, heads = ["run", *measures], []
+    over = ", ".join(f"{n}" for n in sorted({one["topics"] for one in found.values()}))
+    return Table(
+        key, title, header, rows, f"Means over {over} topics. {how(settings)}", heads=tuple(heads), bold=best_of(rows, numbers), marks=marks
+    )
+
+
+def how(settings: Mapping[str, Any]) -> str:
+    test = {"randomisation": "the paired randomisation test", "t": "the paired t-test"}[settings["letters_by"]]
+    family = {"none": "uncorrected", "max": "by the greatest difference", "holm": "Holm-corrected", "bonferroni": "Bonferroni-corrected"}[
+        settings["family"]
+    ]
+    if settings["against"] == "all":
+        return f"Best in bold; runs that share a letter cannot be told apart at {settings['alpha']:g} by {test} ({family})."
+    return f"Best in bold; † better, ‡ worse than {settings['against']} at {settings['alpha']:g} by {test} ({family})."
+
+
+def dagger(found: Mapping[str, Any], tag: str, settings: Mapping[str, Any]) -> str:
+    """† significantly better than the run that all are compared with, ‡ significantly worse; none where every pair is compared."""
+    if settings["against"] == "all":
+        return ""
+    for row in found["pairs"]:
+        if row["b"] == tag:
+            p = row["corrected"][settings["letters_by"]]
+            return "" if p is None or p >= settings["alpha"] else "†" if row["difference"] > 0 else "‡"
+    return ""
+
+
+def pairs_table(key: str, title: str, found: Mapping[str, Any], settings: Mapping[str, Any]) -> Table:
+    held = [(test, words) for test, words in TESTED if settings["family"] != "max" or test == "randomisation"]
+    held = [] if settings["family"] == "none" else held
+    header = [
+        "A",
+        "B",
+        "B - A",
+        "2.5 %",
+        "97.5 %",
+        "effect",
+        "wins",
+        "ties",
+        "losses",
+        *(words for _, words in TESTED),
+        *(words for _, words in held),
+    ]
+    rows: list[list[Cell]] = [
+        [row["a"], row["b"], row["difference"], *row["interval"], row["effect"], row["wins"], row["ties"], row["losses"]]
+        + [p_value(row[test]) for test, _ in TESTED]
+        + [p_value(row["corrected"][test]) for test, _ in held]
+        for row in found["pairs"]
+    ]
+    decided = len(header) - 1 if held else header.index(dict(TESTED)[settings["letters_by"]])
+    bold = {(number, decided) for number, row in enumerate(rows) if isinstance(p := row[decided], float) and p < settings["alpha"]}
+    heads = [("", 2), ("difference", 3), ("", 1), ("topics of B", 3), ("raw", len(TESTED))]
+    heads += [(f"corrected ({settings['family']})", len(held))] if held else []
+    note = (
+        f"Over {found['topics']} topics; intervals by t; effect: mean difference / standard deviation of the differences. "
+        f"In bold: below {settings['alpha']:g}. Randomisation: {settings['trials']:,} changes of signs, all where they are fewer."
+    )
+    return Table(key, title, header, rows, note, heads=tuple(heads), bold=frozenset(bold))
+
+
+def greatest(pairs: Sequence[Mapping[str, Any]], most: int) -> Sequence[Mapping[str, Any]]:
+    """As they come, or where there are more those with the greatest differences, greatest first."""
+    return pairs if len(pairs) <= most else sorted(pairs, key=lambda row: -abs(row["difference"]))[:most]
+
+
+def differences_picture(measure: str, found: Mapping[str, Any]) -> str:
+    pairs: Sequence[Mapping[str, Any]] = found["pairs"]
+    caption = f"Mean differences by {measure} (B - A) with 95 % intervals by t over {found['topics']} topics"
+    if len(pairs) > MOST_PAIRS:
+        pairs = greatest(pairs, MOST_PAIRS)
+        caption += f"; the {MOST_PAIRS} greatest"
+    rows = [Interval(f"{row['b']} - {row['a']}", row["difference"], *row["interval"]) for row in pairs]
+    return intervals(rows, caption=caption, x_label=f"difference of {measure}", what="pair", reference=(0.0, ""), form=lambda v: f"{v:.3f}")
+
+
+def planned(result: Result) -> dict[str, Any]:
+    """By measure, what `plan_study` says of those whose variance is defined."""
+    return {measure: one for measure, one in result.items() if isinstance(one, dict) and one.get("variance")}
+
+
+def planning_table(key: str, result: Result) -> Table:
+    settings = result["settings"]
+    rows: list[list[Cell]] = [
+        [measure, one["topics"], one["variance"]["median"], one["variance"]["highest"]]
+        + [one[name] for name in ("topics_needed", "topics_needed_highest", "smallest_difference")]
+        for measure, one in planned(result).items()
+    ]
+    header = ["measure", "topics here", "median pair", "highest", "topics needed", "for the highest", "seen here"]
+    goal = f"a difference of {settings['difference']:g}" if settings["width"] is None else f"an interval {settings['width']:g} wide"
+    title = f"Topics that {goal} needs"
+    note = (
+        f"Paired t-test at {settings['alpha']:g}, power {settings['power']:g}, from the variances of the differences at hand. "
+        "Seen here: the smallest true difference that the topics at hand show with this power, median pair."
+    )
+    return Table(key, title, header, rows, note, heads=(("", 2), ("variance of the difference", 2), ("", 3)))
+
+
+CURVE = 40
+"""Points of a planning curve."""
+
+
+def planning_curves(result: Result) -> dict[str, list[tuple[float, float | None]]]:
+    """By measure, over numbers of topics: the smallest difference that they show, or the width of its interval where that was asked for."""
+    found, settings = planned(result), result["settings"]
+    needed = [one[name] for one in found.values() for name in ("topics", "topics_needed") if one[name]]
+    most = min(max([*needed, 20]) * 3 // 2, 5000)
+    at = sorted({round(10 * (most / 10) ** (k / (CURVE - 1))) for k in range(CURVE)})
+    power, alpha = settings["power"], settings["alpha"]
+
+    def seen(sd: float, n: int) -> float:
+        return interval_width(sd, n, alpha=alpha) if settings["width"] else smallest_difference(sd, n, wanted=power, alpha=alpha)
+
+    return {measure: [(float(n), seen(math.sqrt(one["variance"]["median"]), n)) for n in at] for measure, one in found.items()}
+
+
+def planning_words(result: Result) -> tuple[str, str, float]:
+    """(caption, label of the height, what was asked for)"""
+    settings = result["settings"]
+    if settings["width"]:
+        return "Width of the interval of a difference over numbers of topics, median pair of systems", "width of the interval", settings["width"]
+    caption = f"Smallest true difference that numbers of topics show with a chance of {settings['power']:g}, median pair of systems"
+    return caption, "smallest difference", settings["difference"]
+
+
+def planning_picture(result: Result) -> list[str]:
+    """None where no variance is defined."""
+    curves = planning_curves(result)
+    if not curves:
+        return []
+    caption, label, wanted = planning_words(result)
+    here = sorted({one["topics"] for one in planned(result).values()})
+    return [
+        lines(
+            [Line(measure, points) for measure, points in curves.items()],
+            caption=caption,
+            x_label="topics",
+            y_label=label,
+            y_low=0.0,
+            horizontal=[(wanted, f"wanted: {wanted:g}")],
+            vertical=[(float(n), f"topics here: {n}") for n in here],
+            y_form=lambda v: f"{v:.3g}",
+            x_form=lambda v: f"{v:.0f}",
+        )
+    ]
+
+
+def noise_of(result: Result) -> dict[str, Any]:
+    """By measure; empty where the noise of labels was not asked for."""
+    return {measure: one["labels"] for measure, one in planned(result).items() if one.get("labels")}
+
+
+def noise_table(key: str, result: Result) -> Table | None:
+    """What is noise of the labels, and what other numbers of judgements a pair would leave of it; None where it was not asked for."""
+    found = noise_of(result)
+    if not found:
+        return None
+    numbers = list(next(iter(found.values()))["per_pair"])
+    rows: list[list[Cell]] = [
+        [measure, labels["topics"], labels["as_judged"], *labels["per_pair"].values(), labels["tau"]] for measure, labels in found.items()
+    ]
+    header = ["measure", "by topics", "by labels", *numbers, "tau"]
+    note = (
+        "Standard errors of a difference, median pair of systems: over topics, and by the labels, judgements drawn anew within pairs, as they were "
+        "judged and with other numbers of them. A pair whose judgements agree never changes, so with two or three of them the noise is "
+        "understated. Tau: mean correlation of the ranking with that under labels drawn anew."
+    )
+    return Table(key, "Noise of labels", header, rows, note, heads=(("", 1), ("standard error", 2), ("judgements a pair", len(numbers)), ("", 1)))
+
+
+def noise_picture(result: Result) -> list[str]:
+    """Standard error by labels over judgements a pair; none where it was not asked for."""
+    found = noise_of(result)
+    if not found:
+        return []
+    series = [
+        Line(measure, [(float(n), error) for n, error in labels["per_pair"].items()], marks=True) for measure, labels in found.items()
+    ]
+    at = [float(n) for n in next(iter(found.values()))["per_pair"]]
+    caption = "What more judgements a pair would buy: the standard error of a difference by the noise of labels, median pair of systems"
+    return [lines(series, caption=caption, x_label="judgements a pair", y_label="standard error", y_low=0.0, x_at=at, y_form=lambda v: f"{v:.4f}")]

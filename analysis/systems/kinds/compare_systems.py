@@ -1,0 +1,80 @@
+"""Which systems are really better, on any measure, every pair tested? (METHODS 14)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from analysis.core.system_comparison import FAMILIES
+from analysis.systems.comparison_tables import MOST_PAIRS, differences_picture, greatest, means_table, measures_of, pairs_table
+from analysis.systems.figures.drawing import points
+from analysis.systems.kind import Drawing, Files, Kind, Result
+from analysis.systems.options import ALPHA, READING, Field, arguments_of, measures_field
+from analysis.systems.tabular import Table
+
+GROUPS = "topic_groups.txt"
+FIELDS = (
+    measures_field("nDCG@10 AP"),
+    Field("against", "Compare", "tag", "all", (("all", "every pair of runs"),), hint="Or every run with this one: signs in place of letters."),
+    Field(
+        "family",
+        "Errors of all tests are held together by",
+        "choice",
+        "none",
+        tuple(
+            zip(
+                FAMILIES,
+                ("nothing: raw p-values", "Bonferroni", "Holm", "the greatest difference under random signs, which asks for no assumption"),
+                strict=True,
+            )
+        ),
+        begins="holm",
+    ),
+    Field("trials", "Random changes of signs", "whole", 100_000, least=1, most=10_000_000, hint="Beyond 20 topics; up to there all are taken."),
+    ALPHA,
+    Field("topic_groups", "Groups of topics", "rows", "", hint="A file of topic and group, tab-separated: the same within each group, too."),
+    *READING,
+)
+
+
+def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
+    groups = [f"--topic-groups={files.others[GROUPS]}"] if GROUPS in files.others else []
+    rest = arguments_of([one for one in FIELDS if not one.uploaded], options)
+    return [files.qrels[0][1], *files.runs, *groups, *rest]
+
+
+def tables(result: Result) -> list[Table]:
+    found, settings = measures_of(result), result["settings"]
+    made = [means_table("scores", "Effectiveness of the systems", found, settings)]
+    for number, (measure, one) in enumerate(found.items(), 1):
+        made.append(pairs_table(f"pairs-{number}", f"Every pair by {measure}", one, settings))
+    for number, name in enumerate(next(iter(found.values())).get("by_group", {}), 1):
+        within = {measure: one["by_group"][name] for measure, one in found.items()}
+        made.append(means_table(f"scores-group-{number}", f"Effectiveness on the topics of group {name}", within, settings))
+    return made
+
+
+def pictures(result: Result) -> list[str]:
+    return [differences_picture(measure, one) for measure, one in measures_of(result).items() if one["pairs"]]
+
+
+def figures(result: Result) -> Iterator[Drawing]:
+    for number, (measure, one) in enumerate(measures_of(result).items(), 1):
+        if one["pairs"]:
+            rows = [(f"{row['b']} - {row['a']}", row["difference"], *row["interval"]) for row in greatest(one["pairs"], MOST_PAIRS)]
+            yield f"differences-{number}", partial(points, rows=rows, label=f"difference of {measure}", reference=0.0)
+
+
+KIND = Kind(
+    name="compare_systems",
+    place=45,
+    title="Systems compared by any measure",
+    sentence="Which systems are really better? Every pair tested, with intervals, effects, corrected p-values and letters.",
+    fields=FIELDS,
+    arguments=arguments,
+    tables=tables,
+    pictures=pictures,
+    figures=figures,
+    least_runs=2,
+)

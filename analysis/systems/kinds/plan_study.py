@@ -1,0 +1,105 @@
+"""How many topics does the next study need, and what would more judgements buy? (METHODS 14)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from analysis.commandline.stored_campaigns import judgements_text
+from analysis.judgements.labels import is_own
+from analysis.models import Report
+from analysis.systems.comparison_tables import noise_picture, noise_table, planning_curves, planning_picture, planning_table, planning_words
+from analysis.systems.figures.drawing import curves
+from analysis.systems.kind import Drawing, Files, Kind, Result
+from analysis.systems.options import ALPHA, READING, Field, arguments_of, measures_field
+from analysis.systems.tabular import Table
+from analysis.systems.written_files import WrittenFile
+from annotation.models import Campaign
+from pooling.jobs import Refused, Work
+from pooling.models import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+JUDGEMENTS = "judgements.tsv"
+FIELDS = (
+    measures_field("nDCG@10 AP"),
+    Field("difference", "Difference to be found", "number", "", least=0, most=1, hint="Of two means, in truth. Empty: 0.05."),
+    Field("width", "Or: width of its interval", "number", "", least=0, most=1, hint="At most so wide; then no difference is given."),
+    Field("power", "Chance of finding it", "number", 0.8, least=0, most=1),
+    ALPHA,
+    Field(
+        "judgements",
+        "With the noise of labels",
+        "yes",
+        False,
+        hint="Of a campaign's own labels: its judgements are drawn anew within their pairs, as many as there are and other numbers of them.",
+    ),
+    Field("scale", "Grades of these judgements", "scale", 4, least=2, most=100),
+    Field("label_trials", "Labellings drawn", "whole", 200, least=1, most=100_000),
+    *READING,
+)
+
+
+def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
+    judged = [f"--judgements={files.others[JUDGEMENTS]}"] if JUDGEMENTS in files.others else []
+    rest = arguments_of([one for one in FIELDS if one.name != "judgements"], options)
+    return [files.qrels[0][1], *files.runs, *judged, *rest]
+
+
+def with_judgements(parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None) -> bool:
+    """Whether single judgements are read beside the qrels that were made of them."""
+    if not parameters.get("options", {}).get("judgements"):
+        return False
+    if campaign is None or not all(map(is_own, parameters.get("qrels", []))):
+        raise Refused("the noise of labels needs single judgements, which only a campaign's own labels have")
+    return True
+
+
+def written_judgements(report: Report, work: Work) -> str:
+    assert report.campaign is not None, "asked for with its campaign only"
+    return judgements_text(report.campaign)
+
+
+def tables(result: Result) -> list[Table]:
+    noise = noise_table("noise", result)
+    return [planning_table("planning", result), *([noise] if noise else [])]
+
+
+def pictures(result: Result) -> list[str]:
+    return [*planning_picture(result), *noise_picture(result)]
+
+
+def figures(result: Result) -> Iterator[Drawing]:
+    made = planning_curves(result)
+    if not made:
+        return
+    _, label, wanted = planning_words(result)
+
+    def plan(figure: Figure) -> None:
+        figure.set_size_inches(5, 3.4)
+        axes = figure.add_subplot()
+        topics = [n for n, _ in next(iter(made.values()))]
+        curves(axes, topics, {measure: [value for _, value in points] for measure, points in made.items()})
+        axes.axhline(wanted, color="0.6", linestyle=":", linewidth=1)
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("topics")
+        axes.set_ylabel(label)
+        axes.legend()
+
+    yield "planning", plan
+
+
+KIND = Kind(
+    name="plan_study",
+    place=48,
+    title="Planning the next study",
+    sentence="How many topics a difference needs, from the variances at hand, and what more judgements a pair would buy.",
+    fields=FIELDS,
+    arguments=arguments,
+    tables=tables,
+    pictures=pictures,
+    figures=figures,
+    least_runs=2,
+    written=(WrittenFile(JUDGEMENTS, with_judgements, written_judgements),),
+)
