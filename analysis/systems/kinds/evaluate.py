@@ -121,10 +121,10 @@ def said_of_intervals(result: Result, measure: str) -> str:
         return ""
     shown = [interval_of(result, name, tag, measure)[0] is not None for name, by_run in result["qrels"].items() for tag in by_run]
     reasons = {
-        by_run[tag][measure] for name, by_run in result["interval_reason"].items() for tag in by_run
+        by_run[tag][measure] for name, by_run in result.get("interval_reason", {}).items() for tag in by_run
         if measure in by_run[tag] and result["qrels"][name][tag][measure] is not None
     }  # fmt: skip
-    if not any(shown):
+    if not any(shown):  # an estimate has its reasons elsewhere
         return f"; no interval: {reasons.pop()}" if len(reasons) == 1 else "; no intervals, the reasons are in the table below" if reasons else ""
     missing = "" if not reasons else ", where there is one (the reasons are in the table below)"
     return f", with 95 % intervals over topics (t){missing}"
