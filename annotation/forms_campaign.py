@@ -8,6 +8,7 @@ from django import forms
 from django.contrib.auth.models import User
 from django.utils.text import slugify
 
+from annotation.core import rules
 from annotation.models import Campaign, Membership
 from pooling.models import Collection, Pool
 
@@ -150,33 +151,16 @@ class RulesForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name, least in {
-            "judgements_per_pair": 1,
-            "lease_minutes": 1,
-            "lease_window": 1,
-            "block_length": 1,
-            "band": 1,
-            "gold_every": 2,
-            "idle_seconds": 5,
-        }.items():
+        for name, least in rules.LEAST.items():
             number: Any = self.fields[name]  # a field that has a least value
             number.min_value = least
             number.widget.attrs["min"] = least
-        self.fields["lease_window"].widget.attrs["max"] = 10
+        self.fields["lease_window"].widget.attrs["max"] = rules.MOST["lease_window"]
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
-        for name in ("judgements_per_pair", "lease_minutes", "lease_window", "block_length", "band"):
-            if data.get(name) == 0:
-                self.add_error(name, "At least 1.")
-        if (data.get("judgements_per_pair") or 0) > 50:
-            self.add_error("judgements_per_pair", "At most 50.")
-        if (data.get("lease_window") or 0) > 10:
-            self.add_error("lease_window", "At most 10: what is leased ahead is kept from the others.")
-        if not 0 <= (data.get("qualification_pass") or 0) <= 1:
-            self.add_error("qualification_pass", "A share from 0 to 1.")
-        if bool(data.get("min_common")) != bool(data.get("min_partners")):
-            self.add_error("min_partners", "Planned overlap needs both numbers, or neither.")
+        for name, sentence in rules.problems(data):
+            self.add_error(name, sentence)
         return data
 
 

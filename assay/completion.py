@@ -21,9 +21,12 @@ class Option(NamedTuple):
 
 
 class Completed(NamedTuple):
+    """first: the only words that may follow the command's name, () for any."""
+
     name: str
     help: str
     options: list[Option]
+    first: tuple[str, ...] = ()
 
 
 def all_commands() -> list[Completed]:
@@ -37,7 +40,9 @@ def all_commands() -> list[Completed]:
     for name, path in command_files().items():
         about = described(path)
         parser = load_command_class(about.app, name).create_parser("assay", name)
-        found.append(Completed(name, about.help, [option_of(action) for action in parser._actions if shown(action)]))
+        places = [action for action in parser._actions if not action.option_strings]
+        first = tuple(str(choice) for choice in places[0].choices or ()) if places else ()
+        found.append(Completed(name, about.help, [option_of(action) for action in parser._actions if shown(action)], first))
     return found
 
 
@@ -64,6 +69,7 @@ def bash(commands: Sequence[Completed]) -> str:
         for name in option.names
         if option.choices
     ]
+    values += [f'    "{command.name} {command.name}") words="{" ".join(command.first)}" ;;' for command in commands if command.first]
     options = [
         f'      {command.name}) words="{" ".join(name for option in command.options for name in option.names)}" ;;' for command in commands
     ]
@@ -107,6 +113,7 @@ def zsh(commands: Sequence[Completed]) -> str:
         for option in command.options:
             value = "" if not option.takes_value else f":value:({' '.join(option.choices)})" if option.choices else ":value:_files"
             lines += [f"      '*{name}[{plain(option.help)}]{value}' \\" for name in option.names]
+        lines += [f"      '1:word:({' '.join(command.first)})' \\"] if command.first else []
         lines.append("      '*:file:_files' ;;")
     lines += ["    completion) _values shell bash zsh fish ;;", "    help) _describe command names ;;", "  esac", "}", '_assay "$@"']
     return "\n".join(lines)
@@ -124,6 +131,8 @@ def fish(commands: Sequence[Completed]) -> str:
             names = " ".join(f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in option.names)
             value = f" -x -a {quoted(' '.join(option.choices))}" if option.choices else " -r" if option.takes_value else ""
             lines.append(f"complete -c assay -n '__fish_seen_subcommand_from {command.name}' {names}{value} -d {quoted(option.help)}")
+        if command.first:
+            lines.append(f"complete -c assay -n '__fish_seen_subcommand_from {command.name}' -a {quoted(' '.join(command.first))}")
     lines.append("complete -c assay -n '__fish_seen_subcommand_from completion' -x -a 'bash zsh fish'")
     return "\n".join(lines)
 

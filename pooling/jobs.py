@@ -34,7 +34,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from pooling import owners
-from pooling.formats.errors import FormatError
+from pooling.formats.errors import FormatError, Problem
 from pooling.models import Collection, Job
 
 log = logging.getLogger(__name__)
@@ -260,6 +260,18 @@ def run_job(job_id: int) -> None:
         stop.set()
         if pulse.is_alive():
             pulse.join(timeout=HEARTBEAT)
+
+
+def do_now(job: Job) -> Job:
+    """Do the job here. -> the finished job; FormatError or Refused where it did not end well"""
+    run_job(job.pk)
+    job.refresh_from_db()
+    if job.state == Job.State.DONE:
+        return job
+    if problems := job.report.get("problems"):
+        found = [Problem(one["line"], one["problem"], one["expected"], one["text"]) for one in problems]
+        raise FormatError(job.report["file"], found, job.report["n_problems"])
+    raise Refused(f"{job.label}: {job.message or job.state}")
 
 
 def _do(work: Work) -> None:

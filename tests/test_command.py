@@ -50,19 +50,21 @@ ask assay aggregate --method ""
 ask assay aggregate --method med
 ask assay aggregate judge
 ask assay completion ""
+ask assay campaign ""
 """
 
 
 def test_bash_completes_commands_options_and_values() -> None:
     done = subprocess.run(["bash", "-c", ASKED.format(script=script("bash"))], capture_output=True, text=True, check=True)
     assert done.stderr == ""
-    names, options, values, value, files, shells = done.stdout.splitlines()
+    names, options, values, value, files, shells, actions = done.stdout.splitlines()
     assert names.split() == ["compare_rankings", "compare_runs", "compare_systems", "completion"]
     assert options == "--method"
     assert values.split()[:2] == ["majority", "median"]
     assert value == "median"
     assert files == ""  # those of the folder, by the shell itself
     assert shells == "bash zsh fish"
+    assert actions.split() == ["apply", "export"]
 
 
 @pytest.mark.parametrize(

@@ -57,9 +57,10 @@ def create_campaign(
     slug: str = "",
     judge_kind: str = JudgeKind.PERSON,
     seed: int | None = None,
+    joins: bool = True,
     **settings: Any,
 ) -> Campaign:
-    """A draft campaign; `actor` becomes its manager. settings: fields of SETTINGS. Raises CampaignError with what is wrong."""
+    """A draft campaign; `actor` becomes its manager unless told otherwise. settings: fields of SETTINGS. Raises CampaignError with what is wrong."""
     campaign = Campaign(
         name=name,
         collection=collection,
@@ -75,7 +76,7 @@ def create_campaign(
         try:
             with transaction.atomic():
                 campaign.save(force_insert=True)
-                if actor is not None:
+                if actor is not None and joins:
                     people.add_member(campaign=campaign, user=actor, role=Membership.Role.MANAGER)
                 record(campaign, actor, AuditAction.MADE_THE_CAMPAIGN, campaign.name, settings=sorted(settings))
             return campaign

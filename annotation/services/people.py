@@ -169,13 +169,13 @@ def join(*, invitation: Invitation, user: User) -> Membership:
     raise RuntimeError("no free pseudonym in twenty tries")
 
 
-def add_member(*, campaign: Campaign, user: User, role: str, judge_kind: str = JudgeKind.PERSON) -> Membership:
-    """A new membership under a free pseudonym (IntegrityError when somebody else took it at the same moment)."""
+def add_member(*, campaign: Campaign, user: User, role: str, judge_kind: str = JudgeKind.PERSON, pseudonym: str = "") -> Membership:
+    """A new membership under this pseudonym, or a free one (IntegrityError when somebody else took it at the same moment)."""
     membership = Membership.objects.create(
         campaign=campaign,
         user=user,
         role=role,
-        pseudonym=next_pseudonym(campaign, role),
+        pseudonym=pseudonym or next_pseudonym(campaign, role),
         judge_kind=judge_kind,
         seed=secrets.randbelow(2**62),
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Iterator
 
 from django.db.models import BooleanField, Count, ExpressionWrapper, Q, QuerySet
 
@@ -55,3 +56,11 @@ def last_level(collection: Collection) -> str:
     """The level of the last check; `exact` is what every import does."""
     last = collection.jobs.filter(kind="check topics").order_by("-created_at").first()
     return last.parameters.get("level", "exact") if last else "exact"
+
+
+def topics_as_lines(collection: Collection) -> Iterator[str]:
+    """Each topic, kept or removed, as a line of JSON that `pooling.formats.topics` reads again."""
+    for topic in collection.topics.order_by("position"):
+        # The names that the reader prefers, so that a further field cannot be taken for one of them.
+        said = {"_id": topic.topic_id, "title": topic.text, "description": topic.description, "narrative": topic.narrative}
+        yield json.dumps(topic.fields | {name: text for name, text in said.items() if text}, ensure_ascii=False) + "\n"

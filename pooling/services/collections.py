@@ -67,28 +67,28 @@ further_files: list[Callable[[Collection], list[str]]] = []
 
 def delete_collection(collection: Collection) -> None:
     """Delete it with its topics, documents, runs, qrels, pools and files. Refused while a campaign is built on it."""
-    files = [
-        name
-        for names in (
-            collection.uploads.values_list("file", flat=True),
-            collection.document_files.values_list("file", flat=True),
-            collection.document_files.values_list("ids", flat=True),
-            collection.runs.values_list("columns", flat=True),
-            collection.qrels.values_list("columns", flat=True),
-        )
-        for name in names
-        if name
-    ]
-    files += [name for more in further_files for name in more(collection)]
+    files = files_of(collection) + [name for more in further_files for name in more(collection)]
     try:
         with transaction.atomic():
             collection.pools.all().delete()  # entries protect their topics
             collection.delete()
-            transaction.on_commit(partial(_delete_files, files))
+            transaction.on_commit(partial(delete_files, files))
     except ProtectedError:
         raise Refused("campaigns are built on this collection, so it stays with them") from None
 
 
-def _delete_files(names: Sequence[str]) -> None:
+def files_of(collection: Collection) -> list[str]:
+    """Names in the storage of the files of its rows."""
+    columns = (
+        collection.uploads.values_list("file", flat=True),
+        collection.document_files.values_list("file", flat=True),
+        collection.document_files.values_list("ids", flat=True),
+        collection.runs.values_list("columns", flat=True),
+        collection.qrels.values_list("columns", flat=True),
+    )
+    return [name for names in columns for name in names if name]
+
+
+def delete_files(names: Sequence[str]) -> None:
     for name in names:
         default_storage.delete(name)

@@ -16,7 +16,7 @@ COMMON = {"--help", "--version", "--verbosity", "--settings", "--pythonpath", "-
 
 def section(name: str) -> str:
     """From the heading that names the command to the next."""
-    found = [part for part in re.split(r"(?m)^### ", TEXT)[1:] if f"`{name}" in part.splitlines()[0]]
+    found = [part for part in re.split(r"(?m)^### ", TEXT)[1:] if re.search(rf"`{name}\b", part.splitlines()[0])]
     assert len(found) == 1, f"{len(found)} sections are about {name}"
     return found[0]
 

@@ -1,0 +1,141 @@
+"""A campaign as a file: applied, and written from one that is there."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from argparse import ArgumentParser
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from annotation.core.campaign_file import Described, Mistakes, document_of
+from annotation.models import Campaign
+from annotation.selectors.described import described
+from annotation.services import declared
+from annotation.services.campaign_files import CampaignFile, as_toml
+from annotation.services.errors import CampaignError
+from pooling.commandline import BadInput, DatabaseCommand
+from pooling.core.counts import counted
+from pooling.core.declared import Change
+from pooling.jobs import Refused
+from pooling.management.import_commands import Failed, collection_named, user_named
+from pooling.models import Collection
+from pooling.selectors.described import described_collection, described_pool, write_files
+from pooling.whole_files import whole_file
+
+FILE = "campaign.toml"
+MOST_SHOWN = 200
+
+
+class Command(DatabaseCommand):
+    help = "A campaign as a file: apply one (it says what it changes, and asks), or export the file of a campaign that is there."
+    makes_data_file = True
+    toml = ""
+    takes_seed = False
+
+    def arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("action", choices=["apply", "export"])
+        parser.add_argument("what", metavar="FILE|SLUG", help="apply: the TOML file; export: the campaign's address")
+        parser.add_argument("--yes", action="store_true", help="apply without asking")
+        parser.add_argument("--dry-run", action="store_true", help="say what would change, and change nothing")
+        parser.add_argument("--user", metavar="NAME", help="in whose name it is done; manages what is made")
+        parser.add_argument("--collection", action="store_true", help="export: SLUG is that of a collection, of which no campaign is written")
+        parser.add_argument("--files", action="store_true", help="export: --output is a new folder that gets the collection's files, too")
+
+    def compute(self, *, action: str, what: str, **options: Any) -> dict[str, Any]:
+        try:
+            return self.apply(what, **options) if action == "apply" else self.export(what, **options)
+        except (CampaignError, Refused, Failed) as error:
+            raise BadInput(str(error)) from None
+
+    def apply(self, path: str, *, yes: bool, dry_run: bool, user: str | None, json: bool, **_: Any) -> dict[str, Any]:
+        actor = user_named(user)
+        file = CampaignFile(path)
+        try:
+            plan = declared.planned(file.described, folder=file.folder)
+        except Mistakes as error:
+            raise file.with_lines(error) from None
+        declared.rehearse(plan, actor=actor)
+        changes = plan.all_changes
+        applied = bool(changes) and not dry_run and (yes or self.agreed(changes, asked=not json))
+        if applied:
+            declared.carried_out(plan, actor=actor)
+        said = file.described
+        names = {"campaign": said.campaign.get("slug"), "collection": said.collection["slug"]}
+        return {**names, "changes": [change_json(one) for one in changes], "applied": applied, "dry_run": dry_run}
+
+    def agreed(self, changes: list[Change], *, asked: bool) -> bool:
+        """Whether a person at the terminal says yes. BadInput where nobody is there to be asked."""
+        if not asked or not sys.stdin.isatty():
+            raise BadInput(f"{counted(len(changes), 'change')}, and nobody to ask: --yes applies them, --dry-run only tells them")
+        self.stdout.write("\n".join(shown(change.words for change in changes)))
+        return input("Apply? [y/N] ").strip().lower() in ("y", "yes")
+
+    def export(self, slug: str, *, collection: bool, files: bool, output: str | None, **_: Any) -> dict[str, Any]:
+        campaign = None if collection else Campaign.objects.select_related("collection", "pool").filter(slug=slug).first()
+        if campaign is None and not collection:
+            there = ", ".join(Campaign.objects.values_list("slug", flat=True)[:20]) or "none yet"
+            raise BadInput(f"no campaign is called {slug!r}; there are: {there}")
+        if campaign is not None:
+            source, found = campaign.collection, described(campaign)
+        else:
+            source = collection_named(slug)
+            pool = source.pools.exclude(built_at=None).order_by("-created_at").first()
+            found = Described(described_collection(source), described_pool(pool) if pool else {})
+        if files:
+            if not output or output == "-":
+                raise BadInput("--files writes a folder: name it with --output FOLDER")
+            self.write_folder(Path(output), source, found)
+        elif output and output != "-":
+            with whole_file(output) as out:
+                out.write(as_toml(document_of(found)))
+        document = document_of(found, as_text=True)
+        self.toml = as_toml(document_of(found))
+        return {"campaign": campaign.slug if campaign else None, "collection": source.slug, "file": self.file_of(output, files), "document": document}
+
+    def file_of(self, output: str | None, files: bool) -> str | None:
+        return os.path.join(output, FILE) if output and files else output
+
+    def write_folder(self, folder: Path, collection: Collection, found: Described) -> None:
+        """Whole, or not at all."""
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise BadInput(f"{folder} is there already: name a new folder")
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+        try:
+            pool = collection.pools.filter(name=found.pool["name"]).first() if found.pool else None
+            named, of_pool = write_files(collection, pool, made)
+            whole = replace(found, collection=found.collection | named, pool=found.pool | of_pool)
+            (made / FILE).write_text(as_toml(document_of(whole)), encoding="utf-8", newline="\n")
+            made.chmod(0o755)
+            made.replace(folder)
+        except BaseException:
+            shutil.rmtree(made, ignore_errors=True)
+            raise
+
+    def table(self, result: dict[str, Any], **options: Any) -> str:
+        if options["action"] == "export":
+            if result["file"] in (None, "-"):
+                return self.toml.removesuffix("\n")
+            return f"{result['file']}: {result['campaign'] or result['collection']}"
+        told = shown(change["words"] for change in result["changes"])
+        if not told:
+            return "Nothing to change: everything is as the file says."
+        n = counted(len(result["changes"]), "change")
+        end = f"{n} made." if result["applied"] else f"{n}; nothing was changed."
+        return "\n".join([*([] if result["applied"] and not options["yes"] else told), end])
+
+
+def change_json(change: Change) -> dict[str, Any]:
+    """As JSON has it."""
+    plain = json.loads(json.dumps([change.before, change.after], default=lambda value: value.isoformat()))
+    return {"table": change.table, "key": change.name, "from": plain[0], "to": plain[1], "words": change.words}
+
+
+def shown(words: Any) -> list[str]:
+    lines = list(words)
+    return lines[:MOST_SHOWN] + ([f"… and {len(lines) - MOST_SHOWN} more"] if len(lines) > MOST_SHOWN else [])

@@ -1,0 +1,52 @@
+"""A campaign as a file says it (annotation.core.campaign_file)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+
+from annotation.core.campaign_file import GRADE, SETTINGS, Described
+from annotation.models import Campaign, Pair
+from annotation.selectors.pairs import kept_pairs
+from pooling.selectors.described import described_collection, described_pool
+
+
+def described(campaign: Campaign) -> Described:
+    """All that a file can say of it, of its collection and its pool. pooling.jobs.Refused for a pool that no file can say."""
+    pool = described_pool(campaign.pool) if campaign.pool is not None else {}
+    return Described(described_collection(campaign.collection), pool, described_campaign(campaign))
+
+
+def described_campaign(campaign: Campaign) -> dict[str, Any]:
+    newest = campaign.guidelines.order_by("number").last()
+    found: dict[str, Any] = {"slug": campaign.slug, **{key.name: getattr(campaign, key.name) for key in SETTINGS}}
+    found["scale"] = [{key.name: grade.get(key.name, key.default) for key in GRADE} for grade in campaign.scale]
+    found |= {"seed": campaign.seed, "judge_kind": campaign.judge_kind}
+    if newest is not None:
+        found["guidelines"] = newest.text
+    found |= {"gold": known_pairs(kept_pairs(campaign)), "people": _people(campaign), "invitations": _invitations(campaign), "state": campaign.state}
+    if campaign.state == Campaign.State.PAUSED:
+        found["paused_reason"] = campaign.paused_reason
+    return found
+
+
+def known_pairs(pairs: QuerySet[Pair]) -> list[dict[str, Any]]:
+    """Those of them that are not ordinary, in the pool's order."""
+    rows = pairs.exclude(kind=Pair.Kind.NORMAL).order_by("position", "pk")
+    columns = ("entry__topic__topic_id", "entry__docno", "kind", "gold_grade", "gold_explanation")
+    names = ("topic", "document", "kind", "grade", "explanation")
+    return [dict(zip(names, row, strict=True)) for row in rows.values_list(*columns)]
+
+
+def _people(campaign: Campaign) -> list[dict[str, Any]]:
+    rows = campaign.memberships.order_by("role", "pseudonym").values_list("user__username", "role", "pseudonym", "standing", "standing_reason")
+    names = ("user", "role", "pseudonym", "standing", "reason")
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _invitations(campaign: Campaign) -> list[dict[str, Any]]:
+    """Those that were not withdrawn."""
+    names = ("name", "email", "role", "max_uses", "expires_at")
+    rows = campaign.invitations.filter(revoked_at=None).order_by("created_at", "pk").values_list(*names)
+    return [dict(zip(names, row, strict=True)) for row in rows]

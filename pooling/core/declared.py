@@ -1,0 +1,302 @@
+"""Documents that say what should be there: tables of keys, what is wrong with one, and how it differs from what is there.
+
+    values, mistakes = read_table(said, KEYS, ("campaign",))
+    differences({"name": "A"}, {"name": "B"}, KEYS, "campaign")     -> [Change("campaign", "name", "A", "B", "name: “A” → “B”")]
+    line_of(text, ("campaign", "people", 2, "role"))                -> the line of a TOML file
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+Path = tuple[str | int, ...]
+"""Keys, and numbers of rows from 0, that lead to a value."""
+LONGEST_WORDS = 60
+"""Characters of a text in the words of a change."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """kind: text, whole, number, flag, moment, day, texts, numbers, file, files, rows. none: what is written where there is no value (0 or "").
+    row: the keys of a row, by `identity` of which rows are told apart. whole: rows that the document lacks are taken away."""
+
+    name: str
+    kind: str
+    help: str
+    least: float | None = None
+    most: float | None = None
+    choices: tuple[str, ...] = ()
+    none: int | str | None = None
+    default: Any = None
+    required: bool = False
+    row: tuple[Key, ...] = ()
+    identity: tuple[str, ...] = ()
+    whole: bool = False
+
+
+class Mistake(NamedTuple):
+    path: Path
+    problem: str
+    expected: str
+
+
+class Change(NamedTuple):
+    """table: collection, pool or campaign. before is None where there was nothing, after where nothing stays. words: for a person."""
+
+    table: str
+    name: str
+    before: Any
+    after: Any
+    words: str
+
+
+def read_table(said: Any, keys: Sequence[Key], path: Path, *, with_defaults: bool = False) -> tuple[dict[str, Any], list[Mistake]]:
+    """The values of the keys that were given (of a row: of all), and what is wrong."""
+    if not isinstance(said, Mapping):
+        return {}, [Mistake(path, f"{path[-1]} is no table", "key = value")]
+    known = {key.name: key for key in keys}
+    values: dict[str, Any] = {key.name: key.default for key in keys} if with_defaults else {}
+    mistakes: list[Mistake] = []
+    for name, value in said.items():
+        if name not in known:
+            near = get_close_matches(str(name), known, 1)
+            mistakes.append(Mistake((*path, name), f"unknown key {str(name)[:60]!r}", f"{near[0]!r}" if near else f"one of {', '.join(known)}"))
+            continue
+        try:
+            values[name] = value_of(known[name], value, (*path, name))
+        except Wrong as error:
+            mistakes += error.mistakes
+    mistakes += [Mistake(path, f"no key {key.name}", f"{key.name} = ...") for key in keys if key.required and key.name not in said]
+    return values, mistakes
+
+
+class Wrong(Exception):
+    def __init__(self, mistakes: list[Mistake]) -> None:
+        super().__init__(mistakes)
+        self.mistakes = mistakes
+
+
+def value_of(key: Key, value: Any, path: Path) -> Any:
+    """The value as Python has it; None where there is none. Raises Wrong."""
+    if key.none is not None and (value is None or (type(value) is type(key.none) and value == key.none)):
+        return None
+    expected = EXPECTED[key.kind]
+    if key.kind == "rows":
+        return rows_of(key, value, path)
+    if key.kind in ("texts", "files"):
+        if not isinstance(value, list) or not all(isinstance(one, str) and one and "\0" not in one for one in value):
+            raise Wrong([Mistake(path, f"{key.name} is no list of texts", expected)])
+        return list(value)
+    if key.kind == "numbers":
+        numbers = [a_number(one) for one in value] if isinstance(value, list) else [None]
+        if None in numbers:
+            raise Wrong([Mistake(path, f"{key.name} is no list of numbers", expected)])
+        return numbers
+    found = SIMPLE[key.kind](value)
+    if found is None or (isinstance(found, str) and "\0" in found):
+        raise Wrong([Mistake(path, f"{key.name} = {str(value)[:60]!r}", expected)])
+    if key.required and found == "":
+        raise Wrong([Mistake(path, f"{key.name} is empty", expected)])
+    if key.choices and found not in key.choices:
+        raise Wrong([Mistake(path, f"{key.name} = {found!r}", f"one of {', '.join(key.choices)}")])
+    if isinstance(found, (int, float)) and ((key.least is not None and found < key.least) or (key.most is not None and found > key.most)):
+        raise Wrong([Mistake(path, f"{key.name} = {found}", bounds(key))])
+    return found
+
+
+def bounds(key: Key) -> str:
+    parts = [f"at least {key.least:g}" if key.least is not None else "", f"at most {key.most:g}" if key.most is not None else ""]
+    return " and ".join(part for part in parts if part)
+
+
+def rows_of(key: Key, value: Any, path: Path) -> list[dict[str, Any]]:
+    if not isinstance(value, list):
+        raise Wrong([Mistake(path, f"{key.name} is no list of tables", EXPECTED["rows"])])
+    rows, mistakes = [], []
+    first: dict[tuple[Any, ...], int] = {}
+    for number, row in enumerate(value):
+        found, wrong = read_table(row, key.row, (*path, number), with_defaults=True)
+        mistakes += wrong
+        identity = identity_of(key, found)
+        if not wrong and identity in first and key.identity:
+            mistakes.append(Mistake((*path, number), f"{shown_row(key, found)} again", "each once"))
+        first.setdefault(identity, number)
+        rows.append(found)
+    if mistakes:
+        raise Wrong(mistakes)
+    return rows
+
+
+def identity_of(key: Key, row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(row[name] for name in key.identity)
+
+
+def shown_row(key: Key, row: Mapping[str, Any]) -> str:
+    return " ".join(str(row[name]) for name in (key.identity or (key.row[0].name,)) if row[name] not in (None, ""))
+
+
+def a_moment(value: Any) -> datetime | None:
+    """With its zone, to the second of UTC; text is ISO 8601."""
+    try:
+        found = datetime.fromisoformat(value) if isinstance(value, str) else value
+        return found.astimezone(UTC) if isinstance(found, datetime) and found.tzinfo is not None else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def a_day(value: Any) -> date | None:
+    try:
+        found = date.fromisoformat(value) if isinstance(value, str) else value
+    except ValueError:
+        return None
+    return found if isinstance(found, date) and not isinstance(found, datetime) else None
+
+
+def a_whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63 else None
+
+
+def a_number(value: Any) -> float | None:
+    right = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e15
+    return float(value) if right else None
+
+
+def a_text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+SIMPLE = {
+    "text": a_text, "file": a_text, "whole": a_whole, "number": a_number, "moment": a_moment, "day": a_day,
+    "flag": lambda value: value if isinstance(value, bool) else None,
+}  # fmt: skip
+EXPECTED = {
+    "text": "text between quotation marks", "file": "the path of a file", "whole": "a whole number", "number": "a number", "flag": "true or false",
+    "moment": "a moment with its zone, such as 2026-12-01T18:00:00+01:00", "day": "a day, such as 2026-12-01",
+    "texts": '["one", "two"]', "numbers": "[0.1, 0.2]", "files": '["a.jsonl", "b.jsonl"]', "rows": "[[...]] tables, or a list of { key = value }",
+}  # fmt: skip
+
+
+def plain_table(values: Mapping[str, Any], keys: Sequence[Key], *, as_text: bool = False) -> dict[str, Any]:
+    """The values as a document writes them, in the order of the keys: no None, and of rows nothing that is the default.
+    as_text: moments and days as ISO 8601, for JSON."""
+    written: dict[str, Any] = {}
+    for key in keys:
+        if key.name not in values:
+            continue
+        value = values[key.name]
+        if key.kind == "rows":
+            rows = [{k.name: row[k.name] for k in key.row if k.name in row and (k.required or row[k.name] != k.default)} for row in value]
+            written[key.name] = [plain_table(row, key.row, as_text=as_text) for row in rows]
+        elif value is None:
+            if key.none is not None:
+                written[key.name] = key.none
+        elif isinstance(value, date) and as_text:  # a moment is a date, too
+            written[key.name] = value.isoformat().replace("+00:00", "Z")
+        else:
+            written[key.name] = value
+    return written
+
+
+def differences(before: Mapping[str, Any], wanted: Mapping[str, Any], keys: Iterable[Key], table: str) -> list[Change]:
+    """What would change for `wanted` to hold, in the order of the keys. What `wanted` does not name stays as it is."""
+    changes: list[Change] = []
+    for key in keys:
+        if key.name not in wanted or before.get(key.name) == wanted[key.name]:
+            continue
+        if key.name not in before and wanted[key.name] in (None, "", []):
+            continue
+        if key.kind == "rows" and key.identity:
+            changes += row_changes(key, before.get(key.name) or [], wanted[key.name], table)
+        else:
+            was, now = before.get(key.name), wanted[key.name]
+            changes.append(Change(table, key.name, was, now, f"{key.name}: {in_words(was)} → {in_words(now)}"))
+    return changes
+
+
+def row_changes(key: Key, before: Sequence[Mapping[str, Any]], wanted: Sequence[Mapping[str, Any]], table: str) -> list[Change]:
+    """By row. Rows that are only in another order are no change."""
+    there = {identity_of(key, row): row for row in before}
+    changes = []
+    for row in wanted:
+        old = there.get(identity_of(key, row))
+        if old == row:
+            continue
+        called = f"{key.name}: {shown_row(key, row)}"
+        if old is None:
+            told = [f"{k.name} {in_words(row[k.name])}" for k in key.row if k.name not in key.identity and row[k.name] != k.default]
+            words = f"{called}: new" + (f" ({', '.join(told)})" if told else "")
+        else:
+            words = called + ": " + ", ".join(f"{name} {in_words(old.get(name))} → {in_words(row[name])}" for name in row if old.get(name) != row[name])
+        changes.append(Change(table, key.name, old, row, words))
+    if key.whole:
+        kept = {identity_of(key, row) for row in wanted}
+        changes += [
+            Change(table, key.name, row, None, f"{key.name}: {shown_row(key, row)}: no longer") for identity, row in there.items() if identity not in kept
+        ]
+    return changes
+
+
+def in_words(value: Any) -> str:
+    """A value for a person."""
+    if value in (None, "", []):
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        first, _, rest = value.partition("\n")
+        lines = f" ({1 + value.count(chr(10))} lines)" if rest else ""
+        return f"“{first[:LONGEST_WORDS]}{'…' if rest or len(first) > LONGEST_WORDS else ''}”{lines}"
+    if isinstance(value, list):
+        names = [str(one.get("name", one)) if isinstance(one, Mapping) else str(one) for one in value]
+        return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    return value.isoformat() if isinstance(value, date) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+HEADER = re.compile(r"^\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?$")
+
+
+def line_of(text: str, path: Path) -> int | None:
+    """The line of a TOML file where the value of a path stands, or the nearest that leads to it; None where none does."""
+    best: tuple[int, int] | None = None
+    place: list[str | int] = []
+    counts: dict[tuple[str | int, ...], int] = {}
+    inside, row = "", -1  # of a text of several lines; of a list whose rows are on lines of their own
+    listed: tuple[str | int, ...] = ()
+    for number, line in enumerate(text.splitlines(), 1):
+        if inside:
+            inside = "" if inside in line else inside
+            continue
+        header = HEADER.match(line)
+        key = re.match(r"""^\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*=""", line)
+        here: tuple[str | int, ...] = ()
+        if header and not (listed and line.lstrip().startswith("[\"")):
+            place = [part.strip().strip("\"'") for part in header[2].split(".")]
+            listed = ()
+            if header[1] == "[[":
+                counts[tuple(place)] = counts.get(tuple(place), -1) + 1
+            here = tuple(with_rows(place, counts))
+        elif key:
+            here = (*with_rows(place, counts), next(part for part in key.groups() if part is not None))
+            listed, row = (here, -1) if line.rstrip().endswith("[") else ((), -1)
+            opened = line.partition("=")[2].lstrip()[:3]
+            inside = opened if opened in ('"""', "'''") and line.count(opened) == 1 else ""
+        elif listed and line.lstrip().startswith("{"):
+            row += 1
+            here = (*listed, row)
+        if here and here == path[: len(here)] and (best is None or len(here) > best[0]):
+            best = (len(here), number)
+    return best[1] if best else None
+
+
+def with_rows(place: Sequence[str | int], counts: Mapping[tuple[str | int, ...], int]) -> list[str | int]:
+    found: list[str | int] = []
+    for end in range(1, len(place) + 1):
+        found.append(place[end - 1])
+        if tuple(place[:end]) in counts:
+            found.append(counts[tuple(place[:end])])
+    return found

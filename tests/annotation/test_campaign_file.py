@@ -1,0 +1,344 @@
+"""A campaign as a file: applied twice it changes nothing, exported and applied elsewhere it is the same, and each change is said."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+
+from annotation.core.campaign_file import SETTINGS, TABLES
+from annotation.models import Campaign, Pair
+from annotation.services import campaigns
+from annotation.services.campaign_files import CampaignFile
+from pooling.core.declared import Key, line_of
+from pooling.formats.errors import FormatError
+from pooling.models import Collection, DocumentFile
+from tests.builders import judge, make_user
+
+pytestmark = pytest.mark.django_db
+
+CAMPAIGN = """
+[collection]
+slug = "small"
+name = "Small"
+n_documents = 4
+managers = ["boss"]
+topics = ["topics.tsv"]
+documents = ["documents.jsonl"]
+topic_check = "punctuation"
+kept = ["8"]
+
+[[collection.runs]]
+tag = "A"
+file = "a.run"
+group = "Lab"
+submitted_on = 2026-05-01
+
+[[collection.runs]]
+tag = "B"
+file = "b.run"
+baseline = true
+
+[[collection.qrels]]
+name = "clicks"
+file = "clicks.txt"
+kind = "clicks"
+
+[pool]
+name = "Top two"
+depth = 2
+seed = 7
+
+[campaign]
+slug = "autumn"
+name = "Autumn"
+judgements_per_pair = 2
+daily_limit = 0
+deadline = 2099-12-01T18:00:00+01:00
+completion_code = "CODE"
+seed = 5
+guidelines_file = "guidelines.md"
+gold_file = "gold.tsv"
+state = "open"
+scale = [
+    { value = 0, name = "No" },
+    { value = 1, name = "Somewhat", explanation = "A part." },
+    { value = 2, name = "Yes" },
+]
+threshold = 1
+
+[[campaign.people]]
+user = "boss"
+role = "manager"
+
+[[campaign.people]]
+user = "ada"
+pseudonym = "A007"
+
+[[campaign.invitations]]
+name = "Grace"
+email = "grace@example.org"
+max_uses = 1
+"""
+FILES = {
+    "topics.tsv": "051\tType 2 diabetes\n7\ttype 2  diabetes!\n8\tType 2: diabetes\n9\theart\n",
+    "documents.jsonl": "".join(json.dumps({"_id": name, "title": name.upper(), "text": f"text of {name}"}) + "\n" for name in "abcd"),
+    "a.run": "051 Q0 a 1 9.5 A\n051 Q0 b 2 8 A\n9 Q0 a 1 3 A\n",
+    "b.run": "051 Q0 b 1 9 x\n051 Q0 d 2 8 x\n9 Q0 c 1 3 x\n8 Q0 c 1 2 x\n",
+    "clicks.txt": "051 0 a 1\n9 0 c 0\n",
+    "guidelines.md": "# How\n\nRead the “query” first.\n",
+    "gold.tsv": "topic\tdocument\tgrade\tkind\n051\tb\t2\tgold\n9\ta\t\teveryone\n",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, settings) -> Path:
+    settings.MEDIA_ROOT = tmp_path / "media"
+    for name, text in {**FILES, "campaign.toml": CAMPAIGN}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    for name in ("boss", "ada"):
+        make_user(name)
+    return tmp_path
+
+
+def called(*words: str) -> dict:
+    out = io.StringIO()
+    call_command("campaign", *words, "--json", stdout=out)
+    return json.loads(out.getvalue())
+
+
+def applied(folder: Path, text: str | None = None, *words: str) -> list[str]:
+    """-> the changes in words"""
+    if text is not None:
+        (folder / "campaign.toml").write_text(text, encoding="utf-8")
+    return [change["words"] for change in called("apply", str(folder / "campaign.toml"), *(words or ["--yes"]))["changes"]]
+
+
+def refused(folder: Path, text: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    (folder / "campaign.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(SystemExit) as ended:
+        call_command("campaign", "apply", str(folder / "campaign.toml"), "--yes")
+    assert ended.value.code == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    return [line.replace(f"{folder}/", "") for line in said.err.splitlines()]
+
+
+def test_a_file_makes_collection_pool_and_campaign_and_again_it_changes_nothing(folder):
+    assert len(applied(folder)) > 20
+    campaign = Campaign.objects.get(slug="autumn")
+    assert (campaign.state, campaign.threshold, campaign.daily_limit, campaign.seed, campaign.judge_kind) == ("open", 1, None, 5, "person")
+    assert [grade["name"] for grade in campaign.scale] == ["No", "Somewhat", "Yes"]
+    # by hand: 7 repeats 051 but for punctuation, 8 does so, too, and is kept; top two of A and B: 051 a b d, 9 a c, 8 c
+    pairs = {(p.entry.topic.topic_id, p.entry.docno): (p.kind, p.gold_grade) for p in campaign.pairs.select_related("entry__topic")}
+    assert pairs == {
+        ("051", "a"): ("normal", None), ("051", "b"): ("gold", 2), ("051", "d"): ("normal", None),
+        ("9", "a"): ("everyone", None), ("9", "c"): ("normal", None), ("8", "c"): ("normal", None),
+    }  # fmt: skip
+    assert not campaign.pairs.filter(without_text=True).exists()
+    assert dict(campaign.memberships.values_list("user__username", "pseudonym")) == {"boss": "M01", "ada": "A007"}
+    assert campaign.guidelines.get().text == FILES["guidelines.md"]
+    assert dict(campaign.collection.topics.exclude(removed_reason="").values_list("topic_id", "removed_reason")) == {"7": "duplicate"}
+    n_events = campaign.audit.count()
+    assert applied(folder) == []
+    assert campaign.audit.count() == n_events
+
+
+def test_exported_with_its_files_and_applied_to_an_empty_installation_it_gives_the_same_export(folder, tmp_path):
+    applied(folder)
+    first = called("export", "autumn", "--files", "--output", str(tmp_path / "out"))["document"]
+    Campaign.objects.all().delete()
+    Collection.objects.get().pools.all().delete()
+    Collection.objects.all().delete()
+    assert not DocumentFile.objects.exists()
+    called("apply", str(tmp_path / "out" / "campaign.toml"), "--yes")
+    assert called("export", "autumn", "--files", "--output", str(tmp_path / "again"))["document"] == first
+    assert (tmp_path / "again" / "campaign.toml").read_bytes() == (tmp_path / "out" / "campaign.toml").read_bytes()
+    assert called("apply", str(tmp_path / "again" / "campaign.toml"), "--dry-run")["changes"] == []
+    assert {name for table in first.values() for name in table} >= {"judgements_per_pair", "gold", "people", "invitations", "removed", "kept", "runs"}
+
+
+def test_the_plain_export_of_what_is_there_changes_nothing(folder, tmp_path, capsys):
+    applied(folder)
+    called("export", "autumn", "--output", str(tmp_path / "plain.toml"))
+    assert called("apply", str(tmp_path / "plain.toml"), "--yes")["changes"] == []
+    call_command("campaign", "export", "autumn")
+    assert capsys.readouterr().out == (tmp_path / "plain.toml").read_text()
+    assert called("export", "small", "--collection")["document"].keys() == {"collection", "pool"}
+
+
+CHANGES = [
+    ("judgements_per_pair = 2", "judgements_per_pair = 3", ["judgements_per_pair: 2 → 3"]),
+    ("daily_limit = 0", "daily_limit = 40", ["daily_limit: none → 40"]),
+    ('name = "Yes"', 'name = "Surely"', ["scale: 2: name “Yes” → “Surely”"]),
+    ('state = "open"', 'state = "paused"\npaused_reason = "Lunch"', ["state: “open” → “paused”", "paused_reason: none → “Lunch”"]),
+    ('state = "open"', 'state = "closed"', ["state: “open” → “closed”"]),
+    (
+        'user = "ada"',
+        'user = "ada"\nstanding = "paused"\nreason = "On leave"',
+        ["people: ada A007: standing “active” → “paused”, reason none → “On leave”"],
+    ),
+    (
+        'user = "ada"\npseudonym',
+        'standing = "excluded"\nreason = "Clicks"\npseudonym',
+        ["people: ada A007: standing “active” → “excluded”, reason none → “Clicks”"],
+    ),
+    ('gold_file = "gold.tsv"', 'gold = [{ topic = "051", document = "b", grade = 1 }]', ["gold: 051 b: grade 2 → 1", "gold: 9 a: no longer"]),
+    ('guidelines_file = "guidelines.md"', 'guidelines = "Other"', ["guidelines: “# How…” (4 lines) → “Other”"]),
+    ('group = "Lab"', 'group = "Team"', ["runs: A: group “Lab” → “Team”"]),
+    ("depth = 2", "depth = 3", ["pool: extend Top two from depth 2 to 3"]),
+    ('topic_check = "punctuation"\nkept = ["8"]', 'removed = [{ topic = "9", reason = "odd" }]', ["removed: 9: new (reason “odd”)", "removed: 7: no longer"]),
+    ('email = "grace@example.org"', 'email = "grace@example.com"', ["invitations: Grace grace@example.com annotator 1: new"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "words"), CHANGES, ids=[new.split("\n")[0][:40] for _, new, _ in CHANGES])
+def test_each_change_is_said_before_it_is_made_and_is_there_afterwards(folder, old, new, words):
+    applied(folder)
+    assert old in CAMPAIGN
+    changed = CAMPAIGN.replace(old, new)
+    assert applied(folder, changed, "--dry-run") == words
+    assert applied(folder, changed, "--dry-run") == words  # nothing was changed
+    assert applied(folder, changed) == words
+    assert applied(folder, changed) == []
+
+
+WRONG = [
+    (
+        "judgements_per_pair = 2",
+        "judgements_per_pair = 0",
+        "campaign.judgements_per_pair: judgements_per_pair = 0, expected at least 1 and at most 50",
+    ),
+    (
+        "judgements_per_pair = 2",
+        "judgement_per_pair = 2",
+        "campaign.judgement_per_pair: unknown key 'judgement_per_pair', expected 'judgements_per_pair'",
+    ),
+    (
+        "deadline = 2099-12-01T18:00:00+01:00",
+        "deadline = 2099-12-01T18:00:00",
+        "campaign.deadline: deadline = '2099-12-01 18:00:00', expected a moment with its zone, such as 2026-12-01T18:00:00+01:00",
+    ),
+    (
+        'file = "b.run"',
+        'file = "c.run"',
+        "collection.runs[1].file: there is no file c.run, expected a path from the folder of this file",
+    ),
+    (
+        'user = "ada"',
+        'user = "adb"',
+        "campaign.people[1].user: nobody has the sign-in name adb, expected an account that is there, or an invitation in its place",
+    ),
+    (
+        'name = "Somewhat"',
+        "name = 3",
+        "campaign.scale[1].name: name = '3', expected text between quotation marks",
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "words"), WRONG, ids=[new for _, new, _ in WRONG])
+def test_a_wrong_file_is_refused_with_line_and_way_out_and_nothing_is_made(folder, capsys, old, new, words):
+    changed = CAMPAIGN.replace(old, new)
+    number = next(number for number, line in enumerate(changed.split("\n"), 1) if new in line)
+    assert refused(folder, changed, capsys) == [f"campaign.toml:{number}: {words}"]
+    assert not Collection.objects.exists()
+
+
+def test_a_file_that_is_not_toml_or_whose_run_cannot_be_read_is_told_with_its_line(folder, capsys):
+    assert refused(folder, CAMPAIGN + "x = \n", capsys)[0].startswith(f"campaign.toml:{CAMPAIGN.count(chr(10)) + 1}: not TOML")
+    (folder / "a.run").write_text("051 Q0 a 1 9.5 A\n051 Q0 b\n", encoding="utf-8")
+    [first] = refused(folder, CAMPAIGN, capsys)
+    assert first.startswith("a.run:2: 3 columns, expected 6 columns")
+    assert not Collection.objects.exists()
+    assert [path for path in (folder / "media").rglob("*") if path.is_file()] == []  # what was brought before it is gone again
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('state = "open"', 'state = "draft"', "it has been opened and is no draft again"),
+        ("seed = 5", "seed = 6", "seed cannot be changed: it has fixed chances already"),
+        ("depth = 2", "depth = 1", "Top two is depth 2, and no pool becomes another"),
+        ('pseudonym = "A007"', 'pseudonym = "A008"', "ada judges as A007, under which exports may be out"),
+        ('role = "manager"', 'role = "annotator"', "boss is manager already, and a role stays what it is"),
+        ('    { value = 2, name = "Yes" },\n', "", "Grade 2 has been given in this campaign, so it has to stay in the scale."),
+        ("completion_code", 'completion_url = "nowhere"\ncompletion_code', "campaign.completion_url: Enter a valid URL"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_changed_is_refused_before_anything_is_written(folder, capsys, old, new, words):
+    applied(folder)
+    campaign = Campaign.objects.get()
+    judge(campaign.memberships.get(user__username="ada"), 2)
+    changed = CAMPAIGN.replace(old, new).replace('gold_file = "gold.tsv"\n', "").replace('name = "Autumn"', 'name = "Other"')
+    told = refused(folder, changed, capsys)
+    assert any(words in line for line in told), told
+    assert Campaign.objects.get().name == "Autumn"
+
+
+def test_a_changed_run_file_is_refused_for_the_rankings_are_there(folder, capsys):
+    applied(folder)
+    (folder / "a.run").write_text(FILES["a.run"].replace("9.5", "7.5"), encoding="utf-8")
+    [line] = refused(folder, CAMPAIGN, capsys)
+    assert "a.run is not what the collection has as A" in line
+
+
+def test_nobody_to_ask_means_nothing_is_done(folder, capsys):
+    with pytest.raises(SystemExit) as ended:
+        call_command("campaign", "apply", str(folder / "campaign.toml"))
+    assert ended.value.code == 2
+    assert "--yes applies them, --dry-run only tells them" in capsys.readouterr().err
+    assert not Collection.objects.exists()
+
+
+def test_who_applies_it_manages_what_is_made(folder):
+    make_user("operator")
+    applied(folder, None, "--yes", "--user", "operator")
+    campaign = Campaign.objects.get()
+    assert campaign.memberships.get(user__username="operator").role == "manager"
+    assert campaign.collection.managers.filter(username="operator").exists()
+
+
+def test_the_page_about_the_file_has_every_key_of_it_and_no_other():
+    page = (Path(__file__).parents[2] / "docs" / "campaign_file.md").read_text(encoding="utf-8")
+    found = set(re.findall(r"^\| `(\w+)` \| (.*?) \| (.*) \|$", page, re.MULTILINE))
+    keys = [key for table in TABLES.values() for one in table for key in (one, *one.row)]
+    assert found == {(key.name, kind_in_words(key), key.help) for key in keys}
+
+
+def kind_in_words(key: Key) -> str:
+    bounds = [f"from {key.least:g}"] if key.least else []
+    bounds += [f"to {key.most:g}"] if key.most is not None and key.most < 2**31 - 1 else []
+    return " ".join([*([" or ".join(key.choices)] if key.choices else [key.kind]), *bounds])
+
+
+def test_the_file_can_say_every_setting_of_a_campaign():
+    assert {key.name for key in SETTINGS} == campaigns.SETTINGS
+    assert set(Pair.Kind.values) - {"normal"} == set(next(k for k in TABLES["campaign"] if k.name == "gold").row[2].choices)
+
+
+def test_lines_of_values_are_found_in_texts_lists_and_tables():
+    text = 'a = """\n[b]\nx = 1\n"""\n[b]\nx = 2\n[[b.c]]\ny = 1\n[[b.c]]\n  y = 2\n[d]\nlist = [\n  { z = 1 },\n  { z = 2 },\n]\n'
+    assert tomllib.loads(text)["b"]["c"][1]["y"] == 2
+    found = [line_of(text, path) for path in (("b", "x"), ("b", "c", 1, "y"), ("b", "c", 0), ("d", "list", 1, "z"), ("d", "none"), ("e",))]
+    assert found == [6, 10, 7, 14, 11, None]
+
+
+def test_gold_may_be_qrels_and_a_wrong_grade_names_its_line(folder):
+    (folder / "gold.tsv").write_text("051 0 b 2\n", encoding="utf-8")
+    row = CampaignFile(folder / "campaign.toml").described.campaign["gold"]
+    assert [(one["topic"], one["document"], one["grade"], one["kind"]) for one in row] == [("051", "b", 2, "gold")]
+    (folder / "gold.tsv").write_text("topic\tdocument\tgrade\n051\tb\tgood\n", encoding="utf-8")
+    with pytest.raises(FormatError, match=r"gold\.tsv:2: grade 'good', expected a grade of the scale"):
+        CampaignFile(folder / "campaign.toml")
+
+
+def test_accounts_that_were_made_for_nobody_are_none(folder):
+    applied(folder)
+    assert User.objects.count() == 2
