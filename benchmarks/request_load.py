@@ -29,6 +29,7 @@ def setup() -> None:
     import django
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    os.environ.setdefault("ASSAY_QUERY_SECONDS", "12")  # as config/wsgi.py
     sys.path.insert(0, os.getcwd())
     django.setup()
 

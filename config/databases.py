@@ -12,23 +12,29 @@ SQLITE_WAIT_SECONDS = 20
 """For the one writer before."""
 DEAD_AFTER = {"keepalives": 1, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 20_000}
 """libpq's options: a connection whose other end is silent for about 25 seconds is over (seconds; the last in milliseconds)."""
+KEPT_SECONDS = 60
+"""For which a thread keeps its connection."""
 WAL_BYTES = 64_000_000
 """To which SQLite cuts its write-ahead log after a checkpoint."""
 
 
 def described(url: str, data_dir: Path, *, query_seconds: int, pooler: bool) -> dict[str, Any]:
-    """Django's DATABASES["default"]. query_seconds: how long one statement may take, 0 for as long as it likes."""
+    """Django's DATABASES["default"]. query_seconds: how long one statement may take, 0 for as long as it likes (everybody but the web
+    server, whose threads keep their connections)."""
     found: dict[str, Any] = dict(dj_database_url.parse(url or f"sqlite:///{data_dir / 'assay.sqlite3'}"))
     if found["ENGINE"] == "django.db.backends.sqlite3":
+        found["ENGINE"] = "config.sqlite"
+        kept_s, cache_kb = (KEPT_SECONDS, 8_000) if query_seconds else (0, 32_000)  # each of the threads has a cache
+        found.update(CONN_MAX_AGE=kept_s, CONN_HEALTH_CHECKS=True)
         found["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
             "timeout": min(query_seconds or SQLITE_WAIT_SECONDS, SQLITE_WAIT_SECONDS),
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA mmap_size=268435456; PRAGMA cache_size=-32000; "
-            f"PRAGMA journal_size_limit={WAL_BYTES};",
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA mmap_size=268435456; "
+            f"PRAGMA cache_size=-{cache_kb}; PRAGMA journal_size_limit={WAL_BYTES};",
         }
     elif found["ENGINE"] == "django.db.backends.postgresql":
         found["ENGINE"] = "config.postgresql"
-        found.update(CONN_MAX_AGE=60, CONN_HEALTH_CHECKS=True, DISABLE_SERVER_SIDE_CURSORS=pooler)
+        found.update(CONN_MAX_AGE=KEPT_SECONDS, CONN_HEALTH_CHECKS=True, DISABLE_SERVER_SIDE_CURSORS=pooler)
         limits: dict[str, Any] = {"connect_timeout": CONNECT_SECONDS, **DEAD_AFTER}
         if query_seconds and not pooler:  # a pooler gives the session to others, and may refuse what it does not know
             ms = query_seconds * 1000

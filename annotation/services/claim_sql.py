@@ -57,14 +57,19 @@ def restricted(topics: Sequence[int], condition: str, order: str) -> str:
     return f"AND p.id IN ({first_of_topic})"
 
 
-def first_of(choices: Sequence[Choice], topics: Sequence[int], *, locking: str) -> str:
+def first_of(choices: Sequence[Choice], topics: Sequence[int], *, gate: str, locks: bool, locking: str) -> str:
     """`choice_0 AS (…), …, chosen AS (…)`: `chosen` is the first free pair under the first choice that has one, with that choice's
-    place and the COLUMNS."""
+    place and the COLUMNS; none unless `gate` holds ("AND …", of no pair's columns).
+
+    PostgreSQL asks a condition that holds of no pair once, before it looks at any; SQLite asks it of each pair that it comes by, unless
+    it stands in the LIMIT, where PostgreSQL would not know how few rows are wanted.
+    """
     parts = []
     for place, (condition, order, _) in enumerate(choices):
-        nothing_yet = "".join(f" AND NOT EXISTS (SELECT 1 FROM choice_{i})" for i in range(place))
+        first = gate + "".join(f" AND NOT EXISTS (SELECT 1 FROM choice_{i})" for i in range(place))
+        once, limit = (first, "1") if locks else ("", f"(1 {first})")
         parts.append(
-            f"choice_{place} AS (SELECT {place} AS place, {COLUMNS} FROM annotation_pair p WHERE {FREE} {condition}"
-            f" {restricted(topics, condition, order)}{nothing_yet} ORDER BY {order} LIMIT 1 {locking})"
+            f"choice_{place} AS (SELECT {place} AS place, {COLUMNS} FROM annotation_pair p WHERE {FREE} {once} {condition}"
+            f" {restricted(topics, condition, order)} ORDER BY {order} LIMIT {limit} {locking})"
         )
     return f"{', '.join(parts)}, chosen AS ({' UNION ALL '.join(f'SELECT * FROM choice_{i}' for i in range(len(choices)))})"

@@ -54,7 +54,7 @@ PARTNER_CANDIDATES = 20
 ANY_NUMBER = 1_000_000
 
 MAY = "AND EXISTS (SELECT 1 FROM seat WHERE n_served = %(turn)s AND n_live < %(at_most)s AND (NOT expired OR %(reaped)s))"
-IN_BAND = f"{MAY} {NOT_SKIPPED} AND p.priority >= (SELECT lowest FROM top)"
+IN_BAND = f"{NOT_SKIPPED} AND p.priority >= (SELECT lowest FROM top)"
 # The lowest priority of the band of the first free pair; bands are counted from the campaign's highest priority down.
 LOWEST = "%(highest)s - ((%(highest)s - f.priority) / %(band)s + 1) * %(band)s + 1 AS lowest"
 STAY = Choice(f"{IN_BAND} AND p.topic_row = %(topic)s", "p.started DESC, p.position", "stay with the topic")
@@ -67,7 +67,7 @@ BLOCK_FULL = (
     Choice(f"{IN_BAND} AND p.topic_row <> %(topic)s", IN_ORDER, "the topic's block is full"),
     Choice(f"{IN_BAND} AND p.topic_row = %(topic)s", "p.started DESC, p.position", "the topic's block is full, there is no other topic"),
 )
-CLOSING = Choice(f"{MAY} {NOT_SKIPPED} AND p.started AND p.counted > 0", POOLS_ORDER, "the deadline is near: finish what has judgements")
+CLOSING = Choice(f"{NOT_SKIPPED} AND p.started AND p.counted > 0", POOLS_ORDER, "the deadline is near: finish what has judgements")
 NEAR = f"""p.id IN (SELECT n.id FROM (SELECT p.id FROM annotation_pair p WHERE {FREE} {IN_BAND} AND p.started = (SELECT started FROM top)
   ORDER BY {POOLS_ORDER} LIMIT {PARTNER_CANDIDATES}) n)"""
 PARTNERS = "EXISTS (SELECT 1 FROM annotation_judgement k WHERE k.pair_id = p.id AND k.membership_id = %(partner)s AND k.current)"
@@ -220,7 +220,8 @@ def _statement(choices: tuple[Choice, ...], topics: tuple[int, ...], wait: bool,
     if not choices:
         nothing = ", ".join(["NULL"] * (2 + len(Candidate._fields)))
         return f"{seat} SELECT s.*, {nothing} FROM seat s"
-    return f"""{seat}, top AS MATERIALIZED (SELECT f.id, f.started, {LOWEST} FROM ({first}) f), {first_of(choices, topics, locking=of_pair)}
+    return f"""{seat}, top AS MATERIALIZED (SELECT f.id, f.started, {LOWEST} FROM ({first}) f),
+      {first_of(choices, topics, gate=MAY, locks=locks, locking=of_pair)}
       SELECT s.*, t.id, c.* FROM seat s LEFT JOIN top t ON TRUE LEFT JOIN chosen c ON TRUE"""
 
 

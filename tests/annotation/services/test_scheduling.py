@@ -6,6 +6,7 @@ import random
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from annotation.core import bands
@@ -341,3 +342,21 @@ def test_a_gold_pair_leaves_the_block_as_it_is():
     campaign.refresh_from_db()
     topics = [name.split()[0] for name in served(make_annotator(campaign), 7)]
     assert sorted(topics) == ["t1"] * 6 + ["t2"]  # the gold pair is of t2; the block of t1 went on after it
+
+
+def test_sqlite_takes_no_more_steps_for_a_claim_of_a_larger_pool():
+    if connection.vendor != "sqlite":
+        pytest.skip("counts steps of SQLite's machine")
+    steps = []
+    for n_topics in (3, 60):
+        campaign = make_campaign(n_topics=n_topics, n_documents=6, judgements_per_pair=1, ranks=[1] * 6)
+        ada = make_annotator(campaign)
+        scheduling.claim(ada)  # of the topic with which the counted claim stays
+        counted = []
+        connection.connection.set_progress_handler(lambda counted=counted: counted.append(1) and 0, 10)
+        try:
+            assert scheduling.claim(ada).why["topic_in_a_row"] == 2
+        finally:
+            connection.connection.set_progress_handler(None, 0)
+        steps.append(len(counted))
+    assert steps[1] < 1.5 * steps[0], steps

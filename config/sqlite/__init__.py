@@ -1,0 +1,1 @@
+"""Django's SQLite with connections that outlive a request."""
