@@ -251,7 +251,7 @@ def test_lease_is_renewed_in_silence_while_the_page_is_visible(signed_in_page: S
     page.clock.install()
     page.goto(f"/judge/{campaign.slug}/")
     page.clock.run_for(1000)
-    page.locator(".doc-title").wait_for()
+    page.locator("html[data-complete]").wait_for()
     before = Lease.objects.filter(membership=ada).order_by("pk")[0].expires_at
     with page.expect_response(lambda response: response.url.endswith("leases/renew")):
         page.clock.run_for(16_000)
@@ -266,7 +266,7 @@ def test_lease_expired_warns_and_the_answer_counts_when_the_slot_is_free(signed_
     page.clock.install()
     page.goto(f"/judge/{campaign.slug}/")
     page.clock.run_for(1000)
-    page.locator(".doc-title").wait_for()
+    page.locator("html[data-complete]").wait_for()
     Lease.objects.filter(membership=ada).update(expires_at=timezone.now() - timedelta(seconds=1))
     leases.reap_expired(timezone.now())
     page.clock.run_for(16_000)

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { gates, isOver, isPolled, stops } from "../../static/js/judge/state_table.js";
+import { Standing, gates, isOver, isPolled, stops } from "../../static/js/judge/state_table.js";
 
 const source = (name) => readFileSync(new URL(`../../static/js/judge/${name}`, import.meta.url), "utf8");
 const states = [...source("state_table.js").matchAll(/^ {2}(\w+): \{/gm)].map((match) => match[1]);
@@ -27,4 +27,33 @@ test("judging itself, and what the table does not know, does nothing", () => {
 
 test("every state of the table but the change of guidelines has words in states.js", () => {
   for (const state of states) if (state !== "guideline_changed") assert.match(source("states.js"), new RegExp(`^ {2}${state}: `, "m"));
+});
+
+const at = (mode, shown = null, isFresh = false) => ({ mode, shown, isFresh });
+
+test("a pause takes the document away, is shown once, and goes on when judging is open again", () => {
+  const standing = new Standing();
+  assert.ok(standing.take({ state: "paused" }));
+  assert.equal(standing.effect(at("judging")), "stop");
+  assert.equal(standing.effect(at("state", "paused")), "");
+  standing.take({ state: "judging" });
+  assert.equal(standing.effect(at("state", "paused")), "go on");
+  assert.equal(standing.effect(at("judging")), "");
+});
+
+test("a gate waits behind a document that is being read, and takes away one that has just come", () => {
+  const standing = new Standing();
+  standing.take({ state: "target_reached" });
+  assert.deepEqual([at("judging"), at("judging", null, true), at("waiting"), at("state", "nothing_now"), at("state", "target_reached")].map((page) => standing.effect(page)), ["", "gate", "gate", "gate", ""]);
+  standing.take({ state: "target_reached" }, { onward: true });
+  assert.equal(standing.gate, null);
+});
+
+test("what was asked for before the last judgement was answered is stale, unless it stops", () => {
+  const standing = new Standing();
+  standing.answered({}, 1000);
+  assert.equal(standing.take({ state: "target_reached", sentAt: 999 }), false);
+  assert.equal(standing.state, "judging");
+  assert.equal(standing.take({ state: "closed", sentAt: 999 }), true);
+  assert.equal(standing.take({}), false);
 });

@@ -3,19 +3,6 @@
 import { make } from "./dom.js";
 import { shape } from "./shapes.js";
 
-export const REASONS = [
-  ["query", "Query unclear"],
-  ["document", "Document broken"],
-  ["language", "Language"],
-  ["expertise", "Needs expertise"],
-  ["other", "Other reason"],
-];
-
-export function gradeName(scale, grade, reason) {
-  if (grade === null) return `Cannot judge: ${(REASONS.find(([value]) => value === reason)?.[1] ?? reason).toLowerCase()}`;
-  return scale.find((one) => one.value === grade)?.name ?? String(grade);
-}
-
 /** The grades with their explanations and examples. */
 export function gradeList(scale) {
   return make("ol.grade-list", {}, ...scale.map((grade, place) => make("li", {},
@@ -40,7 +27,6 @@ export class Bar {
     this.#drawGrades();
   }
 
-  placeOf(reason) { return REASONS.findIndex(([value]) => value === reason); }
   gradeAt(place) { return this.scale[place]; }
   named(value) { return this.scale.find((grade) => grade.value === value); }
 

@@ -33,21 +33,6 @@ export function trusted(html, className = "prose") {
   return box;
 }
 
-/** A random UUID (version 4), also where the page is not served over HTTPS and crypto.randomUUID is missing. */
-export function uuid() {
-  if (crypto.randomUUID) return crypto.randomUUID();
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = (bytes[6] & 0x0f) | 0x40;
-  bytes[8] = (bytes[8] & 0x3f) | 0x80;
-  return [...bytes].map((byte, place) => ([4, 6, 8, 10].includes(place) ? "-" : "") + byte.toString(16).padStart(2, "0")).join("");
-}
-
-/** The part of the window, from top to bottom in pixels, in which the document is seen: between what stands fast above and below. */
-export function stage() {
-  const bottoms = [".jtop", ".query", ".finder"].map((name) => document.querySelector(name).getBoundingClientRect().bottom);
-  return { top: Math.max(0, ...bottoms), bottom: byId("bar").getBoundingClientRect().top };
-}
-
 /** What a screen reader is told. Said again when it repeats, because the region is emptied in between. */
 export function announce(text, { urgent = false } = {}) {
   const region = byId(urgent ? "say-now" : "say");

@@ -1,7 +1,8 @@
 // Find in the document.
 
-import { byId, paint, stage } from "./dom.js";
+import { byId, paint } from "./dom.js";
 import { phrases } from "./highlight.js";
+import { stage } from "./stage.js";
 
 export class Finder {
   constructor({ view, onClose }) {

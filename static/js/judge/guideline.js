@@ -1,32 +1,42 @@
 // Dialogs that must be read before going on: guidelines, and the explanation of a practice answer.
 
-import { gradeList, gradeName } from "./bar.js";
+import { gradeList } from "./bar.js";
 import { announce, byId, make, trusted } from "./dom.js";
+import { gradeName } from "./grades.js";
 
-/** Shows a version of the guidelines until it is acknowledged; then judging goes on. */
-export function readGuideline(judging, version) {
-  const { setup, api } = judging;
-  const dialog = byId("guideline-dialog"), button = byId("guideline-read"), title = byId("guideline-title");
-  const first = !setup.guideline?.acknowledged;
-  title.textContent = first ? "Please read the guidelines" : "The guidelines have changed";
-  byId("guideline-new").replaceChildren(...(version.note && !first ? [make("div.callout.info", {}, make("p", {}, make("strong", {}, "What changed: "), version.note))] : []), trusted(version.html), gradeList(setup.scale));
-  dialog.oncancel = (event) => event.preventDefault();
-  button.onclick = async () => {
+/** What must be read or agreed to before the next document. */
+export class Gate {
+  /** `setup`: {scale, guideline}, which learns what was acknowledged. `onPass(answer)`, `onFail(error)`: of the server. */
+  constructor({ api, setup, onPass, onFail }) { Object.assign(this, { api, setup, onPass, onFail }); }
+
+  /** Shows a version of the guidelines until it is acknowledged. */
+  read(version) {
+    const dialog = byId("guideline-dialog"), button = byId("guideline-read"), title = byId("guideline-title");
+    const isFirst = !this.setup.guideline?.acknowledged;
+    title.textContent = isFirst ? "Please read the guidelines" : "The guidelines have changed";
+    byId("guideline-new").replaceChildren(...(version.note && !isFirst ? [make("div.callout.info", {}, make("p", {}, make("strong", {}, "What changed: "), version.note))] : []), trusted(version.html), gradeList(this.setup.scale));
+    dialog.oncancel = (event) => event.preventDefault();
+    button.onclick = () => this.#acknowledge(version, { dialog, button });
+    if (!dialog.open) dialog.showModal();
+    dialog.scrollTop = 0;
+    title.focus();
+    announce(title.textContent, { urgent: true });
+  }
+
+  async #acknowledge(version, { dialog, button }) {
     button.disabled = true;
     try {
-      const answer = await api.post("guideline/acknowledge", { number: version.number });
-      setup.guideline = { ...version, acknowledged: version.number };
+      const answer = await this.api.post("guideline/acknowledge", { number: version.number });
+      this.setup.guideline = { ...version, acknowledged: version.number };
       dialog.close();
-      resume(judging, answer);
+      this.onPass(answer);
     } catch (error) {
-      judging.failed(error);
+      this.onFail(error);
     }
     button.disabled = false;
-  };
-  if (!dialog.open) dialog.showModal();
-  dialog.scrollTop = 0;
-  title.focus();
-  announce(title.textContent, { urgent: true });
+  }
+
+  consent() { return this.api.post("consent").then(this.onPass, this.onFail); }
 }
 
 /** Says how a practice answer was, above the document it is about, until the reader goes on. */
@@ -44,25 +54,4 @@ export function explain({ right, grade, gold_grade: gold, explanation, judged, n
   scrollTo(0, 0);
   box.querySelector("button").focus({ preventScroll: true });
   announce(`${title.textContent}. ${[...box.querySelectorAll("p")].slice(0, -1).map((p) => p.textContent).join(" ")}`, { urgent: true });
-}
-
-/** What stood in the way is done. */
-function resume(judging, answer) {
-  judging.drawGuidelines();
-  judging.gate = null;
-  judging.react(answer, { quiet: true });
-  judging.mode = "waiting";
-  return judging.check();
-}
-
-export function consent(judging) {
-  return judging.api.post("consent").then((answer) => resume(judging, answer), (error) => judging.failed(error));
-}
-
-/** Beyond the target. */
-export function onward(judging) {
-  judging.leases.onward = true;
-  judging.gate = null;
-  judging.serverState = "judging";
-  judging.advance();
 }

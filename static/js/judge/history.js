@@ -1,7 +1,7 @@
 // The list of one's own judgements with their earlier versions.
 
 import { make } from "./dom.js";
-import { gradeName } from "./bar.js";
+import { gradeName } from "./grades.js";
 import { shape } from "./shapes.js";
 
 function moment(iso) {

@@ -1,48 +1,41 @@
-// The judging page as a whole: which document is on it, what a press does, what the server's answers change.
+// The flow of the judging page: which document is on it, what a press does, what the server's answers change. The modules beside it
+// are given the parts that they need; none knows this one.
 
 import { Refused, SignedOut, Unreachable } from "./api.js";
-import { Clock } from "./clock.js";
 import { Connection } from "./connection.js";
-import { gradeName } from "./bar.js";
-import { afterPaint, announce, byId, make, paint, uuid } from "./dom.js";
-import { DocumentView } from "./document_view.js";
-import { label } from "./keyboard.js";
+import { announce } from "./dom.js";
 import { part } from "./lazy.js";
-import { gates, isOver, isPolled, stops } from "./state_table.js";
+import { OpenPair } from "./open_pair.js";
+import { Panel } from "./panel.js";
+import { Reader } from "./reader.js";
+import { Standing, isOver, isPolled, stops } from "./state_table.js";
+import { Trail } from "./trail.js";
 
 const FRESH_MS = 3000; // a document on the page for less may be taken away again
-const DOUBLE_MS = 300; // the same press again, sooner after a document was painted, was not meant for it
-const WARM = 3; // documents built ahead
-const RECENT = 5; // judgements ago: a query is still in mind
-
-// Where passages are not marked.
-const NO_SPANS = { units: [], points: [], cursor: null, show() {}, hide() {}, repaint() {}, removeNear() {}, undo: () => false, cancel: () => false, step: () => announce("Passages are not marked in this campaign.") };
+const ASKED_BY_QUEUE = ["nothing_now", "done", "target_reached", "daily_limit"];
 
 export class Judging {
-  constructor({ api, outbox, leases, bar, head, settings, memory, banners, askNote, askSignIn }) {
-    Object.assign(this, { api, outbox, leases, bar, head, settings, memory, banners, askNote, askSignIn });
-    this.connection = new Connection();
-    this.spans = NO_SPANS;
+  constructor({ api, outbox, leases, bar, head, settings, memory, banners, askNote, askSignIn, drawGuidelines }) {
+    Object.assign(this, { api, outbox, leases, bar, head, settings, memory, banners, askNote, drawGuidelines });
     this.mode = "loading"; // loading, judging, waiting, state, checking
-    this.serverState = "judging";
-    this.lastAnswer = null;
-    this.gate = null;
-    this.trail = []; // own judgements, oldest first: {pair, key, judgement, grade, reason, note, spans, at}; or put aside: {pair, key, later}
-    this.review = null; // place in the trail of the judgement that is open again
-    this.view = null;
-    this.clock = null;
-    this.veil = null; // "idle" or "user-pause"
-    this.warm = new Map();
-    this.device = "keyboard";
-    this.pendingGrade = null; // chosen, but a passage or a confirmation is missing
     this.stopped = false;
+    this.standing = new Standing();
+    this.trail = new Trail();
+    this.panel = new Panel({ context: () => this.#context() });
+    this.connection = new Connection({ outbox, leases, banners, askSignIn, here: () => leases.queue.length + (this.open.pair && !this.trail.open ? 1 : 0), onBack: () => this.#checkUnlessJudging() });
+    this.reader = new Reader({ memory, isReading: () => this.mode === "judging" && !this.opening, mayLook: () => !this.connection.signingIn });
+    this.open = new OpenPair({ reader: this.reader, memory, bar, head, settings });
+    this.input = { at: null, last: null, device: "keyboard", pending: null }; // presses.js
     bar.canUndo = () => this.canUndo;
     leases.addEventListener("arrived", () => this.#arrived());
     outbox.addEventListener("change", () => this.#outboxChanged());
     outbox.addEventListener("sent", ({ detail }) => this.#sent(detail));
     outbox.addEventListener("refused", ({ detail }) => this.#refused(detail));
-    outbox.addEventListener("signed-out", () => this.signedOut());
+    outbox.addEventListener("signed-out", () => this.connection.signedOut());
     outbox.addEventListener("unreachable", ({ detail }) => this.#missed(detail.error));
+    this.open.addEventListener("painted", () => setTimeout(() => this.#warmUp(), 0));
+    this.reader.addEventListener("covered", () => this.#covered());
+    this.reader.addEventListener("uncovered", () => this.#uncovered());
   }
 
   // Beginning.
@@ -52,23 +45,13 @@ export class Judging {
     this.bar.setScale(setup.scale);
     this.leases.ahead = setup.campaign.lease_window ?? 3;
     this.outboxLimit = Math.max(1, this.leases.ahead);
-    if (setup.campaign.spans !== "off") {
-      const { Spans } = await part("marking");
-      this.spans = new Spans({ list: byId("marks"), markButton: byId("mark") });
-      this.spans.addEventListener("change", () => { this.keepDraft(); this.bar.refresh(); this.#prompt("marked"); });
-      this.spans.addEventListener("cursor", () => this.#prompt("cursor"));
-    }
-    if (setup.messages.length + this.outbox.refused.length) this.#notify((notices) => {
-      for (const message of setup.messages) notices.message(this, message);
-      if (this.outbox.refused.length) notices.refused(this);
-    });
+    if (setup.campaign.spans !== "off") await this.open.markPassages();
+    if (setup.messages.length) this.#notify((notices) => notices.messages(setup.messages, { api: this.api, banners: this.banners }));
+    if (this.outbox.refused.length) this.#tellRefused();
     this.react(setup, { quiet: true });
     this.#outboxChanged();
     this.outbox.flush({ now: true });
-    if (stops(setup.state)) {
-      this.#showState(setup.state, setup);
-      return;
-    }
+    if (stops(setup.state)) return void this.#showState(setup.state, setup);
     await this.check();
     if (open) this.openJudgement(open);
   }
@@ -78,7 +61,7 @@ export class Judging {
     if (this.outbox.busy) return;
     try {
       const answer = await this.leases.topUp();
-      this.reach(true);
+      this.connection.reach(true);
       this.react(answer);
       if (!this.stopped && ["loading", "waiting", "state"].includes(this.mode) && !stops(answer.state)) this.advance({ asked: answer });
     } catch (error) {
@@ -87,423 +70,214 @@ export class Judging {
   }
 
   failed(error) {
-    if (error instanceof SignedOut) this.signedOut();
+    if (error instanceof SignedOut) this.connection.signedOut();
     else if (error instanceof Refused) {
       if (error.body?.state) this.react(error.body);
-      else if (this.mode !== "judging") this.#showState("refused", { message: error.message });
+      else if (this.mode !== "judging") this.refuse(error.message);
       else this.banners.show("refused", { tone: "warn", text: error.message });
     } else if (error instanceof Unreachable) this.#missed(error);
     else throw error;
   }
 
   #missed(error) {
-    this.reach(false, error);
+    this.connection.reach(false, error);
     const waits = ["loading", "waiting"].includes(this.mode);
     if (waits && !this.outbox.busy) this.#showState("unreachable", error);
-    if (waits || (this.mode === "state" && this.stateShown === "unreachable")) this.#pollIn(Math.max(4000, error.waitMs) * (1 + Math.random() / 4));
+    if (waits || this.#shown === "unreachable") this.#pollIn(Math.max(4000, error.waitMs) * (1 + Math.random() / 4));
   }
 
   // What is on the page.
 
+  /** The state that is shown in place of a document. */
+  get #shown() { return this.mode === "state" ? this.panel.state : null; }
+  get onCard() { return this.#shown === "card"; }
+
   /** Shows the next document, or says why there is none. */
   advance({ asked = null } = {}) {
     if (this.stopped) return;
-    this.review = null;
-    this.#dropCurrentView();
-    if (stops(this.serverState)) return void this.#showState(this.serverState, this.lastAnswer);
-    if (this.gate) return void this.#openGate();
-    if (this.outbox.size > this.outboxLimit) return void this.#showState("full", {});
+    const { state, answer, gate } = this.standing, { outbox } = this;
+    this.trail.leave();
+    this.open.drop();
+    if (stops(state)) return void this.#showState(state, answer);
+    if (gate) return void this.#openGate();
+    if (outbox.size > this.outboxLimit) return void this.#showState("full", {});
     const pair = this.leases.current ?? this.leases.next();
     if (pair) {
-      if (this.#isChange(pair)) this.#introduce(pair);
-      else this.show(pair);
+      if (this.#isChange(pair)) {
+        this.open.introduce(pair);
+        this.#showState("card", pair);
+        this.#warmUp();
+      } else this.show(pair);
       this.#topUpSoon();
-      return;
-    }
-    if (!asked) {
+    } else if (!asked) {
       this.#showWaiting();
       void this.check();
-      return;
-    }
-    const { state } = asked;
-    if (this.outbox.size) this.#showWaiting(); // the answer on its way decides
-    else if (state === "nothing_now" || state === "done" || state === "target_reached" || state === "daily_limit") this.#showState(state, asked);
+    } else if (outbox.size) this.#showWaiting(); // the answer on its way decides
+    else if (ASKED_BY_QUEUE.includes(asked.state)) this.#showState(asked.state, asked);
     else this.#showState("nothing_now", { ...asked, retry_after_s: 5 });
   }
 
   // A card at a change of the query. Not for one that was on the page a moment ago, before a pair of another one (gold, an undo).
 
   #isChange({ topic: { id } }) {
-    const known = this.topicId === undefined || this.topicId === id || this.trail.slice(-RECENT).some(({ pair }) => pair?.topic.id === id);
-    return !known && this.cardOf !== id && this.settings.get("cards") && this.serverState !== "qualification";
-  }
-
-  get onCard() { return this.mode === "state" && this.stateShown === "card"; }
-
-  #introduce(pair) {
-    this.head.showTopic(pair.topic, { isNew: true, label: "New query" });
-    this.head.showNeed(false); // the card has it
-    this.topicShown = pair.topic;
-    this.#showState("card", pair);
-    this.#warmUp();
+    return !this.open.knows(id) && !this.trail.isRecent(id) && this.settings.get("cards") && !this.standing.isPractice;
   }
 
   /** From the card to the document. */
   start() {
     if (!this.onCard) return;
     const pair = this.leases.current ?? this.leases.next();
-    this.pressedAt = null;
-    this.cardOf = pair?.topic.id;
+    this.input.at = null;
+    this.open.started = pair?.topic.id;
     if (pair) this.show(pair);
     else this.advance();
   }
 
+  /** Shows a pair's document; `record`: the own judgement of it that is open again. */
   show(pair, { record = null } = {}) {
-    const view = this.warm.get(pair.pair) ?? new DocumentView(pair);
-    this.warm.set(pair.pair, view);
-    const isNew = this.topicId !== undefined && this.topicId !== pair.topic.id && !record;
-    this.topicId = pair.topic.id;
-    this.topicShown = pair.topic;
+    const { standing, setup: { campaign } } = this;
+    const practice = standing.isPractice && !record ? standing.answer : null;
+    const { at: pressedAt, last } = this.input;
+    Object.assign(this.input, { at: null, pending: null, last: pressedAt ? last : null }); // where no press has brought it, none is an echo
     this.mode = "judging";
-    this.view = view;
-    this.pair = pair;
-    this.veil = null;
-    const draft = record ? null : this.memory.draft(pair.lease);
-    const before = record ?? pair.previous ?? {};
-    const testing = this.serverState === "qualification" && !record;
-    this.note = draft?.note ?? record?.unsaved ?? before.note ?? "";
-    this.paintedAt = null;
-    byId("panel").hidden = true;
-    if (testing) this.#notify((notices) => notices.practice(this));
-    else this.banners.hide("practice");
-    const box = byId("document");
-    box.hidden = false;
-    box.setAttribute("aria-busy", "false");
-    box.replaceChildren(view.element);
-    this.head.showTopic(pair.topic, { isNew, label: record ? "Judged earlier" : testing ? `Query (practice ${this.lastAnswer.judged + 1} of ${this.lastAnswer.total})` : isNew ? "New query" : "Query" });
-    this.head.showNeed(this.settings.get("need"));
-    this.head.showLeft(record || testing ? null : pair.left_in_topic);
-    this.spans.show(view, draft?.spans ?? before.spans ?? []);
-    this.#paintTerms();
-    this.bar.leaveReason();
-    this.bar.select(record ? record.grade : pair.previous?.grade ?? null);
-    this.bar.enable(true);
-    this.bar.say("");
-    this.labelNote();
-    this.pendingGrade = null;
-    this.banners.hide("expired");
-    this.banners.hide("review");
+    this.panel.hide();
+    const isNew = this.open.show(pair, { record, practice, pressedAt, idleLimitMs: (pair.document.idle_limit_s ?? campaign.idle_seconds ?? 60) * 1000 });
+    this.#tellAbout(pair, { practice, record });
+    const { judged, target } = this.head.progress ?? {};
+    announce(`${this.#takeTold()}${isNew ? `New query: ${pair.topic.text}. ` : ""}${this.open.title}${target ? `. ${judged + this.#pending()} of ${target}` : ""}`);
+  }
+
+  /** Above a document that is no ordinary one. */
+  #tellAbout(pair, { practice, record }) {
+    for (const name of ["expired", "review", ...(practice ? [] : ["practice"])]) this.banners.hide(name);
+    if (practice) this.#notify((notices) => { if (this.standing.isPractice) notices.practice(practice, { banners: this.banners }); });
     if (pair.expired) this.#tellExpired();
     if (pair.skipped_before && !record) this.banners.show("later", { tone: "info", text: "You put this one aside before." });
     else this.banners.hide("later");
-    this.toPlace(record ? null : this.memory.place(pair.lease));
-    view.heading.focus({ preventScroll: true });
-    const clock = new Clock({ limitMs: (pair.document.idle_limit_s ?? this.setup.campaign.idle_seconds ?? 60) * 1000, saved: record ? null : this.memory.clock(pair.lease) });
-    this.clock = clock;
-    const pressedAt = this.pressedAt;
-    this.pressedAt = null;
-    if (!pressedAt) this.lastPress = null; // no press has brought it
-    afterPaint((now) => {
-      if (this.clock !== clock) return;
-      clock.start({ seen: this.looking });
-      this.shownAt = this.paintedAt = now;
-      if (pressedAt) performance.measure("assay:next", { start: pressedAt, end: now });
-      this.watchIdle();
-      this.finder?.search();
-      if (view.later.length) view.complete().then((added) => added && this.#paintTerms());
-      setTimeout(() => this.#warmUp(), 0);
-    });
-    const { judged, target } = this.head.progress ?? {};
-    announce(`${this.told ?? ""}${isNew ? `New query: ${pair.topic.text}. ` : ""}${view.heading.textContent}${target ? `. ${judged + this.#pending()} of ${target}` : ""}`);
+  }
+
+  /** What was just done, which a screen reader is told before what comes next. */
+  #takeTold() {
+    const { told = "" } = this;
     this.told = "";
+    return told;
   }
 
-  repaintTerms() { this.#paintTerms(); }
   refuse(message) { this.#showState("refused", { message }); }
-
-  cancelPending() {
-    this.pendingGrade = null;
-    this.bar.bar.classList.remove("urgent");
-    this.bar.select(this.review === null ? null : this.trail[this.review].grade);
-    this.bar.say("");
-  }
-
-  #paintTerms() {
-    paint("term", this.settings.get("highlight") && this.view ? this.view.terms() : []);
-  }
-
-  /** Builds the documents behind this one, so that showing them is one replacement. */
-  #warmUp() {
-    const wanted = this.leases.queue.slice(0, WARM);
-    for (const pair of wanted) {
-      if (this.warm.has(pair.pair)) continue;
-      const view = new DocumentView(pair);
-      view.terms();
-      this.warm.set(pair.pair, view);
-    }
-    const keep = new Set([...wanted, this.pair, this.leases.current].filter(Boolean).map((pair) => pair.pair));
-    for (const id of this.warm.keys()) if (!keep.has(id)) this.warm.delete(id);
-  }
-
-  #dropCurrentView() {
-    this.view = null;
-    this.pair = null;
-    this.clock = null;
-    this.spans.hide();
-    paint("term", []);
-    paint("find", []);
-    paint("found", []);
-    clearTimeout(this.idleTimer);
-  }
+  #warmUp() { this.open.views.warmUp(this.leases.queue, [this.open.pair, this.leases.current]); }
 
   #showWaiting() {
     this.mode = "waiting";
     this.bar.enable(false);
-    byId("panel").hidden = true;
-    const box = byId("document");
-    box.hidden = false;
-    box.setAttribute("aria-busy", "true");
-    box.replaceChildren(make("div.doc", { "aria-hidden": "true" }, make("div.skeleton.title"), ...Array.from({ length: 8 }, () => make("div.skeleton.line"))));
+    this.panel.wait();
   }
 
   #showState(state, answer) {
     this.mode = "state";
-    this.stateShown = state;
-    this.stateAnswer = answer;
     this.bar.leaveReason();
     this.bar.say("");
     if (state !== "card") this.bar.hideToast();
     this.head.showLeft(0);
     this.bar.enable(false, { undo: !isOver(state) && !this.stopped });
-    byId("document").hidden = true;
     for (const name of ["review", "expired", "later"]) this.banners.hide(name);
     scrollTo(0, 0);
-    void this.drawPanel({ fresh: true });
+    void this.panel.show(state, answer, { told: () => this.#takeTold() });
     if (isPolled(state)) this.#pollIn((answer?.retry_after_s ?? 30) * 1000);
   }
 
-  async drawPanel({ fresh = false } = {}) {
-    const state = this.stateShown;
-    const { drawPanel } = await part("states");
-    if (state !== this.stateShown || (this.mode !== "state" && !this.veil)) return; // overtaken
-    drawPanel(this);
-    if (!fresh) return;
-    const title = byId("panel-title");
-    title.focus({ preventScroll: true });
-    announce(`${this.told ?? ""}${state === "card" ? "New query: " : ""}${title.textContent}`, { urgent: state !== "card" });
-    this.told = "";
+  #context() {
+    const { deadline, grace_minutes: grace } = this.setup?.campaign ?? {};
+    return {
+      now: this.api.serverNow(), deadline, grace, waiting: this.outbox.size, online: navigator.onLine, noTopic: !this.open.topic,
+      feedbackGiven: this.setup?.feedback_given,
+      sendFeedback: (feedback) => this.api.post("feedback", feedback).then(() => (this.setup.feedback_given = true), () => false),
+    };
   }
 
   #pollIn(ms) {
     clearTimeout(this.pollTimer);
-    this.pollTimer = setTimeout(() => {
-      if (!this.stopped && this.mode !== "judging" && !this.outbox.held) void this.check();
-    }, ms);
+    this.pollTimer = setTimeout(() => { if (!this.stopped && !this.outbox.held) this.#checkUnlessJudging(); }, ms);
   }
 
   #arrived() {
-    this.#prune();
+    this.leases.drop(this.outbox.leases());
     if (this.stopped) return;
-    if (this.mode === "waiting" || (this.mode === "state" && ["nothing_now", "unreachable"].includes(this.stateShown))) this.advance();
+    if (this.mode === "waiting" || ["nothing_now", "unreachable"].includes(this.#shown)) this.advance();
     else setTimeout(() => this.#warmUp(), 0);
-  }
-
-  #prune() {
-    const onTheWay = new Set(this.outbox.leases());
-    this.leases.queue = this.leases.queue.filter((pair) => !onTheWay.has(pair.lease));
   }
 
   #topUpSoon() {
     if (this.leases.queue.length >= this.leases.ahead || this.outbox.size) return; // an answer on its way brings pairs with it
-    this.leases.topUp().then((answer) => { this.reach(true); this.react(answer); }, (error) => this.failed(error));
+    this.leases.topUp().then((answer) => { this.connection.reach(true); this.react(answer); }, (error) => this.failed(error));
   }
 
   // Presses.
 
   /** Whether a press means the document on the page. */
-  get ready() { return this.mode === "judging" && !this.veil && !this.opening; }
+  get ready() { return this.mode === "judging" && !this.reader.veil && !this.opening; }
 
-  /** Whether a press is the second half of a double one, whose first half has brought this document. */
-  #isEcho(press) {
-    const at = this.pressedAt ?? performance.now();
-    const echo = press === this.lastPress && (this.paintedAt === null || at - this.paintedAt < DOUBLE_MS);
-    this.lastPress = press;
-    return echo;
-  }
-
-  /** A grade was pressed. */
-  grade(place, device) {
-    const grade = this.bar.gradeAt(place);
-    if (!grade || !this.ready || this.#isEcho(place)) return;
-    this.device = device;
-    const again = this.pendingGrade === grade.value;
-    this.pendingGrade = null;
-    if (this.#lacksSpan(grade)) {
-      this.pendingGrade = grade.value;
-      this.bar.select(grade.value);
-      this.view.heading.focus({ preventScroll: true });
-      return this.#prompt("missing");
-    }
-    if (this.settings.get("confirm") && !again) {
-      this.pendingGrade = grade.value;
-      this.bar.select(grade.value);
-      return this.#prompt("chosen");
-    }
-    this.submit({ grade: grade.value });
-  }
-
-  #lacksSpan(grade) {
-    const { spans, spans_from: from } = this.setup.campaign;
-    return spans === "required" && grade.value >= from && this.spans.units.length === 0;
-  }
-
+  /** Enter. */
   confirm(device) {
-    if (this.spans.cursor) return void this.spans.step();
-    if (this.onCard) return void this.start();
-    this.lastPress = null; // Enter is no echo of the grade that it confirms
-    if (this.pendingGrade === null || this.mode !== "judging") return;
-    const place = this.bar.scale.findIndex((grade) => grade.value === this.pendingGrade);
-    this.grade(place, device);
+    if (this.open.spans.cursor) this.open.spans.step();
+    else if (this.onCard) this.start();
+    else this.press("confirm", device);
   }
 
-  #prompt(what) { part("prompts").then((prompts) => prompts[what](this)); }
+  /** What presses.js does about one. */
+  async press(what, ...details) { (await this.preparePresses())[what](...details); }
 
-  cannot(reason, device) {
-    if (!this.ready) return;
-    this.device = device;
-    this.lastPress = this.bar.placeOf(reason);
-    if (reason === "") return void this.bar.leaveReason();
-    if (reason === "other" && !this.note.trim()) return void this.openNote({ needed: true });
-    this.bar.leaveReason();
-    this.submit({ grade: null, reason });
+  /** It is called when the first document is on the page; before, a press waits for it. */
+  async preparePresses() {
+    const { Presses } = await part("presses");
+    const { bar, settings, open, input, setup, trail, outbox, askNote } = this;
+    return (this.presses ??= new Presses({
+      bar, settings, open, input, setup, trail, outbox, askNote, isReady: () => this.ready, isPractice: () => this.standing.isPractice,
+      onFinish: (pair) => this.#finish(pair), onPractice: (grade) => this.#awaitSolution(grade), advance: (told) => { this.told = told; this.advance(); },
+    }));
   }
 
-  /** Sends a judgement, or a new version of an earlier one, and shows what is next. */
-  submit({ grade, reason = "" }) {
-    const { pair, clock } = this;
-    const times = clock.read();
-    const now = new Date().toISOString();
-    const spans = reason ? [] : this.spans.points;
-    const key = uuid();
-    const name = gradeName(this.setup.scale, grade, reason);
-    const body = {
-      key, grade, cannot_reason: reason, note: this.note, spans, ...times, shown_at: times.shown_at ?? now, judged_at: now,
-      guideline_version: this.guidelineVersion, device: this.device,
-    };
-    const reviewed = this.review === null ? null : this.trail[this.review];
-    const entry = reviewed
-      ? { key, kind: "revise", pair: pair.pair, title: this.view.heading.textContent, of: this.outbox.has(reviewed.key) ? reviewed.key : null, judgement: this.outbox.has(reviewed.key) ? null : reviewed.judgement, label: name, body }
-      : { key, kind: "judge", pair: pair.pair, title: this.view.heading.textContent, lease: pair.lease, label: name, body: { ...body, lease: pair.lease } };
-    this.outbox.add(entry);
-    const undoKey = label(this.settings.keys.undo);
-    if (reviewed) {
-      const was = gradeName(this.setup.scale, reviewed.grade, reviewed.reason);
-      Object.assign(reviewed, { key, grade, reason, note: this.note, spans, unsaved: undefined });
-      this.bar.toast(was === name ? `Kept ${name}` : `Changed to ${name} (was ${was})`);
-      announce(`Changed to ${name}.`);
-      this.review = null;
-      this.advance();
-      return;
-    }
-    const practice = this.serverState === "qualification";
-    if (!practice) this.trail.push({ pair, key, judgement: null, grade, reason, note: this.note, spans, at: now }); // its solution is shown: final
-    if (this.trail.length > 60) this.trail.shift();
+  #finish(pair) {
     this.leases.finish(pair.lease);
     this.memory.forget(pair.lease);
-    this.warm.delete(pair.pair);
+    this.open.views.drop(pair);
     this.head.showProgress(null, this.#pending());
-    this.bar.bar.classList.remove("urgent");
-    if (practice) {
-      this.pressedAt = null;
-      this.mode = "checking"; // the document stays while the answer is explained
-      this.clock = null;
-      this.spans.enabled = false;
-      this.bar.select(grade);
-      this.bar.enable(false, { undo: false });
-      announce(`Judged ${name}.`);
-      return;
-    }
-    this.told = `Judged ${name}. `; // before what comes next
-    this.bar.toast(reason ? name : `Judged ${name}`, { undo: undoKey });
-    this.advance();
   }
 
-  later(device) {
-    this.pressedAt = performance.now();
-    if (!this.ready || this.#isEcho("later")) return;
-    this.device = device;
-    if (this.review !== null) return void this.leaveReview();
-    const { pair } = this, key = uuid();
-    this.trail.push({ pair, key, later: true });
-    this.outbox.add({ key, kind: "skip", pair: pair.pair, lease: pair.lease, label: "judge later", body: { lease: pair.lease } });
-    this.leases.finish(pair.lease);
-    this.memory.forget(pair.lease);
-    this.bar.toast("Put aside; it comes back when nothing else is left. “My judgements” lists it.", { undo: label(this.settings.keys.undo) });
-    announce("Put aside for later.");
-    this.advance();
+  /** The document of a practice answer stays while it is explained. */
+  #awaitSolution(grade) {
+    this.input.at = null;
+    this.mode = "checking";
+    this.open.freeze();
+    this.bar.select(grade);
+    this.bar.enable(false, { undo: false });
   }
-
-  openNote({ needed = false } = {}) {
-    if (this.ready) void this.askNote(this, needed);
-  }
-
-  labelNote() { byId("note-label").textContent = this.note.trim() ? "Note •" : "Note"; byId("note-label").parentElement.classList.toggle("has-note", Boolean(this.note.trim())); }
-
-  keepDraft() {
-    if (this.review !== null || !this.pair?.lease) return;
-    this.memory.keepDraft(this.pair.lease, { note: this.note, spans: this.spans.points });
-  }
-
-  // Earlier judgements: review.js.
 
   /** Whether there is anything to take back: a mark, a judgement of this page before the open one, or one that the server has. */
   get canUndo() {
-    return this.spans.before?.length > 0 || (this.review ?? this.trail.length) > 0 || (this.setup?.has_judged && !this.nothingEarlier);
+    return this.open.spans.before?.length > 0 || this.trail.before >= 0 || (this.setup?.has_judged && !this.trail.isWhole);
   }
 
   undo() {
-    const over = this.mode === "state" && isOver(this.stateShown);
-    if (this.stopped || over || this.mode === "loading" || this.mode === "checking") return;
-    if (this.ready && this.spans.undo()) return; // what was done last on this document
-    this.openReview((this.review ?? this.trail.length) - 1);
+    if (this.stopped || isOver(this.#shown) || this.mode === "loading" || this.mode === "checking") return;
+    if (this.ready && this.open.spans.undo()) return; // what was done last on this document
+    this.review((review) => review.back());
   }
 
-  openReview(place) { this.#open((review) => review.openReview(this, place)); }
-  openJudgement(id) { this.#open((review) => review.openJudgement(this, id)); }
-  takeUp(pair) { this.#open((review) => review.takeUp(this, pair)); }
+  openJudgement(id) { this.review((review) => review.openJudgement(id)); }
 
-  /** Until it is open, no press may land on the document that is still on the page. */
-  #open(work) {
+  /** Opens an earlier judgement. Until it is open, no press may land on the document that is still on the page. */
+  async review(work) {
     this.opening = true;
-    part("review").then(work).finally(() => { this.opening = false; });
-  }
-
-  setAside() {
-    if (this.review === null && this.pair?.lease && this.clock) {
-      this.keepDraft();
-      this.keepClock();
-    }
-  }
-
-  /** How far the document was read, for when it is shown again. */
-  keepPlace() {
-    if (this.view?.element.isConnected && this.review === null && !this.veil) this.memory.keepPlace(this.pair.lease, { y: Math.round(scrollY), all: this.view.showsAll });
-  }
-
-  /** Scrolls to where the reader was, when the text is there that far. */
-  async toPlace(place) {
-    const { view } = this;
-    if (place?.all) view.showRest();
-    scrollTo(0, place?.y ?? 0);
-    if (place && scrollY < place.y - 1) await view.complete();
-    if (!place || this.view !== view) return;
-    scrollTo(0, place.y);
-    this.#paintTerms();
-    this.spans.repaint();
+    const { Review } = await part("review");
+    const { trail, api, outbox, leases, bar, banners, open, setup: { scale } } = this;
+    this.reviewer ??= new Review({
+      trail, api, outbox, leases, bar, banners, open, scale, show: (...what) => this.show(...what), advance: () => this.advance(), onFail: (error) => this.failed(error),
+    });
+    await work(this.reviewer).finally(() => { this.opening = false; });
   }
 
   leaveReview() {
-    if (this.review === null) return false;
+    if (!this.trail.open) return false;
     this.advance();
     return true;
   }
@@ -511,22 +285,24 @@ export class Judging {
   // The server's answers.
 
   #pending() { return this.outbox.entries.filter((entry) => entry.kind === "judge").length; }
+  #notify(tell) { part("notices").then(tell); }
+  #tellRefused() { this.#notify((notices) => notices.refused({ outbox: this.outbox, banners: this.banners })); }
 
   #sent({ entry, answer }) {
-    this.reach(true);
-    answer.sentAt = this.answeredAt = Date.now();
-    const record = this.trail.find((one) => one.key === entry.key);
-    if (record && answer.judgement) record.judgement = answer.judgement.id;
-    if (entry.kind === "skip") this.leases.done.add(entry.lease);
-    if (answer.judgement && !answer.feedback) this.#notify((notices) => notices.outcome(this, entry, answer.judgement));
-    this.leases.accept(answer.pairs);
-    const explains = this.mode === "checking" && entry.kind === "judge" && answer.feedback;
-    this.react(answer, { quiet: Boolean(explains) });
-    if (explains) return void this.#explain(answer.feedback);
-    if (this.reloadWanted && this.outbox.size === 0 && performance.now() - (this.shownAt ?? 0) < FRESH_MS) return void location.reload(); // a newer page is installed
-    if (this.mode === "checking" && entry.kind === "judge") this.advance();
-    else if (["loading", "waiting"].includes(this.mode) && !this.outbox.busy) this.leases.queue.length || answer.state === "done" ? this.advance({ asked: answer }) : void this.check(); // perhaps stale
-    else if (this.mode === "state" && this.stateShown === "full" && this.outbox.size <= this.outboxLimit) this.advance();
+    const { outbox, leases, banners } = this;
+    this.connection.reach(true);
+    this.standing.answered(answer, Date.now());
+    this.trail.stored(entry.key, answer.judgement);
+    if (entry.kind === "skip") leases.done.add(entry.lease);
+    if (answer.judgement && !answer.feedback) this.#notify(({ outcome }) => outcome(entry, answer.judgement, { banners, reopen: (id) => this.openJudgement(id) }));
+    leases.accept(answer.pairs);
+    const isChecked = this.mode === "checking" && entry.kind === "judge";
+    this.react(answer, { quiet: Boolean(isChecked && answer.feedback) });
+    if (isChecked && answer.feedback) return void this.#explain(answer.feedback);
+    if (this.reloadWanted && outbox.size === 0 && performance.now() - (this.open.shownAt ?? 0) < FRESH_MS) return void location.reload(); // a newer page is installed
+    if (this.mode === "checking" && isChecked) this.advance();
+    else if (["loading", "waiting"].includes(this.mode) && !outbox.busy) leases.queue.length || answer.state === "done" ? this.advance({ asked: answer }) : void this.check(); // perhaps stale
+    else if (this.#shown === "full" && outbox.size <= this.outboxLimit) this.advance();
     else if (this.mode === "judging") this.#topUpSoon();
   }
 
@@ -535,159 +311,127 @@ export class Judging {
     explain(feedback, { scale: this.setup.scale, done: () => this.advance() });
   }
 
-  #notify(tell) { part("notices").then(tell); }
-
   #refused({ error }) {
-    this.#notify((notices) => notices.refused(this));
+    this.#tellRefused();
     if (error.body?.state) this.react(error.body);
     if (this.mode === "checking") this.advance();
     if (["loading", "waiting"].includes(this.mode)) void this.check();
   }
 
-  /** Takes over state, progress and times of an answer, unless it was asked for before the last judgement was answered. */
+  /** Takes over state, progress and times of an answer, and does what the state asks for unless `quiet`. */
   react(answer, { quiet = false } = {}) {
-    if (!answer?.state || (answer.sentAt < this.answeredAt && !stops(answer.state))) return; // stale
-    this.lastAnswer = answer;
+    if (!this.standing.take(answer, { onward: this.leases.onward })) return;
     if (answer.progress) this.head.showProgress(answer.progress, this.#pending());
-    const before = this.serverState;
-    this.serverState = answer.state;
     if (answer.deadline) this.head.showDeadline(this.setup.campaign.deadline = answer.deadline, this.api.serverNow());
-    this.gate = gates(answer.state) && !(answer.state === "target_reached" && this.leases.onward) ? answer : null;
     if (quiet || this.stopped) return;
-    if (stops(answer.state)) {
-      if (this.mode !== "state" || this.stateShown !== answer.state) {
-        this.setAside();
-        this.review = null;
-        this.#dropCurrentView();
-        this.#showState(answer.state, answer);
-      }
-    } else if (this.gate) {
-      const fresh = this.mode === "judging" && this.review === null && performance.now() - (this.shownAt ?? 0) < FRESH_MS;
-      if (fresh || ["waiting", "loading"].includes(this.mode) || (this.mode === "state" && this.stateShown !== answer.state)) {
-        this.setAside();
-        this.#dropCurrentView();
-        this.#openGate();
-      }
-    } else if (this.mode === "state" && (stops(this.stateShown) || gates(this.stateShown) || this.stateShown === "unreachable") && before !== answer.state) {
+    const isFresh = this.mode === "judging" && !this.trail.open && performance.now() - (this.open.shownAt ?? 0) < FRESH_MS;
+    const effect = this.standing.effect({ mode: this.mode, shown: this.#shown, isFresh });
+    if (effect === "go on") {
       this.mode = "waiting";
       this.advance();
+    } else if (effect) {
+      this.open.setAside();
+      this.advance(); // to the state, or the gate
     }
   }
 
   async #openGate() {
-    const answer = this.gate;
+    const answer = this.standing.gate;
     if (answer.state !== "guideline_changed") return void this.#showState(answer.state, answer);
     this.#showWaiting();
     this.mode = "state";
-    this.stateShown = "guideline_changed";
-    (await part("guideline")).readGuideline(this, answer.guideline);
+    this.panel.state = "guideline_changed";
+    (await this.#gatekeeper()).read(answer.guideline);
   }
 
-  get guidelineVersion() { return this.setup.guideline?.acknowledged || this.setup.guideline?.number || 0; }
+  async consent() { await (await this.#gatekeeper()).consent(); }
+
+  async #gatekeeper() {
+    const { Gate } = await part("guideline");
+    return (this.gatekeeper ??= new Gate({ api: this.api, setup: this.setup, onPass: (answer) => this.#resume(answer), onFail: (error) => this.failed(error) }));
+  }
+
+  /** What stood in the way is done. */
+  #resume(answer) {
+    this.drawGuidelines();
+    this.standing.pass();
+    this.react(answer, { quiet: true });
+    this.mode = "waiting";
+    void this.check();
+  }
+
+  /** Beyond the target. */
+  onward() {
+    this.leases.onward = true;
+    this.standing.pass();
+    this.standing.state = "judging";
+    this.advance();
+  }
 
   // Connection, session, leases.
 
   #outboxChanged() {
-    this.head.showChip(this.outbox.status, this.outbox.size);
+    const { outbox, banners } = this;
+    this.head.showChip(outbox.status, outbox.size);
     this.head.showProgress(null, this.#pending());
-    if (!this.outbox.durable) this.#notify((notices) => notices.storage(this));
-    if (this.mode === "state" && ["full", "unreachable", "deadline_passed"].includes(this.stateShown)) {
-      void this.drawPanel();
-      if (this.stateShown === "full" && this.outbox.size <= this.outboxLimit) this.advance();
-    }
-    this.#tellConnection();
-  }
-
-  /** What a request told about the connection. */
-  reach(ok, error) {
-    this.connection.note(ok, error);
-    this.#tellConnection();
-  }
-
-  #tellConnection() {
-    if (!this.connection.troubled) return this.banners.hide("connection");
-    this.#notify((notices) => notices.connection(this.banners, this.connection, {
-      waiting: this.outbox.size,
-      here: this.leases.queue.length + (this.pair && this.review === null ? 1 : 0),
-    }));
+    if (!outbox.durable) this.#notify((notices) => notices.storage({ banners }));
+    if (["full", "unreachable", "deadline_passed"].includes(this.#shown)) void this.panel.draw();
+    if (this.#shown === "full" && outbox.size <= this.outboxLimit) this.advance();
+    this.connection.tell();
   }
 
   retry() {
     this.outbox.flush({ now: true });
-    if (this.mode !== "judging") void this.check();
+    this.#checkUnlessJudging();
   }
 
-  signedOut() {
-    this.outbox.hold();
-    this.signingIn = true;
-    void this.askSignIn({ waiting: this.outbox.size, done: () => {
-      this.signingIn = false;
-      this.outbox.release();
-      this.reach(true);
-      if (this.mode !== "judging") void this.check();
-    } });
+  #checkUnlessJudging() { if (this.mode !== "judging") void this.check(); }
+  /** Keeps the leases alive while somebody reads. sinceMs: an answer sent so recently has renewed them. */
+  async heartbeat(sinceMs = 0) {
+    const isThere = (this.mode === "judging" || this.onCard) && !this.reader.veil && document.visibilityState === "visible";
+    if (!isThere || this.stopped || this.outbox.held || Date.now() - (this.standing.answeredAt ?? 0) < sinceMs) return;
+    await this.connection.renew({
+      serverNow: () => this.api.serverNow(), onAnswer: (answer) => this.react(answer), onFail: (error) => this.failed(error), onLost: () => this.#lost(),
+    });
   }
 
-  heartbeat(sinceMs = 0) { part("presence").then((presence) => presence.heartbeat(this, sinceMs)); }
-
-  #tellExpired() { this.#notify((notices) => notices.expired(this)); }
-
-  // The reader's presence.
-
-  get looking() { return document.visibilityState === "visible" && document.hasFocus() && !this.veil && !this.signingIn; }
-
-  presence() {
-    this.clock?.watch(this.looking);
-    this.keepClock();
-    this.watchIdle();
+  #lost() {
+    const { open: { pair, title }, leases: { current } } = this;
+    if (this.trail.open) return;
+    if (current?.ended !== "submitted") return void this.#tellExpired();
+    if (current !== pair) return;
+    this.bar.toast(`You judged “${title}” on another device; here is the next one.`);
+    this.#finish(pair);
+    this.advance();
   }
 
-  sign() {
-    if (this.clock?.running && !this.veil) {
-      this.clock.sign();
-      this.watchIdle();
-    }
+  #tellExpired() {
+    this.#notify((notices) => { if (this.mode === "judging" && this.open.pair?.expired && !this.trail.open) notices.expired({ banners: this.banners }); });
   }
 
-  keepClock() {
-    this.keepPlace();
-    if (this.clock?.running && this.review === null && this.pair?.lease) this.memory.keepClock(this.pair.lease, this.clock.save());
+  // The veil: the reader pauses, or seems to be away.
+
+  pause() { if (this.ready) this.reader.cover("user-pause"); }
+
+  #covered() {
+    this.open.cover();
+    void this.panel.show(this.reader.veil, {});
   }
 
-  watchIdle() {
-    clearTimeout(this.idleTimer);
-    if (this.mode !== "judging" || !this.clock || this.veil) return;
-    const wait = this.clock.untilIdle;
-    if (wait === Infinity) return;
-    this.idleTimer = setTimeout(() => {
-      if (this.mode === "judging" && this.clock?.isIdle && !this.veil) this.cover("idle");
-      else this.watchIdle();
-    }, wait + 5);
-  }
-
-  cover(why) {
-    if (!this.ready) return;
-    this.keepPlace();
-    this.coveredAt = scrollY;
-    this.veil = why;
-    if (why === "user-pause") this.clock?.watch(false);
-    part("veil").then((veil) => veil.cover(this, why));
-  }
-
-  uncover() {
-    if (this.veil === "idle") this.clock?.sign();
-    this.veil = null;
-    this.clock?.watch(this.looking);
-    part("veil").then((veil) => { veil.uncover(this); scrollTo(0, this.coveredAt); });
+  #uncovered() {
+    this.panel.hide();
+    this.open.uncover();
+    announce("Going on.");
+    void this.heartbeat();
   }
 
   /** Another tab took over. */
   stop() {
-    this.setAside();
+    this.open.setAside();
     this.stopped = true;
     this.outbox.hold();
     clearTimeout(this.pollTimer);
-    this.#dropCurrentView();
+    this.open.drop();
     this.#showState("other-tab", {});
   }
 }

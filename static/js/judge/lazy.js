@@ -2,20 +2,16 @@
 // been on the page for a moment, so that they are there when the network is not.
 
 const PARTS = {
-  finder: () => import("./finder.js"),
+  dialogs: () => import("./dialogs.js"),
   highlight: () => import("./highlight.js"),
   guideline: () => import("./guideline.js"),
-  history: () => import("./history.js"),
   marking: () => import("./spans.js"),
-  note: () => import("./note.js"),
   notices: () => import("./notices.js"),
   presence: () => import("./presence.js"),
-  prompts: () => import("./prompts.js"),
-  preferences: () => import("./preferences.js"),
+  presses: () => import("./presses.js"),
   review: () => import("./review.js"),
-  signIn: () => import("./sign_in.js"),
   states: () => import("./states.js"),
-  veil: () => import("./veil.js"),
+  upkeep: () => import("./upkeep.js"),
 };
 const WAIT_MS = 250;
 let styles = null;
@@ -53,8 +49,7 @@ async function fetched(name) {
 export function fetchAhead(then) {
   setTimeout(async () => {
     await part("highlight");
-    then();
-    await Promise.all(Object.keys(PARTS).map(part));
+    await Promise.all([then(), ...Object.keys(PARTS).map(part)]);
     document.documentElement.dataset.complete = "yes";
   }, WAIT_MS);
 }

@@ -29,6 +29,9 @@ export class Leases extends EventTarget {
     this.dispatchEvent(new Event("arrived"));
   }
 
+  /** Takes those out of the queue whose answer is on its way. */
+  drop(leases) { this.queue = this.queue.filter(({ lease }) => !leases.includes(lease)); }
+
   /** The next pair, which becomes the current one; null when none is here. */
   next() {
     this.current = this.queue.shift() ?? null;

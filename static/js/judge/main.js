@@ -27,33 +27,20 @@ const leases = new Leases({ api, outbox });
 const bar = new Bar({ bar: byId("bar"), grades: byId("grades"), message: byId("bar-message"), toast: byId("toast") });
 const head = new Head();
 const banners = new Banners(byId("banners"));
-const judging = new Judging({ api, outbox, leases, bar, head, settings, memory: new Memory({ prefix: `${mine}:` }), banners, askNote, askSignIn });
+const judging = new Judging({ api, outbox, leases, bar, head, settings, memory: new Memory({ prefix: `${mine}:` }), banners, askNote, askSignIn, drawGuidelines });
 const tabs = new Tabs(`${mine}:tab`);
 
-/** Something made once, of a part of the page that is fetched when it is needed. */
-function once(name, build) {
-  let made;
-  return async () => (made ??= build(await part(name)));
-}
+const backToDocument = () => judging.open.focus();
 
-const backToDocument = () => judging.view?.heading.focus({ preventScroll: true });
-const finder = once("finder", ({ Finder }) => (judging.finder = new Finder({ view: () => judging.view, onClose: backToDocument })));
-const history = once("history", ({ History }) => new History({
-  api, box: byId("history-list"),
-  open: (id) => { byId("history-dialog").close(); judging.openJudgement(id); },
-  takeUp: (pair) => { byId("history-dialog").close(); judging.takeUp(pair); },
-}));
-const preferences = once("preferences", ({ Preferences }) => new Preferences(settings));
-const signIn = once("signIn", ({ SignIn }) => new SignIn({ api, url: signInUrl, username }));
-const note = once("note", ({ Note }) => new Note());
-async function askSignIn(question) { (await signIn()).ask(question); }
-async function askNote(...about) { (await note()).ask(...about); }
-
-/** One's own judgements: all of them, or those of one query. */
-async function openHistory(topic) {
-  byId("history-dialog").showModal();
-  await (await history()).show(judging.setup.scale, topic);
+let made = null;
+async function dialogs() {
+  const { Dialogs } = await part("dialogs");
+  return (made ??= new Dialogs({
+    api, settings, open: judging.open, signIn: { url: signInUrl, username }, openJudgement: (id) => judging.openJudgement(id), takeUp: (pair) => judging.review((review) => review.takeUp(pair)),
+  }));
 }
+async function askSignIn(question) { (await dialogs()).askSignIn(question); }
+async function askNote(...about) { (await dialogs()).askNote(...about); }
 
 /** One entry of the outbox, to the server. */
 function send(entry) {
@@ -110,7 +97,7 @@ wide.addEventListener("change", () => showGuidelines(wide.matches && settings.ge
 
 settings.addEventListener("change", () => {
   applySettings();
-  judging.repaintTerms();
+  judging.open.repaintTerms();
 });
 
 // Actions: by key, by button.
@@ -119,52 +106,55 @@ const actions = {
   retry: () => judging.retry(),
   check: () => judging.check(),
   start: () => judging.start(),
-  onward: async () => (await part("guideline")).onward(judging),
-  consent: async () => (await part("guideline")).consent(judging),
-  resume: () => judging.uncover(),
+  onward: () => judging.onward(),
+  consent: () => judging.consent(),
+  resume: () => judging.reader.uncover(),
   "take-over": () => { sessionStorage.setItem(`${mine}:take`, "yes"); location.reload(); },
   "leave-review": () => judging.leaveReview(),
-  "show-rest": () => { judging.view?.showRest(); judging.repaintTerms(); judging.spans.repaint(); },
-  "reset-keys": async () => (await preferences()).resetKeys(),
-  settings: async () => (await preferences()).open(),
-  help: async () => (await preferences()).help(judging.setup?.scale ?? []),
+  "show-rest": () => judging.open.showRest(),
+  "reset-keys": async () => (await dialogs()).preferences.resetKeys(),
+  settings: async () => (await dialogs()).preferences.open(),
+  help: async () => (await dialogs()).preferences.help(judging.setup?.scale ?? []),
   guidelines: toggleGuidelines,
-  history: () => openHistory(null),
-  sofar: () => openHistory(judging.topicShown),
+  history: async () => (await dialogs()).history(judging.setup.scale, null),
+  sofar: async () => (await dialogs()).history(judging.setup.scale, judging.open.topicShown),
   "whole-query": () => head.showWhole(byId("query-more").getAttribute("aria-expanded") === "false"),
   need: () => { settings.set("need", byId("need").hidden); head.showNeed(settings.get("need")); },
   highlight: () => toggle("highlight"),
-  find: async () => (await finder()).open(),
-  pause: () => judging.cover("user-pause"),
+  find: async () => (await dialogs()).find(),
+  pause: () => judging.pause(),
   undo: () => judging.undo(),
   back: () => judging.undo(),
-  forward: () => { if (judging.review !== null) judging.openReview(judging.review + 1); },
-  note: () => judging.openNote(),
-  cannot: () => part("prompts").then((prompts) => prompts.reasons(judging)),
-  later: (device) => judging.later(device),
-  span: () => { if (judging.ready) judging.spans.step(); },
-  unspan: () => judging.spans.removeNear(),
+  forward: () => { if (judging.trail.open) judging.review((review) => review.forward()); },
+  note: () => judging.press("note"),
+  cannot: () => judging.press("askReason"),
+  later: (device) => judging.press("later", device),
+  span: () => { if (judging.ready) judging.open.spans.step(); },
+  unspan: () => judging.open.spans.removeNear(),
   confirm: (device) => judging.confirm(device),
   down: () => scrollBy(0, 120),
   up: () => scrollBy(0, -120),
-  leave: async () => (await part("presence")).leave(judging, home),
+  leave: async () => {
+    judging.open.setAside();
+    await (await part("presence")).leave({ leases, outbox, go: () => location.assign(home) });
+  },
 };
 
 function escape() {
   if (byId("menu").open) byId("menu").open = false;
-  else if (judging.spans.cancel() || bar.leaveReason()) return;
+  else if (judging.open.spans.cancel() || bar.leaveReason()) return;
   else if (!wide.matches && !byId("guidelines").hidden) toggleGuidelines();
-  else if (judging.pendingGrade !== null) judging.cancelPending();
+  else if (judging.input.pending) judging.press("cancel");
   else if (!judging.leaveReview()) bar.hideToast();
 }
 
 document.addEventListener("keydown", (event) => {
-  judging.sign();
+  judging.reader.sign();
   if (document.querySelector("dialog[open]")) return; // presence.js
-  if (judging.veil) {
+  if (judging.reader.veil) {
     if (!["shift", "control", "alt", "meta", "tab"].includes(keyName(event)) && !event.repeat) {
       event.preventDefault();
-      judging.uncover();
+      judging.reader.uncover();
     }
     return;
   }
@@ -172,29 +162,29 @@ document.addEventListener("keydown", (event) => {
   const found = actionOf(event, settings.keys, settings.get("shortcuts"));
   if (!found) return;
   const { action, place } = found;
-  if (judging.spans.cursor && ["left", "right", "up", "down"].includes(action)) {
+  if (judging.open.spans.cursor && ["left", "right", "up", "down"].includes(action)) {
     event.preventDefault();
-    judging.spans.move(action);
+    judging.open.spans.move(action);
     return;
   }
   if (["left", "right"].includes(action)) return;
   if (["up", "down"].includes(action) && event.key.startsWith("Arrow")) return; // the browser scrolls
-  if (action === "unspan" && event.key === "Backspace" && !judging.spans.cursor) return;
+  if (action === "unspan" && event.key === "Backspace" && !judging.open.spans.cursor) return;
   event.preventDefault();
   if (action === "escape") escape();
   else if (action === "grade") {
     const reason = bar.askingReason ? bar.grades.querySelectorAll("[data-reason]")[place]?.dataset.reason : undefined;
-    judging.pressedAt = event.timeStamp;
-    if (reason) judging.cannot(reason, "keyboard");
-    else if (!bar.askingReason) judging.grade(place, "keyboard");
+    judging.input.at = event.timeStamp;
+    if (reason) judging.press("cannot", reason, "keyboard");
+    else if (!bar.askingReason) judging.press("grade", place, "keyboard");
   } else actions[action]?.("keyboard");
 });
 
 let pointer = "mouse", resumes = false; // a press that only lifts the veil presses nothing else
 document.addEventListener("pointerdown", (event) => {
   pointer = event.pointerType === "mouse" ? "mouse" : "touch";
-  resumes = Boolean(judging.veil);
-  if (resumes) judging.uncover();
+  resumes = Boolean(judging.reader.veil);
+  if (resumes) judging.reader.uncover();
 }, true);
 
 document.addEventListener("click", (event) => {
@@ -203,9 +193,9 @@ document.addEventListener("click", (event) => {
   const target = event.target instanceof Element ? event.target : null;
   const grade = target?.closest("#grades button");
   if (grade) {
-    judging.pressedAt = event.timeStamp;
-    if (grade.dataset.reason !== undefined) judging.cannot(grade.dataset.reason, device);
-    else judging.grade(Number(grade.dataset.place), device);
+    judging.input.at = event.timeStamp;
+    if (grade.dataset.reason !== undefined) judging.press("cannot", grade.dataset.reason, device);
+    else judging.press("grade", Number(grade.dataset.place), device);
     return;
   }
   const opener = target?.closest("[data-action]");
@@ -241,7 +231,7 @@ async function setUp() {
         continue;
       }
       if (error instanceof Refused) throw error;
-      judging.reach(false, error);
+      judging.connection.reach(false, error);
       await new Promise((resolve) => setTimeout(resolve, Math.max(error.waitMs ?? 0, Math.min(10000, 500 * 2 ** tries))));
     }
   }
@@ -253,29 +243,28 @@ async function begin() {
   if (!(await tabs.lead({ take: takes }))) return judging.stop();
   if (takes) outbox.load(); // what the other tab still had to send
   const setup = await setUp();
-  judging.reach(true);
+  judging.connection.reach(true);
   settings.take(setup.profile);
   judging.setup = setup;
-  judging.drawGuidelines = drawGuidelines;
   drawGuidelines();
   showGuidelines(wide.matches && settings.get("guidelines"));
   const tick = () => { if (head.showDeadline(setup.campaign.deadline, api.serverNow()) < 0 && judging.mode === "judging") void judging.check(); };
   tick();
-  setInterval(tick, 15000);
-  const beat = Math.max(5, Math.min(60, ((setup.campaign.lease_minutes ?? 10) * 60) / 4)) * 1000;
-  setInterval(() => judging.heartbeat(beat), beat);
-  setInterval(async () => {
-    const now = await api.get(buildUrl).catch(() => null);
-    judging.reloadWanted = Boolean(now && now.build !== build);
-  }, 300000);
   const address = new URL(location.href);
   const open = address.searchParams.get("open"), later = address.searchParams.get("later");
   if (open || later) window.history.replaceState(null, "", address.pathname);
   await judging.begin(setup, open);
-  if (later && judging.mode === "judging") judging.takeUp(later);
+  if (later && judging.mode === "judging") judging.review((review) => review.takeUp(later));
   afterPaint(() => fetchAhead(async () => {
-    judging.repaintTerms();
-    (await part("presence")).attend(judging);
+    judging.open.repaintTerms();
+    void judging.preparePresses();
+    (await part("upkeep")).keepUp({
+      api, build, buildUrl, tick, leaseMinutes: setup.campaign.lease_minutes ?? 10, heartbeat: (sinceMs) => judging.heartbeat(sinceMs), onNewBuild: () => { judging.reloadWanted = true; },
+    });
+    (await part("presence")).attend({
+      reader: judging.reader, hasUnsent: () => outbox.size > 0 && !judging.stopped, onReturn: () => judging.heartbeat(),
+      onNetwork: (isThere) => { judging.connection.reach(isThere); if (isThere) judging.retry(); },
+    });
   }));
 }
 

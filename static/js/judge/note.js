@@ -32,32 +32,13 @@ export class Note {
     this.done(this.field.value); // not by the close event, which comes later: a grade given at once must have the note
   }
 
-  /** `needed`: it is the reason why the document cannot be judged. */
-  ask(judging, needed) {
-    Object.assign(this, { before: judging.note, needed });
-    this.keep = (text) => keep(judging, text);
-    this.done = (text) => done(judging, text, needed);
-    this.field.value = judging.note;
+  /** `needed`: it is the reason why the document cannot be judged. `keep(text)` at each change, `done(text)` at the end. */
+  ask(text, { needed, keep, done }) {
+    Object.assign(this, { before: text, needed, keep, done });
+    this.field.value = text;
     byId("note-hint").textContent = needed ? "Please say why it cannot be judged." : "Kept with your judgement; the manager can read it. Esc keeps what you typed.";
     this.#complain("");
     this.dialog.showModal();
     this.field.focus();
-  }
-}
-
-function keep(judging, text) {
-  judging.note = text;
-  judging.labelNote();
-  if (judging.review !== null) judging.trail[judging.review].unsaved = text;
-  judging.keepDraft();
-}
-
-function done(judging, text, needed) {
-  keep(judging, text);
-  if (needed) judging.cannot("other", judging.device);
-  else if (judging.review === null) announce("Note kept.");
-  else {
-    const { grade, reason } = judging.trail[judging.review];
-    judging.submit({ grade, reason });
   }
 }

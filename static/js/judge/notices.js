@@ -2,9 +2,11 @@
 
 import { numbered } from "./api.js";
 
-export function message({ api, banners }, { id, text }) {
-  const read = () => api.post(`messages/${id}/read`).catch(() => { /* shown again next time */ });
-  banners.show(`message-${id}`, { text: `Message from the manager: ${text}`, actions: [{ label: "Got it", run: read }] });
+export function messages(unread, { api, banners }) {
+  for (const { id, text } of unread) {
+    const read = () => api.post(`messages/${id}/read`).catch(() => { /* shown again next time */ });
+    banners.show(`message-${id}`, { text: `Message from the manager: ${text}`, actions: [{ label: "Got it", run: read }] });
+  }
 }
 
 /** One notice for all answers that were not accepted, with the documents they were about. */
@@ -19,7 +21,7 @@ export function refused({ outbox, banners }) {
 }
 
 /** Called when the connection was troubled; it may be well again by now. */
-export function connection(banners, { troubled, said, request, online }, { waiting, here }) {
+export function connection({ troubled, said, request, online }, { banners, waiting, here }) {
   if (!troubled) return;
   const counts = `${waiting ? `${waiting} ${waiting === 1 ? "answer waits" : "answers wait"} here and will be sent. ` : ""}${here ? `You can judge ${here} more.` : ""}`;
   if (!online()) banners.show("connection", { tone: "warn", text: `You are offline. ${counts}` });
@@ -28,16 +30,16 @@ export function connection(banners, { troubled, said, request, online }, { waiti
 
 const WORTH_SAYING = new Set(["extra", "excluded"]);
 
-/** What became of an answer, where that is not a matter of course. One faster than anybody reads is a question about that very document. */
-export function outcome(judging, { kind, title, label, body }, { id, standing, late, revision, after_deadline: afterDeadline, message }) {
+/** What became of an answer, where that is not a matter of course. One faster than anybody reads is a question about that very document: `reopen(id)`. */
+export function outcome({ kind, title, label, body }, { id, standing, late, revision, after_deadline: afterDeadline, message }, { banners, reopen }) {
   const what = `“${title ?? label}”`;
-  const say = (notice) => judging.banners.show("standing", { closes: true, ...notice });
+  const say = (notice) => banners.show("standing", { closes: true, ...notice });
   if (afterDeadline) say({ text: `${what}: saved. It was judged before the deadline and arrived after it; it is marked so.` });
   else if (standing === "too fast") {
     const seconds = (body.active_ms / 1000).toLocaleString(undefined, { maximumFractionDigits: 1 });
     say({
       tone: "warn", text: `${what} was judged in ${seconds} s, faster than anybody reads, so it does not count. Was that meant?`,
-      actions: [{ label: "Reopen it", run: () => judging.openJudgement(id) }],
+      actions: [{ label: "Reopen it", run: () => reopen(id) }],
     });
   } else if (message && (late || WORTH_SAYING.has(standing) || (kind === "judge" && revision > 1))) {
     say({ tone: standing === "counted" ? "info" : "warn", text: `${what}: ${message}` });
@@ -45,22 +47,11 @@ export function outcome(judging, { kind, title, label, body }, { id, standing, l
 }
 
 /** Before judging begins: what the test is, and what it asks. */
-export function practice({ banners, lastAnswer: { message: what, needed, total, state } }) {
-  if (state !== "qualification") return; // over meanwhile
+export function practice({ message: what, needed, total }, { banners }) {
   banners.show("practice", { text: `${what} ${needed} of ${total} right answers are needed. They do not count as judgements.` });
 }
 
-export function judgedElsewhere(judging) {
-  const { pair, view, leases, memory, bar } = judging;
-  if (leases.current?.ended !== "submitted" || leases.current !== pair) return; // gone meanwhile
-  bar.toast(`You judged “${view.heading.textContent}” on another device; here is the next one.`);
-  leases.finish(pair.lease);
-  memory.forget(pair.lease);
-  judging.advance();
-}
-
-export function expired({ banners, mode, pair, review }) {
-  if (mode !== "judging" || !pair?.expired || review !== null) return; // gone meanwhile
+export function expired({ banners }) {
   banners.show("expired", { tone: "warn", text: "This document was offered to someone else, because it was open for long. Your answer still counts if its place is free; else it is kept as an extra one." });
 }
 

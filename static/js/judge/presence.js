@@ -6,62 +6,51 @@ let isLeaving = false; // on purpose, with everything sent
 const LAST_ANSWERS_MS = 1500;
 
 /** Gives the pairs back, and goes when everything is sent, or after a moment. */
-export async function leave(judging, home) {
-  const { leases, outbox } = judging;
-  judging.setAside();
+export async function leave({ leases, outbox, go }) {
   await leases.release().catch(() => { /* they come back by themselves when their time is over */ });
   if (outbox.size) await Promise.race([new Promise((resolve) => outbox.addEventListener("change", () => outbox.size === 0 && resolve())), new Promise((resolve) => setTimeout(resolve, LAST_ANSWERS_MS))]);
   isLeaving = outbox.size === 0;
-  location.assign(home);
+  go();
 }
 
-/** Keeps the leases alive while the reader is there, and hears what became of them. sinceMs: an answer sent so recently has renewed them. */
-export async function heartbeat(judging, sinceMs) {
-  const { leases, outbox, api } = judging;
-  if (Date.now() - (judging.answeredAt ?? 0) < sinceMs || judging.stopped || judging.veil || document.visibilityState !== "visible" || outbox.held || !(judging.mode === "judging" || judging.onCard)) return;
+/** Keeps the leases alive, and hears what became of them: `onLost()` when the current pair is not reserved any more. */
+export async function renew({ leases, serverNow, onAnswer, onMiss, onFail, onLost }) {
   try {
     const { lost, answer } = await leases.renew();
-    judging.reach(true);
-    if (answer) judging.react(answer);
-    if (lost && judging.review === null) void tellLost(judging);
+    onAnswer(answer);
+    if (lost) onLost();
   } catch (error) {
-    if (!(error instanceof Unreachable)) return void judging.failed(error);
-    judging.reach(false, error);
+    if (!(error instanceof Unreachable)) return void onFail(error);
+    onMiss(error);
     const pair = leases.current;
-    if (!pair || Date.parse(pair.expires_at) >= api.serverNow()) return;
+    if (!pair || Date.parse(pair.expires_at) >= serverNow()) return;
     pair.expired = true;
-    if (judging.review === null) void tellLost(judging);
+    onLost();
   }
 }
 
-async function tellLost(judging) {
-  const { expired, judgedElsewhere } = await import("./notices.js");
-  if (judging.leases.current?.ended === "submitted") judgedElsewhere(judging);
-  else expired(judging);
-}
-
-/** Begins to listen. */
-export function attend(judging) {
+/** Begins to listen. `onReturn()`: the reader is back, and another device may have judged meanwhile; `onNetwork(isThere)`. */
+export function attend({ reader, onReturn, onNetwork, hasUnsent }) {
   let lastSign = 0;
   for (const name of ["pointermove", "wheel", "scroll", "touchmove", "selectionchange", "input"]) {
     document.addEventListener(name, () => {
       if (performance.now() - lastSign < 250) return;
       lastSign = performance.now();
-      judging.sign();
+      reader.sign();
     }, { passive: true, capture: true });
   }
-  document.addEventListener("pointerdown", () => judging.sign(), { capture: true });
-  document.addEventListener("visibilitychange", () => { judging.presence(); if (document.visibilityState === "visible") void judging.heartbeat(); });
-  for (const name of ["focus", "blur"]) window.addEventListener(name, () => judging.presence());
-  window.addEventListener("focus", () => void judging.heartbeat()); // another device may have judged meanwhile
-  window.addEventListener("pagehide", () => judging.keepClock());
+  document.addEventListener("pointerdown", () => reader.sign(), { capture: true });
+  document.addEventListener("visibilitychange", () => { reader.watch(); if (document.visibilityState === "visible") onReturn(); });
+  for (const name of ["focus", "blur"]) window.addEventListener(name, () => reader.watch());
+  window.addEventListener("focus", onReturn);
+  window.addEventListener("pagehide", () => reader.keep());
   window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
-  window.addEventListener("online", () => { judging.reach(true); judging.retry(); });
-  window.addEventListener("offline", () => judging.reach(false));
-  window.addEventListener("beforeunload", (event) => { if (judging.outbox.size && !isLeaving && !judging.stopped) event.preventDefault(); });
+  window.addEventListener("online", () => onNetwork(true));
+  window.addEventListener("offline", () => onNetwork(false));
+  window.addEventListener("beforeunload", (event) => { if (hasUnsent() && !isLeaving) event.preventDefault(); });
   document.addEventListener("keydown", pressFirstButton);
-  setInterval(() => judging.keepClock(), 2000);
-  judging.presence();
+  setInterval(() => reader.keep(), 2000);
+  reader.watch();
 }
 
 /** Enter presses the first button of a dialog, unless it means something where the focus is. */

@@ -1,22 +1,19 @@
 // What the bar asks: why a document cannot be judged; what a grade waits for, a passage or a confirmation; and what the word cursor does.
 
-import { REASONS } from "./bar.js";
 import { announce, make } from "./dom.js";
+import { REASONS } from "./grades.js";
 import { label } from "./keyboard.js";
 
-const pendingOf = ({ pendingGrade, bar }) => (pendingGrade === null ? null : bar.named(pendingGrade));
-
-function tell(judging, text, { urgent = false } = {}) {
-  judging.bar.bar.classList.toggle("urgent", urgent);
-  judging.bar.say(text);
+function tell(bar, text, { urgent = false } = {}) {
+  bar.bar.classList.toggle("urgent", urgent);
+  bar.say(text);
   announce(text, { urgent });
 }
 
-const howToSend = (judging, { name }) => (judging.device === "touch" ? `Press ${name} again to send it.` : `Enter, or ${name} again, sends it.`);
+const howToSend = ({ name }, device) => (device === "touch" ? `Press ${name} again to send it.` : `Enter, or ${name} again, sends it.`);
 
 /** Five reasons take the place of the grades, of the same size. */
-export function reasons({ bar, ready }) {
-  if (!ready) return;
+export function reasons({ bar }) {
   bar.askingReason = true;
   bar.bar.classList.add("asks");
   bar.grades.replaceChildren(...REASONS.map(([reason, name], place) =>
@@ -26,25 +23,24 @@ export function reasons({ bar, ready }) {
   announce(`Why can this not be judged? ${REASONS.map(([, name], place) => `${place + 1}: ${name}`).join(", ")}. Escape: back to the grades.`);
 }
 
-export function missing(judging) {
-  const grade = pendingOf(judging);
-  const how = judging.device === "touch" ? "select the words that make it so, then press “Mark this passage”" : "mark the words that make it so, then press Enter";
-  if (grade) tell(judging, `“${grade.name}” needs a marked passage: ${how}.`, { urgent: true });
+// Of the grade that waits, of {name}: for a passage, for a confirmation, or with its passage marked.
+
+export function missing({ bar, grade, device }) {
+  const how = device === "touch" ? "select the words that make it so, then press “Mark this passage”" : "mark the words that make it so, then press Enter";
+  tell(bar, `“${grade.name}” needs a marked passage: ${how}.`, { urgent: true });
 }
 
-export function chosen(judging) {
-  const grade = pendingOf(judging);
-  if (grade) tell(judging, `${grade.name} is chosen. ${howToSend(judging, grade)}`);
+export function chosen({ bar, grade, device }) {
+  tell(bar, `${grade.name} is chosen. ${howToSend(grade, device)}`);
 }
 
-export function marked(judging) {
-  const grade = pendingOf(judging);
-  if (grade && judging.spans.units.length) tell(judging, `Passage marked. ${howToSend(judging, grade)}`);
+export function marked({ bar, grade, device }) {
+  tell(bar, `Passage marked. ${howToSend(grade, device)}`);
 }
 
-export function cursor({ spans, pendingGrade, bar, settings }) {
-  if (!spans.cursor && pendingGrade !== null) return; // what is said about it stays
-  bar.say(!spans.cursor ? "" : spans.cursor.anchor === null
-    ? `Word cursor: ← → move, ${label(settings.keys.span)} or Enter starts the passage, Esc ends.`
+/** `cursor`: {word, anchor} of the word cursor, or null; `key`: that of passages. */
+export function cursor({ bar, cursor: at, key }) {
+  bar.say(!at ? "" : at.anchor === null
+    ? `Word cursor: ← → move, ${label(key)} or Enter starts the passage, Esc ends.`
     : "← → extend the passage, Enter closes it, Esc cancels.");
 }

@@ -1,8 +1,9 @@
 // Marked passages of the document on screen: by mouse (select), by touch (select, then press Mark), by keyboard (word cursor).
 // Kept as [start, end) in UTF-16 units of the stored text while on screen; sent as code points.
 
-import { announce, paint, stage } from "./dom.js";
+import { announce, paint } from "./dom.js";
 import { between, joined, onWords, placeOf, wordsOf } from "./marking.js";
+import { stage } from "./stage.js";
 
 export class Spans extends EventTarget {
   constructor({ list, markButton }) {

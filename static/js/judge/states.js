@@ -132,7 +132,7 @@ const STATES = {
 
 export const knows = (state) => state in STATES;
 
-/** Draws a state into `panel`. `context`: {now, deadline, grace, waiting, online}. `thanks`: {html, code, url, feedback given}. */
+/** Draws a state into `panel`. `context`: {now, deadline, grace, waiting, online, noTopic, feedbackGiven, sendFeedback(feedback)}. */
 export function drawState(panel, state, answer, context) {
   const { title, eyebrow, parts = [], text, actions, html, thanks } = STATES[state](answer ?? {}, context);
   panel.dataset.state = state;
@@ -152,23 +152,4 @@ export function drawState(panel, state, answer, context) {
   panel.append(make("div.button-row", {}, ...actions.map(({ label, key, action, primary }) => make(`button.button${primary ? ".primary" : ""}`, { type: "button", dataset: { action } }, label, key ? make("kbd", {}, key) : null))));
   panel.setAttribute("aria-labelledby", "panel-title");
   panel.hidden = false;
-}
-
-/** The state that the page is in. */
-export function drawPanel(judging) {
-  const { api, outbox, setup, stateShown, stateAnswer } = judging;
-  const { deadline, grace_minutes: grace } = setup?.campaign ?? {};
-  drawState(byId("panel"), stateShown, stateAnswer, {
-    now: api.serverNow(), deadline, grace, waiting: outbox.size, online: navigator.onLine, noTopic: judging.topicId === undefined,
-    feedbackGiven: judging.feedbackGiven || setup?.feedback_given,
-    sendFeedback: async (feedback) => {
-      try {
-        await api.post("feedback", feedback);
-        judging.feedbackGiven = true;
-        return true;
-      } catch {
-        return false;
-      }
-    },
-  });
 }

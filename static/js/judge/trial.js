@@ -1,7 +1,7 @@
 // A manager's trial: the page is the real one, and this plays the server's part. What is judged stays in this page and goes with it.
 
 import { Api, Refused } from "./api.js";
-import { uuid } from "./dom.js";
+import { uuid } from "./entries.js";
 
 const STILL = 1000; // leases a page may want; a trial has fewer
 

@@ -1,0 +1,36 @@
+// The dialogs of the page, each made when it is first wanted.
+
+import { byId } from "./dom.js";
+import { Finder } from "./finder.js";
+import { History } from "./history.js";
+import { Note } from "./note.js";
+import { Preferences } from "./preferences.js";
+import { SignIn } from "./sign_in.js";
+
+export class Dialogs {
+  /** `open`: OpenPair; `signIn`: {url, username}; `openJudgement(id)` and `takeUp(pair)`: what was judged, or put aside, comes on the page. */
+  constructor({ api, settings, open, signIn, openJudgement, takeUp }) {
+    Object.assign(this, { api, settings, open, signIn, openJudgement, takeUp });
+  }
+
+  find() {
+    if (!this.finder) {
+      this.finder = new Finder({ view: () => this.open.view, onClose: () => this.open.focus() });
+      this.open.addEventListener("painted", () => this.finder.search());
+    }
+    this.finder.open();
+  }
+
+  /** One's own judgements: all of them, or those of one query. */
+  history(scale, topic) {
+    const dialog = byId("history-dialog");
+    const close = (then) => (what) => { dialog.close(); then(what); };
+    this.list ??= new History({ api: this.api, box: byId("history-list"), open: close(this.openJudgement), takeUp: close(this.takeUp) });
+    dialog.showModal();
+    return this.list.show(scale, topic);
+  }
+
+  get preferences() { return (this.sheet ??= new Preferences(this.settings)); }
+  askSignIn(question) { (this.door ??= new SignIn({ api: this.api, ...this.signIn })).ask(question); }
+  askNote(...about) { (this.note ??= new Note()).ask(...about); }
+}

@@ -1,0 +1,139 @@
+// The pair on the page: its query, its document, what is marked and noted of it.
+
+import { afterPaint, announce, byId, paint } from "./dom.js";
+import { part } from "./lazy.js";
+import { Views } from "./views.js";
+
+// Where passages are not marked.
+const NO_SPANS = { units: [], points: [], cursor: null, show() {}, hide() {}, repaint() {}, removeNear() {}, undo: () => false, cancel: () => false, step: () => announce("Passages are not marked in this campaign.") };
+
+/** Tells "painted" when a document is on the page, "marked" and "cursor" as spans.js does. */
+export class OpenPair extends EventTarget {
+  constructor({ reader, memory, bar, head, settings }) {
+    super();
+    Object.assign(this, { reader, memory, bar, head, settings, spans: NO_SPANS, views: new Views(), note: "" });
+    Object.assign(this, { pair: null, view: null, record: null, topic: null, ahead: null, paintedAt: null }); // record: the own judgement that is open again
+  }
+
+  /** In a campaign where passages are marked. */
+  async markPassages() {
+    const { Spans } = await part("marking");
+    this.spans = new Spans({ list: byId("marks"), markButton: byId("mark") });
+    this.spans.addEventListener("change", () => { this.keepDraft(); this.bar.refresh(); this.dispatchEvent(new Event("marked")); });
+    this.spans.addEventListener("cursor", () => this.dispatchEvent(new Event("cursor")));
+  }
+
+  /** `practice`: {judged, total}, where it is no judgement yet. Returns whether the query is another one than before. */
+  show(pair, { record = null, practice = null, idleLimitMs, pressedAt = null }) {
+    const view = this.views.of(pair), draft = record ? null : this.memory.draft(pair.lease);
+    const before = record ?? pair.previous ?? {};
+    const isNew = Boolean(this.topic) && this.topic.id !== pair.topic.id && !record;
+    Object.assign(this, { pair, view, record, topic: pair.topic, ahead: null, paintedAt: null });
+    const clock = this.reader.open({ view, lease: record ? null : pair.lease, limitMs: idleLimitMs });
+    const box = byId("document");
+    box.hidden = false;
+    box.setAttribute("aria-busy", "false");
+    box.replaceChildren(view.element);
+    this.head.showTopic(pair.topic, { isNew, label: nameOf({ isNew, practice, record }) });
+    this.head.showNeed(this.settings.get("need"));
+    this.head.showLeft(record || practice ? null : pair.left_in_topic);
+    this.spans.show(view, draft?.spans ?? before.spans ?? []);
+    this.repaintTerms();
+    this.#name(draft?.note ?? record?.unsaved ?? before.note ?? "");
+    this.bar.leaveReason();
+    this.bar.select((record ?? pair.previous)?.grade ?? null);
+    this.bar.enable(true);
+    this.bar.say("");
+    this.reader.toPlace().then((grown) => { if (grown) this.repaint(); });
+    view.heading.focus({ preventScroll: true });
+    afterPaint((now) => {
+      if (this.reader.clock !== clock) return;
+      this.reader.start();
+      this.paintedAt = this.shownAt = now;
+      if (pressedAt) performance.measure("assay:next", { start: pressedAt, end: now });
+      if (view.later.length) view.complete().then((grown) => grown && this.repaintTerms());
+      this.dispatchEvent(new Event("painted"));
+    });
+    return isNew;
+  }
+
+  /** The query of the pair that follows, before its document. */
+  introduce({ topic }) {
+    this.ahead = topic;
+    this.head.showTopic(topic, { isNew: true, label: "New query" });
+    this.head.showNeed(false); // the card has it
+  }
+
+  /** Whether the reader has a query in mind: that of the last document, or of the card before this one. */
+  knows(topic) { return !this.topic || [this.topic.id, this.started].includes(topic); }
+  get topicShown() { return this.ahead ?? this.topic; }
+
+  drop() {
+    this.view = this.pair = this.record = null;
+    this.reader.close();
+    this.spans.hide();
+    for (const name of ["term", "find", "found"]) paint(name, []);
+  }
+
+  /** It is answered, and stays while the answer is explained. */
+  freeze() {
+    this.reader.close();
+    this.spans.enabled = false;
+  }
+
+  cover() {
+    byId("marks").hidden = true;
+    this.bar.enable(false);
+  }
+
+  uncover() {
+    byId("document").hidden = false;
+    this.bar.enable(true);
+    this.spans.repaint();
+    this.focus();
+  }
+
+  repaintTerms() { paint("term", this.settings.get("highlight") && this.view ? this.view.terms() : []); }
+
+  repaint() {
+    this.repaintTerms();
+    this.spans.repaint();
+  }
+
+  showRest() {
+    this.view?.showRest();
+    this.repaint();
+  }
+
+  get title() { return this.view?.heading.textContent ?? ""; }
+  focus() { this.view?.heading.focus({ preventScroll: true }); }
+
+  setNote(text) {
+    this.#name(text);
+    if (this.record) this.record.unsaved = text;
+    this.keepDraft();
+  }
+
+  #name(note) {
+    this.note = note;
+    const has = Boolean(note.trim()), name = byId("note-label");
+    name.textContent = has ? "Note •" : "Note";
+    name.parentElement.classList.toggle("has-note", has);
+  }
+
+  keepDraft() {
+    if (this.reader.lease) this.memory.keepDraft(this.reader.lease, { note: this.note, spans: this.spans.points });
+  }
+
+  setAside() {
+    if (!this.reader.lease) return;
+    this.keepDraft();
+    this.reader.keep();
+  }
+}
+
+function nameOf({ isNew, practice, record }) {
+  if (record) return "Judged earlier";
+  if (practice) return `Query (practice ${practice.judged + 1} of ${practice.total})`;
+  return isNew ? "New query" : "Query";
+}

@@ -1,0 +1,139 @@
+// What a press means: a judgement, a grade that waits for a passage or a confirmation, or nothing, because it was meant for the document
+// before.
+
+import { announce } from "./dom.js";
+import { bodyOf, entryOf, skipOf } from "./entries.js";
+import { REASONS, gradeName } from "./grades.js";
+import { label } from "./keyboard.js";
+import * as prompts from "./prompts.js";
+
+const DOUBLE_MS = 300; // the same press again, sooner after a document was painted, was not meant for it
+
+export class Presses {
+  /**
+   * `open`: OpenPair. `input`: {at, last, device, pending}, shared with whoever shows documents: when the press was that brings the next one, which
+   * one was the last, by what device, and the grade that is chosen but lacks a passage or a confirmation. `setup`: {scale, campaign, guideline}.
+   * `isReady()`: whether a press means the document on the page; `isPractice()`. `onFinish(pair)`: it is answered; then `onPractice(grade)`, or
+   * `advance(told)` to the next document.
+   */
+  constructor({ bar, settings, open, input, setup, trail, outbox, askNote, isReady, isPractice, onFinish, onPractice, advance }) {
+    Object.assign(this, { bar, settings, open, input, setup, trail, outbox, askNote, isReady, isPractice, onFinish, onPractice, advance });
+    open.addEventListener("marked", () => { if (input.pending && open.spans.units.length) this.#prompt("marked"); });
+    open.addEventListener("cursor", () => {
+      const { cursor } = open.spans;
+      if (cursor || !input.pending) prompts.cursor({ bar, cursor, key: settings.keys.span }); // else what is said about the grade stays
+    });
+  }
+
+  /** Whether a press is the second half of a double one, whose first half has brought this document. */
+  #isEcho(press) {
+    const { input, open: { paintedAt } } = this;
+    const echo = press === input.last && (paintedAt === null || (input.at ?? performance.now()) - paintedAt < DOUBLE_MS);
+    input.last = press;
+    return echo;
+  }
+
+  grade(place, device) {
+    const { input } = this, grade = this.bar.gradeAt(place);
+    if (!grade || !this.isReady() || this.#isEcho(place)) return;
+    const isAgain = input.pending === grade;
+    Object.assign(input, { device, pending: null });
+    if (this.#lacksSpan(grade)) {
+      this.open.focus();
+      this.#wait(grade, "missing");
+    } else if (this.settings.get("confirm") && !isAgain) this.#wait(grade, "chosen");
+    else this.#judge({ grade: grade.value });
+  }
+
+  #lacksSpan({ value }) {
+    const { spans, spans_from: from } = this.setup.campaign;
+    return spans === "required" && value >= from && this.open.spans.units.length === 0;
+  }
+
+  #wait(grade, why) {
+    this.input.pending = grade;
+    this.bar.select(grade.value);
+    this.#prompt(why);
+  }
+
+  #prompt(what) { prompts[what]({ bar: this.bar, grade: this.input.pending, device: this.input.device }); }
+
+  /** Enter. */
+  confirm(device) {
+    const { input } = this;
+    input.last = null; // no echo of the grade that it confirms
+    if (input.pending && this.isReady()) this.grade(this.bar.scale.indexOf(input.pending), device);
+  }
+
+  /** Esc. */
+  cancel() {
+    this.input.pending = null;
+    this.bar.bar.classList.remove("urgent");
+    this.bar.select(this.open.record?.grade ?? null);
+    this.bar.say("");
+  }
+
+  askReason() { if (this.isReady()) prompts.reasons({ bar: this.bar }); }
+
+  cannot(reason, device) {
+    if (!this.isReady()) return;
+    Object.assign(this.input, { device, last: REASONS.findIndex(([value]) => value === reason) });
+    if (reason === "") return void this.bar.leaveReason();
+    if (reason === "other" && !this.open.note.trim()) return void this.note({ needed: true });
+    this.bar.leaveReason();
+    this.#judge({ grade: null, reason });
+  }
+
+  /** `needed`: it is the reason why the document cannot be judged. */
+  note({ needed = false } = {}) {
+    if (!this.isReady()) return;
+    const { open } = this;
+    const done = (text) => {
+      open.setNote(text);
+      if (needed) this.cannot("other", this.input.device);
+      else if (open.record) this.#judge(open.record); // kept at once
+      else announce("Note kept.");
+    };
+    void this.askNote(open.note, { needed, keep: (text) => open.setNote(text), done });
+  }
+
+  /** Sends a judgement, or a new version of an earlier one. */
+  #judge({ grade, reason = "" }) {
+    const { bar, outbox, setup: { scale, guideline }, open: { pair, note, title, record, reader } } = this;
+    const spans = reason ? [] : this.open.spans.points;
+    const body = bodyOf({ grade, reason, note, spans, times: reader.clock.read(), guidelineVersion: guideline?.acknowledged || guideline?.number || 0, device: this.input.device });
+    const name = gradeName(scale, grade, reason);
+    outbox.add(entryOf(body, { pair, reviewed: record, title, label: name, isWaiting: record && outbox.has(record.key) }));
+    if (record) {
+      const was = gradeName(scale, record.grade, record.reason);
+      Object.assign(record, { key: body.key, grade, reason, note, spans, unsaved: undefined });
+      bar.toast(was === name ? `Kept ${name}` : `Changed to ${name} (was ${was})`);
+      announce(`Changed to ${name}.`);
+      return void this.advance("");
+    }
+    this.onFinish(pair);
+    bar.bar.classList.remove("urgent");
+    if (this.isPractice()) { // its solution is shown: final
+      announce(`Judged ${name}.`);
+      return void this.onPractice(grade);
+    }
+    this.trail.add({ pair, key: body.key, judgement: null, grade, reason, note, spans, at: body.judged_at });
+    bar.toast(reason ? name : `Judged ${name}`, { undo: label(this.settings.keys.undo) });
+    this.advance(`Judged ${name}. `);
+  }
+
+  later(device) {
+    const { input, open: { pair, record } } = this;
+    input.at = performance.now();
+    if (!this.isReady() || this.#isEcho("later")) return;
+    input.device = device;
+    if (record) return void this.advance("");
+    const skip = skipOf(pair);
+    this.trail.add({ pair, key: skip.key, later: true });
+    this.outbox.add(skip);
+    this.onFinish(pair);
+    this.bar.toast("Put aside; it comes back when nothing else is left. “My judgements” lists it.", { undo: label(this.settings.keys.undo) });
+    announce("Put aside for later.");
+    this.advance("");
+  }
+}

@@ -1,0 +1,27 @@
+// The documents behind the one on the page, built ahead, so that showing them is one replacement.
+
+import { DocumentView } from "./document_view.js";
+
+const WARM = 3;
+
+export class Views {
+  constructor({ build = (pair) => new DocumentView(pair) } = {}) {
+    this.build = build;
+    this.built = new Map(); // by pair
+  }
+
+  of(pair) {
+    if (!this.built.has(pair.pair)) this.built.set(pair.pair, this.build(pair));
+    return this.built.get(pair.pair);
+  }
+
+  drop({ pair }) { this.built.delete(pair); }
+
+  /** Builds what comes next, and keeps what is `open` beside it. */
+  warmUp(queue, open) {
+    const wanted = queue.slice(0, WARM);
+    for (const pair of wanted) if (!this.built.has(pair.pair)) this.of(pair).terms();
+    const keep = new Set([...wanted, ...open].filter(Boolean).map(({ pair }) => pair));
+    for (const id of this.built.keys()) if (!keep.has(id)) this.built.delete(id);
+  }
+}

@@ -1,0 +1,107 @@
+// What a press on a grade means.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+globalThis.document = { getElementById: () => ({ textContent: "" }) };
+globalThis.requestAnimationFrame = () => {};
+const { Presses } = await import("../../static/js/judge/presses.js");
+
+const SCALE = [{ value: 0, name: "Wrong" }, { value: 3, name: "Perfect" }];
+const TIMES = { active_ms: 4000, idle_ms: 0, hidden_ms: 0, wall_ms: 4000, shown_at: "2026-01-01T00:00:00.000Z" };
+
+function made({ confirm = false, campaign = { spans: "off" }, isPractice = false } = {}) {
+  const sent = [], told = [], asked = [];
+  const open = Object.assign(new EventTarget(), {
+    paintedAt: performance.now() - 5000, record: null, note: "", title: "T", pair: { pair: 7, lease: "l7" }, reader: { clock: { read: () => TIMES } },
+    spans: { units: [], points: [], cursor: null }, focus() {}, setNote(text) { this.note = text; },
+  });
+  const bar = { scale: SCALE, bar: { classList: { toggle() {}, remove() {} } }, gradeAt: (place) => SCALE[place], placeOf: () => 4, select(value) { this.selected = value; }, say() {}, leaveReason() {}, toast: (text) => told.push(text) };
+  const input = { at: null, last: null, device: "keyboard", pending: null };
+  const trail = { add: (record) => told.push(record) };
+  const presses = new Presses({
+    bar, settings: { get: () => confirm, keys: { undo: "z" } }, open, input, setup: { scale: SCALE, campaign, guideline: { acknowledged: 2 } }, trail,
+    outbox: { add: (entry) => sent.push(entry), has: () => false }, askNote: (...about) => asked.push(about), isReady: () => true, isPractice: () => isPractice,
+    onFinish: (pair) => told.push(["finished", pair.pair]), onPractice: (grade) => told.push(["practice", grade]), advance: (what) => told.push(["next", what]),
+  });
+  return { presses, open, bar, input, sent, told, asked, grades: () => sent.map(({ body }) => body.grade) };
+}
+
+test("a grade is sent with the times of its document, and the next one comes", () => {
+  const { presses, sent, told } = made();
+  presses.grade(1, "touch");
+  const [{ kind, pair, lease, label, body: { key, judged_at: at, ...body } }] = sent;
+  assert.deepEqual([kind, pair, lease, label], ["judge", 7, "l7", "Perfect"]);
+  assert.deepEqual(body, { grade: 3, cannot_reason: "", note: "", spans: [], ...TIMES, guideline_version: 2, device: "touch", lease: "l7" });
+  assert.deepEqual([told[0], told[1].key, told[1].at, told[2], told[3]], [["finished", 7], key, at, "Judged Perfect", ["next", "Judged Perfect. "]]);
+});
+
+test("the second half of a double press judges nothing", () => {
+  const { presses, open, input, grades } = made();
+  presses.grade(1, "keyboard");
+  Object.assign(input, { at: performance.now() });
+  open.paintedAt = performance.now(); // the next document, brought by that press
+  presses.grade(1, "keyboard");
+  assert.deepEqual(grades(), [3]);
+  presses.grade(0, "keyboard"); // another press is meant
+  assert.deepEqual(grades(), [3, 0]);
+});
+
+test("where grades are confirmed, the second press or Enter sends; Esc takes the choice back", () => {
+  const { presses, bar, input, grades } = made({ confirm: true });
+  presses.grade(1, "touch");
+  assert.deepEqual([grades(), bar.selected, input.pending.name], [[], 3, "Perfect"]);
+  presses.cancel();
+  presses.confirm("keyboard");
+  assert.deepEqual([grades(), bar.selected], [[], null]);
+  presses.grade(1, "touch");
+  presses.confirm("keyboard");
+  assert.deepEqual(grades(), [3]);
+});
+
+test("a grade that needs a passage waits for one; a lower grade needs none", () => {
+  const { presses, open, grades } = made({ campaign: { spans: "required", spans_from: 2 } });
+  presses.grade(1, "touch");
+  presses.confirm("touch");
+  assert.deepEqual(grades(), []);
+  presses.grade(0, "touch");
+  assert.deepEqual(grades(), [0]);
+  presses.grade(1, "touch");
+  open.spans.units = [[0, 4]];
+  presses.confirm("touch");
+  assert.deepEqual(grades(), [0, 3]);
+});
+
+test("another reason wants words, and is sent when they are written", () => {
+  const { presses, sent, asked } = made();
+  presses.cannot("other", "keyboard");
+  assert.equal(sent.length, 0);
+  const [[, { needed, done }]] = asked;
+  assert.equal(needed, true);
+  done("The scan is upside down");
+  const [{ body: { grade, cannot_reason: reason, note } }] = sent;
+  assert.deepEqual([grade, reason, note], [null, "other", "The scan is upside down"]);
+});
+
+test("a note on an earlier judgement is stored with its grade at once", () => {
+  const { presses, open, sent, asked } = made();
+  open.record = { grade: 3, reason: "", key: "k", judgement: 5 };
+  presses.note();
+  asked[0][1].done("Sure");
+  assert.deepEqual([sent[0].kind, sent[0].judgement, sent[0].body.note, sent[0].body.grade], ["revise", 5, "Sure", 3]);
+});
+
+test("what is practised is shown with its solution, and is no judgement to come back to", () => {
+  const { presses, told } = made({ isPractice: true });
+  presses.grade(0, "keyboard");
+  assert.deepEqual(told, [["finished", 7], ["practice", 0]]);
+});
+
+test("Later puts aside what is open, and leaves an earlier judgement as it was", () => {
+  const { presses, open, sent, told } = made();
+  presses.later("keyboard");
+  assert.deepEqual([sent[0].kind, sent[0].body, told.at(-1)], ["skip", { lease: "l7" }, ["next", ""]]);
+  Object.assign(open, { record: { grade: 0 } });
+  Object.assign(presses.input, { last: null });
+  presses.later("keyboard");
+  assert.equal(sent.length, 1);
+});
