@@ -22,6 +22,7 @@ urlpatterns = [
     path("collections/<slug:slug>/pools/preview", views.PoolPreview.as_view(), name="api-pool-preview"),
     path("collections/<slug:slug>/pools/<int:pk>/", views.OnePool.as_view(), name="api-pool"),
     path("collections/<slug:slug>/pools/<int:pk>/extend", views.ExtendPool.as_view(), name="api-pool-extend"),
+    path("collections/<slug:slug>/pools/<int:pk>/batches", views.PlanBatch.as_view(), name="api-pool-batches"),
     path("collections/<slug:slug>/pools/<int:pk>/stages", views.DrawStage.as_view(), name="api-pool-stages"),
     path("collections/<slug:slug>/pools/<int:pk>/entries", views.Entries.as_view(), name="api-pool-entries"),
     path("collections/<slug:slug>/pools/<int:pk>/pool.tsv", views.PoolTable.as_view(), name="api-pool-table"),

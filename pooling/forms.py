@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 
+from pooling.core.batches import Goal
 from pooling.core.pool_kinds import PoolKind
 from pooling.models import Collection, Qrels, Run, Upload
 from pooling.services.uploads import MODES
@@ -109,6 +110,7 @@ class PoolForm(forms.Form):
         label="Which pairs are judged first",
         choices=[
             (PoolKind.DEPTH.value, "Level by level: all first ranks, then all second ranks, down to the depth. For ranking systems in full"),
+            (PoolKind.ORDERED.value, "Relevant first: planned batches of what is probably relevant. For training data, recall bases, systematic reviews"),
             (PoolKind.SAMPLED.value, "Sampled: pairs drawn at random with known chances. For comparing systems by a part of the judgements"),
         ],
         initial=PoolKind.DEPTH.value,
@@ -126,6 +128,11 @@ class PoolForm(forms.Form):
         choices=[("rank", "Each topic's bands of best rank"), ("votes", "Bands of votes, over all topics: better for the first ten ranks")],
         required=False,
     )
+    goal = forms.ChoiceField(
+        label="Batches of a pool that is relevant first",
+        choices=[("relevant", "What is most likely relevant, whatever its topic"), ("equal", "Of each topic the same share")],
+        required=False,
+    )
     name = forms.CharField(max_length=200, required=False, help_text="Empty: made from depth and number of runs.")
     seed = forms.IntegerField(required=False, initial=0, min_value=0, max_value=2**63 - 1, help_text="Fixes the order of topics.")
 
@@ -140,6 +147,9 @@ class PoolForm(forms.Form):
 
     def clean_strata(self) -> str:
         return self.cleaned_data["strata"] or "rank"
+
+    def clean_goal(self) -> str:
+        return self.cleaned_data["goal"] or Goal.RELEVANT.value
 
 
 class StageForm(forms.Form):

@@ -3,6 +3,7 @@
 from pooling.services import (  # noqa: F401  registered on import
     documents,
     extending,
+    ordering,
     pool_preview,
     pools,
     qrels,

@@ -29,6 +29,8 @@ RESEND = 60.0
 """Seconds after which a job that nobody has taken is sent once more."""
 LOOK_FOR_DEAD = 2.0
 """Seconds between two looks at whether the processes of running jobs are still there."""
+LOOK_FOR_DUE = 3.0
+"""Seconds between two looks at whether work is due by itself."""
 SHORTEN_LOG = 60.0
 _stopping = threading.Event()
 
@@ -75,7 +77,7 @@ class Reconciler(threading.Thread):
         super().__init__(name="reconciler", daemon=True)
         self.poll = poll
         self.sent: dict[tuple[int, int], float] = {}
-        self.looked_at = self.shortened_at = 0.0
+        self.looked_at = self.shortened_at = self.kept_up_at = 0.0
 
     def run(self) -> None:
         while not _stopping.wait(self.poll):
@@ -93,6 +95,9 @@ class Reconciler(threading.Thread):
         if now - self.looked_at >= LOOK_FOR_DEAD:
             self.looked_at = now
             jobs.release_those_of_the_dead()
+        if now - self.kept_up_at >= LOOK_FOR_DUE:
+            self.kept_up_at = now
+            keep_up()
         if now - self.shortened_at >= SHORTEN_LOG:
             self.shortened_at = now
             sqlite_log.shorten()
@@ -103,6 +108,18 @@ class Reconciler(threading.Thread):
             if _hint(key[0]):
                 self.sent[key] = now
         return len(due)
+
+
+def keep_up() -> None:
+    """Ask for the work that is due by itself. What is wrong with one kind of it does not stop the others."""
+    for look in jobs.upkeep:
+        try:
+            for job in look():
+                send(job)
+        except DatabaseError:
+            raise
+        except Exception:
+            log.exception("work that is due by itself could not be asked for")
 
 
 @worker_init.connect

@@ -183,6 +183,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "api-pool-preview": ("post", "401 404 404 202 202"),
     "api-pool": ("get", API_COLLECTION),
     "api-pool-extend": ("post", "401 404 404 409 409"),
+    "api-pool-batches": ("post", "401 404 404 409 409"),
     "api-pool-stages": ("post", "401 404 404 409 409"),
     "api-pool-entries": ("get", API_COLLECTION),
     "api-pool-table": ("get", API_COLLECTION),
@@ -304,7 +305,7 @@ def world(settings: Any, tmp_path: Path) -> World:
         **dict.fromkeys(("qrels-delete", "api-qrels"), collection.qrels.get().pk),
         **dict.fromkeys(("document-file-delete", "api-document-file"), collection.document_files.get().pk),
         **dict.fromkeys(("pool", "pool-change", "pool-table"), pool.pk),
-        **dict.fromkeys(("api-pool", "api-pool-extend", "api-pool-stages", "api-pool-entries", "api-pool-table"), pool.pk),
+        **dict.fromkeys(("api-pool", "api-pool-extend", "api-pool-batches", "api-pool-stages", "api-pool-entries", "api-pool-table"), pool.pk),
         **dict.fromkeys(("job", "job-fragment", "job-cancel", "job-problems", "api-job", "api-job-cancel"), collection_job.pk),
     }
     return World(

@@ -28,6 +28,7 @@ from annotation.selectors.pairs import kept_pairs
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from pooling.core.counts import counted
+from pooling.core.pool_kinds import PoolKind
 from pooling.formats.delimited import harmless
 from pooling.formats.exports import (
     BookPair,
@@ -47,6 +48,7 @@ IN_MEMORY = 4_000_000
 DOCUMENTS_AT_ONCE = 200
 ADJUDICATION_COLUMNS = ("topic", "document", "grade", "decided_at", "reason")
 LABEL_COLUMNS = ("topic", "document", "grade", "decision", "binary", "binary_decision", "judgements")
+SAMPLED, ORDERED = PoolKind.SAMPLED, PoolKind.ORDERED
 TSV, CSV, TEXT, JSON, ZIP = "text/tab-separated-values", "text/csv", "text/plain", "application/json", "application/zip"
 
 
@@ -64,7 +66,7 @@ class Wanted:
 @dataclass(frozen=True)
 class Export:
     """name: in addresses. file: what follows the campaign's slug in the file's name. labels, comments, spreadsheet: what it heeds.
-    of_sample: only of a campaign on a sampled pool."""
+    of_kind: only of a campaign on a pool of this kind."""
 
     name: str
     title: str
@@ -74,7 +76,7 @@ class Export:
     write: Callable[[Campaign, Wanted, IO[str]], object]
     heeds: tuple[str, ...] = ()
     binary: bool = False
-    of_sample: bool = False
+    of_kind: PoolKind | None = None
 
     def filename(self, campaign: Campaign, choices: Choices | None = None) -> str:
         """Simulated judgements say so in the name, too; so do a machine's."""
@@ -95,8 +97,8 @@ def find(name: str) -> Export | None:
 
 def offered(campaign: Campaign) -> dict[str, Export]:
     """Those that the campaign has."""
-    sampled = is_sampled(campaign)
-    return {name: export for name, export in EXPORTS.items() if sampled or not export.of_sample}
+    kind = campaign.pool.kind if campaign.pool is not None else None
+    return {name: export for name, export in EXPORTS.items() if export.of_kind in (None, kind)}
 
 
 def prepared(export: Export, campaign: Campaign, wanted: Wanted) -> BinaryIO:
@@ -192,6 +194,10 @@ def _prels(grades: str) -> Callable[[Campaign, Wanted, IO[str]], None]:
 
 def _sample(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
     sample_files.write_sample(campaign, wanted.choices, out, safe=harmless if wanted.spreadsheet else str)
+
+
+def _batches(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+    sample_files.write_batches(campaign, out, safe=harmless if wanted.spreadsheet else str)
 
 
 def _excluded(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
@@ -341,9 +347,10 @@ EXPORTS = {
             _qrels("binary"),
             ("labels", "comments"),
         ),
-        Export("prels", "Sampled pool, all grades", "TREC's prels: five columns, with strata.", "prels.txt", TEXT, _prels("graded"), RULES, of_sample=True),
-        Export("prels-binary", "Sampled pool, two grades", "The same with relevant or not.", "prels-binary.txt", TEXT, _prels("binary"), RULES, of_sample=True),
-        Export("sample", "Sampled pool, table", "Each pair with its chance, stage and label.", "sample.tsv", TSV, _sample, SAFE, of_sample=True),
+        Export("prels", "Sampled pool, all grades", "TREC's prels: five columns, with strata.", "prels.txt", TEXT, _prels("graded"), RULES, of_kind=SAMPLED),
+        Export("prels-binary", "Sampled pool, two grades", "As relevant or not.", "prels-binary.txt", TEXT, _prels("binary"), RULES, of_kind=SAMPLED),
+        Export("sample", "Sampled pool, table", "Each pair with its chance, stage and label.", "sample.tsv", TSV, _sample, SAFE, of_kind=SAMPLED),
+        Export("batches", "Batches", "Each pair with its batch, by chance or by choice.", "batches.tsv", TSV, _batches, ("spreadsheet",), of_kind=ORDERED),
         Export(
             "labels",
             "Labels and decisions",
@@ -363,15 +370,7 @@ EXPORTS = {
             SAFE,
         ),
         Export("excluded", "Judgements that do not count", "Each with its reason.", "excluded.tsv", TSV, _excluded, SAFE),
-        Export(
-            "adjudications",
-            "Adjudications",
-            "Managers' own labels with their reasons.",
-            "adjudications.tsv",
-            TSV,
-            write_adjudications,
-            ("spreadsheet",),
-        ),
+        Export("adjudications", "Adjudications", "Managers' own labels with their reasons.", "adjudications.tsv", TSV, write_adjudications, ("spreadsheet",)),
         Export("pool", "Pool", "The pairs with best rank, priority and the runs that contributed each.", "pool.tsv", TSV, _pool),
         Export("topics", "Topics kept", "Id and text.", "topics.tsv", TSV, _kept),
         Export("topics-removed", "Topics removed", "With the reason for each.", "topics-removed.tsv", TSV, _removed),

@@ -1,4 +1,4 @@
-"""What leaves a campaign of its sample: TREC's five columns, the table of all pairs with their chances, and the strata.
+"""What leaves a campaign of its sample: TREC's five columns, the table of all pairs with their chances, and the strata; of an ordered pool its batches.
 
 Together with the runs they are enough for anybody to compute every estimate again.
 """
@@ -11,9 +11,11 @@ from typing import IO, Any
 from analysis.judgements.campaign_sample import SampledPair, is_sampled, sample_of, sampled_pairs, stages_of
 from analysis.judgements.labels import Choices, Labels, labels
 from annotation.models import Campaign
+from pooling.core.pool_kinds import PoolKind
 from pooling.formats.prel import write_prel
 
 SAMPLE_COLUMNS = ("topic", "document", "stratum", "pairs", "drawn", "probability", "place", "stage", "entered", "best_rank", "grade")
+BATCH_COLUMNS = ("topic", "document", "batch", "entered", "pairs", "best_rank")
 STRATA_COLUMNS = ("number", "stratum", "pairs", "drawn")
 DRAW_COLUMNS = ("topic", "document", "stratum", "place", "stage", "entered")
 
@@ -40,6 +42,19 @@ def cells_of(pair: SampledPair) -> Sequence[Any]:
     )  # fmt: skip
 
 
+def write_batches(campaign: Campaign, out: IO[str], *, safe: Callable[[str], str] = str) -> None:
+    """A row for every pair in a batch of an ordered pool, batch by batch in the order of service. pairs: how many waited when the batch was planned,
+    of which those by chance are a random sample."""
+    pool = campaign.pool
+    if pool is None or pool.kind != PoolKind.ORDERED:
+        raise ValueError("the pool of this campaign is not ordered, so it has no batches")
+    left: dict[int | None, int] = dict(pool.strata.values_list("number", "size"))
+    out.write("\t".join(BATCH_COLUMNS) + "\n")
+    rows = pool.entries.filter(topic__removed_reason="").exclude(stage=None).order_by("position")
+    for topic, document, batch, entered, rank in rows.values_list("topic__topic_id", "docno", "stage", "entered", "best_rank"):
+        out.write("\t".join(safe(str(cell)) for cell in (topic, document, batch, entered, left[batch], rank)) + "\n")
+
+
 def require_sampled(campaign: Campaign) -> None:
     """ValueError for a campaign whose pool is not sampled."""
     if not is_sampled(campaign):
@@ -54,8 +69,9 @@ def strata_rows(campaign: Campaign) -> Iterable[Sequence[Any]]:
 
 
 def draw_rows(campaign: Campaign) -> Iterable[Sequence[Any]]:
-    """Every pair of the pool, of removed topics too: number of its stratum, place from 0, stage, how it entered."""
+    """Every pair of a sampled pool, of removed topics too: number of its stratum, place from 0, stage, how it entered. Of an ordered pool the pairs
+    in batches: the stratum of an audit pair is what waited when its batch was planned; a chosen pair is in none."""
     if campaign.pool is None:
         return []
     columns = ("topic__topic_id", "docno", "stratum", "place", "stage", "entered")
-    return sorted(campaign.pool.entries.exclude(stratum=None).values_list(*columns), key=lambda row: row[:2])
+    return sorted(campaign.pool.entries.exclude(stratum=None, stage=None).values_list(*columns), key=lambda row: row[:2])

@@ -165,8 +165,10 @@ def contradictions(said: Described) -> list[Mistake]:
         if (row["standing"] == "active") == bool(row["reason"]):
             problem = f"standing {row['standing']} of {row['user'] or row['pseudonym']}"
             found.append(Mistake(("campaign", "people", number), problem, "a reason where paused or excluded, and only there"))
-    if said.pool.get("pairs") and {"depth", "runs", "strata", "stages"} & set(said.pool):
-        found.append(Mistake(("pool", "pairs"), "pairs of a file beside depth, runs, strata or stages", "one of the two"))
+    if said.pool.get("pairs") and {"depth", "runs", "goal", "strata", "stages"} & set(said.pool):
+        found.append(Mistake(("pool", "pairs"), "pairs of a file beside depth, runs, goal, strata or stages", "one of the two"))
+    if said.pool.get("goal") and {"strata", "stages"} & set(said.pool):
+        found.append(Mistake(("pool", "goal"), "the goal of batches beside strata or stages of a sample", "one of the two"))
     if campaign.get("paused_reason") and campaign.get("state") != "paused":
         found.append(Mistake(("campaign", "paused_reason"), "a reason of pausing for a campaign that does not pause", 'state = "paused"'))
     return found

@@ -17,6 +17,7 @@ from annotation.selectors.pairs import kept_pairs
 from annotation.services import slots
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
+from pooling.core.pool_kinds import PoolKind
 from pooling.models import Pool, PoolEntry, Topic
 
 MISSING_PAIRS = """INSERT INTO annotation_pair
@@ -53,6 +54,9 @@ def set_pool(campaign: Campaign, pool: Pool, *, actor: User | None = None) -> in
     """
     if pool.collection_id != campaign.collection_id:
         raise CampaignError("The pool belongs to another collection.")
+    other = Campaign.objects.filter(pool=pool).exclude(pk=campaign.pk).first() if pool.kind == PoolKind.ORDERED else None
+    if other is not None:
+        raise CampaignError(f"The judgements of {other.name} decide what comes next in this pool; make another pool for another campaign.")
     if campaign.pool_id not in (None, pool.pk):
         if Pair.objects.filter(campaign=campaign, leases__isnull=False).exists():
             raise CampaignError("Pairs of this campaign's pool have been served already; make another campaign for another pool.")

@@ -25,8 +25,9 @@ from pooling.jobs import Refused
 from pooling.models import Collection, DocumentFile, Job, Pool, PoolEntry, Qrels, Run, Topic, Upload
 from pooling.selectors import pools as pool_selectors
 from pooling.selectors import topics as topic_selectors
-from pooling.services import collections, pool_preview, pools, sampling, topics, uploads
+from pooling.services import collections, ordering, pool_preview, pools, sampling, topics, uploads
 from pooling.services.documents import delete_document_file
+from pooling.services.making import parameters_of
 from pooling.services.qrels import delete_qrels
 from pooling.services.runs import delete_run, describe_run
 
@@ -283,7 +284,7 @@ class Pools(Door):
         given = dict(self.read(request).validated_data)
         tags = given.pop("runs")
         runs = runs_by_tag(collection, tags) if tags else list(collection.runs.all())
-        making = sampling.parameters_of(given.pop("kind"), given.pop("strata"), given.pop("stages"))
+        making = parameters_of(given.pop("kind"), strata=given.pop("strata"), stages=given.pop("stages"), goal=given.pop("goal"))
         return self.accepted(self.ask(collection, runs=runs, user=request.user, making=making, **given))
 
 
@@ -325,6 +326,16 @@ class DrawStage(Door):
         """The job that draws a sampled pool on. What was drawn stays, and campaigns take the new pairs up."""
         pool = get_object_or_404(self.collection(slug).pools, pk=pk)
         return self.accepted(sampling.ask_for_stage(pool, self.read(request).validated_data["share"], user=request.user))
+
+
+class PlanBatch(Door):
+    serializer_class = shapes.JobSerializer
+    parser_classes = [JSONParser, FormParser, MultiPartParser]
+
+    @extend_schema(request=None, responses={202: shapes.JobSerializer})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """The job that plans the next batch of an ordered pool now, which else happens by itself when few of its pairs wait."""
+        return self.accepted(ordering.ask_for_batch(get_object_or_404(self.collection(slug).pools, pk=pk), user=request.user))
 
 
 class Entries(Door):

@@ -45,6 +45,7 @@ POOL = (
     Key("depth", "whole", "Ranks of each run that it holds; a greater one extends it.", least=1, most=1000),
     Key("runs", "texts", "Tags of its runs (left out: all of the collection when it is made); further ones extend it."),
     Key("seed", "whole", "Of its order and draws.", least=0),
+    Key("goal", "text", "Of a pool in batches, relevant first: whatever topic, or of each the same share.", choices=("relevant", "equal")),
     Key("strata", "text", "Of a sampled pool.", choices=("rank", "votes")),
     Key("stages", "numbers", "Of a sampled pool: shares of it by the end of each stage; further ones are drawn."),
     Key("pairs", "file", "A file that names its pairs, in place of depth and runs."),

@@ -7,8 +7,8 @@ extend_pool(pool, tops, depth, rng) -> Pool      deeper, or with more runs; best
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -114,6 +114,16 @@ def extend_pool(pool: Pool, tops: Sequence[Top], *, depth: int | None = None, rn
     depth = max(pool.depth, depth or 0)
     tags = pool.tags + [top.tag for top in tops if top.tag not in pool.tags]
     return _pooled(tags, tops, [pool], depth=depth, rng=rng)
+
+
+def of_topics(pool: Pool, topics: Collection[str]) -> tuple[Pool, NDArray[np.int64]]:
+    """The pairs of these topics, in their order. -> (the part, the row of each of its pairs in the whole)"""
+    kept = [i for i, topic in enumerate(pool.topics) if topic in topics]
+    index = np.full(len(pool.topics), -1, np.int32)
+    index[kept] = np.arange(len(kept), dtype=np.int32)
+    rows = np.flatnonzero(index[pool.topic] >= 0)
+    columns = {name: getattr(pool, name)[rows] for name in ("documents", "best_rank", "priority", "ranks", "everyone")}
+    return replace(pool, topics=[pool.topics[i] for i in kept], topic=index[pool.topic][rows], **columns), rows
 
 
 def without(pool: Pool, *, tags: Sequence[str], depth: int, rng: np.random.Generator) -> Pool:

@@ -7,7 +7,9 @@ level_of(kind, priority, depth=10)         the rank, batch or stage that a prior
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Any
 
 
 class PoolKind(StrEnum):
@@ -44,6 +46,13 @@ def described(kind: str, *, depth: int | None, source: str = "") -> str:
         return f"pairs from {source}" if source else "pairs from a file"
     deep = "" if depth is None else f"depth {depth}"
     return {PoolKind.DEPTH: deep, PoolKind.ORDERED: f"relevant first, {deep}", PoolKind.SAMPLED: f"sampled, {deep}"}[PoolKind(kind)].removesuffix(", ")
+
+
+def made_as(parameters: Mapping[str, Any]) -> PoolKind:
+    """The kind of a pool of runs that keeps these parameters of how it was made."""
+    if "batch" in parameters:
+        return PoolKind.ORDERED
+    return PoolKind.SAMPLED if parameters else PoolKind.DEPTH
 
 
 def staged_priority(stage: int) -> int:

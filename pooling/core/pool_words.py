@@ -26,6 +26,19 @@ def half_way_by_depth(by_depth: dict[int, int]) -> list[str]:
     return [first, NAIVE]
 
 
+def half_way_ordered(*, pairs: int, batch: int, audit: float) -> list[str]:
+    """batch: pairs of each. audit: share of them drawn at random."""
+    words = [
+        "Relevant first finds about half more relevant documents for the same work: on five real sets the first half of the judgements found 72 to "
+        "89 % of the relevant, level by level 55 to 73 %.",
+        "Scores of systems computed from such a half-finished pool are not comparable with finished ones; to compare systems early, use a sampled pool.",
+    ]
+    if audit:
+        n = round(audit * min(batch, pairs))
+        words.append(f"In each batch {n} pairs are drawn at random: they tell how many relevant documents are left, at most, when you think of stopping.")
+    return words
+
+
 def half_way_sampled(drawn: Sequence[int], *, pairs: int, topics: int) -> list[str]:
     """drawn: pairs drawn by the end of each stage. pairs: of the whole pool."""
     whole = [n for n in drawn if n <= drawn[-1] / 2]

@@ -12,7 +12,6 @@ from pooling.core.pool_kinds import PoolKind
 from pooling.formats.pool import HEADER_LINE, pool_line
 from pooling.formats.qrels import load_qrels, write_qrels
 from pooling.formats.runs import read_run, write_run
-from pooling.jobs import Refused
 from pooling.models import Collection, Pool
 from pooling.selectors.topics import topics_as_lines
 from pooling.services.runs import rankings_of
@@ -42,15 +41,15 @@ def described_collection(collection: Collection) -> dict[str, Any]:
 
 
 def described_pool(pool: Pool) -> dict[str, Any]:
-    """Refused for a kind that no file can say."""
+    """A pool of pairs that a file named is said by its name alone."""
     found: dict[str, Any] = {"name": pool.name}
     if pool.kind == PoolKind.GIVEN:
         return found
-    if pool.kind not in (PoolKind.DEPTH, PoolKind.SAMPLED):
-        raise Refused(f"{pool.name} is {pool.words}, which a file cannot say")
     found |= {"depth": pool.depth, "runs": list(pool.runs.order_by("tag").values_list("tag", flat=True)), "seed": pool.seed}
     if pool.kind == PoolKind.SAMPLED:
         found |= {"strata": pool.parameters["strata"], "stages": list(pool.parameters["stages"])}
+    if pool.kind == PoolKind.ORDERED:
+        found |= {"goal": pool.parameters["goal"]}
     return found
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
+from pooling.core.pool_kinds import Entered, PoolKind
 from pooling.formats.pool import HEADER_LINE, pool_line
 from pooling.models import Pool, PoolEntry
 from pooling.selectors import jobs
@@ -81,9 +82,31 @@ def stages(report: dict[str, Any], *, judgements: int, seconds: float) -> list[S
     ]
 
 
+@dataclass(frozen=True)
+class PlannedBatch:
+    """pairs: in it; audit: of them drawn at random from the `left` that no batch before had."""
+
+    number: int
+    pairs: int
+    audit: int
+    left: int
+
+
+def planned_batches(pool: Pool) -> list[PlannedBatch]:
+    """Of an ordered pool, the last first."""
+    if pool.kind != PoolKind.ORDERED:
+        return []
+    by_chance = Count("pk", filter=Q(entered=Entered.CHANCE.value))
+    rows = pool.entries.exclude(stage=None).order_by().values_list("stage").annotate(n=Count("pk"), audit=by_chance)
+    counts = {stage: (n, audit) for stage, n, audit in rows}
+    left = dict(pool.strata.values_list("number", "size"))
+    return [PlannedBatch(number, *counts.get(number, (0, 0)), left[number]) for number in sorted(left, reverse=True)]
+
+
 def drawn_stages(pool: Pool) -> list[Stage]:
     """Of a sampled pool, from its strata."""
-    counts = [sum(column) for column in zip(*pool.strata.values_list("drawn", flat=True), strict=True)] if pool.is_staged else []
+    sampled = pool.kind == PoolKind.SAMPLED
+    counts = [sum(column) for column in zip(*pool.strata.values_list("drawn", flat=True), strict=True)] if sampled else []
     shares = pool.parameters.get("stages", [])
     return [Stage(number, 100 * share, n) for number, (share, n) in enumerate(zip(shares, counts, strict=False), start=1)]
 

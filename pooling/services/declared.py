@@ -32,6 +32,7 @@ from pooling.jobs import Refused
 from pooling.models import Collection, Job, Pool
 from pooling.selectors.described import described_collection, described_pool
 from pooling.services import collections, pools, sampling, topics, uploads
+from pooling.services.making import parameters_of
 from pooling.services.pool_names import rename_pool
 from pooling.services.runs import describe_run, rankings_of
 
@@ -241,11 +242,11 @@ def _plan_pool(plan: Plan) -> None:
             plan.refuse(("pool", "pairs"), f"{said['pairs']} does not hold the pairs of {pool.name}", "the same pairs, or another name for another pool")
         return
     before = described_pool(pool)
-    for name, why in (("seed", "its order is drawn"), ("strata", "its strata are drawn")):
+    for name, why in (("seed", "its order is drawn"), ("strata", "its strata are drawn"), ("goal", "its batches are planned")):
         if name in said and said[name] != before.get(name):
             plan.refuse(("pool", name), f"{name} of {pool.name} cannot be changed: {why}", in_words(before.get(name)))
     if "depth" in said and said["depth"] != before.get("depth"):
-        if pool.is_staged or said["depth"] < (before.get("depth") or pool.least_depth):
+        if pool.kind == PoolKind.SAMPLED or said["depth"] < (before.get("depth") or pool.least_depth):
             plan.refuse(("pool", "depth"), f"{pool.name} is {pool.words}, and no pool becomes another", in_words(before.get("depth")))
         plan.change("pool", "depth", before.get("depth"), said["depth"], f"pool: extend {pool.name} from depth {before.get('depth')} to {said['depth']}")
     if new := [tag for tag in said.get("runs", []) if tag not in before.get("runs", [])]:
@@ -333,8 +334,8 @@ def _make_pool(plan: Plan, collection: Collection, user: Any) -> Pool:
     if pool is None and "pairs" in said:
         _import(plan, collection, Bring("set", os.path.join(plan.folder or "", said["pairs"]), {"name": said["name"]}), user)
     elif pool is None:
-        kind = PoolKind.SAMPLED if {"strata", "stages"} & set(said) else PoolKind.DEPTH
-        making = sampling.parameters_of(kind, said.get("strata", "rank"), said.get("stages", sampling.USUAL_STAGES))
+        kind = PoolKind.ORDERED if "goal" in said else PoolKind.SAMPLED if {"strata", "stages"} & set(said) else PoolKind.DEPTH
+        making = parameters_of(kind, **{name: said[name] for name in ("strata", "stages", "goal") if name in said})
         runs = _runs(collection, said["runs"]) if "runs" in said else list(collection.runs.all())
         given = {"depth": said["depth"], "seed": said.get("seed", 0), "name": said["name"]}
         jobs.do_now(pools.ask_for_pool(collection, runs=runs, making=making, user=user, **given))

@@ -11,6 +11,7 @@ from django.db.models import ProtectedError
 from pooling import jobs
 from pooling.core.depth import extend_pool as extended
 from pooling.core.depth import without
+from pooling.core.pool_kinds import PoolKind
 from pooling.jobs import Refused, Work
 from pooling.models import Job, Pool, PoolEntry, Run
 from pooling.services import pools
@@ -58,6 +59,8 @@ def ask_to_take_back(pool: Pool, *, user: Any) -> Job:
     last = last_extension(pool)
     if last is None:
         raise Refused(f"{pool.name} has no extension that could be taken back")
+    if pool.kind == PoolKind.ORDERED and last.parameters["before"]["n_batches"] != pool.strata.count():
+        raise Refused(f"a batch of {pool.name} has been planned since; its audit pairs were drawn among what the extension brought, too")
     if pool.source:
         raise Refused(f"pairs of {pool.name} came from {pool.source}; what its runs added cannot be told from them")
     parameters = {"pool": pool.pk, "extension": last.pk}
@@ -78,6 +81,7 @@ def take_extension_back(work: Work) -> dict[str, Any]:
     runs = list(pool.collection.runs.filter(pk__in=was["runs"]))
     now, there = pools.stored_pairs(pool)
     pairs = without(now, tags=[run.tag for run in runs], depth=was["depth"], rng=np.random.default_rng(pools.seed_of(pool)))
+    pairs = pools.arranged(pool, pairs, there)
     kept = {(pair.topic, pair.document) for pair in pairs}
     gone = sorted(row for pair, row in there.items() if pair not in kept)
     staying = {pair: row for pair, row in there.items() if pair in kept}

@@ -10,17 +10,18 @@ import numpy as np
 
 from pooling import jobs
 from pooling.core.counts import counted, part_of
+from pooling.core.pool_kinds import PoolKind, made_as
 from pooling.core.pool_words import half_way_by_depth
 from pooling.jobs import Work
 from pooling.models import Collection, Job, Run
-from pooling.services import pools, sampling
+from pooling.services import ordering, pools, sampling
 from pooling.services.matching import known_documents, unmatched_documents
 
 
 def ask_for_preview(
     collection: Collection, *, runs: Sequence[Run], depth: int, seed: int = 0, name: str = "", making: Mapping[str, Any] = MappingProxyType({}), user: Any
 ) -> Job:
-    """The job that counts what a pool would hold. making: of a sampled pool (`sampling.parameters_of`).
+    """The job that counts what a pool would hold. making: of a sampled or ordered pool, its parameters.
 
     Name and seed are kept for the pool that may be built from it.
     """
@@ -49,4 +50,7 @@ def preview_pool(work: Work) -> dict[str, Any]:
         warnings.append("there is no document file yet; pairs can be judged once their texts are there")
     given = {name: work.parameters[name] for name in ("runs", "depth", "seed", "name")} | {"making": work.parameters.get("making", {})}
     preview = {"facts": facts, "warnings": warnings, **pools.figures(pairs), **given, "half_way": half_way_by_depth(pairs.by_depth())}
-    return preview | (sampling.preview(pairs, given["making"], seed=given["seed"]) if given["making"] else {})
+    kind = made_as(given["making"])
+    if kind == PoolKind.SAMPLED:
+        return preview | sampling.preview(pairs, given["making"], seed=given["seed"])
+    return preview | (ordering.preview(pairs, given["making"]) if kind == PoolKind.ORDERED else {})

@@ -24,7 +24,7 @@ from pooling.core.counts import part_of
 from pooling.core.depth import Pool as Pairs
 from pooling.core.depth import Top, depth_pool, top_of_run
 from pooling.core.depth import extend_pool as extended
-from pooling.core.pool_kinds import PoolKind
+from pooling.core.pool_kinds import PoolKind, made_as
 from pooling.formats.pool import write_pool
 from pooling.jobs import Refused, Work
 from pooling.models import Collection, Job, Pool, PoolEntry, Run
@@ -43,6 +43,9 @@ on_texts: list[Callable[[Pool, Work], None]] = []
 fillers: dict[str, Callable[[Work, Pool, Pairs], Pairs]] = {}
 """By kind of pool: what stores its pairs and says in which order they are handed out. Other pools have theirs by best rank."""
 
+arrangers: dict[str, Callable[[Pool, Pairs, Mapping[tuple[str, str], int]], Pairs]] = {}
+"""By kind of pool: its pairs, after it has grown or shrunk, in the order in which they are handed out. Others have theirs by best rank."""
+
 BIGGEST = 5_000_000
 """Pairs beyond which a pool is refused: nobody can judge them, and it is most likely a wrong depth."""
 
@@ -50,10 +53,10 @@ BIGGEST = 5_000_000
 def ask_for_pool(
     collection: Collection, *, runs: Sequence[Run], depth: int, seed: int = 0, name: str = "", making: Mapping[str, Any] = MappingProxyType({}), user: Any
 ) -> Job:
-    """A new pool without pairs yet, and the job that builds it (parameters: pool). making: of a sampled pool (`sampling.parameters_of`)."""
+    """A new pool without pairs yet, and the job that builds it (parameters: pool). making: of a sampled or ordered pool, its parameters."""
     check_runs(collection, runs)
     given = name.strip()
-    kind = PoolKind.SAMPLED if making else PoolKind.DEPTH
+    kind = made_as(making)
     wanted = given or made_name(depth, len(runs), kind=kind)
     with transaction.atomic():
         for number in range(1, 1000):
@@ -103,7 +106,7 @@ def check_extension(pool: Pool, *, runs: Sequence[Run], depth: int | None) -> tu
     new = [run for run in runs if run.pk not in there]
     if pool.built_at is None:
         raise Refused(f"{pool.name} is not built yet")
-    if pool.is_staged:
+    if pool.kind == PoolKind.SAMPLED:
         raise Refused(f"{pool.name} is {pool.words}: what was drawn keeps its chances, so it grows by stages; pool further runs anew")
     if deeper < least:
         raise Refused(f"{pool.name} has depth {least}; a pool only grows")
@@ -169,9 +172,11 @@ def extend_pool(work: Work) -> dict[str, Any]:
     deeper = max(work.parameters["depth"], pool.least_depth)
     before, there = stored_pairs(pool)
     tops, warnings = tops_of(work, pool.collection, sorted(set(runs), key=lambda run: run.tag), deeper)
-    pairs = extended(before, tops, depth=deeper, rng=np.random.default_rng(seed_of(pool)))
+    pairs = arranged(pool, extended(before, tops, depth=deeper, rng=np.random.default_rng(seed_of(pool))), there)
     was: dict[str, Any] = {"runs": sorted(pool.runs.values_list("pk", flat=True)), "depth": pool.depth}
     was["extended_at"] = pool.extended_at.isoformat() if pool.extended_at else None
+    if pool.kind == PoolKind.ORDERED:
+        was["n_batches"] = pool.strata.count()
     was = work.parameters.get("before", was)
     n_before = work.parameters.get("n_before", len(there))  # an earlier attempt may have got as far as adding the pairs
     entries = prepared(list(new_entries(pool, pairs, there)))
@@ -250,6 +255,11 @@ def tops_of(work: Work, collection: Collection, runs: Sequence[Run], deep: int) 
 
 def seed_of(pool: Pool) -> int:
     return _seed(pool.seed)
+
+
+def arranged(pool: Pool, pairs: Pairs, there: Mapping[tuple[str, str], int]) -> Pairs:
+    """The pairs in the order of the pool's kind. there: (topic id, docno) -> entry stored."""
+    return arrangers[pool.kind](pool, pairs, there) if pool.kind in arrangers else pairs
 
 
 def _seed(seed: int) -> int:

@@ -13,7 +13,7 @@ from django.utils.text import slugify
 
 from pooling.core.counts import counted
 from pooling.core.depth import Pool as PoolFile
-from pooling.core.pool_kinds import PoolKind
+from pooling.core.pool_kinds import Entered, PoolKind
 from pooling.core.words import count_words
 from pooling.models import Collection, Document, Pool, PoolEntry, Stratum, Topic
 
@@ -39,11 +39,13 @@ class StratumRow(NamedTuple):
 
 
 class DrawRow(NamedTuple):
+    """stratum, place: of an ordered pool only audit pairs have a stratum, and none a place."""
+
     line: int
     topic: str
     document: str
-    stratum: int
-    place: int
+    stratum: int | None
+    place: int | None
     stage: int | None
     entered: str
 
@@ -159,13 +161,15 @@ def restore_pool(
 
 def restore_draw(pool: Pool, strata: Sequence[StratumRow], rows: Sequence[DrawRow], *, topics: Mapping[str, Topic]) -> None:
     """The strata of a staged pool, and the place and stage of each of its pairs. NotRestorable where they do not fit each other."""
+    if pool.kind == PoolKind.ORDERED:
+        return restore_batches(pool, strata, rows, topics=topics)
     entries = {(entry.topic_id, entry.docno): entry for entry in pool.entries.all()}
     sizes = {one.number: one.size for one in strata}
     held: Counter[int] = Counter()
     for row in rows:
         topic = topics.get(row.topic)
         entry = entries.get((topic.pk, row.document)) if topic else None
-        if entry is None or entry.stratum is not None or row.stratum not in sizes or row.place >= sizes[row.stratum]:
+        if entry is None or entry.stratum is not None or row.stratum not in sizes or row.place is None or row.place >= sizes[row.stratum]:
             raise NotRestorable(f"{row.topic[:50]} {row.document[:50]} twice, in no pool or in no stratum", "each pair of pool.tsv once", row.line)
         entry.stratum, entry.place, entry.stage, entry.entered = row.stratum, row.place, row.stage, row.entered
         held[row.stratum] += 1
@@ -173,3 +177,22 @@ def restore_draw(pool: Pool, strata: Sequence[StratumRow], rows: Sequence[DrawRo
         raise NotRestorable("strata of other sizes than strata.tsv says", "every pair of the pool, in its stratum")
     Stratum.objects.bulk_create((Stratum(pool=pool, number=r.number, name=r.name, size=r.size, drawn=r.drawn) for r in strata), batch_size=AT_ONCE)
     PoolEntry.objects.bulk_update(entries.values(), ["stratum", "place", "stage", "entered"], batch_size=AT_ONCE)
+
+
+def restore_batches(pool: Pool, strata: Sequence[StratumRow], rows: Sequence[DrawRow], *, topics: Mapping[str, Topic]) -> None:
+    """The batches of an ordered pool. NotRestorable where its pairs, batches and audit pairs do not fit each other."""
+    entries = {(entry.topic_id, entry.docno): entry for entry in pool.entries.all()}
+    audited: Counter[int] = Counter()
+    batches = range(1, len(strata) + 1)
+    for row in rows:
+        topic = topics.get(row.topic)
+        entry = entries.get((topic.pk, row.document)) if topic else None
+        by_chance = row.entered == Entered.CHANCE
+        if entry is None or entry.stage is not None or row.stage is None or row.stage not in batches or row.stratum != (row.stage if by_chance else None):
+            raise NotRestorable(f"{row.topic[:50]} {row.document[:50]} twice, in no pool or in no batch", "each pair of a batch once", row.line)
+        entry.stage, entry.entered, entry.stratum = row.stage, row.entered or Entered.CHOICE.value, row.stratum
+        audited[row.stage] += by_chance
+    if [one.number for one in strata] != list(batches) or any(audited[one.number] != (one.drawn or [0])[-1] for one in strata):
+        raise NotRestorable("other batches or audit pairs than strata.tsv says", "every batch, with its audit pairs")
+    Stratum.objects.bulk_create((Stratum(pool=pool, number=r.number, name=r.name, size=r.size, drawn=r.drawn) for r in strata), batch_size=AT_ONCE)
+    PoolEntry.objects.bulk_update(entries.values(), ["stratum", "stage", "entered"], batch_size=AT_ONCE)

@@ -23,12 +23,8 @@ USUAL_STAGES = (0.1, 0.2)
 AT_ONCE = 2000
 
 
-def parameters_of(kind: str, strata: str, stages: Sequence[float]) -> dict[str, Any]:
-    """What a pool of this kind keeps of how it was made. Refused for what is no way to make one."""
-    if kind == PoolKind.DEPTH:
-        return {}
-    if kind != PoolKind.SAMPLED:
-        raise Refused("a pool is made by depth or sampled")
+def parameters_of(strata: str, stages: Sequence[float]) -> dict[str, Any]:
+    """What a sampled pool keeps of how it was made. Refused for what is no way to make one."""
     if strata not in STRATA:
         raise Refused(f"strata are bands of {' or '.join(STRATA)}")
     try:

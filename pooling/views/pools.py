@@ -12,14 +12,16 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from pooling import permissions, tasks
+from pooling.core.pool_kinds import PoolKind
 from pooling.formats.sets import settings_words
 from pooling.forms import CostForm, ExtendForm, PoolForm, StageForm
 from pooling.jobs import Refused
 from pooling.selectors import collections as selectors
 from pooling.selectors import jobs as job_selectors
 from pooling.selectors import pools as pool_selectors
-from pooling.services import extending, pool_names, pool_preview, sampling
+from pooling.services import extending, ordering, pool_names, pool_preview, sampling
 from pooling.services import pools as services
+from pooling.services.making import parameters_of
 
 
 @login_required
@@ -40,7 +42,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
         given = form.cleaned_data
         ask = services.ask_for_pool if request.POST.get("action") == "build" else pool_preview.ask_for_preview
         try:
-            making = sampling.parameters_of(given["kind"], given["strata"], given["stages"])
+            making = parameters_of(given["kind"], strata=given["strata"], stages=given["stages"], goal=given["goal"])
             job = ask(
                 collection,
                 runs=list(given["runs"]),
@@ -112,8 +114,9 @@ def pool(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "words": words,
         "without": without,
         "query": urlencode({"q": words, "show": "missing" if without else ""}),
-        "extend_form": None if pool.is_staged else ExtendForm(pool=pool),
-        "stage_form": StageForm() if pool.is_staged else None,
+        "extend_form": None if pool.kind == PoolKind.SAMPLED else ExtendForm(pool=pool),
+        "stage_form": StageForm() if pool.kind == PoolKind.SAMPLED else None,
+        "batches": pool_selectors.planned_batches(pool),
         "stages": pool_selectors.drawn_stages(pool),
         "extension": extending.last_extension(pool) if not pool.source else None,
     }
@@ -123,7 +126,7 @@ def pool(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """action: preview, extend, stage, take-back, rename, fetch, build or delete."""
+    """action: preview, extend, stage, batch, take-back, rename, fetch, build or delete."""
     collection = permissions.managed_collection(request, slug)
     pool = get_object_or_404(collection.pools, pk=pk)
     action = request.POST.get("action")
@@ -147,6 +150,8 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             if not share.is_valid():
                 raise Refused("say up to which share of the pool in percent, above 0 and up to 100")
             job = sampling.ask_for_stage(pool, share.cleaned_data["percent"] / 100, user=request.user)
+        elif action == "batch":
+            job = ordering.ask_for_batch(pool, user=request.user)
         elif action == "take-back":
             job = extending.ask_to_take_back(pool, user=request.user)
         elif action == "fetch":

@@ -164,6 +164,17 @@ def test_exported_with_its_files_and_applied_to_an_empty_installation_it_gives_t
     assert {name for table in first.values() for name in table} >= {"judgements_per_pair", "gold", "people", "invitations", "removed", "kept", "runs"}
 
 
+def test_a_pool_in_planned_batches_is_made_by_its_goal_which_stays(folder, tmp_path, capsys):
+    text = (folder / "campaign.toml").read_text().replace("depth = 2\n", 'depth = 2\ngoal = "equal"\n')
+    applied(folder, text)
+    pool = Campaign.objects.get().pool
+    assert (pool.kind, pool.parameters["goal"]) == ("ordered", "equal")
+    assert called("export", "autumn", "--output", str(tmp_path / "out.toml"))["document"]["pool"]["goal"] == "equal"
+    assert called("apply", str(tmp_path / "out.toml"), "--dry-run")["changes"] == []
+    assert "goal of Top two cannot be changed: its batches are planned" in refused(folder, text.replace('"equal"', '"relevant"'), capsys)[0]
+    assert "the goal of batches beside strata" in refused(folder, text.replace("seed = 7\n", 'strata = "rank"\n'), capsys)[0]
+
+
 def test_the_plain_export_of_what_is_there_changes_nothing(folder, tmp_path, capsys):
     applied(folder)
     called("export", "autumn", "--output", str(tmp_path / "plain.toml"))

@@ -55,6 +55,31 @@ def test_a_pool_is_sampled_previewed_built_and_drawn_on(collection, signed_in_pa
     expect(page.get_by_role("region", name="Stages").get_by_role("row")).to_have_count(4)
 
 
+def test_a_pool_is_ordered_previewed_built_and_its_next_batch_planned(collection, signed_in_page, photograph):
+    page = signed_in_page(User.objects.get(username="owner"))
+    page.goto(reverse("collection-pool-new", args=[collection.slug]))
+    page.get_by_label("Relevant first: planned batches").check()
+    page.get_by_role("spinbutton", name="Depth").fill("40")
+    page.get_by_label("Batches of a pool that is relevant first").select_option("equal")
+    photograph(page, "pool-ordered-form")
+    page.get_by_role("button", name="Preview", exact=True).click()
+    do_waiting()
+    page.reload()
+    expect(page.get_by_text("about half more relevant documents for the same work")).to_be_visible()
+    photograph(page, "pool-ordered-preview")
+    page.get_by_role("button", name="Build the pool").click()
+    do_waiting()
+    page.reload()
+    pool = Pool.objects.get()
+    assert (pool.kind, pool.parameters["goal"]) == ("ordered", "equal")
+    expect(page.get_by_role("region", name="Batches").get_by_role("row")).to_have_count(2)
+    page.get_by_role("button", name="Plan the next now").click()
+    do_waiting()
+    page.reload()
+    expect(page.get_by_role("region", name="Batches").get_by_role("row")).to_have_count(3)
+    photograph(page, "pool-ordered")
+
+
 def test_systems_says_that_scores_are_estimates(collection, signed_in_page, photograph):
     campaign = make_sampled(collection)
     judge_stage(campaign, 1)

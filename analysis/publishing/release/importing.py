@@ -152,7 +152,7 @@ class _Import:
             with self._part("draw.tsv"):
                 collections.restore_draw(pool, self.release.strata(), self.release.draws(), topics=topics)
         elif pool.is_staged:
-            raise self.wrong("a sampled pool without strata.tsv and draw.tsv", "which pairs were drawn", part="pool.tsv")
+            raise self.wrong(f"a pool that is {pool.words}, without strata.tsv and draw.tsv", "which pairs were drawn", part="pool.tsv")
         self.step("pairs of the pool", len(pairs))
         return pool
 

@@ -95,6 +95,10 @@ def files_of(content: Content) -> dict[str, Callable[[IO[str]], object]]:
     return files
 
 
+def _is_staged(content: Content) -> bool:
+    return content.campaign.pool is not None and content.campaign.pool.is_staged
+
+
 def _say(words: str, text: IO[str]) -> None:
     text.write(words)
 
@@ -202,17 +206,17 @@ PARTS = (
     ),
     Part(
         "strata.tsv",
-        "the strata of the sampled pool: pairs at the draw, and pairs drawn by the end of each stage",
+        "the strata of the sampled or ordered pool: pairs at the draw, and pairs drawn by the end of each stage or batch",
         columns=sample_files.STRATA_COLUMNS,
         rows=lambda c: sample_files.strata_rows(c.campaign),
-        asked=lambda c: is_sampled(c.campaign),
+        asked=_is_staged,
     ),
     Part(
         "draw.tsv",
-        "every pair of the sampled pool: number of its stratum, place in its shuffle, stage, by chance or by choice",
+        "the pairs of the sampled pool, or those in batches of the ordered one: stratum, place in its shuffle, stage or batch, by chance or by choice",
         columns=sample_files.DRAW_COLUMNS,
         rows=lambda c: sample_files.draw_rows(c.campaign),
-        asked=lambda c: is_sampled(c.campaign),
+        asked=_is_staged,
     ),
     Part("pairs.tsv", "the campaign's pairs", columns=PAIR_COLUMNS, rows=_pairs, needed=True),
     Part("qualification.tsv", "the pairs of its qualification", columns=PAIR_COLUMNS, rows=_qualification, needed=True),

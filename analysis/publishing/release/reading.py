@@ -224,13 +224,13 @@ class ReleaseFile:
 
     def draws(self) -> list[DrawRow]:
         def read(line: int, c: dict[str, str]) -> DrawRow:
-            stratum, place = number(c["stratum"], "stratum"), number(c["place"], "place")
+            stratum, place = (number(c[name], name) if c[name] else None for name in ("stratum", "place"))
             entered = one_of(c["entered"], ["", *Entered], "entered")
-            if stratum is None or place is None:
-                raise Wrong("no stratum or no place", "the number of a stratum and a place from 0")
             stage = number(c["stage"], "stage") if c["stage"] else None
             if stage is not None and not 0 < stage <= MOST_STAGES:
                 raise Wrong(f"stage {stage}", f"1 to {MOST_STAGES}, or nothing")
+            if stage is None and (stratum is None or place is None):
+                raise Wrong("neither a stage nor a place in a stratum", "the number of a stratum and a place from 0, or the batch of an ordered pool")
             return DrawRow(line, c["topic"], c["document"], stratum, place, stage, entered)
 
         return list(self._checked("draw.tsv", read))

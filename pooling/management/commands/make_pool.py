@@ -7,13 +7,14 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from pooling.commandline import fraction, positive, seed_number
+from pooling.core.batches import Goal
 from pooling.core.pool_kinds import PoolKind
 from pooling.core.stages import STRATA
 from pooling.jobs import Refused
 from pooling.management.import_commands import Failed, collection_named, report_lines, run_here, user_named
+from pooling.services.making import parameters_of
 from pooling.services.pool_preview import ask_for_preview
 from pooling.services.pools import ask_for_pool
-from pooling.services.sampling import parameters_of
 
 
 class Command(BaseCommand):
@@ -25,25 +26,34 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=seed_number, default=0, metavar="N")
         parser.add_argument("--runs", nargs="*", default=[], metavar="TAG", help="all runs unless given")
         parser.add_argument("--name", default="")
+        parser.add_argument(
+            "--relevant-first", dest="ordered", choices=list(Goal), nargs="?", const=Goal.RELEVANT.value, default="", metavar="GOAL",
+            help="in planned batches, probably relevant pairs first: relevant (of any topic; the default) or equal (the same share of each topic)",
+        )  # fmt: skip
         parser.add_argument("--sampled", type=fraction, nargs="+", default=[], metavar="SHARE", help="draw at random, in stages up to these shares of the pool")
         parser.add_argument("--strata", choices=sorted(STRATA), default="rank", help="of a sampled pool (default rank)")
         parser.add_argument("--preview", action="store_true", help="say what it would hold and what could be answered half-way, and make nothing")
         parser.add_argument("--user", metavar="NAME", help="in whose name it is done")
 
     def handle(
-        self, *, collection: str, depth: int, seed: int, runs: list[str], name: str, sampled: list[float], strata: str, preview: bool,
-        user: str | None, **_: Any,
+        self, *, collection: str, depth: int, seed: int, runs: list[str], name: str, ordered: str, sampled: list[float], strata: str,
+        preview: bool, user: str | None, **_: Any,
     ) -> None:  # fmt: skip
         target = collection_named(collection)
         chosen = list(target.runs.filter(tag__in=runs) if runs else target.runs.all())
         if absent := sorted(set(runs) - {run.tag for run in chosen}):
             raise Failed(f"no run has the tag {', '.join(absent)}")
         try:
-            making = parameters_of(PoolKind.SAMPLED, strata, sampled) if sampled else {}
+            if ordered and sampled:
+                raise Failed("a pool is relevant first or sampled, not both")
+            kind = PoolKind.ORDERED if ordered else PoolKind.SAMPLED if sampled else PoolKind.DEPTH
+            making = parameters_of(kind, strata=strata, stages=sampled, goal=ordered)
             ask = ask_for_preview if preview else ask_for_pool
             job = ask(target, runs=chosen, depth=depth, seed=seed, name=name, making=making, user=user_named(user))
         except Refused as error:
             raise Failed(str(error)) from None
         done = run_here(job, self.stderr)
         stages = [f"stage {n}: {100 * one['share']:g} %, {one['pairs']:,} pairs" for n, one in enumerate(done.report.get("stages", []), start=1)]
+        if "batches" in done.report:
+            stages = ["{batches:,} batches of {batch:,} pairs, {audit:,} of each at random".format(**done.report)]
         self.stdout.write("\n".join([*report_lines(done), *stages, *done.report.get("half_way", [])]))

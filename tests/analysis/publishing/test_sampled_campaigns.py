@@ -68,7 +68,7 @@ def collection(settings, tmp_path: Path) -> Collection:
 
 def make_sampled(collection: Collection, strata: str = "rank") -> Campaign:
     """Open, two judgements a pair, stages of 30 and 60 %."""
-    making = sampling.parameters_of("sampled", strata, (0.3, 0.6))
+    making = sampling.parameters_of(strata, (0.3, 0.6))
     job = do(pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=N_RANKED, seed=5, making=making, user=None))
     assert job.state == "done", job.message
     owner = User.objects.get(username="owner")

@@ -26,7 +26,7 @@ def filled(collection, manager) -> Collection:
 
 
 def sampled(collection: Collection, *, stages=(0.1, 0.3), name: str = "sample", seed: int = 3, strata: str = "rank") -> Pool:
-    making = sampling.parameters_of("sampled", strata, stages)
+    making = sampling.parameters_of(strata, stages)
     job = run(pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=40, seed=seed, name=name, making=making, user=None))
     assert job.state == "done", job.message
     return Pool.objects.get(pk=job.parameters["pool"])
@@ -77,7 +77,7 @@ def test_a_campaign_takes_up_a_new_stage(filled, manager):
 
 
 def test_a_preview_says_what_the_stages_cost_and_what_half_of_them_answers(filled):
-    making = sampling.parameters_of("sampled", "rank", (0.2, 0.4))
+    making = sampling.parameters_of("rank", (0.2, 0.4))
     job = run(pool_preview.ask_for_preview(filled, runs=list(filled.runs.all()), depth=40, making=making, user=None))
     found = selectors.stages(job.report, judgements=2, seconds=36)
     assert [(one.percent, one.judgements) for one in found] == [(20, 2 * found[0].pairs), (40, 2 * found[1].pairs)]
@@ -87,7 +87,7 @@ def test_a_preview_says_what_the_stages_cost_and_what_half_of_them_answers(fille
 
 
 def test_an_attempt_that_did_not_end_is_begun_anew(filled, monkeypatch):
-    making = sampling.parameters_of("sampled", "votes", (0.2,))
+    making = sampling.parameters_of("votes", (0.2,))
     job = pools.ask_for_pool(filled, runs=list(filled.runs.all()), depth=40, making=making, user=None)
     with monkeypatch.context() as broken:
         broken.setattr(pools, "give_texts", lambda *_: 1 / 0)
@@ -101,7 +101,7 @@ def test_an_attempt_that_did_not_end_is_begun_anew(filled, monkeypatch):
 def test_what_is_no_way_to_sample_is_refused(filled):
     for strata, stages in (("colour", (0.2,)), ("rank", (0.3, 0.2)), ("rank", ())):
         with pytest.raises(Refused):
-            sampling.parameters_of("sampled", strata, stages)
+            sampling.parameters_of(strata, stages)
     with pytest.raises(Refused, match="each more than the one before"):
         sampling.ask_for_stage(sampled(filled), 0.3, user=None)
     plain = run(pools.ask_for_pool(filled, runs=list(filled.runs.all()), depth=2, user=None))

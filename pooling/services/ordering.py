@@ -1,0 +1,194 @@
+"""Ordered pools in the database: relevant first, in planned batches with audit pairs mixed in (SAMPLING 2.1, 2.3, 3.5).
+
+The first batch is planned when the pool is built, each further one by a job, from what has been judged by then. A batch is a stage of the pool
+and has one stratum: the pairs that waited when it was planned, of which its audit pairs are a random sample. The others of the batch are chosen,
+and are in no stratum.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from django.db import connection
+from numpy.typing import NDArray
+
+from pooling import jobs
+from pooling.core.batches import AUDIT, SIZE, Batch, Goal, OrderedPool
+from pooling.core.depth import Pool as Pairs
+from pooling.core.depth import of_topics
+from pooling.core.pool_kinds import Entered, PoolKind, staged_priority
+from pooling.core.pool_words import half_way_ordered
+from pooling.jobs import Refused, Work
+from pooling.models import Job, Pool, PoolEntry, Stratum
+from pooling.services import pools
+
+labels_so_far: list[Callable[[Pool], Mapping[int, bool]]] = []
+"""Called when a batch is planned: of entries (rows) that somebody has judged, whether their label so far is relevant."""
+
+
+def parameters_of(goal: str = Goal.RELEVANT, *, batch: int = SIZE, audit: float = AUDIT) -> dict[str, Any]:
+    """What an ordered pool keeps of how it is made. Refused for what is no way to make one."""
+    if goal not in list(Goal):
+        raise Refused(f"a pool is ordered for one of {', '.join(Goal)}")
+    if batch < 1 or not 0 <= audit <= 1:
+        raise Refused("a batch has at least one pair, and the share of audit pairs is from 0 to 1")
+    return {"goal": str(goal), "batch": batch, "audit": audit}
+
+
+def preview(pairs: Pairs, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """-> batches (how many until all is judged), batch (pairs), audit (of them by chance), half_way: sentences"""
+    size, audit = parameters["batch"], parameters["audit"]
+    found = {"batches": math.ceil(len(pairs) / size), "batch": min(size, len(pairs)), "audit": round(audit * min(size, len(pairs)))}
+    return found | {"half_way": half_way_ordered(pairs=len(pairs), batch=size, audit=audit)}
+
+
+def fill(work: Work, pool: Pool, pairs: Pairs) -> Pairs:
+    """Store the entries of a pool that has none, with its first batch. -> the pairs in the order of service"""
+    nothing = np.full(len(pairs), np.nan), np.zeros(len(pairs), bool)
+    first = _planned(pool, pairs, *nothing, number=1)
+    order = np.concatenate([first.rows, np.setdiff1d(np.arange(len(pairs)), first.rows)])
+    stage = np.zeros(len(pairs), np.int32)
+    stage[first.rows] = 1
+    arranged = _arranged(pairs, stage, order)
+    by_chance = np.zeros(len(pairs), bool)
+    by_chance[first.rows[first.audit]] = True
+    with work.writing():
+        pool.strata.all().delete()
+        _stratum(pool, 1, first).save(force_insert=True)
+
+    def entries() -> Any:
+        for entry, row in zip(pools.new_entries(pool, arranged, {}), order.tolist(), strict=True):
+            if stage[row]:
+                entry.stage, entry.entered = 1, (Entered.CHANCE if by_chance[row] else Entered.CHOICE).value
+                entry.stratum = 1 if by_chance[row] else None
+            yield entry
+
+    work.in_batches(entries(), lambda batch: PoolEntry.objects.bulk_create(batch), counted=True)
+    return arranged
+
+
+def _planned(pool: Pool, pairs: Pairs, labels: NDArray[np.float64], handed: NDArray[np.bool_], *, number: int) -> Batch:
+    made = pool.parameters
+    return OrderedPool.of(pairs).batch(
+        labels, handed, stage=number - 1, seed=pools.seed_of(pool), size=made["batch"], audit=made["audit"], goal=Goal(made["goal"])
+    )
+
+
+def _stratum(pool: Pool, number: int, batch: Batch) -> Stratum:
+    drawn = [0] * (number - 1) + [int(batch.audit.sum())]
+    return Stratum(pool=pool, number=number, name=f"*left{number}", size=batch.n_left, drawn=drawn)
+
+
+def _arranged(pairs: Pairs, stage: NDArray[np.int32], order: NDArray[np.int64]) -> Pairs:
+    priority = np.array([staged_priority(int(one)) if one else 0 for one in stage.tolist()], np.int32)
+    columns = {name: getattr(pairs, name)[order] for name in ("topic", "documents", "best_rank", "ranks", "everyone")}
+    return replace(pairs, **columns, priority=priority[order])
+
+
+def keep_batches(pool: Pool, pairs: Pairs, there: Mapping[tuple[str, str], int]) -> Pairs:
+    """The pairs of a pool that has grown or shrunk, with its batches as they were planned, first; what waits follows by best rank.
+
+    there: rows of the entries stored.
+    """
+    stored = {pk: (stage, position) for pk, stage, position in pool.entries.values_list("pk", "stage", "position")}
+    known = [stored.get(there.get((pair.topic, pair.document), 0), (None, 0)) for pair in pairs]
+    stage = np.array([one or 0 for one, _ in known], np.int32)
+    place = np.array([position if one else len(known) for one, position in known], np.int64)
+    return _arranged(pairs, stage, np.argsort(place, kind="stable"))
+
+
+def n_waiting(pool: Pool) -> int:
+    """Pairs of kept topics that no batch has handed out yet and that somebody could judge."""
+    return pool.entries.filter(stage=None, topic__removed_reason="", document__isnull=False).count()
+
+
+def ask_for_batch(pool: Pool, *, user: Any) -> Job:
+    """The job that plans the next batch."""
+    if pool.kind != PoolKind.ORDERED:
+        raise Refused(f"{pool.name} is not ordered: it has no batches")
+    if pool.built_at is None:
+        raise Refused(f"{pool.name} is not built yet")
+    if not n_waiting(pool):
+        raise Refused(f"every pair of {pool.name} that has a text is in a batch already")
+    pools.check_idle(pool)
+    number = pool.strata.count() + 1
+    label = f"Plan batch {number} of {pool.name}"
+    return jobs.enqueue("plan batch", {"pool": pool.pk, "batch": number}, label=label, user=user, collection=pool.collection)
+
+
+@jobs.kind("plan batch", unit="pairs")
+def plan_batch(work: Work) -> dict[str, Any]:
+    """Fit the model on what is judged and hand the next batch out. -> report: facts, warnings, pool
+
+    A batch is planned once: an attempt that finds it there only completes what follows from it. The same judgements give the same batch.
+    """
+    pool, number = pools.pool_of(work), work.parameters["batch"]
+    n_before = pool.strata.count()
+    if number > n_before + 1:
+        raise Refused(f"batch {number} of {pool.name} follows on one that is not there; ask again")
+    if number == n_before + 1:
+        _write(work, pool, number)
+    work.past_cancelling = True
+    pool.refresh_from_db()
+    for catch_up in pools.on_extended:
+        catch_up(pool, work)
+    new = pool.entries.filter(stage=number)
+    n_new, n_audit = new.count(), new.filter(entered=Entered.CHANCE).count()
+    with work.finishing() as report:
+        facts = {"pairs": pool.n_pairs, "batch": number, "new pairs": n_new, "audit pairs": n_audit}
+        facts["pairs in batches"] = pool.entries.exclude(stage=None).count()
+        report.update(facts=facts, warnings=[], pool=pool.pk)
+    return report
+
+
+def _write(work: Work, pool: Pool, number: int) -> None:
+    """Plan and store, in one transaction, beside which nobody else plans."""
+    labels = {entry: relevant for known in labels_so_far for entry, relevant in known(pool).items()}
+    pairs, there = pools.stored_pairs(pool)
+    keys = np.array([there[pair.topic, pair.document] for pair in pairs], np.int64)
+    rows = {row.pk: row for row in pool.entries.select_related("topic").only("pk", "stage", "position", "document", "topic__removed_reason")}
+    stage = np.array([rows[pk].stage or 0 for pk in keys.tolist()], np.int32)
+    handed = np.array([bool(rows[pk].stage) or rows[pk].document_id is None for pk in keys.tolist()], bool)
+    label = np.array([labels.get(pk, np.nan) for pk in keys.tolist()], np.float64)
+    kept, of_kept = of_topics(pairs, {rows[pk].topic.topic_id for pk in keys.tolist() if not rows[pk].topic.removed_reason})
+    if handed[of_kept].all():
+        raise Refused(f"every pair of {pool.name} that has a text is in a batch already")
+    batch = _planned(pool, kept, label[of_kept], handed[of_kept], number=number)
+    chosen = of_kept[batch.rows]
+    stage[chosen] = number
+    order = _order_after(chosen, stage, number)
+    arranged = _arranged(pairs, stage, order)
+    changed = pools.changed_entries(pool, arranged, there)
+    with work.writing():
+        if connection.features.has_select_for_update:
+            Pool.objects.select_for_update().get(pk=pool.pk)
+        if pool.strata.filter(number=number).exists():
+            return
+        _stratum(pool, number, batch).save(force_insert=True)
+        for by_chance, entered in ((True, Entered.CHANCE), (False, Entered.CHOICE)):
+            ids = keys[chosen[batch.audit == by_chance]].tolist()
+            for start in range(0, len(ids), jobs.SQLITE_ROWS):
+                some = PoolEntry.objects.filter(pk__in=ids[start : start + jobs.SQLITE_ROWS])
+                some.update(stage=number, entered=entered.value, stratum=number if by_chance else None)
+        pools.write_changes(changed)
+        Pool.objects.filter(pk=pool.pk).update(digest=pools.digest_of(arranged))
+
+
+def _order_after(chosen: NDArray[np.int64], stage: NDArray[np.int32], number: int) -> NDArray[np.int64]:
+    """Rows in the new order: earlier batches stay where they are, then this one; who stood in its places takes those that it left."""
+    n_before = int(((stage > 0) & (stage < number)).sum())
+    order = np.arange(len(stage), dtype=np.int64)
+    places = np.arange(n_before, n_before + len(chosen))
+    displaced = np.setdiff1d(places, chosen)
+    freed = np.setdiff1d(chosen, places)
+    order[freed] = displaced
+    order[places] = chosen
+    return order
+
+
+pools.fillers[PoolKind.ORDERED] = fill
+pools.arrangers[PoolKind.ORDERED] = keep_batches

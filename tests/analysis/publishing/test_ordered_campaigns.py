@@ -1,0 +1,110 @@
+"""A campaign on an ordered pool: its batches and audit marks leave it with the qrels, and a release brings them back."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+
+from analysis.judgements.labels import Choices
+from analysis.publishing.exports import EXPORTS, Wanted, offered, prepared
+from analysis.publishing.release.importing import import_release
+from analysis.publishing.release.parts import Plan
+from analysis.publishing.release.writing import write_release
+from annotation.models import Campaign
+from annotation.services import campaigns, planned_batches
+from pooling.formats.errors import FormatError
+from pooling.models import Pool
+from pooling.services import ordering, pools
+from tests.analysis.publishing.test_import import changed
+from tests.analysis.publishing.test_sampled_campaigns import judge_stage, make_collection_with_runs
+from tests.builders import make_annotator
+from tests.pooling.conftest import run as do
+
+pytestmark = pytest.mark.django_db
+
+
+def make_ordered(collection, *, batch: int = 20) -> Campaign:
+    """Open, two annotators and judgements a pair; batches of twenty with four audit pairs."""
+    making = ordering.parameters_of(batch=batch, audit=0.2)
+    job = do(pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=40, seed=5, making=making, user=None))
+    assert job.state == "done", job.message
+    owner = User.objects.get(username="owner")
+    campaign = campaigns.create_campaign(name="C", collection=collection, actor=owner, judgements_per_pair=2, min_active_seconds=0, target_per_annotator=0)
+    campaigns.set_pool(campaign, Pool.objects.get(pk=job.parameters["pool"]))
+    campaigns.open_campaign(campaign)
+    for name in ("ada", "bob"):
+        make_annotator(campaign, name)
+    return Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk)
+
+
+def judge_batch(campaign: Campaign) -> None:
+    """Judge all of the last batch, and let the worker plan the next."""
+    judge_stage(campaign, campaign.pool.strata.count())
+    for job in planned_batches.plan_what_runs_low():
+        assert do(job).state == "done", job.message
+
+
+@pytest.fixture
+def campaign(settings, tmp_path: Path) -> Campaign:
+    """Two batches are judged, the third is planned."""
+    settings.MEDIA_ROOT = tmp_path / "files"
+    made = make_ordered(make_collection_with_runs())
+    judge_batch(made)
+    judge_batch(made)
+    return made
+
+
+def released(campaign: Campaign, path: Path) -> Path:
+    campaigns.close(campaign)
+    out = io.BytesIO()
+    write_release(Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk), Plan("first", Choices(), documents=True), out)
+    path.write_bytes(out.getvalue())
+    return path
+
+
+COLUMNS = ("topic__topic_id", "docno", "stratum", "stage", "entered", "priority", "position")
+
+
+def test_batches_and_audit_marks_are_exported_beside_the_qrels(campaign):
+    assert "batches" in offered(campaign)
+    assert "prels" not in offered(campaign)
+    lines = prepared(EXPORTS["batches"], campaign, Wanted()).read().decode().splitlines()
+    rows = [line.split("\t") for line in lines]
+    assert rows[0] == ["topic", "document", "batch", "entered", "pairs", "best_rank"]
+    expected = campaign.pool.entries.exclude(stage=None).order_by("position").values_list("topic__topic_id", "docno", "stage", "entered")
+    assert [tuple(row[:4]) for row in rows[1:]] == [(t, d, str(b), e) for t, d, b, e in expected]
+    assert {(row[2], row[4]) for row in rows[1:]} == {("1", "150"), ("2", "131"), ("3", "111")}, "5 of each of three topics and 4 audit pairs, then 20"
+    assert sum(row[3] == "chance" for row in rows) == 12
+
+
+def test_a_release_brings_batches_and_audit_marks_back_and_the_next_batch_is_the_same(campaign, tmp_path):
+    copy = import_release(released(campaign, tmp_path / "release.zip"), name="release.zip", user=None)
+    assert list(copy.pool.entries.values_list(*COLUMNS)) == list(campaign.pool.entries.values_list(*COLUMNS))
+    assert list(copy.pool.strata.values_list("number", "name", "size", "drawn")) == list(campaign.pool.strata.values_list("number", "name", "size", "drawn"))
+    assert (copy.pool.kind, copy.pool.parameters) == ("ordered", {"goal": "relevant", "batch": 20, "audit": 0.2})
+    copy.pool.runs.set(campaign.pool.runs.all())
+    for pool in (campaign.pool, copy.pool):
+        assert do(ordering.ask_for_batch(pool, user=None)).state == "done"
+    fourth = [set(pool.entries.filter(stage=4).values_list("topic__topic_id", "docno", "entered")) for pool in (campaign.pool, copy.pool)]
+    assert fourth[0] == fourth[1]
+
+
+@pytest.mark.parametrize(("wrong", "said"), [("\t2\tchance", "in no batch"), ("\t9\tchoice", "in no batch"), (None, "other batches or audit pairs")])
+def test_a_release_whose_batches_do_not_fit_is_refused(campaign, tmp_path, wrong, said):
+    path = released(campaign, tmp_path / "release.zip")
+
+    def spoilt(data: bytes) -> bytes:
+        lines = data.decode().splitlines(keepends=True)
+        number = next(k for k, line in enumerate(lines) if line.endswith("\t1\tchance\n"))
+        if wrong is None:
+            del lines[number]
+        else:
+            lines[number] = lines[number].replace("\t1\tchance", wrong)
+        return "".join(lines).encode()
+
+    with pytest.raises(FormatError) as found:
+        import_release(changed(path, "draw.tsv", spoilt), name="release.zip", user=None)
+    assert said in str([problem.problem for problem in found.value.problems])
