@@ -2,7 +2,8 @@
 
     python -m benchmarks.bench_overload [--quick] [--databases postgresql sqlite] [--before]
 
-One web server of two processes with eight threads, its database and the annotators' pages (`judging_clients`) on one machine. First the
+One web server of two processes with eight threads, its database and the annotators' pages (`judging_clients`) on one machine. First 135
+pages judge once in ten seconds for a minute, in which 135 others sign in with their passwords. Then the
 saturation: as many judgements a second as 24 pages make that never pause. Then two minutes in which pages ask for three times that; each
 refused judgement is repeated when `Retry-After` says. Then one in ten of them goes on: when is all as before? At the end every
 judgement that was accepted must be stored, and none stored twice. --before: the same of the version BEFORE, which refuses nothing.
@@ -25,14 +26,16 @@ from pathlib import Path
 
 from benchmarks.bench_claims import ROOT
 from benchmarks.bench_requests import BEFORE, Installation, checked_out
-from benchmarks.judging_clients import Client, Diary, all_judge
-from benchmarks.request_load import SLUG
+from benchmarks.judging_clients import Client, Diary, all_judge, all_sign_in
+from benchmarks.request_load import PASSWORD, SLUG
 from config.management.commands.up import gunicorn_command
 from tests.installation import free_port
 
 PAUSE = 4.0
 """Seconds between two judgements of one page; a crowd of pages makes the load, as a crowd of people does."""
 NORMAL_MS = 250.0
+CLASS = 135
+"""People who sign in within a minute."""
 
 
 class Server:
@@ -86,6 +89,15 @@ async def measured(port: int, sessions: list[dict[str, str]], *, seconds: float)
     diary = Diary()
     clients = [Client(port, SLUG, one["cookies"], one["csrf"], diary) for one in sessions]
     await all_judge(clients[:24], 3, every=0)  # warm
+    minute, arrivals = min(60.0, seconds), Diary()
+    (came, gone), _ = await asyncio.gather(
+        all_judge(clients[:CLASS], minute, every=10.0), all_sign_in(port, round(CLASS * minute / 60), PASSWORD, arrivals, within=minute)
+    )
+    beside = {
+        **rates(diary, came, gone),
+        "signed_in": sum(status == 204 for *_, status in arrivals.asked),
+        "sign_in_p99_ms": p99([took for _, took, _ in arrivals.asked]),
+    }
     saturated = rates(diary, *await all_judge(clients[:24], max(5.0, seconds / 6), every=0))
     crowd = clients[: max(48, int(3 * saturated["done_per_s"] * PAUSE))]
     began, ended = await all_judge(crowd, seconds, every=PAUSE)
@@ -94,7 +106,7 @@ async def measured(port: int, sessions: list[dict[str, str]], *, seconds: float)
     for client in clients:
         client.close()
     return {
-        "saturated": saturated, "overloaded": overloaded, "pages": len(crowd), "asked_per_s": len(crowd) / PAUSE,
+        "beside_sign_ins": beside, "saturated": saturated, "overloaded": overloaded, "pages": len(crowd), "asked_per_s": len(crowd) / PAUSE,
         "drained_s": ended - began - seconds, "until_normal_s": seconds_until_normal(diary, *after), "after": rates(diary, *after),
         "accepted": sorted(diary.accepted),
     }  # fmt: skip
@@ -117,11 +129,14 @@ def one_version(code: Path, vendor: str, folder: str, *, seconds: float, before:
 
 
 def told(found: dict[str, object]) -> str:
-    full, over, after = found["saturated"], found["overloaded"], found["after"]
+    full, over, after, beside = found["saturated"], found["overloaded"], found["after"], found["beside_sign_ins"]
+    assert isinstance(beside, dict)
     assert isinstance(full, dict)
     assert isinstance(over, dict)
     assert isinstance(after, dict)
     return (
+        f"while {beside['signed_in']} signed in (p99 {beside['sign_in_p99_ms']:.0f} ms) {beside['done_per_s']:.0f}/s judged at p50 {beside['p50_ms']:.0f}, "
+        f"p99 {beside['p99_ms']:.0f} ms; "
         f"saturation {full['done_per_s']:.0f}/s at p99 {full['p99_ms']:.0f} ms; {found['asked_per_s']:.0f}/s asked by {found['pages']} pages: "
         f"{over['done_per_s']:.0f}/s done at p99 {over['p99_ms']:.0f} ms, {over['refused_per_s']:.0f}/s refused within {over['refusal_p99_ms']:.0f} ms, "
         f"{over['lost']} lost on the way; normal again after {found['until_normal_s']:.0f} s (p99 {after['p99_ms']:.0f} ms); "

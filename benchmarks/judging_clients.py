@@ -12,6 +12,7 @@ import time
 import uuid
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 GIVEN_UP_AFTER = 20.0
 """Seconds after which a browser's page takes a request for lost."""
@@ -108,3 +109,27 @@ async def all_judge(clients: list[Client], seconds: float, *, every: float) -> t
     began = time.monotonic()
     await asyncio.gather(*(client.judge_for(seconds, every=every) for client in clients))
     return began, time.monotonic()
+
+
+async def sign_in(port: int, username: str, password: str, diary: Diary, *, after: float) -> None:
+    """One person signs in after so many seconds."""
+    await asyncio.sleep(after)
+    body, csrf, began = urlencode({"username": username, "password": password}).encode(), "a" * 32, time.monotonic()
+    head = (
+        f"POST /sign-in HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: csrftoken={csrf}\r\nX-CSRFToken: {csrf}\r\nAccept: application/json\r\n"
+        f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    )
+    try:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(head.encode() + body)
+        status = int((await asyncio.wait_for(reader.readline(), GIVEN_UP_AFTER)).split()[1])
+        writer.close()
+    except (TimeoutError, OSError, IndexError):
+        status = 0
+    now = time.monotonic()
+    diary.asked.append((now, now - began, status))
+
+
+async def all_sign_in(port: int, n: int, password: str, diary: Diary, *, within: float) -> None:
+    """crowd0, crowd1, ... one after the other, so many within so many seconds."""
+    await asyncio.gather(*(sign_in(port, f"crowd{i}", password, diary, after=i * within / n) for i in range(n)))

@@ -23,6 +23,7 @@ from typing import Any
 
 N_PAIRS, N_DOCUMENTS, WORDS = 30_000, 1_000, 300
 SLUG, WINDOW = "generated", 3
+PASSWORD = "only for measuring"
 
 
 def setup() -> None:
@@ -76,13 +77,15 @@ def session_of(member: Any) -> dict[str, str]:
 
 
 def sessions(n: int) -> list[dict[str, str]]:
-    """Of so many new annotators, all signed in."""
+    """Of so many new annotators, all signed in; they are called crowd0, crowd1, ... and have the same password."""
+    from django.contrib.auth.hashers import make_password
     from django.contrib.auth.models import User
 
     from annotation.models import Campaign, GuidelineVersion, Membership
 
     campaign, newest = Campaign.objects.get(), GuidelineVersion.objects.get().number
-    users = User.objects.bulk_create(User(username=f"crowd{i}") for i in range(n))
+    hashed = make_password(PASSWORD)
+    users = User.objects.bulk_create(User(username=f"crowd{i}", password=hashed) for i in range(n))
     rows = [
         Membership(campaign=campaign, user=user, role="annotator", pseudonym=f"C{i}", seed=i, guideline_read=newest) for i, user in enumerate(users)
     ]
