@@ -3,6 +3,7 @@
 from django.urls import path
 
 from analysis.publishing import api as publishing
+from analysis.studies import api as studies
 from analysis.systems import api as systems
 
 urlpatterns = [
@@ -13,4 +14,7 @@ urlpatterns = [
     path("campaigns/<slug:slug>/releases/<int:pk>.zip", publishing.ReleaseFile.as_view(), name="api-release"),
     path("reports/", systems.Reports.as_view(), name="api-reports"),
     path("reports/<int:pk>/", systems.OneReport.as_view(), name="api-report"),
+    path("studies/", studies.Studies.as_view(), name="api-studies"),
+    path("studies/<int:pk>/", studies.OneStudy.as_view(), name="api-study"),
+    path("studies/<int:pk>/study.zip", studies.StudyZip.as_view(), name="api-study-zip"),
 ]

@@ -2,4 +2,5 @@
 
 from analysis.dashboard import agreement_figures, exclusions, method_effect  # noqa: F401  registered on import
 from analysis.publishing import import_job, recipe_rankings, recipes  # noqa: F401  registered on import
+from analysis.studies import keeping  # noqa: F401  registered on import
 from analysis.systems import tasks  # noqa: F401  reports

@@ -10,7 +10,12 @@ from pooling.models import Collection, Job
 
 
 class Report(models.Model):
-    """One analysis of a campaign or collection. `result` is the command's JSON object."""
+    """One analysis of a campaign or collection. `result` is the command's JSON object.
+
+    A kind that begins with STUDY is a study: its folder is the file study.zip, `result` its parts and what was left out.
+    """
+
+    STUDY = "study-"
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="reports")
     campaign = models.ForeignKey(Campaign, null=True, blank=True, on_delete=models.CASCADE, related_name="reports")

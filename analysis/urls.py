@@ -2,6 +2,7 @@
 
 from analysis.dashboard import urls as dashboard
 from analysis.publishing import urls as publishing
+from analysis.studies import urls as studies
 from analysis.systems import urls as systems
 
-urlpatterns = [*dashboard.urlpatterns, *publishing.urlpatterns, *systems.urlpatterns]
+urlpatterns = [*dashboard.urlpatterns, *publishing.urlpatterns, *systems.urlpatterns, *studies.urlpatterns]

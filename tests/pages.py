@@ -54,6 +54,11 @@ PAGES: dict[str, tuple[str, str, int]] = {
         f"campaign-report-new {kind}": ("manager", f"{CAMPAIGN}systems/new/{kind}/", 200)
         for kind in ("evaluate", "compare_runs", "stability")
     },
+    "campaign-studies": ("manager", CAMPAIGN + "studies/", 200),
+    "campaign-study-new": ("manager", CAMPAIGN + "studies/new/tripjudge/", 200),
+    "collection-studies": ("manager", COLLECTION + "studies/", 200),
+    "collection-study-new": ("manager", COLLECTION + "studies/new/leaderboard/", 200),
+    "study": ("manager", "/studies/{study}/", 200),
     "collection-analyses": ("manager", COLLECTION + "analyses/", 200),
     "collection-report-new": ("manager", COLLECTION + "analyses/new/bootstrap/", 200),
     "analyses": ("manager", "/analyses/", 200),
@@ -84,7 +89,7 @@ PAGES: dict[str, tuple[str, str, int]] = {
 NO_PAGES = {
     # files, parts of pages, and addresses that lead to another page
     *("campaign-settings", "campaign-invitations", "campaign-live", "campaign-export-file", "judge-build", "topics-kept", "topics-removed"),
-    *("campaign-release", "report-table", "report-figure", "report-result", "report-files"),
+    *("campaign-release", "report-table", "report-figure", "report-result", "report-files", "study-zip", "study-file"),
     *("pool-table", "job-fragment", "job-problems"),
     *("health", "readiness", "metrics"),  # lines for machines
     "api-docs",  # Swagger UI, which is not ours
@@ -108,6 +113,9 @@ def prepare(n_judgements: int = 260) -> None:
     from analysis.judgements.labels import Choices
     from analysis.publishing import recipes
     from analysis.publishing.release.parts import Plan
+    from analysis.studies import keeping
+    from analysis.studies.given import Given
+    from analysis.studies.papers import study_named
     from analysis.systems import reports
     from analysis.systems.kinds import KINDS
     from annotation.models import Campaign, Feedback, Judgement, Message, Pair
@@ -168,6 +176,9 @@ def prepare(n_judgements: int = 260) -> None:
         )
         do(asked.job)
         reported[f"report {kind}"] = asked.pk
+    given_to_study = Given({"measures": "nDCG@10", "trials": 1000})
+    study = keeping.ask_for_study(study_named("comparison"), collection=collection, campaign=campaign, given=given_to_study, user=manager)
+    do(study.job)
     plans = (Plan(name="public"), Plan(name="median", choices=Choices(method="median")))
     saved = [recipes.save_recipe(campaign, plan, user=manager) for plan in plans]
     do(recipes.ask_for_release(saved[0], user=manager))
@@ -191,6 +202,7 @@ def prepare(n_judgements: int = 260) -> None:
         "job": Job.objects.filter(kind__startswith="import", state="done").order_by("pk").last().pk,  # type: ignore[union-attr]
         "failed": failed.pk,
         "recipe": saved[0].pk,
+        "study": study.pk,
         "recipe2": saved[1].pk,
         **reported,
     }

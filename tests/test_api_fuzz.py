@@ -28,7 +28,7 @@ from tests.pooling.conftest import RUN_A, bring_in
 pytestmark = pytest.mark.django_db
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 ALWAYS_THE_SAME = settings(derandomize=True, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
-AREAS = ["campaigns", "collections", "jobs", "judging", "reports"]
+AREAS = ["campaigns", "collections", "jobs", "judging", "reports", "studies"]
 
 
 @pytest.fixture
@@ -48,6 +48,7 @@ def installation(settings, tmp_path, monkeypatch):
     jobs.run_job(pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=2, user=manager).pk)
     recipe = recipes.save_recipe(campaign, Plan("first", Choices()), user=manager)
     report = Report.objects.create(collection=collection, kind="evaluate", title="of nothing yet", created_by=manager)
+    study = Report.objects.create(collection=collection, kind="study-sota", title="not made yet", created_by=manager)
     message = Message.objects.create(membership=member, text="Well done")
     of_collection = "/api/v1/collections/{slug}/"
     ids = {
@@ -58,6 +59,7 @@ def installation(settings, tmp_path, monkeypatch):
         of_collection + "documents": collection.document_files.first().pk,
         "/api/v1/jobs": waiting.pk,
         "/api/v1/reports": report.pk,
+        "/api/v1/studies": study.pk,
         "/api/v1/campaigns/{slug}/recipes": recipe.pk,
     }
     named = {"judgement_id": judged.pk, "message_id": message.pk, "pair_id": campaign.pairs.last().pk, "name": "qrels"}

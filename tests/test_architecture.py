@@ -26,7 +26,7 @@ WINGS = {
 ABOVE = {"core", "charts", "models"}
 DOORS = {"views", "api", "api_urls", "urls", "forms", "tasks", "management", "admin", "templatetags", "apps"}
 """Names of files or folders through which requests, commands, jobs and settings come in; a longer name begins with one (forms_campaign)."""
-BEHIND_NO_DOOR = {"judgements", "commandline", "studies"}
+BEHIND_NO_DOOR = {"judgements", "commandline"}
 """Wings that serve others and have no door of their own."""
 WRITING = {"save", "create", "bulk_create", "bulk_update", "get_or_create", "update_or_create", "delete"}
 """Methods of rows that selectors do not call."""

@@ -20,6 +20,9 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from analysis.dashboard import exclusions
 from analysis.publishing import recipes
 from analysis.publishing.release.parts import Plan
+from analysis.studies import keeping
+from analysis.studies.given import Given
+from analysis.studies.papers import study_named
 from analysis.systems import reports
 from analysis.systems.kinds import KINDS
 from analysis.systems.selectors import result_of
@@ -130,6 +133,19 @@ TABLE: dict[str, tuple[str, str]] = {
     "report-delete": ("post", REPORT_POST),
     "api-reports": ("get", API),
     "api-report": ("get", "401 404 404 200 200"),
+    # studies
+    "campaign-studies": ("get", CAMPAIGN),
+    "campaign-study-new": ("get", CAMPAIGN),
+    "collection-studies": ("get", COLLECTION),
+    "collection-study-new": ("get", COLLECTION),
+    "study": ("get", REPORT),
+    "study-zip": ("get", REPORT),
+    "study-file": ("get", REPORT),
+    "study-again": ("post", REPORT_POST),
+    "study-delete": ("post", REPORT_POST),
+    "api-studies": ("get", API),
+    "api-study": ("get", "401 404 404 200 200"),
+    "api-study-zip": ("get", "401 404 404 200 200"),
     # collections
     "collection-analyses": ("get", COLLECTION),
     "collection-report-new": ("get", COLLECTION),
@@ -281,6 +297,10 @@ def world(settings: Any, tmp_path: Path) -> World:
     assert report.job is not None
     assert run(report.job).state == "done"
     report.refresh_from_db()
+    given = Given({"measures": "RR", "trials": 50}, qrels=[f"imported:{collection.qrels.get().pk}"])
+    study = keeping.ask_for_study(study_named("comparison"), collection=collection, campaign=campaign, given=given, user=manager)
+    assert study.job is not None
+    assert run(study.job).state == "done"
     recipe = recipes.save_recipe(campaign, Plan(name="public"), user=manager)
     assert run(recipes.ask_for_release(recipe, user=manager)).state == "done"
     tables = KINDS[report.kind].tables(result_of(report) or {})
@@ -299,6 +319,7 @@ def world(settings: Any, tmp_path: Path) -> World:
         "pool-preview": collection.jobs.get(kind="preview pool").pk,
         **dict.fromkeys(("report", "report-table", "report-figure", "report-result"), report.pk),
         **dict.fromkeys(("report-files", "report-again", "report-delete", "api-report"), report.pk),
+        **dict.fromkeys(("study", "study-zip", "study-again", "study-delete", "api-study", "api-study-zip"), study.pk),
         **dict.fromkeys(("campaign-recipe", "api-recipe-build"), recipe.pk),
         **dict.fromkeys(("campaign-release", "api-release"), recipe.releases.get().pk),
         **dict.fromkeys(("run", "api-run"), runs[0].pk),
@@ -322,6 +343,9 @@ def world(settings: Any, tmp_path: Path) -> World:
         | {
             "report-table": {"pk": report.pk, "key": tables[0].key, "extension": "csv"},
             "report-figure": {"pk": report.pk, "name": picture},
+            "study-file": {"pk": study.pk, "name": "report.html"},
+            "campaign-study-new": {"name": "tripjudge"},
+            "collection-study-new": {"name": "leaderboard"},
             "campaign-report-new": {"kind": "evaluate"},
             "collection-report-new": {"kind": "evaluate"},
             "sign-in-link-use": {"identifier": identifier, "token": token},

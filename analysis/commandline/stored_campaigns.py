@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from django.db import DatabaseError
+from django.db.models import Model, QuerySet
 
 from analysis.commandline.judged_files import Judged, threshold_within
 from analysis.commandline.judges import judges_of
@@ -27,25 +28,41 @@ from pooling.core.precision import in_order_by_score
 from pooling.formats.exports import write_raw_judgements
 from pooling.formats.prel import Prel
 from pooling.formats.qrels import read_qrels, write_qrels
+from pooling.models import Collection
 from pooling.models import Run as RunRow
 from pooling.services.runs import rankings_of
 
+Row = TypeVar("Row", bound=Model)
 
-def campaign_named(slug: str) -> Campaign:
+
+def _first(rows: QuerySet[Row]) -> Row | None:
+    """Raises BadInput where the database cannot be read."""
     try:
-        found = Campaign.objects.select_related("collection", "pool").filter(slug=slug).first()
+        return rows.first()
     except DatabaseError as error:
         raise BadInput(f"the database cannot be read ({error}); `up` or `migrate` prepare one, ASSAY_DATA_DIR and ASSAY_DATABASE_URL say where it is") from None
+
+
+def campaign_named(slug: str) -> Campaign:
+    found = _first(Campaign.objects.select_related("collection", "pool").filter(slug=slug))
     if found is None:
         raise BadInput(f"there is no campaign {slug!r}")
     return found
 
 
 def runs_of(campaign: Campaign) -> dict[str, Callable[[], RunColumns]]:
-    def loader(row: RunRow) -> Callable[[], RunColumns]:
-        return lambda: in_order_by_score(rankings_of(row))
+    return {row.tag: run_of(row) for row in campaign.collection.runs.all()}
 
-    return {row.tag: loader(row) for row in campaign.collection.runs.all()}
+
+def run_of(row: RunRow) -> Callable[[], RunColumns]:
+    return lambda: in_order_by_score(rankings_of(row))
+
+
+def collection_named(slug: str) -> Collection:
+    found = _first(Collection.objects.filter(slug=slug))
+    if found is None:
+        raise BadInput(f"there is no collection {slug!r}")
+    return found
 
 
 def judgements_text(campaign: Campaign) -> str:

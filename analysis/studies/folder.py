@@ -36,6 +36,11 @@ def refuse_target(target: Path, *, replace: bool) -> None:
         raise BadInput(f"{target} holds what no study has written ({', '.join(own[:3])}); move it, or name another folder with --output")
 
 
+def is_of_a_study(path: Path) -> bool:
+    """Whether this TOML file lies among the inputs of a study that was made: made again, it takes them along."""
+    return path.resolve().parent.name == "inputs" and (path.resolve().parent.parent / ABOUT).exists()
+
+
 def _files_in(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and path.name != SUMS)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
@@ -51,12 +52,18 @@ class MadeStudy:
 FILES = ("file", "files", "named")
 
 
-def make_study(study: Study, settings: Settings, bench: Bench, *, command: str = "") -> MadeStudy:
-    """command: that makes it again, beside its inputs. Raises LeftOut where no part can be made: then the reasons of all."""
+def make_study(
+    study: Study, settings: Settings, bench: Bench, *, command: str = "", step: Callable[[str], object] = lambda title: None
+) -> MadeStudy:
+    """command: that makes it again, beside its inputs. step: is told the title of each part before it is made.
+
+    Raises LeftOut where no part can be made: then the reasons of all.
+    """
     parts: list[MadePart] = []
     left_out: dict[str, tuple[str, str]] = {}
     for part in study.parts:
         bench.begin()
+        step(part.title)
         try:
             parts.append(MadePart(part, part.make(bench), list(bench.commands)))
         except LeftOut as reason:

@@ -101,7 +101,9 @@ def _table_html(table: Table) -> str:
     kinds = ("tex", "csv", "json") if len(table.rows) <= MOST_TYPESET else ("csv", "json")
     links = ", ".join(f'<a href="tables/{table.key}.{kind}">{kind}</a>' for kind in kinds)
     words = f'<p class="cap" id="t-{table.key}">{escape(table.title)}{note}</p>'
-    whole = f'<div class="scroll"><table aria-labelledby="t-{table.key}"><thead>{heads}<tr>{names}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+    head = f"<thead>{heads}<tr>{names}</tr></thead>"
+    frame = f'<div class="scroll" tabindex="0" role="region" aria-labelledby="t-{table.key}">'
+    whole = f'{frame}<table aria-labelledby="t-{table.key}">{head}<tbody>{"".join(rows)}</tbody></table></div>'
     if len(rows) > MOST_TYPESET:
         whole = f"<p>{len(rows):,} rows, in the files.</p>"
     elif len(rows) > MOST_ROWS:
@@ -128,7 +130,7 @@ def _about_html(made: MadeStudy) -> str:
         for key, path, size, digest in made.inputs
     )
     head = "<tr><th>input</th><th>file</th><th>bytes</th><th>SHA-256</th></tr>"
-    table = f'<div class="scroll"><table><thead>{head}</thead><tbody>{rows}</tbody></table></div>'
+    table = f'<div class="scroll" tabindex="0" role="region" aria-label="Inputs"><table><thead>{head}</thead><tbody>{rows}</tbody></table></div>'
     warnings = "".join(f"<li>{escape(text)}</li>" for text in made.warnings)
     said = f"<p>Warnings of the commands:</p><ul>{warnings}</ul>" if warnings else ""
     return f"<pre>{escape(made.command)}</pre>{_p(_versions(made))}<pre>{escape(_parameters(made))}</pre>{table}{said}"

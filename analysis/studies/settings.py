@@ -10,6 +10,7 @@ import glob
 import os
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -57,6 +58,14 @@ def read_settings(path: str, study: Study) -> Settings:
     if reader.problems:
         raise FormatError(path, reader.problems)
     return Settings(reader.folder, values, text)
+
+
+def check_values(study: Study, values: Mapping[str, Any]) -> None:
+    """Raises FormatError for values that the study does not take, each with its key."""
+    reader = _Reader("", "", study)
+    reader.values(dict(values))
+    if reader.problems:
+        raise FormatError("options", reader.problems)
 
 
 class _Reader:

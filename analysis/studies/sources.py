@@ -1,4 +1,4 @@
-"""A campaign or a release as plain files with a TOML file, as if a person had written it.
+"""A campaign, a collection or a release as plain files with a TOML file, as if a person had written it.
 
     path = campaign_inputs(study, "my-campaign", folder)     # folder/study.toml beside the files that it names
 
@@ -12,28 +12,33 @@ import io
 import json
 import shutil
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from analysis.commandline.stored_campaigns import campaign_named, judgements_text, runs_of, why_not_naive
+from analysis.commandline.stored_campaigns import campaign_named, collection_named, judgements_text, run_of, why_not_naive
 from analysis.judgements.campaign_sample import is_sampled
-from analysis.judgements.labels import campaign_qrels
+from analysis.judgements.labels import campaign_qrels, is_own
 from analysis.publishing import exports
 from analysis.publishing.contents import pool_lines
 from analysis.publishing.release.reading import open_release
+from analysis.studies.given import Given
 from analysis.studies.settings import keys_of
 from analysis.studies.study import Study
-from analysis.systems.inputs import path_of
+from analysis.systems.inputs import is_reference, path_of
 from analysis.systems.written_files import tab_separated
 from annotation.models import Campaign
 from pooling.commandline import BadInput
 from pooling.formats.qrels import write_qrels
 from pooling.formats.runs import write_run
+from pooling.jobs import Refused
+from pooling.models import Collection
+from pooling.models import Qrels as QrelsRow
 from pooling.services.matching import count_documents
 from pooling.services.qrels import grades_of
 
 SETTINGS = "study.toml"
+NOTHING = Given()
 
 
 def _qrels_writer(load: Callable[..., Any], *of: Any) -> Callable[[IO[str]], object]:
@@ -49,7 +54,8 @@ class _Folder:
     """Files of a study, and what the TOML file will say of them."""
 
     def __init__(self, study: Study, folder: Path) -> None:
-        self.keys, self.folder = set(keys_of(study)), folder
+        self.kinds, self.folder = {name: key.kind for name, key in keys_of(study).items()}, folder
+        self.keys = set(self.kinds)
         self.said: dict[str, Any] = {"study": study.name}
         self.taken: set[str] = set()
 
@@ -80,9 +86,20 @@ class _Folder:
         path.write_bytes(gzip.compress(data, mtime=0) if name.endswith(".gz") else data)
         return True
 
-    def finish(self) -> str:
-        path = self.folder / SETTINGS
+    def finish(self, given: Given) -> str:
+        """What a person gave stands in the place of what the source says."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        for name, content in given.files.items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        for key, paths in given.uploads.items():
+            kind = self.kinds[key]
+            names = {Path(path).name.partition(".")[0]: path for path in paths}
+            self.value(key, names if kind == "named" else list(paths) if kind == "files" else paths[-1])
+        for key, value in given.values.items():
+            self.value(key, value)
+        path = self.folder / SETTINGS
         path.write_text(toml(self.said), encoding="utf-8")
         return str(path)
 
@@ -100,42 +117,94 @@ def toml(said: Mapping[str, Any]) -> str:
     return "\n".join(plain) + "\n"
 
 
-def campaign_inputs(study: Study, slug: str, folder: Path) -> str:
-    """-> the TOML file. Judgements are those of the campaign as it is now, qrels its labels; imported qrels are taken as click qrels."""
+def campaign_inputs(study: Study, slug: str, folder: Path, given: Given = NOTHING) -> str:
+    """-> the TOML file. Judgements are those of the campaign as it is now, qrels its labels; imported qrels are taken as click qrels.
+    given: what a person chose and brought along. Raises BadInput."""
     campaign = campaign_named(slug)
     made = _Folder(study, folder)
-    if is_sampled(campaign) and "qrels" in made.keys:
+    own = ["campaign:graded:majority"] if not given.qrels else given.qrels
+    if is_sampled(campaign) and "qrels" in made.keys and any(map(is_own, own)):
         raise BadInput(why_not_naive(slug))
-    made.value("title", f"{study.title}: {campaign.name}")
+    made.value("title", f"{campaign.name}: {study.title}")
     made.value("simulated", campaign.simulated)
     made.file("judgements", "judgements.tsv", lambda out: out.write(judgements_text(campaign)))
     _scale(made, campaign.scale, campaign.threshold, campaign.min_active_seconds)
-    for key, name, scale in (("labels", "labels", "graded"), ("binary_labels", "labels-binary", "binary"), ("qrels", "labels", "graded")):
+    for key, name, scale in (("labels", "labels", "graded"), ("binary_labels", "labels-binary", "binary")):
         made.file(key, f"{name}.qrels", _qrels_writer(campaign_qrels, campaign, f"campaign:{scale}:majority", slug))
-    made.value("documents", count_documents(campaign.collection) or None)
+    if "scale" not in made.keys and own[0].split(":")[1] == "graded" and len(own) == 1:
+        made.value("level", campaign.threshold)  # from which the campaign calls a grade relevant
     if campaign.pool is not None and campaign.pool.depth is not None:  # a pool that a file named without ranks has no top
         made.file("pool", "pool.tsv", lambda out: out.writelines(pool_lines(campaign)))
-    made.file("texts", "topics.tsv", lambda out: out.write(exports.kept_table(campaign.collection)))
-    _runs(made, campaign)
-    for row in campaign.collection.qrels.order_by("name"):
-        made.named("clicks", row.name, "clicks", _qrels_writer(grades_of, row))
-    return made.finish()
+    everything = [f"imported:{pk}" for pk in campaign.collection.qrels.order_by("name").values_list("pk", flat=True)]
+    _of_collection(made, campaign.collection, campaign, given, qrels=own, clicks=everything)
+    return made.finish(given)
+
+
+def collection_inputs(study: Study, slug: str, folder: Path, given: Given = NOTHING) -> str:
+    """-> the TOML file. Without a choice the qrels are those that do not come from clicks. Raises BadInput where a study takes one of
+    several."""
+    collection = collection_named(slug)
+    made = _Folder(study, folder)
+    made.value("title", f"{collection.name}: {study.title}")
+    rows = [(f"imported:{row.pk}", row) for row in collection.qrels.order_by("name")]
+    judged = [reference for reference, row in rows if row.kind != QrelsRow.Kind.CLICKS]
+    wanted = list(given.qrels) or judged or [reference for reference, _ in rows]
+    if made.kinds.get("qrels") == "file" and len(wanted) > 1:
+        raise BadInput(f"the collection {slug} has {len(wanted)} qrels ({', '.join(row.name for _, row in rows)}); choose one")
+    clicks = [reference for reference, row in rows if row.kind == QrelsRow.Kind.CLICKS]
+    _of_collection(made, collection, None, given, qrels=wanted, clicks=clicks)
+    return made.finish(given)
+
+
+def _of_collection(
+    made: _Folder, collection: Collection, campaign: Campaign | None, given: Given, *, qrels: Sequence[str], clicks: Sequence[str]
+) -> None:
+    """What lies in the collection: documents, topics, runs, qrels."""
+    made.value("documents", count_documents(collection) or None)
+    made.file("texts", "topics.tsv", lambda out: out.write(exports.kept_table(collection)))
+    _runs(made, collection, given.runs)
+    if made.kinds.get("qrels") == "named":
+        for reference in qrels:
+            name, write = qrels_named(reference, collection, campaign)
+            made.named("qrels", name, "qrels", write)
+    elif qrels:
+        name, write = qrels_named(qrels[0], collection, campaign)
+        made.file("qrels", "labels.qrels" if is_own(qrels[0]) else path_of("qrels", name, ".qrels", made.taken), write)
+    for reference in clicks if given.clicks is None else given.clicks:
+        name, write = qrels_named(reference, collection, campaign)
+        made.named("clicks", name, "clicks", write)
+
+
+def qrels_named(reference: str, collection: Collection, campaign: Campaign | None) -> tuple[str, Callable[[IO[str]], object]]:
+    """(name, what writes them) of `imported:ID` or of a campaign's own labels. Raises Refused for what is not there."""
+    source, _, number = reference.partition(":")
+    if source == "imported" and number.isdecimal():
+        row = collection.qrels.filter(pk=int(number)).first()
+        if row is None:
+            raise Refused("qrels that were chosen are not in the collection any more")
+        return row.name, _qrels_writer(grades_of, row)
+    if campaign is not None and is_reference(campaign, reference):
+        return campaign.slug, _qrels_writer(campaign_qrels, campaign, reference, campaign.slug)
+    raise Refused(f"there are no qrels {reference!r} here")
 
 
 def _scale(made: _Folder, scale: Any, threshold: int, min_seconds: float) -> None:
+    """Of studies of judgements; what others call `threshold` is another thing."""
+    if "scale" not in made.keys:
+        return
     made.value("scale", len(scale))
     made.value("threshold", threshold)
     made.value("min_seconds", float(min_seconds))
     made.value("grades", {str(grade["value"]): str(grade["name"]) for grade in scale})
 
 
-def _runs(made: _Folder, campaign: Campaign) -> None:
+def _runs(made: _Folder, collection: Collection, chosen: Sequence[int] | None) -> None:
     if "runs" not in made.keys:
         return
-    rows = list(campaign.collection.runs.order_by("submitted_on", "tag"))
-    for tag, load in runs_of(campaign).items():
-        name = path_of("runs", tag, ".run.gz", made.taken)
-        made._written(name, _run_writer(load, tag))
+    rows = [row for row in collection.runs.order_by("submitted_on", "tag") if chosen is None or row.pk in chosen]
+    for row in sorted(rows, key=lambda row: row.tag):
+        name = path_of("runs", row.tag, ".run.gz", made.taken)
+        made._written(name, _run_writer(run_of(row), row.tag))
     made.value("runs", ["runs/*.run.gz"] if rows else [])
     if rows and all(row.submitted_on for row in rows):
         header = ["tag", "date", "group", "baseline", "description"]
@@ -173,7 +242,7 @@ def _inputs_of_release(study: Study, name: str, folder: Path, path: Path) -> str
     with open_release(path, name=Path(name).name) as release:
         about = release.about["campaign"]
         settings = about["settings"]
-        made.value("title", f"{study.title}: {settings.get('name') or about.get('slug')}")
+        made.value("title", f"{settings.get('name') or about.get('slug')}: {study.title}")
         for key, part in PARTS:
             if part == "pool.tsv" and release.about["pool"].get("depth") is None:
                 continue
@@ -186,4 +255,4 @@ def _inputs_of_release(study: Study, name: str, folder: Path, path: Path) -> str
         made.value("simulated", bool(about.get("simulated")))
         _scale(made, settings["scale"], settings["threshold"], float(settings.get("min_active_seconds") or 0))
         made.value("documents", release.about["collection"].get("n_documents"))
-    return made.finish()
+    return made.finish(NOTHING)

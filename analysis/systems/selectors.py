@@ -16,7 +16,16 @@ from pooling.permissions import person
 
 
 def my_reports(request_or_user: Any) -> QuerySet[Report]:
-    """Those of campaigns and of collections that the person manages."""
+    """Those of campaigns and of collections that the person manages; studies are no reports."""
+    return without_studies(my_rows(request_or_user))
+
+
+def without_studies(rows: QuerySet[Report]) -> QuerySet[Report]:
+    return rows.exclude(kind__startswith=Report.STUDY)
+
+
+def my_rows(request_or_user: Any) -> QuerySet[Report]:
+    """Reports and studies of campaigns and of collections that the person manages."""
     user = person(request_or_user)
     found = Report.objects.select_related("collection", "campaign", "job", "created_by").defer("result")
     if not user.is_authenticated:

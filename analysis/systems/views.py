@@ -19,7 +19,7 @@ from analysis.systems import reports
 from analysis.systems.files_zip import archive
 from analysis.systems.forms import ReportForm
 from analysis.systems.kinds import KINDS
-from analysis.systems.selectors import kin_of, my_reports, result_of, visible_report
+from analysis.systems.selectors import kin_of, my_reports, result_of, visible_report, without_studies
 from analysis.systems.tabular import Table, to_csv, to_latex
 from annotation.models import Campaign
 from annotation.permissions import managed_campaign
@@ -48,7 +48,9 @@ def collection_page(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _index(request: HttpRequest, collection: Collection, campaign: Campaign | None) -> HttpResponse:
-    mine = Report.objects.filter(campaign=campaign) if campaign else Report.objects.filter(collection=collection, campaign=None)
+    mine = without_studies(
+        Report.objects.filter(campaign=campaign) if campaign else Report.objects.filter(collection=collection, campaign=None)
+    )
     context = _frame(collection, campaign) | {
         "kinds": KINDS.values(),
         "page": Paginator(mine.select_related("job", "created_by", "campaign", "collection").defer("result"), 30).get_page(

@@ -1,4 +1,4 @@
-"""`manage.py study NAME FILE.toml|--campaign SLUG|RELEASE`: the tables and figures of a paper in one folder."""
+"""`manage.py study NAME FILE.toml|--campaign SLUG|--collection SLUG|RELEASE`: the tables and figures of a paper in one folder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Command(FileCommand):
-    help = "The tables and figures of a paper in one folder, from plain files, a campaign or a release."
+    help = "The tables and figures of a paper in one folder, from plain files, a campaign, a collection or a release."
     makes_data_file = True
     takes_processes = True
 
@@ -25,6 +25,7 @@ class Command(FileCommand):
             "file", metavar="FILE", nargs="?", help="a TOML file that names the inputs, or a release (its zip file or folder)"
         )
         parser.add_argument("--campaign", metavar="SLUG", help="this campaign in the database in place of FILE")
+        parser.add_argument("--collection", metavar="SLUG", help="this collection in the database: its runs, topics and imported qrels")
         parser.add_argument("--replace", action="store_true", help="put the new study in the place of an older one")
         parser.add_argument("--keys", action="store_true", help="say what the TOML file may hold, and nothing else")
         for action in parser._actions:
@@ -35,7 +36,7 @@ class Command(FileCommand):
                 action.help = "in place of the seed in the TOML file (default 0)"
 
     def compute(
-        self, *, name: str, file: str | None, campaign: str | None, replace: bool, keys: bool, output: str | None, seed: int | None,
+        self, *, name: str, file: str | None, campaign: str | None, collection: str | None, replace: bool, keys: bool, output: str | None, seed: int | None,
         processes: int, **options: Any,
     ) -> dict[str, Any]:  # fmt: skip
         with_database()  # tables and pictures are those of reports, whose modules know their models; no query is made for files
@@ -45,18 +46,19 @@ class Command(FileCommand):
         study = study_named(name)
         if keys:
             return {"study": name, "keys": {key.name: f"{key.kind}: {key.help}" for key in keys_of(study).values()}}
-        if (file is None) == (campaign is None):
-            raise BadInput("a study reads a TOML file, a release or --campaign SLUG, expected one of them")
+        if (file is not None) + (campaign is not None) + (collection is not None) != 1:
+            raise BadInput("a study reads a TOML file, a release, --campaign SLUG or --collection SLUG, expected one of them")
+        stored = ("campaign", campaign) if campaign is not None else ("collection", collection) if collection is not None else None
         with tempfile.TemporaryDirectory(prefix="assay-study-") as scratch:
             return self.made(
-                study, file, campaign, Path(output or f"study-{name}"), Path(scratch), replace=replace, seed=seed, processes=processes
+                study, file, stored, Path(output or f"study-{name}"), Path(scratch), replace=replace, seed=seed, processes=processes
             )
 
     def made(
         self,
         study: Study,
         file: str | None,
-        campaign: str | None,
+        stored: tuple[str, str] | None,
         target: Path,
         scratch: Path,
         *,
@@ -64,41 +66,30 @@ class Command(FileCommand):
         seed: int | None,
         processes: int,
     ) -> dict[str, Any]:
-        """The study in its folder. scratch: an empty folder."""
-        from analysis.studies.bench import Bench
-        from analysis.studies.folder import refuse_target, write_study
-        from analysis.studies.making import make_study
-        from analysis.studies.settings import read_settings
-        from analysis.studies.study import LeftOut
+        """The study in its folder. stored: (campaign or collection, slug). scratch: an empty folder."""
+        from analysis.studies.folder import refuse_target
+        from analysis.studies.running import make_folder
 
         refuse_target(target, replace=replace)
-        path, inputs = self.inputs(study, file, campaign, scratch)
-        settings = read_settings(path, study)
-        again = f"manage.py study {study.name} {'study.toml' if inputs is None else 'inputs/study.toml'}"
-        if seed is not None:
-            settings.values["seed"] = seed
-            again += f" --seed={seed}"
-        work = scratch / "work"
-        work.mkdir()
-        try:
-            made = make_study(study, settings, Bench(settings, scratch=str(work), processes=processes), command=again)
-        except LeftOut as reason:
-            raise BadInput(str(reason)) from None
-        for warning in made.warnings:
+        path, inputs = self.inputs(study, file, stored, scratch)
+        about = make_folder(study, path, target, scratch=scratch, inputs=inputs, seed=seed, replace=replace, processes=processes)
+        for warning in about["warnings"]:
             self.warn(warning)
-        return {**write_study(made, target, inputs=inputs, replace=replace), "output": str(target)}
+        return {**about, "output": str(target)}
 
-    def inputs(self, study: Study, file: str | None, campaign: str | None, scratch: Path) -> tuple[str, Path | None]:
+    def inputs(self, study: Study, file: str | None, stored: tuple[str, str] | None, scratch: Path) -> tuple[str, Path | None]:
         """-> (the TOML file, the folder of inputs that goes into the study, or None for a person's own files)"""
-        from analysis.studies.sources import campaign_inputs, release_inputs
+        from analysis.studies.folder import is_of_a_study
+        from analysis.studies.sources import campaign_inputs, collection_inputs, release_inputs
 
         folder = scratch / "inputs"
-        if campaign is not None:
-            return campaign_inputs(study, campaign, folder), folder
+        if stored is not None:
+            kind, slug = stored
+            return (campaign_inputs if kind == "campaign" else collection_inputs)(study, slug, folder), folder
         assert file is not None
         if Path(file).is_dir() or Path(file).suffix == ".zip":
             return release_inputs(study, file, folder), folder
-        return file, None
+        return file, Path(file).parent if is_of_a_study(Path(file)) else None
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         if "keys" in result:

@@ -25,7 +25,7 @@ OPTIONS = {
     "sample_pool": "--depth --budget --strata",
     "compare_systems": f"{MEASURED} --measures --against --family --trials --alpha --topic-groups --campaign",
     "plan_study": f"{MEASURED} --measures --power --alpha --difference --width --campaign",
-    "study": "--campaign --processes --replace --keys",
+    "study": "--campaign --collection --processes --replace --keys",
     "holes": "--measures --pool --groups --against --campaign",
     "machine_judges": "--machine --measures",
     "simulate_campaign": "--order --depth --budgets --strata --batch --audit --sensitivity --specificity --judgements --simulations --stopping --processes",

@@ -1,0 +1,131 @@
+"""Studies in the API: asking, listing, the folder as a zip file. The same services and permissions as the pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import FileResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
+from rest_framework import serializers, status
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from analysis.models import Report
+from analysis.studies import keeping
+from analysis.studies.given import Given, given_files
+from analysis.studies.papers import NAMES, study_named
+from analysis.studies.selectors import my_studies, visible_study
+from analysis.systems.api import NotPossible
+from analysis.systems.reports import delete_report
+from annotation.permissions import managed_campaign
+from pooling import tasks
+from pooling.api.lists import Filter
+from pooling.api.schema import problems
+from pooling.formats.errors import FormatError
+from pooling.jobs import Refused
+from pooling.permissions import managed_collection, person
+
+
+class StudySerializer(serializers.ModelSerializer):
+    name = serializers.SerializerMethodField(help_text="of the study")
+    collection: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    campaign: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True, allow_null=True)
+    state = serializers.SerializerMethodField()
+    result = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Report
+        fields = (
+            "id", "name", "title", "collection", "campaign", "parameters", "seed", "input_digest", "code_version", "command",
+            "job", "state", "result", "warnings", "created_at", "finished_at",
+        )  # fmt: skip
+
+    def get_name(self, row: Report) -> str:
+        return row.kind.removeprefix(Report.STUDY)
+
+    def get_state(self, row: Report) -> str:
+        return "done" if row.finished_at else row.job.state if row.job else "unknown"
+
+    @extend_schema_field({"type": ["object", "null"], "description": "files and values of each part, reasons of those left out; null before"})
+    def get_result(self, row: Report) -> dict[str, Any] | None:
+        return row.result
+
+
+class AskStudySerializer(serializers.Serializer):
+    """Of a campaign or a collection, one of them. runs: ids (all of the collection); qrels: references as for reports (the labels of the
+    campaign, or what was imported); clicks: qrels taken as clicks; options: keys of the study's TOML file that are no files;
+    files: key -> name of a file -> its content, of keys that are files."""
+
+    name = serializers.ChoiceField(choices=[(name, name) for name in NAMES])
+    campaign = serializers.SlugField(required=False)
+    collection = serializers.SlugField(required=False)
+    runs = serializers.ListField(child=serializers.IntegerField(), required=False)
+    qrels = serializers.ListField(child=serializers.CharField(max_length=200), default=list)
+    clicks = serializers.ListField(child=serializers.CharField(max_length=200), required=False)
+    options = serializers.DictField(default=dict)
+    files = serializers.DictField(child=serializers.DictField(child=serializers.CharField(trim_whitespace=False)), default=dict)
+
+    def validate(self, data: dict[str, Any]) -> dict[str, Any]:
+        if ("campaign" in data) == ("collection" in data):
+            raise serializers.ValidationError("Name a campaign or a collection, one of them.")
+        return data
+
+
+class Studies(GenericAPIView):
+    serializer_class = StudySerializer
+    queryset = Report.objects.none()
+    orders = ("title", "created_at", "finished_at")
+    filters = (Filter("collection", "collection__slug"), Filter("campaign", "campaign__slug"))
+
+    @extend_schema(responses=StudySerializer(many=True))
+    def get(self, request: Request) -> Response:
+        page = self.paginate_queryset(my_studies(request))
+        return self.get_paginated_response(StudySerializer(page, many=True).data)
+
+    @extend_schema(request=AskStudySerializer, responses={202: StudySerializer, **problems(404)})
+    def post(self, request: Request) -> Response:
+        asked = AskStudySerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        data = asked.validated_data
+        campaign = managed_campaign(request, data["campaign"]) if "campaign" in data else None
+        collection = campaign.collection if campaign else managed_collection(request, data["collection"])
+        uploads, files = given_files({key: [(name, text.encode()) for name, text in named.items()] for key, named in data["files"].items()})
+        given = Given(data["options"], uploads, files, data.get("runs"), data["qrels"], data.get("clicks"))
+        try:
+            row = keeping.ask_for_study(study_named(data["name"]), collection=collection, campaign=campaign, given=given, user=request.user)
+        except Refused as error:
+            raise NotPossible(str(error)) from None
+        except FormatError as error:
+            raise serializers.ValidationError({"options": error.lines()}) from None
+        if row.job is not None:
+            tasks.send(row.job)
+        return Response(StudySerializer(row).data, status=status.HTTP_202_ACCEPTED)
+
+
+class OneStudy(GenericAPIView):
+    serializer_class = StudySerializer
+    queryset = Report.objects.none()
+
+    def get(self, request: Request, pk: int) -> Response:
+        return Response(StudySerializer(visible_study(request, pk)).data)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, pk: int) -> Response:
+        delete_report(visible_study(request, pk))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class StudyZip(APIView):
+    serializer_class = StudySerializer
+
+    @extend_schema(
+        operation_id="studies_folder",
+        responses={(200, "application/zip"): OpenApiResponse(OpenApiTypes.BINARY, description="the folder of the study")},
+    )
+    def get(self, request: Request, pk: int) -> Any:
+        row = visible_study(request, pk)
+        name, file = keeping.handed_out(row, person(request))
+        return FileResponse(file, as_attachment=True, filename=name, content_type="application/zip")

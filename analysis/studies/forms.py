@@ -1,0 +1,144 @@
+"""The form of one study: its fields follow from the keys of its TOML file, without those that the campaign or collection answers."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+from django import forms
+
+from analysis.studies.given import Given, given_files, uploaded_keys, value_keys
+from analysis.studies.settings import keys_of
+from analysis.studies.study import Key, Study
+from analysis.systems.forms import FilesField
+from analysis.systems.inputs import campaign_references
+from annotation.models import Campaign
+from pooling.models import Collection
+from pooling.models import Qrels as QrelsRow
+
+CHOICES = ("runs", "qrels", "clicks")
+
+
+class StudyForm(forms.Form):
+    def __init__(self, *args: Any, study: Study, collection: Collection, campaign: Campaign | None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.study, self.collection, self.campaign = study, collection, campaign
+        self.keys = keys_of(study)
+        by_campaign = campaign is not None
+        self.uploads = uploaded_keys(study, by_campaign=by_campaign)
+        self.values = value_keys(study, by_campaign=by_campaign)
+        self._add_choices()
+        for name, several in self.uploads.items():
+            self.fields[name] = FilesField(several=several, required=False, label=words(name), help_text=self.keys[name].help)
+        for name in self.values:
+            self.fields[name] = option(self.keys[name])
+
+    def _add_choices(self) -> None:
+        if "runs" in self.keys:
+            runs = list(self.collection.runs.values_list("pk", "tag"))
+            self.fields["runs"] = forms.TypedMultipleChoiceField(
+                label="Runs", choices=runs, coerce=int, widget=forms.CheckboxSelectMultiple, initial=[pk for pk, _ in runs], required=False
+            )
+        rows = list(self.collection.qrels.order_by("name"))
+        own = campaign_references(self.campaign) if self.campaign else []
+        imported = [(f"imported:{row.pk}", f"{row.name} ({row.get_kind_display()}, {row.n_rows:,} pairs)") for row in rows]
+        clicks = [f"imported:{row.pk}" for row in rows if row.kind == QrelsRow.Kind.CLICKS or self.campaign is not None]
+        if "qrels" in self.keys:
+            choices = own + imported
+            if self.keys["qrels"].kind == "named":
+                first = [choices[0][0]] if own else [reference for reference, _ in imported if reference not in clicks]
+                self._several("qrels", "Qrels; the first are those of the leaderboard", choices, first)
+            else:
+                judged = [reference for reference, _ in choices if reference not in clicks] or [reference for reference, _ in choices]
+                self.fields["qrels"] = forms.ChoiceField(label="Qrels", choices=choices, initial=judged[0] if judged else None, required=False)
+        if "clicks" in self.keys:
+            self._several("clicks", "Qrels from clicks", imported, clicks)
+
+    def _several(self, name: str, label: str, choices: list[tuple[str, str]], initial: list[str]) -> None:
+        self.fields[name] = forms.MultipleChoiceField(
+            label=label, choices=choices, widget=forms.CheckboxSelectMultiple, initial=initial, required=False
+        )
+
+    def given(self) -> Given:
+        """As `ask_for_study` takes it. What was left empty keeps the study's default."""
+        data = self.cleaned_data
+        uploads, files = given_files({name: [(file.name, file.read()) for file in data.get(name) or []] for name in self.uploads})
+        values = {name: value for name in self.values if (value := data.get(name)) not in (None, "", [], {}, False)}
+        qrels = data.get("qrels") or []
+        return Given(
+            values={name: value for name, value in values.items() if value != self.keys[name].default},
+            uploads=uploads,
+            files=files,
+            runs=data["runs"] if "runs" in self.fields else None,
+            qrels=[qrels] if isinstance(qrels, str) else qrels,
+            clicks=data["clicks"] if "clicks" in self.fields else None,
+        )
+
+    def choice_fields(self) -> list[Any]:
+        return [self[name] for name in CHOICES if name in self.fields]
+
+    def file_fields(self) -> list[Any]:
+        return [self[name] for name in self.uploads]
+
+    def option_fields(self) -> list[Any]:
+        return [self[name] for name in self.values]
+
+
+def words(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def option(key: Key) -> forms.Field:
+    common: dict[str, Any] = {"label": words(key.name), "help_text": key.help, "required": False, "initial": key.default}
+    least = key.least
+    if key.choices:
+        return forms.ChoiceField(choices=[("", "as it is"), *((value, value) for value in key.choices)], **common)
+    if key.kind == "whole":
+        return forms.IntegerField(min_value=None if least is None else int(least), max_value=2**62, **common)
+    if key.kind == "number":
+        return forms.FloatField(min_value=least, **common)
+    if key.kind == "flag":
+        return forms.BooleanField(**common)
+    if key.kind == "names":
+        return NamesField(**common)
+    if key.kind == "texts":
+        return LinesField(**common)
+    if key.name == "conditions":
+        return forms.CharField(max_length=20_000, widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}), **common)
+    return forms.CharField(max_length=400, **common)
+
+
+class LinesField(forms.CharField):
+    """Texts, one a line."""
+
+    widget = forms.Textarea
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=20_000, **kwargs)
+        self.widget.attrs.update(rows=3, spellcheck="false")
+
+    def clean(self, value: Any) -> Any:
+        return [line.strip() for line in super().clean(value).splitlines() if line.strip()]
+
+
+class NamesField(LinesField):
+    """Name = words, one a line."""
+
+    def clean(self, value: Any) -> dict[str, str]:
+        found = {}
+        for number, line in enumerate(super().clean(value), 1):
+            name, equals, said = line.partition("=")
+            if not equals or not name.strip() or not said.strip():
+                raise forms.ValidationError(f"Line {number}, {line!r}: write name = words.")
+            found[unquoted(name.strip())] = unquoted(said.strip())
+        return found
+
+
+def unquoted(text: str) -> str:
+    """As TOML would read it, where somebody has put it between quotation marks."""
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        try:
+            return str(tomllib.loads(f"x = {text}")["x"])
+        except tomllib.TOMLDecodeError:
+            return text
+    return text

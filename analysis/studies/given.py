@@ -1,0 +1,103 @@
+"""What a person gives to a study of a campaign or collection beside what is stored: values, files, and a choice of runs and qrels."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from analysis.studies.settings import check_values, keys_of
+from analysis.studies.study import Study
+from analysis.systems.inputs import path_of
+from pooling.jobs import Refused
+
+FOLDER = "given"
+SUPPLIED = frozenset({"documents", "texts", "order", "runs", "qrels", "clicks"})
+"""Keys that a collection answers."""
+OF_CAMPAIGN = SUPPLIED | {"judgements", "labels", "binary_labels", "pool", "scale", "threshold", "min_seconds", "grades", "simulated"}
+"""Keys that a campaign answers."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """values: of keys that are no files, as TOML would have them. files: path under FOLDER -> content; uploads: key -> paths of its files
+    (of a key that names one file: the last). runs: ids, None for all of the collection. qrels, clicks: references, empty for what the
+    source takes by itself."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    uploads: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    runs: Sequence[int] | None = None
+    qrels: Sequence[str] = ()
+    clicks: Sequence[str] | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Without the content of files."""
+        return {
+            "values": dict(self.values), "uploads": {key: list(paths) for key, paths in self.uploads.items()},
+            "runs": None if self.runs is None else list(self.runs), "qrels": list(self.qrels),
+            "clicks": None if self.clicks is None else list(self.clicks),
+        }  # fmt: skip
+
+    @classmethod
+    def of(cls, kept: Mapping[str, Any], files: Mapping[str, bytes]) -> Given:
+        return cls(kept["values"], kept["uploads"], files, kept["runs"], kept["qrels"], kept["clicks"])
+
+
+def supplied(study: Study, *, by_campaign: bool) -> frozenset[str]:
+    """Keys that the source answers."""
+    if not by_campaign:
+        return SUPPLIED
+    return OF_CAMPAIGN if "scale" in keys_of(study) else OF_CAMPAIGN - {"threshold"}  # of a study of systems it is one of tau
+
+
+def uploaded_keys(study: Study, *, by_campaign: bool) -> dict[str, bool]:
+    """Key -> whether it takes several files, of the files that only a person can give."""
+    return {
+        name: key.kind != "file"
+        for name, key in keys_of(study).items()
+        if key.kind in ("file", "files", "named") and name not in supplied(study, by_campaign=by_campaign)
+    }
+
+
+def value_keys(study: Study, *, by_campaign: bool) -> list[str]:
+    """Of options: keys that are no files and that the source does not answer."""
+    return [
+        name
+        for name, key in keys_of(study).items()
+        if key.kind not in ("file", "files", "named") and name not in supplied(study, by_campaign=by_campaign)
+    ]
+
+
+def given_files(uploads: Mapping[str, Sequence[tuple[str, bytes]]]) -> tuple[dict[str, list[str]], dict[str, bytes]]:
+    """(key -> paths, path -> content) of key -> (name of a file, content)."""
+    taken: set[str] = set()
+    paths: dict[str, list[str]] = {}
+    files: dict[str, bytes] = {}
+    for key, named in uploads.items():
+        for name, content in named:
+            bare, suffix = bare_and_suffix(name)
+            path = path_of(posixpath.join(FOLDER, key), bare, suffix, taken)
+            paths.setdefault(key, []).append(path)
+            files[path] = content
+    return paths, files
+
+
+def bare_and_suffix(name: str) -> tuple[str, str]:
+    """`board.csv.gz` -> (`board`, `.csv.gz`): readers go by the suffix."""
+    last = re.split(r"[/\\]", name)[-1]
+    found = re.search(r"((\.[A-Za-z]\w{0,7}){1,2})$", last)
+    return (last[: found.start()], found[1]) if found and found.start() else (last, "")
+
+
+def check_given(study: Study, given: Given, *, by_campaign: bool) -> None:
+    """Raises Refused for keys that the study has not or that the source answers, FormatError for values that it does not take."""
+    known = set(value_keys(study, by_campaign=by_campaign))
+    if unknown := sorted(set(given.values) - known):
+        raise Refused(f"{', '.join(unknown)}: no such option of the study {study.name} here; it has {', '.join(sorted(known))}")
+    files = uploaded_keys(study, by_campaign=by_campaign)
+    if unknown := sorted(set(given.uploads) - set(files)):
+        raise Refused(f"{', '.join(unknown)}: the study {study.name} takes no such file here; it takes {', '.join(sorted(files)) or 'none'}")
+    check_values(study, given.values)

@@ -1,0 +1,149 @@
+"""Studies of what is stored: asked for, made by a job, kept as a zip file, deleted with the services of reports."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import IO, Any
+
+from django.core.files.base import File
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.http import Http404
+from django.utils import timezone
+
+from analysis.models import Report
+from analysis.studies.folder import SUMS
+from analysis.studies.given import Given, check_given
+from analysis.studies.papers import study_named
+from analysis.studies.running import make_folder
+from analysis.studies.selectors import ZIP
+from analysis.studies.sources import campaign_inputs, collection_inputs, qrels_named
+from analysis.studies.study import Study
+from analysis.systems.inputs import stored_name
+from analysis.systems.reports import content, delete_files, stored
+from annotation.core.audit_actions import AuditAction
+from annotation.models import Campaign
+from annotation.services.audit import record
+from pooling import jobs
+from pooling.commandline import BadInput
+from pooling.jobs import Refused, Work
+from pooling.models import Collection
+from pooling.version import program_version
+
+JOB = "study"
+MOMENT = (1980, 1, 1, 0, 0, 0)
+"""Of every file: the same folder gives the same archive."""
+
+
+def ask_for_study(study: Study, *, collection: Collection, campaign: Campaign | None, given: Given, user: Any) -> Report:
+    """A new row and its queued job (the door sends it). Raises Refused and FormatError for what the study or the collection has not."""
+    check_given(study, given, by_campaign=campaign is not None)
+    if given.runs is not None and collection.runs.filter(pk__in=given.runs).count() < len(set(given.runs)):
+        raise Refused("a run that was chosen is not in the collection any more")
+    for reference in [*given.qrels, *(given.clicks or [])]:
+        qrels_named(reference, collection, campaign)
+    title = str(given.values.get("title") or f"{campaign.name if campaign else collection.name}: {study.title}")
+    with transaction.atomic():
+        row = Report.objects.create(
+            collection=collection,
+            campaign=campaign,
+            kind=Report.STUDY + study.name,
+            title=title[:300],
+            parameters=given.as_json(),
+            seed=given.values.get("seed", 0),
+            code_version=program_version(),
+            command=f"manage.py study {study.name} inputs/study.toml",
+            created_by=user if user is not None and user.is_authenticated else None,
+        )
+        row.files = {path: stored(row, path, data) for path, data in given.files.items()}
+        row.job = jobs.enqueue(
+            JOB, {"report": row.pk}, label=row.title, user=user, collection=collection, campaign_id=campaign.pk if campaign else None
+        )
+        row.save(update_fields=["job", "files"])
+    return row
+
+
+def given_to(row: Report) -> Given:
+    paths = [path for paths in row.parameters["uploads"].values() for path in paths]
+    return Given.of(row.parameters, {path: content(row, path) for path in paths})
+
+
+def ask_for_study_again(row: Report, *, user: Any) -> Report:
+    """The same question on what is stored now. Raises Refused."""
+    return ask_for_study(study_of(row), collection=row.collection, campaign=row.campaign, given=given_to(row), user=user)
+
+
+def study_of(row: Report) -> Study:
+    return study_named(row.kind.removeprefix(Report.STUDY))
+
+
+@jobs.kind(JOB, unit="parts")
+def run_study(work: Work) -> dict[str, Any]:
+    """-> the job's report: facts, warnings"""
+    row = Report.objects.select_related("collection", "campaign").filter(pk=work.parameters["report"]).first()
+    if row is None:
+        raise Refused("the study has been deleted")
+    study, given = study_of(row), given_to(row)
+    done: list[str] = []
+
+    def step(title: str) -> None:
+        work.progress(len(done), total=len(study.parts), message=title.lower(), now=True)
+        done.append(title)
+
+    work.progress(0, total=len(study.parts), message="collecting runs, qrels and judgements", now=True)
+    with tempfile.TemporaryDirectory(prefix="assay-study-") as made:
+        scratch = Path(made)
+        inputs, target = scratch / "inputs", scratch / "study"
+        try:
+            if row.campaign is not None:
+                path = campaign_inputs(study, row.campaign.slug, inputs, given)
+            else:
+                path = collection_inputs(study, row.collection.slug, inputs, given)
+            about = make_folder(study, path, target, scratch=scratch, inputs=inputs, step=step)
+        except BadInput as error:
+            raise Refused(str(error)) from None
+        with tempfile.TemporaryFile() as file:
+            pack(target, file)
+            file.seek(0)
+            name = default_storage.save(stored_name(row, ZIP), File(file))
+        digest = sums_digest(target)
+    try:
+        work.progress(len(study.parts), message="", now=True)
+        with work.finishing() as final:
+            row.refresh_from_db()
+            row.input_digest, row.finished_at, row.warnings = digest, timezone.now(), about["warnings"]
+            row.result = {"parts": about["parts"], "left_out": about["left_out"]}
+            row.files = {**row.files, ZIP: name}
+            row.save(update_fields=["input_digest", "finished_at", "warnings", "result", "files"])
+            facts = {"parts": len(about["parts"]), "left out": len(about["left_out"])}
+            final.update(report=row.pk, facts=facts, warnings=about["warnings"])
+    except BaseException:
+        delete_files([name])
+        raise
+    return final
+
+
+def handed_out(row: Report, user: Any) -> tuple[str, IO[bytes]]:
+    """(name, the open zip file). Of a campaign it holds its judgements, so that its log says who took it. Http404 while it is not made."""
+    if ZIP not in row.files:
+        raise Http404("The study is not made yet.")
+    if row.campaign is not None:
+        record(row.campaign, user, AuditAction.EXPORTED, f"study {row.title}", digest=row.input_digest)
+    return f"{row.kind}-{row.pk}.zip", default_storage.open(row.files[ZIP], "rb")
+
+
+def pack(folder: Path, out: IO[bytes]) -> None:
+    """The folder as a zip file: names ascending, fixed times, so that the same folder gives the same bytes."""
+    with zipfile.ZipFile(out, "w") as archive:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            info = zipfile.ZipInfo(path.relative_to(folder).as_posix(), MOMENT)
+            info.compress_type, info.create_system, info.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
+            archive.writestr(info, path.read_bytes())
+
+
+def sums_digest(folder: Path) -> str:
+    """SHA-256 of the list of sums: of everything in the folder."""
+    return hashlib.sha256((folder / SUMS).read_bytes()).hexdigest()
