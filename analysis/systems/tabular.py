@@ -81,6 +81,12 @@ def to_csv(table: Table) -> str:
     return out.getvalue()
 
 
+FORMULAS = {
+    "α": "alpha", "β": "beta", "Δ": "Delta", "δ": "delta", "κ": "kappa", "λ": "lambda", "μ": "mu", "π": "pi", "ρ": "rho", "σ": "sigma",
+    "τ": "tau", "φ": "phi", "χ": "chi", "≥": "geq", "≤": "leq", "≠": "neq", "≈": "approx", "×": "times", "±": "pm", "→": "to",
+    "∞": "infty", "√": "surd", "†": "dagger", "‡": "ddagger",
+}  # fmt: skip
+"""Signs of mathematics that pdflatex does not take as they are; other letters are its packages' affair."""
 ESCAPES = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -97,6 +103,8 @@ ESCAPES = str.maketrans(
         ">": r"\textgreater{}",
         "\n": " ",
         "\r": " ",
+        "−": "$-$",
+        **{sign: rf"$\{name}$" for sign, name in FORMULAS.items()},
     }
 )
 
@@ -106,13 +114,18 @@ def latex_text(text: str) -> str:
 
 
 def to_latex(table: Table) -> str:
-    """A booktabs table; numbers to four decimals or to the table's digits, undefined as a dash."""
+    """A booktabs table; numbers to four decimals or to the table's digits, undefined as a dash. One that a column of text of ordinary
+    size cannot hold is shrunk to it."""
     columns = "".join("r" if numeric else "l" for numeric in table.numeric)
     caption = latex_text(table.title) if not table.note else f"{latex_text(table.title)}. {latex_text(table.note)}"
+    wide = _characters(table) > PAGE
     lines = [
-        r"% needs \usepackage{booktabs}",
+        r"% needs \usepackage{booktabs,graphicx}" if wide else r"% needs \usepackage{booktabs}",
         r"\begin{table}",
+        r"\centering",
         rf"\caption{{{caption}}}",
+        rf"\label{{tab:{table.key}}}",
+        *([r"\resizebox{\linewidth}{!}{%"] if wide else []),
         rf"\begin{{tabular}}{{{columns}}}",
         r"\toprule",
         *_latex_heads(table),
@@ -123,7 +136,19 @@ def to_latex(table: Table) -> str:
         if row in table.ruled and row:
             lines.append(r"\midrule")
         lines.append(" & ".join(_latex_cell(table, row, column) for column in range(len(table.rows[row]))) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"]) + "\n"
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}" + ("}" if wide else ""), r"\end{table}"]) + "\n"
+
+
+PAGE = 72
+"""Characters of a table, with two between columns, that a page of LaTeX's article holds beside each other."""
+
+
+def _characters(table: Table) -> int:
+    """Of the widest cell of each column."""
+    widest = (
+        max(len(name), *(len(table.shown(row, column)) for row in range(len(table.rows))), 1) for column, name in enumerate(table.header)
+    )
+    return sum(widest) + 2 * len(table.header)
 
 
 def _latex_heads(table: Table) -> list[str]:

@@ -6,11 +6,13 @@ import hashlib
 import json
 import subprocess
 from pathlib import Path
+from shutil import which
 
 import pytest
 from scipy import stats
 
 from tests.analysis.studies.made import about, refusal, study_of, table
+from tests.conftest import absent
 
 QRELS = "".join(f"{t} 0 r 1\n" for t in range(6))
 RUNS = {
@@ -120,11 +122,11 @@ def test_only_a_study_that_nobody_has_changed_is_replaced(tmp_path: Path) -> Non
 
 
 def test_latex_of_a_study_is_typeset(tmp_path: Path) -> None:
-    from shutil import which
-
     if which("pdflatex") is None:
-        pytest.skip("no LaTeX here")
+        absent("latex", "pdflatex is not installed, so no table of a study was typeset")
     out = made(tmp_path, 'against = "late"\n')
     tables = "".join(rf"\input{{{path}}}" for path in sorted((out / "tables").glob("*.tex")))
-    (tmp_path / "paper.tex").write_text(rf"\documentclass{{article}}\usepackage{{booktabs}}\begin{{document}}{tables}\end{{document}}", encoding="utf-8")
-    subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"], cwd=tmp_path, check=True, capture_output=True)
+    paper = rf"\documentclass{{article}}\usepackage{{booktabs,graphicx}}\begin{{document}}{tables}\end{{document}}"
+    (tmp_path / "paper.tex").write_text(paper, encoding="utf-8")
+    typeset = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"], cwd=tmp_path, check=True, capture_output=True)
+    assert b"Overfull" not in typeset.stdout

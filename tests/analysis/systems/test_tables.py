@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import shutil
+import subprocess
+from pathlib import Path
 
 from analysis.systems.tabular import Table, latex_text, short, to_csv, to_latex
+from tests.conftest import absent
 
 HOSTILE = Table(
     "hostile",
@@ -34,6 +38,34 @@ def test_latex_escapes_its_special_characters_and_rounds() -> None:
     assert r"\begin{tabular}{lrl}" in text
     assert text.index(r"\toprule") < text.index(r"\midrule") < text.index(r"\bottomrule")
     assert latex_text("a\nb\r<c>") == r"a b \textless{}c\textgreater{}"
+
+
+WIDE = Table("wide", "Wide", [f"a longer name {k}" for k in range(12)], [[0.5] * 12])
+GROUPED = Table(
+    "grouped", "R&D in 50 %", ["run", "p", "q"], [["a_b", 0.5, 0.25], ["c", None, 1.0]], "Of α, τ and ≥ 0.9 – “said”",
+    heads=(("", 1), ("nDCG@10", 2)), bold=frozenset({(0, 1)}), marks={(0, 1): "†", (1, 2): "‡"}, ruled=frozenset({1}),
+)  # fmt: skip
+
+
+def test_a_table_wider_than_a_page_is_shrunk_to_it() -> None:
+    assert r"\resizebox{\linewidth}{!}{%" in to_latex(WIDE)
+    assert r"\end{tabular}}" in to_latex(WIDE)
+    assert "resizebox" not in to_latex(GROUPED)
+    assert r"\label{tab:grouped}" in to_latex(GROUPED)
+
+
+def test_latex_typesets_every_kind_of_table_within_the_page(tmp_path: Path) -> None:
+    latex = shutil.which("pdflatex")
+    if latex is None:
+        absent("latex", "pdflatex is not installed, so no table was typeset")
+    tables = "".join(to_latex(one) for one in (HOSTILE, WIDE, GROUPED))
+    text = f"\\documentclass{{article}}\n\\usepackage{{booktabs,graphicx}}\n\\begin{{document}}\n{tables}\\end{{document}}\n"
+    (tmp_path / "all.tex").write_text(text, encoding="utf-8")
+    command = [str(latex), "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    made = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    said = made.stdout.decode(errors="replace")
+    assert made.returncode == 0, said[-1500:]
+    assert "Overfull" not in said
 
 
 def test_short_numbers_have_four_decimals_or_their_power_of_ten() -> None:
