@@ -50,7 +50,7 @@ def supplied(study: Study, *, by_campaign: bool) -> frozenset[str]:
     """Keys that the source answers."""
     if not by_campaign:
         return SUPPLIED
-    return OF_CAMPAIGN if "scale" in keys_of(study) else OF_CAMPAIGN - {"threshold"}  # of a study of systems it is one of tau
+    return OF_CAMPAIGN if "grades" in keys_of(study) else OF_CAMPAIGN - {"threshold"}  # of a study of systems it is one of tau
 
 
 def uploaded_keys(study: Study, *, by_campaign: bool) -> dict[str, bool]:

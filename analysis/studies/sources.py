@@ -131,7 +131,7 @@ def campaign_inputs(study: Study, slug: str, folder: Path, given: Given = NOTHIN
     _scale(made, campaign.scale, campaign.threshold, campaign.min_active_seconds)
     for key, name, scale in (("labels", "labels", "graded"), ("binary_labels", "labels-binary", "binary")):
         made.file(key, f"{name}.qrels", _qrels_writer(campaign_qrels, campaign, f"campaign:{scale}:majority", slug))
-    if "scale" not in made.keys and own[0].split(":")[1] == "graded" and len(own) == 1:
+    if "grades" not in made.keys and own[0].split(":")[1] == "graded" and len(own) == 1:
         made.value("level", campaign.threshold)  # from which the campaign calls a grade relevant
     if campaign.pool is not None and campaign.pool.depth is not None:  # a pool that a file named without ranks has no top
         made.file("pool", "pool.tsv", lambda out: out.writelines(pool_lines(campaign)))
@@ -190,7 +190,8 @@ def qrels_named(reference: str, collection: Collection, campaign: Campaign | Non
 
 def _scale(made: _Folder, scale: Any, threshold: int, min_seconds: float) -> None:
     """Of studies of judgements; what others call `threshold` is another thing."""
-    if "scale" not in made.keys:
+    if "grades" not in made.keys:
+        made.value("scale", len(scale))
         return
     made.value("scale", len(scale))
     made.value("threshold", threshold)

@@ -9,7 +9,16 @@ from analysis.core.system_comparison import FAMILIES
 from analysis.studies.bench import Bench
 from analysis.studies.study import Figure, Key, Part, Section, Study
 from analysis.studies.words import QRELS, READ, READING, RUNS, pictured, prefixed, runs_under, slug
-from analysis.systems.comparison_tables import differences_picture, means_table, measures_of, pairs_table, planning_table
+from analysis.systems.comparison_tables import (
+    differences_picture,
+    means_table,
+    measures_of,
+    noise_picture,
+    noise_table,
+    pairs_table,
+    planning_picture,
+    planning_table,
+)
 from analysis.systems.kind import Result
 from analysis.systems.kinds.bootstrap import KIND as BOOTSTRAP
 
@@ -91,9 +100,15 @@ def ranks(bench: Bench) -> Section:
 
 
 def planning(bench: Bench) -> Section:
-    result = bench.run("plan_study", *runs_under(bench), *bench.options("measures", "power", "alpha", "difference", *READ))
+    judged = bench.file("judgements")
+    noise = [f"--judgements={judged}", *bench.options("scale", "label_trials")] if judged else []
+    result = bench.run("plan_study", *runs_under(bench), *bench.options("measures", "power", "alpha", "difference", *READ), *noise)
     table = planning_table("planning", result)
-    return Section([table], values={str(row[0]): {"topics_needed": row[4], "smallest_difference": row[6]} for row in table.rows})
+    labels = noise_table("noise", result)
+    figures = [*pictured(planning_picture(result), "planning"), *pictured(noise_picture(result), "noise")]
+    said = [] if judged else ["What more judgements a pair would buy needs `judgements`, the single ones of which the qrels were made."]
+    values = {str(row[0]): {"topics_needed": row[4], "smallest_difference": row[6]} for row in table.rows}
+    return Section([table, *([labels] if labels else [])], figures, said, values)
 
 
 STUDY = Study(
@@ -111,6 +126,9 @@ STUDY = Study(
         Key("topic_groups", "file", "Topic and group, tab-separated: everything within each group, too."),
         Key("power", "number", "Of the planned study (0.8).", least=0),
         Key("difference", "number", "That the planned study is to find (0.05).", least=0),
+        Key("judgements", "file", "The single judgements of which the qrels were made: how much of a difference is noise of labels."),
+        Key("scale", "whole", "Number of grades of these judgements (4).", least=2),
+        Key("label_trials", "whole", "Labellings drawn from them (200).", least=1),
         *READING,
     ),
     parts=(

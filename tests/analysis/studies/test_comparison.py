@@ -63,6 +63,19 @@ def test_groups_of_topics_have_their_own_table(tmp_path: Path) -> None:
     assert {row["run"]: float(row["mean"]) for row in table(out, "scores-Tail")} == {"good": 1.0, "late": 0.5, "mixed": 0.25}
 
 
+def test_the_noise_of_labels_is_told_where_single_judgements_are_given(tmp_path: Path) -> None:
+    """Each topic's document judged by three, all agreeing on topics 0 to 4, two of three on topic 5."""
+    rows = "".join(f"{t},r,{who},{int(t < 5 or who != 'c')}\n" for t in range(6) for who in "abc")
+    toml = TOML + 'judgements = "judged.txt"\nscale = 2\nlabel_trials = 400\n'
+    out = study_of(tmp_path, "comparison", toml, qrels=QRELS, judged=f"topic,document,annotator,grade\n{rows}", **RUNS)
+    [row] = table(out, "noise")
+    # good finds every document first, mixed none of topic 5, late all second: of three drawn the majority is relevant with 20/27
+    error = (20 / 27 * 7 / 27) ** 0.5 / 6
+    assert float(row["by labels"]) == pytest.approx(error * 0.5, abs=0.01)  # pairs differ by 1, .5 and .5 of the topic: median .5
+    assert (out / "figures" / "noise.pdf").exists()
+    assert "judgements" not in " ".join(about(out)["left_out"].values())
+
+
 def test_what_is_missing_is_left_out_and_said(tmp_path: Path) -> None:
     out = made(tmp_path)
     assert about(out)["left_out"] == {"groups": "needs `topic_groups`: a file of topics and their groups"}
