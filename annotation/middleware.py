@@ -1,13 +1,18 @@
-"""Every signed-in person sees times in the time zone of their profile."""
+"""Who asks for something of the judging page, and the time zone of their profile, in which every signed-in person sees times."""
 
 from __future__ import annotations
 
 import functools
 import zoneinfo
 from collections.abc import Callable
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+
+from annotation import who_judges
+
+JUDGING = ("/api/v1/judging/", "/judge/")
 
 
 @functools.cache
@@ -21,9 +26,23 @@ class OwnTimeZone:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        timezone.deactivate()
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, *_: Any) -> None:
+        """Where the session is looked at first, so after `WhoJudges` has loaded it."""
         name = request.session.get("time_zone") if hasattr(request, "session") else None
         if name in known_zones():
             timezone.activate(zoneinfo.ZoneInfo(name))
-        else:
-            timezone.deactivate()
+
+
+class WhoJudges:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
         return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, view: Any, arguments: Any, named: dict[str, Any]) -> None:
+        if "slug" in named and request.path.startswith(JUDGING) and "Authorization" not in request.headers:
+            who_judges.load(request, named["slug"])

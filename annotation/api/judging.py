@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any, cast
 
 from django.contrib.auth.models import User
@@ -64,22 +65,23 @@ class AnswerSerializer(HeldSerializer):
     guideline_version = serializers.IntegerField(min_value=0, default=0)
     device = serializers.CharField(allow_blank=True, default="", max_length=20)
 
-    def answer(self) -> judging.Answer:
-        data = self.validated_data
-        names = (
-            "grade",
-            "cannot_reason",
-            "note",
-            "active_ms",
-            "idle_ms",
-            "hidden_ms",
-            "wall_ms",
-            "judged_at",
-            "sent_at",
-            "guideline_version",
-            "device",
-        )
-        return judging.Answer(**{name: data[name] for name in names}, spans=[(start, end) for start, end in data["spans"]])
+
+def _judged(data: dict[str, Any]) -> judging.Answer:
+    """Of what AnswerSerializer has read."""
+    names = (
+        "grade",
+        "cannot_reason",
+        "note",
+        "active_ms",
+        "idle_ms",
+        "hidden_ms",
+        "wall_ms",
+        "judged_at",
+        "sent_at",
+        "guideline_version",
+        "device",
+    )
+    return judging.Answer(**{name: data[name] for name in names}, spans=[(start, end) for start, end in data["spans"]])
 
 
 class SubmitSerializer(AnswerSerializer):
@@ -100,6 +102,12 @@ class FeedbackSerializer(serializers.Serializer):
     text = serializers.CharField(allow_blank=True, default="", max_length=10_000)
 
 
+@cache
+def _reader(kind: type[serializers.Serializer]) -> serializers.Serializer:
+    """One for all requests: reading changes nothing in it, and to make one costs more than to read a judgement."""
+    return kind()
+
+
 class JudgingView(APIView):
     """Finds the membership, and says errors in the page's own words (their shape: pooling.api.problems)."""
 
@@ -108,12 +116,12 @@ class JudgingView(APIView):
     def member(self, request: Request, slug: str) -> Membership:
         return permissions.annotating(request, slug)
 
-    def data(self, request: Request) -> serializers.Serializer:
+    def data(self, request: Request) -> dict[str, Any]:
+        """The body, checked."""
         if self.serializer_class is None:
             raise TypeError("this view reads no body")
-        found = self.serializer_class(data=request.data)
-        found.is_valid(raise_exception=True)
-        return found
+        read: dict[str, Any] = _reader(self.serializer_class).run_validation(request.data)
+        return read
 
     def handle_exception(self, exc: Exception) -> Response:
         if isinstance(exc, Refused):
@@ -185,7 +193,7 @@ class Leases(JudgingView):
     def post(self, request: Request, slug: str) -> Response:
         """Top up the leases in hand to `want`. Live leases that are not in `held` are sent again, so it can be repeated."""
         member = self.member(request, slug)
-        return _topped_up(member, self.data(request).validated_data)
+        return _topped_up(member, self.data(request))
 
 
 class RenewLeases(JudgingView):
@@ -195,7 +203,7 @@ class RenewLeases(JudgingView):
     def post(self, request: Request, slug: str) -> Response:
         """The heartbeat of a visible page: live leases last longer. Says of each what it is now."""
         member = self.member(request, slug)
-        known = leases.renew(member, self.data(request).validated_data["leases"])
+        known = leases.renew(member, self.data(request)["leases"])
         shown = {token: {"state": lease.state, "expires_at": lease.expires_at} for token, lease in known.items()}
         return _answer(_situation(member), leases=shown)
 
@@ -227,8 +235,8 @@ class Judgements(JudgingView):
     def post(self, request: Request, slug: str) -> Response:
         """Submit a judgement for a lease, also one that has expired, and get the next pairs. The same key again: the same answer."""
         member, data = self.member(request, slug), self.data(request)
-        outcome = judging.submit(member, lease=data.validated_data["lease"], key=data.validated_data["key"], answer=data.answer())  # type: ignore[attr-defined]
-        return _topped_up(member, data.validated_data, **_shown(outcome))
+        outcome = judging.submit(member, lease=data["lease"], key=data["key"], answer=_judged(data))
+        return _topped_up(member, data, **_shown(outcome))
 
 
 class Revise(JudgingView):
@@ -238,8 +246,8 @@ class Revise(JudgingView):
     def post(self, request: Request, slug: str, judgement_id: int) -> Response:
         """Change one's own judgement: a new revision. All are kept, the last counts."""
         member, data = self.member(request, slug), self.data(request)
-        outcome = judging.revise(member, judgement_id, key=data.validated_data["key"], answer=data.answer())  # type: ignore[attr-defined]
-        return _topped_up(member, data.validated_data, **_shown(outcome))
+        outcome = judging.revise(member, judgement_id, key=data["key"], answer=_judged(data))
+        return _topped_up(member, data, **_shown(outcome))
 
 
 def _shown(outcome: judging.Outcome) -> dict[str, Any]:
@@ -265,7 +273,7 @@ class Skip(JudgingView):
     @extend_schema(request=SkipSerializer, responses=shapes.ServedSerializer, operation_id="judging_skip")
     def post(self, request: Request, slug: str) -> Response:
         """Judge later: the pair comes back when there is nothing else."""
-        member, data = self.member(request, slug), self.data(request).validated_data
+        member, data = self.member(request, slug), self.data(request)
         judging.skip(member, lease=data["lease"])
         return _topped_up(member, data)
 
@@ -329,7 +337,7 @@ class AcknowledgeGuideline(JudgingView):
     @extend_schema(request=NumberSerializer, responses=shapes.SituationSerializer, operation_id="judging_acknowledge")
     def post(self, request: Request, slug: str) -> Response:
         member = self.member(request, slug)
-        participation.acknowledge(member, self.data(request).validated_data["number"])
+        participation.acknowledge(member, self.data(request)["number"])
         return _answer(_situation(member))
 
 
@@ -368,6 +376,6 @@ class GiveFeedback(JudgingView):
     def post(self, request: Request, slug: str) -> Response:
         """How the annotator liked it; sent again it replaces the earlier answer."""
         member = self.member(request, slug)
-        data = self.data(request).validated_data
+        data = self.data(request)
         participation.give_feedback(member, score=data["score"], text=data["text"])
         return _answer(_situation(member))

@@ -62,7 +62,8 @@ def zone_of(membership: Membership) -> zoneinfo.ZoneInfo:
 
 def choices_of(membership: Membership) -> dict[str, Any]:
     """The person's own settings of the judging page; what was never chosen is not among them."""
-    return Profile.objects.filter(user=membership.user_id).values_list("choices", flat=True).first() or {}
+    profile: Profile | None = getattr(membership.user, "profile", None)
+    return profile.choices if profile is not None else {}
 
 
 def judged_today(membership: Membership, now: datetime) -> tuple[datetime, int]:

@@ -1,0 +1,92 @@
+"""Who asks for something of the judging page: session, user, membership, campaign and profile in one statement.
+
+Django asks for the session, then for the user whose id stands signed inside it, and the view then for the membership. The database cannot join by
+what is inside; but a process has met most sessions before, and a session never changes its user (signing in makes a new key). So the user
+is guessed from what was met, and believed only where the session as it is in the database now says the same. In every other case (a
+session that is new here or over, a password that was changed, an account that was closed) nothing is loaded, and Django asks as ever.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare
+
+from annotation.models import Campaign, Membership, Profile
+from annotation.services.statements import Reader, moment, rows_of
+
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+MOST_KNOWN = 20_000
+SESSION, USER, MEMBER = Reader(Session, "s"), Reader(User, "u"), Reader(Membership, "m")
+CAMPAIGN, PROFILE = Reader(Campaign, "c"), Reader(Profile, "f")
+WHO = f"""SELECT {SESSION.columns}, {USER.columns}, {MEMBER.columns}, {CAMPAIGN.columns}, {PROFILE.columns}
+  FROM django_session s JOIN auth_user u ON u.id = %(user)s LEFT JOIN annotation_campaign c ON c.slug = %(slug)s
+    LEFT JOIN annotation_membership m ON m.campaign_id = c.id AND m.user_id = u.id LEFT JOIN annotation_profile f ON f.user_id = u.id
+  WHERE s.session_key = %(session)s AND s.expire_date > %(now)s"""
+user_of_session: dict[str, int] = {}
+"""Guesses of this process, by the sessions' keys."""
+
+
+def load(request: HttpRequest, slug: str) -> None:
+    """Put what one statement finds where Django and `permissions.membership` look first."""
+    key = request.session.session_key
+    if key is None:
+        return
+    guess = user_of_session.get(key)
+    if guess is None:
+        _meet(request, key)
+        return
+    rows = rows_of(WHO, {"session": key, "user": guess, "slug": slug, "now": moment(timezone.now())})
+    if not rows:
+        user_of_session.pop(key, None)
+        return
+    session, own, member, campaign, profile = _cut(rows[0])
+    content, user = request.session.decode(SESSION.instance(session).session_data), USER.instance(own)
+    if not _is_of(content, user):
+        user_of_session.pop(key, None)
+        return
+    # Where SessionBase and AuthenticationMiddleware keep what they have loaded.
+    request.session._session_cache = content  # type: ignore[attr-defined]
+    request._cached_user = user  # type: ignore[attr-defined]
+    user._state.fields_cache["profile"] = None if profile[0] is None else PROFILE.instance(profile)
+    if member[0] is not None:
+        membership: Membership = MEMBER.instance(member)
+        membership.campaign, membership.user = CAMPAIGN.instance(campaign), user
+        request.judging = membership  # type: ignore[attr-defined]
+
+
+def loaded(request: Any, slug: str) -> Membership | None:
+    """The membership that `load` has found for this request."""
+    found: Membership | None = getattr(request, "judging", None)
+    return found if found is not None and found.campaign.slug == slug else None
+
+
+def _meet(request: HttpRequest, key: str) -> None:
+    """Django's own way, which ends sessions that are not good any more; remembered for the next request."""
+    if request.user.is_authenticated and request.session.session_key == key:
+        if len(user_of_session) >= MOST_KNOWN:
+            user_of_session.clear()
+        user_of_session[key] = request.user.pk
+
+
+def _cut(row: Any) -> list[Any]:
+    parts, start = [], 0
+    for reader in (SESSION, USER, MEMBER, CAMPAIGN, PROFILE):
+        parts.append(row[start : start + len(reader)])
+        start += len(reader)
+    return parts
+
+
+def _is_of(content: dict[str, Any], user: User) -> bool:
+    """Whether the session's content is this user's, signed in by a password or a link, and nothing has ended it since."""
+    return (
+        content.get(SESSION_KEY) == str(user.pk)
+        and content.get(BACKEND_SESSION_KEY) == BACKEND
+        and user.is_active
+        and constant_time_compare(content.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash())
+    )

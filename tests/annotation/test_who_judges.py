@@ -1,0 +1,92 @@
+"""What is loaded in one statement is what Django would have said, whatever this process has met before."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.test import Client
+from django.utils import timezone
+
+from annotation import who_judges
+from annotation.models import Profile
+from tests.builders import make_annotator, make_campaign
+
+pytestmark = pytest.mark.django_db
+
+
+def ask(client: Client, campaign) -> tuple[int, str]:
+    """(status, the pseudonym that is told)"""
+    answer = client.get(f"/api/v1/judging/{campaign.slug}/setup")
+    return answer.status_code, answer.json().get("pseudonym", "")
+
+
+@pytest.fixture
+def met():
+    """(the browser of an annotator whom this process has met, the membership)"""
+    who_judges.user_of_session.clear()
+    member, client = make_annotator(make_campaign()), Client()
+    client.force_login(member.user)
+    for _ in range(2):
+        assert ask(client, member.campaign) == (200, member.pseudonym)
+    assert list(who_judges.user_of_session.values()) == [member.user.pk]
+    return client, member
+
+
+def test_it_is_one_statement_from_the_second_request_on(met, django_assert_num_queries):
+    client, member = met
+    with django_assert_num_queries(1):
+        assert client.get(f"/judge/{member.campaign.slug}/").status_code == 200
+
+
+@pytest.mark.parametrize("ended", ["deleted", "over", "password", "closed"])
+def test_a_session_that_has_ended_is_refused_at_once(met, ended):
+    client, member = met
+    if ended == "deleted":
+        Session.objects.all().delete()
+    elif ended == "over":
+        Session.objects.update(expire_date=timezone.now())
+    elif ended == "password":
+        member.user.set_password("another password")
+        member.user.save()
+    else:
+        member.user.is_active = False
+        member.user.save()
+    assert ask(client, member.campaign)[0] == 401
+    assert client.get(f"/judge/{member.campaign.slug}/").status_code == 302
+
+
+def test_a_wrong_guess_makes_nobody_somebody_else(met):
+    client, member = met
+    other = make_annotator(member.campaign)
+    for key in who_judges.user_of_session:
+        who_judges.user_of_session[key] = other.user.pk
+    assert ask(client, member.campaign) == (200, member.pseudonym)
+    assert other.pk != member.pk
+    assert ask(client, member.campaign) == (200, member.pseudonym)
+
+
+def test_each_campaign_has_its_own_membership_and_a_removed_one_is_gone(met):
+    client, member = met
+    elsewhere, strange = make_annotator(make_campaign(), user=member.user), make_campaign()
+    assert ask(client, elsewhere.campaign) == (200, elsewhere.pseudonym)
+    assert ask(client, strange)[0] == 404
+    assert ask(client, member.campaign) == (200, member.pseudonym)
+    member.delete()
+    assert ask(client, member.campaign)[0] == 404
+
+
+def test_settings_of_the_page_are_read_with_it(met):
+    client, member = met
+    Profile.objects.update_or_create(user=member.user, defaults={"choices": {"theme": "dark"}})
+    assert client.get(f"/api/v1/judging/{member.campaign.slug}/setup").json()["profile"] == {"theme": "dark"}
+    client.put(f"/api/v1/judging/{member.campaign.slug}/profile", {"theme": "light"}, content_type="application/json")
+    assert client.get(f"/api/v1/judging/{member.campaign.slug}/setup").json()["profile"] == {"theme": "light"}
+
+
+def test_signing_out_and_in_as_another_person_in_the_same_browser(met):
+    client, member = met
+    other = make_annotator(member.campaign)
+    client.logout()
+    assert ask(client, member.campaign)[0] == 401
+    client.force_login(other.user)
+    assert [ask(client, member.campaign) for _ in range(2)] == [(200, other.pseudonym)] * 2
