@@ -10,6 +10,7 @@ from analysis.charts.printed import Nothing, css, parts_of
 from analysis.studies.making import MadePart, MadeStudy
 from analysis.studies.study import MOST_TYPESET, Figure
 from analysis.systems.tabular import Table
+from pooling.core.markdown import escaped
 
 STYLE = """
 :root { color-scheme: light; }
@@ -145,14 +146,14 @@ def _parameters(made: MadeStudy) -> str:
 
 
 def markdown(made: MadeStudy) -> str:
-    parts = [f"# {_md(made.title)}", f"{made.study.sentence} After {made.study.source}."]
+    parts = [f"# {escaped(made.title)}", f"{made.study.sentence} After {made.study.source}."]
     if made.settings.values["simulated"]:
         parts.append(f"**{SIMULATED}**")
     if made.left_out:
-        parts.append("**Left out**\n\n" + "\n".join(f"- {title}: {reason}" for title, reason in made.left_out.values()))
+        parts.append("**Left out**\n\n" + "\n".join(f"- {escaped(f'{title}: {reason}')}" for title, reason in made.left_out.values()))
     for one in made.parts:
-        parts += [f"## {_md(one.part.title)}", *_part_markdown(one)]
-    inputs = "\n".join(f"| {key} | {_md(path)} | {size:,} | `{digest}` |" for key, path, size, digest in made.inputs)
+        parts += [f"## {escaped(one.part.title)}", *_part_markdown(one)]
+    inputs = "\n".join(f"| {key} | {escaped(path)} | {size:,} | `{digest}` |" for key, path, size, digest in made.inputs)
     parts += [
         "## How this was made",
         f"    {made.command}",
@@ -161,40 +162,36 @@ def markdown(made: MadeStudy) -> str:
         "| input | file | bytes | SHA-256 |\n|---|---|---:|---|\n" + inputs,
     ]
     if made.warnings:
-        parts.append("Warnings of the commands:\n\n" + "\n".join(f"- {_md(text)}" for text in made.warnings))
+        parts.append("Warnings of the commands:\n\n" + "\n".join(f"- {escaped(text)}" for text in made.warnings))
     return "\n\n".join(parts) + "\n"
 
 
 def _part_markdown(one: MadePart) -> list[str]:
-    found = [_md(words) for words in one.section.words]
+    found = [escaped(words) for words in one.section.words]
     for table in one.section.tables:
-        found += [f"**{_md(table.title)}.** {_md(table.note)}".strip(), _table_markdown(table)]
+        found += [f"**{escaped(table.title)}.** {escaped(table.note)}".strip(), _table_markdown(table)]
     for figure in one.section.figures:
         try:
             parts_of(figure.picture)
         except Nothing as reason:
-            found.append(f"*{_md(figure.caption)}*: {_md(str(reason))}")
+            found.append(f"*{escaped(figure.caption)}*: {escaped(str(reason))}")
             continue
-        found += [f"![{_md(figure.caption)}](figures/{figure.key}.png)", f"*{_md(figure.caption)}*"]
+        found += [f"![{escaped(figure.caption)}](figures/{figure.key}.png)", f"*{escaped(figure.caption)}*"]
     return [*found, "Made by:\n\n" + "\n".join(f"    {command}" for command in one.commands)] if one.commands else found
 
 
 def _table_markdown(table: Table) -> str:
     lines = [
-        "| " + " | ".join(map(_md, table.columns)) + " |",
+        "| " + " | ".join(map(escaped, table.columns)) + " |",
         "|" + "|".join("---:" if numeric else "---" for numeric in table.numeric) + "|",
     ]
     for r, row in enumerate(table.rows[:MOST_ROWS]):
         cells = []
         for c in range(len(row)):
-            text = _md(table.shown(r, c))
+            text = escaped(table.shown(r, c))
             text = f"**{text}**" if (r, c) in table.bold else text
             cells.append(text + table.marks.get((r, c), ""))
         lines.append("| " + " | ".join(cells) + " |")
     if len(table.rows) > MOST_ROWS:
         lines.append(f"\n{len(table.rows) - MOST_ROWS:,} more rows in [tables/{table.key}.csv](tables/{table.key}.csv)")
     return "\n".join(lines)
-
-
-def _md(text: str) -> str:
-    return re.sub(r"([\\|*_`\[\]<>])", r"\\\1", " ".join(text.split()))

@@ -9,6 +9,7 @@ from typing import Any
 from analysis.judgements.labels import KNOWN, Labels
 from analysis.publishing.release.parts import PARTS, Content
 from annotation.models import Campaign
+from pooling.core.markdown import escaped, paragraphs
 
 LISTED = 50
 """Removed topics in the datasheet."""
@@ -21,11 +22,11 @@ def written(content: Content) -> str:
         "\n\n".join(
             part
             for part in (
-                f"# {campaign.name}",
+                f"# {escaped(campaign.name)}",
                 "**Simulated.** This release holds judgements of simulated annotators. It says nothing about real documents."
                 if campaign.simulated
                 else "",
-                campaign.description.strip(),
+                paragraphs(campaign.description),
                 _origin(campaign, about, made),
                 _scale(campaign, made.threshold),
                 _removed(campaign),
@@ -35,7 +36,7 @@ def written(content: Content) -> str:
                 _agreement(content.agreement),
                 _commands(campaign, about, made),
                 "## Files\n\n"
-                + _rows(("File", "What it holds"), [(f"`{part.name}`", part.holds) for part in PARTS if part.asked(content)]),
+                + _ready(("File", "What it holds"), [(f"`{part.name}`", part.holds) for part in PARTS if part.asked(content)]),
                 "## Recognising persons\n\nAnnotators appear under pseudonyms that belong to this campaign alone. No name, address or "
                 "account is in this release"
                 + ("; annotators' notes are, as they wrote them." if content.plan.notes else ", and annotators' notes are left out."),
@@ -48,9 +49,12 @@ def written(content: Content) -> str:
 
 
 def _rows(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
-    lines += ["| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in rows]
-    return "\n".join(lines)
+    return _ready(head, [[escaped(str(cell)) for cell in row] for row in rows])
+
+
+def _ready(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of cells that are Markdown."""
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *rows])
 
 
 def figure(value: Any, digits: int = 3, reason: str = "") -> str:
@@ -66,14 +70,14 @@ def share(value: Any) -> str:
 
 def _origin(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str:
     pool, choices = about["pool"], made.choices
-    sentences = [f"Collection: {about['collection']['name']}."]
+    sentences = [f"Collection: {escaped(about['collection']['name'])}."]
     if pool:
-        sentences.append(f"Pool: {pool['name']}, {pool['words']}, seed {pool['seed']}, {pool['pairs']:,} pairs.")
+        sentences.append(f"Pool: {escaped(pool['name'])}, {escaped(pool['words'])}, seed {pool['seed']}, {pool['pairs']:,} pairs.")
     sentences.append(
         f"Judgements asked for each pair: {campaign.judgements_per_pair}. Least active time: {campaign.min_active_seconds:g} s."
     )
     sentences.append(
-        f"Labels: {', '.join(choices.words())}; {len(made.rows):,} labelled pairs, {made.n_adjudicated:,} of them adjudicated."
+        f"Labels: {escaped(', '.join(choices.words()))}; {len(made.rows):,} labelled pairs, {made.n_adjudicated:,} of them adjudicated."
     )
     if made.n_known:
         sentences.append(f"{made.n_known:,} of the labels are known grades of qualification pairs (labels.tsv marks them {KNOWN}).")
@@ -116,7 +120,7 @@ def _statistics_table(s: Mapping[str, Any]) -> str:
         rows.append(("Pairs whose document was shown cut", share(s["truncated_share"])))
     text = "## Statistics\n\n" + _rows(("", "All"), rows)
     text += "\n\nCounted judgements only; adjudications are not among these figures."
-    return text + "".join(f"\n\nNote: {warning}." for warning in s["warnings"])
+    return text + "".join(f"\n\nNote: {escaped(warning)}." for warning in s["warnings"])
 
 
 def _grades(campaign: Campaign, s: Mapping[str, Any]) -> str:
@@ -142,7 +146,7 @@ def _decisions(s: Mapping[str, Any]) -> str:
 
 def _agreement(agreement: Mapping[str, Any]) -> str:
     if "undefined" in agreement:
-        return f"## Agreement\n\nUndefined: {agreement['undefined']}."
+        return f"## Agreement\n\nUndefined: {escaped(agreement['undefined'])}."
     kinds = (
         ("mean_kappa", "Cohen's kappa against the label, mean over annotators"),
         ("chance_floor", "the same for annotators who answer by chance"),

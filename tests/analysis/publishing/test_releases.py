@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import io
 import json
 import re
@@ -11,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
 from analysis.judgements.labels import Choices
 from analysis.models import Release
@@ -130,6 +132,27 @@ def test_the_datasheet_says_what_is_simulated_and_what_is_undefined():
     assert "undefined: no judgement counts" in sheet
     assert " nan" not in sheet
     assert json.loads(parts(built(campaign))["statistics.json"])["relevant_share"] is None
+
+
+def test_names_and_descriptions_in_the_datasheet_are_read_as_text():
+    """By markdown-it, another implementation: the headings are ours, no image, link or HTML of theirs is there."""
+    hostile = "# 1 | <b>*x*</b> [a](http://e.org) &amp; ![i](i.png)"
+    campaign = make_campaign(name=hostile, description=f"{hostile}\n\n- {hostile}\n\n1. {hostile}")
+    scale = [*campaign.scale[:-1], {**campaign.scale[-1], "name": hostile, "explanation": hostile}]
+    Campaign.objects.filter(pk=campaign.pk).update(scale=scale)
+    campaign.collection.name = hostile
+    campaign.collection.save()
+    campaign.collection.topics.filter(topic_id="t1").update(removed_reason=hostile)
+    campaign.refresh_from_db()
+    page = MarkdownIt("gfm-like", {"linkify": False}).render(parts(built(campaign))["datasheet.md"].decode())
+    assert re.findall(r"<(?:b|em|a|img)\b", page) == []
+    shown = html.unescape(page)
+    assert f"<h1>{hostile}</h1>" in shown
+    for paragraph in (hostile, f"- {hostile}", f"1. {hostile}"):
+        assert f"<p>{paragraph}</p>" in shown
+    assert f"Collection: {hostile}." in shown
+    assert shown.count(f"<td>{hostile}</td>") == 4  # the grade's name in two tables and its explanation, the reason of the removal
+    assert re.findall(r"<h2>(.*?)</h2>", page)[:3] == ["Origin", "Scale", "Topics removed"]
 
 
 def test_the_version_in_a_release_and_in_a_report_is_that_of_the_project(campaign):

@@ -1,0 +1,58 @@
+"""Text of people in Markdown, read again by markdown-it: the words as they were, and no mark-up."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+from markdown_it import MarkdownIt
+
+from pooling.core.markdown import escaped, paragraphs
+
+READER = MarkdownIt("gfm-like", {"linkify": False})
+HOSTILE = [
+    "# no heading",
+    "1. no list",
+    "12) no list",
+    "- no list",
+    "+ no list",
+    "> no quotation",
+    "---",
+    "===",
+    "~~~ no code",
+    "    no block of code",
+    "a | b | c",
+    "*no* _stress_ **here** ~~at all~~",
+    "[no link](http://example.org) ![no picture](x.png)",
+    "[no: target]: x",
+    "<script>alert(1)</script>",
+    "<http://example.org>",
+    "a `code` b",
+    "AT&amp;T &lt;b&gt; &#35;",
+    "back\\slash \\* at the end \\",
+    "$no$ formula",
+    "nDCG@10 & P@5: 0.5 + 0.25 = 0.75",
+]
+
+
+def read(markdown: str, tag: str) -> str:
+    """The text of one element without anything inside."""
+    rendered = READER.render(markdown).strip()
+    inner = re.fullmatch(rf"<{tag}>([^<]*)</{tag}>", rendered)
+    assert inner, rendered
+    return html.unescape(inner[1])
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_heading_a_cell_and_a_paragraph_hold_the_words_and_nothing_else(text: str) -> None:
+    words = " ".join(text.split())
+    assert read(f"# {escaped(text)}", "h1") == words
+    assert read(paragraphs(text), "p") == words
+    table = READER.render(f"| {escaped(text)} | b |\n| --- | --- |\n| {escaped(text)} | c |")
+    assert [html.unescape(cell) for cell in re.findall(r"<t[hd]>([^<]*)</t[hd]>", table)] == [words, "b", words, "c"]
+
+
+def test_paragraphs_stay_apart_and_lines_are_joined() -> None:
+    assert paragraphs("one\ntwo\r\n\r\n \n# three\n") == "one two\n\n\\# three"
+    assert paragraphs(" \n ") == ""
