@@ -22,7 +22,7 @@ def bare_counts(text: str) -> list[str]:
         name, filters = match[1], match[2]
         last = name.rpartition(".")[2]
         is_count = (COUNT.match(last) and last not in NO_COUNTS) or "|length" in filters
-        ends_well = any(word in filters for word in ("intcomma", "pluralize", "stringformat", "yesno", "|number"))
+        ends_well = any(word in filters for word in ("intcomma", "pluralize", "stringformat", "yesno", "|number", "|some_of", "|counted"))
         if is_count and not ends_well and name + filters not in SMALL and not FOR_MACHINES.search(text[: match.start()]):
             found.append(match[0])
     return found

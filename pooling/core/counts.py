@@ -13,6 +13,11 @@ def part_of(n: int, whole: int, noun: str, one: str = "", many: str = "", *, plu
     return _said(n, whole, f"{n:,} of {whole:,}", noun, one, many, plural)
 
 
+def some_of(n: int, whole: int) -> str:
+    """`50 of 112`, for a cell or a tile whose name has the noun; all of them are just `112`."""
+    return f"{n:,}" if n == whole else f"{n:,} of {whole:,}"
+
+
 def _said(n: int, of: int, figures: str, noun: str, one: str, many: str, plural: str) -> str:
     verb = one if n == 1 else many
     return f"{figures} {noun if of == 1 else plural or noun + 's'}" + (f" {verb}" if verb else "")

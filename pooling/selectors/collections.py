@@ -23,10 +23,11 @@ def _count(model: Any, **filters: Any) -> Coalesce:
 
 
 def listed(user: Any) -> QuerySet[Collection]:
-    """The collections of a person with n_topics, n_removed, n_runs, n_qrels, n_pools and n_in_files."""
+    """The collections of a person with n_kept and n_topics (kept, and all), n_runs, n_qrels, n_pools and n_in_files."""
     files = DocumentFile.objects.filter(collection=OuterRef("pk")).order_by().values("collection").annotate(n=Sum("n_documents")).values("n")
     return my_collections(user).annotate(
-        n_topics=_count(Topic, removed_reason=""),
+        n_kept=_count(Topic, removed_reason=""),
+        n_topics=_count(Topic),
         n_runs=_count(Run),
         n_qrels=_count(Qrels),
         n_pools=_count(Pool),

@@ -10,6 +10,8 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils import timezone
 from django.utils.timesince import timesince, timeuntil
 
+from pooling.core.counts import counted, some_of
+
 register = template.Library()
 
 
@@ -29,6 +31,10 @@ def amount(value: Any) -> Any:
     if isinstance(value, float):
         return intcomma(int(value)) if value.is_integer() else f"{value:,.1f}"
     return value
+
+
+register.filter("some_of", some_of)
+register.filter("counted", counted)
 
 
 @register.filter

@@ -64,7 +64,8 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
         "form": form,
         "runs": selectors.runs_of(collection),
         "chosen": set(form["runs"].value() or []) | {str(pk) for pk in form["runs"].value() or []},
-        "n_topics": collection.topics.filter(removed_reason="").count(),
+        "n_kept": collection.topics.filter(removed_reason="").count(),
+        "n_topics": collection.topics.count(),
         "undecided": collection.topics.filter(decided_at=None).exclude(proposal="").count(),
     }
     return render(request, "pooling/pool_new.html", context, status=400 if form.errors else 200)

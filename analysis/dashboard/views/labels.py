@@ -21,6 +21,7 @@ from analysis.judgements.live import Live, live_rows
 from analysis.judgements.pairs import QUALIFICATION
 from annotation.models import Campaign
 from annotation.permissions import managed_campaign
+from pooling.core.counts import some_of
 from pooling.selectors import pools as pool_selectors
 from pooling.services.matching import count_documents
 from pooling.tasks import send
@@ -57,7 +58,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
                 )
             ),
         ],
-        "rows_of_statistics": rows_of_statistics(pool, names),
+        "rows_of_statistics": rows_of_statistics(pool, names, campaign.n_topics),
         "warnings": pool.warnings,
         "effect": effect,
         "effect_running": working,
@@ -95,8 +96,8 @@ def decisions_chart(cross: dict[int, dict[str, int]], names: list[str], caption:
     )
 
 
-def rows_of_statistics(found: CampaignStatistics, names: list[str]) -> list[tuple[str, str]]:
-    """The rows of TripJudge's Table 1, in words; undefined ones say so."""
+def rows_of_statistics(found: CampaignStatistics, names: list[str], n_topics: int) -> list[tuple[str, str]]:
+    """The rows of TripJudge's Table 1, in words; undefined ones say so. n_topics: kept ones that have pairs."""
 
     def text(value: Any, digits: int = 2, unit: str = "") -> str:
         if value is None:
@@ -106,7 +107,7 @@ def rows_of_statistics(found: CampaignStatistics, names: list[str]) -> list[tupl
         return f"{value:,.{digits}f}{unit}" if isinstance(value, float) else f"{value:,}{unit}"
 
     rows = [
-        ("Topics with a judgement", text(found.topics)),
+        ("Topics with a judgement, of those with pairs", some_of(found.topics, n_topics)),
         ("Documents in the collection", text(found.documents)),
         ("Judged pairs", text(found.pairs)),
         ("Labelled pairs (at least two judgements)", text(found.labelled_pairs)),

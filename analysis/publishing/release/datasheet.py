@@ -9,6 +9,7 @@ from typing import Any
 from analysis.judgements.labels import KNOWN, Labels
 from analysis.publishing.release.parts import PARTS, Content
 from annotation.models import Campaign
+from pooling.core.counts import some_of
 from pooling.core.markdown import escaped, paragraphs
 
 LISTED = 50
@@ -30,7 +31,7 @@ def written(content: Content) -> str:
                 _origin(campaign, about, made),
                 _scale(campaign, made.threshold),
                 _removed(campaign),
-                _statistics_table(statistics),
+                _statistics_table(statistics, campaign.n_topics),
                 _grades(campaign, statistics),
                 _decisions(statistics),
                 _agreement(content.agreement),
@@ -101,10 +102,10 @@ def _removed(campaign: Campaign) -> str:
     return f"## Topics removed\n\n{said}{more}.\n\n" + _rows(("Topic", "Reason", "The same as"), rows)
 
 
-def _statistics_table(s: Mapping[str, Any]) -> str:
+def _statistics_table(s: Mapping[str, Any], n_topics: int) -> str:
     depth = s["complete_depth"]
     rows = [
-        ("Topics with a judgement", figure(s["topics"])),
+        ("Topics with a judgement, of those with pairs", some_of(s["topics"], n_topics)),
         ("Documents in the collection", "not known" if s["documents"] is None else figure(s["documents"])),
         ("Judged pairs", figure(s["pairs"])),
         ("Labelled pairs", figure(s["labelled_pairs"])),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pooling.core.counts import counted, part_of
+from pooling.core.counts import counted, part_of, some_of
 
 
 @pytest.mark.parametrize(("n", "said"), [(0, "0 topics are"), (1, "1 topic is"), (2, "2 topics are"), (1200, "1,200 topics are")])
@@ -18,3 +18,8 @@ def test_one_is_not_many(n, said):
 )
 def test_the_noun_follows_the_whole_and_the_verb_the_part(n, whole, said):
     assert part_of(n, whole, "query", "has", "have", plural="queries") == said
+
+
+@pytest.mark.parametrize(("n", "whole", "said"), [(50, 112, "50 of 112"), (112, 112, "112"), (0, 1200, "0 of 1,200"), (0, 0, "0")])
+def test_what_counts_is_said_beside_the_whole(n, whole, said):
+    assert some_of(n, whole) == said
