@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import tarfile
 import tracemalloc
 import zipfile
@@ -40,6 +41,27 @@ def problems(content: str | bytes) -> list[tuple[int | None, str]]:
 )
 def test_all_forms_give_the_same_documents(text):
     assert [d[:3] for d in given(text)] == [("1", "T", "a b"), ("2", "", "c")]
+
+
+RAW = "A &amp; B &#233; **bold** $x^2$ \\alpha <b>mark-up</b> [1](http://e.org)"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (json.dumps({"_id": "1", "title": RAW, "text": RAW}) + "\n", RAW),
+        (f"1\t{RAW}\t{RAW}\n", RAW),
+        (f'docno,title,text\n1,"{RAW}","{RAW}"\n', RAW),
+        (f"<DOC>\n<DOCNO>1</DOCNO>\n<TITLE>T</TITLE>\n<TEXT>\n{RAW[:38]}\n</TEXT>\n</DOC>\n", "A & B é **bold** $x^2$ \\alpha"),
+    ],
+    ids=["JSONL", "TSV", "CSV", "TREC"],
+)
+def test_text_without_a_markup_format_is_kept_as_it_is_and_mark_up_is_read(text, said):
+    """Who published JSONL or TSV published these very characters: systems have ranked them and others judge them. Only a format that is
+    mark-up says that its entities and elements are not text; Markdown and LaTeX are text in every form."""
+    (found,) = given(text)
+    assert found.text == said
+    assert found.title in (said, "T")
 
 
 def test_further_fields_are_kept():
