@@ -105,10 +105,18 @@ def _new(request: HttpRequest, collection: Collection, campaign: Campaign | None
     return render(request, "analysis/report_new.html", context, status=400 if form.errors else 200)
 
 
-def _started(report: Report) -> HttpResponse:
-    if report.job is not None:
-        send(report.job)
-    return redirect("report", report.pk)
+def _started(*made: Report) -> HttpResponse:
+    """To the page of the one report, or of all of the campaign."""
+    for report in made:
+        if report.job is not None:
+            send(report.job)
+    campaign = made[0].campaign
+    return redirect("report", made[0].pk) if len(made) == 1 or campaign is None else redirect("campaign-systems", campaign.slug)
+
+
+def _not_started(request: HttpRequest, why: Refused, page: str, key: str | int) -> HttpResponse:
+    messages.error(request, f"Not started: {why}.")
+    return redirect(page, key)
 
 
 @login_required
@@ -119,15 +127,10 @@ def against_clicks(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         made = reports.ask_against_clicks(campaign, user=request.user)
     except Refused as error:
-        messages.error(request, f"Not started: {error}.")
-        return redirect("campaign-systems", slug)
-    for report in made:
-        if report.job is not None:
-            send(report.job)
-    if len(made) == 1:
-        return redirect("report", made[0].pk)
-    messages.success(request, "Started: both are in the list below.")
-    return redirect("campaign-systems", slug)
+        return _not_started(request, error, "campaign-systems", slug)
+    if len(made) > 1:
+        messages.success(request, "Started: both are in the list below.")
+    return _started(*made)
 
 
 @login_required
@@ -269,8 +272,7 @@ def again(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         fresh = reports.ask_again(found, user=request.user)
     except Refused as error:
-        messages.error(request, f"Not started: {error}.")
-        return redirect("report", pk)
+        return _not_started(request, error, "report", pk)
     return _started(fresh)
 
 
