@@ -18,6 +18,8 @@ from config import supervisor
 from config.management.commands import up
 from tests.installation import Installation, free_port
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 SIGN_INS = [("manager", "manager", "aaaa-bbbb-cccc-dddd"), ("annotator", "annotator", "eeee-ffff-gggg-hhhh")]
 

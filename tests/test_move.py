@@ -12,7 +12,7 @@ import pytest
 
 from tests.test_backup import CAMPAIGN, Place
 
-pytestmark = pytest.mark.postgresql
+pytestmark = [pytest.mark.postgresql, pytest.mark.slow]
 JUDGE_ON = """
 from tests.builders import *
 from annotation.models import Campaign, Judgement, Membership

@@ -17,6 +17,8 @@ from config import admission
 from tests.installation import Installation
 from tests.test_faults import MEMBERS
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def assay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:

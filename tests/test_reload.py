@@ -15,6 +15,8 @@ import pytest
 from config.management.commands.up import gunicorn_command
 from tests.installation import ROOT, free_port
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 90
 
 

@@ -24,6 +24,8 @@ from config import wheel_backend
 from tests.analysis.commands.ranked_files import GOOD, QRELS, files
 from tests.installation import Installation
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 UV = Path(sys.executable).parent / "uv"
 

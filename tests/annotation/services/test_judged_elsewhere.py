@@ -153,6 +153,7 @@ def test_wrong_options_leave_nothing(tmp_path: Path) -> None:
     assert not Collection.objects.exists()
 
 
+@pytest.mark.slow
 def test_a_file_of_tripjudges_size(tmp_path: Path) -> None:
     """38,810 rows by 135 people in FiRA's form."""
     rng = np.random.default_rng(1)

@@ -20,6 +20,8 @@ from pooling.models import Collection, Document, DocumentFile, Job, Pool, PoolEn
 from pooling.services import pools, uploads
 from tests.builders import make_campaign, make_user
 
+pytestmark = pytest.mark.slow
+
 RUN_C = "051 Q0 e 1 9 C\n051 Q0 a 2 8 C\n7 Q0 b 1 9 C\n"
 
 

@@ -14,6 +14,8 @@ from urllib.parse import urlparse
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[3]
 COMMAND = ["-m", "celery", "-A", "config", "worker", "--pool", "prefork", "--concurrency", "2", "--without-gossip", "--without-mingle"]
 
