@@ -22,6 +22,7 @@ from django.db import DatabaseError, connection, connections, transaction
 from django.db.models import Model, sql
 
 from config import databases
+from pooling.core.counts import counted
 
 ROWS = 500
 OLD, NEW = "default", "moved_to"
@@ -98,7 +99,7 @@ def _copy(say: Callable[[str], None]) -> int:
             n = _copy_table(model)
             moved += n
             if n:
-                say(f"{model._meta.db_table}: {n:,} rows")
+                say(f"{model._meta.db_table}: {counted(n, 'row')}")
         with connections[NEW].cursor() as cursor:
             for statement in connections[NEW].ops.sequence_reset_sql(no_style(), models):
                 cursor.execute(statement)

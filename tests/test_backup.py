@@ -12,6 +12,7 @@ from urllib.parse import urlparse
 
 import pytest
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parent.parent
 CAMPAIGN = """
 from tests.builders import *
@@ -50,11 +51,11 @@ def back_up_wipe_and_restore(place: Place, tmp_path: Path, wipe) -> None:
     place.manage("shell", "--no-imports", "-c", CAMPAIGN)
     before = place.release(tmp_path / "before.zip")
     copy = tmp_path / "copy"
-    assert "the database and 1 files" in place.manage("backup", str(copy))
+    assert "the database and 1 file" in place.manage("backup", str(copy))
     assert "exists already" in place.manage("backup", str(copy), fails=True)
     assert "is not empty" in place.manage("restore", str(copy), fails=True)
     wipe()
-    assert "restored: the database and 1 files" in place.manage("restore", str(copy))
+    assert "restored: the database and 1 file" in place.manage("restore", str(copy))
     place.manage("migrate", "-v", "0")
     assert place.release(tmp_path / "after.zip") == before
     assert place.manage("audit_campaigns")

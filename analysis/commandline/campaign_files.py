@@ -17,6 +17,7 @@ from analysis.publishing import exports
 from annotation.models import Campaign
 from annotation.services.errors import CampaignError
 from pooling.commandline import BadInput, DatabaseCommand, positive
+from pooling.core.counts import counted
 from pooling.whole_files import whole_bytes
 
 
@@ -76,7 +77,7 @@ class ExportCommand(DatabaseCommand):
             with bytes_output(output) as out:
                 while block := prepared.read(1 << 20):
                     out.write(block)
-            self.text = f"{lines} lines in {output}"
+            self.text = f"{counted(lines, 'line')} in {output}"
         elif not json:
             self.text = prepared.read().decode("utf-8").removesuffix("\n")
         exports.note_export(campaign, None, export, wanted)

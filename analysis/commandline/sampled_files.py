@@ -19,6 +19,7 @@ from analysis.core.estimates import Sample, estimate_topics, interval_over_topic
 from analysis.core.measures import FAMILIES, Measure, parse_measures
 from analysis.core.packing import Packed, PairIndex, index_of, pack
 from pooling.commandline import BadInput, FileCommand
+from pooling.core.counts import counted
 from pooling.formats.prel import Prel, read_prel
 
 SAMPLED_MEASURES = "HT-nDCG@10 HT-P@10 xinfAP infNDCG"
@@ -41,7 +42,8 @@ def sampled_pool(command: FileCommand, path: str) -> SampledPool:
     if not sample.n_judged.any():
         raise BadInput(f"{path}: no pair has a grade, so that there is nothing to estimate from")
     if empty := sample.empty_strata():
-        command.warn(f"{path}: nothing is judged of {len(empty)} strata ({', '.join(empty[:5])}{' ...' if len(empty) > 5 else ''}); "
+        command.warn(f"{path}: nothing is judged of {counted(len(empty), 'stratum', plural='strata')} "
+            f"({', '.join(empty[:5])}{' ...' if len(empty) > 5 else ''}); "
                      "what they hold counts as not relevant")  # fmt: skip
     return SampledPool(prel, sample, index_of(prel.qrels))
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from analysis.core.evaluation import ratio, sums
 from analysis.core.measures import Measure
 from analysis.core.packing import Packed
+from pooling.core.counts import counted
 from pooling.formats.prel import SPANNING, Prel
 
 Floats = NDArray[np.float64]
@@ -271,5 +272,5 @@ def why_no_interval(sample: Sample, measure: Measure) -> str | None:
     if (n := sample.judged_per_topic()) < fewest:
         return f"{n:.1f} judged pairs a topic; the interval of {measure} does what it says from {fewest:.0f} on"
     if empty := sample.empty_strata():
-        return f"nothing is judged of {len(empty)} strata ({', '.join(empty[:3])}{' ...' if len(empty) > 3 else ''})"
+        return f"nothing is judged of {counted(len(empty), 'stratum', plural='strata')} ({', '.join(empty[:3])}{' ...' if len(empty) > 3 else ''})"
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analysis.core.stopping import TIE, Comparison, Decision, Left, Order, may_stop
+from pooling.core.counts import part_of
 
 
 def of_decision(decision: Decision) -> str:
@@ -24,7 +25,11 @@ def of_ordered_pool(decisions: Sequence[Decision]) -> str:
             f"All {len(decisions)} pairs of the best systems are decided or equal within {TIE}: you may stop if their order is what you want to know. "
             f"How far apart they are is not said: that needs a sampled pool. Judging the rest would not make more topics."
         )
-    return f"{n_open} of {len(decisions)} pairs of the best systems are not decided. Judging more may decide them; nearly equal systems need nearly all."
+    left = part_of(n_open, len(decisions), "pair")
+    return (
+        f"{left} of the best systems {'is' if n_open == 1 else 'are'} not decided. Judging more may decide {'it' if n_open == 1 else 'them'}; "
+        "nearly equal systems need nearly all."
+    )
 
 
 def of_comparison(comparison: Comparison) -> str:

@@ -20,6 +20,7 @@ from typing import Any
 
 from analysis.core.outcomes import Comparison, Means
 from analysis.core.significance import SCALES, adjusted, p_equals, p_text
+from pooling.core.counts import counted
 
 ALPHA = 0.05
 TESTS = {"wsr": "the signed-rank test", "t": "the t-test"}
@@ -187,7 +188,7 @@ def reasons(comparison: Comparison, facts: Facts, corrected: Mapping[str, float]
         return [*said, contradiction("mean search length", comparison.esl, "longer", p(f"esl_{decide}"), facts)]
     shorter = {1: "B has the smaller mean search length", -1: "A has the smaller mean search length", 0: "mean search lengths are equal"}
     said.append(
-        f"{shorter[facts.ranking]} on the {comparison.both} topics that both answer: A {comparison.esl.a:.4g}, B {comparison.esl.b:.4g}, "
+        f"{shorter[facts.ranking]} on the {counted(comparison.both, 'topic')} that both answer: A {comparison.esl.a:.4g}, B {comparison.esl.b:.4g}, "
         f"{significant(facts.ranking_significant)} by {TESTS[decide]} ({p(f'esl_{decide}')})"
     )
     return said
@@ -199,7 +200,7 @@ def contradiction(what: str, means: Means, higher: str, p: str, facts: Facts) ->
     return (
         "on the topics that both answer means and signed ranks point to different sides, so no verdict rests on either: "
         f"by {what} {favoured[facts.ranking]} is ahead (A {means.a:.4g}, B {means.b:.4g}), by the signed ranks {favoured[facts.tested]} is "
-        f"(A is {higher} on {means.a_higher} topics, B on {means.b_higher}; {p})"
+        f"(A is {higher} on {counted(means.a_higher, 'topic')}, B on {means.b_higher}; {p})"
     )
 
 

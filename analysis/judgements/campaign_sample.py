@@ -114,7 +114,11 @@ def stages_said(campaign: Campaign) -> str:
         return f"All {n_stages} stages that were drawn are complete." if n_stages > 1 else "Its one stage is complete."
     if not stage:
         return f"The first stage is not complete yet: {counted(waiting, 'pair', 'waits', 'wait')} for judgements, and before that nothing can be estimated."
-    return f"{stage} of {n_stages} stages are complete; {waiting:,} pairs of the next wait for judgements; they count from its end on."
+    next_ones = counted(waiting, "pair")
+    return (
+        f"{stage} of {n_stages} stages are complete; {next_ones} of the next {'waits' if waiting == 1 else 'wait'} for judgements, "
+        f"and {'counts' if waiting == 1 else 'count'} from its end on."
+    )
 
 
 def sampled_pairs(campaign: Campaign, made: Labels, stage: int) -> list[SampledPair]:

@@ -15,6 +15,7 @@ from analysis.systems.kind import Kind
 from analysis.systems.lists import lists_of
 from analysis.systems.options import Field
 from annotation.models import Campaign
+from pooling.core.counts import counted
 from pooling.formats.errors import FormatError
 from pooling.models import Collection
 from pooling.models import Qrels as QrelsRow
@@ -58,7 +59,7 @@ class ReportForm(forms.Form):
     def _add_qrels(self) -> None:
         """One choice, or also one of those that come from clicks, or also one of private ones."""
         own = list(self.own.items())
-        named = {reference: f"{row.name} ({row.get_kind_display()}, {row.n_rows:,} pairs)" for reference, row in self.imported.items()}
+        named = {reference: f"{row.name} ({row.get_kind_display()}, {counted(row.n_rows, 'pair')})" for reference, row in self.imported.items()}
         clicks = [(reference, words) for reference, words in named.items() if self.imported[reference].kind == QrelsRow.Kind.CLICKS]
         judged = [pair for pair in named.items() if not self.kind.click_qrels or pair not in clicks]
         self._qrels_field("qrels", self.kind.qrels_label, own + judged, several=self.kind.qrels[1] != 1)
@@ -98,7 +99,7 @@ class ReportForm(forms.Form):
         return field
 
     def _pools(self) -> list[tuple[int, str]]:
-        return [(pool.pk, f"{pool.name} ({pool.n_pairs:,} pairs)") for pool in self.collection.pools.exclude(built_at=None)]
+        return [(pool.pk, f"{pool.name} ({counted(pool.n_pairs, 'pair')})") for pool in self.collection.pools.exclude(built_at=None)]
 
     def _reports(self, kind: str) -> list[tuple[int, str]]:
         finished = Report.objects.filter(collection=self.collection, campaign=self.campaign, kind=kind).exclude(finished_at=None)

@@ -22,6 +22,7 @@ from annotation.selectors.pairs import held_back, kept_pairs
 from annotation.selectors.parting import farewell, parting
 from annotation.services.claim_sql import FREE, NOT_SKIPPED
 from annotation.services.statements import as_moment, rows_of
+from pooling.core.counts import counted
 
 RETRY_AFTER_S = 30
 MAY_RETURN_COUNTED = 1000
@@ -129,7 +130,7 @@ def situation(membership: Membership, *, now: datetime, continue_after_target: b
         )
     may_continue = campaign.continue_after_target
     if own.target is not None and own.judged >= own.target and not (continue_after_target and may_continue):
-        return say("target_reached", f"You reached {own.target} judgements. Thank you.", may_continue=may_continue, **farewell(campaign))
+        return say("target_reached", f"You reached {counted(own.target, 'judgement')}. Thank you.", may_continue=may_continue, **farewell(campaign))
     if own.daily_limit is not None and own.today >= own.daily_limit:
         return say("daily_limit", f"That is {own.today} for today, the daily limit. Come back tomorrow.")
     return say("judging", "")

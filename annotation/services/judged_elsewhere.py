@@ -127,7 +127,8 @@ class _Bringing:
         n = len(self.file.topic)
         if undated := int(np.isnan(self.file.judged_at).sum()):
             self.warnings.append(
-                f"{undated:,} of {n:,} judgements have no time; they are dated at this import in the order of the file, and pages over time say nothing of them"
+                f"{part_of(undated, n, 'judgement', 'has', 'have')} no time; they are dated at this import "
+                "in the order of the file, and pages over time say nothing of them"
             )
         if untimed := int(np.isnan(self.file.seconds).sum()):
             self.warnings.append(f"{part_of(untimed, n, 'judgement', 'has', 'have')} no duration; without one nothing is too fast")

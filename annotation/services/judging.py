@@ -35,6 +35,7 @@ from annotation.services.errors import CampaignError, Refused
 from annotation.services.openings import OF_JUDGEMENT, OF_LEASE, Opening, open_pair
 from annotation.services.statements import in_one_trip, insertion, stored, stored_value
 from annotation.services.statements import moment as moment_of
+from pooling.core.counts import counted
 
 __all__ = ["Answer", "Outcome", "Refused", "adjudicate", "revise", "skip", "submit"]
 
@@ -322,7 +323,7 @@ def _in_time(campaign: Campaign, moment: datetime, now: datetime) -> bool:
             if moment > end:
                 raise Refused(code, sentence, 409)
             if now > end + timedelta(minutes=campaign.grace_minutes):
-                raise Refused(code, f"This was judged in time, but arrived more than {campaign.grace_minutes} minutes after the end.", 409)
+                raise Refused(code, f"This was judged in time, but arrived more than {counted(campaign.grace_minutes, 'minute')} after the end.", 409)
             after = True
     if campaign.state == Campaign.State.CLOSED:
         after = True  # also where the clock was set back behind the end

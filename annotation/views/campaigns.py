@@ -36,6 +36,7 @@ from annotation.selectors.drafts import contradictions
 from annotation.selectors.pairs import held_back, kept_pairs, missing_judgements
 from annotation.services import campaigns as service
 from annotation.services import people, removal
+from pooling.core.counts import counted
 from pooling.formats.errors import FormatError
 from pooling.formats.sets import settings_words
 from pooling.permissions import SignedInRequest
@@ -188,7 +189,7 @@ def _effect(campaign: Campaign, per_pair: int, missing: int) -> str:
     """What other judgements per pair change: how many are missing now, and were before."""
     now = missing_judgements(campaign)
     hours = abs(now - missing) * campaign.expected_seconds / 3600
-    said = f"{per_pair} → {campaign.judgements_per_pair} judgements a pair: {now:,} are missing now, {missing:,} were before"
+    said = f"{per_pair} → {counted(campaign.judgements_per_pair, 'judgement')} a pair: {now:,} are missing now, {missing:,} were before"
     change = f"about {hours:,.1f} hours {'less' if now < missing else 'more'} at {campaign.expected_seconds:g} s each"
     return f"{said}, {change}. What has been judged stays counted."
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pooling.core.counts import counted
+
 FEWEST = {"nDCG@10 and P@10": 10, "average precision": 40}
 """Judged pairs a topic from which on the interval of a sampled pool's estimate covers what it says."""
 NAIVE = (
@@ -44,7 +46,7 @@ def half_way_sampled(drawn: Sequence[int], *, pairs: int, topics: int) -> list[s
     whole = [n for n in drawn if n <= drawn[-1] / 2]
     if not whole:
         return [
-            f"One stage of {drawn[0]:,} pairs: before it is complete nothing can be said of the scores. Draw in more stages to look earlier.",
+            f"One stage of {counted(drawn[0], 'pair')}: before it is complete nothing can be said of the scores. Draw in more stages to look earlier.",
             f"Then {_share(drawn[0], pairs)} of the pool is judged, drawn at random with known chances. {CHANCE}",
             *_said(drawn[0], pairs, topics),
         ]

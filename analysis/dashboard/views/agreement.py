@@ -24,6 +24,7 @@ from annotation.models import Pair
 from annotation.permissions import managed_campaign
 from annotation.services import judging
 from annotation.services.errors import CampaignError
+from pooling.core.counts import counted
 from pooling.permissions import SignedInRequest
 from pooling.tasks import send
 
@@ -105,7 +106,7 @@ def scale_view(heavy: dict[str, Any], key: str, title: str) -> dict[str, Any]:
             "Kappa of two annotators",
             one["mean_pairwise_kappa"],
             reasons.get("pairwise_kappa", ""),
-            f"mean over {one['pairs_of_annotators']} pairs of annotators with 10 common pairs",
+            f"mean over {counted(one['pairs_of_annotators'], 'pair')} of annotators with 10 common pairs",
         ),
         ("Percent agreement", one["percent"], reasons.get("percent", ""), "share of agreeing pairs of judgements"),
         (

@@ -9,6 +9,7 @@ from analysis.commandline.judged_files import Judged, add_judgement_options, dro
 from analysis.core.aggregation import METHODS, Aggregation
 from analysis.core.aggregation.dawid_skene import Rule
 from pooling.commandline import FileCommand, text_table, whole_file
+from pooling.core.counts import counted
 from pooling.formats.qrels import write_qrels
 
 
@@ -47,7 +48,7 @@ class Command(FileCommand):
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         dropped = ", ".join(f"{n} {reason.replace('_', ' ')}" for reason, n in result["dropped"].items())
-        parts = [f"{result['pairs']} labelled pairs from {result['judgements']} judgements by {result['method']}; dropped: {dropped}"]
+        parts = [f"{counted(result['pairs'], 'labelled pair')} from {counted(result['judgements'], 'judgement')} by {result['method']}; dropped: {dropped}"]
         for name in ("graded", "binary"):
             parts.append(f"\n{name}\n{label_table_text(result[name])}{ended_text(result[name])}")
         return "\n".join(parts)
@@ -78,7 +79,7 @@ def ended_text(figures: dict[str, Any]) -> str:
         return ""
     how = "converged" if figures["converged"] else "not converged: the rounds ran out"
     likelihood = "" if figures["log_likelihood"] is None else f", log-likelihood with the prior {figures['log_likelihood']:.6g}"
-    return f"\n{figures['rounds']} rounds, {how}{likelihood}"
+    return f"\n{counted(figures['rounds'], 'round')}, {how}{likelihood}"
 
 
 def label_table_text(figures: dict[str, Any]) -> str:

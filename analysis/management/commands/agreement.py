@@ -13,6 +13,7 @@ from analysis.core.agreement.report import agreement_report
 from analysis.core.digits import text_of
 from analysis.judgements.as_json import annotator_json, scale_json
 from pooling.commandline import FileCommand, positive, text_table
+from pooling.core.counts import counted
 
 FIGURES = {
     "mean_kappa": "mean kappa against the label",
@@ -92,7 +93,8 @@ class Command(FileCommand):
         ]
         return "\n".join(
             [
-                f"{result['judgements']} judgements of {result['pairs']} pairs by {len(people)} annotators; kappa linearly weighted and "
+                f"{counted(result['judgements'], 'judgement')} of {counted(result['pairs'], 'pair')} by {counted(len(people), 'annotator')}; "
+                f"kappa linearly weighted and "
                 "alpha ordinal on the full scale",
                 "",
                 text_table(["", "graded", "", "binary", ""], rows),

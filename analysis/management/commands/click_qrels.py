@@ -9,6 +9,7 @@ import numpy as np
 
 from analysis.core.clicks import THRESHOLDS, dctr_labels, raw_labels
 from pooling.commandline import BadInput, FileCommand, text_table, whole_file
+from pooling.core.counts import counted
 from pooling.formats.clicks import read_clicks
 from pooling.formats.qrels import write_qrels
 from pooling.formats.tripclick import read_tripclick
@@ -64,6 +65,6 @@ class Command(FileCommand):
     def table(self, result: dict[str, Any], **options: Any) -> str:
         labels = result["labels"]
         rows = [[label, n, n / result["pairs"] if result["pairs"] else None] for label, n in labels.items()]
-        source = f"{result['clicks']} clicks in {result['sessions']} sessions"
-        head = f"{result['model']}: {result['pairs']} pairs of {result['topics']} topics from {source}"
+        source = f"{counted(result['clicks'], 'click')} in {counted(result['sessions'], 'session')}"
+        head = f"{result['model']}: {counted(result['pairs'], 'pair')} of {counted(result['topics'], 'topic')} from {source}"
         return head + "\n\n" + text_table(["grade", "pairs", "share"], rows)

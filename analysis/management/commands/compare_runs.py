@@ -17,6 +17,7 @@ from analysis.core.significance import p_text
 from analysis.core.verdict_words import UNPAIRED, equal_runs_words, said
 from analysis.core.verdicts import as_json, judge
 from pooling.commandline import BadInput, text_table
+from pooling.core.counts import counted
 
 
 class Command(OfCampaign):
@@ -68,7 +69,7 @@ def comparison_table(row: dict[str, Any]) -> str:
     )
     lines = [
         f"A {row['a']}: mean RR {mrr['a']:.4f}",
-        f"B {row['b']}: mean RR {mrr['b']:.4f}, difference {mrr['difference']:+.4f} on {row['topics']} topics",
+        f"B {row['b']}: mean RR {mrr['b']:.4f}, difference {mrr['difference']:+.4f} on {counted(row['topics'], 'topic')}",
         "",
         tests,
         UNPAIRED,

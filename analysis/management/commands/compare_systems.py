@@ -14,6 +14,7 @@ from analysis.commandline.topic_groups import groups_of_topics
 from analysis.core.significance import p_text
 from analysis.core.system_comparison import FAMILIES, TESTS, Compared, all_pairs, compare, corrected, letters, monte_carlo_error
 from pooling.commandline import BadInput, fraction, positive, text_table
+from pooling.core.counts import counted
 
 MEASURES = "nDCG@10 AP"
 DECIDES = {"max": "randomisation", "none": "t", "bonferroni": "t", "holm": "t"}
@@ -83,7 +84,7 @@ class Command(OfCampaign):
     ) -> dict[str, Any] | str:
         """The answer for one measure, or the reason why there is none."""
         if len(values) < 2:
-            return f"{len(values)} topics count for all runs, but a paired test needs two"
+            return f"{counted(len(values), 'topic', 'counts', 'count')} for all runs, but a paired test needs two"
         rng = np.random.default_rng(seed)
         made = compare(values, pairs, trials=trials, rng=rng, alpha=alpha)
         held = corrected(made, values, family, rng=rng)
@@ -140,7 +141,7 @@ def headline(measure: str, found: Mapping[str, Any], order: Sequence[str], setti
     """Who leads, and from whom it cannot be told apart."""
     leader = order[0]
     same = [tag for tag in order[1:] if set(found["groups"][tag]) & set(found["groups"][leader])]
-    first = f"{leader} leads by {measure} ({found['means'][leader]:.4f}) over {found['topics']} topics"
+    first = f"{leader} leads by {measure} ({found['means'][leader]:.4f}) over {counted(found['topics'], 'topic')}"
     if settings["against"] != "all":
         return first + "."
     if not same:

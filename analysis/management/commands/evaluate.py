@@ -13,6 +13,7 @@ from analysis.commandline.sampled_files import SAMPLED_MEASURES, evaluate_sample
 from analysis.core.evaluation import Evaluation
 from analysis.core.measures import UnknownMeasure, refuse_estimates
 from pooling.commandline import BadInput, named_file, text_table
+from pooling.core.counts import counted, part_of
 
 
 class Command(OfCampaign):
@@ -93,7 +94,8 @@ def estimates_table(result: dict[str, Any]) -> str:
         rows = [[tag, *(v for m in measures for v in (found[m], *result["interval"][name][tag][m]))] for tag, found in means.items()]
         pool, topics = result["pool"][name], result["topics"][name]
         parts.append(
-            f"{name}: {pool['judged']} of {pool['pairs']} pairs judged, {topics['qrels']} topics. Estimates, with the range in which the mean "
+            f"{name}: {part_of(pool['judged'], pool['pairs'], 'pair')} judged, {counted(topics['qrels'], 'topic')}. "
+            "Estimates, with the range in which the mean "
             "of new topics would lie with 95 % certainty"
         )
         parts.append(text_table(["run"] + [cell for m in measures for cell in (m, "from", "to")], rows))
@@ -184,7 +186,7 @@ def notes(topics: dict[str, dict[str, Any]]) -> str:
     for name, counts in topics.items():
         averaged = set(counts["averaged"].values())
         over = f"{averaged.pop()}" if len(averaged) == 1 else f"{min(averaged)} to {max(averaged)}"
-        sentence = f"{name}: means over {over} of {counts['qrels']} topics, {counts['without_relevant']} without relevant documents"
+        sentence = f"{name}: means over {over} of {counted(counts['qrels'], 'topic')}, {counts['without_relevant']} without relevant documents"
         for kind, text in (("missing", "topics missing from runs"), ("ignored", "topics of runs that are not in the qrels, ignored")):
             concerned = {tag: n for tag, n in counts[kind].items() if n}
             if concerned:

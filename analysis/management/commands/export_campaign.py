@@ -13,6 +13,7 @@ from annotation.core.audit_actions import AuditAction
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from pooling.commandline import BadInput, DatabaseCommand, Progress
+from pooling.core.counts import counted
 
 N_PARTS = 20
 
@@ -51,4 +52,4 @@ class Command(DatabaseCommand):
         return {"campaign": found.slug, "file": output, "sha256": digest, "simulated": found.simulated, "recipe": plan.as_json(), **facts}
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
-        return f"{result['file']}: {result['pairs']} labelled pairs from {result['judgements']} judgements\nsha256 {result['sha256']}"
+        return f"{result['file']}: {counted(result['pairs'], 'labelled pair')} from {counted(result['judgements'], 'judgement')}\nsha256 {result['sha256']}"

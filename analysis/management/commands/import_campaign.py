@@ -10,6 +10,7 @@ from django.contrib.auth import get_user_model
 
 from analysis.publishing.release.importing import import_release
 from pooling.commandline import BadInput, DatabaseCommand
+from pooling.core.counts import counted
 
 
 class Command(DatabaseCommand):
@@ -40,6 +41,6 @@ class Command(DatabaseCommand):
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         return (
-            f"campaign {result['campaign']} on collection {result['collection']}: {result['topics']} topics, {result['pairs']} pairs, "
-            f"{result['judged_pairs']} of them judged by {result['annotators']} annotators; its qrels are those of the archive"
+            f"campaign {result['campaign']} on collection {result['collection']}: {counted(result['topics'], 'topic')}, {counted(result['pairs'], 'pair')}, "
+            f"{result['judged_pairs']} of them judged by {counted(result['annotators'], 'annotator')}; its qrels are those of the archive"
         )

@@ -17,6 +17,7 @@ from analysis.core.labels import counted
 from analysis.core.rankings import tau_b
 from analysis.core.system_comparison import all_pairs, smallest_difference, topics_for_power, topics_for_width
 from pooling.commandline import BadInput, fraction, positive, text_table
+from pooling.core.counts import counted as number_of
 from pooling.formats.judgements import read_judgements
 
 MEASURES = "nDCG@10 AP"
@@ -69,7 +70,7 @@ class Command(OfCampaign):
             values = np.column_stack([evaluation.values[:, column] for evaluation in evaluations])
             values = values[~np.isnan(values).any(axis=1)]
             if len(values) < 2:
-                undefined[str(measure)] = f"{len(values)} topics count for all runs, but a variance needs two"
+                undefined[str(measure)] = f"{number_of(len(values), 'topic', 'counts', 'count')} for all runs, but a variance needs two"
                 result[str(measure)] = {"variance": None, "topics_needed": None, "smallest_difference": None, "labels": None}
                 continue
             variances = np.array([np.var(values[:, b] - values[:, a], ddof=1) for a, b in all_pairs(values.shape[1])])

@@ -21,6 +21,7 @@ from analysis.commandline.run_groups import groups_of_runs
 from analysis.core.batch import Collection, pack
 from analysis.core.reusability import Request, as_json, chunks, combine, run_chunk
 from pooling.commandline import positive, text_table
+from pooling.core.counts import counted
 
 
 class Command(OfCampaign, PiecewiseCommand):
@@ -71,7 +72,7 @@ class Command(OfCampaign, PiecewiseCommand):
         ]
         return "\n\n".join(
             [
-                f"pool of depth {result['pool_depth']}, qrels of {result['qrels_pairs']} pairs, {result['topics']} topics",
+                f"pool of depth {result['pool_depth']}, qrels of {counted(result['qrels_pairs'], 'pair')}, {counted(result['topics'], 'topic')}",
                 f"{'groups' if of_group else 'runs'} left out; score, rank: the largest change of any run\n{text_table(header, left)}",
                 "shallower pools; change: mean absolute change of the scores\n"
                 + text_table(["depth", "pairs"] + [f"{what} {name}" for name in names for what in ("tau", "change")], depths),

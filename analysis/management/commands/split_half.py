@@ -12,6 +12,7 @@ from analysis.core.score_table import score_table
 from analysis.core.significance import Floats
 from analysis.core.split_half import ALPHA, RATES, SPLITS, Chunk, Tally, chunks, combine, run_chunk, tabulate
 from pooling.commandline import BadInput, fraction, positive, text_table
+from pooling.core.counts import counted
 
 NAMES = {"sign": "sign", "wrs": "rank-sum", "wsr": "signed-rank", "t": "t"}
 
@@ -58,7 +59,7 @@ class Command(OfCampaign, PiecewiseCommand):
             header = ["", *(f"{NAMES[test]}, {kind}" for kind, test in columns)]
             rows = [[rate, *(f"{100 * found[kind][test][rate]:.1f} %" for kind, test in columns)] for rate in RATES]
             parts.append(
-                f"{measure}: {found['splits']} splits of {found['topics']} topics, alpha {found['alpha']}\n{text_table(header, rows)}\n"
+                f"{measure}: {counted(found['splits'], 'split')} of {counted(found['topics'], 'topic')}, alpha {found['alpha']}\n{text_table(header, rows)}\n"
                 f"halves with equal medians: {100 * found['tied_medians']:.1f} %"
             )
         return "\n\n".join(parts)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.studies.papers import NAMES
 from pooling.commandline import BadInput, FileCommand, with_database
+from pooling.core.counts import counted
 
 if TYPE_CHECKING:
     from analysis.studies.study import Study
@@ -95,6 +96,6 @@ class Command(FileCommand):
         if "keys" in result:
             width = max(map(len, result["keys"]))
             return "\n".join(f"{name.ljust(width)}  {words}" for name, words in result["keys"].items())
-        made = [f"{name}: {len(part['files'])} files" for name, part in result["parts"].items()]
+        made = [f"{name}: {counted(len(part['files']), 'file')}" for name, part in result["parts"].items()]
         left = [f"left out, {name}: {reason}" for name, reason in result["left_out"].items()]
         return "\n".join([f"{result['title']}: {result['output']}/report.html", *made, *left])

@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pooling.core.counts as counts
+import pooling.core.markdown as markdown
 from analysis.judgements.labels import KNOWN, Labels
 from analysis.publishing.release.parts import PARTS, Content
 from annotation.models import Campaign
-from pooling.core.counts import some_of
-from pooling.core.markdown import escaped, paragraphs
 
 LISTED = 50
 """Removed topics in the datasheet."""
@@ -23,11 +23,11 @@ def written(content: Content) -> str:
         "\n\n".join(
             part
             for part in (
-                f"# {escaped(campaign.name)}",
+                f"# {markdown.escaped(campaign.name)}",
                 "**Simulated.** This release holds judgements of simulated annotators. It says nothing about real documents."
                 if campaign.simulated
                 else "",
-                paragraphs(campaign.description),
+                markdown.paragraphs(campaign.description),
                 _origin(campaign, about, made),
                 _scale(campaign, made.threshold),
                 _removed(campaign),
@@ -50,7 +50,7 @@ def written(content: Content) -> str:
 
 
 def _rows(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    return _ready(head, [[escaped(str(cell)) for cell in row] for row in rows])
+    return _ready(head, [[markdown.escaped(str(cell)) for cell in row] for row in rows])
 
 
 def _ready(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -71,17 +71,21 @@ def share(value: Any) -> str:
 
 def _origin(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str:
     pool, choices = about["pool"], made.choices
-    sentences = [f"Collection: {escaped(about['collection']['name'])}."]
+    sentences = [f"Collection: {markdown.escaped(about['collection']['name'])}."]
     if pool:
-        sentences.append(f"Pool: {escaped(pool['name'])}, {escaped(pool['words'])}, seed {pool['seed']}, {pool['pairs']:,} pairs.")
+        sentences.append(
+            f"Pool: {markdown.escaped(pool['name'])}, {markdown.escaped(pool['words'])}, "
+            f"seed {pool['seed']}, {counts.counted(pool['pairs'], 'pair')}."
+        )
     sentences.append(
         f"Judgements asked for each pair: {campaign.judgements_per_pair}. Least active time: {campaign.min_active_seconds:g} s."
     )
     sentences.append(
-        f"Labels: {escaped(', '.join(choices.words()))}; {len(made.rows):,} labelled pairs, {made.n_adjudicated:,} of them adjudicated."
+        f"Labels: {markdown.escaped(', '.join(choices.words()))}; "
+        f"{counts.counted(len(made.rows), 'labelled pair')}, {made.n_adjudicated:,} of them adjudicated."
     )
     if made.n_known:
-        sentences.append(f"{made.n_known:,} of the labels are known grades of qualification pairs (labels.tsv marks them {KNOWN}).")
+        sentences.append(f"{counts.counted(made.n_known, 'label', 'is', 'are')} from known grades of qualification pairs (marked {KNOWN} in labels.tsv).")
     return "## Origin\n\n" + "\n".join(f"- {sentence}" for sentence in sentences)
 
 
@@ -105,7 +109,7 @@ def _removed(campaign: Campaign) -> str:
 def _statistics_table(s: Mapping[str, Any], n_topics: int) -> str:
     depth = s["complete_depth"]
     rows = [
-        ("Topics with a judgement, of those with pairs", some_of(s["topics"], n_topics)),
+        ("Topics with a judgement, of those with pairs", counts.some_of(s["topics"], n_topics)),
         ("Documents in the collection", "not known" if s["documents"] is None else figure(s["documents"])),
         ("Judged pairs", figure(s["pairs"])),
         ("Labelled pairs", figure(s["labelled_pairs"])),
@@ -121,7 +125,7 @@ def _statistics_table(s: Mapping[str, Any], n_topics: int) -> str:
         rows.append(("Pairs whose document was shown cut", share(s["truncated_share"])))
     text = "## Statistics\n\n" + _rows(("", "All"), rows)
     text += "\n\nCounted judgements only; adjudications are not among these figures."
-    return text + "".join(f"\n\nNote: {escaped(warning)}." for warning in s["warnings"])
+    return text + "".join(f"\n\nNote: {markdown.escaped(warning)}." for warning in s["warnings"])
 
 
 def _grades(campaign: Campaign, s: Mapping[str, Any]) -> str:
@@ -147,7 +151,7 @@ def _decisions(s: Mapping[str, Any]) -> str:
 
 def _agreement(agreement: Mapping[str, Any]) -> str:
     if "undefined" in agreement:
-        return f"## Agreement\n\nUndefined: {escaped(agreement['undefined'])}."
+        return f"## Agreement\n\nUndefined: {markdown.escaped(agreement['undefined'])}."
     kinds = (
         ("mean_kappa", "Cohen's kappa against the label, mean over annotators"),
         ("chance_floor", "the same for annotators who answer by chance"),
@@ -184,10 +188,12 @@ def _commands(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str
         f"manage.py campaign_stats {common} --pool pairs.tsv{f' --documents {documents}' if documents else ''} --json",
         f"manage.py agreement {common} --json",
     ]
-    note = (
-        f" The {made.n_adjudicated} labels of adjudications.tsv then take the place of the aggregated ones." if made.n_adjudicated else ""
-    )
+    note = ""
+    if made.n_adjudicated:
+        takes = counts.counted(made.n_adjudicated, "label of adjudications.tsv", "takes", "take", plural="labels of adjudications.tsv")
+        note = f" Then {takes} the place of what is aggregated."
     if made.n_known:
-        note += f" The {made.n_known} labels that labels.tsv marks {KNOWN} are the gold grades of qualification.tsv; no command makes them."
+        known = counts.counted(made.n_known, "label", "is", "are")
+        note += f" {known} marked {KNOWN} in labels.tsv, from the gold grades of qualification.tsv, and made by no command."
     code = "\n".join(lines)
     return f"## Commands that give the same numbers\n\nIn the folder of this release.{note}\n\n```sh\n{code}\n```"

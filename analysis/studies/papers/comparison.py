@@ -21,6 +21,7 @@ from analysis.systems.comparison_tables import (
 )
 from analysis.systems.kind import Result
 from analysis.systems.kinds.bootstrap import KIND as BOOTSTRAP
+from pooling.core.counts import counted
 
 
 def compared(bench: Bench) -> Result:
@@ -46,7 +47,7 @@ def leaders(found: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
             continue
         best = max(means.values())
         first = [tag for tag, mean in means.items() if mean == best]
-        text = f"By {measure} {' and '.join(first)} lead{'s' if len(first) == 1 else ''} with {best:.4f} over {one['topics']} topics"
+        text = f"By {measure} {' and '.join(first)} lead{'s' if len(first) == 1 else ''} with {best:.4f} over {counted(one['topics'], 'topic')}"
         if settings["against"] == "all" and len(first) == 1:
             same = [tag for tag in means if tag != first[0] and set(one["groups"][tag]) & set(one["groups"][first[0]])]
             text += f"; it cannot be told apart from {', '.join(same)}" if same else ", and can be told apart from every other run"

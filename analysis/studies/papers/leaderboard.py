@@ -18,6 +18,7 @@ from analysis.systems.kinds.submissions import KIND as SUBMISSIONS
 from analysis.systems.tables import best_of, conditions_of
 from analysis.systems.tabular import Cell, Table
 from analysis.systems.written_files import tab_separated
+from pooling.core.counts import counted
 from pooling.formats.leaderboards import SUBMISSIONS as COLUMNS
 from pooling.formats.leaderboards import BoardRow, read_leaderboard
 
@@ -34,7 +35,7 @@ def boards(bench: Bench) -> Section:
         rows: list[list[Cell]] = [
             [n, tag, runs[tag]["date"], runs[tag]["group"], runs[tag]["score"]] for n, tag in enumerate(found["chain"], 1)
         ]
-        title = f"The records of the leaderboard {name}, {len(runs)} runs"
+        title = f"The records of the leaderboard {name}, {counted(len(runs), 'run')}"
         tables.append(
             Table(f"records-{slug(name)}", title, ["", "run", "date", "group", "score"], rows, digits=(None, None, None, None, 3))
         )
@@ -63,7 +64,7 @@ def certainty(bench: Bench) -> Section:
         tags = ranked(found)[:FIRST]
         places = [str(place) for place in range(1, min(FIRST, len(found["rank_share"][tags[0]])) + 1)]
         rows: list[list[Cell]] = [[tag, *(found["rank_share"][tag].get(place, 0.0) for place in places)] for tag in tags]
-        drawn = f"{found['trials']:,} samples of {found['topics']} topics"
+        drawn = f"{counted(found['trials'], 'sample')} of {counted(found['topics'], 'topic')}"
         note = f"Share of {drawn} in which the run has the rank; the first {len(tags)} of {len(found['observed'])} runs."
         tables.append(
             Table(

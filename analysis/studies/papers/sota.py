@@ -15,6 +15,7 @@ from analysis.systems.kind import Result
 from analysis.systems.kinds.leaderboard import KIND
 from analysis.systems.tabular import Cell, Table
 from analysis.systems.verdict_tables import comparisons, p_value
+from pooling.core.counts import counted
 
 LISTS = {"vs_first": "against the first", "vs_previous": "against the one before", "vs_last": "the last three"}
 HOW = ("baselines", "until", "highlight", "cutoff", "alpha", "decide", "correction", "family", "level", "topics", "lenient")
@@ -45,7 +46,7 @@ def figure_1(bench: Bench) -> Section:
         [f"R{number}", tag, runs[tag]["date"] or "", runs[tag]["group"], runs[tag]["score"]] for number, tag in enumerate(found["chain"], 1)
     ]
     after = "; ".join(f"{name} {bench.value(name)}" for name in ("baselines", "until") if bench.value(name))
-    note = f"Of {len(runs):,} runs{f' ({after})' if after else ''}, each that scored more than all before it; of one day only the best."
+    note = f"Of {counted(len(runs), 'run')}{f' ({after})' if after else ''}, each that scored more than all before it; of one day only the best."
     chain = Table(
         "chain",
         "The runs that were the state of the art",
@@ -140,7 +141,7 @@ def table_2(bench: Bench) -> Section:
 def several(found: Result) -> list[str]:
     n = found.get("topics_with_several_relevant") or 0
     return (
-        [f"{n:,} topics have several relevant documents; the framework is defined for one, so the first that a run retrieves counts."]
+        [f"{counted(n, 'topic', 'has', 'have')} several relevant documents; the framework is defined for one, so the first that a run retrieves counts."]
         if n
         else []
     )

@@ -15,6 +15,7 @@ from analysis.studies.words import QRELS, READ, READING, RUNS, pictured, prefixe
 from analysis.systems.kind import Result
 from analysis.systems.kinds.stability import KIND, fitted, none_below, words
 from analysis.systems.tabular import Cell, Table
+from pooling.core.counts import counted
 
 PANEL = 400.0
 """Pixels of a panel: two beside each other are as wide as a page of print."""
@@ -85,14 +86,14 @@ def together(bench: Bench) -> Section:
             least = none_below(result["minimum_overlap"][measure])
             rows.append([words(element), result["population"], result["size"], measure, fit["slope"], fit["intercept"], least])
     pairs, threshold = (next(iter(results.values()))[key] for key in ("pairs", "threshold"))
-    note = f"P(o): share of {pairs} pairs of sub-collections whose rankings have a tau-b of at least {threshold:g}; the line is fitted below o = 1."
+    note = f"P(o): share of {counted(pairs, 'pair')} of sub-collections whose rankings have a tau-b of at least {threshold:g}; the line is fitted below o = 1."
     header = ["element", "population", "each", "measure", "slope", "intercept", "least overlap with P = 1"]
     ruled = frozenset(k for k in range(1, len(rows)) if rows[k][0] != rows[k - 1][0])
     heads = (("", 1), ("size", 2), ("", 1), ("line through P(o)", 2), ("", 1))
     table = Table(
         "elements", "Stability over all elements", header, rows, note, heads=heads, digits=(None, None, None, None, 3, 3, 3), ruled=ruled
     )
-    caption = f"P(o) by overlap of each element, {pairs} pairs at each level, tau-b at least {threshold:g}; dotted: fitted lines"
+    caption = f"P(o) by overlap of each element, {counted(pairs, 'pair')} at each level, tau-b at least {threshold:g}; dotted: fitted lines"
     figures = [Figure("elements", caption, panels([(words(e), curves(r)) for e, r in results.items()], caption=caption))]
     if len(results) >= 3:
         figures.append(joint_radar(results))

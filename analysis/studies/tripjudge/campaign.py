@@ -15,6 +15,7 @@ from analysis.studies.published import TRIPJUDGE_DECISIONS, TRIPJUDGE_GRADES, TR
 from analysis.studies.study import Figure, LeftOut, Section
 from analysis.studies.tripjudge.inputs import SCALES, grade_name, judgements, labels, n_grades, share
 from analysis.systems.tabular import Cell, Table
+from pooling.core.counts import counted
 from pooling.formats.qrels import read_qrels
 
 COUNTS = {
@@ -98,7 +99,7 @@ def figure_1(bench: Bench) -> Section:
     return Section(
         [table],
         figures,
-        [f"{found['pairs']:,} labelled pairs; {found['dropped']['too_few']:,} pairs have too few judgements for a label."],
+        [f"{counted(found['pairs'], 'labelled pair')}; {counted(found['dropped']['too_few'], 'pair', 'has', 'have')} too few judgements for a label."],
         values,
     )
 
@@ -153,7 +154,7 @@ def label_shares(bench: Bench) -> Section:
         found = {str(grade): n for grade, n in zip(grades.tolist(), counts.tolist(), strict=True)}
         total = sum(found.values())
         rows += [[words, label_word(bench, scale, label), n, share(n, total)] for label, n in found.items()]
-        caption = f"Labels on {words}, {total:,} pairs of {len(qrels.topics):,} topics"
+        caption = f"Labels on {words}, {counted(total, 'pair')} of {counted(len(qrels.topics), 'topic')}"
         names = [label_word(bench, scale, label) for label in found]
         figures.append(
             Figure(
@@ -218,7 +219,7 @@ def kappa_picture(found: Mapping[str, Any], scale: str, words: str) -> Figure:
     kappas = [row[f"kappa_{scale}"] for row in found["annotators"].values()]
     defined = [kappa for kappa in kappas if kappa is not None]
     one = found[scale]
-    caption = f"Kappa against the label on {words}, {len(defined)} annotators"
+    caption = f"Kappa against the label on {words}, {counted(len(defined), 'annotator')}"
     if len(defined) < len(kappas):
         caption += f"; of {len(kappas) - len(defined)} it is undefined"
     lowest = math.floor(min([*defined, one["chance_floor"] or 0.0, 0.0]) * 10) / 10

@@ -15,6 +15,7 @@ from analysis.systems.options import READING, Field, arguments_of, measures_fiel
 from analysis.systems.pictures import MOST_RUNS, key_of, numbered
 from analysis.systems.tables import conditions_of
 from analysis.systems.tabular import Cell, Table, place
+from pooling.core.counts import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -101,7 +102,7 @@ def tables(result: Result) -> list[Table]:
             + [may_be(found, tag), beaten_by(found, tag, most=None)]
             for tag in tags
         ]
-        over = f"{found['topics']} topics, {found['trials']:,} samples."
+        over = f"{counted(found['topics'], 'topic')}, {counted(found['trials'], 'sample')}."
         made.append(Table(f"ranks-{number}", f"Ranks by {name}", header, rows, f"{over} {many_comparisons(found)}".rstrip()))
         places = sorted(found["rank_share"][tags[0]], key=int)
         share_rows: list[list[Cell]] = [[tag, *(found["rank_share"][tag][place] for place in places)] for tag in tags]
@@ -123,7 +124,7 @@ def pictures(result: Result) -> list[str]:
                 tags,
                 places,
                 values,
-                caption=f"Probability of each rank by {name}: {one['topics']} topics, {one['trials']:,} samples",
+                caption=f"Probability of each rank by {name}: {counted(one['topics'], 'topic')}, {counted(one['trials'], 'sample')}",
                 row_label="run",
                 column_label="rank",
                 high=1.0,
@@ -157,7 +158,7 @@ def figures(result: Result) -> Iterator[Drawing]:
             every = max(1, len(places) // 15)
             axes.set_xticks(range(0, len(places), every), places[::every])
             axes.set_xlabel("rank")
-            axes.set_title(f"{plain(name)}, {found['topics']} topics, {found['trials']} samples")
+            axes.set_title(f"{plain(name)}, {counted(found['topics'], 'topic')}, {counted(found['trials'], 'sample')}")
             figure.colorbar(image, ax=axes, label="probability")
 
         yield f"ranks-{number}", heat

@@ -15,6 +15,7 @@ from analysis.systems.pictures import MOST_RUNS
 from analysis.systems.tabular import Cell, Table, place
 from analysis.systems.written_files import WrittenFile, chosen_runs, tab_separated
 from annotation.models import Campaign
+from pooling.core.counts import counted
 from pooling.jobs import Work
 from pooling.models import Run as RunRow
 
@@ -66,7 +67,7 @@ def tables(result: Result) -> list[Table]:
         [int(depth), found["pairs"], *(value for name in names for value in (found["tau"][name], found["mean_abs_change"][name]))]
         for depth, found in depths.items()
     ]
-    over = f"Pool of depth {result['pool_depth']}, qrels of {result['qrels_pairs']:,} pairs, {result['topics']} topics."
+    over = f"Pool of depth {result['pool_depth']}, qrels of {counted(result['qrels_pairs'], 'pair')}, {counted(result['topics'], 'topic')}."
     return [
         Table(
             "left-out", "One left out of the pool", ["left out", "pairs dropped", *heads], left, f"The largest change of any run. {over}"

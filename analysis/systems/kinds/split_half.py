@@ -13,6 +13,7 @@ from analysis.systems.kind import Drawing, Files, Kind, Result
 from analysis.systems.options import ALPHA, READING, Field, arguments_of, measures_field
 from analysis.systems.tables import conditions_of
 from analysis.systems.tabular import Cell, Table
+from pooling.core.counts import counted
 
 FIELDS = (
     measures_field("RR@100"),
@@ -37,7 +38,7 @@ def tables(result: Result) -> list[Table]:
             rows += [[which, TESTS.get(test, test), *rates.values()] for test, rates in found[which].items()]
         rates_named = list(next(iter(found["mean"].values())))
         tied = "undefined" if found["tied_medians"] is None else f"{100 * found['tied_medians']:.1f} %"
-        note = f"{found['splits']} splits of {found['topics']} topics, alpha {found['alpha']:g}; halves with equal medians: {tied}."
+        note = f"{counted(found['splits'], 'split')} of {counted(found['topics'], 'topic')}, alpha {found['alpha']:g}; halves with equal medians: {tied}."
         made.append(Table(f"agreement-{number}", f"Agreement of halves by {measure}", ["compared by", "test", *rates_named], rows, note))
     return made
 
@@ -53,7 +54,7 @@ def pictures(result: Result) -> list[str]:
             stacked(
                 list(tests),
                 series,
-                caption=f"How often the two halves agree by {measure}, percent of pairs of runs over {compared} splits",
+                caption=f"How often the two halves agree by {measure}, percent of pairs of runs over {counted(compared, 'split')}",
                 what="test",
                 counts=[compared] * len(tests),
                 reason="No pair is significant on any half, so there is no rate of agreement.",

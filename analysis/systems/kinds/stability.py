@@ -16,6 +16,7 @@ from analysis.systems.options import READING, Field, arguments_of, measures_fiel
 from analysis.systems.tabular import Cell, Table
 from analysis.systems.written_files import WrittenFile
 from annotation.models import Campaign
+from pooling.core.counts import counted
 from pooling.jobs import Work
 from pooling.models import Run as RunRow
 
@@ -108,7 +109,7 @@ def tables(result: Result) -> list[Table]:
         for name in names
     ]
     sizes = f"{result['size']:,} of {result['population']:,} {words(result['element'])}"
-    over = f"{sizes} in each sub-collection, {result['pairs']} pairs at each level."
+    over = f"{sizes} in each sub-collection, {counted(result['pairs'], 'pair')} at each level."
     return [
         Table(
             "summary",

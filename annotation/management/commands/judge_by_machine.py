@@ -17,6 +17,7 @@ from annotation.machine.answer_store import AnswerStore
 from annotation.machine.asking import PairToJudge, Plan, Report, ask_all, estimate, key_of, labels_of
 from annotation.machine.chat_endpoint import Endpoint
 from pooling.commandline import BadInput, FileCommand, Progress, fraction, positive, text_table, whole_file
+from pooling.core.counts import counted
 from pooling.formats.documents import Document, read_documents
 from pooling.formats.opening import lines
 from pooling.formats.pool import read_pool
@@ -127,13 +128,18 @@ class Command(FileCommand):
     def table(self, result: dict[str, Any], **options: Any) -> str:
         before = result["estimate"]
         parts = [
-            f"{result['model']}: {result['pairs']} pairs, {result['samples']} of each, prompt {result['prompt']['name']} {result['prompt']['version']}",
-            f"Estimated: {before['calls']} calls, {before['tokens_in']} tokens sent and {before['tokens_out']} received, cost {before['cost']:.2f}",
+            f"{result['model']}: {counted(result['pairs'], 'pair')}, {result['samples']} of each, "
+            f"prompt {result['prompt']['name']} {result['prompt']['version']}",
+            f"Estimated: {counted(before['calls'], 'call')}, {counted(before['tokens_in'], 'token')} sent and "
+            f"{before['tokens_out']:,} received, cost {before['cost']:.2f}",
         ]
         if "answers" not in result:
             return "\n".join([*parts, "Nothing was asked."])
         calls, tokens = result["calls"], result["tokens"]
-        parts.append(f"Counted: {calls['ever']} calls ({calls['now']} now), {tokens['in']} tokens sent and {tokens['out']} received, cost {result['cost']:.2f}")
+        parts.append(
+            f"Counted: {counted(calls['ever'], 'call')} ({calls['now']:,} now), "
+            f"{counted(tokens['in'], 'token')} sent and {tokens['out']:,} received, cost {result['cost']:.2f}"
+        )
         rows = [*result["outcomes"].items(), *result["troubles"].items()]
         rows += [("lost with a program that ended", calls["lost"]), ("left for another time", result["unanswered"])]
         parts.append(text_table(["answers and calls", "number"], [[name, number] for name, number in rows]))

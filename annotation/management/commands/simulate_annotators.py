@@ -110,7 +110,7 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(result))
         else:
             self.stdout.write(
-                f"{report.judgements} simulated judgements in {report.seconds:.1f} s on {result['pairs']} pairs of {campaign.slug}"
+                f"{counted(report.judgements, 'simulated judgement')} in {report.seconds:.1f} s on {counted(result['pairs'], 'pair')} of {campaign.slug}"
             )
             for name in ("kinds", "standings", "states"):
                 self.stdout.write(f"  {name}: " + ", ".join(f"{key} {n}" for key, n in sorted(result[name].items())))

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config import backups
+from pooling.core.counts import counted
 
 
 class Command(BaseCommand):
@@ -21,4 +22,4 @@ class Command(BaseCommand):
             made = backups.back_up(Path(options["folder"]))
         except backups.BackupError as error:
             raise CommandError(str(error)) from None
-        self.stdout.write(f"{options['folder']}: the database and {made['n_files']} files, {made['n_bytes']:,} bytes")
+        self.stdout.write(f"{options['folder']}: the database and {counted(made['n_files'], 'file')}, {counted(made['n_bytes'], 'byte')}")

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config import moving
+from pooling.core.counts import counted
 
 
 class Command(BaseCommand):
@@ -20,4 +21,7 @@ class Command(BaseCommand):
             moved = moving.move(options["url"], say=self.stdout.write)
         except moving.MoveError as error:
             raise CommandError(str(error)) from None
-        self.stdout.write(f"{moved:,} rows moved and compared. Next: set ASSAY_DATABASE_URL to this address, manage.py doctor, manage.py verify, start.")
+        self.stdout.write(
+            f"{counted(moved, 'row')} moved and compared. "
+            "Next: set ASSAY_DATABASE_URL to this address, manage.py doctor, manage.py verify, start."
+        )

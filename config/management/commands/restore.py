@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config import backups
+from pooling.core.counts import counted
 
 
 class Command(BaseCommand):
@@ -22,4 +23,4 @@ class Command(BaseCommand):
             made = backups.restore(Path(options["folder"]))
         except backups.BackupError as error:
             raise CommandError(str(error)) from None
-        self.stdout.write(f"restored: the database and {made['n_files']} files of {made['made_at']}; next: manage.py migrate")
+        self.stdout.write(f"restored: the database and {counted(made['n_files'], 'file')} of {made['made_at']}; next: manage.py migrate")

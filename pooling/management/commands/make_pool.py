@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from pooling.commandline import fraction, positive, seed_number
 from pooling.core.batches import Goal
+from pooling.core.counts import counted
 from pooling.core.pool_kinds import PoolKind
 from pooling.core.stages import STRATA
 from pooling.jobs import Refused
@@ -53,7 +54,7 @@ class Command(BaseCommand):
         except Refused as error:
             raise Failed(str(error)) from None
         done = run_here(job, self.stderr)
-        stages = [f"stage {n}: {100 * one['share']:g} %, {one['pairs']:,} pairs" for n, one in enumerate(done.report.get("stages", []), start=1)]
+        stages = [f"stage {n}: {100 * one['share']:g} %, {counted(one['pairs'], 'pair')}" for n, one in enumerate(done.report.get("stages", []), start=1)]
         if "batches" in done.report:
             stages = ["{batches:,} batches of {batch:,} pairs, {audit:,} of each at random".format(**done.report)]
         self.stdout.write("\n".join([*report_lines(done), *stages, *done.report.get("half_way", [])]))

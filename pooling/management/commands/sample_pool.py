@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pooling.commandline import BadInput, FileCommand, fraction, text_table, whole_file
+from pooling.core.counts import part_of
 from pooling.core.depth import Pool, depth_pool
 from pooling.core.stages import STRATA
 from pooling.core.strata import LEAST, Strata, allocation, drawn, machine_strata, shuffled, spreads_of
@@ -124,5 +125,5 @@ class Command(FileCommand):
             more = f"\n... and {rest} strata more (--json lists all)"
         else:
             more = ""
-        first = f"{result['drawn']} of {result['pairs']} pairs drawn ({share:.1%}), depth {result['depth']}, seed {result['seed']}"
+        first = f"{part_of(result['drawn'], result['pairs'], 'pair')} drawn ({share:.1%}), depth {result['depth']}, seed {result['seed']}"
         return f"{first}\n\n{text_table(['stratum', 'pairs', 'drawn', 'probability'], rows)}{more}"

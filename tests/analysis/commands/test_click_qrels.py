@@ -37,7 +37,7 @@ def test_clicks_and_rankings_shown_may_be_two_files(tmp_path: Path) -> None:
 
 def test_the_table_shows_grades_and_shares(tmp_path: Path) -> None:
     out, _ = printed("click_qrels", *files(tmp_path, log=LOG))
-    assert out.startswith("dctr: 4 pairs of 1 topics from 1 clicks in 2 sessions")
+    assert out.startswith("dctr: 4 pairs of 1 topic from 1 click in 2 sessions")
     assert ["0", "3", "0.7500"] in [line.split() for line in out.splitlines()]
 
 

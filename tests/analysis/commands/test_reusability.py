@@ -73,5 +73,5 @@ def test_one_run_has_changes_but_no_tau(files: list[str]) -> None:
 def test_the_table_names_runs_and_depths(files: list[str]) -> None:
     out = StringIO()
     call_command("reusability", *files, "--depth", "2", "--measures", "AP", stdout=out, stderr=StringIO())
-    assert "pool of depth 2, qrels of 4 pairs, 1 topics" in out.getvalue()
+    assert "pool of depth 2, qrels of 4 pairs, 1 topic" in out.getvalue()
     assert "three" in out.getvalue()

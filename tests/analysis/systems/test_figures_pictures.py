@@ -95,6 +95,12 @@ def test_what_is_undefined_is_said_in_words_and_drawn_nowhere(kind: str, result:
     draw_all(kind, result)
 
 
+def test_one_topic_and_one_pair_are_said_in_the_singular() -> None:
+    [reusability] = [result for kind, result, _ in UNDEFINED if kind == "reusability"]
+    notes = " ".join(table.note for table in KINDS["reusability"].tables(reusability | {"qrels_pairs": 1}))
+    assert "qrels of 1 pair, 1 topic." in notes
+
+
 def test_names_are_text_in_pictures_and_figures() -> None:
     result = rankings(0.5)
     for picture in KINDS["compare_rankings"].pictures(result):

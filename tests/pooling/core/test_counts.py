@@ -23,3 +23,4 @@ def test_the_noun_follows_the_whole_and_the_verb_the_part(n, whole, said):
 @pytest.mark.parametrize(("n", "whole", "said"), [(50, 112, "50 of 112"), (112, 112, "112"), (0, 1200, "0 of 1,200"), (0, 0, "0")])
 def test_what_counts_is_said_beside_the_whole(n, whole, said):
     assert some_of(n, whole) == said
+
