@@ -2,11 +2,16 @@
 
 from django.urls import path
 
-from annotation.api import judging
+from annotation.api import judging, machines
 
 urlpatterns = [
     path("judging/<slug:slug>/setup", judging.Setup.as_view(), name="api-judging-setup"),
     path("campaigns/<slug:slug>/trial", judging.Trial.as_view(), name="api-campaign-trial"),
+    path("campaigns/<slug:slug>/machines/", machines.MachineJudges.as_view(), name="api-machines"),
+    path("campaigns/<slug:slug>/machines/<int:pk>/", machines.OneMachineJudge.as_view(), name="api-machine"),
+    path("campaigns/<slug:slug>/machines/<int:pk>/run", machines.RunMachineJudge.as_view(), name="api-machine-run"),
+    path("campaigns/<slug:slug>/machines/<int:pk>/freeze", machines.FreezeMachineJudge.as_view(), name="api-machine-freeze"),
+    path("campaigns/<slug:slug>/machines/<int:pk>/labels.txt", machines.MachineLabels.as_view(), name="api-machine-labels"),
     path("judging/<slug:slug>/leases", judging.Leases.as_view(), name="api-judging-leases"),
     path("judging/<slug:slug>/leases/renew", judging.RenewLeases.as_view(), name="api-judging-renew"),
     path("judging/<slug:slug>/leases/release", judging.ReleaseLeases.as_view(), name="api-judging-release"),

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.views import campaigns
+from annotation.views import campaigns, machines
 
 urlpatterns = [
     path("campaigns/", campaigns.index, name="campaigns"),
@@ -13,4 +13,8 @@ urlpatterns = [
     path("campaigns/<slug:slug>/state", campaigns.change_state, name="campaign-state"),
     path("campaigns/<slug:slug>/guidelines/<int:number>", campaigns.guideline, name="campaign-guideline"),
     path("campaigns/<slug:slug>/invitations.csv", campaigns.invitation_links, name="campaign-invitations"),
+    path("campaigns/<slug:slug>/machines/", machines.index, name="campaign-machines"),
+    path("campaigns/<slug:slug>/machines/<int:pk>/", machines.page, name="campaign-machine"),
+    path("campaigns/<slug:slug>/machines/<int:pk>/act", machines.act, name="campaign-machine-act"),
+    path("campaigns/<slug:slug>/machines/<int:pk>/labels.txt", machines.labels, name="campaign-machine-labels"),
 ]

@@ -46,6 +46,8 @@ PAGES: dict[str, tuple[str, str, int]] = {
     "campaign-pair": ("manager", CAMPAIGN + "pairs/{pair}/", 200),
     "campaign-gold": ("manager", CAMPAIGN + "gold/", 200),
     "campaign-labels": ("manager", CAMPAIGN + "labels/", 200),
+    "campaign-machines": ("manager", CAMPAIGN + "machines/", 200),
+    "campaign-machine": ("manager", CAMPAIGN + "machines/{machine}/", 200),
     "campaign-export": ("manager", CAMPAIGN + "export/", 200),
     "campaign-import": ("manager", "/import-campaign/", 200),
     "campaign-recipe-difference": ("manager", CAMPAIGN + "export/difference?first={recipe}&second={recipe2}", 200),
@@ -90,6 +92,7 @@ NO_PAGES = {
     # files, parts of pages, and addresses that lead to another page
     *("campaign-settings", "campaign-invitations", "campaign-live", "campaign-export-file", "judge-build", "topics-kept", "topics-removed"),
     *("campaign-release", "report-table", "report-figure", "report-result", "report-files", "study-zip", "study-file"),
+    "campaign-machine-labels",
     *("pool-table", "job-fragment", "job-problems"),
     *("health", "readiness", "metrics"),  # lines for machines
     "api-docs",  # Swagger UI, which is not ours
@@ -118,8 +121,9 @@ def prepare(n_judgements: int = 260) -> None:
     from analysis.studies.papers import study_named
     from analysis.systems import reports
     from analysis.systems.kinds import KINDS
+    from annotation.machine.label_files import LabelOfFile
     from annotation.models import Campaign, Feedback, Judgement, Message, Pair
-    from annotation.services import campaigns, people
+    from annotation.services import campaigns, machines, people
     from annotation.services.pairs import set_kind
     from pooling import jobs
     from pooling.models import Job
@@ -179,6 +183,8 @@ def prepare(n_judgements: int = 260) -> None:
     given_to_study = Given({"measures": "nDCG@10", "trials": 1000})
     study = keeping.ask_for_study(study_named("comparison"), collection=collection, campaign=campaign, given=given_to_study, user=manager)
     do(study.job)
+    labels = (LabelOfFile(e.topic.topic_id, e.docno, e.pk % 3, "", None, False) for e in campaign.pool.entries.select_related("topic"))
+    machine = machines.add_from_file(campaign, name="A model", model="model-7", labels=labels, file_name="labels.txt", actor=manager)
     plans = (Plan(name="public"), Plan(name="median", choices=Choices(method="median")))
     saved = [recipes.save_recipe(campaign, plan, user=manager) for plan in plans]
     do(recipes.ask_for_release(saved[0], user=manager))
@@ -194,6 +200,7 @@ def prepare(n_judgements: int = 260) -> None:
         "pseudonym": members[-1].pseudonym,
         "exclusion": exclusion.pk,
         "pair": disputed.pk,
+        "machine": machine.pk,
         "run": run.pk,
         "document": document.pk,
         "preview": preview.pk,

@@ -17,8 +17,9 @@ from analysis.judgements.labels import Choices
 from analysis.models import Report
 from analysis.publishing import recipes
 from analysis.publishing.release.parts import Plan
-from annotation.models import Message
-from annotation.services import people
+from annotation.models import MachineLabel, Message
+from annotation.services import machines, people
+from annotation.services.machines import Wanted
 from pooling import jobs
 from pooling.services import pools
 from tests import openapi
@@ -47,6 +48,9 @@ def installation(settings, tmp_path, monkeypatch):
     bring_in(collection, "documents", '{"_id": "d9", "text": "nine"}\n', user=manager)
     jobs.run_job(pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=2, user=manager).pk)
     recipe = recipes.save_recipe(campaign, Plan("first", Choices()), user=manager)
+    settings.MACHINE_ENDPOINTS = {"http://127.0.0.1:1/v1": ""}
+    machine = machines.add_judge(campaign, Wanted("machine", "model", "http://127.0.0.1:1/v1"), actor=manager)
+    MachineLabel.objects.create(judge=machine, topic=collection.topics.all()[0], docno="d1", state="graded", grade=1)
     report = Report.objects.create(collection=collection, kind="evaluate", title="of nothing yet", created_by=manager)
     study = Report.objects.create(collection=collection, kind="study-sota", title="not made yet", created_by=manager)
     message = Message.objects.create(membership=member, text="Well done")
@@ -61,6 +65,7 @@ def installation(settings, tmp_path, monkeypatch):
         "/api/v1/reports": report.pk,
         "/api/v1/studies": study.pk,
         "/api/v1/campaigns/{slug}/recipes": recipe.pk,
+        "/api/v1/campaigns/{slug}/machines": machine.pk,
     }
     named = {"judgement_id": judged.pk, "message_id": message.pk, "pair_id": campaign.pairs.last().pk, "name": "qrels"}
     slugs = {"/api/v1/collections": collection.slug, "/api/v1/campaigns": campaign.slug, "/api/v1/judging": campaign.slug}

@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import connection, transaction
 from django.http import HttpResponse
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from analysis.dashboard import exclusions
@@ -26,8 +27,9 @@ from analysis.studies.papers import study_named
 from analysis.systems import reports
 from analysis.systems.kinds import KINDS
 from analysis.systems.selectors import result_of
+from annotation.machine.label_files import LabelOfFile
 from annotation.models import Campaign, Membership, Message
-from annotation.services import campaigns, people, scheduling
+from annotation.services import campaigns, machines, people, scheduling
 from pooling.models import Collection, Job
 from pooling.services import extending, pool_preview, pools
 from pooling.services.collections import create_collection
@@ -35,6 +37,8 @@ from tests.builders import judge, make_annotator, make_user
 from tests.pooling.conftest import DOCUMENTS, RUN_A, RUN_B, TOPICS, bring_in, run
 
 pytestmark = pytest.mark.django_db
+SECRET = "Zweitmeinung-7"
+"""Stands in everything that the world's machine judge is and says."""
 ROLES = ("anonymous", "stranger", "annotator", "manager", "superuser")
 
 OPEN = "200 200 200 200 200"
@@ -95,6 +99,15 @@ TABLE: dict[str, tuple[str, str]] = {
     "campaign-state": ("post", CAMPAIGN_POST),
     "campaign-guideline": ("get", CAMPAIGN),
     "campaign-invitations": ("get", CAMPAIGN),
+    "campaign-machines": ("get", CAMPAIGN),
+    "campaign-machine": ("get", CAMPAIGN),
+    "campaign-machine-act": ("post", CAMPAIGN_POST),
+    "campaign-machine-labels": ("get", CAMPAIGN),
+    "api-machines": ("get", API_CAMPAIGN),
+    "api-machine": ("get", API_CAMPAIGN),
+    "api-machine-run": ("post", "401 404 403 400 400"),
+    "api-machine-freeze": ("post", API_CAMPAIGN),
+    "api-machine-labels": ("get", API_CAMPAIGN),
     "campaign": ("get", CAMPAIGN),
     "campaign-live": ("get", CAMPAIGN),
     "campaign-time": ("get", CAMPAIGN),
@@ -312,7 +325,12 @@ def world(settings: Any, tmp_path: Path) -> World:
     assert run(extension).state == "done"
     person = {"pseudonym": ada.pseudonym}
     answer = {"key": str(uuid.uuid4()), "grade": 2, "guideline_version": 1}
+    machine = machines.add_from_file(
+        campaign, name=SECRET, model=SECRET, labels=[LabelOfFile("051", "a", 2, SECRET, 1, False)], file_name=f"{SECRET}.txt", actor=manager
+    )
     pk = {
+        **dict.fromkeys(("campaign-machine", "campaign-machine-act", "campaign-machine-labels"), machine.pk),
+        **dict.fromkeys(("api-machine", "api-machine-run", "api-machine-freeze", "api-machine-labels"), machine.pk),
         "upload-decide": collection.uploads.get(name="waits.run").pk,
         "api-upload": collection.uploads.get(name="waits.run").pk,
         "document": collection.documents.order_by("pk")[0].pk,
@@ -397,6 +415,20 @@ def test_every_address_answers_each_role_as_the_table_says(world: World, role: s
     if role == "anonymous":
         led_to = {name: answer.url for name, answer in answers.items() if answer.status_code == 302}
         assert {name: url for name, url in led_to.items() if not url.startswith(reverse("sign-in"))} == {}
+
+
+def test_no_answer_to_an_annotator_holds_or_reads_a_machines_label(world: World, settings: Any) -> None:
+    """Every page and every answer of the API, by its content and by what is read for it; a manager's have them."""
+    routes = every_pattern()
+    for role in ("annotator", "stranger"):
+        for name in TABLE:
+            with CaptureQueriesContext(connection) as queries:
+                answer = world.ask(role, name, routes[name])
+            said = b"".join(answer.streaming_content) if answer.streaming else answer.content  # type: ignore[attr-defined]
+            assert SECRET.encode() not in said, name
+            assert not [one["sql"] for one in queries if "annotation_machinelabel" in one["sql"] or "annotation_machinejudge" in one["sql"]], name
+    for name in ("campaign-machines", "campaign-machine", "api-machines", "api-machine"):
+        assert SECRET.encode() in world.ask("manager", name, routes[name]).content, name
 
 
 @pytest.mark.parametrize("role", ROLES)

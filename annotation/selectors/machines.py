@@ -49,6 +49,11 @@ def judges_of(campaign: Campaign) -> list[MachineJudge]:
     return list(campaign.machine_judges.select_related("campaign__pool", "campaign__collection"))
 
 
+def frozen_of(campaign: Campaign) -> list[MachineJudge]:
+    """Those whose labels leave the campaign with a release."""
+    return [judge for judge in judges_of(campaign) if judge.frozen_at is not None]
+
+
 def job_of(judge: MachineJudge, *, active: bool = False) -> Job | None:
     """The last job that asked it."""
     found = Job.objects.filter(kind=RUN, campaign_id=judge.campaign_id, parameters__machine=judge.pk).order_by("-created_at")

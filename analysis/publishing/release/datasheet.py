@@ -11,6 +11,7 @@ import pooling.core.markdown as markdown
 from analysis.judgements.labels import KNOWN, Labels
 from analysis.publishing.release.parts import PARTS, Content
 from annotation.models import Campaign
+from annotation.selectors import machines
 
 LISTED = 50
 """Removed topics in the datasheet."""
@@ -36,6 +37,7 @@ def written(content: Content) -> str:
                 _decisions(statistics),
                 _agreement(content.agreement),
                 _commands(campaign, about, made),
+                _machines(campaign),
                 "## Files\n\n"
                 + _ready(("File", "What it holds"), [(f"`{part.name}`", part.holds) for part in PARTS if part.asked(content)]),
                 "## Recognising persons\n\nAnnotators appear under pseudonyms that belong to this campaign alone. No name, address or "
@@ -46,6 +48,18 @@ def written(content: Content) -> str:
             if part
         )
         + "\n"
+    )
+
+
+def _machines(campaign: Campaign) -> str:
+    """Whose labels the second file holds; empty without a frozen machine judge."""
+    if not (frozen := machines.frozen_of(campaign)):
+        return ""
+    rows = [(judge.name, judge.model, judge.prompt_name or f"file {judge.file_name}", f"{judge.frozen_at:%Y-%m-%d}", judge.digest) for judge in frozen]
+    return (
+        "## Machine labels\n\n`machine-labels.tsv` holds labels of machines. They are in no other file: labels, qrels, statistics and agreement above are "
+        "people's. Alone they are unfit for verdicts, and a machine may not judge a system that was built on it.\n\n"
+        + _rows(("Machine", "Model", "Prompt", "Frozen", "SHA-256 of its labels as qrels"), rows)
     )
 
 

@@ -17,6 +17,7 @@ from analysis.judgements.labels import Choices, Labels
 from analysis.publishing import exports, sample_files
 from analysis.publishing.contents import pool_lines, raw_judgements
 from annotation.models import Campaign, Judgement, Membership, Pair
+from annotation.selectors import machines
 from annotation.selectors.pairs import kept_pairs
 from annotation.services.campaigns import SETTINGS
 from pooling.commandline import jsonable
@@ -125,6 +126,7 @@ def _annotators(content: Content) -> Iterable[Sequence[Any]]:
     )
 
 
+MACHINE_COLUMNS = ("machine", "topic", "document", "grade")
 PAIR_COLUMNS = ("topic", "document", "best_rank", "priority", "kind", "needed", "judgements")
 PAIR_FIELDS = ("entry__topic__topic_id", "entry__docno", "entry__best_rank", "priority", "kind", "needed", "counted")
 
@@ -152,6 +154,16 @@ def _topics(content: Content, text: IO[str]) -> None:
             "position": t.position, "proposal": t.proposal, "same_as": t.same_as, "removed_reason": t.removed_reason,
         }  # fmt: skip
         text.write(json.dumps(row, ensure_ascii=False, sort_keys=True) + "\n")
+
+
+def _machine_labels(content: Content) -> Iterable[Sequence[Any]]:
+    for judge in machines.frozen_of(content.campaign):
+        for (topic, document), grade in sorted(machines.labels_of(judge).items()):
+            yield judge.name, topic, document, grade
+
+
+def _has_machines(content: Content) -> bool:
+    return bool(machines.frozen_of(content.campaign))
 
 
 PARTS = (
@@ -217,6 +229,19 @@ PARTS = (
         columns=sample_files.DRAW_COLUMNS,
         rows=lambda c: sample_files.draw_rows(c.campaign),
         asked=_is_staged,
+    ),
+    Part(
+        "machine-labels.tsv",
+        "labels of machines, not of people: none of them is in any other file here",
+        columns=MACHINE_COLUMNS,
+        rows=_machine_labels,
+        asked=_has_machines,
+    ),
+    Part(
+        "machines.json",
+        "the machines of machine-labels.tsv: model, prompt, scale, guidelines, date and digest",
+        lambda c, text: text.write(plain([machines.described(judge) for judge in machines.frozen_of(c.campaign)])),
+        asked=_has_machines,
     ),
     Part("pairs.tsv", "the campaign's pairs", columns=PAIR_COLUMNS, rows=_pairs, needed=True),
     Part("qualification.tsv", "the pairs of its qualification", columns=PAIR_COLUMNS, rows=_qualification, needed=True),

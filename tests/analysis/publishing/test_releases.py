@@ -19,8 +19,9 @@ from analysis.models import Release
 from analysis.publishing import recipes
 from analysis.publishing.release.parts import BY_NAME, PARTS, Plan
 from analysis.publishing.release.writing import write_release
+from annotation.machine.label_files import LabelOfFile
 from annotation.models import AuditEvent, Campaign
-from annotation.services import campaigns, judging
+from annotation.services import campaigns, judging, machines
 from annotation.services.errors import CampaignError
 from pooling import jobs
 from pooling.models import Job
@@ -31,6 +32,7 @@ from tests.builders import make_campaign
 
 OF_SAMPLE = {"prels.txt", "strata.tsv", "draw.tsv"}
 """Parts of a release of a campaign on a sampled pool (test_sampled_campaigns)."""
+OF_MACHINES = {"machine-labels.tsv", "machines.json"}
 
 pytestmark = pytest.mark.django_db
 
@@ -68,6 +70,25 @@ def test_a_release_holds_the_labels_on_both_scales_and_the_guidelines_and_right_
     assert found["guidelines/v1.md"] == b"# Read this"
     sums = dict(reversed(line.split("  ")) for line in found.pop("SHA256SUMS").decode().splitlines())
     assert sums == {name: hashlib.sha256(data).hexdigest() for name, data in found.items()}
+
+
+def test_machine_labels_are_a_second_file_once_frozen_and_in_no_other(campaign):
+    """Two samples of grade 3 for every pair; the people's files stay byte by byte what they were."""
+    before = parts(built(campaign))
+    labels = [LabelOfFile(topic, document, 3, "because", None, False) for topic in ("t1", "t2") for document in ("d1", "d2", "d3")]
+    judge = machines.add_from_file(campaign, name="second opinion", model="model-7", labels=labels, file_name="made.txt", actor=None)
+    assert parts(built(campaign)) == before
+    machines.freeze(judge, actor=None)
+    after = parts(built(campaign))
+    assert set(after) - set(before) == OF_MACHINES
+    assert {name for name in before if after[name] != before[name]} == {"datasheet.md", "SHA256SUMS"}
+    assert after["machine-labels.tsv"].decode().splitlines()[:2] == ["machine\ttopic\tdocument\tgrade", "second opinion\tt1\td1\t3"]
+    (told,) = json.loads(after["machines.json"])
+    assert (told["model"], told["digest"]) == ("model-7", hashlib.sha256("".join(f"{x.topic} 0 {x.document} 3\n" for x in labels).encode()).hexdigest())
+    sheet = after["datasheet.md"].decode()
+    assert "## Machine labels" in sheet
+    assert told["digest"] in sheet
+    assert "second opinion" not in before["datasheet.md"].decode()
 
 
 def test_nobodys_name_or_address_is_anywhere_in_a_release(campaign):
@@ -167,9 +188,9 @@ def test_release_datasheet_and_documents_have_the_same_parts(campaign):
     """One list says what a release consists of; the documents are held to it here."""
     found = parts(built(campaign, Plan(documents=True)))
     written = {"guidelines/" if name.startswith("guidelines/") else name for name in found}
-    assert written == set(BY_NAME) - OF_SAMPLE
+    assert written == set(BY_NAME) - OF_SAMPLE - OF_MACHINES
     sheet = re.findall(r"^\| `([\w.-]+/?)` \|", found["datasheet.md"].decode().partition("## Files")[2], re.MULTILINE)
-    assert sheet == [part.name for part in PARTS if part.name not in OF_SAMPLE]
+    assert sheet == [part.name for part in PARTS if part.name not in OF_SAMPLE | OF_MACHINES]
     assert "documents.jsonl" not in parts(built(campaign))["datasheet.md"].decode()
     text = (Path(__file__).parents[3] / "docs" / "publishing.md").read_text(encoding="utf-8")
     lines = text.partition("A release is a zip file with")[2].partition("**Nobody")[0]

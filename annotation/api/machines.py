@@ -1,0 +1,159 @@
+"""Machine judges of a campaign in the API, for its managers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import exceptions, serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotation.core.audit_actions import AuditAction
+from annotation.models import Campaign, MachineJudge
+from annotation.permissions import managed_campaign, person
+from annotation.selectors import machines as selectors
+from annotation.services import machines
+from annotation.services.audit import record
+from annotation.services.errors import CampaignError
+from annotation.services.machines import Limits, Wanted
+from annotation.views.machines import labels_file
+from pooling import tasks
+from pooling.api.serializers import JobSerializer
+
+
+class MachineJudgeSerializer(serializers.Serializer):
+    """A machine judge with its counts. prompt: grade, reasons, or the text of an own one; in answers its name. cost: the sum so far."""
+
+    id = serializers.IntegerField(read_only=True)
+    name = serializers.CharField(max_length=100)
+    kind = serializers.ChoiceField(choices=MachineJudge.Source.choices, read_only=True)
+    model = serializers.CharField(max_length=200)
+    endpoint = serializers.CharField(max_length=300)
+    prompt = serializers.CharField(max_length=20_000, default="grade")
+    samples = serializers.IntegerField(min_value=1, max_value=50, default=1)
+    temperature = serializers.FloatField(min_value=0, max_value=2, default=0.0, write_only=True)
+    most_tokens = serializers.IntegerField(min_value=1, max_value=100_000, default=400, write_only=True)
+    threads = serializers.IntegerField(min_value=1, max_value=32, default=4, write_only=True)
+    per_minute = serializers.IntegerField(min_value=1, max_value=100_000, allow_null=True, default=None, write_only=True)
+    price_in = serializers.FloatField(min_value=0, max_value=1e6, default=0.0, write_only=True)
+    price_out = serializers.FloatField(min_value=0, max_value=1e6, default=0.0, write_only=True)
+    most_cost = serializers.FloatField(min_value=0, max_value=1e9, allow_null=True, default=None, write_only=True)
+    related = serializers.CharField(max_length=500, allow_blank=True, default="")
+    pairs = serializers.IntegerField(read_only=True)
+    labelled = serializers.IntegerField(read_only=True)
+    outcomes = serializers.DictField(child=serializers.IntegerField(), read_only=True)
+    troubles = serializers.DictField(child=serializers.IntegerField(), read_only=True)
+    calls = serializers.IntegerField(read_only=True)
+    tokens = serializers.DictField(child=serializers.IntegerField(), read_only=True)
+    cost = serializers.FloatField(read_only=True)
+    estimate = serializers.DictField(read_only=True, allow_null=True, help_text="calls, tokens_in, tokens_out, cost of what has no answer yet")
+    frozen_at = serializers.DateTimeField(read_only=True, allow_null=True)
+    digest = serializers.CharField(read_only=True)
+
+
+def shape_of(judge: MachineJudge) -> dict[str, Any]:
+    counts = selectors.counts_of(judge)
+    asked = judge.source == MachineJudge.Source.ENDPOINT and judge.frozen_at is None
+    same = {name: getattr(judge, name) for name in ("name", "model", "endpoint", "samples", "related", "frozen_at", "digest")}
+    return {
+        "id": judge.pk, **same, "kind": judge.source, "prompt": judge.prompt_name,
+        "pairs": counts.pairs, "labelled": counts.labelled, "outcomes": counts.outcomes,
+        "troubles": counts.troubles, "calls": counts.calls, "tokens": {"in": counts.tokens_in, "out": counts.tokens_out}, "cost": counts.cost,
+        "estimate": selectors.estimate(judge)._asdict() if asked else None,
+    }  # fmt: skip
+
+
+def _judge(campaign: Campaign, pk: int) -> MachineJudge:
+    return get_object_or_404(campaign.machine_judges.select_related("campaign__pool", "campaign__collection"), pk=pk)
+
+
+def _refused(error: CampaignError) -> exceptions.ValidationError:
+    return exceptions.ValidationError({"detail": str(error)})
+
+
+class MachineJudges(APIView):
+    serializer_class = MachineJudgeSerializer
+
+    @extend_schema(responses=MachineJudgeSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        campaign = managed_campaign(request, slug)
+        return Response(MachineJudgeSerializer([shape_of(judge) for judge in selectors.judges_of(campaign)], many=True).data)
+
+    @extend_schema(responses={201: MachineJudgeSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        """A judge that is asked at one of the installation's endpoints; labels from a file come by the page."""
+        campaign = managed_campaign(request, slug)
+        body = MachineJudgeSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        given = body.validated_data
+        limits = Limits(**{name: given.pop(name) for name in ("threads", "per_minute", "price_in", "price_out", "most_cost")})
+        try:
+            judge = machines.add_judge(campaign, Wanted(**given, limits=limits), actor=person(request))
+        except CampaignError as error:
+            raise _refused(error) from None
+        return Response(MachineJudgeSerializer(shape_of(judge)).data, status=status.HTTP_201_CREATED)
+
+
+class OneMachineJudge(APIView):
+    serializer_class = MachineJudgeSerializer
+
+    @extend_schema(operation_id="campaigns_machines_retrieve_one", responses=MachineJudgeSerializer)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        return Response(MachineJudgeSerializer(shape_of(_judge(managed_campaign(request, slug), pk))).data)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, slug: str, pk: int) -> Response:
+        """Only while it is not frozen."""
+        judge = _judge(managed_campaign(request, slug), pk)
+        try:
+            machines.delete(judge, actor=person(request))
+        except CampaignError as error:
+            raise _refused(error) from None
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class RunMachineJudge(APIView):
+    serializer_class = JobSerializer
+
+    @extend_schema(operation_id="campaigns_machines_run", request=None, responses={202: JobSerializer})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """The job that asks for what has no answer yet."""
+        judge = _judge(managed_campaign(request, slug), pk)
+        try:
+            job = machines.ask_to_run(judge, user=request.user)
+        except CampaignError as error:
+            raise _refused(error) from None
+        tasks.send(job)
+        return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
+
+
+class FreezeMachineJudge(APIView):
+    serializer_class = MachineJudgeSerializer
+
+    @extend_schema(operation_id="campaigns_machines_freeze", request=None, responses=MachineJudgeSerializer)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """From then on nothing can be added."""
+        judge = _judge(managed_campaign(request, slug), pk)
+        try:
+            machines.freeze(judge, actor=person(request))
+        except CampaignError as error:
+            raise _refused(error) from None
+        return Response(MachineJudgeSerializer(shape_of(judge)).data)
+
+
+class MachineLabels(APIView):
+    serializer_class = MachineJudgeSerializer
+
+    @extend_schema(
+        operation_id="campaigns_machines_labels",
+        responses={(200, "text/plain"): OpenApiResponse(OpenApiTypes.BINARY, description="qrels of a machine; the first line says so")},
+    )
+    def get(self, request: Request, slug: str, pk: int) -> Any:
+        campaign = managed_campaign(request, slug)
+        judge = _judge(campaign, pk)
+        record(campaign, person(request), AuditAction.EXPORTED, f"labels of the machine {judge.name}")
+        return labels_file(judge)

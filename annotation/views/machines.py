@@ -1,0 +1,132 @@
+"""Pages of a campaign's machine judges, for its managers: made, asked, watched, frozen, their labels as a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.text import slugify
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.core.audit_actions import AuditAction
+from annotation.forms_machine import EndpointForm, FileForm
+from annotation.machine.label_files import labels_of_file
+from annotation.models import Campaign, MachineJudge
+from annotation.permissions import managed_campaign
+from annotation.selectors import machines as selectors
+from annotation.services import machines
+from annotation.services.audit import record
+from annotation.services.errors import CampaignError
+from pooling import tasks
+from pooling.formats.errors import FormatError
+from pooling.permissions import SignedInRequest
+from pooling.selectors.jobs import shown
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def index(request: SignedInRequest, slug: str) -> HttpResponse:
+    """All of the campaign; a POST makes one (action: endpoint or file)."""
+    campaign = managed_campaign(request, slug)
+    action = request.POST.get("action", "")
+    endpoint_form = EndpointForm(request.POST if action == "endpoint" else None, prefix="ask")
+    file_form = FileForm(request.POST if action == "file" else None, request.FILES if action == "file" else None, prefix="file")
+    form: EndpointForm | FileForm = endpoint_form if action == "endpoint" else file_form
+    if form.is_bound and form.is_valid():
+        try:
+            judge = _made(request, campaign, form)
+        except CampaignError as error:
+            form.add_error(None, str(error))
+        except FormatError as error:
+            for line in error.lines():
+                form.add_error("file", line)
+        else:
+            return redirect("campaign-machine", slug, judge.pk)
+    context = {
+        "campaign": campaign,
+        "tab": "machines",
+        "machines": [{"judge": judge, "counts": selectors.counts_of(judge)} for judge in selectors.judges_of(campaign)],
+        "endpoint_form": endpoint_form if settings.MACHINE_ENDPOINTS else None,
+        "file_form": file_form,
+    }
+    return render(request, "annotation/machines.html", context, status=400 if form.errors else 200)
+
+
+def _made(request: SignedInRequest, campaign: Campaign, form: EndpointForm | FileForm) -> MachineJudge:
+    if isinstance(form, EndpointForm):
+        return machines.add_judge(campaign, form.wanted(), actor=request.user)
+    given = form.cleaned_data
+    labels = labels_of_file(given["file"].file, name=given["file"].name)
+    return machines.add_from_file(
+        campaign, name=given["name"], model=given["model"], labels=labels, file_name=given["file"].name, related=given["related"], actor=request.user
+    )
+
+
+def _judge(campaign: Campaign, pk: int) -> MachineJudge:
+    return get_object_or_404(campaign.machine_judges.select_related("campaign__pool", "campaign__collection"), pk=pk)
+
+
+@login_required
+@require_safe
+def page(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+    campaign = managed_campaign(request, slug)
+    judge = _judge(campaign, pk)
+    job = selectors.job_of(judge)
+    counts = selectors.counts_of(judge)
+    rows: list[tuple[str, Any]] = [(name, n) for name, n in [*counts.outcomes.items(), *counts.troubles.items()] if n]
+    context = {
+        "campaign": campaign,
+        "tab": "machines",
+        "judge": judge,
+        "counts": counts,
+        "rows": rows,
+        "estimate": selectors.estimate(judge) if judge.source == MachineJudge.Source.ENDPOINT and judge.frozen_at is None else None,
+        "priced": bool(judge.limits.get("price_in") or judge.limits.get("price_out")),
+        "job": job,
+        "work": shown(job) if job else None,
+    }
+    return render(request, "annotation/machine.html", context)
+
+
+@login_required
+@require_POST
+def act(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+    """action: run, freeze or delete. Cancelling is the job's own."""
+    campaign = managed_campaign(request, slug)
+    judge = _judge(campaign, pk)
+    action = request.POST.get("action")
+    try:
+        if action == "run":
+            tasks.send(machines.ask_to_run(judge, user=request.user))
+        elif action == "freeze":
+            machines.freeze(judge, actor=request.user)
+            messages.success(request, f"{judge.name} is frozen: its labels cannot change any more.")
+        elif action == "delete":
+            machines.delete(judge, actor=request.user)
+            messages.success(request, f"{judge.name} is deleted.")
+            return redirect("campaign-machines", slug)
+    except CampaignError as error:
+        messages.error(request, str(error))
+    return redirect("campaign-machine", slug, pk)
+
+
+@login_required
+@require_safe
+def labels(request: SignedInRequest, slug: str, pk: int) -> StreamingHttpResponse:
+    """Qrels of their own, whose first line says whose they are."""
+    campaign = managed_campaign(request, slug)
+    judge = _judge(campaign, pk)
+    record(campaign, request.user, AuditAction.EXPORTED, f"labels of the machine {judge.name}")
+    return labels_file(judge)
+
+
+def labels_file(judge: MachineJudge) -> StreamingHttpResponse:
+    lines = [selectors.first_line(judge), *selectors.label_lines(selectors.labels_of(judge))]
+    name = f"{judge.campaign.slug}-machine-{slugify(judge.name) or judge.pk}.txt"
+    return StreamingHttpResponse(
+        lines, content_type="text/plain; charset=utf-8", headers={"Content-Disposition": f'attachment; filename="{name}"'}
+    )
