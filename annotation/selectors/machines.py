@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, QuerySet, Sum
@@ -14,6 +15,7 @@ from annotation.core.machine_prompts import LONGEST_TEXT, Asked, Grade, PromptTe
 from annotation.machine.asking import EXPECTED_ANSWER, Estimate, PairToJudge
 from annotation.machine.label_files import LabelOfFile
 from annotation.models import Campaign, MachineJudge, MachineLabel
+from pooling.core.pool_kinds import PoolKind
 from pooling.models import Document, Job, PoolEntry
 
 RUN = "judge by machine"
@@ -148,8 +150,17 @@ def described(judge: MachineJudge) -> dict[str, Any]:
         "name": judge.name, "source": judge.source, "model": judge.model, "related": judge.related, "file": judge.file_name,
         "prompt": {"name": judge.prompt_name, "version": judge.prompt_version, "text": judge.prompt_text} if judge.prompt_text else None,
         "scale": judge.scale, "guidelines": judge.guidelines, "parameters": judge.parameters, "samples": judge.samples,
-        "frozen_at": judge.frozen_at.isoformat(timespec="seconds") if judge.frozen_at else None, "digest": judge.digest,
+        "frozen_at": _moment(judge.frozen_at), "drawn_at": _drawn_at(judge.campaign), "digest": judge.digest,
     }  # fmt: skip
+
+
+def _moment(at: datetime | None) -> str | None:
+    return at.isoformat(timespec="seconds") if at else None
+
+
+def _drawn_at(campaign: Campaign) -> str | None:
+    """When the campaign's sample was drawn; None where its pool is no sample. Later stages go on in the same shuffle."""
+    return _moment(campaign.pool.built_at) if campaign.pool is not None and campaign.pool.kind == PoolKind.SAMPLED else None
 
 
 def first_line(judge: MachineJudge) -> str:

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import math
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from analysis.commandline.measures import add_level_options, add_run_options, measure_list, one_qrels
-from analysis.commandline.sampled_files import SampledPool, packed_runs, sampled_pool
-from analysis.core.agreement.kappa import cohen_kappa
-from analysis.core.correction import Estimate, Targets, corrected, cross_fitted, rank_features, standing_of, tuned_lambda, weights_of_run
+from analysis.commandline.machine_answers import (
+    about_of,
+    agreement_of,
+    judgement_counts,
+    labels_on,
+    machines_of_table,
+    systems_of,
+    why_not_valid,
+)
+from analysis.commandline.measures import add_run_options, measure_list, one_qrels
+from analysis.commandline.sampled_files import packed_runs, sampled_pool
+from analysis.core.machine_agreement import mentioned, related_systems
 from analysis.core.measures import Measure
-from analysis.core.packing import Packed
-from analysis.core.rankings import tau_b
-from pooling.commandline import BadInput, FileCommand, named_file, text_table
+from pooling.commandline import BadInput, FileCommand, named_file, positive, text_table
+from pooling.core.columns import QrelsColumns
 
 MEASURES = "P@10 DCG@10"
-BEST = 5
+KAPPAS = {"kappa": "kappa", "weighted_kappa": "weighted", "binary_kappa": "on two grades"}
 
 
 class Command(FileCommand):
@@ -28,71 +32,102 @@ class Command(FileCommand):
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("prel", metavar="PREL", help="what people judged of a sampled pool (topic 0 document stratum grade)")
         parser.add_argument("runs", nargs="+", metavar="RUN")
-        parser.add_argument("--machine", action="append", required=True, metavar="NAME=QRELS", help="a machine's labels of every pair of the pool")
+        parser.add_argument("--machine", action="append", default=[], metavar="NAME=QRELS", help="a machine's labels of every pair of the pool")
+        parser.add_argument("--machines", metavar="FILE", help="labels of several in one table: machine, topic, document, grade")
+        parser.add_argument("--about", metavar="FILE", help="machines.json of a release: when they were frozen, which systems are related to them")
+        parser.add_argument("--judgements", metavar="FILE", help="people's single judgements, for their agreement among themselves")
+        parser.add_argument("--related", action="append", default=[], metavar="NAME=TAG,...", help="runs that were built with a machine")
         parser.add_argument("--measures", type=linear_measures, default=MEASURES, metavar='"..."', help=f'P@k and DCG@k (default "{MEASURES}")')
-        add_level_options(parser)
+        parser.add_argument("--level", type=positive, default=1, metavar="N", help="lowest relevant grade (default 1)")
         add_run_options(parser)
 
-    def compute(self, *, prel: str, runs: list[str], machine: list[str], measures: list[Measure], level: int, seed: int, **options: Any) -> dict[str, Any]:
+    def compute(
+        self, *, prel: str, runs: list[str], machine: list[str], machines: str | None, about: str | None, judgements: str | None,
+        related: list[str], measures: list[Measure], level: int, seed: int, **options: Any,
+    ) -> dict[str, Any]:  # fmt: skip
+        labelled = self.machines(machine, machines)
+        told, named = about_of(about), dict(named_file(text) for text in related)
+        if unknown := [name for name in named if name not in labelled]:
+            raise BadInput(f"--related {unknown[0]}: no machine of this name is given")
         pool = sampled_pool(self, prel)
         packed = list(packed_runs(self, runs, pool, options))
+        counts = None if judgements is None else judgement_counts(judgements, pool)
         result: dict[str, Any] = {}
-        for text in machine:
-            name, path = named_file(text)
-            if name in result:
-                raise BadInput(f"two machines are called {name}; name them, as in first={path}")
-            labels = self.labels_of(pool, path, name)
-            agreement = agreement_of(pool, labels, level)
-            systems = {}
-            for measure in measures:
-                systems[str(measure)] = systems_of(pool, packed, labels, measure, level, np.random.default_rng(seed))
-            result[name] = {"agreement": agreement, "systems": systems}
+        for name, qrels in labelled.items():
+            labels, missing = labels_on(self, pool, qrels, name)
+            known = told.get(name)
+            why = why_not_valid(known) or missing
+            if (labels >= 0).sum() == 0:
+                raise BadInput(f"{name}: no pair of the pool has a label by it; are ids of topics and documents spelled alike?")
+            if missing and machine and not machines:
+                raise BadInput(missing)
+            given = [*named.get(name, "").split(","), *mentioned(known or {})]
+            kin = related_systems([one.tag for one in packed], [name, str((known or {}).get("model", ""))], [one.strip() for one in given])
+            result[name] = {
+                "agreement": agreement_of(pool, labels, level, seed, counts),
+                "systems": {str(one): systems_of(pool, packed, labels, one, level, seed, related=kin, why=why) for one in measures},
+                **({"related": kin} if kin else {}),
+                **({"refused": why} if why else {}),
+            }
         return result
 
-    def labels_of(self, pool: SampledPool, path: str, name: str) -> np.ndarray:
-        """int64 (n_rows): the machine's grade of every pair of the pool. BadInput where one is missing: nothing says by what chance."""
-        qrels = one_qrels(self, path, name)
-        rows = np.full(len(pool.sample.grades), -1, np.int64)
-        for index, topic in enumerate(qrels.topics):
-            own = qrels.rows(index)
-            if topic in pool.index.topic_codes:
-                codes = np.full(own.stop - own.start, pool.index.topic_codes[topic], np.int64)
-                found = pool.index.rows(codes, qrels.documents[own])
-                rows[found[found >= 0]] = qrels.grades[own][found >= 0]
-        if missing := int((rows < 0).sum()):
-            raise BadInput(
-                f"{path}: {missing} of {len(rows)} pairs of the pool have no label by {name}; the correction is valid only if the machine "
-                "labelled every pair before the draw. Label the rest with the same model and prompt, or leave this machine out"
-            )
-        return rows
+    def machines(self, given: list[str], table: str | None) -> dict[str, QrelsColumns]:
+        if not given and table is None:
+            raise BadInput("no machine is given; name one with --machine NAME=QRELS, or several with --machines FILE")
+        found = {} if table is None else machines_of_table(table)
+        for text in given:
+            name, path = named_file(text)
+            if name in found:
+                raise BadInput(f"two machines are called {name}; name them, as in first={path}")
+            found[name] = one_qrels(self, path, name)
+        return found
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         parts = []
         for name, found in result.items():
             if name == "seed":
                 continue
-            agreement = found["agreement"]
-            parts.append(
-                f"{name}: kappa {figure(agreement['kappa'])}, weighted {figure(agreement['weighted_kappa'])}, on two grades "
-                f"{figure(agreement['binary_kappa'])}, over {agreement['pairs']} pairs that people judged, weighted by their chance"
-            )
+            parts += [agreement_words(name, found["agreement"]), *related_words(name, found.get("related", {}))]
+            if "refused" in found:
+                parts.append(f"People are not corrected by {name}: {found['refused']}.")
             for measure, systems in found["systems"].items():
-                rows = [
-                    [tag, *systems["people"][tag], *systems["corrected"][tag], *systems["cross_fitted"][tag]] for tag in systems["people"]
-                ]
-                header = ["run"] + [f"{what}{end}" for what in ("people", "corrected", "cross-fitted") for end in ("", " from", " to")]
-                parts.append(f"{measure}\n{text_table(header, rows)}")
-                parts.append(
-                    f"The machine is worth {figure(systems['gain'])} times people's labels here. Alone it ranks the systems with tau "
-                    f"{figure(systems['tau_machine_alone'])} to people's, the best five with {figure(systems['tau_machine_alone_top5'])}: "
-                    "its scores alone are no verdict."
-                )
-                parts += sorted(set(systems.get("undefined", {}).values()))
+                parts += systems_words(measure, systems)
         parts.append(
             "Valid only if the machine's labels were made and frozen before the draw, people did not see them, and no system that is "
             "compared here was built on this machine."
         )
         return "\n\n".join(parts)
+
+
+def agreement_words(name: str, found: dict[str, Any]) -> str:
+    rows = [["people's labels and the machine's", found["pairs"], *(spread([found[key], *found["intervals"][key]]) for key in KAPPAS)]]
+    if people := found.get("people"):
+        rows.append(["one person's and the machine's", people["pairs"], *(spread(people["one_and_machine"][key]) for key in KAPPAS)])
+        rows.append(["two people's", people["pairs"], *(spread(people["among_themselves"][key]) for key in KAPPAS)])
+    return f"{name}, agreement, weighted by chance\n" + text_table(["labels", "pairs", *(KAPPAS.values())], rows)
+
+
+def related_words(name: str, related: dict[str, str]) -> list[str]:
+    if not related:
+        return []
+    shown = ", ".join(f"{tag} ({why})" for tag, why in related.items())
+    return [f"Circular: {shown}. {name} may not judge these systems; what it says of them says nothing."]
+
+
+def systems_words(measure: str, systems: dict[str, Any]) -> list[str]:
+    columns = [("people", "people"), *((key, key.replace("_", "-")) for key in ("corrected", "cross_fitted") if key in systems)]
+    rows = [[tag, *(cell for key, _ in columns for cell in systems[key][tag])] for tag in systems["people"]]
+    header = ["run"] + [f"{what}{end}" for _, what in columns for end in ("", " from", " to")]
+    half = systems["halves"]
+    said = [f"{measure}\n{text_table(header, rows)}"]
+    worth = f"The machine is worth {figure(systems['gain'])} times people's labels here. " if "gain" in systems else ""
+    said.append(
+        f"{worth}Alone it ranks the systems with tau {figure(systems['tau_machine_alone'])} to people's, the best five with "
+        f"{figure(systems['tau_machine_alone_top5'])}: its scores alone are no verdict. On halves of the topics people's ranking agrees with "
+        f"people's other half with {figure(half['people'])}, the machine's with {figure(half['machine'])}; the best five with "
+        f"{figure(half['best_people'])} and {figure(half['best_machine'])}."
+    )
+    return said + sorted(set(systems.get("undefined", {}).values()))
 
 
 def linear_measures(text: str) -> list[Measure]:
@@ -108,65 +143,6 @@ def figure(value: float | None) -> str:
     return "undefined" if value is None or math.isnan(value) else f"{value:.2f}"
 
 
-def agreement_of(pool: SampledPool, labels: np.ndarray, level: int) -> dict[str, Any]:
-    """Kappas of people and machine over the judged pairs, each weighted by 1 / π, so that they speak of the pool, not of the sample."""
-    sample = pool.sample
-    judged = np.flatnonzero(sample.grades >= 0)
-    n_grades = 1 + int(max(sample.grades.max(initial=1), labels.max(initial=1)))
-    people, machine, weight = sample.grades[judged], labels[judged], sample.weight[judged]
-
-    def joint(rows: np.ndarray, n: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return np.bincount(a[rows] * n + b[rows], weights=weight[rows], minlength=n * n).reshape(n, n)
-
-    everywhere = np.arange(len(judged))
-    whole = joint(everywhere, n_grades, people, machine)
-    binary = joint(everywhere, 2, (people >= level).astype(int), (machine >= level).astype(int))
-    confusion = np.bincount(people * n_grades + machine, minlength=n_grades**2).reshape(n_grades, n_grades)
-    by_topic = {}
-    for index, topic in enumerate(sample.topics):
-        rows = np.flatnonzero(sample.topic[judged] == index)
-        found = joint(rows, 2, (people >= level).astype(int), (machine >= level).astype(int))
-        by_topic[topic] = {"pairs": len(rows), "binary_kappa": float(cohen_kappa(found, weighted=False))}
-    return {
-        "pairs": len(judged),
-        "kappa": float(cohen_kappa(whole, weighted=False)),
-        "weighted_kappa": float(cohen_kappa(whole, weighted=True)),
-        "binary_kappa": float(cohen_kappa(binary, weighted=False)),
-        "confusion": confusion.tolist(),
-        "by_topic": by_topic,
-    }
-
-
-def systems_of(
-    pool: SampledPool, runs: Sequence[Packed], labels: np.ndarray, measure: Measure, level: int, rng: np.random.Generator
-) -> dict[str, Any]:
-    sample = pool.sample
-    discounted = measure.family == "DCG"
-    lowest = measure.level or level
-    people = np.where(sample.grades >= 0, sample.grades if discounted else sample.grades >= lowest, np.nan).astype(np.float64)
-    machine = (labels if discounted else labels >= lowest).astype(np.float64)
-    weights = np.column_stack([weights_of_run(packed, sample, cutoff=measure.cutoff or 10, discounted=discounted) for packed in runs])
-    targets = Targets(sample, weights, people, machine)
-    alone = corrected(targets, 0.0)
-    powered = corrected(targets, tuned_lambda(targets))
-    fitted = cross_fitted(targets, rank_features(standing_of(runs, len(sample.grades)), labels), rng)
-    tags = [packed.tag for packed in runs]
-    by_machine = weights.T @ machine
-    top = np.argsort(-alone.values, kind="stable")[:BEST]
-    reasons = {tag: why for tag, why in zip(tags, alone.why, strict=True) if why is not None}
-    return {
-        "people": of_systems(tags, alone),
-        "corrected": of_systems(tags, powered),
-        "cross_fitted": of_systems(tags, fitted),
-        "new_topics": {tag: [low, high] for tag, low, high in zip(tags, fitted.new_low.tolist(), fitted.new_high.tolist(), strict=True)},
-        "lambda": dict(zip(tags, powered.lambdas.tolist(), strict=True)),
-        "gain": float(alone.variances.sum() / powered.variances.sum()) if powered.variances.sum() > 0 else math.nan,
-        "tau_machine_alone": tau_b(alone.values, by_machine),
-        "tau_machine_alone_top5": tau_b(alone.values[top], by_machine[top]),
-        **({"undefined": reasons} if reasons else {}),
-    }
-
-
-def of_systems(tags: Sequence[str], estimate: Estimate) -> Mapping[str, list[float]]:
-    columns = zip(tags, estimate.values.tolist(), estimate.low.tolist(), estimate.high.tolist(), strict=True)
-    return {tag: [value, low, high] for tag, value, low, high in columns}
+def spread(found: list[float]) -> str:
+    value, low, high = found
+    return figure(value) if low is None or math.isnan(low) else f"{figure(value)} ({figure(low)} to {figure(high)})"

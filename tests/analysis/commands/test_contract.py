@@ -27,7 +27,7 @@ OPTIONS = {
     "plan_study": f"{MEASURED} --measures --power --alpha --difference --width --campaign",
     "study": "--campaign --collection --processes --replace --keys",
     "holes": "--measures --pool --groups --against --campaign",
-    "machine_judges": "--machine --measures",
+    "machine_judges": "--machine --machines --about --judgements --related --measures",
     "simulate_campaign": "--order --depth --budgets --strata --batch --audit --sensitivity --specificity --judgements --simulations --stopping --processes",
     "judge_by_machine": "--topics --documents --endpoint --model --store --prompt --samples --per-minute --most-cost --estimate",
     "rank_machines": "--machine --level --scale",

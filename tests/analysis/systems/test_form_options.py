@@ -44,6 +44,11 @@ ELSEWHERE = {
     "rank_model": "of sampled pools, as before",
     "list_pairs": "each pair in the JSON, for programs and studies",
     "also": "further thresholds in the JSON, for programs and studies",
+    "machine": "frozen machine judges of the campaign come as --machines",
+    "machines": "the worker writes the frozen labels",
+    "about": "the worker writes what is known of the machines",
+    "judgements": "the worker writes the campaign's; elsewhere it is in the form",
+    "related": "a machine judge has its related systems",
     "deltas": "each tau in the JSON, for programs and studies",
 }
 SAME = {"condition": "conditions"}

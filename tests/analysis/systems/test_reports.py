@@ -89,4 +89,4 @@ def test_the_stored_result_is_the_commands_answer_on_the_exported_files(campaign
 
 
 def test_every_kind_is_held_to_its_command() -> None:
-    assert {kind for kind, *_ in ASKED} == set(KINDS)
+    assert {kind for kind, *_ in ASKED} == set(KINDS) - {"machine_judges"}  # asks for a sampled pool: test_machine_kind.py

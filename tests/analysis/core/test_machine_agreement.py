@@ -1,0 +1,56 @@
+"""Agreement of a machine and people: tables worked by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from analysis.core.machine_agreement import halves, joint_of_people, joint_with_machine, kappas, on_two_grades, places, related_systems
+
+COUNTS = np.array([[0.0, 0, 2], [1, 1, 0], [0, 1, 0]])
+"""Judgements of three pairs by grade: 2 2; 0 1; 1."""
+TOPIC = np.array([0, 1, 1])
+
+
+def test_two_people_on_one_pair() -> None:
+    """The third pair has one judgement and gives nothing. Half of the weight agrees; chance: .25² + .25² + .5² = .375; kappa = .125 / .625."""
+    joint = joint_of_people(COUNTS, TOPIC, 2)
+    assert joint[0].tolist() == [[0, 0, 0], [0, 0, 0], [0, 0, 1]]
+    assert joint[1].tolist() == [[0, 0.5, 0], [0.5, 0, 0], [0, 0, 0]]
+    found = kappas(joint, 1, np.random.default_rng(0))
+    assert found["kappa"][0] == pytest.approx(0.2)
+    assert math.isnan(found["kappa"][1])  # two topics make no interval
+    assert on_two_grades(joint.sum(axis=0), 2).tolist() == [[1, 0], [0, 1]]
+    assert kappas(joint, 2, np.random.default_rng(0))["binary_kappa"][0] == pytest.approx(1)
+
+
+def test_a_judgement_and_the_machine() -> None:
+    """Machine 2, 0, 1: agrees on 1 + .5 + 1 of 3; marginals of people 1/6 .5 1/3, of the machine 1/3 1/3 1/3; chance 1/3; kappa .75."""
+    joint = joint_with_machine(COUNTS, np.array([2, 0, 1]), TOPIC, 2)
+    assert joint.sum(axis=0).tolist() == [[0.5, 0, 0], [0.5, 1, 0], [0, 0, 1]]
+    assert kappas(joint, 1, np.random.default_rng(0))["kappa"][0] == pytest.approx(0.75)
+    weighted = joint_with_machine(COUNTS, np.array([2, 0, 1]), TOPIC, 2, np.array([1.0, 4, 0]))
+    assert weighted.sum(axis=0).tolist() == [[2, 0, 0], [2, 0, 0], [0, 0, 1]]
+
+
+def test_an_interval_over_topics_holds_the_value() -> None:
+    rng = np.random.default_rng(1)
+    machine = rng.integers(0, 3, 400)
+    counts = np.eye(3)[np.where(rng.random(400) < 0.7, machine, rng.integers(0, 3, 400))]
+    value, low, high = kappas(joint_with_machine(counts, machine, np.arange(400) % 20, 20), 1, rng)["kappa"]
+    assert low < value < high
+    assert 0.5 < value < 0.9  # .7 of the labels are copied: kappa .7
+
+
+def test_halves_of_equal_topics_agree_wholly_and_a_turned_machine_not_at_all() -> None:
+    people = np.tile([3.0, 2, 1], (6, 1))
+    assert tuple(halves(people, -people, np.random.default_rng(0), splits=5)) == (1, -1, 1, -1)
+    assert all(math.isnan(one) for one in halves(people[:3], people[:3], np.random.default_rng(0)))
+
+
+def test_systems_built_with_the_machine_are_told() -> None:
+    found = related_systems(["bm25", "my_GPT-4-rerank", "Team-X", "t5"], ["gpt4", "T5"], ["team-x"])
+    assert found == {"my_GPT-4-rerank": "its tag holds gpt4", "Team-X": "named as built with it"}  # t5: too short a name to tell
+    assert places(np.array([0.1, 0.5, 0.3])).tolist() == [3, 1, 2]
