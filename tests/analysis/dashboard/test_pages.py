@@ -7,6 +7,7 @@ from datetime import timedelta
 from html import unescape
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
@@ -480,3 +481,15 @@ class TestBadAnnotatorsAreSeen:
             client.post(where, {"reason": f"{kind}"})
         after = krippendorff_alpha(counted_table(campaign).counts, level="ordinal")
         assert after > before + 0.05
+
+
+def test_the_people_of_a_large_campaign_are_a_page_of_bounded_weight():
+    campaign = make_campaign(n_topics=2, n_documents=3)
+    client = manager_of(campaign)
+    users = User.objects.bulk_create(User(username=f"annotator{i}", email=f"annotator{i}@example.org") for i in range(250))
+    Membership.objects.bulk_create(
+        Membership(campaign=campaign, user=user, role="annotator", pseudonym=f"A{i + 1:03}", n_counted=i) for i, user in enumerate(users)
+    )
+    page = client.get(f"/campaigns/{campaign.slug}/people/")
+    assert page.status_code == 200
+    assert len(page.content) < 300_000, len(page.content)
