@@ -220,10 +220,9 @@ def test_size_of_the_text_reaches_the_page(signed_in_page: Signed) -> None:
     judging = JudgingPage(page, campaign).open()
     size = "parseFloat(getComputedStyle(document.querySelector('.doc-body p')).fontSize)"
     assert page.evaluate(size) == 17
-    judging.press("?")
-    page.get_by_role("button", name="Change keys").click()
+    judging.press("a")
     with page.expect_response(lambda response: response.url.endswith("/profile")):
-        page.locator("#set-size").fill("26")
+        page.get_by_role("slider", name="Size").fill("26")
         assert page.evaluate(size) == 26
 
 

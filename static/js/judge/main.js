@@ -67,7 +67,7 @@ function showGuidelines(open) {
 function toggleGuidelines() {
   const open = byId("guidelines").hidden;
   showGuidelines(open);
-  if (wide.matches) settings.set("guidelines", open);
+  if (wide.matches) settings.set({ guidelines: open });
   if (open) byId("guidelines").querySelector("h2")?.focus();
   else backToDocument();
 }
@@ -75,8 +75,10 @@ function toggleGuidelines() {
 // Look.
 
 function applySettings() {
-  document.documentElement.style.setProperty("--doc-size", `${settings.get("text_size") / 16}rem`);
-  document.body.dataset.font = settings.get("font");
+  const { style } = document.documentElement;
+  style.setProperty("--doc-size", `${settings.get("text_size") / 16}rem`);
+  for (const name of ["measure", "leading"]) style.setProperty(`--${name}`, settings.get(name));
+  for (const name of ["font", "terms"]) document.body.dataset[name] = settings.get(name);
   document.body.classList.toggle("no-keys", !settings.get("shortcuts"));
   if (document.documentElement.dataset.theme !== settings.get("theme")) {
     document.documentElement.dataset.theme = settings.get("theme");
@@ -89,8 +91,17 @@ function showKeys() {
   for (const kbd of document.querySelectorAll("[data-key]")) kbd.textContent = label(settings.keys[kbd.dataset.key]);
 }
 
+let reading = null;
+/** The controls in the head, by key. */
+function openReading() {
+  const box = byId("reading");
+  box.open = !box.open;
+  if (box.open) box.querySelector("input").focus();
+  else backToDocument();
+}
+
 function toggle(name) {
-  settings.set(name, !settings.get(name));
+  settings.set({ [name]: !settings.get(name) });
 }
 
 wide.addEventListener("change", () => showGuidelines(wide.matches && settings.get("guidelines")));
@@ -115,11 +126,13 @@ const actions = {
   "reset-keys": async () => (await dialogs()).preferences.resetKeys(),
   settings: async () => (await dialogs()).preferences.open(),
   help: async () => (await dialogs()).preferences.help(judging.setup?.scale ?? []),
+  reading: openReading,
+  "reset-reading": () => reading?.reset(),
   guidelines: toggleGuidelines,
   history: async () => (await dialogs()).history(judging.setup.scale, null),
   sofar: async () => (await dialogs()).history(judging.setup.scale, judging.open.topicShown),
   "whole-query": () => head.showWhole(byId("query-more").getAttribute("aria-expanded") === "false"),
-  need: () => { settings.set("need", byId("need").hidden); head.showNeed(settings.get("need")); },
+  need: () => { settings.set({ need: byId("need").hidden }); head.showNeed(settings.get("need")); },
   highlight: () => toggle("highlight"),
   find: async () => (await dialogs()).find(),
   pause: () => judging.pause(),
@@ -141,8 +154,11 @@ const actions = {
 };
 
 function escape() {
-  if (byId("menu").open) byId("menu").open = false;
-  else if (judging.open.spans.cancel() || bar.leaveReason()) return;
+  const menu = document.querySelector(".jhead details[open]");
+  if (menu) {
+    menu.open = false;
+    backToDocument();
+  } else if (judging.open.spans.cancel() || bar.leaveReason()) return;
   else if (!wide.matches && !byId("guidelines").hidden) toggleGuidelines();
   else if (judging.input.pending) judging.press("cancel");
   else if (!judging.leaveReview()) bar.hideToast();
@@ -201,11 +217,10 @@ document.addEventListener("click", (event) => {
   const opener = target?.closest("[data-action]");
   if (opener) {
     if (opener.tagName === "A") event.preventDefault();
-    if (opener.closest("#menu")) byId("menu").open = false;
     actions[opener.dataset.action]?.(device);
   }
   if (target?.closest("[data-close]")) target.closest("dialog").close();
-  if (byId("menu").open && !byId("menu").contains(target)) byId("menu").open = false;
+  for (const menu of document.querySelectorAll(".jhead details[open]")) if (!menu.contains(target) || opener?.closest("#menu")) menu.open = false;
 });
 
 // Room for the bars.
@@ -258,6 +273,7 @@ async function begin() {
   afterPaint(() => fetchAhead(async () => {
     judging.open.repaintTerms();
     void judging.preparePresses();
+    reading = new (await part("reading")).Reading({ settings, open: judging.open });
     (await part("upkeep")).keepUp({
       api, build, buildUrl, tick, leaseMinutes: setup.campaign.lease_minutes ?? 10, heartbeat: (sinceMs) => judging.heartbeat(sinceMs), onNewBuild: () => { judging.reloadWanted = true; },
     });

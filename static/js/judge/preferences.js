@@ -6,7 +6,7 @@ import { DEFAULTS, FIXED, keyName, label } from "./keyboard.js";
 const NAMES = {
   later: "Judge later", cannot: "Cannot judge", undo: "Undo: reopen the last one", note: "Note", highlight: "Words of the query on and off",
   find: "Find in the document", guidelines: "Guidelines", need: "Information need", span: "Mark a passage: start and end", unspan: "Remove a marked passage",
-  down: "Scroll down", up: "Scroll up", back: "Previous in my history", forward: "Next in my history", pause: "Pause: stop the clock", sofar: "This query so far: my judgements of it", help: "This sheet",
+  down: "Scroll down", up: "Scroll up", back: "Previous in my history", forward: "Next in my history", pause: "Pause: stop the clock", sofar: "This query so far: my judgements of it", reading: "Reading: size, lines, typeface", help: "This sheet",
 };
 const OTHER_KEYS = [
   [["Enter"], "Confirm, where a grade waits for it"], [["Esc"], "Close, cancel, go back"], [["Space"], "Page down"], [["Ctrl", "Z"], "Undo"],
@@ -29,7 +29,7 @@ export class Preferences {
     const dialog = byId("settings-dialog");
     dialog.addEventListener("input", ({ target }) => {
       if (!target.dataset.setting) return;
-      settings.set(target.dataset.setting, target.type === "checkbox" ? target.checked : target.type === "range" ? Number(target.value) : target.value);
+      settings.set({ [target.dataset.setting]: target.type === "checkbox" ? target.checked : target.value });
     });
     dialog.addEventListener("click", ({ target }) => {
       const button = target.closest("[data-remap]");
@@ -73,13 +73,13 @@ export class Preferences {
     byId("key-message").textContent = why;
     byId("key-message").hidden = !why;
     if (why) announce(why, { urgent: true });
-    else if (key !== "escape") this.settings.set("keys", { ...this.settings.keys, [action]: key });
+    else if (key !== "escape") this.settings.set({ keys: { ...this.settings.keys, [action]: key } });
     this.#drawKeys();
     document.querySelector(`[data-remap="${action}"]`).focus();
   }
 
   resetKeys() {
-    this.settings.set("keys", { ...DEFAULTS });
+    this.settings.set({ keys: { ...DEFAULTS } });
     this.#drawKeys();
   }
 

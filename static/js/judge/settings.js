@@ -3,7 +3,7 @@
 import { DEFAULTS } from "./keyboard.js";
 
 export const STANDARD = {
-  keys: DEFAULTS, text_size: 17, font: "serif", theme: "auto", highlight: true, confirm: false, cards: true, shortcuts: true, guidelines: true, need: false,
+  keys: DEFAULTS, text_size: 17, measure: 70, leading: 1.65, font: "serif", terms: "underline", theme: "auto", highlight: true, confirm: false, cards: true, shortcuts: true, guidelines: true, need: false,
 };
 
 export class Settings extends EventTarget {
@@ -34,8 +34,9 @@ export class Settings extends EventTarget {
     this.dispatchEvent(new Event("change"));
   }
 
-  set(name, value) {
-    this.values = { ...this.values, [name]: value };
+  /** `changed`: {name: value}. */
+  set(changed) {
+    this.values = { ...this.values, ...changed };
     this.#store();
     this.dispatchEvent(new Event("change"));
     clearTimeout(this.timer);

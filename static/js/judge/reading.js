@@ -1,0 +1,73 @@
+// The reading controls in the head: size, width and height of lines, typeface, how the words of the query are shown. They act at once, and
+// the words at the top of the document stay where they are.
+
+import { byId } from "./dom.js";
+import { STANDARD } from "./settings.js";
+import { stage } from "./stage.js";
+
+const OWN = ["text_size", "measure", "leading", "font", "terms"];
+
+export class Reading {
+  /** `open`: OpenPair. */
+  constructor({ settings, open }) {
+    Object.assign(this, { settings, open, box: byId("reading"), anchor: null, scrolledTo: null });
+    this.box.addEventListener("toggle", () => this.#fill());
+    this.box.addEventListener("input", ({ target }) => this.#set(target));
+    addEventListener("scroll", () => { if (Math.abs(scrollY - this.scrolledTo) > 2) this.anchor = null; }, { passive: true }); // the reader's own
+    settings.addEventListener("change", () => this.#fill());
+    this.#fill();
+  }
+
+  #fill() {
+    if (!this.box.open) return;
+    for (const field of this.box.querySelectorAll("[data-reading]")) {
+      const name = field.dataset.reading;
+      field.value = name === "terms" && !this.settings.get("highlight") ? "off" : String(this.settings.get(name));
+      field.parentElement.querySelector("output")?.replaceChildren(say(name, field.value));
+      if (field.type === "range") field.setAttribute("aria-valuetext", say(name, field.value));
+    }
+  }
+
+  #set({ dataset: { reading: name }, type, value }) {
+    if (name) this.#keepingPlace(() => this.settings.set(...(value === "off" ? [{ highlight: false }] : [{ [name]: type === "range" ? Number(value) : value, ...(name === "terms" ? { highlight: true } : {}) }])));
+  }
+
+  reset() {
+    this.#keepingPlace(() => this.settings.set({ ...Object.fromEntries(OWN.map((name) => [name, STANDARD[name]])), highlight: true }));
+  }
+
+  /** The same word stays at the same height, also over many steps of a slider. */
+  #keepingPlace(change) {
+    this.anchor ??= scrollY > 0 ? this.#first() : null;
+    change();
+    if (!this.anchor?.node.isConnected) return;
+    scrollBy(0, boxOf(this.anchor).top - this.anchor.top);
+    this.scrolledTo = scrollY;
+  }
+
+  /** The first character of the document in sight: {node, offset, top}; null when there is none. */
+  #first() {
+    const { top } = stage();
+    const block = this.open.view?.blocks.find(({ node }) => node.parentElement.getBoundingClientRect().bottom > top + 1);
+    if (!block) return null;
+    const { node } = block;
+    let low = 0, high = node.length - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (boxOf({ node, offset: middle }).bottom > top + 1) high = middle;
+      else low = middle + 1;
+    }
+    return { node, offset: low, top: boxOf({ node, offset: low }).top };
+  }
+}
+
+function boxOf({ node, offset }) {
+  const range = document.createRange();
+  range.setStart(node, offset);
+  range.setEnd(node, offset + 1);
+  return range.getBoundingClientRect();
+}
+
+function say(name, value) {
+  return { text_size: `${value} px`, measure: `${value} characters`, leading: Number(value).toLocaleString(undefined, { minimumFractionDigits: 2 }) }[name] ?? "";
+}

@@ -1,0 +1,103 @@
+"""The reading controls in the head of the judging page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.models import Profile
+from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.judging import JudgingPage, make_job
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+Signed = Callable[..., Page]
+
+SCREENS: list[dict[str, Any]] = [{"viewport": DESKTOP}, {"viewport": PHONE, "has_touch": True, "is_mobile": True}]
+SENTENCES = "\n\n".join(f"Sentence {number} of a long report about diabetes and exercise, which goes on for more than one line here." for number in range(300))
+STYLE = """() => { const body = document.querySelector('.doc-body'), { fontSize, lineHeight, fontFamily } = getComputedStyle(body);
+  return { size: parseFloat(fontSize), height: parseFloat(lineHeight), font: fontFamily, width: body.clientWidth, page: document.documentElement.scrollWidth }; }"""
+AT_THE_TOP = """() => { const top = document.querySelector('.jtop').getBoundingClientRect().bottom;
+  const block = [...document.querySelectorAll('.doc-body p')].find((p) => p.getBoundingClientRect().bottom > top + 1);
+  return [block.textContent.split(' ')[1], block.getBoundingClientRect().top - top]; }"""
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=["desktop", "phone"])
+def test_reading_controls_act_at_once_and_are_kept_for_the_person(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None], screen: dict[str, Any]
+) -> None:
+    campaign, ada = make_job(texts=[SENTENCES])
+    page = signed_in_page(ada.user, **screen)
+    JudgingPage(page, campaign).open()
+    before = page.evaluate(STYLE)
+    page.get_by_label("Reading settings").click()
+    panel = page.locator("#reading .menu-list")
+    box = panel.bounding_box()
+    assert box
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= screen["viewport"]["width"]
+    with page.expect_response(lambda response: response.url.endswith("/profile")):
+        panel.get_by_role("slider", name="Size").fill("22")
+        panel.get_by_role("slider", name="Line width").fill("50")
+        panel.get_by_role("slider", name="Line height").fill("2")
+        panel.get_by_label("Typeface").select_option("sans")
+        panel.get_by_label("Words of the query").select_option("tint")
+    now = page.evaluate(STYLE)
+    assert (now["size"], now["height"]) == (22, 44)
+    assert now["font"] != before["font"]
+    assert now["page"] <= screen["viewport"]["width"]
+    photograph(page, f"reading-controls-{screen['viewport']['width']}")
+    if screen["viewport"] is DESKTOP:  # 50 x 0.558 em of 22 px less two borders; a phone has no room to spare
+        assert now["width"] == pytest.approx(612, abs=1)
+    choices = Profile.objects.get(user=ada.user).choices
+    assert [choices[name] for name in ("text_size", "measure", "leading", "font", "terms")] == [22, 50, 2, "sans", "tint"]
+
+    elsewhere = signed_in_page(ada.user, **screen)
+    JudgingPage(elsewhere, campaign).open()
+    assert elsewhere.evaluate(STYLE) == now
+    elsewhere.get_by_label("Reading settings").click()
+    expect(elsewhere.get_by_role("slider", name="Line height")).to_have_value("2")
+    elsewhere.get_by_role("button", name="As it was at first").click()
+    assert elsewhere.evaluate(STYLE) == before
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=["desktop", "phone"])
+def test_the_line_at_the_top_stays_there_while_the_controls_are_moved(signed_in_page: Signed, screen: dict[str, Any]) -> None:
+    campaign, ada = make_job(texts=[SENTENCES])
+    page = signed_in_page(ada.user, **screen)
+    judging = JudgingPage(page, campaign).open()
+    page.evaluate("scrollTo(0, 6000)")
+    sentence, place = page.evaluate(AT_THE_TOP)
+    assert int(sentence) > 20
+    judging.press("a")
+    size = page.get_by_role("slider", name="Size")
+    expect(size).to_be_focused()
+    for _ in range(8):
+        page.keyboard.press("ArrowRight")
+    expect(size).to_have_value("25")
+    page.get_by_role("slider", name="Line height").fill("2.1")
+    page.get_by_label("Typeface").select_option("mono")
+    there, now = page.evaluate(AT_THE_TOP)
+    assert there == sentence
+    assert abs(now - place) <= 60  # within a line of the new height
+    page.get_by_role("button", name="As it was at first").click()
+    assert page.evaluate(AT_THE_TOP)[0] == sentence
+
+
+def test_reading_controls_are_worked_by_keys_alone_and_judge_nothing(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    page = signed_in_page(ada.user)
+    judging = JudgingPage(page, campaign).open()
+    title = judging.title.inner_text()
+    judging.press("a")
+    for key in ("Tab", "Tab", "ArrowRight", "Escape"):
+        page.keyboard.press(key)
+    expect(page.locator("#reading .menu-list")).to_be_hidden()
+    expect(judging.title).to_be_focused()
+    expect(judging.title).to_have_text(title)
+    judging.press("h", "a")
+    expect(page.get_by_label("Words of the query")).to_have_value("off")
+    page.get_by_label("Words of the query").select_option("underline")
+    assert page.evaluate("CSS.highlights.has('term')")
