@@ -18,7 +18,8 @@ Signed = Callable[..., Page]
 SCREENS: list[dict[str, Any]] = [{"viewport": DESKTOP}, {"viewport": PHONE, "has_touch": True, "is_mobile": True}]
 SENTENCES = "\n\n".join(f"Sentence {number} of a long report about diabetes and exercise, which goes on for more than one line here." for number in range(300))
 STYLE = """() => { const body = document.querySelector('.doc-body'), { fontSize, lineHeight, fontFamily } = getComputedStyle(body);
-  return { size: parseFloat(fontSize), height: parseFloat(lineHeight), font: fontFamily, width: body.clientWidth, page: document.documentElement.scrollWidth }; }"""
+  return { size: parseFloat(fontSize), height: parseFloat(lineHeight), font: fontFamily, width: body.clientWidth,
+    page: document.documentElement.scrollWidth }; }"""
 AT_THE_TOP = """() => { const top = document.querySelector('.jtop').getBoundingClientRect().bottom;
   const block = [...document.querySelectorAll('.doc-body p')].find((p) => p.getBoundingClientRect().bottom > top + 1);
   return [block.textContent.split(' ')[1], block.getBoundingClientRect().top - top]; }"""

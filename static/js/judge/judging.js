@@ -141,8 +141,8 @@ export class Judging {
     Object.assign(this.input, { at: null, pending: null, last: pressedAt ? last : null }); // where no press has brought it, none is an echo
     this.mode = "judging";
     this.panel.hide();
+    this.#tellAbout(pair, { practice, record }); // first: a notice moves the document, and the place is found after that
     const isNew = this.open.show(pair, { record, practice, pressedAt, idleLimitMs: (pair.document.idle_limit_s ?? campaign.idle_seconds ?? 60) * 1000 });
-    this.#tellAbout(pair, { practice, record });
     const { judged, target } = this.head.progress ?? {};
     announce(`${this.#takeTold()}${isNew ? `New query: ${pair.topic.text}. ` : ""}${this.open.title}${target ? `. ${judged + this.#pending()} of ${target}` : ""}`);
   }

@@ -11,7 +11,6 @@ export class Reading {
   /** `open`: OpenPair. */
   constructor({ settings, open }) {
     Object.assign(this, { settings, open, box: byId("reading"), anchor: null, scrolledTo: null });
-    this.box.addEventListener("toggle", () => this.#fill());
     this.box.addEventListener("input", ({ target }) => this.#set(target));
     addEventListener("scroll", () => { if (Math.abs(scrollY - this.scrolledTo) > 2) this.anchor = null; }, { passive: true }); // the reader's own
     settings.addEventListener("change", () => this.#fill());
@@ -19,7 +18,6 @@ export class Reading {
   }
 
   #fill() {
-    if (!this.box.open) return;
     for (const field of this.box.querySelectorAll("[data-reading]")) {
       const name = field.dataset.reading;
       field.value = name === "terms" && !this.settings.get("highlight") ? "off" : String(this.settings.get(name));
