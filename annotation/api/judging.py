@@ -59,7 +59,6 @@ class AnswerSerializer(HeldSerializer):
     idle_ms = serializers.IntegerField(min_value=0, max_value=MOST_MS, allow_null=True, default=None)
     hidden_ms = serializers.IntegerField(min_value=0, max_value=MOST_MS, allow_null=True, default=None)
     wall_ms = serializers.IntegerField(min_value=0, max_value=MOST_MS, allow_null=True, default=None)
-    shown_at = serializers.DateTimeField(allow_null=True, default=None)
     judged_at = serializers.DateTimeField(allow_null=True, default=None)
     sent_at = serializers.DateTimeField(allow_null=True, default=None)
     guideline_version = serializers.IntegerField(min_value=0, default=0)

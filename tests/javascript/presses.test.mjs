@@ -7,7 +7,7 @@ globalThis.requestAnimationFrame = () => {};
 const { Presses } = await import("../../static/js/judge/presses.js");
 
 const SCALE = [{ value: 0, name: "Wrong" }, { value: 3, name: "Perfect" }];
-const TIMES = { active_ms: 4000, idle_ms: 0, hidden_ms: 0, wall_ms: 4000, shown_at: "2026-01-01T00:00:00.000Z" };
+const TIMES = { active_ms: 4000, idle_ms: 0, hidden_ms: 0, wall_ms: 4000 };
 
 function made({ confirm = false, campaign = { spans: "off" }, isPractice = false } = {}) {
   const sent = [], told = [], asked = [];

@@ -57,14 +57,13 @@ export class Clock {
     this.at = now;
   }
 
-  /** {active_ms, idle_ms, hidden_ms, wall_ms, shown_at}: the three parts add up to the wall time. */
+  /** {active_ms, idle_ms, hidden_ms, wall_ms}: the three parts add up to the wall time. */
   read() {
     this.#settle();
     const parts = Object.fromEntries(Object.entries(this.parts).map(([name, ms]) => [name, Math.round(ms)]));
     return {
       active_ms: parts.active, idle_ms: parts.idle, hidden_ms: parts.hidden,
       wall_ms: parts.active + parts.idle + parts.hidden,
-      shown_at: this.startedAt === null ? null : new Date(this.startedAt).toISOString(),
     };
   }
 

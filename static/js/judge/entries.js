@@ -4,7 +4,7 @@
 export function bodyOf({ grade, reason, note, spans, times, guidelineVersion, device }) {
   const now = new Date().toISOString();
   return {
-    key: uuid(), grade, cannot_reason: reason, note, spans, ...times, shown_at: times.shown_at ?? now, judged_at: now, guideline_version: guidelineVersion, device,
+    key: uuid(), grade, cannot_reason: reason, note, spans, ...times, judged_at: now, guideline_version: guidelineVersion, device,
   };
 }
 
