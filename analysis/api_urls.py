@@ -2,11 +2,14 @@
 
 from django.urls import path
 
+from analysis.dashboard import api as dashboard
 from analysis.publishing import api as publishing
 from analysis.studies import api as studies
 from analysis.systems import api as systems
 
 urlpatterns = [
+    path("campaigns/<slug:slug>/progress", dashboard.ProgressOfCampaign.as_view(), name="api-campaign-progress"),
+    path("campaigns/<slug:slug>/agreement", dashboard.AgreementOfCampaign.as_view(), name="api-campaign-agreement"),
     path("campaigns/<slug:slug>/exports/", publishing.Exports.as_view(), name="api-exports"),
     path("campaigns/<slug:slug>/exports/<slug:name>", publishing.ExportFile.as_view(), name="api-export-file"),
     path("campaigns/<slug:slug>/recipes/", publishing.Recipes.as_view(), name="api-recipes"),

@@ -13,7 +13,7 @@ from drf_spectacular.validation import validate_schema
 from tests import openapi
 
 LISTS = {
-    "collections_list", "collections_documents_list", "collections_pools_list", "collections_pools_entries_list", "collections_qrels_list",
+    "campaigns_list", "collections_list", "collections_documents_list", "collections_pools_list", "collections_pools_entries_list", "collections_qrels_list",
     "collections_runs_list", "collections_topics_list", "collections_uploads_list", "jobs_list", "reports_list",
     "studies_list",
 }  # fmt: skip

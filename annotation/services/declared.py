@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -59,6 +60,8 @@ def planned(described: Described, *, folder: str | None) -> Plan:
     if said:
         before = _before(campaign, said)
         found, wrong = campaign_changes(before, said)
+        files = [name for name in ("guidelines_file", "gold_file") if name in said]  # who reads files has put them in their place
+        refused += [Mistake(("campaign", name), "a file", f"{name.removesuffix('_file')} as they stand") for name in files]
         refused += wrong + _wrong_values(said) + _unknown_people(said)
         if campaign is None:
             changes.append(Change("campaign", "slug", None, said["slug"], f"make the campaign {said['slug']}"))
@@ -226,3 +229,9 @@ def _state(plan: Plan, campaign: Campaign, actor: User | None) -> None:
         campaigns.pause(campaign, reason=reason, actor=actor)
     elif wanted == State.CLOSED:
         campaigns.close(campaign, actor=actor)
+
+
+def change_json(change: Change) -> dict[str, Any]:
+    """As JSON has it."""
+    plain = json.loads(json.dumps([change.before, change.after], default=lambda value: value.isoformat()))
+    return {"table": change.table, "key": change.name, "from": plain[0], "to": plain[1], "words": change.words}

@@ -183,7 +183,7 @@ EXPECTED = {
 
 def plain_table(values: Mapping[str, Any], keys: Sequence[Key], *, as_text: bool = False) -> dict[str, Any]:
     """The values as a document writes them, in the order of the keys: no None, and of rows nothing that is the default.
-    as_text: moments and days as ISO 8601, for JSON."""
+    as_text: moments and days as ISO 8601, and null for what is not there, for JSON."""
     written: dict[str, Any] = {}
     for key in keys:
         if key.name not in values:
@@ -194,7 +194,7 @@ def plain_table(values: Mapping[str, Any], keys: Sequence[Key], *, as_text: bool
             written[key.name] = [plain_table(row, key.row, as_text=as_text) for row in rows]
         elif value is None:
             if key.none is not None:
-                written[key.name] = key.none
+                written[key.name] = None if as_text else key.none
         elif isinstance(value, date) and as_text:  # a moment is a date, too
             written[key.name] = value.isoformat().replace("+00:00", "Z")
         else:

@@ -275,7 +275,8 @@ def carried_out(plan: Plan, *, user: Any) -> tuple[Collection, Pool | None]:
                 describe_run(collection.runs.get(tag=row["tag"]), **{name: row[name] for name in ("group", "description", "submitted_on", "baseline")})
         _decide(plan, collection, user)
         pool = _make_pool(plan, collection, user) if plan.of_pool else None
-        for fetch in collection.jobs.filter(kind="fetch documents", state=Job.State.QUEUED):
+        waiting = collection.jobs.filter(kind="fetch documents", state=Job.State.QUEUED) if plan.folder is not None else ()
+        for fetch in waiting:
             jobs.do_now(fetch)
     except BaseException:
         if collection is not None and not connection.needs_rollback:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sys
@@ -66,7 +65,7 @@ class Command(DatabaseCommand):
             declared.carried_out(plan, actor=actor)
         said = file.described
         names = {"campaign": said.campaign.get("slug"), "collection": said.collection["slug"]}
-        return {**names, "changes": [change_json(one) for one in changes], "applied": applied, "dry_run": dry_run}
+        return {**names, "changes": [declared.change_json(one) for one in changes], "applied": applied, "dry_run": dry_run}
 
     def agreed(self, changes: list[Change], *, asked: bool) -> bool:
         """Whether a person at the terminal says yes. BadInput where nobody is there to be asked."""
@@ -128,12 +127,6 @@ class Command(DatabaseCommand):
         n = counted(len(result["changes"]), "change")
         end = f"{n} made." if result["applied"] else f"{n}; nothing was changed."
         return "\n".join([*([] if result["applied"] and not options["yes"] else told), end])
-
-
-def change_json(change: Change) -> dict[str, Any]:
-    """As JSON has it."""
-    plain = json.loads(json.dumps([change.before, change.after], default=lambda value: value.isoformat()))
-    return {"table": change.table, "key": change.name, "from": plain[0], "to": plain[1], "words": change.words}
 
 
 def shown(words: Any) -> list[str]:

@@ -1,0 +1,95 @@
+"""How far a campaign is and how far its annotators agree, in the API: the figures of the pages."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from analysis.dashboard import agreement_figures
+from analysis.dashboard.progress import progress
+from analysis.judgements.live import live_rows
+from annotation.permissions import managed_campaign
+from pooling import tasks
+
+
+class LevelSerializer(serializers.Serializer):
+    rank = serializers.IntegerField(help_text="rank; batch or stage of a staged pool")
+    pairs = serializers.IntegerField()
+    complete = serializers.IntegerField(help_text="judged as often as needed")
+    started = serializers.IntegerField()
+
+
+class ForecastSerializer(serializers.Serializer):
+    """When the last judgement will be made; expected is null where there is no forecast, and reason says why."""
+
+    expected = serializers.DateTimeField(allow_null=True)
+    early = serializers.DateTimeField(allow_null=True)
+    late = serializers.DateTimeField(allow_null=True, help_text="null also where it lies beyond ten years")
+    per_day = serializers.FloatField(help_text="judgements a day at the pace of the last days")
+    n_hours = serializers.IntegerField(help_text="over so many hours")
+    reason = serializers.CharField(allow_blank=True)
+
+
+class ProgressOfCampaignSerializer(serializers.Serializer):
+    needed = serializers.IntegerField(help_text="judgements in all")
+    counted = serializers.IntegerField(help_text="those that fill a slot")
+    pairs = serializers.IntegerField()
+    complete = serializers.IntegerField(help_text="pairs judged as often as needed")
+    complete_depth = serializers.IntegerField(help_text="every pair down to this rank (batch, stage) is complete")
+    one_judgement = serializers.IntegerField(help_text="pairs with one judgement of several")
+    unjudgeable = serializers.IntegerField()
+    per_12h = serializers.IntegerField()
+    per_24h = serializers.IntegerField()
+    active_now = serializers.IntegerField(help_text="annotators who hold a pair")
+    live_leases = serializers.IntegerField()
+    stalled = serializers.IntegerField()
+    short_at_deadline = serializers.IntegerField(allow_null=True, help_text="judgements that will be missing; null where nobody can say")
+    moment = serializers.DateTimeField()
+    forecast = ForecastSerializer()
+    levels = LevelSerializer(many=True)
+
+
+class AgreementOfCampaignSerializer(serializers.Serializer):
+    figures = serializers.DictField(
+        allow_null=True, help_text="keys of the command `agreement`, and alpha by day, topic, length and guidelines; null until computed"
+    )
+    computed_at = serializers.DateTimeField(allow_null=True)
+    current = serializers.BooleanField(help_text="whether the figures know all judgements")
+    working = serializers.BooleanField(help_text="whether they are being computed anew: ask again")
+
+
+class ProgressOfCampaign(APIView):
+    serializer_class = ProgressOfCampaignSerializer
+
+    @extend_schema(operation_id="campaigns_progress", responses=ProgressOfCampaignSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        now = progress(managed_campaign(request, slug))
+        ahead = asdict(now.forecast)
+        moments = {name: None if ahead[name] is None else datetime.fromtimestamp(ahead[name], UTC) for name in ("expected", "early", "late")}
+        values = {name: value for name, value in vars(now).items() if name not in ("depths", "forecast")}
+        levels = [{"rank": one.rank, "pairs": one.pairs, "complete": one.complete, "started": one.started} for one in now.depths]
+        return Response(ProgressOfCampaignSerializer({**values, "forecast": {**ahead, **moments}, "levels": levels}).data)
+
+
+class AgreementOfCampaign(APIView):
+    serializer_class = AgreementOfCampaignSerializer
+
+    @extend_schema(operation_id="campaigns_agreement", responses=AgreementOfCampaignSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        """The newest figures; asking has them computed anew where they are out of date."""
+        campaign = managed_campaign(request, slug)
+        figures, job = agreement_figures.agreement_of(campaign, live_rows(campaign))
+        if job is not None:
+            tasks.send(job)
+        found: dict[str, Any] = figures or {}
+        shown = {name: value for name, value in found.items() if name not in ("age", "current", "finished_at")}
+        working = agreement_figures.is_running(campaign)
+        answer = {"figures": shown or None, "computed_at": found.get("finished_at"), "current": found.get("current", False), "working": working}
+        return Response(AgreementOfCampaignSerializer(answer).data)

@@ -1,0 +1,143 @@
+"""Campaigns in the API: their list, and the document by which one is made and changed. The same services as file and pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import Http404
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.exceptions import ValidationError
+from rest_framework.parsers import JSONParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api import campaign_shapes as shapes
+from annotation.core.campaign_file import Described, Mistakes, document_of, read_document, shown_path
+from annotation.models import Campaign, Membership
+from annotation.permissions import managed_campaign
+from annotation.selectors.described import described
+from annotation.services import declared
+from annotation.services.errors import CampaignError
+from pooling.api.lists import Filter, one_of
+from pooling.api.views import Conflict, Door
+from pooling.core.declared import Mistake
+from pooling.models import Collection
+from pooling.permissions import creating, managed_collection
+
+DRY_RUN = OpenApiParameter("dry_run", bool, description="only say what would change")
+
+
+class CampaignDoor(Door):
+    def handle_exception(self, exc: Exception) -> Response:
+        if isinstance(exc, Mistakes):
+            errors: dict[str, list[str]] = {}
+            for one in exc.mistakes:
+                errors.setdefault(shown_path(one.path), []).append(f"{one.problem}, expected {one.expected}")
+            return super().handle_exception(ValidationError(errors))
+        return super().handle_exception(Conflict(str(exc)) if isinstance(exc, CampaignError) else exc)
+
+    def apply(self, request: Request, said: Described) -> dict[str, Any]:
+        """Do it, or with dry_run only say it. Raises what handle_exception knows."""
+        dry_run = asked(request)
+        plan = declared.planned(said, folder=None)
+        changes = plan.all_changes
+        if plan.collection.heavy or any(change.name == "topic_check" for change in changes):
+            words = next(change.words for change in changes if change.table == "pool" or change.name == "topic_check")
+            raise Conflict(f"“{words}” is background work: ask for it at the collection's own address, and name here what is there.")
+        actor: Any = request.user  # signed in, or nothing here would have been permitted
+        if dry_run:
+            declared.rehearse(plan, actor=actor)
+        elif changes:
+            declared.carried_out(plan, actor=actor)
+        names = {"campaign": said.campaign.get("slug"), "collection": said.collection["slug"]}
+        return {**names, "changes": [declared.change_json(one) for one in changes], "applied": bool(changes) and not dry_run, "dry_run": dry_run}
+
+
+def asked(request: Request) -> bool:
+    text = request.query_params.get("dry_run", "false")
+    if text not in ("true", "false"):
+        raise ValidationError({"dry_run": ["true or false is needed"]})
+    return text == "true"
+
+
+def permitted(request: Request, said: Described) -> None:
+    """404 or 403 where the person may not make or change what the document speaks of; asked before anything is looked at."""
+    campaign = Campaign.objects.filter(slug=said.campaign["slug"]).first() if said.campaign else None
+    collection = Collection.objects.filter(slug=said.collection["slug"]).first()
+    if campaign is not None:
+        managed_campaign(request, campaign.slug)
+    if campaign is None or collection is None:
+        creating(request)
+    further = set(said.collection) - {"slug"} or (said.pool and campaign is None)
+    if collection is not None and (campaign is None or collection != campaign.collection or further):
+        managed_collection(request, collection.slug)
+
+
+class Campaigns(CampaignDoor):
+    serializer_class = shapes.DocumentSerializer
+    parser_classes = [JSONParser]
+    queryset = Campaign.objects.none()
+    orders = ("name", "slug", "created_at", "opened_at", "closed_at")
+    filters = (one_of("state", Campaign.State.values), Filter("collection", "collection__slug"))
+
+    @extend_schema(responses=shapes.CampaignSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        mine: QuerySet[Campaign] = Campaign.objects.select_related("collection", "pool").order_by("-created_at", "-pk")
+        user: Any = request.user
+        if not user.is_superuser:
+            mine = mine.filter(memberships__user=user, memberships__role=Membership.Role.MANAGER)
+        return self.pages(mine, shapes.CampaignSerializer)
+
+    @extend_schema(parameters=[DRY_RUN], responses={200: shapes.AppliedSerializer, 201: shapes.AppliedSerializer})
+    def post(self, request: Request) -> Response:
+        """Make a campaign, and its collection where that is new, as a document says. 200 with dry_run, when nothing is made."""
+        creating(request)
+        said = read_document(request.data)
+        try:
+            permitted(request, said)
+        except Http404:
+            raise PermissionDenied("You may not build on what somebody else manages.") from None
+        if said.campaign and Campaign.objects.filter(slug=said.campaign["slug"]).exists():
+            raise Conflict(f"There is a campaign {said.campaign['slug']} already: put the document to its address.")
+        answer = self.apply(request, said)
+        return Response(answer, status=status.HTTP_200_OK if answer["dry_run"] else status.HTTP_201_CREATED)
+
+
+class OneCampaign(CampaignDoor):
+    serializer_class = shapes.CampaignSerializer
+
+    def get(self, request: Request, slug: str) -> Response:
+        return Response(shapes.CampaignSerializer(managed_campaign(request, slug)).data)
+
+
+class Document(CampaignDoor):
+    """The campaign as a document."""
+
+    serializer_class = shapes.DocumentSerializer
+    parser_classes = [JSONParser]
+
+    @extend_schema(operation_id="campaigns_document")
+    def get(self, request: Request, slug: str) -> Response:
+        return Response(without_files(document_of(described(managed_campaign(request, slug)), as_text=True)))
+
+    @extend_schema(operation_id="campaigns_apply", parameters=[DRY_RUN], responses=shapes.AppliedSerializer)
+    def put(self, request: Request, slug: str) -> Response:
+        """Change the campaign to what the document says: its rules, scale, guidelines, gold, people, state. Again it changes nothing."""
+        managed_campaign(request, slug)
+        said = read_document(request.data)
+        if said.campaign.get("slug") != slug:
+            raise Mistakes([Mistake(("campaign", "slug"), "another campaign than that of the address", slug)])
+        permitted(request, said)
+        return Response(self.apply(request, said))
+
+
+def without_files(document: dict[str, Any]) -> dict[str, Any]:
+    """What describes how files were brought has no place here."""
+    for rows in (document["collection"].get(name, []) for name in ("runs", "qrels")):
+        for row in rows:
+            for name in shapes.NOT_HERE & set(row):
+                del row[name]
+    return document
