@@ -36,7 +36,7 @@ acceptance:  ## replay real judgements with every way of pooling, and write docs
 
 lint:  ## ruff and mypy (installed on demand, apart from what the tests need)
 	@$(PYTHON) config/install.py dev
-	@$(VENV) -m ruff --version >/dev/null 2>&1 || .venv/bin/uv pip install --quiet --python $(VENV) -r requirements-lint.txt
+	@$(VENV) -m mypy --version >/dev/null 2>&1 || .venv/bin/uv pip install --quiet --python $(VENV) -r requirements-lint.txt
 	@$(VENV) -m ruff check . && $(VENV) -m mypy pooling annotation analysis config assay
 
 lock:  ## compile requirements.in and requirements-dev.in into the hash-locked files

@@ -42,7 +42,8 @@ FOR_FILES = [
     OpenApiParameter("comments", bool, description="begin qrels with comment lines"),
     OpenApiParameter("spreadsheet", bool, description="make cells harmless for spreadsheets"),
 ]
-FILE_TYPES = sorted({export.content_type.partition(";")[0] for export in exports.EXPORTS.values()})
+FILE_TYPES = sorted({export.content_type.partition(";")[0] for export in exports.EXPORTS.values()}, key=lambda kind: (not kind.startswith("text/"), kind))
+"""Texts first: programs made from the document take the first that they know."""
 
 
 class ExportSerializer(serializers.Serializer):
@@ -88,7 +89,10 @@ class ExportFile(APIView):
     @extend_schema(
         operation_id="campaigns_exports_file",
         parameters=[*CHOICES, *FOR_FILES],
-        responses={(200, kind): OpenApiResponse(OpenApiTypes.BINARY, description="the file, whole") for kind in FILE_TYPES},
+        responses={
+            (200, kind): OpenApiResponse(OpenApiTypes.STR if kind.startswith("text/") else OpenApiTypes.BINARY, description="the file, whole")
+            for kind in FILE_TYPES
+        },
     )
     def get(self, request: Request, slug: str, name: str) -> Any:
         campaign = managed_campaign(request, slug)

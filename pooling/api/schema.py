@@ -58,6 +58,11 @@ class Schema(AutoSchema):
         possible = {400: reads or asks, 401: True, 403: named or changes, 404: named, 409: changes, 415: reads, 503: True}
         return [status for status, can in possible.items() if can]
 
+    def map_parsers(self) -> list[str]:
+        """JSON alone where it is read: a form that says the same is for pages, and a client made from three forms would send all of them."""
+        kinds: list[str] = super().map_parsers()
+        return ["application/json"] if "application/json" in kinds else kinds
+
     def get_operation_id(self) -> str:
         """What is done with a thing stands after it without a slash, and is not the making of one: jobs_cancel, not jobs_cancel_create."""
         name: str = super().get_operation_id()

@@ -1,0 +1,61 @@
+"""The API's document is true enough for a program to be made of it: docs/campaign_by_client.py uses nothing but a generated client."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.installation import Installation
+
+ROOT = Path(__file__).resolve().parent.parent
+SCRIPT = ROOT / "docs" / "campaign_by_client.py"
+PEOPLE = """
+for name in ("boss", "ada", "bob"):
+    print(people.create_api_token(user=make_user(name, may_create=name == "boss"), name="script"))
+"""
+PAGE = """
+from django.contrib.auth.models import User
+from django.test import Client
+client = Client(SERVER_NAME="127.0.0.1")
+client.force_login(User.objects.get(username="boss"))
+answer = client.get("/campaigns/by-client/export/files/qrels")
+assert answer.status_code == 200, answer.status_code
+print(b"".join(answer.streaming_content).decode(), end="")
+"""
+QRELS = "q1 0 d1 3\nq1 0 d2 1\nq2 0 d3 0\nq2 0 d4 2\n"
+"""Both annotators give each pair the grade that the script has for it."""
+
+
+def test_a_script_with_a_generated_client_makes_judges_and_exports_a_campaign_whose_qrels_are_those_of_the_page(tmp_path):
+    schema = tmp_path / "schema.yml"
+    with Installation(tmp_path / "data") as assay:
+        assay.run(f"from django.core.management import call_command\ncall_command('spectacular', file={str(schema)!r})")
+        program = [sys.executable, "-c", "from openapi_python_client.cli import app; app()"]
+        made = subprocess.run(
+            [*program, "generate", "--path", str(schema), "--meta", "none", "--output-path", tmp_path / "assay_client"],
+            cwd=tmp_path, capture_output=True, text=True, check=False, timeout=240,
+        )  # fmt: skip
+        assert made.returncode == 0, made.stdout + made.stderr
+        shutil.copy(SCRIPT, tmp_path)
+        manager, ada, bob = assay.run(PEOPLE).split()
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAY_", "DJANGO_", "PYTHON"))}
+        asked = subprocess.run(
+            [sys.executable, SCRIPT.name, assay.url, manager, f"ada={ada}", f"bob={bob}"],
+            cwd=tmp_path, env=kept, capture_output=True, text=True, check=False, timeout=300,
+        )  # fmt: skip
+        assert asked.returncode == 0, asked.stderr
+        assert asked.stderr.splitlines()[-3:] == ["ada judged 4 pairs", "bob judged 4 pairs", "8 of 8 judgements"]
+        assert asked.stdout == QRELS
+        assert assay.run(PAGE) == QRELS
+
+
+@pytest.mark.parametrize("word", ["requests", "urllib", "django", "annotation", "pooling"])
+def test_the_script_imports_nothing_but_the_client_and_the_standard_library(word):
+    imports = [line for line in SCRIPT.read_text(encoding="utf-8").splitlines() if line.startswith(("import ", "from "))]
+    assert imports
+    assert not [line for line in imports if line.split()[1].startswith(word)]
