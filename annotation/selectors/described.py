@@ -13,7 +13,7 @@ from pooling.selectors.described import described_collection, described_pool
 
 
 def described(campaign: Campaign) -> Described:
-    """All that a file can say of it, of its collection and its pool. pooling.jobs.Refused for a pool that no file can say."""
+    """All that a file can say of it, of its collection and its pool."""
     pool = described_pool(campaign.pool) if campaign.pool is not None else {}
     return Described(described_collection(campaign.collection), pool, described_campaign(campaign))
 

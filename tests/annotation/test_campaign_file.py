@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shutil
 import tomllib
 from pathlib import Path
 
@@ -13,6 +14,10 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 
 from annotation.core.campaign_file import SETTINGS, TABLES
+from annotation.demo import campaign as demo
+from annotation.demo.corpus import Entry
+from annotation.demo.systems import tf_idf
+from annotation.demo.topics import TOPICS
 from annotation.models import Campaign, Pair
 from annotation.services import campaigns
 from annotation.services.campaign_files import CampaignFile
@@ -353,3 +358,18 @@ def test_gold_may_be_qrels_and_a_wrong_grade_names_its_line(folder):
 def test_accounts_that_were_made_for_nobody_are_none(folder):
     applied(folder)
     assert User.objects.count() == 2
+
+def test_the_demo_is_such_a_file(tmp_path, settings, monkeypatch):
+    """Applied once more from its folder it changes nothing; with few documents and quick systems."""
+    settings.MEDIA_ROOT, settings.DATA_DIR = tmp_path / "media", tmp_path
+    words = [topic.text for topic in TOPICS[:20]]
+    entries = [Entry(f"module.function_{n}", "function", text, f"How to {text}, in a few words.", "module") for n, text in enumerate(words)]
+    monkeypatch.setattr(demo, "standard_library", lambda: entries)
+    monkeypatch.setattr(demo, "SYSTEMS", dict.fromkeys(demo.SYSTEMS, tf_idf))
+    campaign = demo.make_demo(lambda sentence: None)
+    assert (campaign.state, campaign.slug, campaign.collection.n_documents) == ("open", "python-documentation", 20)
+    assert set(campaign.collection.topics.exclude(removed_reason="").values_list("topic_id", flat=True)) == {"35", "36", "37"}
+    assert dict(campaign.memberships.values_list("user__username", "role")) == {"manager": "manager", "annotator": "annotator"}
+    demo.write_files(tmp_path, entries, lambda sentence: None)
+    shutil.copy(demo.FILE, tmp_path)
+    assert called("apply", str(tmp_path / "campaign.toml"), "--dry-run")["changes"] == []
