@@ -36,14 +36,14 @@ def all_commands() -> list[Completed]:
     from django.core.management import load_command_class
 
     django.setup()
-    found = []
+    completed = []
     for name, path in command_files().items():
         about = described(path)
         parser = load_command_class(about.app, name).create_parser("assay", name)
         places = [action for action in parser._actions if not action.option_strings]
         first = tuple(str(choice) for choice in places[0].choices or ()) if places else ()
-        found.append(Completed(name, about.help, [option_of(action) for action in parser._actions if shown(action)], first))
-    return found
+        completed.append(Completed(name, about.help, [option_of(action) for action in parser._actions if shown(action)], first))
+    return completed
 
 
 def shown(action: argparse.Action) -> bool:

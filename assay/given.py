@@ -45,19 +45,19 @@ def column(frame: Any, names: Sequence[str], what: str) -> list[Any]:
 
 
 def numbers(values: Iterable[Any], what: str) -> list[float]:
-    found = [float(value) for value in values]
-    for row, value in enumerate(found):
+    as_floats = [float(value) for value in values]
+    for row, value in enumerate(as_floats):
         if not math.isfinite(value):
             raise BadInput(f"{what}: row {row} has no number ({value})")
-    return found
+    return as_floats
 
 
 def whole_numbers(values: Iterable[Any], what: str) -> list[int]:
-    found = numbers(values, what)
-    for row, value in enumerate(found):
+    as_floats = numbers(values, what)
+    for row, value in enumerate(as_floats):
         if value != int(value):
             raise BadInput(f"{what}: {value:g} in row {row} is no grade, expected a whole number")
-    return [int(value) for value in found]
+    return [int(value) for value in as_floats]
 
 
 def rows_of(value: Any, names: Sequence[str], what: str) -> tuple[list[str], list[str], list[Any]]:

@@ -73,15 +73,15 @@ def _of_judgements(judgements: JudgementColumns) -> Columns:
 
 def _of_labels(labels: Aggregation) -> Columns:
     rows, table = np.flatnonzero(labels.labelled), labels.table
-    found: Columns = {
+    columns: Columns = {
         "topic": [table.topics[i] for i in table.pair_topic[rows]],
         "document": [table.documents[i] for i in table.pair_document[rows]],
         "grade": labels.label[rows],
         "judgements": table.judgements_per_pair[rows],
     }
     if labels.decision is not None:
-        found["decision"] = [DECISIONS[code] for code in labels.decision[rows].tolist()]
-    return found
+        columns["decision"] = [DECISIONS[code] for code in labels.decision[rows].tolist()]
+    return columns
 
 
 def _of_pool(pool: Pool) -> Columns:

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import cohen_kappa_score
 
-from analysis.core.aggregation.dawid_skene import Estimate, Rule, estimate_errors
+from analysis.core.aggregation.dawid_skene import DawidSkeneEstimate, Rule, estimate_errors
 from analysis.core.agreement.kappa import cohen_kappa
 from analysis.core.agreement.raters import pairs_of_annotators
 from analysis.core.labels import MISSING, LabelTable, label_table
@@ -111,7 +111,7 @@ def kappa_row(table: LabelTable, repetitions: int) -> dict[str, object]:
     }
 
 
-def dawid_skene(table: LabelTable) -> Estimate:
+def dawid_skene(table: LabelTable) -> DawidSkeneEstimate:
     shape = (table.n_pairs, table.n_annotators, table.n_grades)
     return estimate_errors(table.pair, table.annotator, table.grade, shape=shape, rule=Rule.CROWD_KIT)
 
@@ -145,15 +145,15 @@ def dawid_skene_row(table: LabelTable, repetitions: int) -> dict[str, object]:
                 return row | {"note": f"peer missing: {python} could not import crowd-kit"}
             for _ in range(repetitions + 1):
                 print("go", file=peer.stdin, flush=True)
-                found = json.loads(peer.stdout.readline())
+                peer_answer = json.loads(peer.stdout.readline())
                 ours = timed(lambda: dawid_skene(table))
-                times.append((ours, found["seconds"]))
+                times.append((ours, peer_answer["seconds"]))
             peer.stdin.close()
         estimate = dawid_skene(table)
-        assert len(estimate.objective) == found["iterations"], (len(estimate.objective), found)
+        assert len(estimate.objective) == peer_answer["iterations"], (len(estimate.objective), peer_answer)
         np.testing.assert_allclose(estimate.posterior, np.load(answer), atol=1e-6)
     ours, theirs = (statistics.median(column) for column in zip(*times[1:], strict=True))  # the first warms both up
-    return row | {"ratio": theirs / ours, "note": f"{found['iterations']} iterations each, posteriors equal to 1e-6"}
+    return row | {"ratio": theirs / ours, "note": f"{peer_answer['iterations']} iterations each, posteriors equal to 1e-6"}
 
 
 def main(quick: bool = False) -> list[dict[str, object]]:

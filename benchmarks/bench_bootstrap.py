@@ -44,8 +44,8 @@ def numpy_loop(by_topic: Floats, trials: int) -> Floats:
 
 
 def scipy_bootstrap(scores: Floats, trials: int) -> Floats:
-    found = scipy.stats.bootstrap((scores,), np.mean, axis=1, n_resamples=trials, batch=50, method="percentile", vectorized=True, rng=0)
-    return found.bootstrap_distribution
+    samples = scipy.stats.bootstrap((scores,), np.mean, axis=1, n_resamples=trials, batch=50, method="percentile", vectorized=True, rng=0)
+    return samples.bootstrap_distribution
 
 
 def medians(functions: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:

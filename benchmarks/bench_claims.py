@@ -273,13 +273,13 @@ def summary(latencies: list[float], seconds: float) -> dict[str, float]:
 
 def compare(vendor: str, seconds: float, rounds: int) -> dict[str, dict[str, float]]:
     """Our claim and the two others on 30,000 pairs, and ours on 300,000, alternating. The median round of each."""
-    found: dict[str, list[dict[str, float]]] = {"ours": [], "fira": [], "quepid": [], "ours at 300,000": []}
+    rounds_of: dict[str, list[dict[str, float]]] = {"ours": [], "fira": [], "quepid": [], "ours at 300,000": []}
     with Database(vendor, 30_000) as database, Database(vendor, 300_000) as larger:
         for _ in range(rounds):
-            for name, rows in found.items():
+            for name, rows in rounds_of.items():
                 url = larger.url if name.endswith("300,000") else database.url
                 rows.append(summary(measure(url, name.split()[0], seconds), seconds))
-    return {name: sorted(rows, key=lambda row: row["per_second"])[len(rows) // 2] for name, rows in found.items()}
+    return {name: sorted(rows, key=lambda row: row["per_second"])[len(rows) // 2] for name, rows in rounds_of.items()}
 
 
 def over_judged_unreserved(judges: int, n_pairs: int, n: int, seed: int) -> float:

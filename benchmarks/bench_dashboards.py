@@ -366,7 +366,7 @@ class Database:
     def load(self, rounds: int, seconds: float) -> dict[str, Any]:
         """-> for "none" and "some" managers: of each round the p95 and median of claims and of judgements (ms), and processor seconds"""
         kinds = ("claims", "judgements", "web", "worker", "page", "strip")
-        found: dict[str, Any] = {who: {kind: [] for kind in kinds} for who in ("none", "some")}
+        times_of: dict[str, Any] = {who: {kind: [] for kind in kinds} for who in ("none", "some")}
         with dashboard_load.server(self.environment) as (port, process):
             workers = [dashboard_load.Worker(self.start(f"--{name}", str(port))) for name in ("claims", "judge", "look")]
             try:
@@ -380,16 +380,16 @@ class Database:
                     after = dashboard_load.processor_seconds(process.pid)
                     if turn < 0:
                         continue
-                    found[who]["claims"].append(heard[0])
-                    found[who]["judgements"].append(heard[1])
+                    times_of[who]["claims"].append(heard[0])
+                    times_of[who]["judgements"].append(heard[1])
                     for part in after:
-                        found[who][part].append(after[part] - before[part])
+                        times_of[who][part].append(after[part] - before[part])
                     for part, took in (heard[2] if who == "some" else {}).items():
-                        found[who][part] += took
+                        times_of[who][part] += took
             finally:
                 for worker in workers:
                     worker.end()
-        return found
+        return times_of
 
     def __enter__(self) -> Database:
         return self
@@ -412,14 +412,14 @@ def page_rows(database: Database, vendor: str, times: int, *, rounds: int) -> li
     size = f"{N_JUDGEMENTS * times:,} judgements, {vendor}"
     nobody = database.ask("--first")
     after_others = statistics.median(database.ask("--first") for _ in range(3))
-    found = database.ask("--pages", str(rounds))
+    timings = database.ask("--pages", str(rounds))
     rows = []
-    for name, ms in found["median"].items():
-        note = f"median {ms:.0f} ms, {found['processor'][name]:.0f} ms of processor time"
+    for name, ms in timings["median"].items():
+        note = f"median {ms:.0f} ms, {timings['processor'][name]:.0f} ms of processor time"
         rows.append(limit_row(f"page {name}, {size}", ms, LIMITS_MS[times], note))
     note = f"{after_others:.0f} ms; {nobody:.0f} ms where no process has read the campaign since it was filled"
     rows.append(limit_row(f"first page of a new process, {size}", after_others, FIRST_MS, note))
-    print(f"{vendor} x{times}: figures of the worker took {found['jobs_s']:.1f} s", file=sys.stderr)
+    print(f"{vendor} x{times}: figures of the worker took {timings['jobs_s']:.1f} s", file=sys.stderr)
     return rows
 
 
@@ -428,8 +428,8 @@ def limit_row(work: str, ms: float, limit: float, note: str) -> dict[str, Any]:
 
 
 def load_rows(database: Database, vendor: str, *, rounds: int, seconds: float) -> list[dict[str, Any]]:
-    found = database.load(rounds, seconds)
-    none, some = found["none"], found["some"]
+    times = database.load(rounds, seconds)
+    none, some = times["none"], times["some"]
     rows = []
     for kind, name in (("claims", "claim"), ("judgements", "judgement and next pairs over HTTP")):
         with_them, without = of_rounds(some[kind], p95), of_rounds(none[kind], p95)

@@ -69,11 +69,11 @@ def our_means(qrels: QrelsColumns, runs: list[RunColumns]) -> np.ndarray:
 def their_reading(qrels: Path, runs: list[Path]) -> tuple[dict, list[dict]]:
     with open(qrels) as file:
         judged = pytrec_eval.parse_qrel(file)
-    found = []
+    runs_read = []
     for run in runs:
         with open(run) as file:
-            found.append(pytrec_eval.parse_run(file))
-    return judged, found
+            runs_read.append(pytrec_eval.parse_run(file))
+    return judged, runs_read
 
 
 def their_means(qrels: dict, runs: list[dict]) -> np.ndarray:

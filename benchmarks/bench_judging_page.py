@@ -154,15 +154,15 @@ def main(quick: bool = False) -> list[dict[str, object]]:
     run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     if run.returncode:
         raise RuntimeError(run.stderr.strip().splitlines()[-1] if run.stderr.strip() else "the measuring process failed")
-    found = json.loads(run.stdout.splitlines()[-1])
-    shown, answered = found["shown"], found["answered"]
-    if found["stored"] != n:
-        raise RuntimeError(f"{found['stored']} of {n} judgements arrived")
+    measured = json.loads(run.stdout.splitlines()[-1])
+    shown, answered = measured["shown"], measured["answered"]
+    if measured["stored"] != n:
+        raise RuntimeError(f"{measured['stored']} of {n} judgements arrived")
     median, p95 = statistics.median(shown), percentile(shown, 0.95)
-    browser = statistics.median([*found["browser"], *[16.0] * max(0, n - len(found["browser"]))])
+    browser = statistics.median([*measured["browser"], *[16.0] * max(0, n - len(measured["browser"]))])
     note = (
         f"median {median:.0f} ms, p95 {p95:.0f} ms, slowest {max(shown):.0f} ms; Event Timing median {browser:.0f} ms; "
-        f"{found['failed']} requests failed, all {n} judgements stored"
+        f"{measured['failed']} requests failed, all {n} judgements stored"
     )
     return [
         {

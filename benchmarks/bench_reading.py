@@ -54,8 +54,8 @@ def compare(ours: str, peer: str, *arguments: str | Path, rounds: int) -> tuple[
     for _ in range(rounds):
         mine.append(measured(ours, *arguments))
         theirs.append(measured(peer, *arguments))
-    my_time, their_time = (statistics.median(time for time, _ in found) for found in (mine, theirs))
-    my_memory, their_memory = (statistics.median(memory for _, memory in found) for found in (mine, theirs))
+    my_time, their_time = (statistics.median(time for time, _ in rounds_of_one) for rounds_of_one in (mine, theirs))
+    my_memory, their_memory = (statistics.median(memory for _, memory in rounds_of_one) for rounds_of_one in (mine, theirs))
     words = f"{my_time:.2f} s, {my_memory / 1e3:.0f} MB against {their_time:.2f} s, {their_memory / 1e3:.0f} MB"
     return their_time / my_time, my_memory / their_memory, words
 

@@ -73,14 +73,14 @@ def compare(vendor: str, rounds: int, repeats: int) -> list[dict[str, dict[str, 
     """Medians of each request of [this version, the one before]; the latter only where there is a history."""
     with tempfile.TemporaryDirectory() as folder, checked_out(BEFORE) as before:
         versions = [Installation(code, vendor, folder) for code in (ROOT, before) if code is not None]
-        found: list[list[dict[str, dict[str, float]]]] = [[] for _ in versions]
+        rounds_of: list[list[dict[str, dict[str, float]]]] = [[] for _ in versions]
         for _ in range(repeats):
-            for version, rows in zip(versions, found, strict=True):
+            for version, rows in zip(versions, rounds_of, strict=True):
                 rows.append(json.loads(version.run("--measure", str(rounds))))
         for version in versions:
             version.drop()
     return [
-        {name: {key: statistics.median(row[name][key] for row in rows) for key in rows[0][name]} for name in rows[0]} for rows in found
+        {name: {key: statistics.median(row[name][key] for row in rows) for key in rows[0][name]} for name in rows[0]} for rows in rounds_of
     ]
 
 

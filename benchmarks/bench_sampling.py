@@ -105,7 +105,7 @@ def stopping(scale: float, quick: bool) -> dict[str, object]:
     grades = np.where(rng.random(len(pool)) < 0.5, judged(pool, rng), -1)
 
     def work() -> None:
-        found = completed_scores(rank_features_of(pool), tops_of(pool), grades, level=1, rng=np.random.default_rng(0))
-        assert found is not None
+        scores = completed_scores(rank_features_of(pool), tops_of(pool), grades, level=1, rng=np.random.default_rng(0))
+        assert scores is not None
 
     return row(f"stopping rule, {n_topics} topics, {len(pool)} pairs, 7 runs", taken(work, 2 if quick else 5), 5.0)

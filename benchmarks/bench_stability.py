@@ -26,7 +26,7 @@ from scipy.stats import kendalltau
 from analysis.core.batch import Collection, pack
 from analysis.core.chunks import in_processes
 from analysis.core.measures import parse_measures
-from analysis.core.stability import MEASURES, Chunk, Protocol, chunks, combine, population, run_chunk
+from analysis.core.stability import MEASURES, Protocol, StabilityChunk, chunks, combine, population, run_chunk
 from analysis.core.subcollections import ELEMENTS
 from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.formats.qrels import read_qrels
@@ -102,11 +102,11 @@ def ours(qrels: QrelsColumns, runs: list[RunColumns], documents: NDArray[np.byte
     levels = [chunks(*given) for given in zip(drawn, protocols, strict=True)]
     work = [(protocol, chunk) for protocol, of in zip(protocols, levels, strict=True) for chunk in of]
     taus = in_processes(_taus, work, processes=processes, shared=(collection, documents))
-    found = [combine(*given, of, [next(taus) for _ in of]) for *given, of in zip(drawn, protocols, levels, strict=True)]
-    return {one.element: dict(zip(MEASURES.split(), one.probability.tolist(), strict=True)) for one in found}
+    combined = [combine(*given, of, [next(taus) for _ in of]) for *given, of in zip(drawn, protocols, levels, strict=True)]
+    return {one.element: dict(zip(MEASURES.split(), one.probability.tolist(), strict=True)) for one in combined}
 
 
-def _taus(shared: tuple[Collection, NDArray[np.bytes_]], piece: tuple[Protocol, Chunk]) -> NDArray[np.float64]:
+def _taus(shared: tuple[Collection, NDArray[np.bytes_]], piece: tuple[Protocol, StabilityChunk]) -> NDArray[np.float64]:
     collection, documents = shared
     return run_chunk(collection, *piece, documents)
 

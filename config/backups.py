@@ -80,12 +80,12 @@ def restore(folder: Path) -> dict[str, Any]:
 
 def _named_files() -> set[str]:
     """The files that rows name, by their names in the storage."""
-    found: set[str] = set()
+    names: set[str] = set()
     for model in apps.get_models():
         for field in model._meta.get_fields():
             if isinstance(field, FileField):
-                found.update(model._default_manager.exclude(**{field.name: ""}).values_list(field.name, flat=True))
-    return {name for name in found if name}
+                names.update(model._default_manager.exclude(**{field.name: ""}).values_list(field.name, flat=True))
+    return {name for name in names if name}
 
 
 def _copy_database(target: Path) -> None:

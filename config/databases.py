@@ -21,23 +21,23 @@ WAL_BYTES = 64_000_000
 def described(url: str, data_dir: Path, *, query_seconds: int, pooler: bool) -> dict[str, Any]:
     """Django's DATABASES["default"]. query_seconds: how long one statement may take, 0 for as long as it likes (everybody but the web
     server, whose threads keep their connections)."""
-    found: dict[str, Any] = dict(dj_database_url.parse(url or f"sqlite:///{data_dir / 'assay.sqlite3'}"))
-    if found["ENGINE"] == "django.db.backends.sqlite3":
-        found["ENGINE"] = "config.sqlite"
+    database: dict[str, Any] = dict(dj_database_url.parse(url or f"sqlite:///{data_dir / 'assay.sqlite3'}"))
+    if database["ENGINE"] == "django.db.backends.sqlite3":
+        database["ENGINE"] = "config.sqlite"
         kept_s, cache_kb = (KEPT_SECONDS, 8_000) if query_seconds else (0, 32_000)  # each of the threads has a cache
-        found.update(CONN_MAX_AGE=kept_s, CONN_HEALTH_CHECKS=True)
-        found["OPTIONS"] = {
+        database.update(CONN_MAX_AGE=kept_s, CONN_HEALTH_CHECKS=True)
+        database["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
             "timeout": min(query_seconds or SQLITE_WAIT_SECONDS, SQLITE_WAIT_SECONDS),
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA mmap_size=268435456; "
             f"PRAGMA cache_size=-{cache_kb}; PRAGMA journal_size_limit={WAL_BYTES};",
         }
-    elif found["ENGINE"] == "django.db.backends.postgresql":
-        found["ENGINE"] = "config.postgresql"
-        found.update(CONN_MAX_AGE=KEPT_SECONDS, CONN_HEALTH_CHECKS=True, DISABLE_SERVER_SIDE_CURSORS=pooler)
+    elif database["ENGINE"] == "django.db.backends.postgresql":
+        database["ENGINE"] = "config.postgresql"
+        database.update(CONN_MAX_AGE=KEPT_SECONDS, CONN_HEALTH_CHECKS=True, DISABLE_SERVER_SIDE_CURSORS=pooler)
         limits: dict[str, Any] = {"connect_timeout": CONNECT_SECONDS, **DEAD_AFTER}
         if query_seconds and not pooler:  # a pooler gives the session to others, and may refuse what it does not know
             ms = query_seconds * 1000
             limits["options"] = f"-c statement_timeout={ms} -c lock_timeout={ms // 2} -c idle_in_transaction_session_timeout={ms * 2}"
-        found["OPTIONS"] = {**limits, **found.get("OPTIONS", {})}
-    return found
+        database["OPTIONS"] = {**limits, **database.get("OPTIONS", {})}
+    return database

@@ -51,14 +51,14 @@ def note(sentence: str) -> Finding:
 
 def findings() -> list[Finding]:
     """Everything that is not right, the worst first."""
-    found = [finding for check in WITHOUT_DATABASE for finding in answers(check)]
+    all_findings = [finding for check in WITHOUT_DATABASE for finding in answers(check)]
     if reason := health.problem_of(health.CHECKS["database"]):
-        found.append(wrong(f"The database does not answer ({reason}); look at ASSAY_DATABASE_URL and at the database's own log."))
+        all_findings.append(wrong(f"The database does not answer ({reason}); look at ASSAY_DATABASE_URL and at the database's own log."))
     elif reason := health.problem_of(health.CHECKS["migrations"]):
-        found.append(wrong(f"The database is not that of this version: {reason}."))
+        all_findings.append(wrong(f"The database is not that of this version: {reason}."))
     else:
-        found += [finding for check in WITH_DATABASE for finding in answers(check)]
-    return sorted(found, key=lambda finding: not finding.wrong)
+        all_findings += [finding for check in WITH_DATABASE for finding in answers(check)]
+    return sorted(all_findings, key=lambda finding: not finding.wrong)
 
 
 def served_to_others() -> bool:

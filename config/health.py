@@ -34,9 +34,9 @@ def live(request: HttpRequest) -> HttpResponse:
 @require_safe
 def ready(request: HttpRequest) -> HttpResponse:
     """Whether people should be sent here: database, migrations, storage, broker, and not drained. 503 with the reasons where not."""
-    found = {name: problem_of(check) or "ok" for name, check in CHECKS.items()}
-    fine = all(word == "ok" for word in found.values())
-    return JsonResponse({"ready": fine, "checks": found}, status=200 if fine else 503)
+    answers = {name: problem_of(check) or "ok" for name, check in CHECKS.items()}
+    fine = all(word == "ok" for word in answers.values())
+    return JsonResponse({"ready": fine, "checks": answers}, status=200 if fine else 503)
 
 
 def problem_of(check: Callable[[], str]) -> str:

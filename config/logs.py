@@ -10,7 +10,7 @@ from typing import Any
 from pooling.requests import current_id
 
 
-class Line(logging.Formatter):
+class LineFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         text, number = super().format(record), current_id()
         return f"{text} [{number}]" if number and "\n" not in text else text
@@ -18,7 +18,7 @@ class Line(logging.Formatter):
 
 class Json(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        found: dict[str, Any] = {
+        record_as_json: dict[str, Any] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "logger": record.name,
@@ -27,8 +27,8 @@ class Json(logging.Formatter):
             **getattr(record, "figures", {}),
         }
         if record.exc_info:
-            found["trace"] = self.formatException(record.exc_info)
-        return json.dumps(found, ensure_ascii=False)
+            record_as_json["trace"] = self.formatException(record.exc_info)
+        return json.dumps(record_as_json, ensure_ascii=False)
 
 
 def described(level: str, *, style: str, access: bool) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def described(level: str, *, style: str, access: bool) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {
-            "line": {"()": "config.logs.Line", "format": "{asctime} {levelname} {name}: {message}", "style": "{"},
+            "line": {"()": "config.logs.LineFormatter", "format": "{asctime} {levelname} {name}: {message}", "style": "{"},
             "json": {"()": "config.logs.Json"},
         },
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": style}},

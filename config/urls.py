@@ -16,7 +16,7 @@ urlpatterns = [
     path("", include("pooling.urls")),
     path("", include("analysis.urls")),
     path("api/v1/", include(api)),
-    path("api/schema", views.Schema.as_view(), name="api-schema"),
+    path("api/schema", views.SchemaView.as_view(), name="api-schema"),
     path("api/docs", views.Documents.as_view(), name="api-docs"),
     path("healthz", health.live, name="health"),
     path("readyz", health.ready, name="readiness"),

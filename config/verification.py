@@ -51,13 +51,13 @@ def faults(*, mend: bool) -> Iterator[Fault]:
 def counter_faults(*, mend: bool) -> Iterator[Fault]:
     """Slots, leases, revisions and counters of every campaign, each as it is at one moment."""
     for campaign in Campaign.objects.order_by("slug"):
-        found = at_one_moment(campaign)
-        if found and mend:
+        sentences = at_one_moment(campaign)
+        if sentences and mend:
             recount(campaign)
             left = set(at_one_moment(campaign))
-            yield from (Fault(f"{campaign.slug}: {sentence}", sentence not in left) for sentence in found)
+            yield from (Fault(f"{campaign.slug}: {sentence}", sentence not in left) for sentence in sentences)
         else:
-            yield from (Fault(f"{campaign.slug}: {sentence}") for sentence in found)
+            yield from (Fault(f"{campaign.slug}: {sentence}") for sentence in sentences)
 
 
 def at_one_moment(campaign: Campaign) -> list[str]:
@@ -76,13 +76,13 @@ def file_faults() -> Iterator[Fault]:
                 name = getattr(row, field).name
                 if name and not default_storage.exists(name):
                     yield Fault(f"{model._meta.verbose_name} {row.pk} ({row}): its file {name} is missing")
-                elif name and (expected := getattr(row, "digest", "")) and (found := content_digest(row, field)) and found != expected:
+                elif name and (expected := getattr(row, "digest", "")) and (digest := content_digest(row, field)) and digest != expected:
                     yield Fault(f"{model._meta.verbose_name} {row.pk} ({row}): the content of {name} is not what was stored")
 
 
 def file_fields() -> dict[type[Model], list[str]]:
-    found = {model: [field.name for field in model._meta.get_fields() if isinstance(field, FileField)] for model in apps.get_models()}
-    return {model: fields for model, fields in found.items() if fields}
+    fields_of_model = {model: [field.name for field in model._meta.get_fields() if isinstance(field, FileField)] for model in apps.get_models()}
+    return {model: fields for model, fields in fields_of_model.items() if fields}
 
 
 def content_digest(row: Any, field: str) -> str:
@@ -116,11 +116,11 @@ def nameless_files(*, mend: bool) -> Iterator[Fault]:
 
 def names_of_files() -> set[str]:
     """Names in the storage that some row speaks of: in a field for files, or within what jobs and reports keep as JSON."""
-    found = {name for model, fields in file_fields().items() for field in fields for name in model._default_manager.values_list(field, flat=True) if name}
+    names = {name for model, fields in file_fields().items() for field in fields for name in model._default_manager.values_list(field, flat=True) if name}
     for kept in (*Report.objects.values_list("files", "inputs", "parameters"), *Job.objects.values_list("parameters", "report")):
         for value in kept:
-            found |= strings_in(value)
-    return found
+            names |= strings_in(value)
+    return names
 
 
 def strings_in(value: Any) -> set[str]:

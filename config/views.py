@@ -5,7 +5,7 @@ from __future__ import annotations
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 
-class Schema(SpectacularAPIView):
+class SchemaView(SpectacularAPIView):
     http_method_names = ["get", "head"]
 
 

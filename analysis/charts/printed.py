@@ -48,7 +48,7 @@ class Nothing(ValueError):
     """The figure has no picture: what it says instead."""
 
 
-class Key(NamedTuple):
+class LegendKey(NamedTuple):
     """One entry of a legend: words before its swatches, and behind them."""
 
     before: str
@@ -87,13 +87,13 @@ def printed(figure: str) -> dict[str, bytes]:
         for number, row in enumerate(rows):
             for x, key in row:
                 _entry(axes, key, x, height + 8 + ROW * number)
-        found = {}
+        drawn = {}
         _within(paper, axes)
         for kind, metadata in NOTHING.items():
             out = io.BytesIO()
             paper.savefig(out, format=kind, dpi=DPI, metadata=metadata)
-            found[kind] = out.getvalue()
-        return found
+            drawn[kind] = out.getvalue()
+        return drawn
 
 
 def _within(paper: Figure, axes: Axes) -> None:
@@ -111,7 +111,7 @@ def _within(paper: Figure, axes: Axes) -> None:
             text.set_x(float(text.get_position()[0]) - (over + (-1 if over < 0 else 1)) * scale)
 
 
-def parts_of(figure: str) -> tuple[ElementTree.Element, list[Key]]:
+def parts_of(figure: str) -> tuple[ElementTree.Element, list[LegendKey]]:
     """The picture of a `<figure>` and the entries of its legend. Raises Nothing."""
     root = ElementTree.fromstring(figure)  # our own description, well-formed by construction
     for one in root.iter():
@@ -125,13 +125,13 @@ def parts_of(figure: str) -> tuple[ElementTree.Element, list[Key]]:
         raise Nothing("" if said is None else said.text or "")
     keys = []
     for item in root.findall("./ul[@class='legend']/li"):
-        keys.append(Key((item.text or "").strip(), item.findall("svg"), " ".join("".join(one.tail or "" for one in item).split())))
+        keys.append(LegendKey((item.text or "").strip(), item.findall("svg"), " ".join("".join(one.tail or "" for one in item).split())))
     return picture, keys
 
 
-def _legend_rows(keys: list[Key], width: float) -> list[list[tuple[float, Key]]]:
+def _legend_rows(keys: list[LegendKey], width: float) -> list[list[tuple[float, LegendKey]]]:
     """(x, entry) by row, wrapped at the picture's width."""
-    rows: list[list[tuple[float, Key]]] = []
+    rows: list[list[tuple[float, LegendKey]]] = []
     x = width
     for key in keys:
         if x + key.room > width or not rows:
@@ -142,7 +142,7 @@ def _legend_rows(keys: list[Key], width: float) -> list[list[tuple[float, Key]]]
     return rows
 
 
-def _entry(axes: Axes, key: Key, x: float, y: float) -> None:
+def _entry(axes: Axes, key: LegendKey, x: float, y: float) -> None:
     for place, swatch in enumerate(key.swatches):
         for one in _elements(swatch):
             _draw(axes, one, x + key.start + 16 * place, y)
@@ -154,7 +154,7 @@ def _elements(of: ElementTree.Element) -> Iterator[ElementTree.Element]:
     return (one for one in of.iter() if one.tag in DRAWN)
 
 
-class Look(NamedTuple):
+class PrintedStyle(NamedTuple):
     fill: str = "none"
     stroke: str = "none"
     width: float = 1.0
@@ -163,9 +163,9 @@ class Look(NamedTuple):
     hatch: str = ""
 
 
-def look_of(classes: str) -> Look:
+def look_of(classes: str) -> PrintedStyle:
     """What the style sheet of the page says of these classes, in its light colours."""
-    look = Look()
+    look = PrintedStyle()
     for name in classes.split():
         letter, number = name[:1], int(name[1:]) if name[1:].isdigit() else -1
         if letter == "s" and number > 0:
@@ -207,7 +207,7 @@ def _draw(axes: Axes, one: ElementTree.Element, dx: float, dy: float) -> None:
         _shape(axes, one, look_of(one.get("class", "")), dx, dy)
 
 
-def _shape(axes: Axes, one: ElementTree.Element, look: Look, dx: float, dy: float) -> None:
+def _shape(axes: Axes, one: ElementTree.Element, look: PrintedStyle, dx: float, dy: float) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Circle, Polygon, Rectangle
 
@@ -268,6 +268,6 @@ def css() -> str:
     return "\n".join(rules)
 
 
-def _rule(look: Look) -> str:
+def _rule(look: PrintedStyle) -> str:
     dashes = f" stroke-dasharray: {' '.join(map(str, look.dashes))};" if look.dashes else ""
     return f"fill: {look.fill}; stroke: {look.stroke};" + (f" stroke-width: {look.width:g};{dashes}" if look.stroke != "none" else "")

@@ -24,7 +24,7 @@ def add_judges(parser: ArgumentParser) -> None:
 
 def judges_of(options: Mapping[str, Any]) -> tuple[str, ...]:
     """--judges, or its default; BadInput where machines are mixed with others."""
-    found = ordered(options.get("judges") or LABELLING)
-    if wrong := check(found):
+    judges = ordered(options.get("judges") or LABELLING)
+    if wrong := check(judges):
         raise BadInput(wrong)
-    return found
+    return judges

@@ -45,26 +45,26 @@ def rows_of(topics: Sequence[str], topic: NDArray[np.int32], wanted: frozenset[s
     return np.array([name in wanted for name in topics], dtype=bool)[topic]
 
 
-def judgements_of(found: JudgementColumns, wanted: frozenset[str] | None) -> JudgementColumns:
+def judgements_of(judgements: JudgementColumns, wanted: frozenset[str] | None) -> JudgementColumns:
     """Those of the topics that are wanted; the lists of ids stay whole."""
     if wanted is None:
-        return found
-    kept = rows_of(found.topics, found.topic, wanted)
+        return judgements
+    kept = rows_of(judgements.topics, judgements.topic, wanted)
     columns = ("topic", "document", "annotator", "grade", "seconds", "judged_at", "excluded", "gold", "lines")
-    return dataclasses.replace(found, **{name: getattr(found, name)[kept] for name in columns})
+    return dataclasses.replace(judgements, **{name: getattr(judgements, name)[kept] for name in columns})
 
 
-def qrels_of(found: QrelsColumns, wanted: frozenset[str] | None) -> QrelsColumns:
+def qrels_of(qrels: QrelsColumns, wanted: frozenset[str] | None) -> QrelsColumns:
     """The grades of the topics that are wanted, in the order of the file."""
     if wanted is None:
-        return found
-    chosen = [number for number, topic in enumerate(found.topics) if topic in wanted]
-    lengths = np.diff(found.offsets)[chosen]
-    rows = np.concatenate([np.arange(found.offsets[n], found.offsets[n + 1]) for n in chosen] or [np.empty(0, np.int64)])
+        return qrels
+    chosen = [number for number, topic in enumerate(qrels.topics) if topic in wanted]
+    lengths = np.diff(qrels.offsets)[chosen]
+    rows = np.concatenate([np.arange(qrels.offsets[n], qrels.offsets[n + 1]) for n in chosen] or [np.empty(0, np.int64)])
     return dataclasses.replace(
-        found,
-        topics=[found.topics[number] for number in chosen],
+        qrels,
+        topics=[qrels.topics[number] for number in chosen],
         offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-        documents=found.documents[rows],
-        grades=found.grades[rows],
+        documents=qrels.documents[rows],
+        grades=qrels.grades[rows],
     )

@@ -48,9 +48,9 @@ def bounds(ordered: Floats, below: Floats, acceleration: Floats, undefined: NDAr
     first = np.floor(place).astype(np.int64)
     second = np.minimum(first + 1, len(ordered) - 1)
     column = np.arange(ordered.shape[1])[:, None]
-    found = ordered[first, column] + (place - first) * (ordered[second, column] - ordered[first, column])
-    found[undefined | np.isnan(share).any(axis=1) | (ordered[0] == ordered[-1])] = np.nan
-    return np.asarray(found, np.float64)
+    interpolated = ordered[first, column] + (place - first) * (ordered[second, column] - ordered[first, column])
+    interpolated[undefined | np.isnan(share).any(axis=1) | (ordered[0] == ordered[-1])] = np.nan
+    return np.asarray(interpolated, np.float64)
 
 
 def of_differences(
@@ -66,15 +66,15 @@ def of_differences(
     with np.errstate(divide="ignore", invalid="ignore"):  # without topic i the mean is lower by (d_i - mean) / (n - 1)
         acceleration = (centred**3).sum(axis=0) / (6 * (centred**2).sum(axis=0) ** 1.5)
     means = resampled_means(values, n_samples=n_samples, rng=rng)
-    found = np.empty((len(first), 2))
+    intervals = np.empty((len(first), 2))
     step = max(1, BLOCK // n_samples)
     for start in range(0, len(first), step):
         some = slice(start, start + step)
         differences = (means[second[some]] - means[first[some]]).T
         below = ((differences < value[some] - 1e-15).sum(axis=0) + (differences <= value[some] + 1e-15).sum(axis=0)) / (2 * n_samples)
         constant = np.ptp(d[:, some], axis=0) < 1e-12
-        found[some] = bounds(np.sort(differences, axis=0), below, acceleration[some], constant, confidence)
-    return found
+        intervals[some] = bounds(np.sort(differences, axis=0), below, acceleration[some], constant, confidence)
+    return intervals
 
 
 def resampled_means(values: Floats, *, n_samples: int, rng: np.random.Generator) -> Floats:

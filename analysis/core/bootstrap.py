@@ -39,7 +39,7 @@ CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
-class Chunk:
+class BootstrapChunk:
     """A number of trials with a random stream of their own."""
 
     number: int
@@ -109,12 +109,12 @@ class Differences:
         of the best of 30 nearly equal runs in 60 % (docs/calibration.md).
         """
         n_runs = len(self.mean)
-        found = np.tile(np.array([1, n_runs]), (n_runs, 1))
+        ranks = np.tile(np.array([1, n_runs]), (n_runs, 1))
         for run in range(n_runs):
             others = np.arange(n_runs) != run
             surely = significance.adjusted(self.p[run, others], "holm") < 1 - CONFIDENCE
-            found[run] += np.array([1, -1]) * [np.count_nonzero(surely & (self.mean[run, others] < 0)), np.count_nonzero(surely & (self.mean[run, others] > 0))]
-        return found
+            ranks[run] += np.array([1, -1]) * [np.count_nonzero(surely & (self.mean[run, others] < 0)), np.count_nonzero(surely & (self.mean[run, others] > 0))]
+        return ranks
 
 
 def differences(scores: ArrayLike) -> Differences:
@@ -135,12 +135,12 @@ def differences(scores: ArrayLike) -> Differences:
     return Differences(mean, mean - half, mean + half, p)
 
 
-def chunks(*, trials: int = TRIALS, seed: int) -> list[Chunk]:
+def chunks(*, trials: int = TRIALS, seed: int) -> list[BootstrapChunk]:
     """The work of so many trials, in chunks that may run anywhere and in any order."""
-    return [Chunk(number, min(CHUNK, trials - start), seed) for number, start in enumerate(range(0, trials, CHUNK))]
+    return [BootstrapChunk(number, min(CHUNK, trials - start), seed) for number, start in enumerate(range(0, trials, CHUNK))]
 
 
-def run_chunk(scores: ArrayLike, chunk: Chunk) -> Tally:
+def run_chunk(scores: ArrayLike, chunk: BootstrapChunk) -> Tally:
     """The tally of one chunk on scores (n_runs, n_topics). Raises ValueError for undefined scores, or without topics."""
     scores = checked(scores)
     return tally_of(sample_means(scores, topic_counts(scores.shape[1], chunk.trials, chunk.rng())))

@@ -8,25 +8,25 @@ MOST = 3
 """Runs that are named; the rest is counted."""
 
 
-def beaten_by(found: dict[str, Any], tag: str, *, most: int | None = MOST) -> str:
+def beaten_by(condition: dict[str, Any], tag: str, *, most: int | None = MOST) -> str:
     """The runs that `tag` is significantly worse than, each with the share of the trials in which `tag` beats it."""
-    worse = found["significantly_worse"].get(tag, [])
-    named = [f"{other} ({100 * found['beats'][tag][other]:.1f} %)" for other in (worse if most is None else worse[:most])]
+    worse = condition["significantly_worse"].get(tag, [])
+    named = [f"{other} ({100 * condition['beats'][tag][other]:.1f} %)" for other in (worse if most is None else worse[:most])]
     rest = len(worse) - len(named)
     return ", ".join(named) + (f" and {rest} more" if rest else "") or "-"
 
 
-def may_be(found: dict[str, Any], tag: str) -> str:
+def may_be(condition: dict[str, Any], tag: str) -> str:
     """The ranks that a run may truly have; a dash in reports of before."""
-    if tag not in found.get("rank_interval", {}):
+    if tag not in condition.get("rank_interval", {}):
         return "-"
-    low, high = found["rank_interval"][tag]
+    low, high = condition["rank_interval"][tag]
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def many_comparisons(found: dict[str, Any]) -> str:
+def many_comparisons(condition: dict[str, Any]) -> str:
     """What "significantly worse" means, and how many equal pairs of so many are called so."""
-    n = found.get("comparisons", 0)
+    n = condition.get("comparisons", 0)
     if not n:
         return ""
     return (

@@ -193,16 +193,16 @@ def anticipated_variance(targets: Targets, residuals: Floats) -> Floats:
     return (factor[:, None] * weights).sum(axis=0)
 
 
-def _why_none(targets: Targets, column: int, found: float) -> str | None:
+def _why_none(targets: Targets, column: int, variance: float) -> str | None:
     rows = targets.judged
     if len(rows) == len(targets.labels):
         return None  # all are judged: nothing is estimated
     if len(rows) < FEWEST_JUDGED:
         return f"{len(rows)} judged pairs, but an interval needs {FEWEST_JUDGED}"
-    if math.isnan(found):
+    if math.isnan(variance):
         return "a stratum has fewer than two judged pairs, so that its spread is not known"
     relevant = n_relevant_that_count(targets, column)
-    if relevant < FEWEST_RELEVANT or found <= 0:
+    if relevant < FEWEST_RELEVANT or variance <= 0:
         return f"{relevant} judged relevant pairs among those that count, too few to tell the spread"
     return None
 
@@ -212,7 +212,7 @@ def n_relevant_that_count(targets: Targets, column: int) -> int:
     return int(((targets.weights[rows, column] != 0) & (targets.labels[rows] > 0)).sum())
 
 
-class Standing(NamedTuple):
+class RankingByRuns(NamedTuple):
     """How the runs rank each pair. best: int64 (n_rows), 0 where no run has it. votes: float64, share of runs with it in their first ten. closeness:
     float64, mean of 60/(60 + rank), 0 where a run lacks it."""
 
@@ -221,17 +221,17 @@ class Standing(NamedTuple):
     closeness: Floats
 
 
-def standing_of(runs: Sequence[Packed], n_rows: int) -> Standing:
+def standing_of(runs: Sequence[Packed], n_rows: int) -> RankingByRuns:
     best, votes, closeness = np.full(n_rows, np.iinfo(np.int64).max), np.zeros(n_rows), np.zeros(n_rows)
     for packed in runs:
         np.minimum.at(best, packed.row, packed.rank)
         votes[packed.row[packed.rank <= VOTE_DEPTH]] += 1
         closeness[packed.row] += RRF_CONSTANT / (RRF_CONSTANT + packed.rank)
     n = max(len(runs), 1)
-    return Standing(np.where(best == np.iinfo(np.int64).max, 0, best), votes / n, closeness / n)
+    return RankingByRuns(np.where(best == np.iinfo(np.int64).max, 0, best), votes / n, closeness / n)
 
 
-def rank_features(standing: Standing, machine: Ints | None = None) -> Floats:
+def rank_features(standing: RankingByRuns, machine: Ints | None = None) -> Floats:
     """float64 (n_rows, n): ln best rank, votes, votes², and mean closeness (SAMPLING 3.4); with a machine, a column for each of its grades but the
     lowest in place of the closeness (5.2). A pair that no run has counts as just below the deepest."""
     best, votes, closeness = standing

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from analysis.core import significance
-from analysis.core.leaderboard import Entry, chain, comparisons
+from analysis.core.leaderboard import BoardEntry, chain, comparisons
 from analysis.core.outcomes import Ranks, compare, rr_from_ranks
 from analysis.core.significance import Floats
 from analysis.core.verdicts import Facts, judge
@@ -71,8 +71,8 @@ def equal_runs(
                 is_significant,
             ]
         ).astype(int)
-        for (answers, sure, mean, test, found), times in zip(*np.unique(facts, axis=0, return_counts=True), strict=True):
-            one = Facts(int(answers), bool(sure), int(mean), int(test), bool(found))
+        for (answers, sure, mean, test, harmless), times in zip(*np.unique(facts, axis=0, return_counts=True), strict=True):
+            one = Facts(int(answers), bool(sure), int(mean), int(test), bool(harmless))
             verdict, other = asdict(one.verdict()), asdict(one.mirrored().verdict())
             for name in verdict:
                 counts[name] += int(times) * (verdict[name] is True or other[name] is True)
@@ -98,7 +98,7 @@ def _rankings(signs: Floats, differences: Floats, bound: float, decide: str) -> 
 
 def equal_boards(
     ranks: Ranks,
-    entries: Sequence[Entry],
+    entries: Sequence[BoardEntry],
     *,
     alpha: float,
     decide: str,
@@ -119,9 +119,9 @@ def equal_boards(
         n_records += max(len(tags) - 1, 0)
         for correction in significance.CORRECTIONS:
             judged = dict(zip(pairs, judge(compared, alpha=alpha, decide=decide, correction=correction), strict=True))
-            found = sum(judged[tags[0], tag].verdict.do_no_harm is True for tag in tags[1:])
-            claimed[correction] += found
-            boards[correction] += found > 0
+            n_harmless = sum(judged[tags[0], tag].verdict.do_no_harm is True for tag in tags[1:])
+            claimed[correction] += n_harmless
+            boards[correction] += n_harmless > 0
         step()
     share = {name: claimed[name] / n_records if n_records else float("nan") for name in claimed}
     return {name: BoardRates(trials, share[name], boards[name] / trials) for name in claimed}

@@ -53,11 +53,11 @@ def is_many_too_fast(n_fast: int, submitted: int) -> bool:
 
 def flags(p: Portrait, names: list[str]) -> list[Flag]:
     """names: of the grades, lowest first."""
-    found = []
+    signs = []
     submitted = p.n + p.n_fast + p.n_cannot
     if is_many_too_fast(p.n_fast, submitted):
         evidence = f"{p.n_fast} of {submitted} below the minimum time"
-        found.append(
+        signs.append(
             Flag(
                 "many too fast",
                 evidence,
@@ -66,13 +66,13 @@ def flags(p: Portrait, names: list[str]) -> list[Flag]:
         )
     if p.n_cannot >= 5 and p.n_cannot / max(submitted, 1) > 0.2:
         evidence = f"{p.n_cannot} of {submitted} not judged"
-        found.append(
+        signs.append(
             Flag("often cannot judge", evidence, "May have got the unclear topics, or lack a language: look at the reasons given.")
         )
     if p.n < FEW:
-        return found
-    found += _speed(p) + _agreement(p) + _confused(p, names) + _distribution(p, names) + _gold(p)
-    return found
+        return signs
+    signs += _speed(p) + _agreement(p) + _confused(p, names) + _distribution(p, names) + _gold(p)
+    return signs
 
 
 def _speed(p: Portrait) -> list[Flag]:
@@ -113,7 +113,7 @@ def _agreement(p: Portrait) -> list[Flag]:
 
 def _confused(p: Portrait, names: list[str]) -> list[Flag]:
     """Two neighbouring grades told apart much worse than the others do, among pairs that lie in the two."""
-    found = []
+    signs = []
     for a in range(len(names) - 1):
         own = p.confusion[a : a + 2, a : a + 2]
         others = p.cohort_confusion[a : a + 2, a : a + 2]
@@ -123,10 +123,10 @@ def _confused(p: Portrait, names: list[str]) -> list[Flag]:
         if wrong > 0.4 and wrong > usual + 0.15:
             evidence = f"{100 * wrong:.0f} % of {int(own.sum())} pairs on the other side; usual {100 * usual:.0f} %"
             name = f"confuses {names[a]} and {names[a + 1]}"
-            found.append(
+            signs.append(
                 Flag(name, evidence, "The guidelines may be unclear on just this border; a message with an example often mends it.")
             )
-    return found
+    return signs
 
 
 def _distribution(p: Portrait, names: list[str]) -> list[Flag]:

@@ -63,8 +63,8 @@ def tops_under(run: RunColumns, qrels: QrelsColumns, depth: int) -> list[TopicTo
         if topic in place:
             own = run.rows(place[topic])
             documents, n_retrieved = run.documents[own][:depth].tolist(), own.stop - own.start
-        found = [grade_of.get(document, -1) for document in documents]
-        grades = [grade if grade >= 0 else None for grade in found]
+        codes = [grade_of.get(document, -1) for document in documents]
+        grades = [grade if grade >= 0 else None for grade in codes]
         tops.append(TopicTop(topic, [document.decode("utf-8") for document in documents], grades, judged, n_retrieved))
     return tops
 

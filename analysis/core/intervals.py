@@ -48,9 +48,9 @@ def holding(interval: Interval, value: float) -> Interval:
     return none("the value over everything lies outside the interval over what is shared", interval.unit)
 
 
-def share_bound(n: int, found: int = 0, *, confidence: float = 0.95) -> float:
-    """Upper bound of a share of which `found` among n are an instance (Clopper and Pearson 1934, one-sided)."""
-    return 1.0 if found >= n else float(scipy.stats.beta.ppf(confidence, found + 1, n - found))
+def share_bound(n: int, n_with: int = 0, *, confidence: float = 0.95) -> float:
+    """Upper bound of a share of which `n_with` among n are an instance (Clopper and Pearson 1934, one-sided)."""
+    return 1.0 if n_with >= n else float(scipy.stats.beta.ppf(confidence, n_with + 1, n - n_with))
 
 
 def agreement_interval(
@@ -88,9 +88,9 @@ def _refused(units: Floats, times: NDArray[np.integer], total: Floats, unit: str
     usual = int((total.sum(axis=0) + total.sum(axis=1)).argmax()) if n else 0
     n_disagreed = int(times[units.sum(axis=(1, 2)) - agreed.sum(axis=1) > 1e-9].sum())
     if n and n_disagreed < LEAST_DISAGREED:
-        found = "no disagreement" if n_disagreed == 0 else "disagreement in one only"
+        what = "no disagreement" if n_disagreed == 0 else "disagreement in one only"
         bound = 100 * share_bound(n, n_disagreed)
-        return f"{found} of {n} {unit}: at most {bound:.2g} % of {unit} have any (95 %, Clopper-Pearson)"
+        return f"{what} of {n} {unit}: at most {bound:.2g} % of {unit} have any (95 %, Clopper-Pearson)"
     if n < LEAST_UNITS[unit]:
         return f"{n} {unit}; an interval needs {LEAST_UNITS[unit]}"
     n_agreed = int(times[agreed.sum(axis=1) - agreed[:, usual] > 1e-9].sum())

@@ -17,7 +17,7 @@ LAST = 3
 
 
 @dataclass(frozen=True)
-class Entry:
+class BoardEntry:
     """One run on the board. date: ISO 8601, so that dates sort as text; score: higher is better."""
 
     tag: str
@@ -32,13 +32,13 @@ class Entry:
 class Point:
     """An entry as the picture over time shows it."""
 
-    entry: Entry
+    entry: BoardEntry
     is_sota: bool
     is_highlighted: bool
 
 
 @dataclass(frozen=True)
-class Order:
+class BoardOrder:
     """A linear order of runs under a relation that need not be transitive.
 
     tags: best first.
@@ -51,11 +51,11 @@ class Order:
     against: list[tuple[str, str]]
 
 
-def by_date(entries: Iterable[Entry]) -> list[Entry]:
+def by_date(entries: Iterable[BoardEntry]) -> list[BoardEntry]:
     return sorted(entries, key=lambda entry: (entry.date, entry.tag))
 
 
-def chain(entries: Iterable[Entry]) -> list[str]:
+def chain(entries: Iterable[BoardEntry]) -> list[str]:
     """Tags of the runs that were the state of the art, oldest first; empty if none ever beat the baselines.
 
     The first is the first run that scores more than every baseline (whatever the baseline's date, ours), each further one
@@ -73,7 +73,7 @@ def chain(entries: Iterable[Entry]) -> list[str]:
     return tags
 
 
-def points(entries: Iterable[Entry], *, highlight: str = "") -> list[Point]:
+def points(entries: Iterable[BoardEntry], *, highlight: str = "") -> list[Point]:
     """Every run by date for the picture: whether it became the state of the art, and whether its description holds the word
     (upper and lower case alike, also inside a longer word, as BERT in DistilBERT)."""
     entries = by_date(entries)
@@ -95,7 +95,7 @@ def comparisons(tags: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
     }
 
 
-def order_by_displacement(tags: Sequence[str], displaces: Callable[[str, str], bool]) -> Order:
+def order_by_displacement(tags: Sequence[str], displaces: Callable[[str, str], bool]) -> BoardOrder:
     """Tags (oldest first) in a linear order, best first (ours).
 
     Each run enters in turn: it takes the place of the highest run that it displaces, which moves down with all below it; one
@@ -116,7 +116,7 @@ def order_by_displacement(tags: Sequence[str], displaces: Callable[[str, str], b
         remaining = [run for run in remaining if run != free[0]]
     cycles = [[tags[run] for run in final if component[run] == c] for c in dict.fromkeys(component[run] for run in final)]
     against = [(tags[a], tags[b]) for i, a in enumerate(final) for b in final[i + 1 :] if relation[b, a]]
-    return Order([tags[run] for run in final], [cycle for cycle in cycles if len(cycle) > 1], against)
+    return BoardOrder([tags[run] for run in final], [cycle for cycle in cycles if len(cycle) > 1], against)
 
 
 def strong_components(relation: np.ndarray) -> list[int]:

@@ -83,8 +83,8 @@ def _with_labels(judged: QrelsColumns, clicks: QrelsColumns, within: Pairs | Non
     if within is not None:
         considered &= _present(index_of(judged).find(within), len(judged))
     rows = np.flatnonzero(considered)
-    found = index_of(clicks).find(pairs_of(judged, rows))
-    return rows, np.maximum(np.where(found == ABSENT, -1, clicks.grades[found] if len(clicks) else -1), -1)
+    click_row = index_of(clicks).find(pairs_of(judged, rows))
+    return rows, np.maximum(np.where(click_row == ABSENT, -1, clicks.grades[click_row] if len(clicks) else -1), -1)
 
 
 def label_overlap(judged: QrelsColumns, clicks: QrelsColumns, *, threshold: int = 1, within: Pairs | None = None) -> Overlap:

@@ -135,8 +135,8 @@ def pack(run: RunColumns, index: PairIndex) -> Packed:
     known = codes != ABSENT
     retrieved = np.zeros(n_topics, dtype=np.int64)
     retrieved[codes[known]] = lengths[known]
-    found = np.zeros(n_topics, dtype=bool)
-    found[codes[known]] = True
+    has_topic = np.zeros(n_topics, dtype=bool)
+    has_topic[codes[known]] = True
 
     row_codes, documents = np.repeat(codes, lengths), run.documents
     rank = np.arange(1, len(run) + 1) - np.repeat(run.offsets[:-1], lengths)
@@ -147,7 +147,7 @@ def pack(run: RunColumns, index: PairIndex) -> Packed:
     hits = np.flatnonzero(row != ABSENT)
     if (np.diff(codes[known]) < 0).any():  # the run has the topics in another order
         hits = hits[np.argsort(row_codes[hits], kind="stable")]
-    return Packed(run.tag, row_codes[hits], rank[hits], row[hits], retrieved, found, int((~known).sum()))
+    return Packed(run.tag, row_codes[hits], rank[hits], row[hits], retrieved, has_topic, int((~known).sum()))
 
 
 def _words(documents: NDArray[np.bytes_]) -> NDArray[np.uint64]:

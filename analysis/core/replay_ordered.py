@@ -31,7 +31,7 @@ GOALS = {"relevant": Goal.RELEVANT, "equal": Goal.EQUAL}
 
 
 @dataclass(frozen=True)
-class Plan:
+class OrderedReplay:
     """order: level, relevant or equal. budgets: shares of the pool, ascending."""
 
     order: str
@@ -54,7 +54,7 @@ class Look(NamedTuple):
     left: int
 
 
-class Batch(NamedTuple):
+class ReplayedBatch(NamedTuple):
     """rows: int64 (n), in the order of service. audit: bool (n). n_left: pairs not handed out before."""
 
     rows: NDArray[np.int64]
@@ -62,24 +62,24 @@ class Batch(NamedTuple):
     n_left: int
 
 
-def served(world: World, plan: Plan, seen: NDArray[np.int32], seed: int) -> Iterator[Batch]:
+def served(world: World, plan: OrderedReplay, seen: NDArray[np.int32], seed: int) -> Iterator[ReplayedBatch]:
     """Batches until the pool is judged. seen: int32 (n_pairs), what annotators would say of each pair, known to the order once served."""
     n = len(world)
     if plan.order == LEVEL:
         for begin in range(0, n, plan.batch):
             rows = world.service[begin : begin + plan.batch]
-            yield Batch(rows, np.zeros(len(rows), bool), n - begin)
+            yield ReplayedBatch(rows, np.zeros(len(rows), bool), n - begin)
         return
     ordered = OrderedPool.of(world.pool)
     labels, handed, stage = np.full(n, np.nan), np.zeros(n, bool), 0
     while not handed.all():
         batch = ordered.batch(labels, handed, stage=stage, seed=seed, size=plan.batch, audit=plan.audit, goal=GOALS[plan.order])
-        yield Batch(batch.rows, batch.audit, batch.n_left)
+        yield ReplayedBatch(batch.rows, batch.audit, batch.n_left)
         handed[batch.rows], labels[batch.rows] = True, seen[batch.rows] >= world.level
         stage += 1
 
 
-def replayed(world: World, plan: Plan, seed: int) -> list[Look]:
+def replayed(world: World, plan: OrderedReplay, seed: int) -> list[Look]:
     """What each budget has brought."""
     seen = plan.errors.judged(world.grades, world.level, np.random.default_rng([seed, 1]))
     whole = world.scores(world.grades, plan.measures).mean(axis=1)
@@ -116,7 +116,7 @@ class Audited(NamedTuple):
 NO_AUDIT = Audited(0, 0, 0, 0)
 
 
-def _look(world: World, plan: Plan, whole: Floats, known: NDArray[np.int32], audited: Audited) -> Look:
+def _look(world: World, plan: OrderedReplay, whole: Floats, known: NDArray[np.int32], audited: Audited) -> Look:
     handed, relevant = known >= 0, world.grades >= world.level
     means = world.scores(known, plan.measures).mean(axis=1)
     tau = {str(m): tau_b(whole[:, k], means[:, k]) for k, m in enumerate(plan.measures)}
@@ -125,7 +125,7 @@ def _look(world: World, plan: Plan, whole: Floats, known: NDArray[np.int32], aud
     return Look(int(handed.sum()), float((handed & relevant).sum() / max(relevant.sum(), 1)), tau, rmse, upper, int((~handed & relevant).sum()))
 
 
-class Stop(NamedTuple):
+class OrderedStop(NamedTuple):
     """judged: share of the pool when the rule said stop (1: never before the end). right: whether its best system is the whole pool's; loss: by how
     much the chosen one is worse. pairs: of the best systems that were called decided or equal; wrong: by more than .01."""
 
@@ -136,7 +136,7 @@ class Stop(NamedTuple):
     wrong: int
 
 
-def stopped(world: World, plan: Plan, seed: int) -> Stop:
+def stopped(world: World, plan: OrderedReplay, seed: int) -> OrderedStop:
     """The first of the looks (at the plan's budgets) at which every pair of the best five is decided or equal."""
     seen = plan.errors.judged(world.grades, world.level, np.random.default_rng([seed, 1]))
     features, tops = rank_features_of(world.pool), tops_of(world.pool)
@@ -157,11 +157,11 @@ def stopped(world: World, plan: Plan, seed: int) -> Stop:
             difference = truth[place[decision.a]] - truth[place[decision.b]]
             wrong += difference < -0.01 if decision.order is Order.BEFORE else abs(difference) > 0.02
         first = place[decisions[0].a]
-        return Stop(budget, bool(truth[first] >= truth.max() - 1e-12), float(truth.max() - truth[first]), len(decisions), int(wrong))
-    return Stop(1.0, True, 0.0, BEST * (BEST - 1) // 2, 0)
+        return OrderedStop(budget, bool(truth[first] >= truth.max() - 1e-12), float(truth.max() - truth[first]), len(decisions), int(wrong))
+    return OrderedStop(1.0, True, 0.0, BEST * (BEST - 1) // 2, 0)
 
 
-def _until(batches: Iterator[Batch], n: int) -> Iterator[Batch]:
+def _until(batches: Iterator[ReplayedBatch], n: int) -> Iterator[ReplayedBatch]:
     done = 0
     for batch in batches:
         yield batch

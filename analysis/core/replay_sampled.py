@@ -32,7 +32,7 @@ MOST_PAIRS = 300
 
 
 @dataclass(frozen=True)
-class Plan:
+class SampledReplay:
     """budgets: shares of the pool, ascending. strata: rank or votes. measures: estimates."""
 
     budgets: Sequence[float]
@@ -46,7 +46,7 @@ def whole_measures(measures: Sequence[Measure]) -> list[Measure]:
 
 
 @dataclass(frozen=True, eq=False)
-class Draw:
+class ReplayDraw:
     """A world's strata and shuffle, of which each budget takes prefixes."""
 
     world: World
@@ -66,10 +66,10 @@ class Draw:
         )  # fmt: skip
 
 
-def draw_of(world: World, plan: Plan, rng: np.random.Generator) -> Draw:
+def draw_of(world: World, plan: SampledReplay, rng: np.random.Generator) -> ReplayDraw:
     strata = STRATA[plan.strata](world.pool)
     place = shuffled(strata, rng, world.pool.documents, world.pool.topic)
-    return Draw(world, strata, place, plan.errors.judged(world.grades, world.level, rng))
+    return ReplayDraw(world, strata, place, plan.errors.judged(world.grades, world.level, rng))
 
 
 def pairs_of_systems(n: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -89,7 +89,7 @@ class Found(NamedTuple):
     tau: float
 
 
-def simulated(world: World, plan: Plan, pairs: NDArray[np.int64], seed: Sequence[int]) -> dict[tuple[str, str], Found]:
+def simulated(world: World, plan: SampledReplay, pairs: NDArray[np.int64], seed: Sequence[int]) -> dict[tuple[str, str], Found]:
     """{(budget or "1", measure): Found}; a naive measure counts what was not drawn as not relevant."""
     rng = np.random.default_rng(list(seed))
     measures = whole_measures(plan.measures)
@@ -118,7 +118,7 @@ def _found(values: Floats, whole: Floats, truth: Floats, pairs: NDArray[np.int64
     return Found(float((means - whole.mean(axis=1)).mean()), float((off <= half + 1e-12).mean()), float(half.mean()), tau_b(truth, means))
 
 
-class Stop(NamedTuple):
+class SampledStop(NamedTuple):
     """judged: share when the variance rule said stop. covered, compared: intervals of the best system's differences that held the truth, and all;
     covered_whole, compared_whole: the same with everything judged. right, loss: of the best system at stop beside that of these topics wholly
     judged. significant, wrong_sign: differences whose interval excludes 0, and those of them on the wrong side."""
@@ -134,7 +134,7 @@ class Stop(NamedTuple):
     wrong_sign: int
 
 
-def stopped(world: World, plan: Plan, seed: Sequence[int]) -> Stop:
+def stopped(world: World, plan: SampledReplay, seed: Sequence[int]) -> SampledStop:
     """The variance rule at each budget of the plan; DCG@10 in nDCG's range, helped by the regression on ranks."""
     rng = np.random.default_rng(list(seed))
     again = world.of_topics(rng.integers(0, world.n_topics, world.n_topics))
@@ -161,7 +161,7 @@ def stopped(world: World, plan: Plan, seed: Sequence[int]) -> Stop:
     assert result is not None
     share, rows = result
     best = place[rows[0][0]]
-    return Stop(
+    return SampledStop(
         share, sum(covered for _, covered, _, _ in rows), len(rows), sum(covered for _, covered, _, _ in at_end), len(at_end),
         bool(own[best] >= own.max() - 1e-12), float((own.max() - own[best]) / ideal),
         sum(significant for _, _, significant, _ in rows), sum(wrong for _, _, _, wrong in rows),

@@ -45,7 +45,7 @@ class Request:
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class LeftOutRuns:
     """One run or group left out. n_pairs: rows of the qrels that were dropped; tau: float64 (n_measures); score_change,
     rank_change: float64 (n_measures, n_runs), new minus old; a rank of 1 is the best, tied runs share the mean rank."""
 
@@ -70,7 +70,7 @@ class AtDepth:
 class Reusability:
     measures: tuple[Measure, ...]
     tags: list[str]
-    leave_out: list[LeftOut]
+    leave_out: list[LeftOutRuns]
     depths: list[AtDepth]
 
 
@@ -85,8 +85,8 @@ def pool_ranks(collection: Collection, depth: int) -> NDArray[np.int64]:
         for run in range(len(collection.tags)):
             top = topic.retrieved[: min(depth, int(topic.lengths[run])), run]
             row = np.minimum(np.searchsorted(topic.documents, top), len(topic.documents) - 1)
-            found = np.flatnonzero(topic.documents[row] == top)
-            ranks[first + row[found], run] = found + 1
+            place = np.flatnonzero(topic.documents[row] == top)
+            ranks[first + row[place], run] = place + 1
     return ranks
 
 
@@ -131,7 +131,7 @@ def combine(
     tau = np.array([tau_b_batch(np.broadcast_to(of[:, 0], of.T.shape), of.T) for of in rounded])  # measures x columns
     units = request.units(collection)
     leave_out = [
-        LeftOut(unit, int(n_kept[0] - n_kept[c]), tau[:, c], change[:, :, c], rank_change[:, :, c]) for c, unit in enumerate(units, start=1)
+        LeftOutRuns(unit, int(n_kept[0] - n_kept[c]), tau[:, c], change[:, :, c], rank_change[:, :, c]) for c, unit in enumerate(units, start=1)
     ]
     depths = [
         AtDepth(depth, int(n_kept[c]), tau[:, c], np.abs(change[:, :, c]).mean(axis=1))

@@ -68,9 +68,9 @@ class PackedTopic:
             for run, length in enumerate(self.lengths):
                 ranking = self.retrieved[:length, run]
                 row = np.minimum(np.searchsorted(self.documents, ranking), len(self.documents) - 1)
-                found = np.flatnonzero((self.documents[row] == ranking) & (self.grades[row] >= lowest))
-                rows.append(row[found])
-                at.append(found * n_runs + run)
+                place = np.flatnonzero((self.documents[row] == ranking) & (self.grades[row] >= lowest))
+                rows.append(row[place])
+                at.append(place * n_runs + run)
             self._places[lowest] = _columns(rows, len(self.grades)), _columns(at, 0)
         return self._places[lowest]
 
@@ -255,13 +255,13 @@ def _average_precision(sampled: Sampled, lowest: int, cutoff: int | None, conden
 def _dcg(sampled: Sampled, lowest: int, cutoff: int | None, condensed: bool, exponential: bool = False) -> Floats:
     gaining = sampled.selection(1)
     rank = gaining.rank(condensed)
-    found = gaining.found_until(cutoff, condensed)
+    n_until = gaining.found_until(cutoff, condensed)
     gains = sampled.topic.gains(_grades(sampled, gaining), exponential)
     if rank.shape[2] == 1:
-        discounted = np.multiply(found, discount(rank.astype(np.int64)))
+        discounted = np.multiply(n_until, discount(rank.astype(np.int64)))
     else:
         table = np.concatenate([[0.0], discount(np.arange(1, len(sampled.topic.retrieved) + 1))])
-        discounted = table.take(np.multiply(rank, found, dtype=np.intp))  # rank 0 has discount 0: not found
+        discounted = table.take(np.multiply(rank, n_until, dtype=np.intp))  # rank 0 has discount 0: not found
     return np.asarray(np.einsum("prs,pr->rs", discounted, gains))
 
 
@@ -275,8 +275,8 @@ def _ndcg_exponential(sampled: Sampled, lowest: int, cutoff: int | None, condens
 
 def _reciprocal_rank(sampled: Sampled, lowest: int, cutoff: int | None, condensed: bool) -> Floats:
     relevant = sampled.selection(lowest)
-    found = relevant.found_until(cutoff, condensed)
-    return np.divide(found, relevant.rank(condensed), dtype=np.float64).max(axis=0)
+    is_first = relevant.found_until(cutoff, condensed)
+    return np.divide(is_first, relevant.rank(condensed), dtype=np.float64).max(axis=0)
 
 
 def _grades(sampled: Sampled, gaining: Selection) -> NDArray[np.int32]:

@@ -69,7 +69,7 @@ class Protocol:
 
 
 @dataclass(frozen=True)
-class Chunk:
+class StabilityChunk:
     """One level of overlap: o and the number s of shared things."""
 
     overlap: Fraction
@@ -114,15 +114,15 @@ def population(collection: Collection, protocol: Protocol, documents: NDArray[np
     return drawn
 
 
-def chunks(drawn: Population, protocol: Protocol) -> list[Chunk]:
+def chunks(drawn: Population, protocol: Protocol) -> list[StabilityChunk]:
     """The levels of overlap, lowest first."""
     overlaps = protocol.overlaps
     if overlaps is None:
         overlaps = overlaps_of_every_number(drawn.size) if protocol.element == "topics" else DEFAULT_OVERLAPS
-    return [Chunk(overlap, drawn.shared(overlap)) for overlap in sorted(set(overlaps))]
+    return [StabilityChunk(overlap, drawn.shared(overlap)) for overlap in sorted(set(overlaps))]
 
 
-def run_chunk(collection: Collection, protocol: Protocol, chunk: Chunk, documents: NDArray[np.bytes_] | None = None) -> NDArray[np.float64]:
+def run_chunk(collection: Collection, protocol: Protocol, chunk: StabilityChunk, documents: NDArray[np.bytes_] | None = None) -> NDArray[np.float64]:
     """Tau-b between the rankings of systems on the two sub-collections of each pair; NaN where it is undefined.
 
     -> float64 (n_measures, n_pairs). Arguments as for `population`. The random stream belongs to seed, element and overlap,
@@ -174,7 +174,7 @@ def _of_collection(memberships: NDArray[np.uint8], collection: Collection, docum
     return memberships[:, place] * (documents[place] == collection.documents)
 
 
-def combine(drawn: Population, protocol: Protocol, levels: Sequence[Chunk], taus: Sequence[NDArray[np.float64]]) -> Stability:
+def combine(drawn: Population, protocol: Protocol, levels: Sequence[StabilityChunk], taus: Sequence[NDArray[np.float64]]) -> Stability:
     """The result. taus: of each level, (n_measures, n_pairs); None counts as NaN, so that lists from JSON may be given."""
     values = np.array([np.asarray(of_level, dtype=np.float64) for of_level in taus]).transpose(1, 0, 2)
     defined = ~np.isnan(values)

@@ -22,7 +22,7 @@ MOST_DOUBT, CLEARLY = 0.1, 2.0
 rankings differ must be so many times as many (as must those on which they agree)."""
 
 
-class Order(NamedTuple):
+class SystemOrder(NamedTuple):
     """How sure the order of each pair of systems is over the topics at hand.
 
     doubt: the expected share of pairs that other topics would turn. undecided: bool (systems, systems), not significant by the paired
@@ -33,12 +33,12 @@ class Order(NamedTuple):
     undecided: NDArray[np.bool_]
 
 
-def order_of_systems(values: Floats) -> Order:
+def order_of_systems(values: Floats) -> SystemOrder:
     """values: float64 (topics, systems); topics on which a system does not count (NaN) are left out. Two topics at least."""
     values = values[~np.isnan(values).any(axis=1)]
     n, systems = values.shape
     if n < 2 or systems < 2:
-        return Order(math.nan, np.triu(np.ones((systems, systems), dtype=bool), k=1) if systems else np.zeros((0, 0), dtype=bool))
+        return SystemOrder(math.nan, np.triu(np.ones((systems, systems), dtype=bool), k=1) if systems else np.zeros((0, 0), dtype=bool))
     means, covariance = values.mean(axis=0), np.atleast_2d(np.cov(values.T))
     variance = np.diag(covariance)
     error = np.sqrt(np.maximum(variance[:, None] + variance[None, :] - 2 * covariance, 0) / n)
@@ -49,7 +49,7 @@ def order_of_systems(values: Floats) -> Order:
     same = (error <= 1e-12) & (difference <= 1e-10)  # equal on every topic: nothing to turn
     turned = np.where(same, 0.0, scipy.stats.norm.sf(t))
     undecided = np.triu(t < scipy.stats.t.ppf(0.975, n - 1), k=1)
-    return Order(float(turned[first, second].mean()), undecided)
+    return SystemOrder(float(turned[first, second].mean()), undecided)
 
 
 def tau_intervals(a: Floats, b: Floats, *, rng: np.random.Generator, n_samples: int = 1000, confidence: float = 0.95) -> list[Interval]:

@@ -38,8 +38,8 @@ def clearly_below(people: Sequence[AgainstOthers]) -> dict[str, bool]:
     spread = (1.4826 * np.median(np.abs(z - np.median(z)))) ** 2 - np.median(error) ** 2
     others = np.array([np.median(np.delete(z, i)) for i in range(len(z))])
     p = scipy.stats.norm.cdf((z - others) / np.sqrt(error**2 + max(spread, 0.0)))
-    for person, found in zip(looked_at, false_discoveries(p), strict=True):
-        result[person.name] = bool(found)
+    for person, is_below in zip(looked_at, false_discoveries(p), strict=True):
+        result[person.name] = bool(is_below)
     return result
 
 
@@ -47,6 +47,6 @@ def false_discoveries(p: NDArray[np.float64], rate: float = RATE) -> NDArray[np.
     """Which hypotheses fall by the step-up procedure of Benjamini and Hochberg (1995)."""
     order = np.argsort(p, kind="stable")
     under = np.flatnonzero(p[order] <= rate * np.arange(1, len(p) + 1) / len(p))
-    found = np.zeros(len(p), dtype=bool)
-    found[order[: under[-1] + 1 if len(under) else 0]] = True
-    return found
+    rejected = np.zeros(len(p), dtype=bool)
+    rejected[order[: under[-1] + 1 if len(under) else 0]] = True
+    return rejected

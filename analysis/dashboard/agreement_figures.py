@@ -106,8 +106,8 @@ def compute(work: Work) -> dict[str, Any]:
     twice = table.judgements_per_pair > 1
     days[twice] = np.floor(last[twice] / 86400)
     over_time = [
-        {"day": datetime.fromtimestamp(day * 86400, UTC).strftime("%d %b"), **_alpha(found)}
-        for day, found in sorted(_alphas(table, days).items())
+        {"day": datetime.fromtimestamp(day * 86400, UTC).strftime("%d %b"), **_alpha(subset)}
+        for day, subset in sorted(_alphas(table, days).items())
     ]
     work.progress(2, total=5, message="alpha by topic")
     lowest = _lowest_topics(table)
@@ -144,19 +144,19 @@ def _alphas(table: LabelTable, group: Any, *, fewest: int = 2) -> dict[int, Subs
     return alpha_by_group(table, group, level="ordinal")
 
 
-def _alpha(found: SubsetAlpha) -> dict[str, Any]:
-    reason = "one and the same grade only" if np.isnan(found.alpha) else found.interval.reason
-    return {"alpha": found.alpha, "low": found.interval.low, "high": found.interval.high, "pairs": found.n_pairs, "reason": reason}
+def _alpha(subset: SubsetAlpha) -> dict[str, Any]:
+    reason = "one and the same grade only" if np.isnan(subset.alpha) else subset.interval.reason
+    return {"alpha": subset.alpha, "low": subset.interval.low, "high": subset.interval.high, "pairs": subset.n_pairs, "reason": reason}
 
 
-def _named(found: dict[int, SubsetAlpha], name: Any) -> list[dict[str, Any]]:
-    return [{"name": name(group), **_alpha(alpha)} for group, alpha in sorted(found.items())]
+def _named(alphas: dict[int, SubsetAlpha], name: Any) -> list[dict[str, Any]]:
+    return [{"name": name(group), **_alpha(alpha)} for group, alpha in sorted(alphas.items())]
 
 
 def _lowest_topics(table: LabelTable) -> NDArray[np.int64]:
     """(n_pairs) the topic, -1 unless it is one of the MOST_GROUPS with the lowest alpha: intervals of thousands would not be shown."""
-    found = _alphas(table, table.pair_topic, fewest=FEWEST_PAIRS)
-    shown = sorted(found, key=lambda t: (*_lowest_first(found[t].alpha), t))[:MOST_GROUPS]
+    alphas = _alphas(table, table.pair_topic, fewest=FEWEST_PAIRS)
+    shown = sorted(alphas, key=lambda t: (*_lowest_first(alphas[t].alpha), t))[:MOST_GROUPS]
     return np.where(np.isin(table.pair_topic, shown), table.pair_topic, -1)
 
 

@@ -12,7 +12,7 @@ from analysis.core.agreement.raters import against_others
 from analysis.core.flags import Flag, Portrait, flags
 from analysis.core.unlike_others import clearly_below
 from analysis.judgements.live import Live, live_rows
-from analysis.judgements.rows import CANNOT, COUNTED, EXCLUDED, NO_GRADE, TOO_FAST, Rows, table_of
+from analysis.judgements.rows import CANNOT, COUNTED, EXCLUDED, NO_GRADE, TOO_FAST, JudgementRows, table_of
 from annotation.models import Campaign, Membership
 from annotation.selectors.qualification import FAILED, Score, known_scores
 
@@ -68,8 +68,8 @@ class Person:
     @property
     def kappa(self) -> float | None:
         """Undefined below LEAST_SHARED pairs shared with others: three pairs alike are no agreement of 1.00 that anybody may act on."""
-        found = self.agreement
-        return None if found is None or found.n < LEAST_SHARED or np.isnan(found.kappa) else found.kappa
+        agreement = self.agreement
+        return None if agreement is None or agreement.n < LEAST_SHARED or np.isnan(agreement.kappa) else agreement.kappa
 
     @property
     def kappa_reason(self) -> str:
@@ -169,7 +169,7 @@ class Own:
     last: datetime | None
 
 
-def own_numbers(own: Rows, n_grades: int) -> Own:
+def own_numbers(own: JudgementRows, n_grades: int) -> Own:
     """own: the rows of one annotator."""
     counted = was_counted(own)
     seconds = own.active[counted]
@@ -189,7 +189,7 @@ def own_numbers(own: Rows, n_grades: int) -> Own:
     )
 
 
-def was_counted(rows: Rows) -> np.ndarray:
+def was_counted(rows: JudgementRows) -> np.ndarray:
     """(n) of each row whether it counts, or did until its annotator was excluded."""
     return rows.counts | ((rows.standing == EXCLUDED) & (rows.grade != NO_GRADE))
 

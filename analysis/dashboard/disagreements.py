@@ -53,14 +53,14 @@ def of_person(campaign: Campaign, live: Live, pseudonym: str) -> list[Difference
     label = live.derived("labels of the others", lambda: labels_of_others(table))
     mine = np.flatnonzero((table.annotator == me) & (label >= 0) & (label != table.grade))
     row_of_pair = live.pairs.ids[live.table_pairs]
-    found = []
+    differences = []
     for row in mine.tolist():
         same = range(*np.searchsorted(table.pair, np.array([table.pair[row], table.pair[row] + 1], dtype=table.pair.dtype)).tolist())
         others = [(table.annotators[table.annotator[i]], int(table.grade[i])) for i in same if i != row]
         own = int(table.grade[row])
-        found.append(Difference(int(row_of_pair[table.pair[row]]), own, int(label[row]), abs(own - int(label[row])), others))
-    found.sort(key=lambda d: (-d.distance, d.pair))
-    return found
+        differences.append(Difference(int(row_of_pair[table.pair[row]]), own, int(label[row]), abs(own - int(label[row])), others))
+    differences.sort(key=lambda d: (-d.distance, d.pair))
+    return differences
 
 
 def most_disputed(campaign: Campaign, live: Live, *, most: int = 200) -> list[Disputed]:
@@ -76,12 +76,12 @@ def most_disputed(campaign: Campaign, live: Live, *, most: int = 200) -> list[Di
     candidates = np.flatnonzero((n >= 2) & (spread > 1e-12) & ~open_still)
     row_of_pair = live.pairs.ids[live.table_pairs]
     order = candidates[np.lexsort((candidates, -n[candidates], -spread[candidates].round(10)))][:most]
-    found = []
+    disputed = []
     for pair in order.tolist():
         start, end = np.searchsorted(table.pair, np.array([pair, pair + 1], dtype=table.pair.dtype)).tolist()
         given = [(table.annotators[table.annotator[i]], int(table.grade[i])) for i in range(start, end)]
-        found.append(Disputed(int(row_of_pair[pair]), given, float(spread[pair])))
-    return found
+        disputed.append(Disputed(int(row_of_pair[pair]), given, float(spread[pair])))
+    return disputed
 
 
 def waiting(campaign: Campaign, live: Live) -> NDArray[np.bool_]:
@@ -111,9 +111,9 @@ def turn_of(campaign: Campaign, live: Live, pair: int) -> Turn | None:
     return Turn(at + 1, len(ids), ids[at - 1] if at else None, ids[at + 1] if at + 1 < len(ids) else None)
 
 
-def with_texts(campaign: Campaign, found: Iterable[Difference | Disputed]) -> None:
+def with_texts(campaign: Campaign, disagreeing: Iterable[Difference | Disputed]) -> None:
     """Fill in topic and document of the pairs shown, in one query."""
-    shown = list(found)
+    shown = list(disagreeing)
     rows = Pair.objects.filter(pk__in=[d.pair for d in shown]).select_related("entry__topic", "entry__document")
     pairs = {pair.pk: pair for pair in rows}
     for difference in shown:

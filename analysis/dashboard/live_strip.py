@@ -28,20 +28,20 @@ class Strip:
 def strip(campaign: Campaign) -> Strip:
     """Read from the database at most `rows.WAITING` seconds ago."""
     answer = shared("strip", campaign, lambda: _computed(campaign), fresh=rows.FRESH, waiting=rows.WAITING)
-    found, alpha = dict(answer.value["now"]), dict(answer.value["alpha"])
-    forecast = Forecast(**found.pop("forecast"))
+    progress, alpha = dict(answer.value["now"]), dict(answer.value["alpha"])
+    forecast = Forecast(**progress.pop("forecast"))
     moment = datetime.fromtimestamp(answer.changed_at, UTC)
     alpha["at"] = datetime.fromisoformat(alpha["at"]) if alpha["at"] else None
-    return Strip(Progress(**found, depths=[], forecast=forecast, moment=moment), alpha, answer.changed_at)
+    return Strip(Progress(**progress, depths=[], forecast=forecast, moment=moment), alpha, answer.changed_at)
 
 
 def _computed(campaign: Campaign) -> dict[str, Any]:
     now = progress(campaign, live=rows.live_rows(campaign, fresh=0.0))
     ahead = now.forecast
     ahead = replace(ahead, expected=_minute(ahead.expected), early=_minute(ahead.early), late=_minute(ahead.late))
-    found = {name: value for name, value in vars(now).items() if name not in ("depths", "forecast", "moment")}
+    figures = {name: value for name, value in vars(now).items() if name not in ("depths", "forecast", "moment")}
     alpha = agreement_figures.latest_alpha(campaign)
-    return {"now": {**found, "forecast": asdict(ahead)}, "alpha": {**alpha, "at": alpha["at"].isoformat() if alpha["at"] else None}}
+    return {"now": {**figures, "forecast": asdict(ahead)}, "alpha": {**alpha, "at": alpha["at"].isoformat() if alpha["at"] else None}}
 
 
 def _minute(seconds: float | None) -> float | None:

@@ -61,18 +61,18 @@ def compute(work: Work) -> dict[str, Any]:
     reason = why_no_rankings(campaign, len(runs)) or ("" if base.n_labelled else "no pair has enough judgements for a label")
     taus: dict[str, list[float | None]] = {name: [None] * len(MEASURES) for name in labels}
     if not reason:
-        means = means_under(work, runs, [found.qrels(name) for name, found in labels.items()], levels=[campaign.threshold] * len(labels))
+        means = means_under(work, runs, [labelled.qrels(name) for name, labelled in labels.items()], levels=[campaign.threshold] * len(labels))
         under = dict(zip(labels, means, strict=True))
         taus = {name: tau_between(under["majority"], under[name]) for name in labels}
         reason = why_some(under)
     rows = []
-    for name, found in labels.items():
-        both = base.labelled & found.labelled
+    for name, labelled in labels.items():
+        both = base.labelled & labelled.labelled
         rows.append(
             {
                 "name": name,
-                "labels": found.n_labelled,
-                "different": int((base.label[both] != found.label[both]).sum()),
+                "labels": labelled.n_labelled,
+                "different": int((base.label[both] != labelled.label[both]).sum()),
                 "tau": taus[name],
             }
         )

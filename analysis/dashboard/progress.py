@@ -24,7 +24,7 @@ BATCH = 500
 
 
 @dataclass(frozen=True)
-class Depth:
+class DepthProgress:
     """Pairs whose rank, or batch or stage, is `rank`: all, complete (judged as often as needed), started."""
 
     rank: int
@@ -45,7 +45,7 @@ class Progress:
     counted: int
     pairs: int
     complete: int
-    depths: list[Depth]
+    depths: list[DepthProgress]
     complete_depth: int
     one_judgement: int
     unjudgeable: int
@@ -73,7 +73,7 @@ class TooFast:
 
 
 @dataclass(frozen=True, eq=False)
-class Slots:
+class SlotCounts:
     """Of every pair of `live.pairs`: counted (judgements that fill a slot), needed, unjudgeable; filled: counted, at most needed."""
 
     counted: NDArray[np.int64]
@@ -85,12 +85,12 @@ class Slots:
         return np.minimum(self.counted, self.needed)
 
 
-def slots(campaign: Campaign, live: Live) -> Slots:
+def slots(campaign: Campaign, live: Live) -> SlotCounts:
     """The numbers that the scheduler keeps with the pairs, from the judgements."""
     return live.derived("slots", lambda: _slots(campaign, live))
 
 
-def _slots(campaign: Campaign, live: Live) -> Slots:
+def _slots(campaign: Campaign, live: Live) -> SlotCounts:
     size, n = len(live.pairs), campaign.judgements_per_pair
     counted = np.bincount(live.pair[live.rows.standing == COUNTED], minlength=size)
     unjudgeable = np.zeros(size, dtype=bool)
@@ -100,7 +100,7 @@ def _slots(campaign: Campaign, live: Live) -> Slots:
         bad = np.array(list(Pair.objects.filter(pk__in=some, unjudgeable=True).values_list("pk", flat=True)), dtype=np.int64)
         unjudgeable[live.pairs.index_of(bad)] = True
     needed = np.where(unjudgeable, counted, np.maximum(counted, n))
-    return Slots(counted, needed, unjudgeable)
+    return SlotCounts(counted, needed, unjudgeable)
 
 
 def of_slots(live: Live) -> NDArray[np.bool_]:
@@ -178,17 +178,17 @@ def too_fast(campaign: Campaign, live: Live) -> list[TooFast]:
     size = len(rows.annotators)
     fast = np.bincount(rows.annotator[rows.standing == TOO_FAST], minlength=size)
     others = np.bincount(rows.annotator[rows.counts | (rows.standing == CANNOT)], minlength=size)
-    found = [
+    suspects = [
         TooFast(name, int(n), int(n + rest))
         for name, n, rest in zip(rows.annotators, fast, others, strict=True)
         if is_many_too_fast(int(n), int(n + rest))
     ]
-    standing = {} if not found else dict(campaign.memberships.values_list("pseudonym", "standing"))
-    found = [one for one in found if standing.get(one.pseudonym) != Membership.Standing.EXCLUDED]
-    return sorted(found, key=lambda one: (-one.n_fast, one.pseudonym))
+    standing = {} if not suspects else dict(campaign.memberships.values_list("pseudonym", "standing"))
+    suspects = [one for one in suspects if standing.get(one.pseudonym) != Membership.Standing.EXCLUDED]
+    return sorted(suspects, key=lambda one: (-one.n_fast, one.pseudonym))
 
 
-def _depths(campaign: Campaign, live: Live, its: Slots) -> list[Depth]:
+def _depths(campaign: Campaign, live: Live, its: SlotCounts) -> list[DepthProgress]:
     """By rank, batch or stage, as the pool is ordered; the highest priority first."""
     normal = live.pairs.normal
     values, level = live.pairs.levels
@@ -198,7 +198,7 @@ def _depths(campaign: Campaign, live: Live, its: Slots) -> list[Depth]:
         return np.bincount(level[kept], minlength=len(values)).tolist()  # type: ignore[no-any-return]
 
     columns = (per_level(np.ones(len(level), dtype=bool)), per_level(counted >= needed), per_level(counted > 0))
-    return [Depth(_level(campaign, -value), *numbers) for value, *numbers in zip(values.tolist(), *columns, strict=True)]
+    return [DepthProgress(_level(campaign, -value), *numbers) for value, *numbers in zip(values.tolist(), *columns, strict=True)]
 
 
 def level_word(campaign: Campaign) -> str:
@@ -209,7 +209,7 @@ def _level(campaign: Campaign, priority: int) -> int:
     return campaign.pool.level_of(priority) if campaign.pool else priority
 
 
-def _short(campaign: Campaign, live: Live, its: Slots, remaining: int, now: datetime) -> int | None:
+def _short(campaign: Campaign, live: Live, its: SlotCounts, remaining: int, now: datetime) -> int | None:
     """Pairs that will have fewer than two judgements at the deadline. None without a deadline, or where there is no forecast either."""
     if campaign.deadline is None:
         return None
@@ -231,9 +231,9 @@ def stalled_pairs(campaign: Campaign, live: Live, *, hours: int = 24) -> tuple[l
     last = live.derived("last judged", lambda: _last_judged(live))
     short &= last < (timezone.now() - timedelta(hours=hours)).timestamp()
     held = Lease.objects.filter(membership__campaign=campaign, state=Lease.State.LIVE, takes_slot=True).values_list("pair_id", flat=True)
-    found = np.flatnonzero(short & ~np.isin(live.pairs.ids, list(held)))
-    found = found[np.lexsort((found, last[found]))]
-    return live.pairs.ids[found].tolist(), [datetime.fromtimestamp(moment, UTC) for moment in last[found].tolist()]
+    stalled = np.flatnonzero(short & ~np.isin(live.pairs.ids, list(held)))
+    stalled = stalled[np.lexsort((stalled, last[stalled]))]
+    return live.pairs.ids[stalled].tolist(), [datetime.fromtimestamp(moment, UTC) for moment in last[stalled].tolist()]
 
 
 def _last_judged(live: Live) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.charts.points import Box
-from analysis.judgements.rows import NO_GRADE, TOO_FAST, Rows
+from analysis.judgements.rows import NO_GRADE, TOO_FAST, JudgementRows
 
 ENDS = (0.05, 0.95)
 """The ends of a box's line: quantiles, since single interrupted judgements would stretch it beyond use."""
@@ -25,19 +25,19 @@ def box(name: str, seconds: NDArray[np.float64]) -> Box:
     return Box(name, float(low), float(q1), float(median), float(q3), float(high), len(known))
 
 
-def per_grade(rows: Rows, names: list[str]) -> list[Box]:
+def per_grade(rows: JudgementRows, names: list[str]) -> list[Box]:
     """Counted judgements, one box a grade of the scale."""
     return [box(name, rows.active[rows.counts & (rows.grade == grade)]) for grade, name in enumerate(names)]
 
 
-def per_half_day(rows: Rows, *, most: int = 14) -> list[Box]:
+def per_half_day(rows: JudgementRows, *, most: int = 14) -> list[Box]:
     """The last half days (UTC) in which somebody judged."""
     half_day = np.floor(rows.judged_at / 43200)
     shown = np.unique(half_day[rows.counts])[-most:]
     return [box(datetime.fromtimestamp(h * 43200, UTC).strftime("%d %b %Hh"), rows.active[rows.counts & (half_day == h)]) for h in shown]
 
 
-def by_day_and_hour(rows: Rows, zone: zoneinfo.ZoneInfo) -> list[list[float | None]]:
+def by_day_and_hour(rows: JudgementRows, zone: zoneinfo.ZoneInfo) -> list[list[float | None]]:
     """Counted judgements by day of the week (Monday first) and hour, in the zone's time: 7 x 24."""
     hours, n = np.unique(np.floor(rows.judged_at[rows.counts] / 3600), return_counts=True)  # few, however many judgements
     grid: list[list[float | None]] = [[0.0] * 24 for _ in range(7)]
@@ -59,7 +59,7 @@ class Shares:
     unknown: int
 
 
-def shares(rows: Rows) -> Shares:
+def shares(rows: JudgementRows) -> Shares:
     known = ~np.isnan(rows.active) & (rows.grade != NO_GRADE)
     return Shares(
         active_h=float(np.nansum(rows.active[known])) / 3600,

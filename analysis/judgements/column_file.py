@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.judgements.pairs import Pairs
-from analysis.judgements.rows import LISTS, Rows
+from analysis.judgements.rows import LISTS, JudgementRows
 from analysis.judgements.shared_answer import folder, identity, write_whole
 from annotation.models import AuditEvent, Campaign, Judgement
 
@@ -36,7 +36,7 @@ OF_ROWS = ("judgement", "pair", "member", "annotator", "grade", "active", "idle"
 class Kept:
     """audit, settled: as in `Live`."""
 
-    rows: Rows
+    rows: JudgementRows
     pairs: Pairs
     audit: int
     settled: int
@@ -46,7 +46,7 @@ def path_of(campaign: Campaign) -> Path:
     return folder() / f"{campaign.pk}-columns.npz"
 
 
-def write(campaign: Campaign, rows: Rows, pairs: Pairs, *, audit: int, settled: int) -> None:
+def write(campaign: Campaign, rows: JudgementRows, pairs: Pairs, *, audit: int, settled: int) -> None:
     """Nothing happens to small campaigns, where another process is at it, and where the disk is full."""
     if len(rows) + len(pairs) < SMALLEST or not len(rows):
         return
@@ -74,13 +74,13 @@ def write(campaign: Campaign, rows: Rows, pairs: Pairs, *, audit: int, settled: 
 def load(campaign: Campaign, *, audit: int) -> Kept | None:
     """What the file holds, if it is of this campaign and no audited change has come since."""
     try:
-        with np.load(path_of(campaign), allow_pickle=False) as found:
-            meta = _unpacked(found["meta"])
+        with np.load(path_of(campaign), allow_pickle=False) as arrays:
+            meta = _unpacked(arrays["meta"])
             if meta["format"] != FORMAT or meta["of"] != identity(campaign) or meta["audit"] != audit:
                 return None
             if not _holds(campaign, meta["marks"]):
                 return None
-            columns = {name: found[name] for name in found.files if name != "meta"}
+            columns = {name: arrays[name] for name in arrays.files if name != "meta"}
         topics, documents, annotators, judges = (_unpacked(columns[name]) for name in LISTS)
         pairs = Pairs(topics=topics, documents=documents, **{name: columns[f"pairs_{name}"] for name in OF_PAIRS})
         own = {name: columns[f"rows_{name}"] for name in OF_ROWS}
@@ -88,11 +88,11 @@ def load(campaign: Campaign, *, audit: int) -> Kept | None:
         return None
     at = pairs.index_of(own["pair"])
     of_pairs = {name: getattr(pairs, name)[at] for name in ("topic", "document", "gold", "words")}
-    rows = Rows(topics=topics, documents=documents, annotators=annotators, judges=judges, **own, **of_pairs)
+    rows = JudgementRows(topics=topics, documents=documents, annotators=annotators, judges=judges, **own, **of_pairs)
     return Kept(rows, pairs, meta["audit"], meta["settled"])
 
 
-def _marks(campaign: Campaign, rows: Rows) -> list[Any]:
+def _marks(campaign: Campaign, rows: JudgementRows) -> list[Any]:
     """The newest judgement and the newest event as nobody else has them: both exist in the database to which the file belongs."""
     newest = int(rows.judgement[-1])
     key = Judgement.objects.filter(pk=newest).values_list("key", flat=True).first()

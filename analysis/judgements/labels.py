@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from analysis.core.aggregation import ADJUDICATED, DECISIONS, METHODS, NONE, Aggregation
 from analysis.core.labels import MISSING, LabelTable
-from analysis.judgements.rows import COUNTED, EXCLUDED, NO_GRADE, Rows, read_rows, table_of
+from analysis.judgements.rows import COUNTED, EXCLUDED, NO_GRADE, JudgementRows, read_rows, table_of
 from analysis.models import Recipe
 from annotation.core import judges as kinds_of_judges
 from annotation.core.judges import LABELLING, JudgeKind
@@ -64,7 +64,7 @@ class Choices:
         """Whether judgements of this annotator count although the campaign excludes the annotator."""
         return annotator in self.take_back or EVERYBODY in self.take_back
 
-    def with_taken_back(self, rows: Rows, *, min_active_seconds: float) -> Rows:
+    def with_taken_back(self, rows: JudgementRows, *, min_active_seconds: float) -> JudgementRows:
         """The rows with those counted that are only left out because their annotator is excluded and is to be taken back.
 
         min_active_seconds: the campaign's own limit, which an excluded annotator's judgement has not been held against.
@@ -75,7 +75,7 @@ class Choices:
         back &= (rows.standing == EXCLUDED) & ~(rows.active < min_active_seconds)
         return replace(rows, standing=np.where(back, np.int8(COUNTED), rows.standing))
 
-    def admits(self, rows: Rows) -> NDArray[np.bool_]:
+    def admits(self, rows: JudgementRows) -> NDArray[np.bool_]:
         """(n) whether the row enters labels under these choices."""
         left_out = np.array([name in self.exclude for name in rows.annotators], dtype=bool)
         there = left_out[rows.annotator] if len(rows) else np.zeros(0, dtype=bool)
@@ -155,7 +155,7 @@ class Labels:
         return sum(row.decision == KNOWN for row in self.rows)
 
 
-def labels(campaign: Campaign, choices: Choices, *, rows: Rows | None = None) -> Labels:
+def labels(campaign: Campaign, choices: Choices, *, rows: JudgementRows | None = None) -> Labels:
     """Labels under the choices. rows: the campaign's judgements (of the kinds of judges that are chosen, at least), read unless given."""
     rows = read_rows(campaign, judges=choices.judges) if rows is None else rows
     threshold = campaign.threshold if choices.threshold is None else choices.threshold
@@ -167,7 +167,7 @@ def labels(campaign: Campaign, choices: Choices, *, rows: Rows | None = None) ->
     graded = method(table, min_judgements=choices.min_judgements).adjudicated(rulings)
     on_two = {pair: int(grade >= threshold) for pair, grade in rulings.items()}
     binary = method(table.binary(threshold), min_judgements=choices.min_judgements).adjudicated(on_two)
-    found = [
+    all_labels = [
         Label(
             *table.pair_ids(pair),
             int(graded.label[pair]),
@@ -180,10 +180,10 @@ def labels(campaign: Campaign, choices: Choices, *, rows: Rows | None = None) ->
     ]
     judged = {table.pair_ids(pair) for pair in range(table.n_pairs)} if rulings else set()
     mark = DECISIONS[ADJUDICATED]
-    found += [Label(*pair, grade, on_two[pair], mark, mark, 0) for pair, grade in rulings.items() if pair not in judged]
+    all_labels += [Label(*pair, grade, on_two[pair], mark, mark, 0) for pair, grade in rulings.items() if pair not in judged]
     known = known_grades(campaign) if choices.with_gold and not by_machine else {}
-    found += [Label(*pair, grade, int(grade >= threshold), KNOWN, KNOWN, 0) for pair, grade in known.items()]
-    return Labels(choices, threshold, table, graded, binary, rulings, sorted(found))
+    all_labels += [Label(*pair, grade, int(grade >= threshold), KNOWN, KNOWN, 0) for pair, grade in known.items()]
+    return Labels(choices, threshold, table, graded, binary, rulings, sorted(all_labels))
 
 
 def _decision(aggregation: Aggregation, pair: int) -> str:
@@ -196,8 +196,8 @@ def adjudications(campaign: Campaign, *, with_gold: bool = True) -> dict[tuple[s
     ruled = kept_pairs(campaign).filter(adjudicated_grade__isnull=False).exclude(kind=Pair.Kind.QUALIFICATION)
     if not with_gold:
         ruled = ruled.filter(gold_grade=None)
-    found = ruled.values_list("entry__topic__topic_id", "entry__docno", "adjudicated_grade")
-    return {(topic, document): grade for topic, document, grade in found if grade is not None}
+    ruled_pairs = ruled.values_list("entry__topic__topic_id", "entry__docno", "adjudicated_grade")
+    return {(topic, document): grade for topic, document, grade in ruled_pairs if grade is not None}
 
 
 def known_grades(campaign: Campaign) -> dict[tuple[str, str], int]:
@@ -206,8 +206,8 @@ def known_grades(campaign: Campaign) -> dict[tuple[str, str], int]:
     What annotators say of them only lets the annotators in, and nobody else is served them, so without these labels the qrels would
     have holes at the pairs that are known best.
     """
-    found = kept_pairs(campaign).filter(kind=Pair.Kind.QUALIFICATION, gold_grade__isnull=False)
-    rows = found.values_list("entry__topic__topic_id", "entry__docno", "gold_grade")
+    known_pairs = kept_pairs(campaign).filter(kind=Pair.Kind.QUALIFICATION, gold_grade__isnull=False)
+    rows = known_pairs.values_list("entry__topic__topic_id", "entry__docno", "gold_grade")
     return {(topic, document): int(grade) for topic, document, grade in rows if grade is not None}
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from analysis.core.labels import LabelTable
 from analysis.judgements import column_file as files
 from analysis.judgements.pairs import QUALIFICATION, Pairs, read_pairs
-from analysis.judgements.rows import LISTS, NO_GRADE, STANDINGS, Rows, seconds_of
+from analysis.judgements.rows import LISTS, NO_GRADE, STANDINGS, JudgementRows, seconds_of
 from analysis.judgements.shared_answer import forget_answers
 from annotation.core.audit_actions import AuditAction
 from annotation.core.judges import LABELLING
@@ -67,7 +67,7 @@ class Live:
     id up to which nothing can be missing; pending: the next one, and when it was seen. saved: rows in the file of the campaign.
     """
 
-    rows: Rows
+    rows: JudgementRows
     pairs: Pairs
     newest: int
     audit: int
@@ -78,7 +78,7 @@ class Live:
     saved: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
     computing: threading.RLock = field(default_factory=threading.RLock)
-    values: dict[str, tuple[Rows, Any]] = field(default_factory=dict)
+    values: dict[str, tuple[JudgementRows, Any]] = field(default_factory=dict)
     memory: dict[tuple[str, object], tuple[Any, Any]] = field(default_factory=dict)
 
     def derived(self, name: str, compute: Callable[[], T]) -> T:
@@ -171,32 +171,32 @@ def live_rows(campaign: Campaign, *, fresh: float | None = None) -> Live:
     """The campaign's judgements, at most `fresh` (FRESH) seconds old. One thread reads; the others get what there was, or wait."""
     fresh = FRESH if fresh is None else fresh
     key = (str(Judgement.objects.db), campaign.pk)
-    found = _found(key)
-    if found is None:
+    live = _found(key)
+    if live is None:
         with _guard:
             first = _first.setdefault(key, threading.Lock())
         with first:
-            found = _found(key) or _begin(campaign, key)
-    if found.age_s < fresh:
-        return found
-    if not found.lock.acquire(blocking=False):
-        if found.age_s < max(fresh, WAITING if fresh else 0.0):
-            return found
-        found.lock.acquire()
+            live = _found(key) or _begin(campaign, key)
+    if live.age_s < fresh:
+        return live
+    if not live.lock.acquire(blocking=False):
+        if live.age_s < max(fresh, WAITING if fresh else 0.0):
+            return live
+        live.lock.acquire()
     try:
-        if found.age_s >= fresh:
-            _top_up(campaign, found)
+        if live.age_s >= fresh:
+            _top_up(campaign, live)
     finally:
-        found.lock.release()
-    return found
+        live.lock.release()
+    return live
 
 
 def _found(key: tuple[str, int]) -> Live | None:
     with _guard:
-        found = _kept.pop(key, None)
-        if found is not None:
-            _kept[key] = found  # the most recently used is last
-    return found
+        live = _kept.pop(key, None)
+        if live is not None:
+            _kept[key] = live  # the most recently used is last
+    return live
 
 
 def _begin(campaign: Campaign, key: tuple[str, int]) -> Live:
@@ -211,13 +211,13 @@ def _begin(campaign: Campaign, key: tuple[str, int]) -> Live:
 
 def _from_file(campaign: Campaign) -> Live | None:
     moment, audit, top = clock(), _audited(campaign), _top()
-    found = files.load(campaign, audit=audit)
-    if found is None:
+    kept = files.load(campaign, audit=audit)
+    if kept is None:
         return None
-    rows = found.rows
+    rows = kept.rows
     people, first = np.unique(rows.member, return_index=True)
     members = dict(zip(people.tolist(), rows.annotator[first].tolist(), strict=True))
-    live = Live(rows, found.pairs, _newest(rows), audit, moment, members, settled=found.settled, pending=(moment, top), saved=len(rows))
+    live = Live(rows, kept.pairs, _newest(rows), audit, moment, members, settled=kept.settled, pending=(moment, top), saved=len(rows))
     _top_up(campaign, live)
     return live
 
@@ -260,12 +260,12 @@ def _read(campaign: Campaign, pairs: Pairs | None = None) -> Live:
     return Live(rows, pairs, _newest(rows), audit, moment, members, settled=_before_the_newest(rows), pending=(moment, top))
 
 
-def _before_the_newest(rows: Rows) -> int:
+def _before_the_newest(rows: JudgementRows) -> int:
     """An id well below the newest: what was written by transactions that were under way during the first reading comes after it."""
     return int(rows.judgement[max(0, len(rows) - 1000)]) - 1 if len(rows) else 0
 
 
-def _newest(rows: Rows) -> int:
+def _newest(rows: JudgementRows) -> int:
     return int(rows.judgement[-1]) if len(rows) else 0
 
 
@@ -295,22 +295,22 @@ def _take(live: Live, fresh: Live) -> None:
         setattr(live, name, getattr(fresh, name))
 
 
-def _rows(campaign: Campaign, known: Rows | None, pairs: Pairs, members: dict[int, int], *, after: int) -> Rows | None:
+def _rows(campaign: Campaign, known: JudgementRows | None, pairs: Pairs, members: dict[int, int], *, after: int) -> JudgementRows | None:
     """`known` with the judgements above the id `after`; `known` itself if there is none new, None if one is of an unknown pair.
 
     members is added to.
     """
-    found = Judgement.objects.filter(membership__campaign=campaign, pair__removed=False, current=True, pk__gt=after)
-    found = found.filter(membership__judge_kind__in=LABELLING)
+    judgements = Judgement.objects.filter(membership__campaign=campaign, pair__removed=False, current=True, pk__gt=after)
+    judgements = judgements.filter(membership__judge_kind__in=LABELLING)
     if known is not None:
         seen = known.judgement[np.searchsorted(known.judgement, after) :]
-        ids = np.array(found.values_list("pk", flat=True), dtype=np.int64)
+        ids = np.array(judgements.values_list("pk", flat=True), dtype=np.int64)
         unseen = ids[~np.isin(ids, seen)]
         if not len(unseen):
             return known
         if len(unseen) <= FEW:
-            found = Judgement.objects.filter(pk__in=unseen.tolist())
-    columns: list[Any] = list(zip(*found.order_by("pk").values_list(*COLUMNS).iterator(chunk_size=5000), strict=True)) or [()] * len(
+            judgements = Judgement.objects.filter(pk__in=unseen.tolist())
+    columns: list[Any] = list(zip(*judgements.order_by("pk").values_list(*COLUMNS).iterator(chunk_size=5000), strict=True)) or [()] * len(
         COLUMNS
     )
     judgement, pair, member = (np.array(column, dtype=np.int64) for column in columns[:3])
@@ -331,7 +331,7 @@ def _rows(campaign: Campaign, known: Rows | None, pairs: Pairs, members: dict[in
         judges.append(kind)
     place = {name: i for i, name in enumerate(STANDINGS)}
     index, member = index[new], member[new]
-    rows = Rows(
+    rows = JudgementRows(
         topics=pairs.topics,
         documents=pairs.documents,
         annotators=annotators,
@@ -355,7 +355,7 @@ def _rows(campaign: Campaign, known: Rows | None, pairs: Pairs, members: dict[in
     return rows if known is None else _joined(known, rows)
 
 
-def _joined(known: Rows, later: Rows) -> Rows:
+def _joined(known: JudgementRows, later: JudgementRows) -> JudgementRows:
     """Both, by ascending id; a later row takes the place of an earlier one of the same annotator and pair."""
     kept = np.ones(len(known), dtype=bool)
     candidates = np.flatnonzero(np.isin(known.pair, later.pair))
@@ -367,7 +367,7 @@ def _joined(known: Rows, later: Rows) -> Rows:
         if (int(known.pair[row]), int(known.member[row])) in revised:
             kept[row] = False
     arrays: dict[str, Any] = {
-        f.name: np.concatenate([getattr(known, f.name)[kept], getattr(later, f.name)]) for f in fields(Rows) if f.name not in LISTS
+        f.name: np.concatenate([getattr(known, f.name)[kept], getattr(later, f.name)]) for f in fields(JudgementRows) if f.name not in LISTS
     }
     joined = replace(later, **arrays)
     return joined if (np.diff(joined.judgement) > 0).all() else joined.where(np.argsort(joined.judgement))

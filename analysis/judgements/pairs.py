@@ -81,10 +81,10 @@ COLUMNS = ("pk", "topic_row", "entry__docno", "priority", "entry__best_rank", "p
 
 def read_pairs(campaign: Campaign) -> Pairs:
     """In two queries."""
-    found = list(zip(*kept_pairs(campaign).order_by("pk").values_list(*COLUMNS).iterator(chunk_size=5000), strict=True)) or [()] * len(
+    columns = list(zip(*kept_pairs(campaign).order_by("pk").values_list(*COLUMNS).iterator(chunk_size=5000), strict=True)) or [()] * len(
         COLUMNS
     )
-    ids, topic_rows, docnos, priority, rank, position, kind, gold, words = found
+    ids, topic_rows, docnos, priority, rank, position, kind, gold, words = columns
     names = dict(Topic.objects.filter(collection_id=campaign.collection_id).values_list("pk", "topic_id"))
     topics = sorted({names[row] for row in set(topic_rows)})
     documents = sorted(set(docnos))

@@ -27,7 +27,7 @@ LISTS = ("topics", "documents", "annotators", "judges")
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class JudgementRows:
     """The newest revision of every judgement, one row each, by ascending id. Qualification pairs and those of removed topics are not among them.
 
     topics, documents, annotators (pseudonyms): distinct ids; topic, document, annotator: index into them. judges: each annotator's JudgeKind.
@@ -64,7 +64,7 @@ class Rows:
         """(n) whether the row enters labels, agreement and statistics."""
         return (self.standing == COUNTED) & (self.grade != NO_GRADE)
 
-    def where(self, kept: NDArray[np.bool_] | NDArray[np.integer]) -> Rows:
+    def where(self, kept: NDArray[np.bool_] | NDArray[np.integer]) -> JudgementRows:
         """Only these rows (a mask, or indices in the order wanted); the lists of ids stay whole."""
         arrays = {f.name: getattr(self, f.name)[kept] for f in fields(self) if f.name not in LISTS}
         return replace(self, **arrays)
@@ -91,18 +91,18 @@ COLUMNS = (
 )
 
 
-def read_rows(campaign: Campaign, *, judges: Sequence[str] = LABELLING) -> Rows:
+def read_rows(campaign: Campaign, *, judges: Sequence[str] = LABELLING) -> JudgementRows:
     """All newest revisions of the campaign by judges of these kinds, in one query."""
-    found = Judgement.objects.filter(pair__in=kept_pairs(campaign), current=True, membership__judge_kind__in=judges)
-    found = found.exclude(pair__kind=Pair.Kind.QUALIFICATION)
-    columns: list[Sequence[Any]] = list(zip(*found.order_by("pk").values_list(*COLUMNS).iterator(chunk_size=5000), strict=True))
+    judgements = Judgement.objects.filter(pair__in=kept_pairs(campaign), current=True, membership__judge_kind__in=judges)
+    judgements = judgements.exclude(pair__kind=Pair.Kind.QUALIFICATION)
+    columns: list[Sequence[Any]] = list(zip(*judgements.order_by("pk").values_list(*COLUMNS).iterator(chunk_size=5000), strict=True))
     columns = columns or [()] * len(COLUMNS)
     topics, topic = _codes(columns[3])
     documents, document = _codes(columns[4])
     annotators, annotator = _codes(columns[5])
     kind_of = dict(zip(columns[5], columns[15], strict=True))
     place = {name: i for i, name in enumerate(STANDINGS)}
-    return Rows(
+    return JudgementRows(
         topics=topics,
         documents=documents,
         annotators=annotators,
@@ -125,7 +125,7 @@ def read_rows(campaign: Campaign, *, judges: Sequence[str] = LABELLING) -> Rows:
     )
 
 
-def table_of(rows: Rows, *, n_grades: int, only: NDArray[np.bool_] | None = None) -> LabelTable:
+def table_of(rows: JudgementRows, *, n_grades: int, only: NDArray[np.bool_] | None = None) -> LabelTable:
     """The counted judgements as a table; `only` (n) narrows them further."""
     kept = rows.counts if only is None else rows.counts & only
     return label_table(

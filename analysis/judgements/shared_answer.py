@@ -26,7 +26,7 @@ clock = time.time
 
 
 @dataclass(frozen=True)
-class Answer:
+class SharedAnswer:
     """value: what JSON can hold. made_at: when its computing began; changed_at: since when it has been the same (seconds since 1970)."""
 
     value: Any
@@ -59,7 +59,7 @@ def write_whole(path: Path, write: Callable[[Any], object]) -> None:
         write(file)
 
 
-def shared(name: str, campaign: Campaign, compute: Callable[[], Any], *, fresh: float, waiting: float) -> Answer:
+def shared(name: str, campaign: Campaign, compute: Callable[[], Any], *, fresh: float, waiting: float) -> SharedAnswer:
     """The answer of this name, at most `fresh` seconds old, or computed now.
 
     While somebody else computes, the last answer is given if it is not older than `waiting` seconds; else it is waited for.
@@ -101,16 +101,16 @@ def forget_answers() -> None:
         path.unlink(missing_ok=True)
 
 
-def _computed(last: Answer | None, compute: Callable[[], Any]) -> Answer:
+def _computed(last: SharedAnswer | None, compute: Callable[[], Any]) -> SharedAnswer:
     moment = clock()
     value = json.loads(json.dumps(compute()))  # as everybody else will read it
     same = last is not None and last.value == value and last.changed_at <= moment
-    return Answer(value, moment, last.changed_at if same and last is not None else moment)
+    return SharedAnswer(value, moment, last.changed_at if same and last is not None else moment)
 
 
-def _stored(path: Path, key: str) -> Answer | None:
+def _stored(path: Path, key: str) -> SharedAnswer | None:
     try:
-        found = json.loads(path.read_bytes())
-        return Answer(found["value"], found["made_at"], found["changed_at"]) if found["of"] == key else None
+        stored = json.loads(path.read_bytes())
+        return SharedAnswer(stored["value"], stored["made_at"], stored["changed_at"]) if stored["of"] == key else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

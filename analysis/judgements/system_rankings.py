@@ -36,8 +36,8 @@ def why_no_rankings(campaign: Campaign, n_runs: int) -> str:
 
 def mark_of_runs(collection: Collection) -> list[int]:
     """Changes when a run is added or deleted: what was computed before is then out of date."""
-    found = collection.runs.aggregate(n=Count("pk"), newest=Max("pk"))
-    return [found["n"], found["newest"] or 0]
+    counts = collection.runs.aggregate(n=Count("pk"), newest=Max("pk"))
+    return [counts["n"], counts["newest"] or 0]
 
 
 def means_under(work: Work, runs: Sequence[Run], qrels: Sequence[QrelsColumns], *, levels: Sequence[int]) -> NDArray[np.float64]:

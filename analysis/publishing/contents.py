@@ -36,8 +36,8 @@ def raw_judgements(
     """
     choices = choices or Choices()
     names = {grade["value"]: str(grade["name"]) for grade in campaign.scale}
-    found = kept_pairs(campaign).values_list("entry__topic__topic_id", "entry__docno", "pk", "kind", "gold_grade")
-    pairs = sorted(found, key=lambda row: row[:2])
+    columns = kept_pairs(campaign).values_list("entry__topic__topic_id", "entry__docno", "pk", "kind", "gold_grade")
+    pairs = sorted(columns, key=lambda row: row[:2])
     for start in range(0, len(pairs), PAIRS_AT_ONCE):
         part = {row[2]: row for row in pairs[start : start + PAIRS_AT_ONCE]}
         judged = [dict(zip(RAW, row, strict=True)) for row in Judgement.objects.filter(pair_id__in=list(part)).values_list(*RAW)]

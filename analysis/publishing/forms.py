@@ -73,10 +73,10 @@ class ChoicesForm(forms.Form):
         back.widget.attrs["size"] = min(max(len(back.choices), 2), 6)  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
-        found: dict[str, Any] = super().clean() or {}
-        if both := sorted(set(found.get("exclude", [])) & set(found.get("take_back", []))):
+        cleaned: dict[str, Any] = super().clean() or {}
+        if both := sorted(set(cleaned.get("exclude", [])) & set(cleaned.get("take_back", []))):
             self.add_error("take_back", f"{', '.join(both)}: either left out or taken back, not both.")
-        return found
+        return cleaned
 
     def clean_judges(self) -> list[str]:
         kinds = ordered(self.cleaned_data["judges"] or LABELLING)
@@ -139,8 +139,8 @@ class ReleaseForm(forms.Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        found: dict[str, Any] = super().clean() or {}
-        scale, threshold = found.get("scale") or 4, found.get("threshold") or min(2, (found.get("scale") or 4) - 1)
+        cleaned: dict[str, Any] = super().clean() or {}
+        scale, threshold = cleaned.get("scale") or 4, cleaned.get("threshold") or min(2, (cleaned.get("scale") or 4) - 1)
         if threshold >= scale:
             self.add_error("threshold", f"The lowest relevant grade is one of 1 to {scale - 1}.")
-        return {**found, "scale": scale, "threshold": threshold}
+        return {**cleaned, "scale": scale, "threshold": threshold}

@@ -66,10 +66,10 @@ def _same_name(campaign: Campaign) -> list[str]:
 def _bring(path: str, name: str, work: Work, step: Callable[[str, int], None]) -> Brought:
     said = work.parameters.get("judged") or {}
     n_grades = said.get("scale") or 4
-    found = read_judgements(path, scale=n_grades, name=name)
+    judgement_file = read_judgements(path, scale=n_grades, name=name)
     wanted = Wanted(name=said.get("name") or name.partition(".")[0], n_grades=n_grades, threshold=said.get("threshold") or 2, min_seconds=1.0)
-    made = bring_judgements(found, wanted, user=work.job.created_by, step=lambda n: step("judgements", n))
-    return replace(made, warnings=[*found.warnings, *made.warnings])
+    brought = bring_judgements(judgement_file, wanted, user=work.job.created_by, step=lambda n: step("judgements", n))
+    return replace(brought, warnings=[*judgement_file.warnings, *brought.warnings])
 
 
 @jobs.kind(IMPORT, unit="rows")

@@ -51,8 +51,8 @@ def newest_comparison(campaign: Campaign, first: Recipe, second: Recipe, live: L
 def compare(work: Work) -> dict[str, Any]:
     """-> report: systems, rankings (per scale and measure what `compared` says), and where there are none the reason"""
     campaign = Campaign.objects.select_related("collection").get(pk=work.campaign_id)
-    found = {recipe.pk: recipe for recipe in campaign.recipes.all()}
-    recipes = [found.get(work.parameters[key]) for key in ("first", "second")]
+    recipe_of_row = {recipe.pk: recipe for recipe in campaign.recipes.all()}
+    recipes = [recipe_of_row.get(work.parameters[key]) for key in ("first", "second")]
     if None in recipes:
         raise Refused("one of the recipes was deleted")
     names = tuple(recipe.name for recipe in recipes if recipe is not None)

@@ -13,7 +13,7 @@ from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 
 from analysis.judgements.labels import Choices, Label, labels
-from analysis.judgements.rows import Rows, read_rows
+from analysis.judgements.rows import JudgementRows, read_rows
 from analysis.models import Recipe, Release
 from analysis.publishing import exports
 from analysis.publishing.release.parts import Plan
@@ -138,13 +138,13 @@ class Change(NamedTuple):
 def linked(campaign: Campaign, changes: Sequence[Change]) -> list[tuple[Change, int | None]]:
     """Each with the row id of its pair, None where the campaign has it no more."""
     topics, documents = {change.topic for change in changes}, {change.document for change in changes}
-    found = campaign.pairs.filter(entry__topic__topic_id__in=topics, entry__docno__in=documents)
-    ids = {(topic, document): pk for pk, topic, document in found.values_list("pk", "entry__topic__topic_id", "entry__docno")}
+    pairs = campaign.pairs.filter(entry__topic__topic_id__in=topics, entry__docno__in=documents)
+    ids = {(topic, document): pk for pk, topic, document in pairs.values_list("pk", "entry__topic__topic_id", "entry__docno")}
     return [(change, ids.get((change.topic, change.document))) for change in changes]
 
 
 @dataclass(frozen=True)
-class Difference:
+class RecipeDifference:
     """changes: the first MOST_SHOWN labelled otherwise by both; alone: the same, labelled by one alone.
 
     n_graded, n_binary: pairs with another label on that scale; only_*: labelled by one alone.
@@ -161,14 +161,14 @@ class Difference:
     alone: list[Change]
 
 
-def difference(campaign: Campaign, first: Choices, second: Choices, *, rows: Rows | None = None) -> Difference:
+def difference(campaign: Campaign, first: Choices, second: Choices, *, rows: JudgementRows | None = None) -> RecipeDifference:
     """What the second labels otherwise than the first, on the judgements as they are now."""
     rows = read_rows(campaign, judges=ordered((*first.judges, *second.judges))) if rows is None else rows
     a, b = ({(row.topic, row.document): row for row in labels(campaign, choices, rows=rows).rows} for choices in (first, second))
     both = set(a) & set(b)
     every = sorted(set(a) | set(b), key=lambda pair: (natural(pair[0]), natural(pair[1])))
     changed = [pair for pair in every if pair not in a or pair not in b or a[pair][2:4] != b[pair][2:4]]
-    return Difference(
+    return RecipeDifference(
         n_first=len(a),
         n_second=len(b),
         n_both=len(both),

@@ -72,12 +72,12 @@ def _shown(export: exports.Export, query: str) -> dict[str, object]:
 
 
 def _recipes(campaign: Campaign) -> list[dict[str, Any]]:
-    found = list(campaign.recipes.prefetch_related(Prefetch("releases", Release.objects.order_by("-created_at"))))
+    with_releases = list(campaign.recipes.prefetch_related(Prefetch("releases", Release.objects.order_by("-created_at"))))
     last: dict[int, Job] = {}
     jobs = Job.objects.filter(kind=recipes.BUILD, campaign_id=campaign.pk).select_related("collection", "created_by")
     for job in jobs.order_by("created_at"):
         last[job.parameters["recipe"]] = job
-    return [_written(recipe, last.get(recipe.pk)) for recipe in found]
+    return [_written(recipe, last.get(recipe.pk)) for recipe in with_releases]
 
 
 def _written(recipe: Recipe, job: Job | None) -> dict[str, Any]:
@@ -135,13 +135,13 @@ def new_recipe(request: HttpRequest, slug: str) -> HttpResponse:
 def recipe(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Build a release with the recipe, or delete it."""
     campaign = managed_campaign(request, slug)
-    found = get_object_or_404(campaign.recipes.select_related("campaign__collection"), pk=pk)
+    recipe = get_object_or_404(campaign.recipes.select_related("campaign__collection"), pk=pk)
     try:
         if request.POST.get("action") == "delete":
-            recipes.delete_recipe(found, user=request.user)
-            messages.success(request, f"The recipe {found.name} is deleted.")
+            recipes.delete_recipe(recipe, user=request.user)
+            messages.success(request, f"The recipe {recipe.name} is deleted.")
         else:
-            tasks.send(recipes.ask_for_release(found, user=request.user))
+            tasks.send(recipes.ask_for_release(recipe, user=request.user))
     except CampaignError as error:
         messages.error(request, str(error))
     return redirect(f"{reverse('campaign-export', args=[slug])}#releases")
@@ -152,10 +152,10 @@ def recipe(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def release(request: HttpRequest, slug: str, pk: int) -> FileResponse:
     """The zip file."""
     campaign = managed_campaign(request, slug)
-    found = get_object_or_404(Release.objects.select_related("recipe__campaign"), pk=pk, recipe__campaign=campaign)
+    release = get_object_or_404(Release.objects.select_related("recipe__campaign"), pk=pk, recipe__campaign=campaign)
     if request.method == "GET":
-        record(campaign, person(request), AuditAction.EXPORTED, f"release {found.recipe.name}", digest=found.digest)
-    return download(found.file.open("rb"), f"{recipes.release_name(found.recipe)}-{found.digest[:12]}.zip", exports.ZIP)
+        record(campaign, person(request), AuditAction.EXPORTED, f"release {release.recipe.name}", digest=release.digest)
+    return download(release.file.open("rb"), f"{recipes.release_name(release.recipe)}-{release.digest[:12]}.zip", exports.ZIP)
 
 
 @login_required
@@ -163,8 +163,8 @@ def release(request: HttpRequest, slug: str, pk: int) -> FileResponse:
 def difference(request: HttpRequest, slug: str) -> HttpResponse:
     """What two recipes label differently on the judgements as they are now, and whether they rank the systems alike."""
     campaign = managed_campaign(request, slug)
-    found = {str(recipe.pk): recipe for recipe in campaign.recipes.all()}
-    first, second = found.get(request.GET.get("first", "")), found.get(request.GET.get("second", ""))
+    recipe_of_row = {str(recipe.pk): recipe for recipe in campaign.recipes.all()}
+    first, second = recipe_of_row.get(request.GET.get("first", "")), recipe_of_row.get(request.GET.get("second", ""))
     if first is None or second is None or first == second:
         messages.error(request, "Choose two different recipes to compare.")
         return redirect("campaign-export", slug)

@@ -42,8 +42,8 @@ class Bench:
         return self.settings.values[name] not in (None, [], {})
 
     def file(self, name: str) -> str | None:
-        found = self.settings.values[name]
-        return None if found is None else self.settings.path(found)
+        name_given = self.settings.values[name]
+        return None if name_given is None else self.settings.path(name_given)
 
     def files(self, name: str) -> list[str]:
         return [self.settings.path(one) for one in self.settings.values[name] or []]
@@ -100,13 +100,13 @@ class Bench:
 
     def options(self, *names: str) -> list[str]:
         """Inputs that are options of a command, as arguments; those without a value leave the command its default."""
-        found: list[str] = []
+        arguments: list[str] = []
         for name in names:
             value = self.value(name)
             flag = "--" + name.replace("_", "-")
             if value is not None and value is not False:
-                found.append(flag if value is True else f"{flag}={f'{value:g}' if isinstance(value, float) else value}")
-        return found
+                arguments.append(flag if value is True else f"{flag}={f'{value:g}' if isinstance(value, float) else value}")
+        return arguments
 
     def warn(self, message: str) -> None:
         text = self.plain(message)

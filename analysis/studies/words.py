@@ -33,12 +33,12 @@ def prefixed(tables: Sequence[Table], before: str, *, title: str = "") -> list[T
 
 def pictured(pictures: Sequence[str], key: str) -> list[Figure]:
     """Pictures of a kind of report as figures, numbered where there are several."""
-    found = []
+    figures = []
     for number, picture in enumerate(pictures, 1):
         caption = re.search("<figcaption>(.*?)</figcaption>", picture)
         name = key if len(pictures) == 1 else f"{key}-{number}"
-        found.append(Figure(name, _plain(caption[1]) if caption else key, picture))
-    return found
+        figures.append(Figure(name, _plain(caption[1]) if caption else key, picture))
+    return figures
 
 
 def _plain(text: str) -> str:

@@ -19,20 +19,20 @@ def lists_of(kind: Kind, files: Mapping[str, Sequence[Any]]) -> dict[str, str]:
 
     Raises FormatError with file and line.
     """
-    found: dict[str, str] = {}
+    lists: dict[str, str] = {}
     taken: set[str] = set()
     for one in kind.fields:
         if one.kind == "list":
             for file in files.get(one.name, [])[:1]:
-                found[f"{one.name}.txt"] = ids(file, one_word=True)
+                lists[f"{one.name}.txt"] = ids(file, one_word=True)
         elif one.kind == "rows":
             for file in files.get(one.name, [])[:1]:
-                found[f"{one.name}.txt"] = rows(file)
+                lists[f"{one.name}.txt"] = rows(file)
         elif one.kind == "lists":
             for file in files.get(one.name, []):
                 path = path_of("topics", bare_name(file.name), ".txt", taken)
-                found[path] = ids(file, one_word=False)
-    return found
+                lists[path] = ids(file, one_word=False)
+    return lists
 
 
 def rows(file: Any) -> str:
@@ -44,12 +44,12 @@ def rows(file: Any) -> str:
 
 def ids(file: Any, *, one_word: bool) -> str:
     """The first word of each line. one_word: a line of several is refused."""
-    found = []
+    first_words = []
     for number, text in lines(file, name=file.name, max_bytes=LARGEST):
         words = text.split()
         if one_word and len(words) > 1:
             raise FormatError.single(file.name, number, f"{len(words)} words", "one document id a line", text)
-        found += words[:1]
-    if not found:
+        first_words += words[:1]
+    if not first_words:
         raise FormatError.single(file.name, None, "no ids", "one id a line")
-    return "".join(f"{word}\n" for word in found)
+    return "".join(f"{word}\n" for word in first_words)

@@ -49,13 +49,13 @@ def compute(work: Work, report: Report, analysis: Analysis, *, send: Callable[[l
     try:
         send(list(report.chunks.filter(done_at=None).order_by("number").values_list("pk", flat=True)))
         _all_done(work, report, plan)
-        found = dict(report.chunks.values_list("number", "result"))
+        results = dict(report.chunks.values_list("number", "result"))
     except (Cancelled, Refused):
         report.chunks.all().delete()
         raise
     finally:
         _forget()
-    return analysis.finished(plan.finish([from_text(found[number], KINDS[report.kind].piece) for number in numbers]))
+    return analysis.finished(plan.finish([from_text(results[number], KINDS[report.kind].piece) for number in numbers]))
 
 
 def _all_done(work: Work, report: Report, plan: Plan) -> None:

@@ -244,8 +244,8 @@ def stored(report: Report, name: str, content: bytes) -> str:
 def content(report: Report, name: str) -> bytes:
     """One of the report's own files. KeyError for a name that it does not have."""
     with default_storage.open(report.files[name], "rb") as source:
-        found: bytes = source.read()
-        return found
+        content: bytes = source.read()
+        return content
 
 
 def delete_report(report: Report) -> None:

@@ -63,8 +63,8 @@ class Analysis:
         """As the command prints it: with its seed, undefined as null."""
         if self.command.takes_seed:
             result.setdefault("seed", self.options["seed"])
-        found: dict[str, Any] = json.loads(json.dumps(jsonable(result), ensure_ascii=False, allow_nan=False))
-        return found
+        answer: dict[str, Any] = json.loads(json.dumps(jsonable(result), ensure_ascii=False, allow_nan=False))
+        return answer
 
 
 def parsed(command: FileCommand, name: str, arguments: Sequence[str]) -> dict[str, Any]:

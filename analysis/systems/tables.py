@@ -10,7 +10,7 @@ from analysis.systems.tabular import Cell, Table
 
 
 def conditions_of(result: Result) -> dict[str, Any]:
-    return {name: found for name, found in result.items() if isinstance(found, dict)}
+    return {name: condition for name, condition in result.items() if isinstance(condition, dict)}
 
 
 def scores_table(means: dict[str, dict[str, dict[str, float | None]]], key: str = "scores") -> Table:

@@ -11,7 +11,7 @@ import numpy as np
 from annotation.core.scheduling import band_of, stays_in_block
 
 
-class Entry(NamedTuple):
+class BandEntry(NamedTuple):
     """A pair of the pool: its topic, and its priority. Its place in the sequence is the pool's order."""
 
     topic: int
@@ -33,10 +33,10 @@ class Preview(NamedTuple):
         return 100 * self.out_of_order
 
 
-class Slots:
+class BandSlots:
     """Free slots, and who judged what."""
 
-    def __init__(self, entries: Sequence[Entry], needed: int, width: int) -> None:
+    def __init__(self, entries: Sequence[BandEntry], needed: int, width: int) -> None:
         self.entries, self.needed = entries, needed
         self.judged = [0] * len(entries)
         self.by_band: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
@@ -60,7 +60,7 @@ class Slots:
                 del self.by_band[self.band[place]]
 
 
-def next_place(pool: Slots, mine: set[int], topic: int | None, in_block: int, length: int) -> int | None:
+def next_place(pool: BandSlots, mine: set[int], topic: int | None, in_block: int, length: int) -> int | None:
     """The place of the annotator's next pair by the order of service, or None. mine: the places judged before."""
     for band in sorted(pool.by_band):
         topics = pool.by_band[band]
@@ -81,9 +81,9 @@ def next_place(pool: Slots, mine: set[int], topic: int | None, in_block: int, le
     return None
 
 
-def play(entries: Sequence[Entry], *, width: int, annotators: int, needed: int, block_length: int, seed: int = 0) -> Preview:
+def play(entries: Sequence[BandEntry], *, width: int, annotators: int, needed: int, block_length: int, seed: int = 0) -> Preview:
     """Judge a whole pool by annotators who take turns at random until nobody finds a pair."""
-    rng, pool = np.random.default_rng(seed), Slots(entries, needed, width)
+    rng, pool = np.random.default_rng(seed), BandSlots(entries, needed, width)
     mine: list[set[int]] = [set() for _ in range(annotators)]
     blocks: list[tuple[int | None, int]] = [(None, 0)] * annotators
     left_of_priority: dict[int, int] = defaultdict(int)

@@ -9,14 +9,14 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 
-class Plan(NamedTuple):
+class SpecialPairSpacing(NamedTuple):
     """How gold and everyone pairs are spread: one in each window of `every` pairs served; `n_gold` gold pairs until the target."""
 
     every: int
     n_gold: int
 
 
-def special_plan(*, target: int | None, n_everyone: int, n_gold: int, gold_every: int) -> Plan | None:
+def special_pair_spacing(*, target: int | None, n_everyone: int, n_gold: int, gold_every: int) -> SpecialPairSpacing | None:
     """The spacing of gold and everyone pairs over one annotator's sequence (ours); None when there are none to serve.
 
     Every annotator gets all everyone pairs and, at most every `gold_every` pairs, a gold pair, so within a target of T pairs
@@ -28,10 +28,10 @@ def special_plan(*, target: int | None, n_everyone: int, n_gold: int, gold_every
         planned = n_everyone + planned_gold
         if planned == 0:
             return None
-        return Plan(max(1, target // planned), planned_gold)
+        return SpecialPairSpacing(max(1, target // planned), planned_gold)
     if n_everyone + (n_gold if gold_every else 0) == 0:
         return None
-    return Plan(max(1, gold_every), n_gold if gold_every else 0)
+    return SpecialPairSpacing(max(1, gold_every), n_gold if gold_every else 0)
 
 
 def is_special_turn(turn: int, *, every: int, seed: int) -> bool:

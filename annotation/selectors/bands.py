@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from annotation.core.bands import Entry, Preview, play
+from annotation.core.bands import BandEntry, Preview, play
 from annotation.models import Campaign, Membership, Pair
 
 MOST_PAIRS = 600
@@ -25,7 +25,7 @@ def band_previews(campaign: Campaign) -> list[Preview]:
     step = max(1, round(campaign.n_pairs / MOST_PAIRS))
     chosen = topics[::step]
     rows = normal.filter(topic_row__in=chosen).order_by("position").values_list("topic_row", "priority")
-    entries = tuple(Entry(*row) for row in rows)
+    entries = tuple(BandEntry(*row) for row in rows)
     joined = Membership.objects.filter(campaign=campaign, role=Membership.Role.ANNOTATOR).count() or USUAL_ANNOTATORS
     needed = campaign.judgements_per_pair
     annotators = max(needed, round(joined * len(chosen) / len(topics)))
@@ -35,5 +35,5 @@ def band_previews(campaign: Campaign) -> list[Preview]:
 
 
 @lru_cache(maxsize=64)
-def _played(entries: tuple[Entry, ...], width: int, annotators: int, needed: int, block_length: int) -> Preview:
+def _played(entries: tuple[BandEntry, ...], width: int, annotators: int, needed: int, block_length: int) -> Preview:
     return play(entries, width=width, annotators=annotators, needed=needed, block_length=block_length)

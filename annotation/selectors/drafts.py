@@ -11,19 +11,19 @@ from annotation.models.campaigns import default_scale
 from annotation.selectors.pairs import kept_pairs
 
 
-class Contradiction(NamedTuple):
+class DraftContradiction(NamedTuple):
     """step: the key of the settings step where it is mended, or `gold` for the page of known pairs."""
 
     step: str
     says: str
 
 
-def contradictions(campaign: Campaign) -> list[Contradiction]:
+def contradictions(campaign: Campaign) -> list[DraftContradiction]:
     """What would mislead annotators or leave pairs without a label, as sentences; empty when the campaign may open."""
     return [*_guidelines(campaign), *_qualification(campaign), *_grades(campaign)]
 
 
-def _guidelines(campaign: Campaign) -> list[Contradiction]:
+def _guidelines(campaign: Campaign) -> list[DraftContradiction]:
     """Guidelines that explain a grade which the scale had before, or begins with, and has no more."""
     newest = campaign.guidelines.order_by("number").last()
     if newest is None:
@@ -34,7 +34,7 @@ def _guidelines(campaign: Campaign) -> list[Contradiction]:
     if not gone:
         return []
     listed, grades = ", ".join(f"“{name}”" for name in gone), ", ".join(str(grade["name"]) for grade in campaign.scale)
-    return [Contradiction("guidelines", f"The guidelines explain {listed}, which is no grade of the scale ({grades}).")]
+    return [DraftContradiction("guidelines", f"The guidelines explain {listed}, which is no grade of the scale ({grades}).")]
 
 
 def _former_scales(campaign: Campaign) -> list[list[dict[str, object]]]:
@@ -42,22 +42,22 @@ def _former_scales(campaign: Campaign) -> list[list[dict[str, object]]]:
     return [details["changes"]["scale"][0] for details in rows if "scale" in details.get("changes", {})]
 
 
-def _qualification(campaign: Campaign) -> list[Contradiction]:
+def _qualification(campaign: Campaign) -> list[DraftContradiction]:
     n = kept_pairs(campaign).filter(kind=Pair.Kind.QUALIFICATION).count()
     if campaign.qualification_pass and not n:
         bar = f"{100 * campaign.qualification_pass:g} %"
-        return [Contradiction("gold", f"{bar} of the qualification pairs have to be right, and there is none: choose some, or ask for no qualification.")]
+        return [DraftContradiction("gold", f"{bar} of the qualification pairs have to be right, and there is none: choose some, or ask for no qualification.")]
     if n and not campaign.qualification_pass:
         pairs = f"{n:,} qualification pair{'' if n == 1 else 's'}"
-        return [Contradiction("rules", f"There {'is' if n == 1 else 'are'} {pairs}, and no share to get right: nobody would be asked.")]
+        return [DraftContradiction("rules", f"There {'is' if n == 1 else 'are'} {pairs}, and no share to get right: nobody would be asked.")]
     return []
 
 
-def _grades(campaign: Campaign) -> list[Contradiction]:
-    found = []
+def _grades(campaign: Campaign) -> list[DraftContradiction]:
+    contradictions = []
     known = {grade for grade in campaign.pairs.exclude(gold_grade=None).values_list("gold_grade", flat=True) if grade is not None}
     if lost := known - {int(grade["value"]) for grade in campaign.scale}:
-        found.append(Contradiction("gold", f"Known grades of pairs are not in the scale: {', '.join(map(str, sorted(lost)))}."))
+        contradictions.append(DraftContradiction("gold", f"Known grades of pairs are not in the scale: {', '.join(map(str, sorted(lost)))}."))
     if campaign.spans == Campaign.Spans.REQUIRED and campaign.spans_from > int(campaign.scale[-1]["value"]):
-        found.append(Contradiction("rules", f"Passages are required from grade {campaign.spans_from} up, and the scale ends before."))
-    return found
+        contradictions.append(DraftContradiction("rules", f"Passages are required from grade {campaign.spans_from} up, and the scale ends before."))
+    return contradictions

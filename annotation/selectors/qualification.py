@@ -74,8 +74,8 @@ def score(membership: Membership) -> Score:
 def waiting() -> QuerySet[Membership]:
     """Annotators of running campaigns who failed the qualification and wait for a manager."""
     running = (Campaign.State.OPEN, Campaign.State.PAUSED)
-    found = Membership.objects.filter(standing=Membership.Standing.PAUSED, standing_reason=FAILED, qualified_at=None)
-    return found.filter(campaign__state__in=running).select_related("campaign").order_by("pseudonym")
+    paused = Membership.objects.filter(standing=Membership.Standing.PAUSED, standing_reason=FAILED, qualified_at=None)
+    return paused.filter(campaign__state__in=running).select_related("campaign").order_by("pseudonym")
 
 
 def known_scores(campaign: Campaign) -> dict[int, dict[str, Score]]:
@@ -84,16 +84,16 @@ def known_scores(campaign: Campaign) -> dict[int, dict[str, Score]]:
     pairs = dict(kept_pairs(campaign).exclude(kind=Pair.Kind.NORMAL).filter(kind__in=kinds).values_list("pk", "kind"))
     known = {kind: sum(its == kind for its in pairs.values()) for kind in kinds}
     ids = sorted(pairs)
-    found: dict[tuple[int, str], list[int]] = {}
+    right_and_judged: dict[tuple[int, str], list[int]] = {}
     for start in range(0, len(ids), BATCH):  # by the pairs, which are few, not by all judgements
         rows = Judgement.objects.filter(pair_id__in=ids[start : start + BATCH], current=True).exclude(standing=Judgement.Standing.TOO_FAST)
         rows = rows.filter(THIS_TRY | ~Q(pair__kind=Pair.Kind.QUALIFICATION))
         counts = rows.values_list("membership_id", "pair__kind").annotate(judged=Count("pk"), right=Count("pk", filter=Q(grade=F("pair__gold_grade"))))
         for member, kind, judged, right in counts.order_by():
-            sums = found.setdefault((member, kind), [0, 0])
+            sums = right_and_judged.setdefault((member, kind), [0, 0])
             sums[0] += right
             sums[1] += judged
     scores: dict[int, dict[str, Score]] = {}
-    for (member, kind), (right, judged) in found.items():
+    for (member, kind), (right, judged) in right_and_judged.items():
         scores.setdefault(member, {})[kind] = Score(right, judged, known[Pair.Kind(kind)])
     return scores

@@ -154,23 +154,23 @@ def _assign(campaign: Campaign, settings: dict[str, Any]) -> None:
 
 
 def _check(campaign: Campaign) -> None:
-    found = scales.problems(campaign.scale, threshold=campaign.threshold)
+    mistakes = scales.problems(campaign.scale, threshold=campaign.threshold)
     if not campaign.name.strip():
-        found.append("Give the campaign a name.")
+        mistakes.append("Give the campaign a name.")
     if campaign.judgements_per_pair < 1:
-        found.append("A pair needs at least one judgement.")
+        mistakes.append("A pair needs at least one judgement.")
     if campaign.block_length < 1 or campaign.band < 1:
-        found.append("A block is at least one pair long, and a band at least one priority wide.")
+        mistakes.append("A block is at least one pair long, and a band at least one priority wide.")
     if campaign.lease_minutes < 1:
-        found.append("A lease lasts at least one minute.")
+        mistakes.append("A lease lasts at least one minute.")
     if not 0 <= campaign.qualification_pass <= 1:
-        found.append("The share of qualification pairs to get right is between 0 and 1.")
+        mistakes.append("The share of qualification pairs to get right is between 0 and 1.")
     if campaign.daily_limit is not None and campaign.daily_limit < 1:
-        found.append("The daily limit is at least 1, or empty for none.")
+        mistakes.append("The daily limit is at least 1, or empty for none.")
     if campaign.min_active_seconds < 0 or campaign.expected_seconds <= 0 or campaign.idle_seconds < 5:
-        found.append("Times are positive, and the idle limit is at least 5 seconds.")
-    if found:
-        raise CampaignError(" ".join(found))
+        mistakes.append("Times are positive, and the idle limit is at least 5 seconds.")
+    if mistakes:
+        raise CampaignError(" ".join(mistakes))
 
 
 def _check_against_judgements(campaign: Campaign, before: dict[str, Any]) -> None:
@@ -210,8 +210,8 @@ def open_campaign(campaign: Campaign, *, actor: User | None = None) -> Campaign:
         raise CampaignError("None of the pairs has the text of its document, so nobody could judge: import the documents first.")
     if campaign.deadline is not None and campaign.deadline <= timezone.now():
         raise CampaignError("The deadline is over: set a later one first.")
-    if campaign.state == Campaign.State.DRAFT and (found := contradictions(campaign)):
-        raise CampaignError(" ".join(one.says for one in found))
+    if campaign.state == Campaign.State.DRAFT and (contradicting := contradictions(campaign)):
+        raise CampaignError(" ".join(one.says for one in contradicting))
     opened = campaign.opened_at or timezone.now()
     source = {Campaign.State.DRAFT, Campaign.State.CLOSED}
     return _move(campaign, actor, source=source, to=Campaign.State.OPEN, action=AuditAction.OPENED, opened_at=opened, closed_at=None)

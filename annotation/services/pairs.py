@@ -89,8 +89,8 @@ def extend(campaign: Campaign, *, actor: User | None = None) -> int:
 def take_up_texts(campaign: Campaign) -> int:
     """Let pairs be served that were held back for want of a text and have one now; returns how many. May run while annotators judge."""
     served = 0
-    found = Pair.objects.filter(campaign=campaign, without_text=True, entry__document__isnull=False).order_by("pk")
-    while ids := list(found.values_list("pk", flat=True)[: slots.BATCH]):
+    waiting = Pair.objects.filter(campaign=campaign, without_text=True, entry__document__isnull=False).order_by("pk")
+    while ids := list(waiting.values_list("pk", flat=True)[: slots.BATCH]):
         breathe(served)
 
         def serve(ids: list[int] = ids) -> int:
@@ -108,14 +108,14 @@ def follow_topics(campaign: Campaign, *, actor: User | None = None) -> None:
     """
     gone = Topic.objects.filter(collection=campaign.collection_id).exclude(removed_reason="").values("pk")
     pairs = Pair.objects.filter(campaign=campaign)
-    for removed, found in (
+    for removed, changed in (
         (True, pairs.filter(removed=False, topic_row__in=gone)),
         (False, pairs.filter(removed=True).exclude(topic_row__in=gone)),
     ):
-        ids = list(found.order_by("pk").values_list("pk", flat=True))
+        ids = list(changed.order_by("pk").values_list("pk", flat=True))
         if not ids:
             continue
-        rows = Topic.objects.filter(pk__in=found.values("topic_row")).order_by("position")
+        rows = Topic.objects.filter(pk__in=changed.values("topic_row")).order_by("position")
         topics = dict(rows.values_list("topic_id", "removed_reason"))
         for start in range(0, len(ids), slots.BATCH):
             breathe(start)

@@ -142,22 +142,22 @@ def _claim(membership: Membership, at_most: int, now: datetime, *, reaped: bool,
         return _look(membership, _choices(membership, now) if choose else (), at_most, now, reaped=reaped, wait=wait)
 
     due = _special_is_due(membership)
-    seat, is_free, found = look(choose=not due)
+    seat, is_free, choice_and_pair = look(choose=not due)
     if seat[:4] != (membership.n_served, membership.current_topic_id, membership.block_served, membership.topic_ids):
         membership.n_served, membership.current_topic_id, membership.block_served, membership.topic_ids = seat[:4]
         due = _special_is_due(membership)
-        seat, is_free, found = look(choose=not due)  # under the annotator's lock now
+        seat, is_free, choice_and_pair = look(choose=not due)  # under the annotator's lock now
     if seat.standing != Membership.Standing.ACTIVE or seat.n_live >= at_most:
         return None, at_most
     if seat.expired and not reaped:
         raise ExpiredLeases
     taken = _special(membership, due=True) if due else None
     if due and taken is None:
-        seat, is_free, found = look(choose=True)
+        seat, is_free, choice_and_pair = look(choose=True)
     if taken is None and is_free:
-        if found is None:
+        if choice_and_pair is None:
             raise Contended
-        choice, pair = found
+        choice, pair = choice_and_pair
         alone = choice in (CLOSING, OVERLAP)
         how = "" if alone else "highest band, finish started pairs, " if pair.started else "highest band, open a new pair, "
         taken = pair, True, {"rule": f"{how}{choice.reason}"}
@@ -263,9 +263,9 @@ def _take(membership: Membership, pair: Candidate, takes_slot: bool, why: dict[s
     return lease
 
 
-def plan_of(membership: Membership) -> rule.Plan | None:
+def plan_of(membership: Membership) -> rule.SpecialPairSpacing | None:
     campaign = membership.campaign
-    return rule.special_plan(
+    return rule.special_pair_spacing(
         target=membership.goal, n_everyone=campaign.n_everyone, n_gold=campaign.n_gold, gold_every=campaign.gold_every
     )
 
@@ -295,9 +295,9 @@ def _special(membership: Membership, *, due: bool) -> Taken | None:
     )
     for place, pk in enumerate(order):
         if pk not in done:
-            found = Pair.objects.values_list("pk", "topic_row", "priority", "started", "position", "needed", "counted", "held").get(pk=pk)
+            columns = Pair.objects.values_list("pk", "topic_row", "priority", "started", "position", "needed", "counted", "held").get(pk=pk)
             why = {"rule": f"{kinds[pk]} pair at its turn" if due else f"only {kinds[pk]} pairs are left"}
-            return Candidate(*found), False, {**why, "place_in_own_order": place + 1, "one_in": plan.every if plan else None}
+            return Candidate(*columns), False, {**why, "place_in_own_order": place + 1, "one_in": plan.every if plan else None}
     return None
 
 

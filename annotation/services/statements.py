@@ -23,8 +23,8 @@ def stored_value(model: type[models.Model], name: str, value: Any) -> Any:
 
 def as_moment(value: Any) -> datetime:
     """A moment of a raw row; SQLite keeps it without a zone, in UTC."""
-    found = value if isinstance(value, datetime) else datetime.fromisoformat(value)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    moment = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def row_locks() -> bool:
@@ -59,8 +59,8 @@ def in_one_trip(changes: Sequence[str], values: Mapping[str, Any]) -> list[Any]:
         returned = ", ".join(f"(SELECT * FROM change_{i})" for i in range(len(changes)))
         [row] = rows_of(f"WITH {parts} SELECT {returned}", values)
         return list(row)
-    found = [rows_of(change, values) for change in changes]
-    return [rows[0][0] if rows else None for rows in found]
+    rows_of_changes = [rows_of(change, values) for change in changes]
+    return [rows[0][0] if rows else None for rows in rows_of_changes]
 
 
 class Reader:
@@ -88,10 +88,10 @@ class Reader:
                 for i, (field, column) in enumerate(zip(self.fields, columns, strict=True))
                 for convert in [*connection.ops.get_db_converters(column), *field.get_db_converters(connection)]
             ]
-        found = list(row)
+        values = list(row)
         for i, convert, column in self._converters[connection.vendor]:
-            found[i] = convert(found[i], column, connection)
-        return found
+            values[i] = convert(values[i], column, connection)
+        return values
 
     def instance(self, row: Sequence[Any]) -> Any:
         return self.model.from_db(connection.alias, self.names, self.values(row))

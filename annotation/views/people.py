@@ -227,6 +227,6 @@ def accounts(request: SignedInRequest) -> HttpResponse:
         messages.success(request, f"{user.get_username()} {'may' if give else 'may no longer'} make collections and campaigns.")
         return redirect(f"{reverse('accounts')}?{urlencode({'name': request.POST.get('name', '')})}")
     name = request.GET.get("name", "").strip()
-    found = get_user_model().objects.filter(username__icontains=name).select_related("profile").order_by("username")
-    context = {"people": found[:MOST_ACCOUNTS], "n": found.count(), "most": MOST_ACCOUNTS, "name": name}
+    accounts = get_user_model().objects.filter(username__icontains=name).select_related("profile").order_by("username")
+    context = {"people": accounts[:MOST_ACCOUNTS], "n": accounts.count(), "most": MOST_ACCOUNTS, "name": name}
     return render(request, "annotation/accounts.html", context)

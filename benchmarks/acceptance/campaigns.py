@@ -34,10 +34,10 @@ def relevant_first(data: Path, simulations: int, seed: int) -> list[dict]:
     rows = []
     for name in SETS:
         for audit in ("0", "0.1"):
-            found = simulation(data, name, "--order", "relevant", "--audit", audit, "--budgets", "0.2,0.3", "--measures", "nDCG@10", "--seed", str(seed))
+            simulated = simulation(data, name, "--order", "relevant", "--audit", audit, "--budgets", "0.2,0.3", "--measures", "nDCG@10", "--seed", str(seed))
             level = simulation(data, name, "--order", "level", "--budgets", "0.2,0.3", "--measures", "nDCG@10", "--seed", str(seed))
-            rows.append({"set": name, "audit": audit, "line": found["line"], "pairs": found["pairs"],
-                         "recall": {b: found["budgets"][b]["recall"] for b in ("0.2", "0.3")},
+            rows.append({"set": name, "audit": audit, "line": simulated["line"], "pairs": simulated["pairs"],
+                         "recall": {b: simulated["budgets"][b]["recall"] for b in ("0.2", "0.3")},
                          "level": {b: level["budgets"][b]["recall"] for b in ("0.2", "0.3")}})  # fmt: skip
     return rows
 

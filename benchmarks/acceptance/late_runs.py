@@ -53,8 +53,8 @@ def _with_ideal_of_run(whole: Sequence[TopicTop], tops: Sequence[TopicTop]) -> n
     """The truth as the bounds mean it: only this run's holes are judged, so the ideal has no other document of its group."""
     judged = []
     for full, top in zip(whole, tops, strict=True):
-        found = [g for g, known in zip(full.grades, top.grades, strict=True) if known is None and g is not None]
-        judged.append(replace(top, grades=full.grades, judged=[*top.judged, *found]))
+        grades = [g for g, known in zip(full.grades, top.grades, strict=True) if known is None and g is not None]
+        judged.append(replace(top, grades=full.grades, judged=[*top.judged, *grades]))
     return ndcg_bounds(judged, cutoff=CUTOFF, highest=1).zero
 
 

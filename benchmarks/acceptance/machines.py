@@ -81,8 +81,8 @@ def estimates(setting: Setting, sample: Sample, machine: NDArray[np.int64], *, a
     """Values, half-widths and lambdas of the sixty differences."""
     labels = np.where(sample.grades >= 0, sample.grades, np.nan).astype(np.float64)
     targets = Targets(sample, setting.weights, labels, (machine >= LEVEL).astype(np.float64))
-    found = corrected(targets, 0.0 if alone else tuned_lambda(targets))
-    return found.values, (found.high - found.low) / 2, found.lambdas
+    corrected_means = corrected(targets, 0.0 if alone else tuned_lambda(targets))
+    return corrected_means.values, (corrected_means.high - corrected_means.low) / 2, corrected_means.lambdas
 
 
 def corrections(folder: Path, simulations: int, seed: int) -> list[dict[str, object]]:
@@ -93,20 +93,20 @@ def corrections(folder: Path, simulations: int, seed: int) -> list[dict[str, obj
     by_machine, spreads = machine_strata(setting.pool, setting.machine)
     rows: list[dict[str, object]] = []
     for share in (0.05, 0.10, 0.20):
-        found: dict[str, list] = {"people": [], "corrected": [], "shuffled": [], "shuffled alone": []}
+        by_estimate: dict[str, list] = {"people": [], "corrected": [], "shuffled": [], "shuffled alone": []}
         lambdas: list[float] = []
         for number in range(simulations):
             rng = np.random.default_rng([seed, round(share * 100), number])
             sample = sample_of_strata(setting, by_votes, spreads_of(by_votes.rates), share, rng)
-            found["people"].append(estimates(setting, sample, setting.machine, alone=True)[:2])
+            by_estimate["people"].append(estimates(setting, sample, setting.machine, alone=True)[:2])
             noise = rng.permutation(setting.machine)
-            found["shuffled"].append(estimates(setting, sample, noise, alone=False)[:2])
+            by_estimate["shuffled"].append(estimates(setting, sample, noise, alone=False)[:2])
             sample = sample_of_strata(setting, by_machine, spreads, share, rng)
             values, halves, own = estimates(setting, sample, setting.machine, alone=False)
-            found["corrected"].append((values, halves))
+            by_estimate["corrected"].append((values, halves))
             lambdas.append(float(own.mean()))
-        errors = {name: np.array([values - truth for values, _ in one]) for name, one in found.items() if one}
-        halves = {name: np.array([half for _, half in one]) for name, one in found.items() if one}
+        errors = {name: np.array([values - truth for values, _ in one]) for name, one in by_estimate.items() if one}
+        halves = {name: np.array([half for _, half in one]) for name, one in by_estimate.items() if one}
         shown = {name: ~np.isnan(half) for name, half in halves.items()}
         coverage = {name: float((np.abs(errors[name]) <= halves[name])[shown[name]].mean()) for name in errors}
         variance = {name: float((one**2).mean()) for name, one in errors.items()}
@@ -123,10 +123,10 @@ def judges(folder: Path, seed: int) -> list[dict[str, object]]:
     with gzip.open(folder / "labels_wide.tsv.gz", "rt", newline="") as lines:
         rows = list(csv.DictReader(lines, delimiter="\t"))
     number = {topic: k for k, topic in enumerate(sorted({row["query_id"] for row in rows}))}
-    found = []
+    usefulness_of = []
     for judge in list(rows[0])[3:]:
         kept = [row for row in rows if int(row[judge]) <= HIGHEST]
         people, machine = (np.array([int(row[name]) for row in kept]) for name in ("human", judge))
         topic = np.array([number[row["query_id"]] for row in kept])
-        found.append({"judge": judge} | usefulness(people, machine, topic, level=LEVEL, rng=np.random.default_rng(seed))._asdict())
-    return sorted(found, key=lambda row: (-row["gain"], row["judge"]))
+        usefulness_of.append({"judge": judge} | usefulness(people, machine, topic, level=LEVEL, rng=np.random.default_rng(seed))._asdict())
+    return sorted(usefulness_of, key=lambda row: (-row["gain"], row["judge"]))

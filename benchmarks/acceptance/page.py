@@ -95,8 +95,8 @@ def relevant_first(rows: list[dict]) -> str:
 def coverage(rows: list[dict]) -> str:
     cells = []
     for row in rows:
-        for budget, found in row["budgets"].items():
-            for name, one in found["measures"].items():
+        for budget, at_budget in row["budgets"].items():
+            for name, one in at_budget["measures"].items():
                 figures = [f"{one['bias']:+.3f}", *(share(one[key]) for key in ("coverage", "half_width", "tau"))]
                 cells.append([row["set"], str(row["simulations"]), f"{float(budget):.0%}", name, *figures])
     return table(["set", "simulations", "judged", "measure", "bias", "coverage", "half-width", "tau"], cells) + "\n\n" + commands(rows)
@@ -157,17 +157,17 @@ def verdicts(kept: dict[str, list[dict]]) -> list[list[str]]:
         stop = by["sampled_stop"][name]["stopping"]
         wrong, off = stop["wrong_sign"] / stop["comparisons"], stop["coverage"] - stop["coverage_full"]
         good = stop["share_judged"] <= 0.55 and off >= -0.03 and wrong <= 0.01 and stop["mean_loss"] <= 0.004
-        found = f"{share(stop['share_judged'])}; {off:+.3f}; {share(wrong)}; {stop['mean_loss']:.4f}"
-        rows.append([f"C1 {name}", "judged ≤ .55; coverage within .03; wrong sign ≤ .01; mean loss ≤ .004", found, yes(good)])
+        words = f"{share(stop['share_judged'])}; {off:+.3f}; {share(wrong)}; {stop['mean_loss']:.4f}"
+        rows.append([f"C1 {name}", "judged ≤ .55; coverage within .03; wrong sign ≤ .01; mean loss ≤ .004", words, yes(good)])
     wrong, pairs = (sum(row["stopping"][key] for row in kept["ordered_stop"]) for key in ("wrong_by_more_than_.01", "pairs"))
     asked = "pairs of the best five wrong by more than .01: ≤ 1 % on X and Y; judged ≤ .45 on X"
     rows.append(["C2", asked, f"{wrong} of {pairs} on our sets", f"{yes(wrong <= 0.01 * pairs)}; X, Y not here"])
     rows += of_corrections(kept["corrections"])
     for name, most in (("dl21", 0.5), ("robust03", 0.7)):
         row = by["late_runs"][name]
-        found = f"{share(row['ratio'])}; {row['outside']} of {row['topics']} topics outside"
+        words = f"{share(row['ratio'])}; {row['outside']} of {row['topics']} topics outside"
         asked = f"filled: error ≤ {share(most)} of zero's; bounds hold the truth"
-        rows.append([f"E1 {name}", asked, found, yes(row["ratio"] <= most and not row["outside"])])
+        rows.append([f"E1 {name}", asked, words, yes(row["ratio"] <= most and not row["outside"])])
     return rows
 
 
@@ -175,23 +175,23 @@ def of_coverage(kept: dict[str, list[dict]], by_set: dict[str, dict]) -> list[li
     recall = ", ".join(f"{row['set']} {share(row['recall']['0.3'])}" for row in kept["relevant_first"] if row["audit"] == "0")
     covered = {b: one["measures"]["HT-nDCG@10"]["coverage"] for b, one in by_set["dl21"]["budgets"].items()}
     deep = by_set["robust03"]["budgets"]["0.2"]["measures"]["xinfAP"]
-    found = ", ".join(f"{float(b):.0%} {share(v)}" for b, v in covered.items()) + f" in {by_set['dl21']['simulations']} simulations"
+    words = ", ".join(f"{float(b):.0%} {share(v)}" for b, v in covered.items()) + f" in {by_set['dl21']['simulations']} simulations"
     good = deep["coverage"] >= 0.93 and abs(deep["bias"]) < 0.01
     xinfap = f"{share(deep['coverage'])}, {deep['bias']:+.3f} in {by_set['robust03']['simulations']} simulations"
     return [
         ["A1", "recall at 30 %: .44 X, .48 Y, .58 Z", recall, "X, Y, Z not here"],
-        ["B2", "HT-nDCG@10 on dl21: coverage ≥ .93 in 1,000 simulations", found, f"{yes(min(covered.values()) >= 0.93)}; X, Y not here"],
+        ["B2", "HT-nDCG@10 on dl21: coverage ≥ .93 in 1,000 simulations", words, f"{yes(min(covered.values()) >= 0.93)}; X, Y not here"],
         ["B3", "xinfAP on robust03 at 20 %: coverage ≥ .93, bias under .01", xinfap, yes(good)],
     ]
 
 
 def of_corrections(rows: list[dict]) -> list[list[str]]:
     least, gains = min(row["coverage"]["corrected"] for row in rows), [row["gain"] for row in rows]
-    found = f"least {share(least)}; {', '.join(f'{gain:.2f}' for gain in gains)}"
-    first = ["D1", "coverage ≥ .93 at 5, 10, 20 %; variance gain ≥ 1.5", found, yes(least >= 0.93 and min(gains) >= 1.5)]
+    words = f"least {share(least)}; {', '.join(f'{gain:.2f}' for gain in gains)}"
+    first = ["D1", "coverage ≥ .93 at 5, 10, 20 %; variance gain ≥ 1.5", words, yes(least >= 0.93 and min(gains) >= 1.5)]
     least, widest = min(row["coverage"]["shuffled"] for row in rows), max(row["width_shuffled"] for row in rows)
-    found = f"least {share(least)}; widest {widest:.3f}"
-    second = ["D2", "shuffled labels: coverage ≥ .93, width ≤ 1.05 of people alone", found, yes(least >= 0.93 and widest <= 1.05)]
+    words = f"least {share(least)}; widest {widest:.3f}"
+    second = ["D2", "shuffled labels: coverage ≥ .93, width ≤ 1.05 of people alone", words, yes(least >= 0.93 and widest <= 1.05)]
     return [first, second]
 
 

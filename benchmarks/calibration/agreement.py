@@ -72,7 +72,7 @@ def alpha_coverage(topics: int, pairs: int, campaign: Campaign, *, trials: int, 
     for start in range(0, trials, AT_ONCE):
         drawn = [campaign.counts(topics, pairs, rng) for _ in range(min(AT_ONCE, trials - start))]
         intervals = [alpha_interval(counts, level=level, topic=place) for counts in drawn]
-        now += [(found.low, found.high) for found in intervals]
+        now += [(interval.low, interval.high) for interval in intervals]
         units = np.stack([_coincidences(counts) for counts in drawn], axis=1)
         samples = statistic(np.tensordot(by_pair, units, axes=1))
         before += percentiles(samples)
@@ -106,7 +106,7 @@ def kappa_coverage(pairs: int, *, grades: int, spread: str, noise: float, trials
     for start in range(0, trials, AT_ONCE):
         joint = np.stack([draw(pairs) for _ in range(min(AT_ONCE, trials - start))])
         intervals = [kappa_interval(one, weighted=grades > 2) for one in joint]
-        now += [(found.low, found.high) for found in intervals]
+        now += [(interval.low, interval.high) for interval in intervals]
         drawn = rng.multinomial(pairs, joint.reshape(len(joint), -1) / pairs, size=(N_SAMPLES, len(joint)))
         samples = statistic(drawn.reshape(N_SAMPLES, len(joint), grades, grades))
         before += percentiles(samples)
@@ -122,6 +122,6 @@ def by_bca(value: Floats, samples: Floats, left_out: Floats, times: Floats) -> l
     """
     undefined = np.isnan(samples)
     usable = (undefined.mean(axis=0) <= 0.05) & ~(np.isnan(left_out) & (times > 0)).any(axis=0) & ~np.isnan(value)
-    found = bca(value, np.where(undefined, value, samples), np.where(np.isnan(left_out), 0.0, left_out), times=times)
-    found[~usable] = np.nan
-    return [(low, high) for low, high in found.tolist()]
+    intervals = bca(value, np.where(undefined, value, samples), np.where(np.isnan(left_out), 0.0, left_out), times=times)
+    intervals[~usable] = np.nan
+    return [(low, high) for low, high in intervals.tolist()]

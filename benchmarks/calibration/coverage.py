@@ -34,8 +34,8 @@ def percentiles(samples: Floats) -> list[Bounds]:
     if not np.isnan(samples).any():
         low, high = np.quantile(samples, [0.025, 0.975], axis=0)
         return list(zip(low.tolist(), high.tolist(), strict=True))
-    found = []
+    intervals = []
     for column in samples.T:
         defined = column[~np.isnan(column)]
-        found.append((float(np.quantile(defined, 0.025)), float(np.quantile(defined, 0.975))) if len(defined) else (math.nan, math.nan))
-    return found
+        intervals.append((float(np.quantile(defined, 0.025)), float(np.quantile(defined, 0.975))) if len(defined) else (math.nan, math.nan))
+    return intervals

@@ -77,13 +77,13 @@ def families(shape: str, systems: int, topics: int, *, trials: int, rng: np.rand
     """By the paired t-test, raw and corrected, and by the randomisation test of the greatest difference."""
     pairs = all_pairs(systems)
     first, second = np.array(pairs).T
-    found = []
+    p_values = []
     for scores in equal_scores(shape, trials, topics, systems, rng):
         d = significance.rounded_differences(scores[first], scores[second])
         p = significance.paired_t(d)
         held = [significance.adjusted(p, family).min() for family in ("none", "bonferroni", "holm")]
-        found.append([*held, greatest_difference(scores.T, pairs, d.mean(axis=1), trials=n_random, rng=rng).min()])
-    return Families(*(np.array(found) < 0.05).mean(axis=0).tolist())
+        p_values.append([*held, greatest_difference(scores.T, pairs, d.mean(axis=1), trials=n_random, rng=rng).min()])
+    return Families(*(np.array(p_values) < 0.05).mean(axis=0).tolist())
 
 
 class Difference(NamedTuple):

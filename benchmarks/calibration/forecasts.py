@@ -46,9 +46,9 @@ def coverage_of(kind: str, *, per_day: float, days: float, campaigns: int, rng: 
         early, late = of_the_pace(moments[moments <= now], remaining, now, rng)
         if not np.isnan(early):
             before.append(early <= end <= late)
-        found = forecast(moments[moments <= now], remaining=remaining, now=now)
-        if found.early is not None:
-            hits.append(found.early <= end <= (np.inf if found.late is None else found.late))
+        ahead = forecast(moments[moments <= now], remaining=remaining, now=now)
+        if ahead.early is not None:
+            hits.append(ahead.early <= end <= (np.inf if ahead.late is None else ahead.late))
     return Covered(float(np.mean(hits)) if hits else float("nan"), len(hits), campaigns, float(np.mean(before)) if before else float("nan"))
 
 

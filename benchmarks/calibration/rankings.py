@@ -48,9 +48,9 @@ def tau_coverage(systems: int, topics: int, alike: float, *, trials: int, rng: n
     counts, without = resample_counts(topics, n_samples, rng), np.ones((topics, topics)) - np.eye(topics)
     for trial in range(trials):
         true, a, b = scores(systems, topics, alike, APART[trial % len(APART)], rng)
-        (found,) = tau_intervals(a, b, rng=rng, n_samples=n_samples)
+        (interval,) = tau_intervals(a, b, rng=rng, n_samples=n_samples)
         truth.append(true)
-        now.append((found.low, found.high))
+        now.append((interval.low, interval.high))
         drawn = np.concatenate([counts, without, np.ones((1, topics))])
         others.append(tau_b_batch(*(sample_means(drawn, values[:, :, 0]) for values in (a, b))))
     samples, left_out, value = np.split(np.array(others).T, [n_samples, n_samples + topics])
@@ -85,7 +85,7 @@ def rank_coverage(systems: int, topics: int, apart: float, *, trials: int, rng: 
     """Systems with true means `apart` standard deviations of a score from each other, evenly drawn."""
     true = np.arange(1, systems + 1)
     counts = bootstrap.topic_counts(topics, n_samples, rng)
-    found = []
+    hits = []
     for _ in range(trials):
         means = np.sort((rng.random(systems) - 0.5) * np.sqrt(12) * apart)[::-1]
         values = means[:, None] + rng.standard_normal((systems, topics)) + rng.standard_normal(topics)
@@ -95,5 +95,5 @@ def rank_coverage(systems: int, topics: int, apart: float, *, trials: int, rng: 
         before = np.column_stack([np.floor(low), np.ceil(high)])
         for bounds in (now, before):
             hit = (bounds[:, 0] <= true) & (true <= bounds[:, 1])
-            found.append([hit.mean(), hit[0], (bounds[:, 1] - bounds[:, 0]).mean() + 1])
-    return Ranks(*np.array(found, np.float64).reshape(trials, 6).mean(axis=0).tolist())
+            hits.append([hit.mean(), hit[0], (bounds[:, 1] - bounds[:, 0]).mean() + 1])
+    return Ranks(*np.array(hits, np.float64).reshape(trials, 6).mean(axis=0).tolist())

@@ -33,8 +33,8 @@ def share(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.3f}".removeprefix("0") if value < 0.9995 else "1"
 
 
-def shown_and_covered(found: Covered) -> list[str]:
-    return [share(found.shown), share(found.covered)]
+def shown_and_covered(covered: Covered) -> list[str]:
+    return [share(covered.shown), share(covered.covered)]
 
 
 # -- agreement -----------------------------------------------------------------------------------------------------------------------------
@@ -62,8 +62,8 @@ def alphas() -> list[Row]:
 
 
 def alpha(topics: int, pairs: int, campaign: agreement.Campaign, *, trials: int, rng: np.random.Generator) -> list[str]:
-    true, found = agreement.alpha_coverage(topics, pairs, campaign, trials=trials, rng=rng)
-    return [f"{true:.2f}", share(found.before.covered), share(found.bca.covered), *shown_and_covered(found.now)]
+    true, coverage = agreement.alpha_coverage(topics, pairs, campaign, trials=trials, rng=rng)
+    return [f"{true:.2f}", share(coverage.before.covered), share(coverage.bca.covered), *shown_and_covered(coverage.now)]
 
 
 def kappas() -> list[Row]:
@@ -76,8 +76,8 @@ def kappas() -> list[Row]:
 
 
 def kappa(pairs: int, grades: int, spread: str, noise: float, *, trials: int, rng: np.random.Generator) -> list[str]:
-    true, found = agreement.kappa_coverage(pairs, grades=grades, spread=spread, noise=noise, trials=trials, rng=rng)
-    return [f"{true:.2f}", share(found.before.covered), share(found.bca.covered), *shown_and_covered(found.now)]
+    true, coverage = agreement.kappa_coverage(pairs, grades=grades, spread=spread, noise=noise, trials=trials, rng=rng)
+    return [f"{true:.2f}", share(coverage.before.covered), share(coverage.bca.covered), *shown_and_covered(coverage.now)]
 
 
 # -- rankings ------------------------------------------------------------------------------------------------------------------------------
@@ -93,9 +93,9 @@ def taus() -> list[Row]:
 
 
 def tau(systems: int, topics: int, alike: float, *, trials: int, rng: np.random.Generator) -> list[str]:
-    found = rankings.tau_coverage(systems, topics, alike, trials=trials, rng=rng)
-    others = [share(other.covered) for other in (found.before, found.bca, found.jackknife)]
-    return [*others, *shown_and_covered(found.now)]
+    coverage = rankings.tau_coverage(systems, topics, alike, trials=trials, rng=rng)
+    others = [share(other.covered) for other in (coverage.before, coverage.bca, coverage.jackknife)]
+    return [*others, *shown_and_covered(coverage.now)]
 
 
 def ranks() -> list[Row]:
@@ -108,9 +108,9 @@ def ranks() -> list[Row]:
 
 
 def rank(systems: int, topics: int, apart: float, *, trials: int, rng: np.random.Generator) -> list[str]:
-    found = rankings.rank_coverage(systems, topics, apart, trials=trials, rng=rng)
-    before = [share(found.before), share(found.before_best), f"{found.before_width:.1f}"]
-    return [*before, share(found.now), share(found.now_best), f"{found.now_width:.1f}"]
+    coverage = rankings.rank_coverage(systems, topics, apart, trials=trials, rng=rng)
+    before = [share(coverage.before), share(coverage.before_best), f"{coverage.before_width:.1f}"]
+    return [*before, share(coverage.now), share(coverage.now_best), f"{coverage.now_width:.1f}"]
 
 
 # -- differences ---------------------------------------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ def spreads() -> list[Row]:
 
 
 def spread(name: str, topics: int, *, trials: int, rng: np.random.Generator) -> list[str]:
-    return [share(found.covered) for found in differences.difference_coverage(name, topics, trials=trials, rng=rng)]
+    return [share(interval.covered) for interval in differences.difference_coverage(name, topics, trials=trials, rng=rng)]
 
 
 def means() -> list[Row]:
@@ -157,8 +157,8 @@ def verdicts() -> list[Row]:
 
 def verdict(topics: int, by: str, *, trials: int, rng: np.random.Generator) -> list[str]:
     rank = rng.integers(1, 150, (2, topics)) * (rng.random((2, topics)) < 0.9)
-    found = equal_runs(*np.where(rank <= 100, rank, 0), alpha=0.05, decide=by, rng=rng, trials=trials)
-    return [share(value) for value in (found.better, found.significantly_better, found.do_no_harm)]
+    rates = equal_runs(*np.where(rank <= 100, rank, 0), alpha=0.05, decide=by, rng=rng, trials=trials)
+    return [share(value) for value in (rates.better, rates.significantly_better, rates.do_no_harm)]
 
 
 # -- campaigns -----------------------------------------------------------------------------------------------------------------------------
@@ -173,8 +173,8 @@ def ends() -> list[Row]:
 
 
 def end(kind: str, per_day: int, days: int, *, trials: int, rng: np.random.Generator) -> list[str]:
-    found = forecasts.coverage_of(kind, per_day=per_day, days=days, campaigns=trials, rng=rng)
-    return [share(found.before), share(found.shown / found.campaigns), share(found.covered)]
+    coverage = forecasts.coverage_of(kind, per_day=per_day, days=days, campaigns=trials, rng=rng)
+    return [share(coverage.before), share(coverage.shown / coverage.campaigns), share(coverage.covered)]
 
 
 def accused() -> list[Row]:

@@ -41,7 +41,7 @@ class Problems:
     def more(self, n: int) -> None:
         self.count += n
 
-    def refuse(self, wrong: NDArray[np.bool_], rows: Rows, column: int, problem: str, expected: str) -> None:
+    def refuse(self, wrong: NDArray[np.bool_], rows: TokenRows, column: int, problem: str, expected: str) -> None:
         """The tokens of a column at the rows that are `wrong`, each with its line."""
         places = np.flatnonzero(wrong)
         shown = places[: max(SHOWN - len(self.first), 0)]
@@ -55,7 +55,7 @@ class Problems:
         return len(self.first) >= SHOWN
 
 
-class Rows:
+class TokenRows:
     """The good lines of one block, as places of their tokens.
 
     text: uint8, the block between `PAD` line ends on either side. lines: int64 (n_rows).
@@ -94,9 +94,9 @@ class Rows:
     def longer_than(self, column: int, bound: int) -> NDArray[np.bool_]:
         return self._ends[:, column] - self._before[:, column] - 1 > bound
 
-    def without(self, bad: NDArray[np.bool_]) -> Rows:
+    def without(self, bad: NDArray[np.bool_]) -> TokenRows:
         good = ~bad
-        return Rows(self.raw, self.text, self._before[good], self._ends[good], np.asarray(self._lines, np.int64)[good])
+        return TokenRows(self.raw, self.text, self._before[good], self._ends[good], np.asarray(self._lines, np.int64)[good])
 
 
 def rows(
@@ -109,7 +109,7 @@ def rows(
     n_lines: int | None = None,
     more_columns: bool = False,
     comments: bool = False,
-) -> tuple[Rows, int]:
+) -> tuple[TokenRows, int]:
     """The lines of `block` that have `n_columns` tokens, and how many lines were blank. -> (rows, n_blank)
 
     Other lines become problems. `more_columns`: lines may have more, which are left out; `comments`: lines that begin with # are blank;
@@ -125,7 +125,7 @@ def rows(
     if not (comments and b"#" in block):
         regular = _regular(text, inner, n_lines, n_columns)
         if regular is not None:
-            return Rows(block, text, *regular, range(first_line, first_line + n_lines)), 0
+            return TokenRows(block, text, *regular, range(first_line, first_line + n_lines)), 0
     white = (inner == 32) | ((inner >= 9) & (inner <= 13))
     edges = np.flatnonzero(white[1:] != white[:-1]) + 1 + PAD
     if len(white) and not white[0]:
@@ -155,7 +155,7 @@ def rows(
         chosen = first[good][:, None] + np.arange(n_columns)
         before = all_starts[chosen] - 1 if len(chosen) else np.empty((0, n_columns), np.intp)
         ends = all_ends[chosen] if len(chosen) else np.empty((0, n_columns), np.intp)
-    return Rows(block, text, before, ends, np.flatnonzero(good).astype(np.int64) + first_line), int(blank.sum())
+    return TokenRows(block, text, before, ends, np.flatnonzero(good).astype(np.int64) + first_line), int(blank.sum())
 
 
 def _regular(
@@ -199,7 +199,7 @@ def take_bytes(text: NDArray[np.uint8], places: NDArray[np.intp], width: int) ->
     return windows[places].view(WORD).reshape(len(places), width // 8)
 
 
-def strings(rows: Rows, column: int) -> NDArray[np.uint64]:
+def strings(rows: TokenRows, column: int) -> NDArray[np.uint64]:
     """The tokens of a column as words of eight bytes, NUL behind the token. -> uint64 (n_rows, width / 8)"""
     starts, ends = rows.places(column)
     lengths = ends - starts
@@ -217,7 +217,7 @@ def strings(rows: Rows, column: int) -> NDArray[np.uint64]:
     return words
 
 
-def one_string(rows: Rows, column: int) -> bytes | None:
+def one_string(rows: TokenRows, column: int) -> bytes | None:
     """The token that every row has in this column; None where they differ."""
     starts, ends = rows.places(column)
     length = int(ends[0] - starts[0])

@@ -42,7 +42,7 @@ NEEDS = ("description", "desc", "narrative", "narr", "query", "question", "infor
 """Fields that topics have and documents have not."""
 
 
-class Kind(StrEnum):
+class FileKind(StrEnum):
     RUN = "run"
     QRELS = "qrels"
     TOPICS = "topics"
@@ -57,23 +57,23 @@ class Kind(StrEnum):
 class Guess(NamedTuple):
     """kinds: all that the file may be, the likeliest first. sure: it can be nothing else."""
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[FileKind, ...]
     sure: bool = True
 
 
 NOTHING = Guess((), sure=False)
 
 
-def detect(path: Source, *, name: str | None = None, max_bytes: int | None = None) -> Kind:
+def detect(path: Source, *, name: str | None = None, max_bytes: int | None = None) -> FileKind:
     """The kind of file that the first 64 kB look like most.
 
     FormatError only where the file cannot be opened as what it claims to be (a damaged archive); text that is none is `unknown`.
     """
     kinds = guess(path, name=name, max_bytes=max_bytes).kinds
-    return kinds[0] if kinds else Kind.UNKNOWN
+    return kinds[0] if kinds else FileKind.UNKNOWN
 
 
-def mistaken(path: Source, kind: str, *, name: str | None = None, max_bytes: int | None = None) -> Kind | None:
+def mistaken(path: Source, kind: str, *, name: str | None = None, max_bytes: int | None = None) -> FileKind | None:
     """The kind that the file surely is where that is not `kind`, so that a person should be asked; None where it may be that."""
     guessed = guess(path, name=name, max_bytes=max_bytes)
     return guessed.kinds[0] if guessed.sure and guessed.kinds and kind not in guessed.kinds else None
@@ -86,7 +86,7 @@ def guess(path: Source, *, name: str | None = None, max_bytes: int | None = None
     peeked = Peeked(path, name=name, max_bytes=max_bytes)
     head = peeked.head
     if head[:4] == b"PK\x03\x04" or is_tar(head):
-        return Guess((Kind.DOCUMENTS, Kind.SET))
+        return Guess((FileKind.DOCUMENTS, FileKind.SET))
     if b"\0" in head:
         return NOTHING
     text = head.decode("utf-8", "replace").lstrip()
@@ -94,12 +94,12 @@ def guess(path: Source, *, name: str | None = None, max_bytes: int | None = None
         return NOTHING
     if text[0] == "<":
         return _markup(text)
-    if export_kind := {"ratings": Kind.QRELS, "snapshot": Kind.RUN}.get(names_queries(head)):
-        return Guess((Kind.JUDGEMENTS, export_kind) if export_kind == Kind.QRELS else (export_kind,))
+    if export_kind := {"ratings": FileKind.QRELS, "snapshot": FileKind.RUN}.get(names_queries(head)):
+        return Guess((FileKind.JUDGEMENTS, export_kind) if export_kind == FileKind.QRELS else (export_kind,))
     if text[0] in "{[":
         return _json(text)
     if re.match(r"\.I\s+\S+\s", text):
-        return Guess((Kind.DOCUMENTS, Kind.TOPICS) if len(text) > 20_000 else (Kind.TOPICS, Kind.DOCUMENTS))
+        return Guess((FileKind.DOCUMENTS, FileKind.TOPICS) if len(text) > 20_000 else (FileKind.TOPICS, FileKind.DOCUMENTS))
     whole = text.split("\n") if len(head) < HEAD else text.split("\n")[:-1] or [text]
     return _table([line for line in whole[:LOOKED_AT] if line.strip()])
 
@@ -113,32 +113,32 @@ def _zip(path: str | os.PathLike[str]) -> Guess:
     """An archive whose files are those of a set is one, and one of runs is told by its first; clicks beside the rankings that were shown
     are a log; else its pages are documents."""
     if packed_clicks(path):
-        return Guess((Kind.CLICKS, Kind.QRELS))
+        return Guess((FileKind.CLICKS, FileKind.QRELS))
     try:
         with zipfile.ZipFile(path) as archive:
             files = [info for info in archive.infolist() if not info.is_dir()]
             if any(role_of(info.filename) for info in files):
-                return Guess((Kind.SET,))
+                return Guess((FileKind.SET,))
             with archive.open(files[0]) as first:
                 guessed = guess(io.BytesIO(first.read(HEAD)))
     except (zipfile.BadZipFile, zlib.error, FormatError, NotImplementedError, RuntimeError, IndexError, ValueError, EOFError, OSError):
         return NOTHING
-    return guessed if guessed.sure and guessed.kinds[0] in (Kind.RUN, Kind.QRELS) else Guess((Kind.DOCUMENTS, Kind.SET))
+    return guessed if guessed.sure and guessed.kinds[0] in (FileKind.RUN, FileKind.QRELS) else Guess((FileKind.DOCUMENTS, FileKind.SET))
 
 
 def _markup(text: str) -> Guess:
     begin = text[:4000]
     if re.search(r"<(topics?|top|query|queries)\b", begin, re.IGNORECASE):
-        return Guess((Kind.TOPICS,))
+        return Guess((FileKind.TOPICS,))
     sure = re.search(r"<(docno|docid|html|body)\b|<!doctype\s+html", begin, re.IGNORECASE)
-    return Guess((Kind.DOCUMENTS,) if sure else (Kind.DOCUMENTS, Kind.TOPICS))
+    return Guess((FileKind.DOCUMENTS,) if sure else (FileKind.DOCUMENTS, FileKind.TOPICS))
 
 
 def _json(text: str) -> Guess:
     if '"query_doc_pairs"' in text:
-        return Guess((Kind.JUDGEMENTS, Kind.SET))
+        return Guess((FileKind.JUDGEMENTS, FileKind.SET))
     if re.search(r'"(candidates|passage)"\s*:', text[:20_000]) and '"query"' in text:
-        return Guess((Kind.SET, Kind.JUDGEMENTS, Kind.DOCUMENTS))
+        return Guess((FileKind.SET, FileKind.JUDGEMENTS, FileKind.DOCUMENTS))
     records = []
     for line in text.split("\n")[:LOOKED_AT]:
         try:
@@ -151,13 +151,13 @@ def _json(text: str) -> Guess:
         return NOTHING
     keys = {key for record in records for key in record}
     if keys & set(NEEDS):
-        return Guess((Kind.TOPICS,) if not keys & {"contents", "body", "abstract"} else (Kind.TOPICS, Kind.DOCUMENTS))
+        return Guess((FileKind.TOPICS,) if not keys & {"contents", "body", "abstract"} else (FileKind.TOPICS, FileKind.DOCUMENTS))
     if keys & {"contents", "body", "abstract", "url", "docno", "doc_id", "docid", "document_id"}:
-        return Guess((Kind.DOCUMENTS,))
+        return Guess((FileKind.DOCUMENTS,))
     if "text" in keys:
         texts = [str(record.get("text", "")) for record in records]
-        return Guess((Kind.DOCUMENTS,)) if any(record.get("title") for record in records) else by_length(texts)
-    return Guess((Kind.TOPICS, Kind.DOCUMENTS)) if keys & set(QUERY_NAMES) else NOTHING
+        return Guess((FileKind.DOCUMENTS,)) if any(record.get("title") for record in records) else by_length(texts)
+    return Guess((FileKind.TOPICS, FileKind.DOCUMENTS)) if keys & set(QUERY_NAMES) else NOTHING
 
 
 def by_length(texts: Sequence[str]) -> Guess:
@@ -165,10 +165,10 @@ def by_length(texts: Sequence[str]) -> Guess:
     words = sum(len(text.split()) for text in texts) / len(texts)
     length = sum(map(len, texts)) / len(texts)
     if len(texts) >= ENOUGH and words <= QUERY_WORDS and length <= 10 * QUERY_WORDS:
-        return Guess((Kind.TOPICS,))
+        return Guess((FileKind.TOPICS,))
     if words >= DOCUMENT_WORDS or length > 10 * DOCUMENT_WORDS:
-        return Guess((Kind.DOCUMENTS,))
-    return Guess((Kind.DOCUMENTS, Kind.TOPICS) if length > 300 else (Kind.TOPICS, Kind.DOCUMENTS))
+        return Guess((FileKind.DOCUMENTS,))
+    return Guess((FileKind.DOCUMENTS, FileKind.TOPICS) if length > 300 else (FileKind.TOPICS, FileKind.DOCUMENTS))
 
 
 def _table(lines: list[str]) -> Guess:
@@ -186,9 +186,9 @@ def _table(lines: list[str]) -> Guess:
     if len(cells[0]) == 2:
         return by_length([row[-1] for row in cells])
     if len(cells[0]) > 2:
-        return Guess((Kind.DOCUMENTS, Kind.TOPICS), sure=False)
+        return Guess((FileKind.DOCUMENTS, FileKind.TOPICS), sure=False)
     alone = all(len(row) > 1 for row in rows) and "," not in first
-    return Guess((Kind.TOPICS,), sure=False) if alone else NOTHING
+    return Guess((FileKind.TOPICS,), sure=False) if alone else NOTHING
 
 
 def _columns(rows: list[list[str]]) -> Guess | None:
@@ -200,50 +200,50 @@ def _columns(rows: list[list[str]]) -> Guess | None:
 
     if mostly(lambda row: len(row) >= 6 and _is_number(row[4])):
         trectools = rows[0][3:5] == ["0", "0"] and rows[0][5] == "trectools"
-        return Guess((Kind.POOL, Kind.RUN) if trectools else (Kind.RUN,))
+        return Guess((FileKind.POOL, FileKind.RUN) if trectools else (FileKind.RUN,))
     if mostly(lambda row: len(row) == 4 and _is_number(row[3])):
         zeros = mostly(lambda row: row[1].lower() in ("0", "q0"))
         whole = mostly(lambda row: _is_whole(row[3]))
         if not zeros and mostly(lambda row: row[2].isdigit()):
-            return Guess((Kind.RUN,) if not whole else (Kind.RUN, Kind.QRELS))
-        return Guess((Kind.QRELS,) if zeros else (Kind.QRELS, Kind.RUN)) if whole else None
+            return Guess((FileKind.RUN,) if not whole else (FileKind.RUN, FileKind.QRELS))
+        return Guess((FileKind.QRELS,) if zeros else (FileKind.QRELS, FileKind.RUN)) if whole else None
     if mostly(lambda row: len(row) == 3 and row[2].isdigit()):
-        return Guess((Kind.RUN, Kind.QRELS), sure=len(rows) >= ENOUGH)
+        return Guess((FileKind.RUN, FileKind.QRELS), sure=len(rows) >= ENOUGH)
     return None
 
 
-def _texts_below(headed: Kind, names: list[str], lines: list[str], delimiter: str) -> Guess:
+def _texts_below(headed: FileKind, names: list[str], lines: list[str], delimiter: str) -> Guess:
     """With a header `id text` the length of the texts decides, as without one."""
-    either = headed == Kind.TOPICS and len(names) == 2 and find_column(names, ("_id", "id", "number", "num")) == 0
+    either = headed == FileKind.TOPICS and len(names) == 2 and find_column(names, ("_id", "id", "number", "num")) == 0
     if either and lines:
         return by_length([line.split(delimiter, 1)[-1] for line in lines])
-    if headed == Kind.CLICKS:
-        return Guess((Kind.CLICKS, Kind.QRELS))
-    if headed == Kind.TOPICS and {"title", "text"} <= set(names):
-        return Guess((Kind.DOCUMENTS, Kind.TOPICS))
-    return Guess((headed,), sure=headed != Kind.JUDGEMENTS or find_column(names, ANNOTATOR_NAMES) is not None)
+    if headed == FileKind.CLICKS:
+        return Guess((FileKind.CLICKS, FileKind.QRELS))
+    if headed == FileKind.TOPICS and {"title", "text"} <= set(names):
+        return Guess((FileKind.DOCUMENTS, FileKind.TOPICS))
+    return Guess((headed,), sure=headed != FileKind.JUDGEMENTS or find_column(names, ANNOTATOR_NAMES) is not None)
 
 
-def _header(names: list[str]) -> Kind | None:
+def _header(names: list[str]) -> FileKind | None:
     known = set(names)
     topic, document = find_column(names, TOPIC_NAMES) is not None, find_column(names, DOCUMENT_NAMES) is not None
     if known >= {"query_id", "corpus_id", "score"}:
-        return Kind.QRELS
+        return FileKind.QRELS
     if known >= {"relevancelevel", "documentid"} or known >= {"task", "worker", "label"}:
-        return Kind.JUDGEMENTS
+        return FileKind.JUDGEMENTS
     if topic and document and find_column(names, ANNOTATOR_NAMES) is not None and find_column(names, GRADE_NAMES) is not None:
-        return Kind.JUDGEMENTS
+        return FileKind.JUDGEMENTS
     if topic and document and known & {"session", "session_id", "clicked"}:
-        return Kind.CLICKS
+        return FileKind.CLICKS
     if topic and document and known & {"best_rank", "priority"}:
-        return Kind.POOL
+        return FileKind.POOL
     if names[:2] in (["query", "docid"], ["query", "doc_id"]) and len(names) > 2:
-        return Kind.JUDGEMENTS
+        return FileKind.JUDGEMENTS
     if document and known & {*TEXT_NAMES, "title"}:
-        return Kind.DOCUMENTS
+        return FileKind.DOCUMENTS
     if find_column(names, ID_NAMES) is not None and known & set(QUERY_NAMES) and len(names) > 1:
-        return Kind.TOPICS
-    return Kind.DOCUMENTS if find_column(names, DOCUMENT_IDS) is not None and known & set(TEXT_NAMES) and len(names) > 1 else None
+        return FileKind.TOPICS
+    return FileKind.DOCUMENTS if find_column(names, DOCUMENT_IDS) is not None and known & set(TEXT_NAMES) and len(names) > 1 else None
 
 
 def _is_whole(cell: str) -> bool:

@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.formats.cells import WORD, Rows, U, take_bytes
+from pooling.formats.cells import WORD, TokenRows, U, take_bytes
 
 ZEROS = U(0x3030303030303030)
 """Eight times "0": a digit xor this is its value."""
@@ -64,7 +64,7 @@ def _some_no_digit(digits: NDArray[np.uint64]) -> NDArray[np.bool_]:
     return (((digits + OVER_NINE) | digits) & HIGH) != 0
 
 
-def _like_the_first(rows: Rows, starts: NDArray[np.intp], ends: NDArray[np.intp]) -> NDArray[np.float64] | None:
+def _like_the_first(rows: TokenRows, starts: NDArray[np.intp], ends: NDArray[np.intp]) -> NDArray[np.float64] | None:
     """The numbers where all have as many decimals as the first one, at most 8, and at most 7 digits before the point; else None.
 
     The scores of one system are usually printed so: the point's place is known, and nothing needs to be searched for.
@@ -97,7 +97,7 @@ def _like_the_first(rows: Rows, starts: NDArray[np.intp], ends: NDArray[np.intp]
     return mantissa.astype(np.float64) / POWERS[n_decimals]
 
 
-def numbers(rows: Rows, column: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def numbers(rows: TokenRows, column: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """A column of decimal numbers, exactly as float() reads them. -> (float64 (n), readable and finite: bool (n))
 
     Refused although float() takes them: underscores between digits, inf, nan.
@@ -125,7 +125,7 @@ def numbers(rows: Rows, column: int) -> tuple[NDArray[np.float64], NDArray[np.bo
     return result, readable
 
 
-def _ends_of_tokens(rows: Rows, ends: NDArray[np.intp], lengths: NDArray[np.intp], width: int) -> list[NDArray[np.uint64]]:
+def _ends_of_tokens(rows: TokenRows, ends: NDArray[np.intp], lengths: NDArray[np.intp], width: int) -> list[NDArray[np.uint64]]:
     """The last `lengths` bytes before each end, behind "0"s. -> width / 8 words, each uint64 (n)"""
     taken = take_bytes(rows.text, ends - width, width)
     keep = _keep_last(width)[:, np.minimum(lengths, width)]
@@ -207,7 +207,7 @@ KEEP_FOUR = np.array([0, 0xFF000000, 0xFFFF0000, 0xFFFFFF00, 0xFFFFFFFF], np.uin
 ZEROS_FOUR, OVER_NINE_FOUR, HIGH_FOUR = np.uint32(0x30303030), np.uint32(0x76767676), np.uint32(0x80808080)
 
 
-def integers(rows: Rows, column: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def integers(rows: TokenRows, column: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """A column of whole numbers that fit 32 bits. -> (int64 (n), readable: bool (n))"""
     starts, ends = rows.places(column)
     if len(starts) == 0:
@@ -227,7 +227,7 @@ def integers(rows: Rows, column: int) -> tuple[NDArray[np.int64], NDArray[np.boo
     return result, quick
 
 
-def _up_to_four_digits(rows: Rows, ends: NDArray[np.intp], lengths: NDArray[np.intp]) -> NDArray[np.int64] | None:
+def _up_to_four_digits(rows: TokenRows, ends: NDArray[np.intp], lengths: NDArray[np.intp]) -> NDArray[np.int64] | None:
     """Grades and ranks in half the memory of words; None where something is not a digit. Each length is 0 to 4."""
     keep = KEEP_FOUR.take(lengths)
     windows = np.ndarray((len(rows.text) - 3,), "V4", rows.text, strides=(1,))

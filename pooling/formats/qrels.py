@@ -37,7 +37,7 @@ def read_qrels(path: Source, *, name: str | None = None, lenient: bool = False, 
     a pair twice with different grades, no line at all, and what `opening` refuses. Warned about: a pair twice with one grade.
     """
     called = source_name(path)
-    reading = _Reading(called, lenient=lenient)
+    reading = _QrelsReading(called, lenient=lenient)
     for first_line, n_lines, block in blocks(path, name=called, max_bytes=max_bytes):
         reading.add(first_line, n_lines, block)
     qrels = reading.finish(bare_name(called) if name is None else name)
@@ -46,7 +46,7 @@ def read_qrels(path: Source, *, name: str | None = None, lenient: bool = False, 
     return qrels
 
 
-class _Reading:
+class _QrelsReading:
     """The columns of one file while it is read."""
 
     def __init__(self, called: str, *, lenient: bool) -> None:

@@ -52,7 +52,7 @@ def read_run(
     single precision, blank lines, a header skipped.
     """
     called = source_name(path, name)
-    reading = _Reading(called, lenient=lenient, needs_rank=order == "rank", n_bytes=plain_size(path))
+    reading = _RunReading(called, lenient=lenient, needs_rank=order == "rank", n_bytes=plain_size(path))
     for first_line, n_lines, block in blocks(path, name=called, max_bytes=max_bytes):
         reading.add(first_line, n_lines, block)
     run = reading.finish(order=order, single=scores == "float32")
@@ -62,7 +62,7 @@ def read_run(
     return run
 
 
-class _Reading:
+class _RunReading:
     """The columns of one file while it is read."""
 
     def __init__(self, called: str, *, lenient: bool, needs_rank: bool, n_bytes: int) -> None:
@@ -115,7 +115,7 @@ class _Reading:
     def document_column(self) -> int:
         return 2 if self.n_columns == 6 else 1
 
-    def good_rows(self, rows: cells.Rows) -> tuple[cells.Rows, NDArray[np.int64], NDArray[np.float64]]:
+    def good_rows(self, rows: cells.TokenRows) -> tuple[cells.TokenRows, NDArray[np.int64], NDArray[np.float64]]:
         """The rows with an acceptable rank, score and ids, their ranks (-1 where it is no number and need not be) and scores."""
         bad = np.zeros(len(rows), bool)
         rank = self.document_column + 1
@@ -141,7 +141,7 @@ class _Reading:
         return rows.without(bad), ranks[~bad], scores[~bad]
 
     def store(
-        self, rows: cells.Rows, ranks: NDArray[np.int64], scores: NDArray[np.float64], *, n_bytes: int, first_line: int
+        self, rows: cells.TokenRows, ranks: NDArray[np.int64], scores: NDArray[np.float64], *, n_bytes: int, first_line: int
     ) -> None:
         """Keep what the file says in these rows. FormatError where very unequal ids would fill the memory.
 
@@ -165,7 +165,7 @@ class _Reading:
         if self.n_columns == 6:
             self.note_tags(rows)
 
-    def note_tags(self, rows: cells.Rows) -> None:
+    def note_tags(self, rows: cells.TokenRows) -> None:
         tag = cells.one_string(rows, 5)
         if tag is not None:
             self.tags.setdefault(tag)

@@ -15,7 +15,7 @@ from pooling.selectors import jobs
 
 
 @dataclass(frozen=True)
-class Depth:
+class PoolOfDepth:
     """The pool of one depth and what judging it costs."""
 
     depth: int
@@ -39,7 +39,7 @@ class Contribution:
 
 @dataclass(frozen=True)
 class Figures:
-    depths: list[Depth]
+    depths: list[PoolOfDepth]
     runs: list[Contribution]
     pairs: int
     shared: int
@@ -52,7 +52,7 @@ def figures(report: dict[str, Any], *, judgements: int | None = None, seconds: f
     for depth, n in sorted((int(depth), n) for depth, n in report["by_depth"].items()):
         needed = n * judgements if judgements else None
         hours = needed * seconds / 3600 if needed is not None and seconds else None
-        depths.append(Depth(depth, n, n - before, n / pairs if pairs else 0.0, needed, hours))
+        depths.append(PoolOfDepth(depth, n, n - before, n / pairs if pairs else 0.0, needed, hours))
         before = n
     overlap = report.get("overlap", {})
     runs = []

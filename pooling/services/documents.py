@@ -108,7 +108,7 @@ class Inspected:
         )
 
 
-def inspect(source: Upload | uploads.Part, work: Work) -> Inspected:
+def inspect(source: Upload | uploads.UnpackedPart, work: Work) -> Inspected:
     """Read a document file once, in bounded memory."""
     ids, n_empty, n_long, n_words, empty = array("Q"), 0, 0, 0, []
     with uploads.reading(source, work, archives=True, counted=False) as feed:
@@ -128,7 +128,7 @@ def inspect(source: Upload | uploads.Part, work: Work) -> Inspected:
         "without any text": n_empty,
     }
     warnings = [f"{counted(n_empty, 'document', 'has', 'have')} neither title nor text{examples(empty)}"] if n_empty else []
-    path = source.path if isinstance(source, uploads.Part) else source.file.path
+    path = source.path if isinstance(source, uploads.UnpackedPart) else source.file.path
     return Inspected(np.sort(np.frombuffer(ids, np.uint64)), Path(path).stat().st_size, n_empty, n_long, n_words, facts, warnings)
 
 

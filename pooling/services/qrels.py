@@ -15,7 +15,7 @@ from pooling import jobs
 from pooling.core.columns import QrelsColumns
 from pooling.core.counts import counted
 from pooling.formats.clicks import ClickCounts, packed_clicks, read_clicks, read_packed_clicks
-from pooling.formats.detect import Kind, detect
+from pooling.formats.detect import FileKind, detect
 from pooling.formats.opening import Peeked, bare_name
 from pooling.formats.qrels import load_qrels, read_qrels, save_qrels
 from pooling.formats.quepid import names_queries, read_ratings
@@ -41,7 +41,7 @@ def import_qrels(work: Work) -> dict[str, Any]:
     name = (options.get("name") or bare_name(upload.name)).strip()[:200]
     is_packed = packed_clicks(upload.file.path) is not None  # two files in one: nothing else here reads it
     by_text = not is_packed and names_queries(Peeked(upload.file.path, name=upload.name).head) == "ratings"
-    log = is_packed or detect(upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES) == Kind.CLICKS
+    log = is_packed or detect(upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES) == FileKind.CLICKS
     if is_packed:
         grades = _of_clicks(read_packed_clicks(upload.file.path, max_bytes=settings.MAX_UNPACKED_BYTES), name, options)
     else:

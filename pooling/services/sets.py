@@ -27,7 +27,7 @@ from pooling.core.depth import is_ranked
 from pooling.core.pool_kinds import PoolKind
 from pooling.formats.archives import is_tar, unpack
 from pooling.formats.bundles import TopicNames, is_bundle, read_bundle, write_documents
-from pooling.formats.detect import Kind, detect
+from pooling.formats.detect import FileKind, detect
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import Peeked, bare_name
 from pooling.formats.pool import best_first, read_pool
@@ -42,7 +42,7 @@ from pooling.services.matching import examples, known_documents, unmatched_docum
 from pooling.services.pools import BIGGEST, digest_of, figures
 from pooling.services.rows import insert, prepared
 from pooling.services.stored_columns import store_columns
-from pooling.services.uploads import Part
+from pooling.services.uploads import UnpackedPart
 
 KEPT_FREE = 100_000_000
 """Bytes of the disk that unpacking leaves free."""
@@ -50,13 +50,13 @@ FORMS = "a zip or tar archive of a BEIR folder or of FiRA's files, a Quepid book
 
 
 @dataclass
-class Content:
+class SetContent:
     """What a set holds, read and checked by itself. parts: its files under names of ours, by role."""
 
     form: str
     topics: list[Read]
     topics_name: str
-    documents: Part | None = None
+    documents: UnpackedPart | None = None
     grades: list[tuple[str, QrelsColumns]] = field(default_factory=list)
     pairs: Pairs | None = None
     pairs_name: str = ""
@@ -69,7 +69,7 @@ class Content:
 class Coming:
     """What of a set the collection has not yet, as rows that are not saved; columns and files are stored only once that is decided."""
 
-    content: Content
+    content: SetContent
     topics: list[Topic]
     documents: documents.Inspected | None
     digest: str
@@ -103,22 +103,22 @@ def _folder(upload: Upload) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _read(upload: Upload, work: Work, folder: Path) -> Content:
+def _read(upload: Upload, work: Work, folder: Path) -> SetContent:
     with open(upload.file.path, "rb") as file:
         zipped = file.read(4) == b"PK\x03\x04"
     head = b"" if zipped else Peeked(upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES).head
     if zipped or is_tar(head):
         return _read_files(upload, work, folder)
-    if not is_bundle(head) and detect(upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES) is Kind.POOL:
+    if not is_bundle(head) and detect(upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES) is FileKind.POOL:
         return _read_list(upload, work)
     if not is_bundle(head):
         raise FormatError.single(upload.name, 1, "no set that is known", FORMS, head[:200].split(b"\n")[0].decode("utf-8", "replace"))
     return _read_bundle(upload, work, folder)
 
 
-def _read_files(upload: Upload, work: Work, folder: Path) -> Content:
+def _read_files(upload: Upload, work: Work, folder: Path) -> SetContent:
     """The sets of several files: unpack those that a set has, then read each by its role."""
-    parts: dict[str, list[Part]] = {}
+    parts: dict[str, list[UnpackedPart]] = {}
     forms: dict[str, list[str]] = {}
     passed_over: list[str] = []
 
@@ -133,7 +133,7 @@ def _read_files(upload: Upload, work: Work, folder: Path) -> Content:
         same = parts.setdefault(role.role, [])
         if len(forms) == 1 and same and (role.role != "qrels" or len(same) >= 1000):
             raise FormatError.single(upload.name, None, f"a second {role.name}", "one set, with each of its files once")
-        same.append(Part(str(folder / f"{role.role}-{len(same)}"), role.name))
+        same.append(UnpackedPart(str(folder / f"{role.role}-{len(same)}"), role.name))
         return Path(same[-1].path)
 
     def written(n_bytes: int) -> None:
@@ -150,7 +150,7 @@ def _read_files(upload: Upload, work: Work, folder: Path) -> Content:
         raise FormatError.single(upload.name, None, f"a {form} without {' and '.join(absent)}", "all files that it needs")
     bound = {"max_bytes": settings.MAX_UNPACKED_BYTES}
     with uploads.reading(parts["topics"][0], work, counted=False) as feed:
-        content = Content(form, read_topics(feed, name=parts["topics"][0].name, **bound), parts["topics"][0].name)
+        content = SetContent(form, read_topics(feed, name=parts["topics"][0].name, **bound), parts["topics"][0].name)
     content.passed_over = passed_over
     content.documents = next(iter(parts.get("documents", [])), None)
     for part in sorted(parts.get("qrels", []), key=lambda part: part.name):
@@ -167,23 +167,23 @@ def _read_files(upload: Upload, work: Work, folder: Path) -> Content:
     return content
 
 
-def _read_list(upload: Upload, work: Work) -> Content:
+def _read_list(upload: Upload, work: Work) -> SetContent:
     """A list of pairs of the collection's own topics, such as the holes of a late run, in the order in which they are to be judged."""
     known = set(upload.collection.topics.values_list("topic_id", flat=True))
     with uploads.reading(upload, work, counted=False) as feed:
         pairs = read_pool(feed, name=upload.name, topics=known, whose="the collection", max_bytes=settings.MAX_UNPACKED_BYTES)
-    return Content("list of pairs", [], upload.name, pairs=best_first(pairs), pairs_name=upload.name)
+    return SetContent("list of pairs", [], upload.name, pairs=best_first(pairs), pairs_name=upload.name)
 
 
-def _read_bundle(upload: Upload, work: Work, folder: Path) -> Content:
+def _read_bundle(upload: Upload, work: Work, folder: Path) -> SetContent:
     """The sets in one file."""
     known = list(upload.collection.topics.values_list("text", "topic_id"))
     names = TopicNames(dict(reversed(known)), {topic_id for _, topic_id in known})
     with uploads.reading(upload, work, counted=False) as feed:
         bundle = read_bundle(feed, names, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
-    content = Content(bundle.form, bundle.topics, upload.name, pairs=best_first(bundle.pairs), pairs_name=upload.name, warnings=bundle.warnings)
+    content = SetContent(bundle.form, bundle.topics, upload.name, pairs=best_first(bundle.pairs), pairs_name=upload.name, warnings=bundle.warnings)
     if bundle.documents:
-        content.documents = Part(str(folder / "documents"), f"{_called(upload)}.documents.jsonl")
+        content.documents = UnpackedPart(str(folder / "documents"), f"{_called(upload)}.documents.jsonl")
         with open(content.documents.path, "w", encoding="utf-8", newline="\n") as out:
             write_documents(bundle, out)
     if bundle.grades is not None:
@@ -193,7 +193,7 @@ def _read_bundle(upload: Upload, work: Work, folder: Path) -> Content:
     return content
 
 
-def _inspect(upload: Upload, work: Work, content: Content) -> Coming:
+def _inspect(upload: Upload, work: Work, content: SetContent) -> Coming:
     """Compare with the collection. Refused where nothing is new."""
     collection = upload.collection
     rows, facts, warnings, hold = _new_topics(collection, content)
@@ -244,7 +244,7 @@ def _inspect(upload: Upload, work: Work, content: Content) -> Coming:
     return coming
 
 
-def _new_topics(collection: Collection, content: Content) -> tuple[list[Topic], dict[str, Any], list[str], list[str]]:
+def _new_topics(collection: Collection, content: SetContent) -> tuple[list[Topic], dict[str, Any], list[str], list[str]]:
     """-> (rows, facts, warnings, hold)"""
     there = dict(collection.topics.values_list("topic_id", "text"))
     new = [topic for topic in content.topics if there.get(topic.topic) != topic.text.replace("\0", "")]
@@ -258,7 +258,7 @@ def _new_topics(collection: Collection, content: Content) -> tuple[list[Topic], 
     return rows, {**more, **facts}, [], [f"in {content.topics_name}: {warning}" for warning in topics.unknown_to_runs(collection, new)]
 
 
-def _pairs_facts(collection: Collection, content: Content, digests: list[Any]) -> tuple[dict[str, Any], list[str]]:
+def _pairs_facts(collection: Collection, content: SetContent, digests: list[Any]) -> tuple[dict[str, Any], list[str]]:
     """-> (facts, hold)"""
     pairs = content.pairs
     assert pairs is not None
@@ -316,7 +316,7 @@ def _store(upload: Upload, work: Work, coming: Coming) -> dict[str, Any]:
     return final
 
 
-def _store_pool(upload: Upload, work: Work, content: Content) -> Pool | None:
+def _store_pool(upload: Upload, work: Work, content: SetContent) -> Pool | None:
     """The set's pairs as a pool of their own, built as it stands; texts are fetched by a job of their own."""
     collection, pairs = upload.collection, content.pairs
     if pairs is None or _same_pool(collection, pairs):

@@ -21,7 +21,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from pooling import jobs
-from pooling.formats.detect import Kind, mistaken
+from pooling.formats.detect import FileKind, mistaken
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import pieces
 from pooling.formats.runs import with_lines
@@ -132,12 +132,12 @@ def ask_for_import(upload: Upload, *, mode: str, options: dict[str, Any], user: 
 
 
 KIND_WORDS = {"topics": "topics of", "documents": "documents of", "run": "run", "qrels": "qrels", "set": "set"}
-LOOKS = {Kind.RUN: "a run", Kind.SET: "a whole set", Kind.POOL: "a pool of pairs", Kind.CLICKS: "a click log"}
+LOOKS = {FileKind.RUN: "a run", FileKind.SET: "a whole set", FileKind.POOL: "a pool of pairs", FileKind.CLICKS: "a click log"}
 """What a kind of file is called in a sentence, where its name alone is not that."""
 ELSEWHERE = {
-    Kind.JUDGEMENTS: "judgements are read by reports and by the commands on files, not by a collection",
-    Kind.POOL: "pairs come into a collection as a whole set",
-    Kind.CLICKS: "as qrels it becomes labels from clicks; import it as qrels?",
+    FileKind.JUDGEMENTS: "judgements are read by reports and by the commands on files, not by a collection",
+    FileKind.POOL: "pairs come into a collection as a whole set",
+    FileKind.CLICKS: "as qrels it becomes labels from clicks; import it as qrels?",
 }
 """What becomes of files that a collection does not take."""
 COMMANDS = {"topics": "import_topics", "documents": "import_documents", "run": "import_run", "qrels": "import_qrels", "set": "import_set"}
@@ -164,10 +164,10 @@ def doubt(upload: Upload) -> dict[str, Any] | None:
         other = mistaken(upload.file.path, upload.kind, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
     except FormatError:
         return None  # the reader says what is wrong, and where
-    if other is None or (other, upload.kind) == (Kind.POOL, Kind.SET):  # a list of pairs alone is a set, too
+    if other is None or (other, upload.kind) == (FileKind.POOL, FileKind.SET):  # a list of pairs alone is a set, too
         return None
-    taken = Kind.QRELS if other == Kind.CLICKS else other
-    looks = f"this looks like {LOOKS.get(other, other)}, not {LOOKS.get(Kind(upload.kind), upload.kind)}"
+    taken = FileKind.QRELS if other == FileKind.CLICKS else other
+    looks = f"this looks like {LOOKS.get(other, other)}, not {LOOKS.get(FileKind(upload.kind), upload.kind)}"
     way = ELSEWHERE.get(other, f"import it as {other}?")
     sentence = f"{looks}: {way}"
     return {
@@ -243,7 +243,7 @@ class Feed(io.RawIOBase):
         super().close()
 
 
-class Part(NamedTuple):
+class UnpackedPart(NamedTuple):
     """A file of a set, unpacked under a name of ours. name: what messages call it."""
 
     path: str
@@ -251,12 +251,12 @@ class Part(NamedTuple):
 
 
 @contextmanager
-def reading(source: Upload | DocumentFile | Part, work: Work, *, archives: bool = False, counted: bool = True) -> Iterator[Any]:
+def reading(source: Upload | DocumentFile | UnpackedPart, work: Work, *, archives: bool = False, counted: bool = True) -> Iterator[Any]:
     """The file's bytes; a FormatError that leaves the block has the text of its lines.
 
     archives: a zip archive, which cannot be read front to back, is given as its path. counted: its lines are the job's progress.
     """
-    path = source.path if isinstance(source, Part) else source.file.path
+    path = source.path if isinstance(source, UnpackedPart) else source.file.path
     with open(path, "rb") as begin:
         zipped = archives and begin.read(4) == b"PK\x03\x04"
     feed = None if zipped else Feed(path, name=source.name, work=work, counted=counted)

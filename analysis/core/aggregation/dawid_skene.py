@@ -42,7 +42,7 @@ TOLERANCE = {Rule.PENALISED: 1e-7, Rule.CROWD_KIT: 1e-5}
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class DawidSkeneEstimate:
     """What the rounds end with.
 
     posterior: (n_pairs, n_grades), rows sum to 1; NaN for a pair without judgements.
@@ -89,7 +89,7 @@ def estimate_errors(
     rule: Rule = Rule.PENALISED,
     rounds: int | None = None,
     tolerance: float | None = None,
-) -> Estimate:
+) -> DawidSkeneEstimate:
     """Expectation maximisation over judgements (n), each an index of pair, annotator and grade; several by one annotator for
     a pair are allowed, as in the paper. `shape` is (n_pairs, n_annotators, n_grades). ValueError without judgements."""
     if not len(pair):
@@ -115,7 +115,7 @@ def estimate_errors(
         if len(objective) > 1 and model.still(objective[-2], value, tolerance):
             converged = True
             break
-    return Estimate(
+    return DawidSkeneEstimate(
         posterior=_spread(posterior, (n_pairs, n_grades), pairs, grades),
         prior=_prior_of_all(prior, grades, n_grades),
         errors=_errors_of_all(errors, people, grades, (n_annotators, n_grades)),

@@ -49,10 +49,10 @@ def mace(table: LabelTable, *, min_judgements: int = 2) -> Aggregation:
     ended = Ended(0, True, None)
     if rows.any():
         pairs, pair = np.unique(table.pair[rows], return_inverse=True)
-        found = fit(pair, table.annotator[rows], table.grade[rows], shape=(len(pairs), table.n_annotators, table.n_grades))
-        posterior[pairs] = found.posterior
-        label[pairs] = most_probable(found.posterior)
-        ended = Ended(len(found.objective), found.converged, found.objective[-1])
+        estimate = fit(pair, table.annotator[rows], table.grade[rows], shape=(len(pairs), table.n_annotators, table.n_grades))
+        posterior[pairs] = estimate.posterior
+        label[pairs] = most_probable(estimate.posterior)
+        ended = Ended(len(estimate.objective), estimate.converged, estimate.objective[-1])
     return Aggregation(method="mace", min_judgements=min_judgements, table=table, label=label, posterior=posterior, ended=ended)
 
 

@@ -75,9 +75,9 @@ def known_pairs(campaign: Campaign) -> QuerySet[Pair]:
     """Pairs that are not ordinary, with how many judged them and how many were right."""
     judged = Q(judgements__current=True) & ~Q(judgements__standing=Judgement.Standing.TOO_FAST)
     ids = list(kept_pairs(campaign).exclude(kind=Pair.Kind.NORMAL).values_list("pk", flat=True))
-    found = Pair.objects.filter(pk__in=ids).select_related("entry__topic", "entry__document")
+    pairs = Pair.objects.filter(pk__in=ids).select_related("entry__topic", "entry__document")
     right = judged & Q(judgements__grade=F("gold_grade"))
-    counted = found.annotate(n_judged=Count("judgements", filter=judged), n_right=Count("judgements", filter=right))
+    counted = pairs.annotate(n_judged=Count("judgements", filter=judged), n_right=Count("judgements", filter=right))
     return counted.order_by("kind", "position")
 
 
@@ -92,8 +92,8 @@ def proposals(campaign: Campaign) -> list[Pair]:
     for grade in campaign.grades.values:
         unanimous = ((labels.decision == 0) & (labels.label == grade) & ordinary).nonzero()[0][:per_grade]
         wanted |= {int(live.pairs.ids[live.table_pairs[pair]]): grade for pair in unanimous}
-    found = kept_pairs(campaign).filter(pk__in=list(wanted), kind=Pair.Kind.NORMAL).select_related("entry__topic", "entry__document")
-    pairs: list[Any] = sorted(found, key=lambda pair: (wanted[pair.pk], pair.position))  # with the grade proposed
+    normal_pairs = kept_pairs(campaign).filter(pk__in=list(wanted), kind=Pair.Kind.NORMAL).select_related("entry__topic", "entry__document")
+    pairs: list[Any] = sorted(normal_pairs, key=lambda pair: (wanted[pair.pk], pair.position))  # with the grade proposed
     for pair in pairs:
         pair.proposed = wanted[pair.pk]
     return pairs

@@ -23,17 +23,17 @@ from annotation.permissions import managed_campaign
 def live_figures(request: HttpRequest, slug: str) -> HttpResponse:
     """304 to a browser that has these figures: written anew only when one of them, the minute or the reader's time zone is another."""
     campaign = managed_campaign(request, slug)
-    found = strip(campaign)
-    parts = (campaign.pk, found.changed_at, timezone.now().timestamp() // MINUTE, timezone.get_current_timezone_name(), campaign.deadline, campaign.state)
+    figures = strip(campaign)
+    parts = (campaign.pk, figures.changed_at, timezone.now().timestamp() // MINUTE, timezone.get_current_timezone_name(), campaign.deadline, campaign.state)
     tag = f'"{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}"'
     # get_conditional_response needs no page where the browser already has it
     response = cast("HttpResponse | None", get_conditional_response(request, etag=tag))
     if response is None:
         context = {
             "campaign": campaign,
-            "now": found.now,
-            "alpha": found.alpha,
-            "verdict": verdict(campaign, found.now),
+            "now": figures.now,
+            "alpha": figures.alpha,
+            "verdict": verdict(campaign, figures.now),
             "refresh": REFRESH,
         }
         response = render(request, "analysis/_live.html", context)

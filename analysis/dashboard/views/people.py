@@ -81,31 +81,31 @@ def kappa_chart(shown: list[Person]) -> str:
 
 
 def person_of(campaign: Campaign, pseudonym: str) -> Person:
-    found = next((person for person in people(campaign) if person.membership.pseudonym == pseudonym), None)
-    if found is None:
+    named = next((person for person in people(campaign) if person.membership.pseudonym == pseudonym), None)
+    if named is None:
         raise Http404("No such annotator.")
-    return found
+    return named
 
 
 @login_required
 @require_safe
 def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
-    found = person_of(campaign, pseudonym)
+    person = person_of(campaign, pseudonym)
     live = live_rows(campaign)
     names = campaign.grades.names
     code = live.rows.annotators.index(pseudonym) if pseudonym in live.rows.annotators else -1
     mine = live.rows.judged_at[live.rows.annotator == code] if code >= 0 else np.empty(0)
     timeline = judgements_per_half_day(mine) or []
-    confusion = found.agreement.confusion if found.agreement is not None and found.agreement.n else None
+    confusion = person.agreement.confusion if person.agreement is not None and person.agreement.n else None
     differences = Paginator(disagreements.of_person(campaign, live, pseudonym), PER_PAGE).get_page(request.GET.get("page"))
     disagreements.with_texts(campaign, differences.object_list)
     context = {
         "campaign": campaign,
         "tab": "people",
-        "person": found,
-        "grades": list(zip(names, found.shares, found.shares_of_others, found.median_by_grade, strict=True)),
-        "shares": mark_safe(shares_chart(found, names)),
+        "person": person,
+        "grades": list(zip(names, person.shares, person.shares_of_others, person.median_by_grade, strict=True)),
+        "shares": mark_safe(shares_chart(person, names)),
         "timeline": mark_safe(
             bars(
                 [datetime.fromtimestamp(start, UTC).strftime("%d %b %Hh") for start, _ in timeline],
@@ -128,7 +128,7 @@ def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
             )
         ),
         "differences": differences,
-        "sent": found.membership.messages.order_by("-created_at")[:10],
+        "sent": person.membership.messages.order_by("-created_at")[:10],
     }
     return render(request, "analysis/person.html", context)
 

@@ -79,7 +79,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "tab": "time",
         "shares": times.shares(rows),
         "n_timed": len(timed),
-        "slowest": sorted(timed, key=lambda found: -found[1].mean_seconds)[:SLOWEST],
+        "slowest": sorted(timed, key=lambda topic_times: -topic_times[1].mean_seconds)[:SLOWEST],
         "pictures": [mark_safe(picture) for picture in pictures],
     }
     return render(request, "analysis/times.html", context)

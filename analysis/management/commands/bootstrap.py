@@ -9,7 +9,7 @@ from typing import Any
 
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.measures import PiecewiseCommand, Plan, add_level_options, add_run_options, each_run, measure_list, one_qrels
-from analysis.core.bootstrap import Chunk, Tally, as_json, chunks, combine, run_chunk, summarise
+from analysis.core.bootstrap import BootstrapChunk, Tally, as_json, chunks, combine, run_chunk, summarise
 from analysis.core.bootstrap_words import beaten_by, many_comparisons, may_be
 from analysis.core.evaluation import Evaluation, Evaluator
 from analysis.core.measures import Measure
@@ -113,31 +113,31 @@ class Command(OfCampaign, PiecewiseCommand):
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         parts = []
-        for name, found in result.items():
-            if not isinstance(found, dict):
+        for name, condition in result.items():
+            if not isinstance(condition, dict):
                 continue
-            tags = sorted(found["observed"], key=lambda tag: (found["expected_rank"][tag], tag))
-            n_ranks = min(TOP, len(found["rank_share"][tags[0]]))
+            tags = sorted(condition["observed"], key=lambda tag: (condition["expected_rank"][tag], tag))
+            n_ranks = min(TOP, len(condition["rank_share"][tags[0]]))
             places = [f"P(rank {r})" for r in range(1, n_ranks + 1)]
             header = ["run", "score", *places, "expected rank", "best", "worst", "2.5 %", "97.5 %", "may be", "significantly worse than"]
             rows = [
                 [
                     tag,
-                    found["observed"][tag],
-                    *(found["rank_share"][tag][str(r)] for r in range(1, n_ranks + 1)),
-                    *(found[key][tag] for key in ("expected_rank", "best_rank", "worst_rank")),
-                    *found["interval"][tag],
-                    may_be(found, tag),
-                    beaten_by(found, tag),
+                    condition["observed"][tag],
+                    *(condition["rank_share"][tag][str(r)] for r in range(1, n_ranks + 1)),
+                    *(condition[key][tag] for key in ("expected_rank", "best_rank", "worst_rank")),
+                    *condition["interval"][tag],
+                    may_be(condition, tag),
+                    beaten_by(condition, tag),
                 ]
                 for tag in tags
             ]
-            over = f"{counted(found['topics'], 'topic')}, {counted(found['trials'], 'trial')}"
-            parts.append(f"{name}: {over}\n{text_table(header, rows)}\n{many_comparisons(found)}")
+            over = f"{counted(condition['topics'], 'topic')}, {counted(condition['trials'], 'trial')}"
+            parts.append(f"{name}: {over}\n{text_table(header, rows)}\n{many_comparisons(condition)}")
         return "\n\n".join(parts)
 
 
-def _tally(scores: dict[str, Floats], piece: tuple[str, Chunk]) -> Tally:
+def _tally(scores: dict[str, Floats], piece: tuple[str, BootstrapChunk]) -> Tally:
     name, chunk = piece
     return run_chunk(scores[name], chunk)
 

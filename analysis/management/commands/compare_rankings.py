@@ -28,18 +28,18 @@ class Command(OfCampaign):
         if options["campaign"] is None:
             return options
         further = options["qrels"]
-        found = super().prepared({**options, "qrels": None})
-        return {**found, "qrels": [f"{found['qrels']}={found['qrels']}", *further]}
+        prepared = super().prepared({**options, "qrels": None})
+        return {**prepared, "qrels": [f"{prepared['qrels']}={prepared['qrels']}", *further]}
 
     def compute(self, *, runs: list[str], qrels: list[str], bootstrap: int, seed: int, **options: Any) -> dict[str, Any]:
         if len(qrels) < 2:
             raise BadInput("rankings are compared under two or more qrels: give --qrels NAME=FILE at least twice")
         evaluations = evaluate_files(self, runs, named_qrels(self, qrels), options)
-        rankings = {name: Rankings.of(found) for name, found in evaluations.items()}
+        rankings = {name: Rankings.of(of_qrels) for name, of_qrels in evaluations.items()}
         result: dict[str, Any] = compare(rankings, seed=seed, n_samples=bootstrap)
-        result["qrels"] = {name: {e.tag: means_of(e) for e in found} for name, found in evaluations.items()}
+        result["qrels"] = {name: {e.tag: means_of(e) for e in of_qrels} for name, of_qrels in evaluations.items()}
         result["between_measures"] = {name: between_measures(by_run) for name, by_run in result["qrels"].items()}
-        result["evaluated"] = {name: topic_counts(found) for name, found in evaluations.items()}
+        result["evaluated"] = {name: topic_counts(of_qrels) for name, of_qrels in evaluations.items()}
         result["settings"] = {"bootstrap": bootstrap} | {key: options[key] for key in ("level", "topics", "scores")}
         return result
 

@@ -20,13 +20,13 @@ class Command(ExportCommand):
         parser.add_argument("--spreadsheet", action="store_true", help="make cells harmless that a spreadsheet would run as formulas (raw)")
 
     def compute(self, *, campaign: str, form: str, spreadsheet: bool, output: str | None, json: bool, **options: Any) -> dict[str, Any]:
-        found = campaign_named(campaign)
-        choices = choices_of(found, options)
-        lines = self.export(FORMS[form], found, Wanted(choices, spreadsheet=spreadsheet), output, json=json)
+        campaign_row = campaign_named(campaign)
+        choices = choices_of(campaign_row, options)
+        lines = self.export(FORMS[form], campaign_row, Wanted(choices, spreadsheet=spreadsheet), output, json=json)
         return {
-            "campaign": found.slug,
+            "campaign": campaign_row.slug,
             "format": form,
-            "file": EXPORTS[FORMS[form]].filename(found, choices),
+            "file": EXPORTS[FORMS[form]].filename(campaign_row, choices),
             "lines": lines,
-            "simulated": found.simulated,
+            "simulated": campaign_row.simulated,
         }

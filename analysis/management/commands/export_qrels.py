@@ -22,24 +22,24 @@ class Command(ExportCommand):
         add_only_topics(parser)
 
     def compute(self, *, campaign: str, grades: str, comments: bool, output: str | None, json: bool, **options: Any) -> dict[str, Any]:
-        found = campaign_named(campaign)
-        choices = choices_of(found, options)
-        made = labels(found, choices)
-        only = only_topics(self, options, {row.topic for row in made.rows}, f"the labels of {campaign}")
-        rows = [row for row in made.rows if only is None or row.topic in only]
+        campaign_row = campaign_named(campaign)
+        choices = choices_of(campaign_row, options)
+        labels_chosen = labels(campaign_row, choices)
+        only = only_topics(self, options, {row.topic for row in labels_chosen.rows}, f"the labels of {campaign}")
+        rows = [row for row in labels_chosen.rows if only is None or row.topic in only]
         wanted = Wanted(choices, comments=comments, topics=only)
-        self.export("qrels" if grades == "graded" else "qrels-binary", found, wanted, output, json=json)
+        self.export("qrels" if grades == "graded" else "qrels-binary", campaign_row, wanted, output, json=json)
         counts: dict[int, int] = {}
         for row in rows:
             label = row.grade if grades == "graded" else row.binary
             counts[label] = counts.get(label, 0) + 1
         return {
-            "campaign": found.slug,
+            "campaign": campaign_row.slug,
             "pairs": len(rows),
             "labels": dict(sorted(counts.items())),
             "adjudicated": sum(row.decision == DECISIONS[ADJUDICATED] for row in rows),
-            "judgements": int(rows_of(made.table.topics, made.table.pair_topic[made.table.pair], only).sum()),
-            "simulated": found.simulated,
+            "judgements": int(rows_of(labels_chosen.table.topics, labels_chosen.table.pair_topic[labels_chosen.table.pair], only).sum()),
+            "simulated": campaign_row.simulated,
             **choices.as_json(),
-            "threshold": made.threshold,
+            "threshold": labels_chosen.threshold,
         }

@@ -44,19 +44,19 @@ class Command(OfCampaign):
             if not result[name]["pairs"]:
                 result[name]["undefined"] = "no judged pair is among those considered, so there are no shares"
             if options["campaign"] is not None or list_pairs:
-                found = contradictions(judgements, labels, threshold=threshold, within=within)
-                texts = with_texts(options["campaign"], found) if options["campaign"] is not None else [pair._asdict() for pair in found]
+                contradicting = contradictions(judgements, labels, threshold=threshold, within=within)
+                texts = with_texts(options["campaign"], contradicting) if options["campaign"] is not None else [pair._asdict() for pair in contradicting]
                 result[name]["contradicting_pairs"] = texts
         return result
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         parts = []
-        for name, found in result.items():
-            labels = list(found["relevant"])
-            rows = [[kind, *found[kind].values()] for kind in ("relevant", "irrelevant")]
-            agreement = "undefined" if found["pairs"] == 0 else f"{found['agree']:.4f} agree, {found['disagree']:.4f} disagree"
-            overlap = ", ".join(f"{key.replace('_', ' ')} {found[key]}" for key in ("both", "judged_only", "clicked_only", "contradicting"))
-            head = f"{name}: shares of {found['pairs']} judged pairs"
+        for name, overlap_of in result.items():
+            labels = list(overlap_of["relevant"])
+            rows = [[kind, *overlap_of[kind].values()] for kind in ("relevant", "irrelevant")]
+            agreement = "undefined" if overlap_of["pairs"] == 0 else f"{overlap_of['agree']:.4f} agree, {overlap_of['disagree']:.4f} disagree"
+            overlap = ", ".join(f"{key.replace('_', ' ')} {overlap_of[key]}" for key in ("both", "judged_only", "clicked_only", "contradicting"))
+            head = f"{name}: shares of {overlap_of['pairs']} judged pairs"
             parts.append("\n".join([head, text_table(["judged", *labels], rows), agreement, f"pairs: {overlap}"]))
         return "\n\n".join(parts)
 

@@ -14,7 +14,7 @@ from analysis.commandline.campaign_sources import OfCampaign, add_campaign_optio
 from analysis.commandline.first_ranks import FirstRanks, add_verdict_options, first_ranks
 from analysis.commandline.measures import add_level_options
 from analysis.core.equal_runs import BOARDS, chain_pairs, equal_boards
-from analysis.core.leaderboard import Entry, Point, by_date, chain, comparisons, order_by_displacement, points
+from analysis.core.leaderboard import BoardEntry, Point, by_date, chain, comparisons, order_by_displacement, points
 from analysis.core.outcomes import Comparison, compare
 from analysis.core.significance import CORRECTIONS
 from analysis.core.significance import p_text as p
@@ -66,31 +66,31 @@ class Command(OfCampaign):
     def compared(self, *, qrels: str | None, runs: Sequence[str], order: str | None, **options: Any) -> dict[str, Any]:
         if qrels is None or not runs:
             raise BadInput("QRELS and at least one RUN are needed, or --scores FILE")
-        found = first_ranks(self, qrels, runs, options)
+        first = first_ranks(self, qrels, runs, options)
         if order is None:
-            entries = [Entry(tag, f"{i:06}", mrr) for i, (tag, mrr) in enumerate(zip(found.tags, found.mrr.tolist(), strict=True))]
+            entries = [BoardEntry(tag, f"{i:06}", mrr) for i, (tag, mrr) in enumerate(zip(first.tags, first.mrr.tolist(), strict=True))]
         else:
-            entries = self.dated(order, found)
+            entries = self.dated(order, first)
         entries = self.chosen(entries, **options)
         result = board(entries, options["highlight"])
         if order is None:
             for run in result["runs"]:
                 run["date"] = None
-        return {**result, **self.rows(entries, result["chain"], found, **options), "topics_with_several_relevant": found.n_several}
+        return {**result, **self.rows(entries, result["chain"], first, **options), "topics_with_several_relevant": first.n_several}
 
-    def dated(self, order: str, found: FirstRanks) -> list[Entry]:
+    def dated(self, order: str, first: FirstRanks) -> list[BoardEntry]:
         rows: dict[str, BoardRow] = {}
         for row in read_leaderboard(order, columns=ORDER):
             if row.tag in rows:
                 raise BadInput(f"{order}: the run {row.tag} is there twice")
             rows[row.tag] = row
-        if absent := [tag for tag in found.tags if tag not in rows]:
+        if absent := [tag for tag in first.tags if tag not in rows]:
             raise BadInput(f"{order}: no line for the run{'s' if len(absent) > 1 else ''} {', '.join(absent)}")
-        if unknown := sorted(set(rows) - set(found.tags)):
+        if unknown := sorted(set(rows) - set(first.tags)):
             self.warn(f"{order}: {counted(len(unknown), 'run', 'was', 'were')} not given: {', '.join(unknown[:5])}{' ...' if len(unknown) > 5 else ''}")
-        return [entry(rows[tag], tag, mrr) for tag, mrr in zip(found.tags, found.mrr.tolist(), strict=True)]
+        return [entry(rows[tag], tag, mrr) for tag, mrr in zip(first.tags, first.mrr.tolist(), strict=True)]
 
-    def chosen(self, entries: list[Entry], *, baselines: str, until: str, **options: Any) -> list[Entry]:
+    def chosen(self, entries: list[BoardEntry], *, baselines: str, until: str, **options: Any) -> list[BoardEntry]:
         """The entries that count, organisers' baselines marked."""
         named = {tag for tag in baselines.split(",") if tag}
         if unknown := named - {one.tag for one in entries}:
@@ -98,16 +98,16 @@ class Command(OfCampaign):
         kept = [replace(one, is_baseline=one.is_baseline or one.tag in named) for one in entries]
         return [one for one in kept if not until or one.date[:10] <= until.replace("/", "-")]
 
-    def rows(self, entries: list[Entry], tags: list[str], found: FirstRanks, **options: Any) -> dict[str, Any]:
+    def rows(self, entries: list[BoardEntry], tags: list[str], first: FirstRanks, **options: Any) -> dict[str, Any]:
         """The comparisons of the chain, and the linear order of all runs."""
-        place = {tag: i for i, tag in enumerate(found.tags)}
+        place = {tag: i for i, tag in enumerate(first.tags)}
         lists = comparisons(tags) if tags else {name: [] for name in ("vs_first", "vs_previous", "vs_last")}
         in_order = [point.entry.tag for point in points(entries)]
         pairs = [(a, b) for j, b in enumerate(in_order) for a in in_order[:j]]
         compared: dict[tuple[str, str], Comparison] = {}
         with Progress("comparing runs", len(pairs)) as progress:
             for a, b in pairs:
-                compared[a, b] = compare(found.ranks[place[a]], found.ranks[place[b]])
+                compared[a, b] = compare(first.ranks[place[a]], first.ranks[place[b]])
                 progress.step()
         how = {name: options[name] for name in ("alpha", "decide", "correction")}
         own = chain_pairs(tags)
@@ -131,14 +131,14 @@ class Command(OfCampaign):
             "order": order.tags,
             "cycles": order.cycles,
             "against": [list(pair) for pair in order.against],
-            "equal_boards": self.equal_boards(entries, found, **options) if own else None,
+            "equal_boards": self.equal_boards(entries, first, **options) if own else None,
         }
 
-    def equal_boards(self, entries: list[Entry], found: FirstRanks, **options: Any) -> dict[str, Any]:
+    def equal_boards(self, entries: list[BoardEntry], first: FirstRanks, **options: Any) -> dict[str, Any]:
         """By correction: how often boards of equal runs have a record that is said to be better than the first."""
-        place = {tag: i for i, tag in enumerate(found.tags)}
+        place = {tag: i for i, tag in enumerate(first.tags)}
         entries = by_date(entries)
-        ranks = found.ranks[[place[one.tag] for one in entries]]
+        ranks = first.ranks[[place[one.tag] for one in entries]]
         how = {"alpha": options["alpha"], "decide": options["decide"], "rng": np.random.default_rng(options["seed"])}
         with Progress("boards of equal runs", BOARDS) as progress:
             return {name: asdict(rates) for name, rates in equal_boards(ranks, entries, **how, step=progress.step).items()}
@@ -167,7 +167,7 @@ class Command(OfCampaign):
 class Named:
     """Runs of the chain as the papers name them (R1, R2, ...), with their groups."""
 
-    def __init__(self, entries: list[Entry], tags: Sequence[str]) -> None:
+    def __init__(self, entries: list[BoardEntry], tags: Sequence[str]) -> None:
         self.labels = {tag: f"R{i}" for i, tag in enumerate(tags, 1)}
         self.groups = {one.tag: one.group for one in entries}
 
@@ -182,11 +182,11 @@ def shortened(group: str) -> str:
     return group if 0 < len(group) <= 30 else f"{group[:29].rstrip()}…" if group else "-"
 
 
-def entry(row: BoardRow, tag: str, score: float) -> Entry:
-    return Entry(tag, row.date, score, row.group, row.is_baseline, row.description)
+def entry(row: BoardRow, tag: str, score: float) -> BoardEntry:
+    return BoardEntry(tag, row.date, score, row.group, row.is_baseline, row.description)
 
 
-def board(entries: list[Entry], highlight: str) -> dict[str, Any]:
+def board(entries: list[BoardEntry], highlight: str) -> dict[str, Any]:
     """The chain, and every run for the picture over time."""
     return {"chain": chain(entries), "runs": [point_json(point) for point in points(entries, highlight=highlight)]}
 

@@ -30,14 +30,14 @@ class Command(FileCommand):
     def compute(self, *, qrels: str, machine: list[str], level: int, scale: int | None, seed: int, **options: Any) -> dict[str, Any]:
         people = one_qrels(self, qrels)
         highest = scale or int(people.grades.max(initial=0))
-        found: dict[str, dict[str, Any]] = {}
+        machines: dict[str, dict[str, Any]] = {}
         for text in machine:
             name, path = named_file(text)
-            if name in found:
+            if name in machines:
                 raise BadInput(f"two machines are called {name}; name them, as in first={path}")
-            found[name] = self.of_machine(people, one_qrels(self, path, name), name, level, highest, seed)
-        order = sorted(found, key=lambda name: (-found[name]["gain"], name))
-        return {"level": level, "machines": {name: found[name] for name in order}, "order": order}
+            machines[name] = self.of_machine(people, one_qrels(self, path, name), name, level, highest, seed)
+        order = sorted(machines, key=lambda name: (-machines[name]["gain"], name))
+        return {"level": level, "machines": {name: machines[name] for name in order}, "order": order}
 
     def of_machine(self, people: QrelsColumns, labels: QrelsColumns, name: str, level: int, highest: int, seed: int) -> dict[str, Any]:
         topic = np.repeat(np.arange(len(people.topics)), np.diff(people.offsets))

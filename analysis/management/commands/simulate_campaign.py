@@ -30,7 +30,7 @@ class Shared(NamedTuple):
     """What every simulation needs. part: share of the topics and most runs of each, or None."""
 
     world: World
-    plan: ordered.Plan | sampled.Plan
+    plan: ordered.OrderedReplay | sampled.SampledReplay
     pairs: np.ndarray
     stopping: bool
     part: tuple[float, int] | None
@@ -68,16 +68,16 @@ class Command(PiecewiseCommand):
             raise BadInput("--part is for ordered pools; a sampled pool's simulations draw topics with repetition")
         world = self.world(qrels, runs, seed=seed, options=options)
         errors = Errors(options["sensitivity"], options["specificity"], options["judgements"])
-        made: ordered.Plan | sampled.Plan
+        made: ordered.OrderedReplay | sampled.SampledReplay
         if order == "sampled":
-            made = sampled.Plan(options["budgets"], options["strata"], parse_measures(ESTIMATES), errors)
+            made = sampled.SampledReplay(options["budgets"], options["strata"], parse_measures(ESTIMATES), errors)
         else:
             chosen = measures or parse_measures(MEASURES)
-            made = ordered.Plan(order, options["budgets"], chosen, errors, options["batch"], options["audit"])
+            made = ordered.OrderedReplay(order, options["budgets"], chosen, errors, options["batch"], options["audit"])
         pairs = sampled.pairs_of_systems(len(world.tags), np.random.default_rng(seed))
         shared = Shared(world, made, pairs, options["stopping"], options["part"], seed)
         cost = options["judgements"] * options["seconds"] / 3600
-        return Plan("simulations", simulate, shared, list(range(options["simulations"])), lambda found: self.finish(shared, order, cost, found))
+        return Plan("simulations", simulate, shared, list(range(options["simulations"])), lambda simulations: self.finish(shared, order, cost, simulations))
 
     def world(self, path: str, runs: Sequence[str], *, seed: int, options: dict[str, Any]) -> World:
         judged = one_qrels(self, path)
@@ -96,14 +96,14 @@ class Command(PiecewiseCommand):
             raise BadInput(f"{path}: no pair of the pool has a grade of at least {options['level']}, so that there is nothing to find")
         return world_of(pool, grades, read, level=options["level"])
 
-    def finish(self, shared: Shared, order: str, cost: float, found: Sequence[tuple[Any, Any]]) -> dict[str, Any]:
+    def finish(self, shared: Shared, order: str, cost: float, simulations: Sequence[tuple[Any, Any]]) -> dict[str, Any]:
         world = shared.world
         result: dict[str, Any] = {
             "order": order, "scheduler": SCHEDULER, "pairs": len(world), "topics": world.n_topics, "runs": len(world.tags),
-            "relevant": int((world.grades >= world.level).sum()), "simulations": len(found),
+            "relevant": int((world.grades >= world.level).sum()), "simulations": len(simulations),
         }  # fmt: skip
-        brought = [one for one, _ in found]
-        stops = [stop for _, stop in found if stop is not None]
+        brought = [one for one, _ in simulations]
+        stops = [stop for _, stop in simulations if stop is not None]
         if order == "sampled":
             result |= of_samples(shared, brought)
         else:
@@ -143,9 +143,9 @@ class Command(PiecewiseCommand):
 
 def simulate(shared: Shared, number: int) -> tuple[Any, Any]:
     """One simulation: what it brought, and when the rule said stop."""
-    if isinstance(shared.plan, sampled.Plan):
-        found = sampled.simulated(shared.world, shared.plan, shared.pairs, [shared.seed, number, 0])
-        return found, sampled.stopped(shared.world, shared.plan, [shared.seed, number, 1]) if shared.stopping else None
+    if isinstance(shared.plan, sampled.SampledReplay):
+        looks = sampled.simulated(shared.world, shared.plan, shared.pairs, [shared.seed, number, 0])
+        return looks, sampled.stopped(shared.world, shared.plan, [shared.seed, number, 1]) if shared.stopping else None
     world, seed = shared.world, shared.seed + number
     if shared.part is not None:
         share, most = shared.part
@@ -174,7 +174,7 @@ def of_looks(shared: Shared, brought: Sequence[list[ordered.Look]]) -> dict[str,
 
 def of_samples(shared: Shared, brought: Sequence[dict[tuple[str, str], sampled.Found]]) -> dict[str, Any]:
     def summary(budget: str, name: str) -> dict[str, float]:
-        rows = [found[budget, name] for found in brought]
+        rows = [looks[budget, name] for looks in brought]
         columns = {"bias": "bias", "coverage": "covered", "half_width": "half", "tau": "tau"}
         return {key: mean(getattr(row, column) for row in rows) for key, column in columns.items()}
 
@@ -185,7 +185,7 @@ def of_samples(shared: Shared, brought: Sequence[dict[tuple[str, str], sampled.F
     }
 
 
-def of_ordered_stops(stops: Sequence[ordered.Stop]) -> dict[str, float]:
+def of_ordered_stops(stops: Sequence[ordered.OrderedStop]) -> dict[str, float]:
     return {
         "share_judged": mean(stop.judged for stop in stops), "best_right": mean(stop.right for stop in stops),
         "mean_loss": mean(stop.loss for stop in stops), "greatest_loss": max(stop.loss for stop in stops),
@@ -193,7 +193,7 @@ def of_ordered_stops(stops: Sequence[ordered.Stop]) -> dict[str, float]:
     }  # fmt: skip
 
 
-def of_sampled_stops(stops: Sequence[sampled.Stop]) -> dict[str, float]:
+def of_sampled_stops(stops: Sequence[sampled.SampledStop]) -> dict[str, float]:
     return {
         "share_judged": mean(stop.judged for stop in stops),
         "coverage": sum(stop.covered for stop in stops) / sum(stop.compared for stop in stops),
@@ -212,20 +212,20 @@ def mean(values: Iterable[float]) -> float:
 
 def shares(text: str) -> list[float]:
     try:
-        found = sorted({fraction(cell) for cell in text.split(",")})
+        fractions = sorted({fraction(cell) for cell in text.split(",")})
     except ArgumentTypeError:
-        found = []
-    if not found or found[0] <= 0:
+        fractions = []
+    if not fractions or fractions[0] <= 0:
         raise ArgumentTypeError(f"{text!r}: expected shares of the pool above 0, at most 1, as in 0.1,0.2,0.5")
-    return found
+    return fractions
 
 
 def part(text: str) -> tuple[float, int]:
     share, _, most = text.partition(",")
     try:
-        found = fraction(share), positive(most)
+        share_and_most = fraction(share), positive(most)
     except ArgumentTypeError:
-        found = 0.0, 0
-    if not found[0] or not found[1]:
+        share_and_most = 0.0, 0
+    if not share_and_most[0] or not share_and_most[1]:
         raise ArgumentTypeError(f"{text!r}: expected a share of the topics and a number of runs, as in 0.8,16")
-    return found
+    return share_and_most

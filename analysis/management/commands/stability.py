@@ -16,7 +16,7 @@ from analysis.commandline.campaign_sources import OfCampaign, add_campaign_optio
 from analysis.commandline.measures import PiecewiseCommand, Plan, add_measure_options, all_runs, divisible_measures, one_qrels
 from analysis.core.batch import Collection, pack
 from analysis.core.digits import error_of_share, text_of
-from analysis.core.stability import MEASURES, Chunk, Protocol, Stability, as_json, chunks, combine, population, run_chunk
+from analysis.core.stability import MEASURES, Protocol, Stability, StabilityChunk, as_json, chunks, combine, population, run_chunk
 from analysis.core.subcollections import ELEMENTS
 from pooling.commandline import BadInput, fraction, positive, text_table
 from pooling.core.counts import counted
@@ -135,9 +135,9 @@ class Command(OfCampaign, PiecewiseCommand):
         return "\n\n".join(parts + ([result["note"]] if "note" in result else []))
 
 
-def at_threshold(found: Stability) -> dict[str, Any]:
+def at_threshold(estimate: Stability) -> dict[str, Any]:
     """What depends on the threshold."""
-    return {key: value for key, value in as_json(found).items() if key in ("probability", "fit", "minimum_overlap")}
+    return {key: value for key, value in as_json(estimate).items() if key in ("probability", "fit", "minimum_overlap")}
 
 
 def thresholds(text: str) -> tuple[float, ...]:
@@ -145,7 +145,7 @@ def thresholds(text: str) -> tuple[float, ...]:
     return tuple(fraction(word) for word in text.split(","))
 
 
-def _taus(shared: tuple[Collection, Protocol, NDArray[np.bytes_] | None], chunk: Chunk) -> NDArray[np.float64]:
+def _taus(shared: tuple[Collection, Protocol, NDArray[np.bytes_] | None], chunk: StabilityChunk) -> NDArray[np.float64]:
     collection, protocol, documents = shared
     return run_chunk(collection, protocol, chunk, documents)
 

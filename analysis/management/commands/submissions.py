@@ -73,14 +73,14 @@ class Command(FileCommand):
         chosen = next(iter(conditions)) if name is None else name
         if chosen not in conditions:
             raise BadInput(f"{path}: no condition {chosen}; there are {', '.join(conditions)}")
-        found = conditions[chosen]
-        if absent := [one.tag for one in submissions if one.tag not in found["expected_rank"]]:
+        bootstrapped = conditions[chosen]
+        if absent := [one.tag for one in submissions if one.tag not in bootstrapped["expected_rank"]]:
             self.warn(f"{path}: no ranks for {', '.join(absent[:5])}{' ...' if len(absent) > 5 else ''}")
         return [
             replace(
                 one,
-                private_score=found["observed"].get(one.tag, float("nan")),
-                expected_private_rank=found["expected_rank"].get(one.tag, float("nan")),
+                private_score=bootstrapped["observed"].get(one.tag, float("nan")),
+                expected_private_rank=bootstrapped["expected_rank"].get(one.tag, float("nan")),
             )
             for one in submissions
         ]
@@ -91,12 +91,12 @@ class Command(FileCommand):
             [
                 [
                     group if len(group) <= WIDTH else group[: WIDTH - 1] + "…",
-                    found["submissions"],
-                    max(found["per_month"].values()),
-                    " ".join(found["breaches"]) or "-",
-                    found["best"],
-                    *(found[key] for key in ("best_public_rank", "its_private_rank", "its_expected_private_rank")),
+                    of_group["submissions"],
+                    max(of_group["per_month"].values()),
+                    " ".join(of_group["breaches"]) or "-",
+                    of_group["best"],
+                    *(of_group[key] for key in ("best_public_rank", "its_private_rank", "its_expected_private_rank")),
                 ]
-                for group, found in result.items()
+                for group, of_group in result.items()
             ],
         )

@@ -104,29 +104,29 @@ class _Import:
         scale, threshold = settings.get("scale"), settings.get("threshold")
         if not isinstance(scale, list) or not all(isinstance(g, dict) for g in scale) or not isinstance(threshold, int):
             raise self.wrong("no scale or no threshold", "a list of grades, and the lowest relevant one")
-        if found := scales.problems(scale, threshold=threshold):
-            raise self.wrong(" ".join(found), "a scale that can be used")
+        if mistakes := scales.problems(scale, threshold=threshold):
+            raise self.wrong(" ".join(mistakes), "a scale that can be used")
         return set(scales.Scale(scale, threshold).values)
 
     def _choices(self) -> Choices:
         recipe = self.release.about["recipe"]
         try:
-            found = Choices.of(recipe)
+            choices = Choices.of(recipe)
             fine = (
-                found.method in METHODS
-                and isinstance(found.min_judgements, int)
-                and found.min_judgements > 0
-                and (found.threshold is None or found.threshold in self.scale)
-                and isinstance(found.min_seconds, (int, float))
-                and isinstance(found.with_gold, bool)
-                and all(isinstance(name, str) for name in (*found.exclude, *found.take_back))
-                and not judges.check(found.judges)
+                choices.method in METHODS
+                and isinstance(choices.min_judgements, int)
+                and choices.min_judgements > 0
+                and (choices.threshold is None or choices.threshold in self.scale)
+                and isinstance(choices.min_seconds, (int, float))
+                and isinstance(choices.with_gold, bool)
+                and all(isinstance(name, str) for name in (*choices.exclude, *choices.take_back))
+                and not judges.check(choices.judges)
             )
         except TypeError:
             fine = False
         if not fine:
             raise self.wrong("a recipe that this software does not know", f"a method of {', '.join(METHODS)} and its choices")
-        return found
+        return choices
 
     def _topics(self, collection: Collection) -> dict[str, Topic]:
         with self._part("topics.jsonl"):

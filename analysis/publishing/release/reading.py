@@ -123,12 +123,12 @@ class ReleaseFile:
         if len(raw) > LARGEST_TEXT:
             raise self.wrong(f"more than {LARGEST_TEXT:,} bytes", "a smaller part", part=name)
         try:
-            found = raw.decode("utf-8")
+            text = raw.decode("utf-8")
         except UnicodeDecodeError:
             raise self.wrong("not UTF-8", "UTF-8", part=name) from None
-        if "\0" in found:
+        if "\0" in text:
             raise self.wrong("a NUL character", "text", part=name)
-        return found
+        return text
 
     def _about(self) -> dict[str, Any]:
         try:
@@ -148,8 +148,8 @@ class ReleaseFile:
 
     def guidelines(self) -> list[tuple[int, str]]:
         """(version, text) by version."""
-        found = [(int(match[1]), name) for name in self.file.namelist() if (match := GUIDELINE.fullmatch(name))]
-        return [(number, self.text(name)) for number, name in sorted(found)]
+        numbered = [(int(match[1]), name) for name in self.file.namelist() if (match := GUIDELINE.fullmatch(name))]
+        return [(number, self.text(name)) for number, name in sorted(numbered)]
 
     def objects(self, part: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """(line, object) of a part of JSON lines."""
@@ -185,11 +185,11 @@ class ReleaseFile:
         mistakes = Mistakes(f"{self.name}/{part}")
         for row, cells in self.rows(part, mistakes, quoting=quoting):
             try:
-                found = read(row.line, cells)
+                record = read(row.line, cells)
             except Wrong as error:
                 mistakes.add(row.line, error.problem, error.expected, "\t".join(row.cells))
                 continue
-            yield found
+            yield record
         mistakes.raise_any()
 
     def annotators(self) -> list[AnnotatorRow]:
@@ -289,10 +289,10 @@ def number(cell: str, what: str) -> int | None:
 
 
 def _grade(cell: str, scale: set[int]) -> int:
-    found = number(cell, "grade")
-    if found is None or found not in scale:
+    grade = number(cell, "grade")
+    if grade is None or grade not in scale:
         raise Wrong(f"grade {cell[:20]!r}", f"one of {', '.join(map(str, sorted(scale)))}")
-    return found
+    return grade
 
 
 def flag(cell: str) -> bool:
@@ -317,22 +317,22 @@ def moment(cell: str) -> datetime | None:
     if not cell:
         return None
     try:
-        found = datetime.fromisoformat(cell)
+        time = datetime.fromisoformat(cell)
     except ValueError:
-        found = None
-    if found is None or found.tzinfo is None or not 1970 < found.year < 9000:
+        time = None
+    if time is None or time.tzinfo is None or not 1970 < time.year < 9000:
         raise Wrong(f"{cell[:40]!r} is no date and time", "ISO 8601 in UTC")
-    return found
+    return time
 
 
 def spans(cell: str) -> list[list[int]]:
-    found = []
+    passages = []
     for part in filter(None, cell.split(";")):
         match = SPAN.fullmatch(part)
         if match is None or int(match[1]) >= int(match[2]):
             raise Wrong(f"span {part[:30]!r}", "begin-end, with begin before end")
-        found.append([int(match[1]), int(match[2])])
-    return found
+        passages.append([int(match[1]), int(match[2])])
+    return passages
 
 
 def lease(cell: str) -> uuid.UUID | None:

@@ -101,7 +101,7 @@ def about_campaign(campaign: Campaign, plan: Plan, made: Labels) -> dict[str, An
 
 def statistics_of(campaign: Campaign, plan: Plan, made: Labels) -> dict[str, Any]:
     """Table 1, with the keys of `campaign_stats`; and the labels by decision, with those of `aggregate`."""
-    found = campaign_statistics(
+    numbers = campaign_statistics(
         made.table,
         threshold=made.threshold,
         min_judgements=plan.choices.min_judgements,
@@ -112,7 +112,7 @@ def statistics_of(campaign: Campaign, plan: Plan, made: Labels) -> dict[str, Any
         name: {"labels": part.labels(), "decisions": part.decisions(), "cross": part.cross()}
         for name, part in (("graded", made.graded), ("binary", made.binary))
     }
-    return {**statistics_json(found), "threshold": made.threshold, "truncated_share": truncated_share(campaign), **shares}
+    return {**statistics_json(numbers), "threshold": made.threshold, "truncated_share": truncated_share(campaign), **shares}
 
 
 def truncated_share(campaign: Campaign) -> float | None:

@@ -16,5 +16,5 @@ def study_named(name: str) -> Study:
     """KeyError for a name that is not in NAMES."""
     if name not in NAMES:
         raise KeyError(name)
-    found: Study = importlib.import_module(f"{__name__}.{name}").STUDY
-    return found
+    study: Study = importlib.import_module(f"{__name__}.{name}").STUDY
+    return study

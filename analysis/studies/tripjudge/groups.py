@@ -21,14 +21,14 @@ def group_files(bench: Bench) -> dict[str, str]:
     """Group -> a file of its topics, of those that are judged."""
     bench.need("topic_groups", why="a file of topics and their groups")
     topics = list(statistics_of(bench)["topic_seconds"])
-    found = {}
+    path_of = {}
     for name, members in groups_of_topics(bench, bench.file("topic_groups") or "", topics).items():
-        found[name] = bench.scratch_file(f"{slug(name)}.topics")
-        with open(found[name], "w", encoding="utf-8") as out:
+        path_of[name] = bench.scratch_file(f"{slug(name)}.topics")
+        with open(path_of[name], "w", encoding="utf-8") as out:
             out.writelines(f"{topic}\n" for topic, inside in zip(topics, members.tolist(), strict=True) if inside)
-    if not found:
+    if not path_of:
         raise LeftOut("no judged topic is in a group of `topic_groups`")
-    return found
+    return path_of
 
 
 def by_group(bench: Bench) -> Section:
@@ -58,16 +58,16 @@ def by_group(bench: Bench) -> Section:
 def decisions_table(bench: Bench, files: dict[str, str]) -> Table:
     rows: list[list[Cell]] = []
     for name, path in files.items():
-        found = bench.run("aggregate", *judgements(bench, only=path), *bench.options("method"))
+        aggregated = bench.run("aggregate", *judgements(bench, only=path), *bench.options("method"))
         for scale, words in SCALES:
-            one = found[scale]
+            one = aggregated[scale]
             decided = one["decisions"] or {}
             rows.append(
                 [
                     name,
                     words,
-                    found["pairs"],
-                    *(share(decided.get(key), found["pairs"]) if decided else None for key in ("unanimous", "majority", "lowest_grade")),
+                    aggregated["pairs"],
+                    *(share(decided.get(key), aggregated["pairs"]) if decided else None for key in ("unanimous", "majority", "lowest_grade")),
                 ]
             )
     header = ["group", "scale", "labelled pairs", "full agreement", "majority", "lowest grade"]
@@ -84,9 +84,9 @@ def decisions_table(bench: Bench, files: dict[str, str]) -> Table:
 def agreement_table(bench: Bench, files: dict[str, str]) -> Table:
     rows: list[list[Cell]] = []
     for name, path in files.items():
-        found = bench.run("agreement", *judgements(bench, only=path))
+        agreement = bench.run("agreement", *judgements(bench, only=path))
         for scale, words in SCALES:
-            one = found[scale]
+            one = agreement[scale]
             rows.append([name, words, one["mean_kappa"], one["chance_floor"], one["mean_kappa_others"], one["alpha"], *one["alpha_ci"]])
     header = ["group", "scale", "kappa against the label", "by chance", "against the others", "alpha", "2.5 %", "97.5 %"]
     return Table("figure-2-groups", "Agreement by topic group", header, rows, digits=(None, None, *[2] * 6))
@@ -104,13 +104,13 @@ def systems_table(bench: Bench, files: dict[str, str]) -> Table | None:
     header: list[str] = []
     for name, path in files.items():
         try:
-            found: Any = bench.run(
+            evaluated: Any = bench.run(
                 "evaluate", judged_qrels(bench), *bench.files("runs"), *(f"--qrels={one}={file}" for one, file in clicks.items()),
                 f"--measures={bench.value('ranking_measures')}", f"--only-topics={path}", *bench.options(*HOW),
             )  # fmt: skip
         except LeftOut:
             continue  # its topics have no label
-        for qrels, by_run in found["qrels"].items():
+        for qrels, by_run in evaluated["qrels"].items():
             for tag, means in by_run.items():
                 header = ["group", "qrels", "run", *means]
                 rows.append([name, qrels, tag, *means.values()])

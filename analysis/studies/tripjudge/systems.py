@@ -35,7 +35,7 @@ def qrels_of(bench: Bench) -> list[str]:
 def table_2(bench: Bench) -> Section:
     bench.need("runs")
     first, *further = qrels_of(bench)
-    found = bench.run(
+    evaluated = bench.run(
         "evaluate",
         first,
         *bench.files("runs"),
@@ -43,19 +43,19 @@ def table_2(bench: Bench) -> Section:
         f"--measures={bench.value('measures')}",
         *bench.options(*HOW),
     )
-    names = list(found["qrels"])
-    tags = list(found["qrels"][names[0]])
-    measures = list(found["qrels"][names[0]][tags[0]])
-    rows: list[list[Cell]] = [[tag, *(found["qrels"][name][tag][measure] for name in names for measure in measures)] for tag in tags]
+    names = list(evaluated["qrels"])
+    tags = list(evaluated["qrels"][names[0]])
+    measures = list(evaluated["qrels"][names[0]][tags[0]])
+    rows: list[list[Cell]] = [[tag, *(evaluated["qrels"][name][tag][measure] for name in names for measure in measures)] for tag in tags]
     header = ["run", *(short_name(measure) for _ in names for measure in measures)]
     coverage = {k for k, name in enumerate(header) if name.startswith("J@")}
-    over = ", ".join(f"{name} {found['topics'][name]['qrels']:,}" for name in names)
+    over = ", ".join(f"{name} {evaluated['topics'][name]['qrels']:,}" for name in names)
     note = f"J@m: share of the first m that is judged; n@m: nDCG at m; -j: judged documents only. Means over all topics of each qrels ({over}). Best in bold."
     table = Table(
         "table-2", "Effectiveness and judgement coverage", header, rows, note, heads=(("", 1), *((name, len(measures)) for name in names)),
         bold=best_of(rows, [k for k in range(1, len(header)) if k not in coverage]), digits=(None, *[2 if k in coverage else 3 for k in range(1, len(header))]),
     )  # fmt: skip
-    return Section([table], words=[] if further else ["Clicks are not given: under judgements only."], values=found["qrels"])
+    return Section([table], words=[] if further else ["Clicks are not given: under judgements only."], values=evaluated["qrels"])
 
 
 def short_name(measure: str) -> str:
@@ -72,17 +72,17 @@ def table_3(bench: Bench) -> Section:
     bench.need("runs")
     clicks = click_qrels(bench)
     qrels = [judged_qrels(bench), *(f"{name}={path}" for name, path in clicks.items())]
-    found = bench.run(
+    rankings = bench.run(
         "compare_rankings",
         *bench.files("runs"),
         *(f"--qrels={one}" for one in qrels),
         f"--measures={bench.value('ranking_measures')}",
         *bench.options(*HOW),
     )
-    table = three_ways(bench, found)
-    tables = [one for one in RANKINGS.tables(found) if one.key in ("correlations", "swaps", "undecided") and one.rows]
-    values = {"tau": found["tau"], "tau_ap": found["tau_ap"], "interval": found["interval"]}
-    return Section([table, *prefixed(tables, "table-3")], pictured(RANKINGS.pictures(found), "table-3"), [READ_SO], values)
+    table = three_ways(bench, rankings)
+    tables = [one for one in RANKINGS.tables(rankings) if one.key in ("correlations", "swaps", "undecided") and one.rows]
+    values = {"tau": rankings["tau"], "tau_ap": rankings["tau_ap"], "interval": rankings["interval"]}
+    return Section([table, *prefixed(tables, "table-3")], pictured(RANKINGS.pictures(rankings), "table-3"), [READ_SO], values)
 
 
 READ_SO = (
@@ -91,18 +91,18 @@ READ_SO = (
 )
 
 
-def three_ways(bench: Bench, found: Result) -> Table:
+def three_ways(bench: Bench, rankings: Result) -> Table:
     """Of each measure and pair of qrels: tau of the means, what the authors' script would say, what they published for theirs."""
-    names = list(found["qrels"])
+    names = list(rankings["qrels"])
     rows: list[list[Cell]] = []
-    for measure in found["tau"]:
+    for measure in rankings["tau"]:
         for a, b in combinations(names, 2):
-            tags = list(found["qrels"][a])
-            first, second = ([found["qrels"][name][tag][measure] for tag in tags] for name in (a, b))
+            tags = list(rankings["qrels"][a])
+            first, second = ([rankings["qrels"][name][tag][measure] for tag in tags] for name in (a, b))
             by_name = tau_of_sorted_names(first, second, names=tags)
             theirs = TRIPJUDGE_TAU.get(measure, {}).get(published_pair(bench, a, b))
-            low, high = found["interval"][measure][a][b] or (None, None)
-            rows.append([measure, f"{a} - {b}", found["tau"][measure][a][b], low, high, found["tau_ap"][measure][a][b], by_name, theirs])
+            low, high = rankings["interval"][measure][a][b] or (None, None)
+            rows.append([measure, f"{a} - {b}", rankings["tau"][measure][a][b], low, high, rankings["tau_ap"][measure][a][b], by_name, theirs])
     header = ["measure", "qrels", "tau of the means", "2.5 %", "97.5 %", "tau-ap", "by their script", "published"]
     note = "Published: of TripJudge's seven systems under the qrels that play this part there."
     return Table(
@@ -149,7 +149,7 @@ def figure_3(bench: Bench) -> Section:
     clicks = click_qrels(bench)
     pool = [f"--pool={bench.file('pool')}", *bench.options("top")] if bench.has("pool") else []
     level = bench.value("threshold") or 2 if bench.value("system_labels") == "graded" else 1
-    found = bench.run(
+    overlap = bench.run(
         "label_overlap",
         f"--judged={judged}",
         "--clicks",
@@ -159,18 +159,18 @@ def figure_3(bench: Bench) -> Section:
         "--list-pairs",
     )
     where = f"the pool down to rank {bench.value('top')}" if pool else "all judged pairs (no `pool` is given)"
-    tables = [shares_table(found, where), contradicting_table(bench, found)]
+    tables = [shares_table(overlap, where), contradicting_table(bench, overlap)]
     figures = []
     for by_row, key, words in ((False, "figure-3", "all judged pairs"), (True, "figure-3-by-row", "each bar")):
-        figures.append(Figure(key, f"{name} against click labels: shares of {words}", agreement_picture(found, by_row=by_row)))
-    values = {one: {key: value for key, value in row.items() if key != "contradicting_pairs"} for one, row in found.items()}
+        figures.append(Figure(key, f"{name} against click labels: shares of {words}", agreement_picture(overlap, by_row=by_row)))
+    values = {one: {key: value for key, value in row.items() if key != "contradicting_pairs"} for one, row in overlap.items()}
     return Section([table for table in tables if table.rows], figures, values=values)
 
 
-def shares_table(found: Mapping[str, Any], where: str) -> Table:
-    labels = sorted({label for one in found.values() for label in one["relevant"] if label != "unlabelled"}, key=int)
+def shares_table(overlap: Mapping[str, Any], where: str) -> Table:
+    labels = sorted({label for one in overlap.values() for label in one["relevant"] if label != "unlabelled"}, key=int)
     rows: list[list[Cell]] = []
-    for name, one in found.items():
+    for name, one in overlap.items():
         for kind in ("relevant", "irrelevant"):
             rows.append(
                 [
@@ -181,7 +181,7 @@ def shares_table(found: Mapping[str, Any], where: str) -> Table:
                 ]
             )
     header = ["click qrels", "judged", "no label", *(f"label {label}" for label in labels), "agree", "disagree", "contradicting pairs"]
-    pairs = ", ".join(sorted({f"{one['pairs']:,}" for one in found.values()}))
+    pairs = ", ".join(sorted({f"{one['pairs']:,}" for one in overlap.values()}))
     note = (
         f"Shares of {pairs} pairs, {where}. Agree: relevant and label 1 or more, or irrelevant and label 0 or none. "
         "Contradicting: of the pairs with a click label."
@@ -198,10 +198,10 @@ def shares_table(found: Mapping[str, Any], where: str) -> Table:
     )
 
 
-def contradicting_table(bench: Bench, found: Mapping[str, Any]) -> Table:
+def contradicting_table(bench: Bench, overlap: Mapping[str, Any]) -> Table:
     rows: list[list[Cell]] = []
     texts = {topic.topic: topic.text for topic in read_topics(bench.file("texts") or "")} if bench.has("texts") else {}
-    pairs = list(pairs_listed(found))
+    pairs = list(pairs_listed(overlap))
     for name, pair in pairs[:LISTED]:
         rows.append([name, pair["topic"], texts.get(pair["topic"], ""), pair["document"], pair["judged"], pair["clicks"]])
     note = f"The first {LISTED} of {len(pairs):,}." if len(pairs) > LISTED else ""
@@ -214,7 +214,7 @@ def contradicting_table(bench: Bench, found: Mapping[str, Any]) -> Table:
     )
 
 
-def pairs_listed(found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for name, one in found.items():
+def pairs_listed(overlap: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for name, one in overlap.items():
         listed: Sequence[Mapping[str, Any]] = one.get("contradicting_pairs") or []
         yield from ((name, pair) for pair in listed)

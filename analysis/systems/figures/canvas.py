@@ -36,7 +36,7 @@ NOTHING = {
 
 def draw_all(kind: str, result: dict[str, Any]) -> dict[str, bytes]:
     """Files by their names; none where nothing is defined."""
-    found: dict[str, bytes] = {}
+    drawn: dict[str, bytes] = {}
     with matplotlib.rc_context(STYLE):  # type: ignore[arg-type]  # its keys are literals
         for name, draw in KINDS[kind].figures(result):
             figure = Figure(layout="constrained")
@@ -45,5 +45,5 @@ def draw_all(kind: str, result: dict[str, Any]) -> dict[str, bytes]:
             for extension, metadata in NOTHING.items():
                 out = io.BytesIO()
                 figure.savefig(out, format=extension, dpi=DPI, metadata=metadata)
-                found[f"{name}.{extension}"] = out.getvalue()
-    return found
+                drawn[f"{name}.{extension}"] = out.getvalue()
+    return drawn

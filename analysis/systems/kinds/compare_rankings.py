@@ -73,13 +73,13 @@ def tables(result: Result) -> list[Table]:
 
 def pictures(result: Result) -> list[str]:
     names = list(result["qrels"])
-    found = []
+    drawn = []
     for a, b in list(combinations(names, 2))[:6]:
         rows = []
         for measure in result["tau"]:
             low, high = result["interval"][measure][a][b] or (None, None)
             rows.append(Interval(measure, result["tau"][measure][a][b], low, high, "undefined: all runs are tied"))
-        found.append(
+        drawn.append(
             intervals(
                 rows,
                 caption=f"Kendall's tau-b between the rankings under {a} and {b}, with its interval over topics where there is one",
@@ -98,7 +98,7 @@ def pictures(result: Result) -> list[str]:
         for tag in result["qrels"][a]
         if result["qrels"][a][tag][measure] is not None and result["qrels"][b][tag][measure] is not None
     ]
-    found.append(
+    drawn.append(
         scatter(
             spots,
             kinds=["run", "run in a swapped pair"],
@@ -107,7 +107,7 @@ def pictures(result: Result) -> list[str]:
             y_label=b,
         )
     )
-    return found
+    return drawn
 
 
 def figures(result: Result) -> Iterator[Drawing]:

@@ -31,10 +31,10 @@ FIELDS = (
 
 
 def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
-    found = [f"--judged={files.qrels[0][1]}", "--clicks", *(named_file(pair) for pair in files.qrels[1:])]
+    words = [f"--judged={files.qrels[0][1]}", "--clicks", *(named_file(pair) for pair in files.qrels[1:])]
     if "pool.tsv" in files.others:
-        found += [f"--pool={files.others['pool.tsv']}", *arguments_of(named(FIELDS, "top"), options)]
-    return found + arguments_of(named(FIELDS, "threshold"), options)
+        words += [f"--pool={files.others['pool.tsv']}", *arguments_of(named(FIELDS, "top"), options)]
+    return words + arguments_of(named(FIELDS, "threshold"), options)
 
 
 def pool_is_wanted(parameters: Mapping[str, Any], runs: Sequence[RunRow], campaign: Campaign | None) -> bool:
@@ -57,12 +57,12 @@ def tables(result: Result) -> list[Table]:
     rows: list[list[Cell]] = []
     counts: list[list[Cell]] = []
     labels: list[str] = []
-    for found in result.values():
-        labels += [label for label in found["relevant"] if label not in labels]
-    for name, found in result.items():
-        rows += [[name, kind, *(found[kind].get(label) for label in labels)] for kind in ("relevant", "irrelevant")]
+    for overlap in result.values():
+        labels += [label for label in overlap["relevant"] if label not in labels]
+    for name, overlap in result.items():
+        rows += [[name, kind, *(overlap[kind].get(label) for label in labels)] for kind in ("relevant", "irrelevant")]
         keys = ("pairs", "agree", "disagree", "both", "judged_only", "clicked_only", "contradicting")
-        counts.append([name, *(found[key] for key in keys)])
+        counts.append([name, *(overlap[key] for key in keys)])
     words = [label if label == "unlabelled" else f"click label {label}" for label in labels]
     return [
         Table("shares", "Click labels of judged pairs", ["click qrels", "judged", *words], rows, "Shares of all pairs considered."),
@@ -82,12 +82,12 @@ def pictures(result: Result) -> list[str]:
 def agreement_picture(result: Result, *, by_row: bool = False) -> str:
     """Figure 3 of TripJudge: a bar for relevant and irrelevant judgements under each click qrels, agreeing and contradicting labels in
     colours of their own, pairs without a label apart. by_row: shares of each bar, else of all judged pairs."""
-    labels = sorted({label for found in result.values() for label in found["relevant"] if label != UNLABELLED}, key=int)
-    bars = [(name, kind) for name, found in result.items() for kind in ("relevant", "irrelevant")]
+    labels = sorted({label for overlap in result.values() for label in overlap["relevant"] if label != UNLABELLED}, key=int)
+    bars = [(name, kind) for name, overlap in result.items() for kind in ("relevant", "irrelevant")]
 
     def pairs(name: str, kind: str, label: str) -> float:
-        found = result[name]
-        return float(round((found[kind].get(label) or 0) * found["pairs"]))
+        overlap = result[name]
+        return float(round((overlap[kind].get(label) or 0) * overlap["pairs"]))
 
     series, classes = [("no click label", [pairs(name, kind, UNLABELLED) for name, kind in bars])], ["apart"]
     for word, agreeing in (("agree", True), ("disagree", False)):
@@ -110,9 +110,9 @@ def agreement_picture(result: Result, *, by_row: bool = False) -> str:
 
 def figures(result: Result) -> Iterator[Drawing]:
     labels: list[str] = []
-    for found in result.values():
-        labels += [label for label in found["relevant"] if label not in labels]
-    known = {name: found for name, found in result.items() if found["pairs"]}
+    for overlap in result.values():
+        labels += [label for label in overlap["relevant"] if label not in labels]
+    known = {name: overlap for name, overlap in result.items() if overlap["pairs"]}
     if known:
         names = [f"{name}, {kind}" for name in known for kind in ("relevant", "irrelevant")]
         series = [

@@ -96,7 +96,7 @@ def pictures(result: Result) -> list[str]:
         if x is not None and run["score"] is not None:
             spots.append(Spot(run["tag"] + (", marked" if run["highlighted"] else ""), x, run["score"], kind))
     form: Callable[[float], str] = (lambda x: date.fromordinal(int(x)).isoformat()) if dated else (lambda x: f"{x:g}")
-    found = [
+    drawn = [
         scatter(
             spots,
             kinds=kinds,
@@ -110,8 +110,8 @@ def pictures(result: Result) -> list[str]:
     ]
     rows = result.get("vs_previous", [])
     if rows:
-        found.append(outcome_bars(rows, "Topics by outcome: each record (B) against the one before (A)"))
-    return found
+        drawn.append(outcome_bars(rows, "Topics by outcome: each record (B) against the one before (A)"))
+    return drawn
 
 
 def figures(result: Result) -> Iterator[Drawing]:

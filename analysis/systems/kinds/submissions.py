@@ -44,10 +44,10 @@ FIELDS = (
 
 
 def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
-    found = [files.others["submissions.tsv"], *arguments_of(named(FIELDS, "limit"), options)]
+    words = [files.others["submissions.tsv"], *arguments_of(named(FIELDS, "limit"), options)]
     if "ranks.json" in files.others:
-        found += [f"--ranks={files.others['ranks.json']}", *arguments_of(named(FIELDS, "condition"), options)]
-    return found
+        words += [f"--ranks={files.others['ranks.json']}", *arguments_of(named(FIELDS, "condition"), options)]
+    return words
 
 
 def dates_are_known(parameters: Mapping[str, Any], runs: Sequence[RunRow], campaign: Campaign | None) -> bool:
@@ -111,13 +111,13 @@ def tables(result: Result) -> list[Table]:
     rows: list[list[Cell]] = [
         [
             group,
-            found["submissions"],
-            max(found["per_month"].values()),
-            ", ".join(found["breaches"]),
-            found["best"] or "",
-            *(found[key] for key in ("best_public_rank", "its_private_rank", "its_expected_private_rank")),
+            of_group["submissions"],
+            max(of_group["per_month"].values()),
+            ", ".join(of_group["breaches"]),
+            of_group["best"] or "",
+            *(of_group[key] for key in ("best_public_rank", "its_private_rank", "its_expected_private_rank")),
         ]
-        for group, found in conditions_of(result).items()
+        for group, of_group in conditions_of(result).items()
     ]
     return [Table("groups", "Submissions by group", header, rows)]
 
@@ -125,15 +125,15 @@ def tables(result: Result) -> list[Table]:
 def pictures(result: Result) -> list[str]:
     groups = conditions_of(result)
     spots = [
-        Spot(group, found["best_public_rank"], found["its_private_rank"], int(bool(found["breaches"])))
-        for group, found in groups.items()
-        if found["best_public_rank"] is not None and found["its_private_rank"] is not None
+        Spot(group, of_group["best_public_rank"], of_group["its_private_rank"], int(bool(of_group["breaches"])))
+        for group, of_group in groups.items()
+        if of_group["best_public_rank"] is not None and of_group["its_private_rank"] is not None
     ]
     caption = "The best run of each group: its public and its private rank"
     return [
         bars(
             list(groups),
-            [found["submissions"] for found in groups.values()],
+            [of_group["submissions"] for of_group in groups.values()],
             caption="Submissions of each group",
             unit="submissions",
             what="group",
@@ -144,20 +144,20 @@ def pictures(result: Result) -> list[str]:
 
 def figures(result: Result) -> Iterator[Drawing]:
     groups = [
-        (name, found)
-        for name, found in conditions_of(result).items()
-        if found["best_public_rank"] is not None and found["its_private_rank"] is not None
+        (name, of_group)
+        for name, of_group in conditions_of(result).items()
+        if of_group["best_public_rank"] is not None and of_group["its_private_rank"] is not None
     ]
 
     def ranks(figure: Figure) -> None:
         figure.set_size_inches(4.5, 4)
         axes = figure.add_subplot()
-        for name, found in groups:
-            over = bool(found["breaches"])
-            axes.plot([found["best_public_rank"]], [found["its_private_rank"]], "s" if over else "o", color="C1" if over else "C0")
+        for name, of_group in groups:
+            over = bool(of_group["breaches"])
+            axes.plot([of_group["best_public_rank"]], [of_group["its_private_rank"]], "s" if over else "o", color="C1" if over else "C0")
             axes.annotate(
                 plain(name[:20]),
-                (found["best_public_rank"], found["its_private_rank"]),
+                (of_group["best_public_rank"], of_group["its_private_rank"]),
                 xytext=(4, 4),
                 textcoords="offset points",
                 fontsize=7,

@@ -33,8 +33,8 @@ class Command(BaseCommand):
                 if connection.vendor == "postgresql":
                     with connection.cursor() as cursor:
                         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-                found = audit_invariants(Campaign.objects.get(slug=slug))
-            broken += len(found)
-            self.stdout.write(f"{slug}: {'; '.join(found) or 'all counters agree'}")
+                faults = audit_invariants(Campaign.objects.get(slug=slug))
+            broken += len(faults)
+            self.stdout.write(f"{slug}: {'; '.join(faults) or 'all counters agree'}")
         if broken:
             raise CommandError(f"{broken} counters do not agree with the rows.")

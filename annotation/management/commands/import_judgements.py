@@ -47,18 +47,18 @@ class Command(DatabaseCommand):
         if collection is not None and (place := Collection.objects.filter(slug=collection).first()) is None:
             raise BadInput(f"there is no collection {collection!r}")
         texts = {} if topics is None else {topic.topic: topic.text for topic in read_topics(topics)}
-        found = read_judgements(judgements, scale=scale)
+        judgement_file = read_judgements(judgements, scale=scale)
         wanted = Wanted(
             name=name or Path(judgements).name.partition(".")[0], collection=place, n_grades=scale, threshold=threshold, grades=names,
             min_seconds=min_seconds, judge_kind=judges, texts=texts,
         )  # fmt: skip
-        made = bring_judgements(found, wanted, user=person)
-        for warning in [*found.warnings, *made.warnings]:
+        brought = bring_judgements(judgement_file, wanted, user=person)
+        for warning in [*judgement_file.warnings, *brought.warnings]:
             self.warn(warning)
-        campaign = made.campaign
+        campaign = brought.campaign
         return {
-            "campaign": campaign.slug, "collection": campaign.collection.slug, "judgements": made.judgements, "pairs": campaign.pairs.count(),
-            "annotators": campaign.memberships.filter(role="annotator").count(), "warnings": [*found.warnings, *made.warnings],
+            "campaign": campaign.slug, "collection": campaign.collection.slug, "judgements": brought.judgements, "pairs": campaign.pairs.count(),
+            "annotators": campaign.memberships.filter(role="annotator").count(), "warnings": [*judgement_file.warnings, *brought.warnings],
         }  # fmt: skip
 
     def table(self, result: dict[str, Any], **options: Any) -> str:

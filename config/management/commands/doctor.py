@@ -14,10 +14,10 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = findings()
-        for finding in found:
+        all_findings = findings()
+        for finding in all_findings:
             self.stdout.write(f"{'WRONG' if finding.wrong else 'note '}  {finding.sentence}")
-        n_wrong = sum(finding.wrong for finding in found)
-        self.stdout.write(f"{n_wrong} to be mended, {len(found) - n_wrong} to know" if found else "everything is as it should be")
+        n_wrong = sum(finding.wrong for finding in all_findings)
+        self.stdout.write(f"{n_wrong} to be mended, {len(all_findings) - n_wrong} to know" if all_findings else "everything is as it should be")
         if n_wrong:
             raise SystemExit(1)

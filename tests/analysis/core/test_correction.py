@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.core.correction import Standing, Targets, corrected, cross_fitted, rank_features, tuned_lambda, weights_of_run
+from analysis.core.correction import RankingByRuns, Targets, corrected, cross_fitted, rank_features, tuned_lambda, weights_of_run
 from analysis.core.estimates import Sample, sample_of
 from analysis.core.packing import index_of, pack
 from pooling.formats.prel import prel_of_rows
@@ -73,7 +73,7 @@ def test_a_machine_that_says_the_same_of_all_changes_no_estimate_of_people_when_
 
 def test_all_judged_is_the_sum_itself_without_variance() -> None:
     targets = targets_of(set(range(8)))
-    features = rank_features(Standing(np.arange(1, 9), np.linspace(0, 1, 8), np.zeros(8)), MACHINE.astype(int))
+    features = rank_features(RankingByRuns(np.arange(1, 9), np.linspace(0, 1, 8), np.zeros(8)), MACHINE.astype(int))
     for estimate in (corrected(targets, 0.0), corrected(targets, 1.0), cross_fitted(targets, features, np.random.default_rng(0))):
         assert estimate.values[0] == pytest.approx(TRUTH.sum())
         assert estimate.variances[0] == pytest.approx(0)

@@ -7,7 +7,7 @@ import pytest
 
 from analysis.core import significance
 from analysis.core.equal_runs import equal_boards, equal_runs
-from analysis.core.leaderboard import Entry
+from analysis.core.leaderboard import BoardEntry
 from analysis.core.outcomes import compare
 from analysis.core.verdicts import judge
 
@@ -48,7 +48,7 @@ def test_equal_boards_have_false_records_and_holm_keeps_most_of_them_out():
     rng = np.random.default_rng(5)
     topics = rng.geometric(0.2, 50)
     ranks = np.where(rng.random((40, 50)) < 0.9, np.maximum(1, topics + rng.integers(-3, 4, (40, 50))), 0)
-    entries = [Entry(f"r{i:02}", f"2021-01-{1 + i // 2:02}", 0.0) for i in range(40)]
+    entries = [BoardEntry(f"r{i:02}", f"2021-01-{1 + i // 2:02}", 0.0) for i in range(40)]
     found = equal_boards(ranks, entries, alpha=0.05, decide="wsr", rng=np.random.default_rng(2), trials=60)
     assert found["none"].boards > 0.12
     assert found["holm"].boards <= found["none"].boards / 2

@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.core.leaderboard import Entry, chain, comparisons, order_by_displacement, points
+from analysis.core.leaderboard import BoardEntry, chain, comparisons, order_by_displacement, points
 
 BOARD = [
-    Entry("organisers", "2020-08-11", 0.30, is_baseline=True),
-    Entry("weak", "2020-08-12", 0.25),
-    Entry("equal", "2020-08-13", 0.30),
-    Entry("first", "2020-08-20", 0.35, description="BERT reranker"),
-    Entry("lower", "2020-08-21", 0.34, description="DistilBERT"),
-    Entry("same day b", "2020-09-01", 0.37),
-    Entry("same day a", "2020-09-01", 0.38),
-    Entry("late baseline", "2020-09-02", 0.50, is_baseline=True),
+    BoardEntry("organisers", "2020-08-11", 0.30, is_baseline=True),
+    BoardEntry("weak", "2020-08-12", 0.25),
+    BoardEntry("equal", "2020-08-13", 0.30),
+    BoardEntry("first", "2020-08-20", 0.35, description="BERT reranker"),
+    BoardEntry("lower", "2020-08-21", 0.34, description="DistilBERT"),
+    BoardEntry("same day b", "2020-09-01", 0.37),
+    BoardEntry("same day a", "2020-09-01", 0.38),
+    BoardEntry("late baseline", "2020-09-02", 0.50, is_baseline=True),
 ]
 
 
@@ -33,14 +33,14 @@ def test_without_baselines_the_first_run_is_a_record():
 
 
 def test_a_run_that_is_beaten_on_its_own_day_is_no_record():
-    day = [Entry("a", "2020-01-01", 0.5), Entry("b", "2020-01-02", 0.6), Entry("c", "2020-01-02", 0.7), Entry("d", "2020-01-02", 0.7)]
+    day = [BoardEntry("a", "2020-01-01", 0.5), BoardEntry("b", "2020-01-02", 0.6), BoardEntry("c", "2020-01-02", 0.7), BoardEntry("d", "2020-01-02", 0.7)]
     assert chain(day) == chain(reversed(day)) == ["a", "c"]
-    timed = [Entry("a", "2020-01-01", 0.5), Entry("b", "2020-01-02T10:00", 0.6), Entry("c", "2020-01-02T11:00", 0.7)]
+    timed = [BoardEntry("a", "2020-01-01", 0.5), BoardEntry("b", "2020-01-02T10:00", 0.6), BoardEntry("c", "2020-01-02T11:00", 0.7)]
     assert chain(timed) == ["a", "b", "c"]
 
 
 def test_an_equal_score_displaces_nobody():
-    assert chain([Entry("a", "2020-01-01", 0.5), Entry("b", "2020-01-02", 0.5)]) == ["a"]
+    assert chain([BoardEntry("a", "2020-01-01", 0.5), BoardEntry("b", "2020-01-02", 0.5)]) == ["a"]
 
 
 def test_the_picture_has_every_run_by_date_with_records_and_a_word_marked():

@@ -74,7 +74,7 @@ def test_annotators_err_as_often_as_said() -> None:
 
 def test_level_by_level_is_the_pools_own_order(world: World) -> None:
     """Of six relevant pairs a (0), a (2), l (1) and l (2) have rank 1, b has 2 and c 3; every level is six pairs, a tie of both runs aside."""
-    looks = ordered.replayed(world, ordered.Plan("level", [6 / 36, 12 / 36, 18 / 36, 1.0], MEASURES), seed=0)
+    looks = ordered.replayed(world, ordered.OrderedReplay("level", [6 / 36, 12 / 36, 18 / 36, 1.0], MEASURES), seed=0)
     assert [look.judged for look in looks] == [6, 12, 18, 36]
     assert [look.recall for look in looks] == pytest.approx([4 / 6, 5 / 6, 1, 1])
     assert looks[-1].rmse == {str(measure): 0 for measure in MEASURES}
@@ -89,7 +89,7 @@ def test_the_bound_of_audit_pairs_holds_on_real_judgements(data_folder: Path) ->
     world = world_of(pool, grades, runs, level=2)
     held, n_runs = [], 0
     for seed in range(4):
-        plan = ordered.Plan("relevant", [0.2, 0.4, 0.6, 0.8], parse_measures("nDCG@10"), audit=0.2)
+        plan = ordered.OrderedReplay("relevant", [0.2, 0.4, 0.6, 0.8], parse_measures("nDCG@10"), audit=0.2)
         for look in ordered.replayed(world, plan, seed):
             held.append(look.left <= look.upper_left)
             n_runs += 1
@@ -98,7 +98,7 @@ def test_the_bound_of_audit_pairs_holds_on_real_judgements(data_folder: Path) ->
 
 
 def test_a_sample_of_everything_says_what_everything_says(world: World) -> None:
-    plan = sampled.Plan([1.0], "rank", parse_measures("HT-nDCG@10 HT-P@2 xinfAP"))
+    plan = sampled.SampledReplay([1.0], "rank", parse_measures("HT-nDCG@10 HT-P@2 xinfAP"))
     pairs = sampled.pairs_of_systems(2, np.random.default_rng(0))
     assert pairs.tolist() == [[0], [1]]
     found = sampled.simulated(world, plan, pairs, [7])
@@ -109,7 +109,7 @@ def test_a_sample_of_everything_says_what_everything_says(world: World) -> None:
 
 
 def test_strata_of_drawn_topics_are_prefixes_of_one_shuffle(world: World) -> None:
-    draw = sampled.draw_of(world, sampled.Plan([0.3, 0.6], "votes", []), np.random.default_rng(1))
+    draw = sampled.draw_of(world, sampled.SampledReplay([0.3, 0.6], "votes", []), np.random.default_rng(1))
     few, more = draw.sample(0.4), draw.sample(0.7)
     assert ((few.grades >= 0) <= (more.grades >= 0)).all()
     assert few.n_judged.tolist() == [int((few.grades[few.stratum == h] >= 0).sum()) for h in range(len(few.sizes))]

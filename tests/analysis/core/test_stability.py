@@ -12,7 +12,7 @@ from scipy.stats import kendalltau, linregress
 from analysis.core.batch import pack
 from analysis.core.chunks import in_processes
 from analysis.core.measures import parse_measures
-from analysis.core.stability import Chunk, Protocol, chunks, combine, line, population, run_chunk
+from analysis.core.stability import Protocol, StabilityChunk, chunks, combine, line, population, run_chunk
 from analysis.core.subcollections import ELEMENTS, IN_FIRST, IN_SECOND, Population, draw_pairs
 from pooling.formats.qrels import read_qrels
 from tests.analysis.core.small_collections import (
@@ -62,7 +62,7 @@ def test_taus_are_those_of_pytrec_eval_and_scipy_on_really_filtered_files(elemen
     assert population(collection, protocol).n == len(things)
     overlap = Fraction(1, 4)
     memberships = draw_pairs(Population.whole(len(things)), overlap, 5, stream(protocol, overlap))
-    found = run_chunk(collection, protocol, Chunk(overlap, 0))
+    found = run_chunk(collection, protocol, StabilityChunk(overlap, 0))
     for number, pair in enumerate(memberships):
         sides = []
         for bit in (IN_FIRST, IN_SECOND):
@@ -95,7 +95,7 @@ def test_documents_outside_the_list_are_in_no_sub_collection() -> None:
     protocol = Protocol("documents", tuple(parse_measures("RR AP Judged@1")), overlaps=(Fraction(1),), pairs=30)
     assert (population(collection, protocol, listed).n, population(collection, protocol).n) == (8, 6)
     # z, y and x are gone, so that both rankings begin with a judged document or are empty: the systems are tied
-    taus = run_chunk(collection, protocol, Chunk(Fraction(1), 4), listed)
+    taus = run_chunk(collection, protocol, StabilityChunk(Fraction(1), 4), listed)
     assert np.isnan(taus[2]).all()
 
 
@@ -104,7 +104,7 @@ def test_documents_outside_the_list_are_in_no_sub_collection() -> None:
 def test_at_full_overlap_the_rankings_are_equal(seed: int, element: str) -> None:
     collection = pack(*random_collection(np.random.default_rng(seed), n_topics=5, n_runs=5).columns())
     protocol = Protocol(element, MEASURES, overlaps=(Fraction(1),), pairs=8, seed=seed)
-    taus = run_chunk(collection, protocol, Chunk(Fraction(1), 0))
+    taus = run_chunk(collection, protocol, StabilityChunk(Fraction(1), 0))
     assert (taus[~np.isnan(taus)] == 1).all()
 
 
@@ -117,7 +117,7 @@ def test_the_order_of_files_and_rows_changes_nothing(seed: int, element: str) ->
         {tag: dict(reversed(run.items())) for tag, run in reversed(small.runs.items())},
     )
     protocol = Protocol(element, MEASURES, pairs=6, seed=seed)
-    one, other = (run_chunk(pack(*s.columns()), protocol, Chunk(Fraction(1, 2), 0)) for s in (small, turned))
+    one, other = (run_chunk(pack(*s.columns()), protocol, StabilityChunk(Fraction(1, 2), 0)) for s in (small, turned))
     np.testing.assert_array_equal(one, other)
 
 
@@ -131,7 +131,7 @@ def test_a_level_does_not_depend_on_the_other_levels_asked_for() -> None:
     )
 
 
-def _taus(shared: tuple, chunk: Chunk) -> np.ndarray:
+def _taus(shared: tuple, chunk: StabilityChunk) -> np.ndarray:
     return run_chunk(*shared, chunk)
 
 
@@ -150,7 +150,7 @@ def test_intersection_averages_over_the_topics_that_a_run_has() -> None:
     small = Small(judged, {"good but once": {"t0": good}, "bad": dict.fromkeys(judged, bad)})
     collection = pack(*small.columns())
     complete, common = (
-        run_chunk(collection, Protocol("topics", tuple(parse_measures("AP")), pairs=40, topics=topics), Chunk(Fraction(1), 0))[0]
+        run_chunk(collection, Protocol("topics", tuple(parse_measures("AP")), pairs=40, topics=topics), StabilityChunk(Fraction(1), 0))[0]
         for topics in ("complete", "intersection")
     )
     # Two of four topics. With t0 the first system has 1 on one of two topics, 1/2 over both as the other: tied, but 1 over its own.

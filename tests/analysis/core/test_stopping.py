@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from analysis.core.correction import Standing, Targets, rank_features, variance
+from analysis.core.correction import RankingByRuns, Targets, rank_features, variance
 from analysis.core.estimates import Sample
 from analysis.core.stopping import (
     Comparison,
@@ -146,7 +146,7 @@ def sampled_targets(n_topics: int, *, drawn: np.random.Generator | None) -> tupl
                     np.array([n]), np.array([int(seen.sum())]), np.ones(1, bool), ["*all"])  # fmt: skip
     weights = np.column_stack([(number < 10), (number >= 10) & (number < 20)]) / (10.0 * n_topics)
     labels = np.where(seen, truth, np.nan)
-    return Targets(sample, weights, labels, np.zeros(n)), rank_features(Standing(number + 1, 1 - number / 40, 60.0 / (61 + number)))
+    return Targets(sample, weights, labels, np.zeros(n)), rank_features(RankingByRuns(number + 1, 1 - number / 40, 60.0 / (61 + number)))
 
 
 def test_judging_the_whole_pool_is_done() -> None:

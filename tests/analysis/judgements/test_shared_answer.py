@@ -61,7 +61,7 @@ def test_the_limits_add_up():
 def test_an_answer_is_computed_again_when_it_is_no_longer_fresh(clock):
     campaign, values = make_campaign(), iter([1, 1, 2])
 
-    def ask() -> shared_answer.Answer:
+    def ask() -> shared_answer.SharedAnswer:
         return shared_answer.shared("test", campaign, lambda: next(values), fresh=1.5, waiting=1.8)
 
     first = ask()

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from annotation.core.bands import Entry, play
+from annotation.core.bands import BandEntry, play
 from annotation.core.scheduling import band_of
 
 
@@ -19,7 +19,7 @@ def test_bands_are_counted_from_the_first_rank_on(width, bands):
 
 
 def entries(rows):
-    return [Entry(topic, priority) for topic, priority in rows]
+    return [BandEntry(topic, priority) for topic, priority in rows]
 
 
 def test_one_annotator_stays_with_a_topic_to_the_end_of_the_band():

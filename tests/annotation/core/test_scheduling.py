@@ -49,14 +49,14 @@ def test_the_distance_between_special_turns_cannot_be_guessed_from_the_last_one(
     ],
 )
 def test_the_spacing_follows_from_target_and_number(target, n_everyone, n_gold, gold_every, expected):
-    plan = rule.special_plan(target=target, n_everyone=n_everyone, n_gold=n_gold, gold_every=gold_every)
+    plan = rule.special_pair_spacing(target=target, n_everyone=n_everyone, n_gold=n_gold, gold_every=gold_every)
     assert plan == expected
 
 
 def test_all_planned_specials_fit_before_the_target():
     for target in (10, 37, 100, 300):
         for planned in range(1, target):
-            plan = rule.special_plan(target=target, n_everyone=planned, n_gold=0, gold_every=20)
+            plan = rule.special_pair_spacing(target=target, n_everyone=planned, n_gold=0, gold_every=20)
             turns = sum(rule.is_special_turn(turn, every=plan.every, seed=planned) for turn in range(target))
             assert turns >= planned
 

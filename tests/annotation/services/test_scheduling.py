@@ -294,7 +294,7 @@ def test_claims_follow_the_order_that_the_preview_plays_through(band):
     """The same annotators in the same turns, once by claims of the database and once by the pure rule."""
     campaign = make_campaign(n_topics=3, n_documents=6, judgements_per_pair=2, block_length=3, band=band)
     entries = list(campaign.pairs.order_by("position").values_list("pk", "topic_row", "priority"))
-    slots = bands.Slots([bands.Entry(topic, priority) for _, topic, priority in entries], 2, band)
+    slots = bands.BandSlots([bands.BandEntry(topic, priority) for _, topic, priority in entries], 2, band)
     members, draw = [make_annotator(campaign) for _ in range(3)], random.Random(band)
     mine, blocks = [set() for _ in members], [(None, 0) for _ in members]
     for _ in range(30):
