@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests import names
+from tests.names_to_mend import STILL_SHARED, STILL_WITHOUT_NOUN
+
 ROOT = Path(__file__).resolve().parent.parent
 APPS = {"pooling": {"annotation", "analysis", "config"}, "annotation": {"analysis", "config"}, "analysis": {"config"}}
 """app -> what it may not import (config -> analysis -> annotation -> pooling)."""
@@ -209,6 +212,17 @@ def test_no_function_has_grown_out_of_hand() -> None:
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno - node.lineno >= LONGEST_FUNCTION:
                     long[f"{path.relative_to(ROOT)}:{node.name}"] = node.end_lineno - node.lineno + 1
     assert set(long) == set(STRAIGHT), f"cut what is above {LONGEST_FUNCTION} lines where a reader would, or give its reason: {long}"
+
+
+def test_a_class_has_its_name_to_itself() -> None:
+    """One word for one thing: whoever reads a name need not ask which of two is meant (docs/developing.md, Words)."""
+    shared = {name: sorted(files) for name, files in names.classes().items() if len(files) > 1 and name not in STILL_SHARED}
+    assert not shared, f"call the newer one what it is of (ReleasePlan, not Plan): {shared}"
+
+
+def test_a_name_says_what_it_holds() -> None:
+    new = names.without_noun() - STILL_WITHOUT_NOUN
+    assert not new, f"name it after what it holds (a job, the mistakes, n_relevant), not how it came: {sorted(new)}"
 
 
 def test_only_the_command_line_imports_the_package_of_the_wheel() -> None:
