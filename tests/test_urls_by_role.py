@@ -119,6 +119,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "campaign-exclude": ("get", CAMPAIGN),
     "campaign-agreement": ("get", CAMPAIGN),
     "campaign-agreement-refresh": ("post", CAMPAIGN_POST),
+    "campaign-stopping": ("post", CAMPAIGN_POST),
     "campaign-pair": ("get", CAMPAIGN),
     "campaign-gold": ("get", CAMPAIGN),
     "campaign-labels": ("get", CAMPAIGN),

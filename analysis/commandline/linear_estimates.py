@@ -26,7 +26,7 @@ def linear(measures: Sequence[Measure]) -> list[Measure]:
 def these_topics(pool: SampledPool, packed: Sequence[Packed], measures: Sequence[Measure], level: int) -> dict[str, Any]:
     """From the variance of judging alone: what the whole pool judged would say of these topics lies in it. NaN where there is none."""
     found: dict[str, Any] = {one.tag: {} for one in packed}
-    for measure, targets in _targets(pool, packed, measures, level):
+    for measure, targets in targets_of(pool, packed, measures, level):
         for tag, row in _rows(packed, corrected(targets, 0.0)):
             found[tag][str(measure)] = row["these_topics"]
     return found
@@ -36,13 +36,14 @@ def with_rank_model(pool: SampledPool, packed: Sequence[Packed], measures: Seque
     """Cross-fitted regression of the label on ln best rank, votes, votes² and mean 60/(60 + rank) (SAMPLING 3.4). As certain as a larger sample."""
     found: dict[str, Any] = {one.tag: {} for one in packed}
     features = rank_features(standing_of(packed, len(pool.sample.grades)))
-    for measure, targets in _targets(pool, packed, measures, level):
+    for measure, targets in targets_of(pool, packed, measures, level):
         for tag, row in _rows(packed, cross_fitted(targets, features, np.random.default_rng(seed))):
             found[tag][str(measure)] = row
     return found
 
 
-def _targets(pool: SampledPool, packed: Sequence[Packed], measures: Sequence[Measure], level: int) -> Iterator[tuple[Measure, Targets]]:
+def targets_of(pool: SampledPool, packed: Sequence[Packed], measures: Sequence[Measure], level: int) -> Iterator[tuple[Measure, Targets]]:
+    """Of each measure that is a sum over pairs, a target a run."""
     sample = pool.sample
     for measure in linear(measures):
         graded, lowest = measure.family == "HT-DCG", measure.level or level

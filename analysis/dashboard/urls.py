@@ -2,11 +2,12 @@
 
 from django.urls import path
 
-from analysis.dashboard.views import agreement, gold, labels, live_strip, people, progress, times, trail
+from analysis.dashboard.views import agreement, gold, labels, live_strip, people, progress, stopping, times, trail
 
 urlpatterns = [
     path("campaigns/<slug:slug>/", progress.page, name="campaign"),
     path("campaigns/<slug:slug>/live", live_strip.live_figures, name="campaign-live"),
+    path("campaigns/<slug:slug>/stopping", stopping.look, name="campaign-stopping"),
     path("campaigns/<slug:slug>/time/", times.page, name="campaign-time"),
     path("campaigns/<slug:slug>/feedback/", trail.feedback, name="campaign-feedback"),
     path("campaigns/<slug:slug>/audit/", trail.audit, name="campaign-audit"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -73,7 +74,8 @@ def dagger(found: Mapping[str, Any], tag: str, settings: Mapping[str, Any]) -> s
 
 
 def pairs_table(key: str, title: str, found: Mapping[str, Any], settings: Mapping[str, Any]) -> Table:
-    held = [(test, words) for test, words in TESTED if settings["family"] != "max" or test == "randomisation"]
+    tested = TESTED if "tests" not in settings else TESTED[:1]
+    held = [(test, words) for test, words in tested if settings["family"] != "max" or test == "randomisation"]
     held = [] if settings["family"] == "none" else held
     header = [
         "A",
@@ -85,24 +87,38 @@ def pairs_table(key: str, title: str, found: Mapping[str, Any], settings: Mappin
         "wins",
         "ties",
         "losses",
-        *(words for _, words in TESTED),
+        *(words for _, words in tested),
         *(words for _, words in held),
     ]
     rows: list[list[Cell]] = [
         [row["a"], row["b"], row["difference"], *row["interval"], row["effect"], row["wins"], row["ties"], row["losses"]]
-        + [p_value(row[test]) for test, _ in TESTED]
+        + [p_value(row[test]) for test, _ in tested]
         + [p_value(row["corrected"][test]) for test, _ in held]
         for row in found["pairs"]
     ]
     decided = len(header) - 1 if held else header.index(dict(TESTED)[settings["letters_by"]])
     bold = {(number, decided) for number, row in enumerate(rows) if isinstance(p := row[decided], float) and p < settings["alpha"]}
-    heads = [("", 2), ("difference", 3), ("", 1), ("topics of B", 3), ("raw", len(TESTED))]
+    heads = [("", 2), ("difference", 3), ("", 1), ("topics of B", 3), ("raw", len(tested))]
     heads += [(f"corrected ({settings['family']})", len(held))] if held else []
     note = (
         f"Over {found['topics']} topics; intervals by t; effect: mean difference / standard deviation of the differences. "
-        f"In bold: below {settings['alpha']:g}. Randomisation: {settings['trials']:,} changes of signs, all where they are fewer."
+        f"In bold: below {settings['alpha']:g}. "
     )
+    randomised = f"Randomisation: {settings['trials']:,} changes of signs, all where they are fewer."
+    note += randomised if "tests" not in settings else f"{settings['tests'].capitalize()}."
     return Table(key, title, header, rows, note, heads=tuple(heads), bold=frozenset(bold))
+
+
+def these_topics_table(measure: str, found: Mapping[str, Any]) -> Table | None:
+    """Of a sampled pool: what judging the whole of it would say of these very topics; None where the measure is no sum over pairs."""
+    rows: list[list[Cell]] = [
+        [row["a"], row["b"], row["difference"], *row["these_topics"], row.get("these_topics_reason", "")] for row in found["pairs"] if "these_topics" in row
+    ]
+    if not rows:
+        return None
+    key = re.sub(r"\W+", "-", measure).strip("-").lower()
+    note = "Where the difference under all of this pool, judged, would lie with 95 % certainty; from the variance of the draw alone."
+    return Table(f"these-topics-{key}", f"These very topics, by {measure}", ["A", "B", "B - A", "from", "to", "why no range"], rows, note)
 
 
 def greatest(pairs: Sequence[Mapping[str, Any]], most: int) -> Sequence[Mapping[str, Any]]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from analysis.commandline.sampled_files import SAMPLED_MEASURES
+
 
 @dataclass(frozen=True)
 class Field:
@@ -103,3 +105,9 @@ VERDICT = (
     Field("decide", "Test where both runs answer", "choice", "wsr", (("wsr", "signed-rank test"), ("t", "t-test"))),
 )
 FAMILY = Field("family", "Comparisons in all", "whole", "", least=1, hint="For a correction: how many comparisons are made in all.")
+
+
+def sampled_options(options: Mapping[str, Any], measures: Field) -> dict[str, Any]:
+    """The usual measures count what is unjudged as not relevant, so on a sampled pool the command's usual estimates stand in their place."""
+    usual = options.get("measures") in (None, "", measures.default)
+    return {name: value for name, value in options.items() if name != "measures" or not usual} | ({"measures": SAMPLED_MEASURES} if usual else {})

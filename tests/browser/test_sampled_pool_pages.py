@@ -10,6 +10,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from pooling.models import Job, Pool
+from tests.analysis.judgements.test_stopping_looks import make_judged
 from tests.analysis.publishing.test_sampled_campaigns import judge_stage, make_collection_with_runs, make_sampled
 from tests.pooling.conftest import run
 
@@ -87,3 +88,16 @@ def test_systems_says_that_scores_are_estimates(collection, signed_in_page, phot
     page.goto(reverse("campaign-systems", args=[campaign.slug]))
     expect(page.get_by_text("1 of 2 stages are complete")).to_be_visible()
     photograph(page, "systems-sampled")
+
+
+def test_progress_and_systems_show_a_look_at_whether_judging_may_stop(settings, tmp_path, signed_in_page, photograph):
+    campaign = make_judged(settings, tmp_path)
+    page = signed_in_page(User.objects.get(username="owner"))
+    page.goto(reverse("campaign", args=[campaign.slug]))
+    page.get_by_role("button", name="Take a look").click()
+    expect(page.get_by_text("A look is on its way")).to_be_visible()
+    do_waiting()
+    page.goto(reverse("campaign-systems", args=[campaign.slug]))
+    expect(page.get_by_text("audit pairs about")).to_be_visible()
+    expect(page.get_by_text("Look 1 of at most 10")).to_be_visible()
+    photograph(page, "systems-stopping")

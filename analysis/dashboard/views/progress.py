@@ -20,6 +20,7 @@ from analysis.charts.svg import number
 from analysis.core.campaign import HALF_DAY, judgements_per_half_day
 from analysis.dashboard import agreement_figures
 from analysis.dashboard import progress as selectors
+from analysis.judgements import stopping_looks
 from analysis.judgements.live import REFRESH, Live, live_rows
 from annotation.models import Campaign, Lease, Pair
 from annotation.permissions import managed_campaign
@@ -74,6 +75,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "too_fast": selectors.too_fast(campaign, live),
         "stalled": stalled(campaign, live),
         "leases": live_leases(campaign),
+        "advice": stopping_looks.advice_on(campaign),
     }
     return render(request, "analysis/progress.html", context)
 

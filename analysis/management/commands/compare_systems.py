@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
-from analysis.commandline.measures import add_measure_options, evaluate_files, one_qrels
+from analysis.commandline.measures import add_measure_options, evaluate_files, measures_or_estimates, one_qrels
+from analysis.commandline.sampled_differences import compared_by_sample
+from analysis.commandline.sampled_files import SAMPLED_MEASURES, sampled_measures
 from analysis.commandline.topic_groups import groups_of_topics
+from analysis.core.measures import UnknownMeasure, refuse_estimates
 from analysis.core.significance import p_text
 from analysis.core.system_comparison import FAMILIES, TESTS, Compared, all_pairs, compare, corrected, letters, monte_carlo_error
 from pooling.commandline import BadInput, fraction, positive, text_table
@@ -22,6 +25,7 @@ DECIDES = {"max": "randomisation", "none": "t", "bonferroni": "t", "holm": "t"}
 
 
 class Command(OfCampaign):
+    estimates_sampled = True
     help = "Paired tests of systems on any measure: differences with intervals, raw and corrected p-values, effects, groups by letters."
 
     def arguments(self, parser: ArgumentParser) -> None:
@@ -39,16 +43,27 @@ class Command(OfCampaign):
         parser.add_argument("--trials", type=positive, default=100_000, metavar="N", help="random changes of signs beyond 20 topics (default 100000)")
         parser.add_argument("--alpha", type=fraction, default=0.05, metavar="P", help="level of letters and intervals (default 0.05)")
         parser.add_argument("--topic-groups", metavar="FILE", help="topic and group, tab-separated: the same within each group of topics, too")
-        add_measure_options(parser, measures=MEASURES)
+        parser.add_argument(
+            "--sampled", action="store_true",
+            help="QRELS is a sampled pool (topic 0 document stratum grade): differences of estimates, by default of " + SAMPLED_MEASURES,
+        )  # fmt: skip
+        parser.add_argument("--rank-model", action="store_true", help="with --sampled: HT-P@k and HT-DCG@k with the help of a regression on ranks, too")
+        add_measure_options(parser, measures=MEASURES, reading=measures_or_estimates)
 
     def compute(
         self, *, qrels: str, runs: list[str], against: str, family: str, trials: int, alpha: float, topic_groups: str | None, seed: int,
-        **options: Any,
+        sampled: bool, **options: Any,
     ) -> dict[str, Any]:  # fmt: skip
         if not 0 < alpha < 1:
             raise BadInput(f"--alpha {alpha:g}, expected a level between 0 and 1")
         if len(runs) < 2:
             raise BadInput("one run cannot be compared, expected two or more")
+        if sampled:
+            if topic_groups is not None:
+                raise BadInput("--topic-groups is for judged qrels; the probabilities of a sampled pool are those of all its topics")
+            options |= {"seed": seed, "measures": sampled_measures(options["measures"], MEASURES)}
+            return compared_by_sample(self, qrels, runs, options["measures"], against=against, family=family, alpha=alpha, options=options)
+        refuse_sampled_only(options)
         judged = one_qrels(self, qrels)
         evaluations = evaluate_files(self, runs, {judged.name: judged}, options)[judged.name]
         tags = [evaluation.tag for evaluation in evaluations]
@@ -100,7 +115,7 @@ class Command(OfCampaign):
     def table(self, result: dict[str, Any], **options: Any) -> str:
         parts = []
         settings = result["settings"]
-        for measure in map(str, options["measures"]):
+        for measure in [name for name, found in result.items() if isinstance(found, dict) and "means" in found]:
             found = result[measure]
             if measure in result.get("undefined", {}):
                 parts.append(f"{measure}: {result['undefined'][measure]}")
@@ -108,7 +123,9 @@ class Command(OfCampaign):
             order = sorted(found["means"], key=lambda tag: (-found["means"][tag], tag))
             parts.append(headline(measure, found, order, settings))
             parts.append(text_table(["run", f"mean {measure}", "group"], [[tag, found["means"][tag], found["groups"][tag]] for tag in order]))
-            parts.append(pairs_table(found["pairs"], settings["family"]))
+            parts.append(pairs_table(found["pairs"], settings["family"], tests=TESTS[:1] if "pool" in result else TESTS))
+        if "pool" in result:
+            return "\n\n".join([*parts, sampled_notes(result)])
         test = "randomisation test" if settings["letters_by"] == "randomisation" else "paired t-test"
         parts.append(
             f"Differences are b - a with 95 % intervals by t over topics. Runs that share a letter cannot be told apart at {settings['alpha']:g} by the "
@@ -116,6 +133,23 @@ class Command(OfCampaign):
             + ("Raw p-values of many pairs find differences where there are none: see --family." if settings["family"] == "none" else "")
         )
         return "\n\n".join(parts)
+
+
+def refuse_sampled_only(options: Mapping[str, Any]) -> None:
+    if options["rank_model"]:
+        raise BadInput("--rank-model is for sampled pools (--sampled): where everything is judged there is nothing to help")
+    try:
+        refuse_estimates(options["measures"])
+    except UnknownMeasure as error:
+        raise BadInput(str(error)) from None
+
+
+def sampled_notes(result: Mapping[str, Any]) -> str:
+    pool = result["pool"]
+    return (
+        f"{pool['judged']} of {pool['pairs']} pairs of the pool are judged. Differences are b - a, estimated, with the range (95 %, by t) in which the mean "
+        f"of new topics would lie; of HT-P@k and HT-DCG@k --json has the range for these topics, too. {result['settings']['tests'].capitalize()}."
+    )
 
 
 def empty(tags: Sequence[str]) -> dict[str, Any]:
@@ -150,15 +184,15 @@ def headline(measure: str, found: Mapping[str, Any], order: Sequence[str], setti
     return f"{first}; it cannot be told apart from {shown}."
 
 
-def pairs_table(pairs: Sequence[Mapping[str, Any]], family: str) -> str:
+def pairs_table(pairs: Sequence[Mapping[str, Any]], family: str, *, tests: Sequence[str] = TESTS) -> str:
     rows = []
     for row in pairs:
         cells = [row["a"], row["b"], row["difference"], *row["interval"], row["effect"], f"{row['wins']}/{row['ties']}/{row['losses']}"]
-        cells += [p_text(row[test]) for test in TESTS]
+        cells += [p_text(row[test]) for test in tests]
         if family != "none":
-            cells += [p_text(row["corrected"][test]) for test in TESTS if family != "max" or test == "randomisation"]
+            cells += [p_text(row["corrected"][test]) for test in tests if family != "max" or test == "randomisation"]
         rows.append(cells)
-    header = ["a", "b", "b - a", "from", "to", "effect", "wins/ties/losses", *TESTS]
+    header = ["a", "b", "b - a", "from", "to", "effect", "wins/ties/losses", *tests]
     if family != "none":
-        header += [f"{test}, corrected" for test in TESTS if family != "max" or test == "randomisation"]
+        header += [f"{test}, corrected" for test in tests if family != "max" or test == "randomisation"]
     return text_table(header, rows)

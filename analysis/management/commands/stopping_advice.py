@@ -5,28 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.measures import add_level_options, add_run_options, one_qrels
 from analysis.commandline.pool_grades import grades_of_pool, pool_of_runs
 from analysis.commandline.sampled_files import packed_runs, sampled_pool
-from analysis.core.correction import Targets, rank_features, standing_of, weights_of_run
-from analysis.core.estimates import fractional_ideal
-from analysis.core.stopping import (
-    COMPLETIONS,
-    completed_scores,
-    decided,
-    judging_left,
-    may_stop,
-    recall_reached,
-    relevant_left,
-    tops_of,
-    why_no_look,
-)
-from analysis.core.stopping_words import of_comparison, of_decision, of_left, of_ordered_pool, of_sampled_pool
+from analysis.core.stopping import relevant_left
+from analysis.core.stopping_answers import of_audit, of_order, of_sample
 from pooling.commandline import BadInput, fraction, positive, text_table
-from pooling.core.rank_model import rank_features_of
 
 
 class Audit(NamedTuple):
@@ -66,50 +51,16 @@ class Command(OfCampaign):
         judged = one_qrels(self, path)
         pool = pool_of_runs(self, runs, judged, depth=max(options["depth"], options["cutoff"]), seed=options["seed"], options=options)
         grades = grades_of_pool(pool, judged)
-        n_judged = int((grades >= 0).sum())
-        result: dict[str, Any] = {"rule": "decisions", "pairs": len(pool), "judged": n_judged, "stop": False, "decisions": []}
-        why = why_no_look(n_judged, len(pool), len(pool.topics), last=options["last"])
-        if why is None:
-            completed = completed_scores(
-                rank_features_of(pool), tops_of(pool, cutoff=options["cutoff"]), grades, level=options["level"],
-                rng=np.random.default_rng(options["seed"]),
-            )  # fmt: skip
-            if completed is None:
-                why = "nothing judged is relevant yet, or everything is: there is nothing to learn from"
-            else:
-                decisions = decided(completed, pool.tags)
-                result["decisions"] = [decision._asdict() | {"words": of_decision(decision)} for decision in decisions]
-                result |= {"stop": may_stop(decisions), "completions": COMPLETIONS, "words": of_ordered_pool(decisions)}
-        if why is not None:
-            result["undefined"] = {"decisions": why}
+        result = of_order(pool, grades, level=options["level"], cutoff=options["cutoff"], seed=options["seed"], last=options["last"])
         if audit is not None:
             left = relevant_left(audit.n_left, audit.relevant, audit.n)
-            found = int((grades >= options["level"]).sum())
-            reached = recall_reached(found, left, recall=options["recall"])
-            result["left"] = {
-                "estimate": left.estimate, "upper": left.upper, "found": found, "recall": options["recall"], "reached": reached,
-                "words": of_left(left, found, audit.n, recall=options["recall"], reached=reached),
-            }  # fmt: skip
+            result["left"] = of_audit(left, int((grades >= options["level"]).sum()), audit.n, recall=options["recall"])
         return result
 
     def of_sample(self, path: str, runs: list[str], options: dict[str, Any]) -> dict[str, Any]:
         pool = sampled_pool(self, path)
-        sample = pool.sample
         packed = list(packed_runs(self, runs, pool, options))
-        n_judged = int(sample.n_judged.sum())
-        result: dict[str, Any] = {"rule": "variance", "pairs": len(sample.grades), "judged": n_judged, "stop": False, "comparisons": []}
-        why = why_no_look(n_judged, len(sample.grades), len(sample.topics), last=options["last"])
-        ideal = float(fractional_ideal(sample.n_of_grade(), options["cutoff"]).mean())
-        if why is None and not ideal:
-            why = "nothing judged is relevant yet"
-        if why is not None:
-            return result | {"undefined": {"comparisons": why}}
-        weights = np.column_stack([weights_of_run(run, sample, cutoff=options["cutoff"], discounted=True) for run in packed]) / ideal
-        labels = np.where(sample.grades >= 0, sample.grades, np.nan).astype(np.float64)
-        targets = Targets(sample, weights, labels, np.zeros(len(labels)))
-        comparisons = judging_left(targets, rank_features(standing_of(packed, len(labels))), [run.tag for run in packed], options["seed"])
-        result["comparisons"] = [found._asdict() | {"done": found.done, "words": of_comparison(found)} for found in comparisons]
-        return result | {"stop": bool(comparisons) and all(found.done for found in comparisons), "words": of_sampled_pool(comparisons)}
+        return of_sample(pool.sample, packed, cutoff=options["cutoff"], seed=options["seed"], last=options["last"])
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         parts = [f"{result['judged']} of {result['pairs']} pairs are judged ({result['judged'] / result['pairs']:.0%})"]

@@ -7,10 +7,19 @@ from functools import partial
 from typing import Any
 
 from analysis.core.system_comparison import FAMILIES
-from analysis.systems.comparison_tables import MOST_PAIRS, differences_picture, greatest, means_table, measures_of, pairs_table
+from analysis.systems.comparison_tables import (
+    MOST_PAIRS,
+    differences_picture,
+    greatest,
+    means_table,
+    measures_of,
+    pairs_table,
+    these_topics_table,
+)
 from analysis.systems.figures.drawing import points
+from analysis.systems.inputs import PREL
 from analysis.systems.kind import Drawing, Files, Kind, Result
-from analysis.systems.options import ALPHA, READING, Field, arguments_of, measures_field
+from analysis.systems.options import ALPHA, READING, Field, arguments_of, measures_field, sampled_options
 from analysis.systems.tabular import Table
 
 GROUPS = "topic_groups.txt"
@@ -41,6 +50,8 @@ FIELDS = (
 def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
     groups = [f"--topic-groups={files.others[GROUPS]}"] if GROUPS in files.others else []
     rest = arguments_of([one for one in FIELDS if not one.uploaded], options)
+    if files.qrels[0][1].endswith(PREL):
+        rest = ["--sampled", *arguments_of([one for one in FIELDS if not one.uploaded], sampled_options(options, FIELDS[0]))]
     return [files.qrels[0][1], *files.runs, *groups, *rest]
 
 
@@ -52,6 +63,10 @@ def tables(result: Result) -> list[Table]:
     for number, name in enumerate(next(iter(found.values())).get("by_group", {}), 1):
         within = {measure: one["by_group"][name] for measure, one in found.items()}
         made.append(means_table(f"scores-group-{number}", f"Effectiveness on the topics of group {name}", within, settings))
+    if "pool" in result:
+        pool = result["pool"]
+        made += [one for measure, found in found.items() if (one := these_topics_table(measure, found)) is not None]
+        made.append(Table("sample", "The sample", ["pairs", "judged", "strata"], [[pool["pairs"], pool["judged"], pool["strata"]]]))
     return made
 
 
@@ -77,4 +92,5 @@ KIND = Kind(
     pictures=pictures,
     figures=figures,
     least_runs=2,
+    estimates=True,
 )

@@ -7,11 +7,10 @@ from functools import partial
 from typing import Any
 
 from analysis.charts.points import Interval, intervals
-from analysis.commandline.sampled_files import SAMPLED_MEASURES
 from analysis.systems.figures.drawing import MOST, points
 from analysis.systems.inputs import PREL
 from analysis.systems.kind import Drawing, Files, Kind, Result, named_file
-from analysis.systems.options import MEASURES, READING, Field, arguments_of, measures_field
+from analysis.systems.options import MEASURES, READING, Field, arguments_of, measures_field, sampled_options
 from analysis.systems.pictures import MOST_RUNS, key_of, numbered
 from analysis.systems.tables import scores_table
 from analysis.systems.tabular import Cell, Table
@@ -26,14 +25,8 @@ def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
     further = [f"--qrels={named_file(pair)}" for pair in files.qrels[1:]]
     given = ["--intervals", *arguments_of(FIELDS, options)]
     if any(path.endswith(PREL) for _, path in files.qrels):
-        given = ["--sampled", *arguments_of(FIELDS, sampled_options(options))]
+        given = ["--sampled", *arguments_of(FIELDS, sampled_options(options, FIELDS[0]))]
     return [named_file(files.qrels[0]), *files.runs, *further, *given]
-
-
-def sampled_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The usual measures count what is unjudged as not relevant, so on a sampled pool the command's usual estimates stand in their place."""
-    usual = options.get("measures") in (None, "", FIELDS[0].default)
-    return {name: value for name, value in options.items() if name != "measures" or not usual} | ({"measures": SAMPLED_MEASURES} if usual else {})
 
 
 def estimates(result: Result) -> list[Table]:

@@ -1,0 +1,156 @@
+"""Looks at whether a campaign may stop: asked for by a manager, computed by a job, kept as its report, and few, since who looks too often stops
+too early (SAMPLING 4). Advice, never a deed.
+
+    advice_on(campaign)          the last look and whether there may be another; None where the pool is of no kind that has a rule
+    ask(campaign, user=...)      the job of a look; Refused with the reason
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from django.db.models import Q
+
+from analysis.core import estimates
+from analysis.core.packing import index_of, pack
+from analysis.core.stopping import LOOKS, why_no_look
+from analysis.core.stopping_answers import of_audit, of_order, of_sample
+from analysis.judgements.audit_pairs import NoAudit, audited
+from analysis.judgements.campaign_sample import NotEstimable, sample_of, stages_of
+from analysis.judgements.labels import Choices, Labels, labels
+from annotation.models import Campaign
+from annotation.selectors.pairs import kept_pairs
+from pooling import jobs
+from pooling.commandline import jsonable
+from pooling.core.depth import of_topics
+from pooling.core.pool_kinds import PoolKind
+from pooling.core.precision import in_order_by_score
+from pooling.jobs import Refused, Work
+from pooling.models import Job
+from pooling.services.pools import stored_pairs
+from pooling.services.runs import rankings_of
+
+STOPPING = "stopping advice"
+CUTOFF = 10
+RECALL = 0.9
+"""Share of the relevant that is asked about, as SAMPLING 4 does."""
+KINDS = (PoolKind.DEPTH, PoolKind.ORDERED, PoolKind.SAMPLED)
+
+
+@dataclass(frozen=True)
+class Advice:
+    """result: of the last look, None before the first. at: when. n_looks: so far. running: whether one is on its way. why_not: why there is no
+    look now, empty where there may be one. problem: what became of a look that failed."""
+
+    result: dict[str, Any] | None
+    at: datetime | None
+    n_looks: int
+    running: bool
+    why_not: str
+    problem: str
+    most: int = LOOKS
+
+
+def advice_on(campaign: Campaign) -> Advice | None:
+    pool = campaign.pool
+    if pool is None or pool.kind not in KINDS:
+        return None
+    jobs_of = Job.objects.filter(campaign_id=campaign.pk, kind=STOPPING).order_by("-created_at", "-pk")
+    newest, done = jobs_of.first(), looks(campaign)
+    last = done[-1] if done else None
+    running = newest is not None and newest.state in Job.ACTIVE
+    problem = newest.message if newest is not None and newest.state == Job.State.FAILED else ""
+    return Advice(last.report if last else None, last.finished_at if last else None, len(done), running, _why_not(campaign, last), problem)
+
+
+def looks(campaign: Campaign) -> list[Job]:
+    """Those that gave an answer, oldest first."""
+    found = Job.objects.filter(campaign_id=campaign.pk, kind=STOPPING, state=Job.State.DONE).order_by("created_at", "pk")
+    return [job for job in found if "undefined" not in job.report]
+
+
+def _why_not(campaign: Campaign, last: Job | None) -> str:
+    """Why there is no look now: by numbers that are quick to have."""
+    pool = campaign.pool
+    assert pool is not None
+    if pool.runs.count() < 2:
+        return "fewer than two runs contributed to the pool: there is no order of systems to decide"
+    of_kept = pool.entries.filter(topic__removed_reason="")
+    complete = stages_of(campaign)[0] if pool.kind == PoolKind.SAMPLED else None
+    if complete == 0:
+        return "the first stage is not complete"
+    pairs = kept_pairs(campaign).filter(Q(counted__gte=least_judgements(campaign)) | Q(adjudicated_grade__isnull=False))
+    n_judged = (pairs if complete is None else pairs.filter(entry__stage__lte=complete)).count()
+    n_topics = of_kept.values("topic").distinct().count()
+    before = None if last is None else int(last.report["judged"])
+    if before is not None and n_judged <= before:
+        return f"nothing more is judged than at the last look ({before:,} pairs)"
+    return why_no_look(n_judged, of_kept.count(), n_topics, last=before) or ""
+
+
+def least_judgements(campaign: Campaign) -> int:
+    """From how many judgements on a pair counts as judged here: two, or what the campaign asks for where that is less."""
+    return min(Choices().min_judgements, campaign.judgements_per_pair)
+
+
+def ask(campaign: Campaign, *, user: Any) -> Job:
+    """The job of a look. Raises Refused."""
+    now = advice_on(campaign)
+    if now is None:
+        raise Refused("there is no rule for pools whose pairs a file named: nothing tells what is unjudged")
+    if now.running:
+        raise Refused("a look is on its way")
+    if now.why_not:
+        raise Refused(now.why_not)
+    label = f"Whether {campaign.name} may stop"
+    return jobs.enqueue(STOPPING, {}, label=label, user=user, collection=campaign.collection, campaign_id=campaign.pk)
+
+
+@jobs.kind(STOPPING, unit="steps", figures=True)
+def look(work: Work) -> dict[str, Any]:
+    """-> report: what `stopping_advice` answers, with seed; left, or why_not_left, of an ordered pool"""
+    campaign = Campaign.objects.select_related("collection", "pool").get(pk=work.campaign_id)
+    before = looks(campaign)
+    last = int(before[-1].report["judged"]) if before else None
+    work.progress(0, total=2, message="labels", now=True)
+    choices = Choices(min_judgements=least_judgements(campaign))
+    made = labels(campaign, choices)
+    work.progress(1, total=2, message="advice", now=True)
+    if campaign.pool is not None and campaign.pool.kind == PoolKind.SAMPLED:
+        found = _of_sample(campaign, choices, made, last)
+    else:
+        found = _of_order(campaign, made, last)
+    report: dict[str, Any] = jsonable(found | {"seed": campaign.seed, "look": len(before) + 1})
+    return report
+
+
+def _of_sample(campaign: Campaign, choices: Choices, made: Labels, last: int | None) -> dict[str, Any]:
+    assert campaign.pool is not None
+    try:
+        prel = sample_of(campaign, choices, made=made).prel("graded")
+    except NotEstimable as error:
+        raise Refused(str(error)) from None
+    index = index_of(prel.qrels)
+    packed = [pack(in_order_by_score(rankings_of(run)), index) for run in campaign.pool.runs.order_by("tag")]
+    return of_sample(estimates.sample_of(prel), packed, cutoff=CUTOFF, seed=campaign.seed, last=last)
+
+
+def _of_order(campaign: Campaign, made: Labels, last: int | None) -> dict[str, Any]:
+    pool = campaign.pool
+    assert pool is not None
+    whole, _ = stored_pairs(pool)
+    kept = set(pool.collection.topics.filter(removed_reason="").values_list("topic_id", flat=True))
+    pairs, _ = of_topics(whole, kept)
+    grade = {(row.topic, row.document): row.grade for row in made.rows}
+    grades = np.array([grade.get((pair.topic, pair.document), -1) for pair in pairs], np.int64)
+    found = of_order(pairs, grades, level=campaign.threshold, cutoff=min(CUTOFF, pairs.depth), seed=campaign.seed, last=last)
+    if pool.kind == PoolKind.ORDERED:
+        try:
+            by_audit = audited(campaign, made)
+        except NoAudit as error:
+            return found | {"why_not_left": str(error)}
+        found["left"] = of_audit(by_audit.left, by_audit.found, by_audit.n, recall=RECALL, looks=LOOKS) | {"batch": by_audit.batch}
+    return found
