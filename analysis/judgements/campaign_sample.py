@@ -81,6 +81,17 @@ def is_sampled(campaign: Campaign) -> bool:
     return campaign.pool is not None and campaign.pool.kind == PoolKind.SAMPLED
 
 
+def order_said(campaign: Campaign) -> str:
+    """Of an ordered pool that is not wholly judged, how far it is, as a sentence; empty for others."""
+    pool = campaign.pool
+    if pool is None or pool.kind != PoolKind.ORDERED:
+        return ""
+    n_pairs = pool.entries.filter(topic__removed_reason="").count()
+    waiting = kept_pairs(campaign).filter(kind=Pair.Kind.NORMAL, unjudgeable=False, counted__lt=F("needed")).count()
+    n_done = pool.entries.filter(topic__removed_reason="").exclude(stage=None).count() - waiting
+    return "" if n_done >= n_pairs else f"{n_done:,} of its {n_pairs:,} pairs are judged, those first that were probably relevant."
+
+
 def sample_of(campaign: Campaign, choices: Choices, *, made: Labels | None = None) -> CampaignSample:
     """made: the labels under the choices, made unless given. Raises NotEstimable where no stage is complete or nothing has a label."""
     stage, n_stages, waiting = stages_of(campaign)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import IO, Any, BinaryIO, cast
 
-from analysis.judgements.campaign_sample import is_sampled
+from analysis.judgements.campaign_sample import is_sampled, order_said
 from analysis.judgements.labels import EVERYBODY, Choices, Labels, labels
 from analysis.publishing import sample_files
 from analysis.publishing.contents import pair_texts, pool_lines, raw_judgements
@@ -154,6 +154,8 @@ def comment_lines(campaign: Campaign, wanted: Wanted, *, n_adjudicated: int, n_k
         yield f"# {counted(n_known, 'known grade')} of qualification pairs, judged by nobody in this campaign's labels\n"
     if is_sampled(campaign):
         yield "# SAMPLED: pairs were drawn with unequal chances; scores are estimated from the five-column file, which has the strata\n"
+    if half := order_said(campaign):
+        yield f"# ORDERED, relevant first: {half} Scores computed from this are not comparable with those of a finished pool\n"
     if marker(campaign, wanted.choices) == "-simulated":
         yield "# SIMULATED: this campaign holds judgements of simulated annotators\n"
 
@@ -382,9 +384,7 @@ EXPORTS = {
         Export("quepid-ratings", "Quepid ratings", "Query, document and label of every pair, as CSV.", "quepid-ratings.csv", CSV, _ratings, SAFE),
         Export("quepid-detailed", "Quepid case, detailed", "A row a pair: place, title, label.", "quepid-detailed.csv", CSV, _detailed, SAFE),
         Export("quepid-general", "Quepid case, general", "A row a query.", "quepid-general.csv", CSV, _general, ("spreadsheet",)),
-        Export(
-            "crowd-kit", "crowd-kit", "Task, worker, label of the judgements that count, as CSV.", "crowd-kit.csv", CSV, _crowdkit, RULES
-        ),
+        Export("crowd-kit", "crowd-kit", "Task, worker, label of the judgements that count, as CSV.", "crowd-kit.csv", CSV, _crowdkit, RULES),
         Export(
             "beir",
             "BEIR folder",

@@ -14,7 +14,7 @@ from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from analysis.judgements import stopping_looks
-from analysis.judgements.campaign_sample import is_sampled, stages_said
+from analysis.judgements.campaign_sample import is_sampled, order_said, stages_said
 from analysis.models import Report
 from analysis.systems import reports
 from analysis.systems.files_zip import archive
@@ -58,6 +58,7 @@ def _index(request: HttpRequest, collection: Collection, campaign: Campaign | No
             request.GET.get("page")
         ),
         "sampled": stages_said(campaign) if campaign is not None and is_sampled(campaign) else "",
+        "ordered": order_said(campaign) if campaign is not None else "",
         "advice": stopping_looks.advice_on(campaign) if campaign is not None else None,
         "n_runs": collection.runs.count(),
         "n_qrels": collection.qrels.count(),

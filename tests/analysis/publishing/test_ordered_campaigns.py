@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
+from django.urls import reverse
 
 from analysis.judgements.labels import Choices
 from analysis.publishing.exports import EXPORTS, Wanted, offered, prepared
@@ -78,6 +79,19 @@ def test_batches_and_audit_marks_are_exported_beside_the_qrels(campaign):
     assert [tuple(row[:4]) for row in rows[1:]] == [(t, d, str(b), e) for t, d, b, e in expected]
     assert {(row[2], row[4]) for row in rows[1:]} == {("1", "150"), ("2", "131"), ("3", "111")}, "5 of each of three topics and 4 audit pairs, then 20"
     assert sum(row[3] == "chance" for row in rows) == 12
+
+
+def test_a_half_finished_pool_is_said_to_be_one_where_systems_are_compared(campaign, client):
+    """19 and 20 pairs are judged, 20 of the third batch wait: 59 of 150 are handed out."""
+    client.force_login(User.objects.get(username="owner"))
+    said = "39 of its 150 pairs are judged, those first that were probably relevant."
+    page = reverse("campaign-systems", args=[campaign.slug])
+    assert said in client.get(page).content.decode()
+    assert said in prepared(EXPORTS["qrels"], campaign, Wanted(comments=True)).read().decode()
+    while campaign.pool.entries.filter(stage=None).exists():
+        judge_batch(campaign)
+    judge_batch(campaign)
+    assert "pairs are judged, those first" not in client.get(page).content.decode()
 
 
 def test_a_release_brings_batches_and_audit_marks_back_and_the_next_batch_is_the_same(campaign, tmp_path):
