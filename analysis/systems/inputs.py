@@ -169,6 +169,7 @@ def choice_of(inputs: Iterable[InputFile], at: Mapping[str, str] | None = None) 
         runs=[place[one.path] for one in inputs if one.kind == "run"],
         qrels=[(one.name, place[one.path]) for one in inputs if one.kind == "qrels"],
         others={one.path: place[one.path] for one in inputs if one.kind == "file"},
+        tags=[one.name for one in inputs if one.kind == "run"],
     )
 
 

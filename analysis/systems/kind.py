@@ -25,11 +25,12 @@ class NotPossible(Exception):
 
 @dataclass(frozen=True)
 class Files:
-    """The files that stand for what was chosen. runs: paths; qrels: (name, path); others: name -> path."""
+    """The files that stand for what was chosen. runs: paths; qrels: (name, path); others: name -> path; tags: of the runs, in their order."""
 
     runs: Sequence[str]
     qrels: Sequence[tuple[str, str]]
     others: Mapping[str, str]
+    tags: Sequence[str] = ()
 
     def lists(self, folder: str) -> dict[str, str]:
         """Uploaded lists by their names without folder and suffix."""

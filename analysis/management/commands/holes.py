@@ -9,7 +9,7 @@ from typing import IO, Any
 import numpy as np
 
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
-from analysis.commandline.measures import add_level_options, add_run_options, all_runs, measure_list, one_qrels
+from analysis.commandline.measures import add_run_options, all_runs, measure_list, one_qrels
 from analysis.commandline.run_groups import groups_of_runs
 from analysis.core.holes import (
     MANY_HOLES,
@@ -61,7 +61,7 @@ class Command(OfCampaign):
         parser.add_argument("--judge", type=positive, metavar="N", help="what judging the first N holes would settle")
         parser.add_argument("--top-up", metavar="FILE", help="write the holes, in that order (the first N with --judge), as a pool for a campaign")
         parser.add_argument("--scale", type=positive, metavar="GRADE", help="highest grade (default: that of the qrels)")
-        add_level_options(parser)
+        parser.add_argument("--level", type=positive, default=1, metavar="N", help="lowest relevant grade, except for nDCG (default 1)")
         add_run_options(parser)
 
     def compute(

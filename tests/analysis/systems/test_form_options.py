@@ -41,6 +41,8 @@ ELSEWHERE = {
     "only_topics": "topics are removed from the collection, with a reason",
     "sampled": "stored qrels have no inclusion probabilities",
     "intervals": "always asked for",
+    "pool": "of a late run: the other runs that are chosen",
+    "top_up": "of a late run: the table Judge first",
     "rank_model": "of sampled pools, as before",
     "list_pairs": "each pair in the JSON, for programs and studies",
     "also": "further thresholds in the JSON, for programs and studies",

@@ -1,0 +1,119 @@
+"""What is open about a run that did not contribute to the pool, and what judging would settle (SAMPLING 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from analysis.charts.points import Interval, intervals
+from analysis.systems.figures.drawing import points
+from analysis.systems.kind import Drawing, Files, Kind, NotPossible, Result
+from analysis.systems.options import LEVEL, SCORES, Field, arguments_of, measures_field
+from analysis.systems.tabular import Cell, Table
+
+FIELDS = (
+    Field("late", "The late run", "tag", "", (("", "the first that is chosen"),), hint="What only one of the others found tells what a hole is worth."),
+    measures_field("nDCG@10 P@10 RBP(0.8)"),
+    Field("against", "Judge first what tells about the difference to", "tag", "", (("", "no run: what tells about its own score"),)),
+    Field("judge", "Judge so many", "whole", "", least=1, hint="What that would settle. Empty: half of the holes."),
+    Field("scale", "Highest grade", "whole", "", least=1, hint="A hole may have any up to it. Empty: that of the qrels."),
+    LEVEL,
+    SCORES,
+)
+CERTAIN = "Certain as far as only this run's holes are judged. A hole at its best also raises the ideal, so neither end need be all holes at their highest."
+
+
+def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
+    runs = dict(zip(files.tags, files.runs, strict=True))
+    late, against = options.get("late") or next(iter(runs), ""), options.get("against", "")
+    if late not in runs:
+        raise NotPossible("the late run is not one of the runs that are chosen")
+    if against and (against == late or against not in runs):
+        raise NotPossible(f"{against} is not another one of the runs that are chosen")
+    pool = [path for tag, path in runs.items() if tag != late]
+    rest = [one for one in FIELDS if one.name not in ("late", "against")]
+    found = [files.qrels[0][1], runs[late], *arguments_of(rest, options)]
+    return found + (["--pool", *pool] if pool else []) + ([f"--against={runs[against]}"] if against else [])
+
+
+def scores_table(result: Result) -> Table:
+    total, per_topic = result["holes"]["total"], result["holes"]["per_topic"]
+    reasons = result.get("undefined", {})
+    rows: list[list[Cell]] = [
+        [name, score, *result["bounds"][name], result["filled"][name], reasons.get(name, "")] for name, score in result["score"].items()
+    ]
+    return Table("scores", f"Scores of {result['run']}", ["measure", "holes as 0", "at least", "at most", "expected", "why none"], rows, words(result) + (
+        f" {total:,} holes in the first {result['cutoff']} of {len(per_topic)} topics, at most {max(per_topic.values(), default=0)} in one. {CERTAIN}"
+    ))  # fmt: skip
+
+
+def words(result: Result) -> str:
+    """In the words of SAMPLING 6."""
+    holes, n = result["holes"], max(len(result["holes"]["per_topic"]), 1)
+    if not holes["total"]:
+        return f"Every result of {result['run']} down to rank {result['cutoff']} has been judged: nothing is open."
+    name, score = next(iter(result["score"].items()))
+    low, high = result["bounds"][name]
+    expected = result["filled"][name]
+    near = f", probably near {expected:.3f}" if expected is not None else ""
+    settles = result["settles"]
+    of_what = f"the difference to {result['against']['run']}" if "against" in result else "it"
+    share = 1 - settles["width_left"] / settles["width"] if settles["width"] else 1.0
+    return (
+        f"{holes['total'] / n:.1f} of {result['cutoff']} results of this system have never been judged. "
+        f"Its {name} is at least {low:.3f}, at most {high:.3f}{near} ("
+        f"{score:.3f} if none of them is relevant); judging these {settles['n']} pairs settles {100 * share:.0f} % of {of_what}."
+    )
+
+
+def settles_table(result: Result) -> Table:
+    found = result["settles"]
+    rows: list[list[Cell]] = [[f"{100 * float(share):.0f} %", width] for share, width in found["by_share"].items()]
+    note = f"Width now: {found['width']:.3f}. {found['n']} pairs leave {found['width_left']:.3f}; {found['enough']} pairs bring it under .01."
+    return Table("settles", "What judging settles", ["of the holes judged", "width left"], rows, note)
+
+
+def tables(result: Result) -> list[Table]:
+    made = [scores_table(result)]
+    if "against" in result:
+        rows: list[list[Cell]] = [
+            [name, one["difference"], *one["bounds"], "yes" if one["settled"] else "no"] for name, one in result["against"]["differences"].items()
+        ]
+        note = "Settled: whatever the holes of both turn out to be, the sign of the difference stays."
+        made.append(Table("against", f"Against {result['against']['run']}", ["measure", "holes as 0", "at least", "at most", "settled"], rows, note))
+    if result["order"]:
+        made.append(settles_table(result))
+        order: list[list[Cell]] = [[topic, document, weight] for topic, document, weight in result["order"]]
+        note = "By what each tells; the command `holes --top-up` makes a pool of them for a campaign."
+        made.append(Table("order", "Judge first", ["topic", "document", "weight"], order, note))
+    return made
+
+
+def pictures(result: Result) -> list[str]:
+    rows = []
+    for name, score in result["score"].items():
+        expected = result["filled"][name]
+        rows.append(Interval(name, score if expected is None else expected, *result["bounds"][name]))
+    caption = f"Scores of {result['run']}: the range whatever its holes turn out to be, and within it what is expected, or holes as 0 where nothing is"
+    return [intervals(rows, caption=caption, x_label="score", what="measure", low=0.0)]
+
+
+def figures(result: Result) -> Iterator[Drawing]:
+    rows = [(name, score if result["filled"][name] is None else result["filled"][name], *result["bounds"][name]) for name, score in result["score"].items()]
+    yield "scores", partial(points, rows=rows, label="score, and its range over the holes")
+
+
+KIND = Kind(
+    name="holes",
+    place=130,
+    title="A run that came late",
+    sentence="How much of a run has never been judged, between which scores it lies, and which pairs to judge first?",
+    fields=FIELDS,
+    arguments=arguments,
+    tables=tables,
+    pictures=pictures,
+    figures=figures,
+    seeded=False,
+    subject=lambda options: str(options.get("late") or ""),
+)
