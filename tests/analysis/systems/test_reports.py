@@ -37,6 +37,7 @@ ASKED: list[tuple[str, int, list[str], dict[str, Any]]] = [
     ("stability", 5, ["judged, old"], {"element": "assessments", "overlaps": "20:100:40", "pairs": 4, "measures": "AP nDCG"}),
     ("stability", 4, [CAMPAIGN], {"element": "topics", "pairs": 3, "measures": "AP"}),
     ("reusability", 5, ["judged, old"], {"depth": 3, "by_group": True, "measures": "AP"}),
+    ("holes", 5, ["judged, old"], {"late": "sys.3", "against": "sys.1", "judge": 5}),
 ]
 
 
