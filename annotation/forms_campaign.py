@@ -43,7 +43,7 @@ class NewCampaignForm(forms.Form):
         return name
 
 
-class PoolForm(forms.Form):
+class CampaignPoolForm(forms.Form):
     pool = forms.ModelChoiceField(Pool.objects.none(), empty_label=None, widget=forms.RadioSelect)
     settings = forms.BooleanField(required=False)  # take those that came with the pool
 

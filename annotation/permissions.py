@@ -46,19 +46,19 @@ def membership(request_or_user: Any, slug: str) -> Membership:
     if not rows:
         raise Http404("No such campaign.")
     after = len(MEMBER) + len(CAMPAIGN)
-    found: Membership = MEMBER.instance(rows[0][: len(MEMBER)])
-    found.campaign, found.user = CAMPAIGN.instance(rows[0][len(MEMBER) : after]), user
+    membership: Membership = MEMBER.instance(rows[0][: len(MEMBER)])
+    membership.campaign, membership.user = CAMPAIGN.instance(rows[0][len(MEMBER) : after]), user
     profile = rows[0][after:]
     user._state.fields_cache["profile"] = None if profile[0] is None else PROFILE.instance(profile)
-    return found
+    return membership
 
 
 def annotating(request_or_user: Any, slug: str) -> Membership:
     """The person's membership as an annotator. 404 for strangers, 403 for a manager who does not annotate."""
-    found = membership(request_or_user, slug)
-    if found.role != Membership.Role.ANNOTATOR:
+    annotator = membership(request_or_user, slug)
+    if annotator.role != Membership.Role.ANNOTATOR:
         raise PermissionDenied("Managers do not judge in their own campaign; Try it shows them the judging page, and counts nowhere.")
-    return found
+    return annotator
 
 
 def managed_campaign(request_or_user: Any, slug: str) -> Campaign:

@@ -23,7 +23,7 @@ from assay.given import judgements_given, qrels_given, runs_given
 from assay.tables import columns, frame
 from pooling.commandline import BadInput, FileCommand, distinct_tags, jsonable
 from pooling.core.columns import JudgementColumns, QrelsColumns, RunColumns
-from pooling.core.depth import Pool, depth_pool, top_of_run
+from pooling.core.depth import PooledPairs, depth_pool, top_of_run
 from pooling.formats import pool as pool_format
 from pooling.formats import qrels as qrels_format
 from pooling.formats import runs as run_format
@@ -40,7 +40,7 @@ __all__ = [
     "BadInput",
     "FormatError",
     "JudgementColumns",
-    "Pool",
+    "PooledPairs",
     "QrelsColumns",
     "RunColumns",
     "Scores",
@@ -147,7 +147,7 @@ def aggregate(judgements: Any, *, scale: int = 4, method: str = "majority", grad
     return labels_by_scale(read_judged(command, asked), asked["method"], asked["rule"], asked["min_judgements"])[asked["grades"]]
 
 
-def pool(runs: Any, depth: int = 10, *, topics: Sequence[str] | None = None, seed: int = 0) -> Pool:
+def pool(runs: Any, depth: int = 10, *, topics: Sequence[str] | None = None, seed: int = 0) -> PooledPairs:
     """Every document among the first `depth` of a run, best first, as the command `build_pool`. topics: only these."""
     read = runs_given(runs)
     tags, renamed = distinct_tags(run.tag for run in read)
@@ -169,7 +169,7 @@ def write_run(run: Any, path: str | os.PathLike[str]) -> None:
         run_format.write_run(one, out)
 
 
-def write_pool(pool: Pool, path: str | os.PathLike[str]) -> None:
+def write_pool(pool: PooledPairs, path: str | os.PathLike[str]) -> None:
     with whole_file(path) as out:
         pool_format.write_pool(pool, out)
 

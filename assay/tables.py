@@ -9,7 +9,7 @@ import numpy as np
 
 from analysis.core.aggregation.labelling import DECISIONS, Aggregation
 from pooling.core.columns import JudgementColumns, QrelsColumns, RunColumns
-from pooling.core.depth import Pool
+from pooling.core.depth import PooledPairs
 
 Columns = dict[str, Any]
 """name -> list or array, all of one length"""
@@ -29,7 +29,7 @@ def columns(value: Any, *, per_topic: bool = False) -> Columns:
         QrelsColumns: _of_qrels,
         JudgementColumns: _of_judgements,
         Aggregation: _of_labels,
-        Pool: _of_pool,
+        PooledPairs: _of_pool,
     }
     for kind, function in readers.items():
         if isinstance(value, kind):
@@ -84,7 +84,7 @@ def _of_labels(labels: Aggregation) -> Columns:
     return columns
 
 
-def _of_pool(pool: Pool) -> Columns:
+def _of_pool(pool: PooledPairs) -> Columns:
     return {
         "topic": [pool.topics[i] for i in pool.topic],
         "document": _texts(pool.documents),

@@ -118,18 +118,18 @@ def one_version(code: Path, vendor: str, folder: str, *, seconds: float, before:
         sessions = json.loads(installation.run("--sessions", "2400"))
         server = Server(installation, threads_only=before)
         try:
-            found = asyncio.run(measured(server.port, sessions, seconds=seconds))
+            figures = asyncio.run(measured(server.port, sessions, seconds=seconds))
         finally:
             server.end()
         accepted = Path(folder) / "accepted.json"
-        accepted.write_text(json.dumps(found.pop("accepted")))
-        return {**found, **json.loads(installation.run("--audit", str(accepted)))}
+        accepted.write_text(json.dumps(figures.pop("accepted")))
+        return {**figures, **json.loads(installation.run("--audit", str(accepted)))}
     finally:
         installation.drop()
 
 
-def told(found: dict[str, object]) -> str:
-    full, over, after, beside = found["saturated"], found["overloaded"], found["after"], found["beside_sign_ins"]
+def told(figures: dict[str, object]) -> str:
+    full, over, after, beside = figures["saturated"], figures["overloaded"], figures["after"], figures["beside_sign_ins"]
     assert isinstance(beside, dict)
     assert isinstance(full, dict)
     assert isinstance(over, dict)
@@ -137,10 +137,10 @@ def told(found: dict[str, object]) -> str:
     return (
         f"while {beside['signed_in']} signed in (p99 {beside['sign_in_p99_ms']:.0f} ms) {beside['done_per_s']:.0f}/s judged at p50 {beside['p50_ms']:.0f}, "
         f"p99 {beside['p99_ms']:.0f} ms; "
-        f"saturation {full['done_per_s']:.0f}/s at p99 {full['p99_ms']:.0f} ms; {found['asked_per_s']:.0f}/s asked by {found['pages']} pages: "
+        f"saturation {full['done_per_s']:.0f}/s at p99 {full['p99_ms']:.0f} ms; {figures['asked_per_s']:.0f}/s asked by {figures['pages']} pages: "
         f"{over['done_per_s']:.0f}/s done at p99 {over['p99_ms']:.0f} ms, {over['refused_per_s']:.0f}/s refused within {over['refusal_p99_ms']:.0f} ms, "
-        f"{over['lost']} lost on the way; normal again after {found['until_normal_s']:.0f} s (p99 {after['p99_ms']:.0f} ms); "
-        f"{found['n_accepted']:,} accepted, {found['n_missing']} of them not stored, {found['n_faults']} counters wrong; load {os.getloadavg()[0]:.1f}"
+        f"{over['lost']} lost on the way; normal again after {figures['until_normal_s']:.0f} s (p99 {after['p99_ms']:.0f} ms); "
+        f"{figures['n_accepted']:,} accepted, {figures['n_missing']} of them not stored, {figures['n_faults']} counters wrong; load {os.getloadavg()[0]:.1f}"
     )
 
 
@@ -149,8 +149,8 @@ def main(quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite"
     for vendor in vendors:
         with tempfile.TemporaryDirectory() as folder, checked_out(BEFORE) as old:
             for code, is_before in [(ROOT, False), *([(old, True)] if before and old else [])]:
-                found = one_version(code, vendor, folder, seconds=20 if quick else 120, before=is_before)
-                full, over = found["saturated"], found["overloaded"]
+                figures = one_version(code, vendor, folder, seconds=20 if quick else 120, before=is_before)
+                full, over = figures["saturated"], figures["overloaded"]
                 assert isinstance(full, dict)
                 assert isinstance(over, dict)
                 rows.append(
@@ -159,7 +159,7 @@ def main(quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite"
                         "peer": "the saturation itself",
                         "ratio": over["done_per_s"] / full["done_per_s"],
                         "at_least": None if is_before else 0.75,
-                        "note": told(found),
+                        "note": told(figures),
                     }
                 )
     return rows

@@ -18,7 +18,7 @@ from analysis.core.measures import parse_measures
 from analysis.core.packing import index_of, pack
 from analysis.core.stopping import completed_scores, tops_of
 from pooling.core.columns import QrelsColumns, RunColumns
-from pooling.core.depth import Pool, depth_pool, top_of_run
+from pooling.core.depth import PooledPairs, depth_pool, top_of_run
 from pooling.core.rank_model import fitted, rank_features_of
 from pooling.core.strata import allocation, drawn, rank_strata, shuffled, spreads_of
 
@@ -58,11 +58,11 @@ def runs_of(n_runs: int, n_topics: int, n_documents: int, rng: np.random.Generat
     return runs
 
 
-def judged(pool: Pool, rng: np.random.Generator) -> np.ndarray:
+def judged(pool: PooledPairs, rng: np.random.Generator) -> np.ndarray:
     return (rng.random(len(pool)) < 1 / (1 + pool.best_rank / 5)).astype(np.int32) * rng.integers(1, 4, len(pool)).astype(np.int32)
 
 
-def pool_of(runs: list[RunColumns], depth: int, rng: np.random.Generator) -> Pool:
+def pool_of(runs: list[RunColumns], depth: int, rng: np.random.Generator) -> PooledPairs:
     return depth_pool([top_of_run(run, depth) for run in runs], depth=depth, rng=rng)
 
 

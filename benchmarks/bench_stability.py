@@ -23,7 +23,7 @@ import pytrec_eval
 from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
-from analysis.core.batch import Collection, pack
+from analysis.core.batch import PackedCollection, pack
 from analysis.core.chunks import in_processes
 from analysis.core.measures import parse_measures
 from analysis.core.stability import MEASURES, Protocol, StabilityChunk, chunks, combine, population, run_chunk
@@ -106,7 +106,7 @@ def ours(qrels: QrelsColumns, runs: list[RunColumns], documents: NDArray[np.byte
     return {one.element: dict(zip(MEASURES.split(), one.probability.tolist(), strict=True)) for one in combined}
 
 
-def _taus(shared: tuple[Collection, NDArray[np.bytes_]], piece: tuple[Protocol, StabilityChunk]) -> NDArray[np.float64]:
+def _taus(shared: tuple[PackedCollection, NDArray[np.bytes_]], piece: tuple[Protocol, StabilityChunk]) -> NDArray[np.float64]:
     collection, documents = shared
     return run_chunk(collection, *piece, documents)
 

@@ -199,7 +199,7 @@ def measure(rounds: int) -> dict[str, dict[str, float]]:
         "setup": lambda page: page.call("GET", f"/api/v1/judging/{SLUG}/setup"),
         "judge page": lambda page: page.call("GET", f"/judge/{SLUG}/"),
     }
-    found: dict[str, dict[str, float]] = {}
+    times_of: dict[str, dict[str, float]] = {}
     for name, request in requests.items():
         for page in pages:
             request(page)  # warm
@@ -212,13 +212,13 @@ def measure(rounds: int) -> dict[str, dict[str, float]]:
             request(page)
             cpu.append((time.process_time() - worked) * 1000)
             wall.append((time.perf_counter() - began) * 1000)
-        found[name] = {
+        times_of[name] = {
             "cpu_ms": statistics.median(cpu),
             "wall_ms": statistics.median(wall),
             "statements": meter.statements / len(pages),
             "bytes": statistics.median(sizes),
         }
-    return found
+    return times_of
 
 
 if __name__ == "__main__":

@@ -240,7 +240,7 @@ def distinct_tags(tags: Iterable[str]) -> tuple[list[str], list[str]]:
     return result, warnings
 
 
-class Progress:
+class ProgressLine:
     """A progress line on standard error that appears only after two seconds."""
 
     def __init__(self, label: str, total: int, stream: TextIO | None = None, after: float = 2.0) -> None:
@@ -249,7 +249,7 @@ class Progress:
         self.start = time.monotonic()
         self.after, self.shown = after, 0.0
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> ProgressLine:
         return self
 
     def __exit__(self, *exc: object) -> None:

@@ -68,7 +68,7 @@ class Fenced(Exception):
 
 
 @dataclass(frozen=True)
-class Kind:
+class JobKind:
     """figures: what it computes is shown by the page that asked for it, again and again; lists of what was done leave it out.
     resumes: what it has done stays when it ends in the middle, and the next job of its kind goes on from there."""
 
@@ -83,7 +83,7 @@ class Kind:
         return "what was done is kept" if self.resumes else "nothing was kept"
 
 
-KINDS: dict[str, Kind] = {}
+KINDS: dict[str, JobKind] = {}
 
 
 def kind(
@@ -94,7 +94,7 @@ def kind(
     def register(function: Callable[[Work], dict[str, Any] | None]) -> Callable[[Work], dict[str, Any] | None]:
         if name in KINDS and KINDS[name].function is not function:
             raise ValueError(f"two kinds of jobs are called {name!r}")
-        KINDS[name] = Kind(name, function, unit, figures, resumes)
+        KINDS[name] = JobKind(name, function, unit, figures, resumes)
         return function
 
     return register

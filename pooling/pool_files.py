@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from pooling.commandline import BadInput, FileCommand, Progress, distinct_tags, positive
+from pooling.commandline import BadInput, FileCommand, ProgressLine, distinct_tags, positive
 from pooling.core.counts import counted
 from pooling.core.depth import DEEPEST, Top, top_of_run
 from pooling.formats.runs import read_run
@@ -32,7 +32,7 @@ def tops_of_files(
     if paths.count("-") > 1:
         raise BadInput("standard input (-) can be read once only")
     tops = []
-    with Progress("runs read", len(paths)) as progress:
+    with ProgressLine("runs read", len(paths)) as progress:
         for path in paths:
             run = read_run(path, order=order, scores=scores, lenient=lenient)
             for warning in run.warnings:

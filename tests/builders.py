@@ -19,7 +19,7 @@ from django.contrib.auth.models import User
 
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair, Profile
 from annotation.services import campaigns, judging, people, scheduling
-from annotation.services.judging import Answer, Outcome
+from annotation.services.judging import Answer, AnswerOutcome
 from pooling.models import Collection, Document, Pool, PoolEntry, Topic
 
 PASSWORD = "correct horse battery"
@@ -145,7 +145,7 @@ def lease_of(membership: Membership, pair: Pair, *, now: datetime) -> Lease:
     return lease
 
 
-def submit(membership: Membership, lease: Lease, grade: int | None, *, now: datetime | None = None, **answer: Any) -> Outcome:
+def submit(membership: Membership, lease: Lease, grade: int | None, *, now: datetime | None = None, **answer: Any) -> AnswerOutcome:
     """Submit a grade for a lease with plausible times; grade None: cannot judge."""
     if grade is None:
         answer.setdefault("cannot_reason", "other")

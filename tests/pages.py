@@ -115,7 +115,7 @@ def prepare(n_judgements: int = 260) -> None:
     from analysis.dashboard import agreement_figures, exclusions
     from analysis.judgements.labels import Choices
     from analysis.publishing import recipes
-    from analysis.publishing.release.parts import Plan
+    from analysis.publishing.release.parts import ReleasePlan
     from analysis.studies import keeping
     from analysis.studies.given import Given
     from analysis.studies.papers import study_named
@@ -185,7 +185,7 @@ def prepare(n_judgements: int = 260) -> None:
     do(study.job)
     labels = (LabelOfFile(e.topic.topic_id, e.docno, e.pk % 3, "", None, False) for e in campaign.pool.entries.select_related("topic"))
     machine = machines.add_from_file(campaign, name="A model", model="model-7", labels=labels, file_name="labels.txt", actor=manager)
-    plans = (Plan(name="public"), Plan(name="median", choices=Choices(method="median")))
+    plans = (ReleasePlan(name="public"), ReleasePlan(name="median", choices=Choices(method="median")))
     saved = [recipes.save_recipe(campaign, plan, user=manager) for plan in plans]
     do(recipes.ask_for_release(saved[0], user=manager))
     disputed = Pair.objects.filter(campaign=campaign, judgements__in=Judgement.objects.filter(standing="counted")).order_by("pk").first()

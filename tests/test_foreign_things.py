@@ -9,7 +9,7 @@ from django.urls import reverse
 from analysis.judgements.labels import Choices
 from analysis.models import Release, Report
 from analysis.publishing import recipes
-from analysis.publishing.release.parts import Plan
+from analysis.publishing.release.parts import ReleasePlan
 from pooling.models import Job
 from tests.builders import judge, make_annotator, make_campaign, make_pool, make_user
 from tests.pooling.conftest import RUN_A, bring_in
@@ -31,7 +31,7 @@ class Side:
         bring_in(self.collection, "run", RUN.replace(" A\n", f" {name}\n"), user=self.manager)
         bring_in(self.collection, "qrels", "t1 0 d1 1\n", user=self.manager)
         self.waiting = bring_in(self.collection, "run", f"t1 Q0 d1 1 9 waits{name}\n", user=self.manager, mode="inspect")
-        self.recipe = recipes.save_recipe(self.campaign, Plan(f"of {name}", Choices()), user=self.manager)
+        self.recipe = recipes.save_recipe(self.campaign, ReleasePlan(f"of {name}", Choices()), user=self.manager)
         self.client = Client()
         self.client.force_login(self.manager)
 

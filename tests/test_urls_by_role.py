@@ -20,7 +20,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from analysis.dashboard import exclusions
 from analysis.publishing import recipes
-from analysis.publishing.release.parts import Plan
+from analysis.publishing.release.parts import ReleasePlan
 from analysis.studies import keeping
 from analysis.studies.given import Given
 from analysis.studies.papers import study_named
@@ -320,7 +320,7 @@ def world(settings: Any, tmp_path: Path) -> World:
     study = keeping.ask_for_study(study_named("comparison"), collection=collection, campaign=campaign, given=given, user=manager)
     assert study.job is not None
     assert run(study.job).state == "done"
-    recipe = recipes.save_recipe(campaign, Plan(name="public"), user=manager)
+    recipe = recipes.save_recipe(campaign, ReleasePlan(name="public"), user=manager)
     assert run(recipes.ask_for_release(recipe, user=manager)).state == "done"
     tables = KINDS[report.kind].tables(result_of(report) or {})
     picture = next(name for name in report.files if name.endswith(".svg"))

@@ -30,7 +30,7 @@ NAME, SHORT = 24, 19
 """Characters of one line of a row's name in the space at the left."""
 
 
-class Interval(NamedTuple):
+class DrawnInterval(NamedTuple):
     """value None: undefined, with the reason in `note`, which is said of no other."""
 
     name: str
@@ -41,7 +41,7 @@ class Interval(NamedTuple):
 
 
 def intervals(
-    rows: Sequence[Interval],
+    rows: Sequence[DrawnInterval],
     *,
     caption: str,
     x_label: str,

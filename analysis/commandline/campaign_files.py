@@ -40,10 +40,10 @@ def add_campaign_options(parser: ArgumentParser) -> None:
 def choices_of(campaign: Campaign, options: Mapping[str, Any]) -> Choices:
     """The options as choices; BadInput where the campaign has no such grade or annotator."""
     back = [EVERYBODY] if options["take_back"] == [] else options["take_back"]
-    found = Choices.of({**options, "take_back": back, "with_gold": not options["no_gold"], "judges": judges_of(options)})
-    if wrong := exports.check(campaign, found):
+    choices = Choices.of({**options, "take_back": back, "with_gold": not options["no_gold"], "judges": judges_of(options)})
+    if wrong := exports.check(campaign, choices):
         raise BadInput(" ".join(wrong))
-    return found
+    return choices
 
 
 @contextmanager
@@ -63,7 +63,7 @@ class ExportCommand(DatabaseCommand):
     makes_data_file = True
     takes_seed = False
 
-    def export(self, name: str, campaign: Campaign, wanted: exports.Wanted, output: str | None, *, json: bool) -> int:
+    def export(self, name: str, campaign: Campaign, wanted: exports.ExportWanted, output: str | None, *, json: bool) -> int:
         """-> lines written, without the header's"""
         export = exports.EXPORTS[name]
         try:

@@ -24,7 +24,7 @@ DEFAULT_THRESHOLD = 2
 DEFAULT_MIN_SECONDS = 1.0
 
 
-class Judged(NamedTuple):
+class JudgedFile(NamedTuple):
     table: LabelTable
     dropped: Dropped
     threshold: int
@@ -81,7 +81,7 @@ def add_judgement_options(parser: ArgumentParser) -> None:
     add_only_topics(parser)
 
 
-def read_judged(command: FileCommand, options: Mapping[str, Any]) -> Judged:
+def read_judged(command: FileCommand, options: Mapping[str, Any]) -> JudgedFile:
     """The judgements that count, from the file or the campaign named; warnings of the reader go to standard error.
 
     FormatError if the file cannot be read, BadInput if the options name no judgements or contradict each other.
@@ -99,7 +99,7 @@ def read_judged(command: FileCommand, options: Mapping[str, Any]) -> Judged:
     return judged_of_campaign(command, slug, options)
 
 
-def _of_file(command: FileCommand, path: str, options: Mapping[str, Any]) -> Judged:
+def _of_file(command: FileCommand, path: str, options: Mapping[str, Any]) -> JudgedFile:
     n_grades = options["scale"] or DEFAULT_SCALE
     threshold = threshold_within(options["threshold"] or min(DEFAULT_THRESHOLD, n_grades - 1), n_grades)
     stored = getattr(command, "stored", None)
@@ -110,7 +110,7 @@ def _of_file(command: FileCommand, path: str, options: Mapping[str, Any]) -> Jud
     only = only_topics(command, options, judgements.topics, path)
     judgements = judgements_of(judgements, only)
     table, dropped = counted(judgements, n_grades=n_grades, min_seconds=min_seconds, with_gold=not options["no_gold"])
-    return Judged(table, dropped, threshold, None, only)
+    return JudgedFile(table, dropped, threshold, None, only)
 
 
 def threshold_within(threshold: int, n_grades: int) -> int:

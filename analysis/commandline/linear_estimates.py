@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from analysis.commandline.sampled_files import SampledPool
-from analysis.core.correction import Estimate, Targets, corrected, cross_fitted, rank_features, standing_of, weights_of_run
+from analysis.core.correction import CorrectedEstimate, Targets, corrected, cross_fitted, rank_features, ranking_by_runs, weights_of_run
 from analysis.core.measures import Measure
 from analysis.core.packing import Packed
 
@@ -25,21 +25,21 @@ def linear(measures: Sequence[Measure]) -> list[Measure]:
 
 def these_topics(pool: SampledPool, packed: Sequence[Packed], measures: Sequence[Measure], level: int) -> dict[str, Any]:
     """From the variance of judging alone: what the whole pool judged would say of these topics lies in it. NaN where there is none."""
-    found: dict[str, Any] = {one.tag: {} for one in packed}
+    by_run: dict[str, Any] = {one.tag: {} for one in packed}
     for measure, targets in targets_of(pool, packed, measures, level):
         for tag, row in _rows(packed, corrected(targets, 0.0)):
-            found[tag][str(measure)] = row["these_topics"]
-    return found
+            by_run[tag][str(measure)] = row["these_topics"]
+    return by_run
 
 
 def with_rank_model(pool: SampledPool, packed: Sequence[Packed], measures: Sequence[Measure], level: int, seed: int) -> dict[str, Any]:
     """Cross-fitted regression of the label on ln best rank, votes, votes² and mean 60/(60 + rank) (SAMPLING 3.4). As certain as a larger sample."""
-    found: dict[str, Any] = {one.tag: {} for one in packed}
-    features = rank_features(standing_of(packed, len(pool.sample.grades)))
+    by_run: dict[str, Any] = {one.tag: {} for one in packed}
+    features = rank_features(ranking_by_runs(packed, len(pool.sample.grades)))
     for measure, targets in targets_of(pool, packed, measures, level):
         for tag, row in _rows(packed, cross_fitted(targets, features, np.random.default_rng(seed))):
-            found[tag][str(measure)] = row
-    return found
+            by_run[tag][str(measure)] = row
+    return by_run
 
 
 def targets_of(pool: SampledPool, packed: Sequence[Packed], measures: Sequence[Measure], level: int) -> Iterator[tuple[Measure, Targets]]:
@@ -52,7 +52,7 @@ def targets_of(pool: SampledPool, packed: Sequence[Packed], measures: Sequence[M
         yield measure, Targets(sample, weights, labels, np.zeros(len(labels)))
 
 
-def _rows(packed: Sequence[Packed], estimate: Estimate) -> Iterator[tuple[str, dict[str, Any]]]:
+def _rows(packed: Sequence[Packed], estimate: CorrectedEstimate) -> Iterator[tuple[str, dict[str, Any]]]:
     for k, one in enumerate(packed):
         row: dict[str, Any] = {
             "value": float(estimate.values[k]), "interval": [float(estimate.new_low[k]), float(estimate.new_high[k])],

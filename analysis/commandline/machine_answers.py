@@ -13,7 +13,16 @@ import numpy as np
 from analysis.commandline.sampled_files import SampledPool
 from analysis.core import machine_agreement as agreement
 from analysis.core.agreement.kappa import cohen_kappa
-from analysis.core.correction import Estimate, Targets, corrected, cross_fitted, rank_features, standing_of, tuned_lambda, weights_of_run
+from analysis.core.correction import (
+    CorrectedEstimate,
+    Targets,
+    corrected,
+    cross_fitted,
+    rank_features,
+    ranking_by_runs,
+    tuned_lambda,
+    weights_of_run,
+)
 from analysis.core.labels import counted
 from analysis.core.measures import Measure
 from analysis.core.packing import Packed
@@ -172,9 +181,9 @@ def systems_of(
     return result
 
 
-def corrections_of(targets: Targets, alone: Estimate, runs: Sequence[Packed], tags: Sequence[str], labels: np.ndarray, seed: int) -> dict[str, Any]:
+def corrections_of(targets: Targets, alone: CorrectedEstimate, runs: Sequence[Packed], tags: Sequence[str], labels: np.ndarray, seed: int) -> dict[str, Any]:
     powered = corrected(targets, tuned_lambda(targets))
-    fitted = cross_fitted(targets, rank_features(standing_of(runs, len(labels)), labels), np.random.default_rng(seed))
+    fitted = cross_fitted(targets, rank_features(ranking_by_runs(runs, len(labels)), labels), np.random.default_rng(seed))
     return {
         "corrected": of_systems(tags, powered),
         "cross_fitted": of_systems(tags, fitted),
@@ -184,7 +193,7 @@ def corrections_of(targets: Targets, alone: Estimate, runs: Sequence[Packed], ta
     }
 
 
-def of_systems(tags: Sequence[str], estimate: Estimate) -> Mapping[str, list[float]]:
+def of_systems(tags: Sequence[str], estimate: CorrectedEstimate) -> Mapping[str, list[float]]:
     columns = zip(tags, estimate.values.tolist(), estimate.low.tolist(), estimate.high.tolist(), strict=True)
     return {tag: [value, low, high] for tag, value, low, high in columns}
 

@@ -26,7 +26,7 @@ from typing import Any
 from analysis.core.chunks import in_processes
 from analysis.core.evaluation import Evaluation, Evaluator
 from analysis.core.measures import Measure, UnknownMeasure, parse_measures, refuse_estimates, refuse_indivisible
-from pooling.commandline import BadInput, FileCommand, Progress, bare_name, distinct_tags, named_file, positive
+from pooling.commandline import BadInput, FileCommand, ProgressLine, bare_name, distinct_tags, named_file, positive
 from pooling.core.columns import JudgementColumns, QrelsColumns, RunColumns
 from pooling.core.precision import in_single_precision
 from pooling.formats.prel import Prel
@@ -67,7 +67,7 @@ class PiecewiseCommand(FileCommand):
     def compute(self, *, processes: int, **options: Any) -> dict[str, Any]:
         plan = self.plan(**options)
         results = []
-        with Progress(plan.label, len(plan.pieces)) as progress:
+        with ProgressLine(plan.label, len(plan.pieces)) as progress:
             for result in in_processes(plan.function, plan.pieces, processes=processes, shared=plan.shared):
                 results.append(result)
                 progress.step()
@@ -142,7 +142,7 @@ def each_run(command: FileCommand, paths: Iterable[str], options: Mapping[str, A
     if paths.count("-") > 1:
         raise BadInput("standard input (-) can be read only once")
     tags: list[str] = []
-    with Progress("reading runs", len(paths)) as progress:
+    with ProgressLine("reading runs", len(paths)) as progress:
         for path in paths:
             run = _run(command, path, options)
             for warning in run.warnings:

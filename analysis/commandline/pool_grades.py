@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.commandline.measures import each_run
-from analysis.core.packing import Pairs, index_of
+from analysis.core.packing import TopicDocumentPairs, index_of
 from pooling.commandline import BadInput, FileCommand
 from pooling.core.columns import QrelsColumns
-from pooling.core.depth import Pool, depth_pool, top_of_run
+from pooling.core.depth import PooledPairs, depth_pool, top_of_run
 
 UNJUDGED = -1
 
 
-def pool_of_runs(command: FileCommand, paths: Sequence[str], qrels: QrelsColumns, *, depth: int, seed: int, options: Mapping[str, Any]) -> Pool:
+def pool_of_runs(command: FileCommand, paths: Sequence[str], qrels: QrelsColumns, *, depth: int, seed: int, options: Mapping[str, Any]) -> PooledPairs:
     """The pool of the runs' first `depth` documents for the topics of the qrels. BadInput where it is empty."""
     tops = [top_of_run(run, depth, topics=qrels.topics) for run in each_run(command, paths, options)]
     pool = depth_pool(tops, depth=depth, rng=np.random.default_rng(seed))
@@ -27,14 +27,14 @@ def pool_of_runs(command: FileCommand, paths: Sequence[str], qrels: QrelsColumns
     return pool
 
 
-def grades_of_pool(pool: Pool, qrels: QrelsColumns) -> NDArray[np.int64]:
+def grades_of_pool(pool: PooledPairs, qrels: QrelsColumns) -> NDArray[np.int64]:
     """int64 (n_pairs), -1 where the qrels have no grade."""
-    rows = index_of(qrels).find(Pairs(pool.topics, pool.topic, pool.documents))
+    rows = index_of(qrels).find(TopicDocumentPairs(pool.topics, pool.topic, pool.documents))
     grades = np.where(rows >= 0, qrels.grades[rows] if len(qrels) else -1, UNJUDGED)
     return np.where(grades < 0, UNJUDGED, grades).astype(np.int64)
 
 
-def judged_part(pool: Pool, grades: NDArray[np.int64]) -> tuple[Pool, NDArray[np.int64]]:
+def judged_part(pool: PooledPairs, grades: NDArray[np.int64]) -> tuple[PooledPairs, NDArray[np.int64]]:
     """The pool without pairs that have no grade, and the grades of the others; topics without a pair go, too."""
     kept = grades >= 0
     used, topic = np.unique(pool.topic[kept], return_inverse=True)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from analysis.commandline.linear_estimates import LINEAR, targets_of
 from analysis.commandline.sampled_files import SampledPool, packed_runs, sampled_pool
-from analysis.core.correction import Estimate, Targets, corrected, cross_fitted, rank_features, standing_of
+from analysis.core.correction import CorrectedEstimate, Targets, corrected, cross_fitted, rank_features, ranking_by_runs
 from analysis.core.estimates import estimate_topics, why_no_interval
 from analysis.core.measures import Measure
 from analysis.core.packing import Packed
@@ -85,7 +85,7 @@ def _add_linear(result: dict[str, Any], pool: SampledPool, packed: Sequence[Pack
     if options["rank_model"] and not linear:
         raise BadInput("--rank-model is for HT-P@k and HT-DCG@k over all topics of the pool; name one of them in --measures")
     first, second = ([pair[k] for pair in pairs] for k in (0, 1))
-    features = rank_features(standing_of(packed, len(pool.sample.grades)))
+    features = rank_features(ranking_by_runs(packed, len(pool.sample.grades)))
     for measure, of_runs in targets_of(pool, packed, linear, options["level"]):
         targets = Targets(of_runs.sample, of_runs.weights[:, second] - of_runs.weights[:, first], of_runs.labels, of_runs.machine)
         alone = corrected(targets, 0.0)
@@ -98,7 +98,7 @@ def _add_linear(result: dict[str, Any], pool: SampledPool, packed: Sequence[Pack
                 row["rank_model"] = _with_help(helped, k)
 
 
-def _with_help(helped: Estimate, k: int) -> dict[str, Any]:
+def _with_help(helped: CorrectedEstimate, k: int) -> dict[str, Any]:
     found = {
         "difference": float(helped.values[k]), "interval": [float(helped.new_low[k]), float(helped.new_high[k])],
         "these_topics": [float(helped.low[k]), float(helped.high[k])],

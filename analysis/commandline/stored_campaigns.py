@@ -10,12 +10,12 @@ import numpy as np
 from django.db import DatabaseError
 from django.db.models import Model, QuerySet
 
-from analysis.commandline.judged_files import Judged, threshold_within
+from analysis.commandline.judged_files import JudgedFile, threshold_within
 from analysis.commandline.judges import judges_of
 from analysis.commandline.only_topics import only_topics, rows_of
 from analysis.core.labels import Dropped
 from analysis.core.overlap import Contradiction
-from analysis.core.packing import Pairs
+from analysis.core.packing import TopicDocumentPairs
 from analysis.judgements.campaign_sample import NotEstimable, sample_of
 from analysis.judgements.labels import Choices, Reference, campaign_qrels
 from analysis.judgements.rows import EXCLUDED, EXTRA, NO_GRADE, TOO_FAST, pool_ranks, read_rows, table_of
@@ -44,10 +44,10 @@ def _first(rows: QuerySet[Row]) -> Row | None:
 
 
 def campaign_named(slug: str) -> Campaign:
-    found = _first(Campaign.objects.select_related("collection", "pool").filter(slug=slug))
-    if found is None:
+    campaign = _first(Campaign.objects.select_related("collection", "pool").filter(slug=slug))
+    if campaign is None:
         raise BadInput(f"there is no campaign {slug!r}")
-    return found
+    return campaign
 
 
 def runs_of(campaign: Campaign) -> dict[str, Callable[[], RunColumns]]:
@@ -92,12 +92,12 @@ def prel_of(campaign: Campaign, options: Mapping[str, Any], warn: Callable[[str]
 
     def load() -> Prel:
         try:
-            found = sample_of(campaign, choices)
+            sample = sample_of(campaign, choices)
         except NotEstimable as error:
             raise BadInput(str(error)) from None
-        if found.missing:
-            warn(found.missing)
-        return found.prel(options["grades"], campaign.slug)
+        if sample.missing:
+            warn(sample.missing)
+        return sample.prel(options["grades"], campaign.slug)
 
     return load
 
@@ -110,7 +110,7 @@ def why_not_naive(slug: str) -> str:
     )
 
 
-def judged_of_campaign(command: FileCommand, slug: str, options: Mapping[str, Any]) -> Judged:
+def judged_of_campaign(command: FileCommand, slug: str, options: Mapping[str, Any]) -> JudgedFile:
     """The campaign has decided what is too fast or excluded; --min-seconds and --no-gold narrow it further."""
     campaign = campaign_named(slug)
     n_grades = campaign.grades.size
@@ -130,10 +130,10 @@ def judged_of_campaign(command: FileCommand, slug: str, options: Mapping[str, An
         gold=int((rows.counts & slow_enough & ~wanted).sum()),
         emptied_pairs=len(np.unique(rows.pair)) - table.n_pairs,
     )
-    return Judged(table, dropped, threshold, campaign, only)
+    return JudgedFile(table, dropped, threshold, campaign, only)
 
 
-def top_of_campaign(slug: str, top: int) -> Pairs | None:
+def top_of_campaign(slug: str, top: int) -> TopicDocumentPairs | None:
     """Pairs of the campaign's pool with a best rank of at most `top`; None where it has no pool."""
     campaign = campaign_named(slug)
     if campaign.pool is None:
@@ -142,14 +142,14 @@ def top_of_campaign(slug: str, top: int) -> Pairs | None:
     topics = sorted({topic for topic, _ in pairs})
     place = {topic: i for i, topic in enumerate(topics)}
     documents = np.array([document.encode() for _, document in pairs], dtype="S" if pairs else "S1")
-    return Pairs(topics, np.array([place[topic] for topic, _ in pairs], np.int64), documents)
+    return TopicDocumentPairs(topics, np.array([place[topic] for topic, _ in pairs], np.int64), documents)
 
 
-def with_texts(slug: str, found: list[Contradiction]) -> list[dict[str, Any]]:
+def with_texts(slug: str, contradicting: list[Contradiction]) -> list[dict[str, Any]]:
     """Each with its query, and title and text of its document; these are None where the document is not stored."""
     campaign = campaign_named(slug)
-    wanted = {(pair.topic, pair.document) for pair in found}
+    wanted = {(pair.topic, pair.document) for pair in contradicting}
     columns = ("entry__topic__topic_id", "entry__docno", "entry__topic__text", "entry__document__title", "entry__document__text")
     rows = kept_pairs(campaign).filter(entry__topic__topic_id__in={topic for topic, _ in wanted}).values_list(*columns)
     texts = {(topic, document): rest for topic, document, *rest in rows.iterator() if (topic, document) in wanted}
-    return [pair._asdict() | dict(zip(("query", "title", "text"), texts[pair.topic, pair.document], strict=True)) for pair in found]
+    return [pair._asdict() | dict(zip(("query", "title", "text"), texts[pair.topic, pair.document], strict=True)) for pair in contradicting]

@@ -29,7 +29,7 @@ CELLS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
-class Collection:
+class PackedCollection:
     """Qrels and runs, packed.
 
     tags: names of the runs, in the order given. topics: the topics of the qrels, sorted by their bytes.
@@ -54,7 +54,7 @@ class Collection:
         return slice(int(self.offsets[topic]), int(self.offsets[topic + 1]))
 
 
-def pack(qrels: QrelsColumns, runs: Sequence[RunColumns], tags: Sequence[str] | None = None) -> Collection:
+def pack(qrels: QrelsColumns, runs: Sequence[RunColumns], tags: Sequence[str] | None = None) -> PackedCollection:
     """The collection of these qrels and runs. Nothing in it but the order of runs depends on the order of rows or files."""
     documents = np.unique(np.concatenate([np.unique(ids) for ids in [qrels.documents, *(run.documents for run in runs)]]))
     places = [{topic: i for i, topic in enumerate(run.topics)} for run in runs]
@@ -73,7 +73,7 @@ def pack(qrels: QrelsColumns, runs: Sequence[RunColumns], tags: Sequence[str] | 
         rows = qrels.rows(i)
         packed.append(PackedTopic.of(qrels.grades[rows], numbers_of_qrels[rows], rankings, len(documents), highest))
     known = set(qrels.topics)
-    return Collection(
+    return PackedCollection(
         tags=[run.tag for run in runs] if tags is None else list(tags),
         topics=[qrels.topics[i] for i in order],
         documents=documents,
@@ -87,7 +87,7 @@ def pack(qrels: QrelsColumns, runs: Sequence[RunColumns], tags: Sequence[str] | 
 
 
 def evaluate(
-    collection: Collection, measures: Sequence[Measure], *, kept: Flags | None = None, assessed: Flags | None = None, level: int = 1
+    collection: PackedCollection, measures: Sequence[Measure], *, kept: Flags | None = None, assessed: Flags | None = None, level: int = 1
 ) -> Scores:
     """Scores of every run on every topic of every sub-collection. -> float64 (n_measures, n_runs, n_topics, n_samples)
 
@@ -116,7 +116,7 @@ def evaluate(
     return scores
 
 
-def whole_scores(collection: Collection, measures: Sequence[Measure], *, level: int = 1) -> Scores:
+def whole_scores(collection: PackedCollection, measures: Sequence[Measure], *, level: int = 1) -> Scores:
     """Scores on the whole collection, computed once. -> float64 (n_measures, n_runs, n_topics)"""
     key = (tuple(measures), level)
     if key not in collection._whole:
@@ -124,7 +124,7 @@ def whole_scores(collection: Collection, measures: Sequence[Measure], *, level: 
     return collection._whole[key]
 
 
-def mean_scores(collection: Collection, scores: Scores, *, topics: str = "complete") -> Scores:
+def mean_scores(collection: PackedCollection, scores: Scores, *, topics: str = "complete") -> Scores:
     """Means over topics. -> float64 (n_measures, n_runs, n_samples)
 
     topics: "complete", every topic of the qrels, or "intersection", for each run the topics that it has; NaN where a run has none.

@@ -51,7 +51,7 @@ class BootstrapChunk:
 
 
 @dataclass(frozen=True)
-class Tally:
+class BootstrapTally:
     """What has been counted over some trials; tallies of other trials can be added.
 
     places: float64 (n_runs, n_runs), how often run i was at place j + 1, ties spread equally.
@@ -140,7 +140,7 @@ def chunks(*, trials: int = TRIALS, seed: int) -> list[BootstrapChunk]:
     return [BootstrapChunk(number, min(CHUNK, trials - start), seed) for number, start in enumerate(range(0, trials, CHUNK))]
 
 
-def run_chunk(scores: ArrayLike, chunk: BootstrapChunk) -> Tally:
+def run_chunk(scores: ArrayLike, chunk: BootstrapChunk) -> BootstrapTally:
     """The tally of one chunk on scores (n_runs, n_topics). Raises ValueError for undefined scores, or without topics."""
     scores = checked(scores)
     return tally_of(sample_means(scores, topic_counts(scores.shape[1], chunk.trials, chunk.rng())))
@@ -171,7 +171,7 @@ def sample_means(scores: Floats, counts: Floats) -> Floats:
     return np.round(totals / scores.shape[1], DECIMALS)
 
 
-def tally_of(means: Floats) -> Tally:
+def tally_of(means: Floats) -> BootstrapTally:
     """Ranks and wins of runs by means (n_runs, trials), higher is better."""
     n_runs, trials = means.shape
     above = np.zeros(means.shape, np.int32)
@@ -190,7 +190,7 @@ def tally_of(means: Floats) -> Tally:
         places += np.bincount(where, weights=1 / tied[spans], minlength=n_runs * n_runs)
     width = 2 * n_runs + 1
     doubled = run_index * width + 2 * above + tied + 1
-    return Tally(
+    return BootstrapTally(
         trials=trials,
         places=places.reshape(n_runs, n_runs),
         ranks=np.bincount(doubled.ravel(), minlength=n_runs * width).reshape(n_runs, width),
@@ -198,10 +198,10 @@ def tally_of(means: Floats) -> Tally:
     )
 
 
-def combine(tallies: Iterable[Tally]) -> Tally:
+def combine(tallies: Iterable[BootstrapTally]) -> BootstrapTally:
     """The sum of tallies of the same runs, in the order given."""
     tallies = list(tallies)
-    return Tally(
+    return BootstrapTally(
         trials=sum(tally.trials for tally in tallies),
         places=np.sum([tally.places for tally in tallies], axis=0),
         ranks=np.sum([tally.ranks for tally in tallies], axis=0),
@@ -209,7 +209,7 @@ def combine(tallies: Iterable[Tally]) -> Tally:
     )
 
 
-def summarise(tally: Tally) -> Summary:
+def summarise(tally: BootstrapTally) -> Summary:
     n_runs = len(tally.places)
     ranks = np.arange(2 * n_runs + 1) / 2
     occurring = tally.ranks > 0

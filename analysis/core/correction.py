@@ -39,7 +39,7 @@ FEWEST_RELEVANT = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class CorrectedEstimate:
     """Of one target each: values, variances, lambdas float64 (n_targets); low, high of the 95 % interval for this pool and these topics,
     new_low, new_high for new topics; NaN where `why` has a reason. by_topic: float64 (n_topics, n_targets), whose sums are the values.
     residuals: float64 (n_judged, n_targets), people's label less what was predicted."""
@@ -126,14 +126,14 @@ def tuned_lambda(targets: Targets) -> Floats:
     return np.clip(ratio(together, alone), 0, 1)
 
 
-def corrected(targets: Targets, lambdas: Floats | float) -> Estimate:
+def corrected(targets: Targets, lambdas: Floats | float) -> CorrectedEstimate:
     """θ̂_λ of each target. lambdas: 0 is people alone, 1 PPI, `tuned_lambda(targets)` PPI++."""
     lambdas = np.broadcast_to(np.asarray(lambdas, np.float64), (targets.weights.shape[1],))
     predicted = targets.machine[:, None] * lambdas
     return _estimate(targets, predicted, predicted[targets.judged], lambdas)
 
 
-def cross_fitted(targets: Targets, features: Floats, rng: np.random.Generator) -> Estimate:
+def cross_fitted(targets: Targets, features: Floats, rng: np.random.Generator) -> CorrectedEstimate:
     """Each fold's labels predicted by a ridge regression on the other four. features: float64 (n_rows, n_features), made from ranks and
     the machine's labels only."""
     from sklearn.linear_model import Ridge  # seconds to import, and nothing else of this module needs it
@@ -159,7 +159,7 @@ def cross_fitted(targets: Targets, features: Floats, rng: np.random.Generator) -
                      np.broadcast_to(own[:, None], (len(own), n_targets)), np.full(n_targets, math.nan))  # fmt: skip
 
 
-def _estimate(targets: Targets, predicted: Floats, own: Floats, lambdas: Floats) -> Estimate:
+def _estimate(targets: Targets, predicted: Floats, own: Floats, lambdas: Floats) -> CorrectedEstimate:
     """predicted: float64 (n_rows, n_targets) of all pairs; own: float64 (n_judged, n_targets), of the judged ones what is subtracted."""
     sample, rows = targets.sample, targets.judged
     residuals = targets.labels[rows, None] - own
@@ -174,7 +174,7 @@ def _estimate(targets: Targets, predicted: Floats, own: Floats, lambdas: Floats)
     half = scipy.stats.norm.ppf(0.975) * np.sqrt(np.where(shown, variances, math.nan))
     new = np.array([interval_over_topics(by_topic[:, column] * n_topics) for column in range(len(values))]).reshape(-1, 2)
     new[~shown] = math.nan
-    return Estimate(values, variances, np.asarray(lambdas), values - half, values + half, new[:, 0], new[:, 1], why, by_topic, residuals)
+    return CorrectedEstimate(values, variances, np.asarray(lambdas), values - half, values + half, new[:, 0], new[:, 1], why, by_topic, residuals)
 
 
 def anticipated_variance(targets: Targets, residuals: Floats) -> Floats:
@@ -221,7 +221,7 @@ class RankingByRuns(NamedTuple):
     closeness: Floats
 
 
-def standing_of(runs: Sequence[Packed], n_rows: int) -> RankingByRuns:
+def ranking_by_runs(runs: Sequence[Packed], n_rows: int) -> RankingByRuns:
     best, votes, closeness = np.full(n_rows, np.iinfo(np.int64).max), np.zeros(n_rows), np.zeros(n_rows)
     for packed in runs:
         np.minimum.at(best, packed.row, packed.rank)

@@ -190,8 +190,8 @@ def _extended_inferred_ap(packed: Packed, sample: Sample, level: int, cutoff: No
     share = (above.relevant + EPSILON) / (above.judged + 3 * EPSILON)
     precision = (1 + (above.pooled * share).sum(axis=1)) / rank
     n_relevant = sample.n_relevant(level)
-    found = sums(packed.topic[above.hit], sample.weight[row] * precision, len(sample.topics))
-    return ratio(found, np.minimum(n_relevant, DEEPEST_RANK))  # sample_eval: no run can find more than it may return
+    precisions = sums(packed.topic[above.hit], sample.weight[row] * precision, len(sample.topics))
+    return ratio(precisions, np.minimum(n_relevant, DEEPEST_RANK))  # sample_eval: no run can find more than it may return
 
 
 def _expanded_ap(packed: Packed, sample: Sample, level: int, cutoff: None) -> Floats:
@@ -206,8 +206,8 @@ def _expanded_ap(packed: Packed, sample: Sample, level: int, cutoff: None) -> Fl
     same = ratio(sample.sizes[own] - 1, sample.n_judged[own] - 1)  # π_i / π_ij within one stratum
     together[np.arange(len(row)), number[row]] = same
     relevant_above = (above.relevant * together).sum(axis=1)
-    found = sums(packed.topic[above.hit], sample.weight[row] * (1 + relevant_above) / rank, len(sample.topics))
-    return ratio(found, sample.n_relevant(level))
+    precisions = sums(packed.topic[above.hit], sample.weight[row] * (1 + relevant_above) / rank, len(sample.topics))
+    return ratio(precisions, sample.n_relevant(level))
 
 
 def _inferred_ndcg(packed: Packed, sample: Sample, level: int, cutoff: int | None) -> Floats:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.packing import ABSENT, Pairs, index_of
+from analysis.core.packing import ABSENT, TopicDocumentPairs, index_of
 from pooling.core.columns import QrelsColumns
 
 UNLABELLED = "unlabelled"
@@ -66,7 +66,7 @@ class Contradiction(NamedTuple):
     clicks: int
 
 
-def contradictions(judged: QrelsColumns, clicks: QrelsColumns, *, threshold: int = 1, within: Pairs | None = None) -> list[Contradiction]:
+def contradictions(judged: QrelsColumns, clicks: QrelsColumns, *, threshold: int = 1, within: TopicDocumentPairs | None = None) -> list[Contradiction]:
     """The pairs that `label_overlap` counts as contradicting, in the order of the judgements."""
     rows, label = _with_labels(judged, clicks, within)
     chosen = (label >= 0) & ((judged.grades[rows] >= threshold) != (label >= 1))
@@ -77,7 +77,7 @@ def contradictions(judged: QrelsColumns, clicks: QrelsColumns, *, threshold: int
     ]
 
 
-def _with_labels(judged: QrelsColumns, clicks: QrelsColumns, within: Pairs | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _with_labels(judged: QrelsColumns, clicks: QrelsColumns, within: TopicDocumentPairs | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(rows of the judged pairs considered, the click label of each, -1 where there is none)"""
     considered = judged.grades >= 0
     if within is not None:
@@ -87,7 +87,7 @@ def _with_labels(judged: QrelsColumns, clicks: QrelsColumns, within: Pairs | Non
     return rows, np.maximum(np.where(click_row == ABSENT, -1, clicks.grades[click_row] if len(clicks) else -1), -1)
 
 
-def label_overlap(judged: QrelsColumns, clicks: QrelsColumns, *, threshold: int = 1, within: Pairs | None = None) -> Overlap:
+def label_overlap(judged: QrelsColumns, clicks: QrelsColumns, *, threshold: int = 1, within: TopicDocumentPairs | None = None) -> Overlap:
     """Compare judgements with click labels, over all judged pairs or only those `within`.
 
     threshold: lowest relevant grade of the judgements. Negative grades of either are no label. With `within`, click labels
@@ -113,9 +113,9 @@ def label_overlap(judged: QrelsColumns, clicks: QrelsColumns, *, threshold: int 
     )
 
 
-def pairs_of(qrels: QrelsColumns, rows: NDArray[np.int64]) -> Pairs:
+def pairs_of(qrels: QrelsColumns, rows: NDArray[np.int64]) -> TopicDocumentPairs:
     topic = np.repeat(np.arange(len(qrels.topics)), np.diff(qrels.offsets))
-    return Pairs(qrels.topics, topic[rows], qrels.documents[rows])
+    return TopicDocumentPairs(qrels.topics, topic[rows], qrels.documents[rows])
 
 
 def _present(rows: NDArray[np.int64], n: int) -> NDArray[np.bool_]:

@@ -45,7 +45,7 @@ class Packed:
     n_ignored: int
 
 
-class Pairs(NamedTuple):
+class TopicDocumentPairs(NamedTuple):
     """Pairs of topic and document, for example the top of a pool. topic: int (n), index into topics; documents: S (n)."""
 
     topics: Sequence[str]
@@ -104,7 +104,7 @@ class PairIndex:
         result[wrong] = ABSENT
         return result
 
-    def find(self, pairs: Pairs) -> NDArray[np.int64]:
+    def find(self, pairs: TopicDocumentPairs) -> NDArray[np.int64]:
         """int64 (n): the row of each pair, ABSENT where there is none, also for topics that the qrels do not have."""
         own = np.array([self.topic_codes.get(topic, ABSENT) for topic in pairs.topics], dtype=np.int64)
         codes = own[pairs.topic] if len(pairs.topic) else np.zeros(0, dtype=np.int64)

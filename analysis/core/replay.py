@@ -20,7 +20,7 @@ from analysis.core.evaluation import RecallBase, measure_topics
 from analysis.core.measures import Measure
 from analysis.core.packing import Packed, index_of, pack
 from pooling.core.columns import QrelsColumns, RunColumns
-from pooling.core.depth import Pool
+from pooling.core.depth import PooledPairs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -57,7 +57,7 @@ class World:
     service: int64 (n_pairs), the rows in the order in which a campaign hands them out level by level.
     """
 
-    pool: Pool
+    pool: PooledPairs
     grades: NDArray[np.int32]
     offsets: Ints
     packed: list[Packed]
@@ -113,7 +113,7 @@ def _packed_of_topics(packed: Packed, chosen: Ints, shift: Ints) -> Packed:
     return Packed(packed.tag, topic, packed.rank[hits], packed.row[hits] + shift[topic], packed.retrieved[chosen], packed.found[chosen], 0)
 
 
-def world_of(pool: Pool, grades: NDArray[np.integer], runs: Sequence[RunColumns], *, level: int) -> World:
+def world_of(pool: PooledPairs, grades: NDArray[np.integer], runs: Sequence[RunColumns], *, level: int) -> World:
     """pool: every pair judged, rows in the order of judging level by level. runs: those of the pool, in the order of its tags."""
     rows = np.lexsort((pool.documents, pool.topic))
     cut = {name: getattr(pool, name)[rows] for name in ("topic", "documents", "best_rank", "priority", "ranks", "everyone")}

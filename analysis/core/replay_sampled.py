@@ -15,7 +15,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from analysis.core.correction import Targets, rank_features, standing_of, weights_of_run
+from analysis.core.correction import Targets, rank_features, ranking_by_runs, weights_of_run
 from analysis.core.estimates import Sample, estimate_topics, fractional_ideal
 from analysis.core.measures import Measure, parse_measures
 from analysis.core.rankings import tau_b
@@ -172,7 +172,7 @@ def _comparisons(world: World, sample: Sample, seed: int) -> tuple[list, float]:
     ideal = float(fractional_ideal(sample.n_of_grade(), 10).mean()) or 1.0
     weights = np.column_stack([weights_of_run(packed, sample, cutoff=10, discounted=True) for packed in world.packed]) / ideal
     labels = np.where(sample.grades >= 0, sample.grades, np.nan).astype(np.float64)
-    features = rank_features(standing_of(world.packed, len(world)))
+    features = rank_features(ranking_by_runs(world.packed, len(world)))
     return judging_left(Targets(sample, weights, labels, np.zeros(len(labels))), features, world.tags, seed), ideal
 
 

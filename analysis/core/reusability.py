@@ -19,7 +19,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from analysis.core.batch import Collection, evaluate, mean_scores
+from analysis.core.batch import PackedCollection, evaluate, mean_scores
 from analysis.core.measures import Measure
 from analysis.core.rankings import tau_b_batch
 from analysis.core.sampled import Flags
@@ -39,7 +39,7 @@ class Request:
     level: int = 1
     topics: str = "complete"
 
-    def units(self, collection: Collection) -> list[str]:
+    def units(self, collection: PackedCollection) -> list[str]:
         """What is left out by turns: runs, or groups in the order of their first runs."""
         return list(dict.fromkeys(collection.tags if self.groups is None else self.groups))
 
@@ -74,7 +74,7 @@ class Reusability:
     depths: list[AtDepth]
 
 
-def pool_ranks(collection: Collection, depth: int) -> NDArray[np.int64]:
+def pool_ranks(collection: PackedCollection, depth: int) -> NDArray[np.int64]:
     """The rank from 1 at which each run contributed each assessed pair to the pool; depth + 1 where it did not.
 
     -> int64 (n_assessments, n_runs)
@@ -90,7 +90,7 @@ def pool_ranks(collection: Collection, depth: int) -> NDArray[np.int64]:
     return ranks
 
 
-def reduced_qrels(collection: Collection, request: Request) -> Flags:
+def reduced_qrels(collection: PackedCollection, request: Request) -> Flags:
     """Which rows of the qrels stay. -> uint8 0/1 (n_assessments, 1 + n_units + depth)
 
     The columns: the full qrels, each unit left out, each depth from 1.
@@ -104,20 +104,20 @@ def reduced_qrels(collection: Collection, request: Request) -> Flags:
     return np.concatenate([np.ones((len(ranks), 1), np.uint8), ~alone, pooled], axis=1).astype(np.uint8)
 
 
-def chunks(collection: Collection, request: Request) -> list[tuple[int, int]]:
+def chunks(collection: PackedCollection, request: Request) -> list[tuple[int, int]]:
     """Ranges of columns of the reduced qrels, each a piece of work."""
     n_columns = 1 + len(request.units(collection)) + request.depth
     return [(start, min(start + CHUNK, n_columns)) for start in range(0, n_columns, CHUNK)]
 
 
-def run_chunk(collection: Collection, request: Request, chunk: tuple[int, int]) -> NDArray[np.float64]:
+def run_chunk(collection: PackedCollection, request: Request, chunk: tuple[int, int]) -> NDArray[np.float64]:
     """Mean scores under these reduced qrels. -> float64 (n_measures, n_runs, n_columns of the chunk)"""
     assessed = reduced_qrels(collection, request)[:, slice(*chunk)]
     return mean_scores(collection, evaluate(collection, request.measures, assessed=assessed, level=request.level), topics=request.topics)
 
 
 def combine(
-    collection: Collection, request: Request, pieces: Sequence[tuple[int, int]], results: Sequence[NDArray[np.float64]]
+    collection: PackedCollection, request: Request, pieces: Sequence[tuple[int, int]], results: Sequence[NDArray[np.float64]]
 ) -> Reusability:
     """The result. results: what run_chunk gave for each piece, in this order; None counts as NaN."""
     assert [piece[0] for piece in pieces] == sorted(piece[0] for piece in pieces)

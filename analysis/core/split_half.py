@@ -56,7 +56,7 @@ Counts = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Chunk:
+class SplitHalfChunk:
     """A number of splits with a random stream of their own."""
 
     number: int
@@ -68,7 +68,7 @@ class Chunk:
 
 
 @dataclass(frozen=True)
-class Tally:
+class SplitHalfTally:
     """Counts over pairs of runs and splits; tallies of other splits can be added.
 
     compared: pairs times splits. by_mean, by_median: int64 (tests, 4), counts in the order of RATES.
@@ -82,7 +82,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Table:
+class SplitHalfTable:
     """Table 4: shares of pairs x splits by test; `significant`: found by at least one half. NaN where there are no pairs."""
 
     mean: dict[str, dict[str, float]]
@@ -91,12 +91,12 @@ class Table:
     """Share of pairs x splits x halves with equal medians."""
 
 
-def chunks(*, splits: int = SPLITS, seed: int) -> list[Chunk]:
+def chunks(*, splits: int = SPLITS, seed: int) -> list[SplitHalfChunk]:
     """The work of so many splits, in chunks that may run anywhere and in any order."""
-    return [Chunk(number, min(CHUNK, splits - start), seed) for number, start in enumerate(range(0, splits, CHUNK))]
+    return [SplitHalfChunk(number, min(CHUNK, splits - start), seed) for number, start in enumerate(range(0, splits, CHUNK))]
 
 
-def run_chunk(scores: ArrayLike, chunk: Chunk, *, alpha: float = ALPHA) -> Tally:
+def run_chunk(scores: ArrayLike, chunk: SplitHalfChunk, *, alpha: float = ALPHA) -> SplitHalfTally:
     """The tally of one chunk on scores (n_runs, n_topics). Raises ValueError for undefined scores, or fewer than two topics."""
     scores = checked(scores)
     return tally_of(scores, halves(scores.shape[1], chunk.splits, chunk.rng()), alpha=alpha)
@@ -115,7 +115,7 @@ def halves(n_topics: int, splits: int, rng: np.random.Generator) -> Members:
     return members
 
 
-def tally_of(scores: Floats, members: Members, *, alpha: float = ALPHA) -> Tally:
+def tally_of(scores: Floats, members: Members, *, alpha: float = ALPHA) -> SplitHalfTally:
     """Agreement of the halves in `members` (2 splits, n_topics), over all pairs of runs."""
     by_mean = np.zeros((len(TESTS), len(RATES)), np.int64)
     by_median = np.zeros((len(TESTS_OF_MEDIANS), len(RATES)), np.int64)
@@ -130,7 +130,7 @@ def tally_of(scores: Floats, members: Members, *, alpha: float = ALPHA) -> Tally
         by_median += [agreement(median_winners, p_values[test] < alpha) for test in TESTS_OF_MEDIANS]
         tied += int((median_winners == 0).sum())
         compared += len(a) * (len(members) // 2)
-    return Tally(compared, by_mean, by_median, tied)
+    return SplitHalfTally(compared, by_mean, by_median, tied)
 
 
 def blocks_of_pairs(n_runs: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
@@ -262,10 +262,10 @@ def grouped(values: Floats, topics: NDArray[np.intp], rows: Counts) -> Groups:
     return Groups(ordered[starts], counts.astype(float), upto, np.diff(starts, append=len(topics)) > 1)
 
 
-def combine(tallies: Iterable[Tally]) -> Tally:
+def combine(tallies: Iterable[SplitHalfTally]) -> SplitHalfTally:
     """The sum of tallies of the same runs."""
     tallies = list(tallies)
-    return Tally(
+    return SplitHalfTally(
         compared=sum(tally.compared for tally in tallies),
         by_mean=np.sum([tally.by_mean for tally in tallies], axis=0),
         by_median=np.sum([tally.by_median for tally in tallies], axis=0),
@@ -273,21 +273,21 @@ def combine(tallies: Iterable[Tally]) -> Tally:
     )
 
 
-def tabulate(tally: Tally) -> Table:
+def tabulate(tally: SplitHalfTally) -> SplitHalfTable:
     def rates(tests: tuple[str, ...], counts: NDArray[np.int64]) -> dict[str, dict[str, float]]:
         return {
             test: {rate: share(int(count), tally.compared) for rate, count in zip(RATES, row, strict=True)}
             for test, row in zip(tests, counts, strict=True)
         }
 
-    return Table(rates(TESTS, tally.by_mean), rates(TESTS_OF_MEDIANS, tally.by_median), share(tally.tied_medians, 2 * tally.compared))
+    return SplitHalfTable(rates(TESTS, tally.by_mean), rates(TESTS_OF_MEDIANS, tally.by_median), share(tally.tied_medians, 2 * tally.compared))
 
 
 def share(part: int, whole: int) -> float:
     return part / whole if whole else float("nan")
 
 
-def split_half(scores: ArrayLike, *, splits: int = SPLITS, alpha: float = ALPHA, seed: int) -> Table:
+def split_half(scores: ArrayLike, *, splits: int = SPLITS, alpha: float = ALPHA, seed: int) -> SplitHalfTable:
     """All chunks one after another, on scores (n_runs, n_topics)."""
     scores = checked(scores)
     return tabulate(combine(run_chunk(scores, chunk, alpha=alpha) for chunk in chunks(splits=splits, seed=seed)))

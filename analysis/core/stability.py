@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.batch import Collection, evaluate, mean_scores, whole_scores
+from analysis.core.batch import PackedCollection, evaluate, mean_scores, whole_scores
 from analysis.core.measures import Measure
 from analysis.core.rankings import tau_b_batch
 from analysis.core.subcollections import (
@@ -96,7 +96,7 @@ class Stability:
     minimum_overlap: tuple[Fraction | None, ...]
 
 
-def population(collection: Collection, protocol: Protocol, documents: NDArray[np.bytes_] | None = None) -> Population:
+def population(collection: PackedCollection, protocol: Protocol, documents: NDArray[np.bytes_] | None = None) -> Population:
     """What sub-collections are drawn from. documents: the collection's ids where they are known (sorted, distinct), else those
     of runs and qrels together. Raises ValueError where there are fewer than two things to divide."""
     if protocol.element == "documents":
@@ -122,7 +122,7 @@ def chunks(drawn: Population, protocol: Protocol) -> list[StabilityChunk]:
     return [StabilityChunk(overlap, drawn.shared(overlap)) for overlap in sorted(set(overlaps))]
 
 
-def run_chunk(collection: Collection, protocol: Protocol, chunk: StabilityChunk, documents: NDArray[np.bytes_] | None = None) -> NDArray[np.float64]:
+def run_chunk(collection: PackedCollection, protocol: Protocol, chunk: StabilityChunk, documents: NDArray[np.bytes_] | None = None) -> NDArray[np.float64]:
     """Tau-b between the rankings of systems on the two sub-collections of each pair; NaN where it is undefined.
 
     -> float64 (n_measures, n_pairs). Arguments as for `population`. The random stream belongs to seed, element and overlap,
@@ -137,7 +137,7 @@ def run_chunk(collection: Collection, protocol: Protocol, chunk: StabilityChunk,
 
 
 def _means(
-    collection: Collection, protocol: Protocol, memberships: NDArray[np.uint8], documents: NDArray[np.bytes_] | None
+    collection: PackedCollection, protocol: Protocol, memberships: NDArray[np.uint8], documents: NDArray[np.bytes_] | None
 ) -> NDArray[np.float64]:
     """Mean scores on the drawn sub-collections. -> float64 (n_measures, n_runs, 2 x n_pairs)"""
     measures = protocol.measures
@@ -159,14 +159,14 @@ def _means(
     return mean_scores(collection, scores, topics=protocol.topics)
 
 
-def _drawn_rows(collection: Collection, protocol: Protocol) -> NDArray[np.int64]:
+def _drawn_rows(collection: PackedCollection, protocol: Protocol) -> NDArray[np.int64]:
     """Rows of the qrels that are drawn from: all, negative grades too, or the relevant ones; the others always stay."""
     if protocol.element == "positive":
         return np.flatnonzero(collection.grades >= protocol.level)
     return np.arange(len(collection.grades))
 
 
-def _of_collection(memberships: NDArray[np.uint8], collection: Collection, documents: NDArray[np.bytes_] | None) -> NDArray[np.uint8]:
+def _of_collection(memberships: NDArray[np.uint8], collection: PackedCollection, documents: NDArray[np.bytes_] | None) -> NDArray[np.uint8]:
     """Memberships of the documents of runs and qrels; one that the list of documents lacks is in no sub-collection."""
     if documents is None:
         return memberships

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from analysis.core.correction import (
     FEWEST_JUDGED,
     FEWEST_RELEVANT,
-    Estimate,
+    CorrectedEstimate,
     Targets,
     anticipated_variance,
     cross_fitted,
@@ -33,7 +33,7 @@ from analysis.core.correction import (
 )
 from analysis.core.intervals import share_bound
 from pooling.core.counts import counted
-from pooling.core.depth import Pool
+from pooling.core.depth import PooledPairs
 from pooling.core.rank_model import RankFeatures, fitted, judged_by_topic, scores, sigmoid
 
 Floats = NDArray[np.float64]
@@ -78,7 +78,7 @@ class Tops:
         return ideal
 
 
-def tops_of(pool: Pool, *, cutoff: int = 10) -> Tops:
+def tops_of(pool: PooledPairs, *, cutoff: int = 10) -> Tops:
     row, run = np.nonzero((pool.ranks > 0) & (pool.ranks <= cutoff))
     gain = 1 / np.log2(pool.ranks[row, run].astype(np.float64) + 1)
     return Tops(scipy.sparse.csr_matrix((gain, (run, row)), shape=(len(pool.tags), len(pool))), pool.topic.astype(np.int64), len(pool.topics), cutoff)
@@ -215,7 +215,7 @@ def judging_left(targets: Targets, features: Floats, tags: Sequence[str], seed: 
     ]
 
 
-def _judging_variances(targets: Targets, weights: Floats, estimate: Estimate) -> tuple[Floats, list[str | None]]:
+def _judging_variances(targets: Targets, weights: Floats, estimate: CorrectedEstimate) -> tuple[Floats, list[str | None]]:
     """v_j of each difference, and why there is none. Of nearly equal systems few pairs count, and hardly one of them is judged: then the spread of
     all residuals of each stratum stands in for theirs."""
     judging, why = estimate.variances.copy(), list(estimate.why)
@@ -229,7 +229,7 @@ def _judging_variances(targets: Targets, weights: Floats, estimate: Estimate) ->
     return judging, why
 
 
-def variances_over_topics(estimate: Estimate) -> Floats:
+def variances_over_topics(estimate: CorrectedEstimate) -> Floats:
     """float64 (n_targets): s² / T of the topics' values, of which the mean is the estimate."""
     n_topics = len(estimate.by_topic)
     return (estimate.by_topic * n_topics).var(axis=0, ddof=1) / n_topics if n_topics > 1 else np.full(estimate.by_topic.shape[1], math.nan)

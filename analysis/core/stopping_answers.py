@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.correction import Targets, rank_features, standing_of, weights_of_run
+from analysis.core.correction import Targets, rank_features, ranking_by_runs, weights_of_run
 from analysis.core.estimates import Sample, fractional_ideal
 from analysis.core.packing import Packed
 from analysis.core.stopping import (
@@ -28,11 +28,11 @@ from analysis.core.stopping import (
     why_no_look,
 )
 from analysis.core.stopping_words import of_comparison, of_decision, of_left, of_ordered_pool, of_sampled_pool
-from pooling.core.depth import Pool
+from pooling.core.depth import PooledPairs
 from pooling.core.rank_model import rank_features_of
 
 
-def of_order(pool: Pool, grades: NDArray[np.int64], *, level: int, cutoff: int, seed: int, last: int | None) -> dict[str, Any]:
+def of_order(pool: PooledPairs, grades: NDArray[np.int64], *, level: int, cutoff: int, seed: int, last: int | None) -> dict[str, Any]:
     """grades: int64 (n_pairs), negative where nothing is judged. last: pairs judged at the look before. -> rule, pairs, judged, stop, decisions,
     words; undefined with the reason where there is no advice"""
     n_judged = int((grades >= 0).sum())
@@ -62,7 +62,7 @@ def of_sample(sample: Sample, packed: Sequence[Packed], *, cutoff: int, seed: in
     weights = np.column_stack([weights_of_run(run, sample, cutoff=cutoff, discounted=True) for run in packed]) / ideal
     labels = np.where(sample.grades >= 0, sample.grades, np.nan).astype(np.float64)
     targets = Targets(sample, weights, labels, np.zeros(len(labels)))
-    comparisons = judging_left(targets, rank_features(standing_of(packed, len(labels))), [run.tag for run in packed], seed)
+    comparisons = judging_left(targets, rank_features(ranking_by_runs(packed, len(labels))), [run.tag for run in packed], seed)
     result["comparisons"] = [found._asdict() | {"done": found.done, "words": of_comparison(found)} for found in comparisons]
     return result | {"stop": bool(comparisons) and all(found.done for found in comparisons), "words": of_sampled_pool(comparisons)}
 

@@ -43,7 +43,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedComparison:
     """The verdict on one comparison, by ESL and by RR.
 
     because: sentences, the facts in the order of the argument.
@@ -104,7 +104,7 @@ class Facts:
 
 def judge(
     comparisons: Sequence[Comparison], *, alpha: float = ALPHA, decide: str = "wsr", correction: str = "none", family: int | None = None
-) -> list[Judged]:
+) -> list[JudgedComparison]:
     """Verdicts on comparisons that form one family: each kind of test is corrected over the list.
 
     decide: "wsr" or "t", the test for the topics that both runs answer. correction: "none", "bonferroni" or "holm".
@@ -114,11 +114,11 @@ def judge(
         raise ValueError(f"unknown test {decide!r}; known: {', '.join(TESTS)}")
     columns = {name: adjusted([p_values(comparison)[name] for comparison in comparisons], correction, family=family) for name in P_VALUES}
     size = len(comparisons) if family is None else family
-    found = []
+    judged = []
     for i, comparison in enumerate(comparisons):
         corrected = {name: float(column[i]) for name, column in columns.items()}
-        found.append(_judge_one(comparison, corrected, alpha, decide, correction, size))
-    return found
+        judged.append(_judge_one(comparison, corrected, alpha, decide, correction, size))
+    return judged
 
 
 def p_values(comparison: Comparison) -> dict[str, float]:
@@ -135,7 +135,7 @@ def p_values(comparison: Comparison) -> dict[str, float]:
     }
 
 
-def _judge_one(comparison: Comparison, p: dict[str, float], alpha: float, decide: str, correction: str, family: int) -> Judged:
+def _judge_one(comparison: Comparison, p: dict[str, float], alpha: float, decide: str, correction: str, family: int) -> JudgedComparison:
     answers = Facts(
         answers=(comparison.b_only > comparison.a_only) - (comparison.b_only < comparison.a_only),
         answers_significant=p["binomial"] < alpha,
@@ -147,7 +147,7 @@ def _judge_one(comparison: Comparison, p: dict[str, float], alpha: float, decide
     tested = (esl, rr) if decide == "t" else (sign_of(comparison.esl.signed_ranks), sign_of(comparison.rr.signed_ranks))
     by_esl = replace(answers, ranking=-esl, tested=-tested[0], ranking_significant=p[f"esl_{decide}"] < alpha)
     by_rr = replace(answers, ranking=rr, tested=tested[1], ranking_significant=p[f"rr_{decide}"] < alpha)
-    return Judged(
+    return JudgedComparison(
         verdict=by_esl.verdict(),
         by_rr=by_rr.verdict(),
         mirrored=by_esl.mirrored().verdict(),
@@ -213,7 +213,7 @@ def disagreements(comparison: Comparison, by_esl: Facts, by_rr: Facts, p: Mappin
     said = []
     of_mrr = {"the rank-sum test": p["mrr_wrs"] < alpha, TESTS["wsr"]: p["mrr_wsr"] < alpha, TESTS["t"]: p["mrr_t"] < alpha}
     if len(set(of_mrr.values())) == 2:
-        find, miss = (" and ".join(test for test, found in of_mrr.items() if found == wanted) for wanted in (True, False))
+        find, miss = (" and ".join(test for test, better in of_mrr.items() if better == wanted) for wanted in (True, False))
         said.append(f"mean RR of all topics: the difference is significant by {find} and not by {miss}")
     for key, name in (("esl", "ESL"), ("rr", "RR")):
         verdicts = {test: p[f"{key}_{test}"] < alpha for test in TESTS}
@@ -237,7 +237,7 @@ def disagreements(comparison: Comparison, by_esl: Facts, by_rr: Facts, p: Mappin
     return said
 
 
-def as_json(comparison: Comparison, judged: Judged) -> dict[str, Any]:
+def as_json(comparison: Comparison, judged: JudgedComparison) -> dict[str, Any]:
     """One row of the tables as the command-line contract names it; outcomes are shares of all topics, p-values are raw."""
     mrr = comparison.mrr
     row: dict[str, Any] = {

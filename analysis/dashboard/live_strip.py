@@ -8,7 +8,7 @@ from typing import Any
 
 from analysis.core.forecast import Forecast
 from analysis.dashboard import agreement_figures
-from analysis.dashboard.progress import Progress, progress
+from analysis.dashboard.progress import CampaignProgress, progress
 from analysis.judgements import live as rows
 from analysis.judgements.shared_answer import shared
 from annotation.models import Campaign
@@ -20,7 +20,7 @@ MINUTE = 60.0
 class Strip:
     """now: without its depths, and its forecast to the minute. alpha: as of `figures.latest_alpha`. changed_at: since when both are so."""
 
-    now: Progress
+    now: CampaignProgress
     alpha: dict[str, Any]
     changed_at: float
 
@@ -32,7 +32,7 @@ def strip(campaign: Campaign) -> Strip:
     forecast = Forecast(**progress.pop("forecast"))
     moment = datetime.fromtimestamp(answer.changed_at, UTC)
     alpha["at"] = datetime.fromisoformat(alpha["at"]) if alpha["at"] else None
-    return Strip(Progress(**progress, depths=[], forecast=forecast, moment=moment), alpha, answer.changed_at)
+    return Strip(CampaignProgress(**progress, depths=[], forecast=forecast, moment=moment), alpha, answer.changed_at)
 
 
 def _computed(campaign: Campaign) -> dict[str, Any]:

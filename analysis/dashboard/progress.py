@@ -38,7 +38,7 @@ class DepthProgress:
 
 
 @dataclass(frozen=True)
-class Progress:
+class CampaignProgress:
     """needed: judgements in all; counted: those that fill a slot. complete_depth: every pair down to this rank (batch, stage) is complete."""
 
     needed: int
@@ -108,7 +108,7 @@ def of_slots(live: Live) -> NDArray[np.bool_]:
     return live.rows.counts & live.pairs.normal[live.pair]
 
 
-def progress(campaign: Campaign, *, live: Live | None = None) -> Progress:
+def progress(campaign: Campaign, *, live: Live | None = None) -> CampaignProgress:
     """In a number of queries that depends neither on the annotators nor on the pairs."""
     live = live or live_rows(campaign)
     now = timezone.now()
@@ -127,7 +127,7 @@ def progress(campaign: Campaign, *, live: Live | None = None) -> Progress:
     seconds = now.timestamp()
     remaining = needed - counted
     ahead = forecast(live.rows.judged_at[of_slots(live)], remaining=remaining, now=seconds)
-    return Progress(
+    return CampaignProgress(
         needed=needed,
         counted=counted,
         pairs=int(normal.sum()),

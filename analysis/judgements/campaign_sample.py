@@ -99,11 +99,11 @@ def sample_of(campaign: Campaign, choices: Choices, *, made: Labels | None = Non
         wait = "waits" if waiting == 1 else "wait"
         raise NotEstimable(f"{counted(waiting, 'pair')} of the first stage of {campaign.slug} {wait} for judgements; before its end nothing can be estimated")
     made = labels(campaign, choices) if made is None else made
-    found = CampaignSample(sampled_pairs(campaign, made, stage), stage, n_stages, waiting)
-    if not found.n_judged:
+    sample = CampaignSample(sampled_pairs(campaign, made, stage), stage, n_stages, waiting)
+    if not sample.n_judged:
         least = choices.min_judgements
         raise NotEstimable(f"no drawn pair of {campaign.slug} has a label; a pair needs {least} judgement{'' if least == 1 else 's'}")
-    return found
+    return sample
 
 
 def stages_of(campaign: Campaign) -> tuple[int, int, int]:
@@ -144,9 +144,9 @@ def sampled_pairs(campaign: Campaign, made: Labels, stage: int) -> list[SampledP
     for _, _, number, _, own, _, _ in entries:
         size[number] = size.get(number, 0) + 1
         drawn[number] = drawn.get(number, 0) + (own is not None and own <= stage)
-    found = []
+    pairs = []
     for topic, document, number, place, own, entered, rank in entries:
         label = given.get((topic, document)) if own is not None and own <= stage else None
         grades = (None, None) if label is None else (label.grade, label.binary)
-        found.append(SampledPair(topic, document, strata[number].name, size[number], drawn[number], place + 1, own, entered, rank, *grades))
-    return sorted(found, key=lambda pair: (pair.topic, pair.document))
+        pairs.append(SampledPair(topic, document, strata[number].name, size[number], drawn[number], place + 1, own, entered, rank, *grades))
+    return sorted(pairs, key=lambda pair: (pair.topic, pair.document))

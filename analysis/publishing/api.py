@@ -18,7 +18,7 @@ from analysis.judgements.labels import Choices
 from analysis.models import Recipe, Release
 from analysis.publishing import exports, recipes
 from analysis.publishing.forms import ChoicesForm, WantedForm
-from analysis.publishing.release.parts import Plan
+from analysis.publishing.release.parts import ReleasePlan
 from annotation.core.audit_actions import AuditAction
 from annotation.core.judges import CHOICES as CHOICES_OF_JUDGES
 from annotation.core.judges import LABELLING, JudgeKind
@@ -156,7 +156,7 @@ class Recipes(APIView):
         body = RecipeSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         given = body.validated_data
-        plan = Plan(given["name"], Choices.of(given), documents=given["documents"], notes=given["notes"])
+        plan = ReleasePlan(given["name"], Choices.of(given), documents=given["documents"], notes=given["notes"])
         try:
             recipe = recipes.save_recipe(campaign, plan, user=request.user)
         except CampaignError as error:
@@ -180,7 +180,7 @@ class BuildRelease(APIView):
         return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
 
 
-class ReleaseFile(APIView):
+class ReleaseFileView(APIView):
     serializer_class = ReleaseSerializer
 
     @extend_schema(

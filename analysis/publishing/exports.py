@@ -53,7 +53,7 @@ TSV, CSV, TEXT, JSON, ZIP = "text/tab-separated-values", "text/csv", "text/plain
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ExportWanted:
     """What a person chose for one file. comments: head lines with # in qrels. spreadsheet: cells made harmless for spreadsheets.
     topics: in qrels only these, None for all."""
 
@@ -73,7 +73,7 @@ class Export:
     words: str
     file: str
     content_type: str
-    write: Callable[[Campaign, Wanted, IO[str]], object]
+    write: Callable[[Campaign, ExportWanted, IO[str]], object]
     heeds: tuple[str, ...] = ()
     binary: bool = False
     of_kind: PoolKind | None = None
@@ -101,7 +101,7 @@ def offered(campaign: Campaign) -> dict[str, Export]:
     return {name: export for name, export in EXPORTS.items() if export.of_kind in (None, kind)}
 
 
-def prepared(export: Export, campaign: Campaign, wanted: Wanted) -> BinaryIO:
+def prepared(export: Export, campaign: Campaign, wanted: ExportWanted) -> BinaryIO:
     """The whole file, at its beginning, so that what a person receives is never cut off. CampaignError where it cannot be made."""
     file = cast(BinaryIO, tempfile.SpooledTemporaryFile(IN_MEMORY))  # noqa: SIM115  handed to the response, which closes it
     if export.binary:
@@ -122,28 +122,28 @@ def _whole(write: Callable[[], object]) -> None:
         raise CampaignError(f"This file cannot be made: {error}.") from error
 
 
-def note_export(campaign: Campaign, user: Any, export: Export, wanted: Wanted) -> None:
+def note_export(campaign: Campaign, user: Any, export: Export, wanted: ExportWanted) -> None:
     details = {"choices": ", ".join(wanted.choices.words())} if "labels" in export.heeds else {}
     record(campaign, user, AuditAction.EXPORTED, export.filename(campaign, wanted.choices), **details)
 
 
 def check(campaign: Campaign, choices: Choices) -> list[str]:
     """What is wrong with the choices for this campaign, as sentences."""
-    found = []
+    mistakes = []
     values = campaign.grades.values
     if choices.threshold is not None and choices.threshold not in values[1:]:
-        found.append(f"The lowest relevant grade is one of {', '.join(map(str, values[1:]))}.")
+        mistakes.append(f"The lowest relevant grade is one of {', '.join(map(str, values[1:]))}.")
     known = set(campaign.memberships.filter(role="annotator").values_list("pseudonym", flat=True))
     if absent := sorted({*choices.exclude, *choices.take_back} - known - {EVERYBODY}):
-        found.append(f"No annotator of this campaign is called {', '.join(absent)}.")
+        mistakes.append(f"No annotator of this campaign is called {', '.join(absent)}.")
     if both := sorted(set(choices.exclude) & set(choices.take_back)):
-        found.append(f"{', '.join(both)}: either left out or taken back, not both.")
+        mistakes.append(f"{', '.join(both)}: either left out or taken back, not both.")
     if wrong := judges.check(choices.judges):
-        found.append(wrong)
-    return found
+        mistakes.append(wrong)
+    return mistakes
 
 
-def comment_lines(campaign: Campaign, wanted: Wanted, *, n_adjudicated: int, n_known: int = 0) -> Iterable[str]:
+def comment_lines(campaign: Campaign, wanted: ExportWanted, *, n_adjudicated: int, n_known: int = 0) -> Iterable[str]:
     """What a file of labels says about itself, from the data only."""
     yield f"# campaign {campaign.slug}: {', '.join(wanted.choices.words())}\n"
     if wanted.topics is not None:
@@ -160,17 +160,17 @@ def comment_lines(campaign: Campaign, wanted: Wanted, *, n_adjudicated: int, n_k
         yield "# SIMULATED: this campaign holds judgements of simulated annotators\n"
 
 
-def _qrels(grades: str) -> Callable[[Campaign, Wanted, IO[str]], None]:
-    def write(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
-        found = labels(campaign, wanted.choices)
+def _qrels(grades: str) -> Callable[[Campaign, ExportWanted, IO[str]], None]:
+    def write(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
+        chosen_labels = labels(campaign, wanted.choices)
         if wanted.comments:
-            out.writelines(comment_lines(campaign, wanted, n_adjudicated=found.n_adjudicated, n_known=found.n_known))
-        write_qrels(found.qrels(grades, wanted.topics), out)
+            out.writelines(comment_lines(campaign, wanted, n_adjudicated=chosen_labels.n_adjudicated, n_known=chosen_labels.n_known))
+        write_qrels(chosen_labels.qrels(grades, wanted.topics), out)
 
     return write
 
 
-def _labels(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+def _labels(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
     write_label_rows(labels(campaign, wanted.choices), out, spreadsheet=wanted.spreadsheet)
 
 
@@ -183,41 +183,41 @@ def write_label_rows(made: Labels, out: IO[str], *, spreadsheet: bool = False) -
         out.write("\t".join(safe(str(cell)) for cell in cells) + "\n")
 
 
-def _judgements(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+def _judgements(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
     write_raw_judgements(raw_judgements(campaign, wanted.choices), out, spreadsheet=wanted.spreadsheet)
 
 
-def _prels(grades: str) -> Callable[[Campaign, Wanted, IO[str]], None]:
-    def write(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+def _prels(grades: str) -> Callable[[Campaign, ExportWanted, IO[str]], None]:
+    def write(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
         sample_files.write_prels(campaign, wanted.choices, out, grades=grades)
 
     return write
 
 
-def _sample(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+def _sample(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
     sample_files.write_sample(campaign, wanted.choices, out, safe=harmless if wanted.spreadsheet else str)
 
 
-def _batches(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+def _batches(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
     sample_files.write_batches(campaign, out, safe=harmless if wanted.spreadsheet else str)
 
 
-def _excluded(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+def _excluded(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
     rows = (row for row in raw_judgements(campaign, wanted.choices) if row.excluded)
     write_raw_judgements(rows, out, spreadsheet=wanted.spreadsheet)
 
 
-def _fira(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+def _fira(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
     left_out = write_fira_judgements(raw_judgements(campaign, wanted.choices, counted=True), out)
     if left_out:
         raise ValueError(f"{counted(left_out, 'judgement', 'has', 'have')} a grade above 3, and FiRA has four grades")
 
 
-def _crowdkit(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+def _crowdkit(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
     write_crowdkit(raw_judgements(campaign, wanted.choices, counted=True), out)
 
 
-def _book(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+def _book(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
     """Each pair with its counted judgements; a judge's address is the pseudonym in a domain that can never exist (RFC 2606)."""
     given = groupby(raw_judgements(campaign, wanted.choices, counted=True), key=lambda j: (j.qid, j.docid))
     judged = {pair: [(f"{j.annotator}@{campaign.slug}.invalid", j.grade, j.note) for j in rows] for pair, rows in given}
@@ -236,7 +236,7 @@ def _book(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
     write_quepid_book(name, pairs, out, grades=[str(grade["name"]) for grade in campaign.scale])
 
 
-def _snapshot(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+def _snapshot(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
     """The pool as one ranking a query: by best rank, then document id."""
     if campaign.pool is None:
         raise ValueError("the campaign has no pool")
@@ -249,7 +249,7 @@ def _snapshot(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
     write_quepid_snapshot(rows, out, name=campaign.pool.name, time=campaign.pool.created_at, spreadsheet=wanted.spreadsheet)
 
 
-def _rated(campaign: Campaign, wanted: Wanted) -> list[RatedPair]:
+def _rated(campaign: Campaign, wanted: ExportWanted) -> list[RatedPair]:
     """Every pair of the campaign with its label, as one ranking a query: by best rank, then document id."""
     grades = {(label.topic, label.document): label.grade for label in labels(campaign, wanted.choices).rows}
     pairs = sorted(pair_texts(campaign), key=lambda p: (p["topic"], p["best_rank"], p["document"]))
@@ -260,15 +260,15 @@ def _rated(campaign: Campaign, wanted: Wanted) -> list[RatedPair]:
     ]
 
 
-def _ratings(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+def _ratings(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
     write_ratings(_rated(campaign, wanted), out, safe=harmless if wanted.spreadsheet else str)
 
 
-def _detailed(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+def _detailed(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
     write_detailed(_rated(campaign, wanted), out, case=campaign.name, safe=harmless if wanted.spreadsheet else str)
 
 
-def _general(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+def _general(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
     counts = Counter(pair["topic"] for pair in pair_texts(campaign))
     topics = {pair["topic"]: CaseQuery(pair["text"], counts[pair["topic"]], pair["description"]) for pair in pair_texts(campaign)}
     write_general(topics.values(), out, case=campaign.name, safe=harmless if wanted.spreadsheet else str)
@@ -278,9 +278,9 @@ def write_documents(campaign: Campaign, out: IO[str], *, whole: bool = False) ->
     """The pool's stored documents as JSON lines, by id: BEIR's corpus; whole: with the further fields."""
     if campaign.pool is None:
         return
-    found = sorted(Document.objects.filter(pk__in=campaign.pool.entries.values("document")).values_list("docno", "pk"))
-    for start in range(0, len(found), DOCUMENTS_AT_ONCE):
-        part = found[start : start + DOCUMENTS_AT_ONCE]
+    docnos_and_rows = sorted(Document.objects.filter(pk__in=campaign.pool.entries.values("document")).values_list("docno", "pk"))
+    for start in range(0, len(docnos_and_rows), DOCUMENTS_AT_ONCE):
+        part = docnos_and_rows[start : start + DOCUMENTS_AT_ONCE]
         rows = Document.objects.in_bulk([pk for _, pk in part])
         for docno, pk in part:
             row = rows[pk]
@@ -288,7 +288,7 @@ def write_documents(campaign: Campaign, out: IO[str], *, whole: bool = False) ->
             out.write(json.dumps({"_id": docno, "title": row.title, "text": row.text, **more}, ensure_ascii=False) + "\n")
 
 
-def _beir(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+def _beir(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
     def queries(text: IO[str]) -> None:
         for topic in campaign.collection.topics.filter(removed_reason="").order_by("position", "topic_id"):
             text.write(json.dumps({"_id": topic.topic_id, "text": topic.text}, ensure_ascii=False) + "\n")
@@ -303,19 +303,19 @@ def _beir(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
     )
 
 
-def _pool(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+def _pool(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
     out.writelines(pool_lines(campaign))
 
 
-def _kept(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+def _kept(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
     out.write(kept_table(campaign.collection))
 
 
-def _removed(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+def _removed(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
     out.write(removed_table(campaign.collection))
 
 
-def write_adjudications(campaign: Campaign, wanted: Wanted, out: IO[str]) -> None:
+def write_adjudications(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
     """The managers' own labels with their reasons, without who."""
     out.write("\t".join(ADJUDICATION_COLUMNS) + "\n")
     ruled = kept_pairs(campaign).filter(adjudicated_grade__isnull=False).exclude(kind=Pair.Kind.QUALIFICATION)

@@ -10,7 +10,7 @@ from analysis.core.aggregation import METHODS
 from analysis.judgements.labels import EVERYBODY, Choices
 from analysis.models import Recipe
 from analysis.publishing import exports
-from analysis.publishing.release.parts import Plan
+from analysis.publishing.release.parts import ReleasePlan
 from annotation.core.judges import LABELLING, JudgeKind, check, ordered
 from annotation.core.judges import WORDS as JUDGES
 from annotation.models import Campaign, Membership
@@ -101,8 +101,8 @@ class WantedForm(ChoicesForm):
         label="For a spreadsheet", required=False, help_text="Cells that a spreadsheet would run as formulas get an apostrophe."
     )
 
-    def wanted(self) -> exports.Wanted:
-        return exports.Wanted(self.choices(), comments=self.cleaned_data["comments"], spreadsheet=self.cleaned_data["spreadsheet"])
+    def wanted(self) -> exports.ExportWanted:
+        return exports.ExportWanted(self.choices(), comments=self.cleaned_data["comments"], spreadsheet=self.cleaned_data["spreadsheet"])
 
 
 class RecipeForm(ChoicesForm):
@@ -115,9 +115,9 @@ class RecipeForm(ChoicesForm):
     )
     field_order = ("name",)
 
-    def plan(self) -> Plan:
+    def plan(self) -> ReleasePlan:
         given = self.cleaned_data
-        return Plan(given["name"], self.choices(), documents=given["documents"], notes=given["notes"])
+        return ReleasePlan(given["name"], self.choices(), documents=given["documents"], notes=given["notes"])
 
     def clean_name(self) -> str:
         name = self.cleaned_data["name"].strip()

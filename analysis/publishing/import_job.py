@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from analysis.publishing.release.importing import import_release
 from annotation.models import Campaign
-from annotation.services.judged_elsewhere import Brought, Wanted, bring_judgements
+from annotation.services.judged_elsewhere import Brought, CampaignWanted, bring_judgements
 from pooling import jobs
 from pooling.formats.judgements import read_judgements
 from pooling.jobs import Refused, Work
@@ -67,7 +67,7 @@ def _bring(path: str, name: str, work: Work, step: Callable[[str, int], None]) -
     said = work.parameters.get("judged") or {}
     n_grades = said.get("scale") or 4
     judgement_file = read_judgements(path, scale=n_grades, name=name)
-    wanted = Wanted(name=said.get("name") or name.partition(".")[0], n_grades=n_grades, threshold=said.get("threshold") or 2, min_seconds=1.0)
+    wanted = CampaignWanted(name=said.get("name") or name.partition(".")[0], n_grades=n_grades, threshold=said.get("threshold") or 2, min_seconds=1.0)
     brought = bring_judgements(judgement_file, wanted, user=work.job.created_by, step=lambda n: step("judgements", n))
     return replace(brought, warnings=[*judgement_file.warnings, *brought.warnings])
 

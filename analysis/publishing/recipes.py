@@ -16,7 +16,7 @@ from analysis.judgements.labels import Choices, Label, labels
 from analysis.judgements.rows import JudgementRows, read_rows
 from analysis.models import Recipe, Release
 from analysis.publishing import exports
-from analysis.publishing.release.parts import Plan
+from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.core.audit_actions import AuditAction
 from annotation.core.judges import ordered
@@ -33,12 +33,12 @@ MOST_SHOWN = 200
 PIECE = 1 << 20
 
 
-def plan_of(recipe: Recipe) -> Plan:
+def plan_of(recipe: Recipe) -> ReleasePlan:
     given = recipe.choices
-    return Plan(recipe.name, Choices.of(given), documents=bool(given.get("documents")), notes=bool(given.get("notes")))
+    return ReleasePlan(recipe.name, Choices.of(given), documents=bool(given.get("documents")), notes=bool(given.get("notes")))
 
 
-def save_recipe(campaign: Campaign, plan: Plan, *, user: Any) -> Recipe:
+def save_recipe(campaign: Campaign, plan: ReleasePlan, *, user: Any) -> Recipe:
     """A new recipe. CampaignError where its name is taken or the campaign has no such grade or annotator."""
     if wrong := exports.check(campaign, plan.choices):
         raise CampaignError(" ".join(wrong))

@@ -18,7 +18,7 @@ from analysis.studies import keeping
 from analysis.studies.given import Given, given_files
 from analysis.studies.papers import NAMES, study_named
 from analysis.studies.selectors import my_studies, visible_study
-from analysis.systems.api import NotPossible
+from analysis.systems.api import ReportConflict
 from analysis.systems.reports import delete_report
 from annotation.permissions import managed_campaign
 from pooling import tasks
@@ -97,7 +97,7 @@ class Studies(GenericAPIView):
         try:
             row = keeping.ask_for_study(study_named(data["name"]), collection=collection, campaign=campaign, given=given, user=request.user)
         except Refused as error:
-            raise NotPossible(str(error)) from None
+            raise ReportConflict(str(error)) from None
         except FormatError as error:
             raise serializers.ValidationError({"options": error.lines()}) from None
         if row.job is not None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from analysis.commandline.measures import Stored
 from analysis.studies.settings import Settings
-from analysis.studies.study import LeftOut
+from analysis.studies.study import PartLeftOut
 from analysis.systems.kind import NotPossible, Result
 from analysis.systems.running import Analysis
 from pooling.core.columns import RunColumns
@@ -56,7 +56,7 @@ class Bench:
         """Raises LeftOut unless all of these inputs are there."""
         missing = [name for name in names if not self.has(name)]
         if missing:
-            raise LeftOut(f"needs {' and '.join(f'`{name}`' for name in missing)}{f': {why}' if why else ''}")
+            raise PartLeftOut(f"needs {' and '.join(f'`{name}`' for name in missing)}{f': {why}' if why else ''}")
 
     def scratch_file(self, name: str) -> str:
         return os.path.join(self.scratch, name)
@@ -80,7 +80,7 @@ class Bench:
                     analysis.options["processes"] = self.processes
                 self._done[key] = analysis.compute()
             except NotPossible as error:
-                raise LeftOut(f"`{command}` refused: {self.plain(str(error))}") from None
+                raise PartLeftOut(f"`{command}` refused: {self.plain(str(error))}") from None
             for text in analysis.warnings:
                 self.warn(text)
         return self._done[key]

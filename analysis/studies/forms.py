@@ -9,7 +9,7 @@ from django import forms
 
 from analysis.studies.given import Given, given_files, uploaded_keys, value_keys
 from analysis.studies.settings import keys_of
-from analysis.studies.study import Key, Study
+from analysis.studies.study import SettingKey, Study
 from analysis.systems.forms import FilesField
 from analysis.systems.inputs import campaign_references
 from annotation.models import Campaign
@@ -88,7 +88,7 @@ def words(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-def option(key: Key) -> forms.Field:
+def option(key: SettingKey) -> forms.Field:
     common: dict[str, Any] = {"label": words(key.name), "help_text": key.help, "required": False, "initial": key.default}
     least = key.least
     if key.choices:

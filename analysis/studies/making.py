@@ -10,7 +10,7 @@ from typing import Any
 
 from analysis.studies.bench import Bench
 from analysis.studies.settings import Settings, keys_of
-from analysis.studies.study import LeftOut, Part, Section, Study
+from analysis.studies.study import PartLeftOut, Section, Study, StudyPart
 from pooling.version import program_version
 
 LIBRARIES = ("numpy", "scipy", "matplotlib")
@@ -19,7 +19,7 @@ LIBRARIES = ("numpy", "scipy", "matplotlib")
 
 @dataclass(frozen=True)
 class MadePart:
-    part: Part
+    part: StudyPart
     section: Section
     commands: list[str]
 
@@ -66,16 +66,16 @@ def make_study(
         step(part.title)
         try:
             parts.append(MadePart(part, part.make(bench), list(bench.commands)))
-        except LeftOut as reason:
+        except PartLeftOut as reason:
             left_out[part.name] = (part.title, str(reason))
     if not parts:
         reasons = "; ".join(f"{name}: {why}" for name, (_, why) in left_out.items())
-        raise LeftOut(f"no part of the study {study.name} can be made: {reasons}")
+        raise PartLeftOut(f"no part of the study {study.name} can be made: {reasons}")
     return MadeStudy(study, settings, parts, left_out, bench.warnings, inputs_of(study, settings), command)
 
 
 def inputs_of(study: Study, settings: Settings) -> list[tuple[str, str, int, str]]:
-    found = []
+    inputs = []
     for name, key in keys_of(study).items():
         value = settings.values[name]
         if key.kind not in FILES or not value:
@@ -83,5 +83,5 @@ def inputs_of(study: Study, settings: Settings) -> list[tuple[str, str, int, str
         for path in [value] if isinstance(value, str) else value.values() if isinstance(value, dict) else value:
             with open(settings.path(path), "rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
-                found.append((name, path, file.tell(), digest))
-    return found
+                inputs.append((name, path, file.tell(), digest))
+    return inputs

@@ -59,10 +59,10 @@ def renumbered(page: str) -> str:
     numbers = count(1)
     names: dict[str, str] = {}
 
-    def new(found: re.Match[str]) -> str:
-        if found[0] not in names:
-            names[found[0]] = f"p{next(numbers)}"
-        return names[found[0]]
+    def new(match: re.Match[str]) -> str:
+        if match[0] not in names:
+            names[match[0]] = f"p{next(numbers)}"
+        return names[match[0]]
 
     return re.sub(r'(?<=")p\d+(?=t[" ])|(?<=[" ])p\d+(?=d")', new, page)
 
@@ -167,17 +167,17 @@ def markdown(made: MadeStudy) -> str:
 
 
 def _part_markdown(one: MadePart) -> list[str]:
-    found = [escaped(words) for words in one.section.words]
+    paragraphs = [escaped(words) for words in one.section.words]
     for table in one.section.tables:
-        found += [f"**{escaped(table.title)}.** {escaped(table.note)}".strip(), _table_markdown(table)]
+        paragraphs += [f"**{escaped(table.title)}.** {escaped(table.note)}".strip(), _table_markdown(table)]
     for figure in one.section.figures:
         try:
             parts_of(figure.picture)
         except Nothing as reason:
-            found.append(f"*{escaped(figure.caption)}*: {escaped(str(reason))}")
+            paragraphs.append(f"*{escaped(figure.caption)}*: {escaped(str(reason))}")
             continue
-        found += [f"![{escaped(figure.caption)}](figures/{figure.key}.png)", f"*{escaped(figure.caption)}*"]
-    return [*found, "Made by:\n\n" + "\n".join(f"    {command}" for command in one.commands)] if one.commands else found
+        paragraphs += [f"![{escaped(figure.caption)}](figures/{figure.key}.png)", f"*{escaped(figure.caption)}*"]
+    return [*paragraphs, "Made by:\n\n" + "\n".join(f"    {command}" for command in one.commands)] if one.commands else paragraphs
 
 
 def _table_markdown(table: Table) -> str:

@@ -10,7 +10,7 @@ from analysis.studies.bench import Bench
 from analysis.studies.folder import write_study
 from analysis.studies.making import make_study
 from analysis.studies.settings import read_settings
-from analysis.studies.study import LeftOut, Study
+from analysis.studies.study import PartLeftOut, Study
 from pooling.commandline import BadInput
 
 
@@ -40,6 +40,6 @@ def make_folder(
     work.mkdir()
     try:
         made = make_study(study, settings, Bench(settings, scratch=str(work), processes=processes), command=again, step=step)
-    except LeftOut as reason:
+    except PartLeftOut as reason:
         raise BadInput(str(reason)) from None
     return write_study(made, target, inputs=inputs, replace=replace)

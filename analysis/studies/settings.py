@@ -16,13 +16,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from analysis.studies.study import Key, Study
+from analysis.studies.study import SettingKey, Study
 from pooling.formats.errors import FormatError, Problem
 
 COMMON = (
-    Key("title", "text", "Heading of the report."),
-    Key("seed", "whole", "Fixes everything random.", 0, least=0),
-    Key("simulated", "flag", "Judgements or clicks come from a simulation: the report says so at its head."),
+    SettingKey("title", "text", "Heading of the report."),
+    SettingKey("seed", "whole", "Fixes everything random.", 0, least=0),
+    SettingKey("simulated", "flag", "Judgements or clicks come from a simulation: the report says so at its head."),
 )
 
 
@@ -38,7 +38,7 @@ class Settings:
         return os.path.join(self.folder, name)
 
 
-def keys_of(study: Study) -> dict[str, Key]:
+def keys_of(study: Study) -> dict[str, SettingKey]:
     return {key.name: key for key in (*COMMON, *study.keys)}
 
 
@@ -51,8 +51,8 @@ def read_settings(path: str, study: Study) -> Settings:
     try:
         said = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        found = re.search(r"\(at line (\d+)", str(error))
-        raise FormatError.single(path, int(found[1]) if found else None, f"not TOML ({error})", "key = value") from None
+        place = re.search(r"\(at line (\d+)", str(error))
+        raise FormatError.single(path, int(place[1]) if place else None, f"not TOML ({error})", "key = value") from None
     reader = _Reader(path, text, study)
     values = reader.values(said)
     if reader.problems:
@@ -91,13 +91,13 @@ class _Reader:
         line = next((number for number, text in enumerate(self.lines, 1) if pattern.match(text)), None)
         self.problems.append(Problem(line, problem, expected, self.lines[line - 1] if line else ""))
 
-    def value(self, key: Key, value: Any) -> Any:
-        found = getattr(self, f"_{key.kind}")(key, value)
-        if key.choices and found is not None and found not in key.choices:
+    def value(self, key: SettingKey, value: Any) -> Any:
+        value_read = getattr(self, f"_{key.kind}")(key, value)
+        if key.choices and value_read is not None and value_read not in key.choices:
             self.add(key.name, f"{key.name} = {value!r}", f"one of {', '.join(key.choices)}")
-        return found
+        return value_read
 
-    def _file(self, key: Key, value: Any) -> str | None:
+    def _file(self, key: SettingKey, value: Any) -> str | None:
         if not isinstance(value, str) or not value:
             self.add(key.name, f"{key.name} is no text", "the path of a file")
             return None
@@ -105,36 +105,36 @@ class _Reader:
             self.add(key.name, f"there is no file {value}", f"a path from the folder of {self.name}")
         return value
 
-    def _files(self, key: Key, value: Any) -> list[str]:
+    def _files(self, key: SettingKey, value: Any) -> list[str]:
         patterns = [value] if isinstance(value, str) else value
         if not isinstance(patterns, list) or not all(isinstance(one, str) for one in patterns):
             self.add(key.name, f"{key.name} is no list of texts", 'paths or patterns, such as ["runs/*.run"]')
             return []
-        found: list[str] = []
+        paths: list[str] = []
         for pattern in patterns:
             names = sorted(glob.glob(pattern, root_dir=self.folder or None, recursive=True), key=os.fsencode)
             files = [name for name in names if os.path.isfile(os.path.join(self.folder, name))]
             if not files:
                 self.add(key.name, f"no file is called {pattern}", f"a path or pattern from the folder of {self.name}")
-            found += [name for name in files if name not in found]
-        return found
+            paths += [name for name in files if name not in paths]
+        return paths
 
-    def _named(self, key: Key, value: Any) -> dict[str, str]:
+    def _named(self, key: SettingKey, value: Any) -> dict[str, str]:
         if not isinstance(value, dict) or not value:
             self.add(key.name, f"{key.name} is no table of files", "name = path, one a line")
             return {}
-        return {name: self._file(Key(name, "file", ""), path) or "" for name, path in value.items()}
+        return {name: self._file(SettingKey(name, "file", ""), path) or "" for name, path in value.items()}
 
-    def _names(self, key: Key, value: Any) -> dict[str, str]:
+    def _names(self, key: SettingKey, value: Any) -> dict[str, str]:
         if not isinstance(value, dict) or not all(isinstance(words, str) for words in value.values()):
             self.add(key.name, f"{key.name} is no table of words", "name = words, one a line")
             return {}
         return value
 
-    def _whole(self, key: Key, value: Any) -> int | None:
+    def _whole(self, key: SettingKey, value: Any) -> int | None:
         return self._number(key, value, whole=True)
 
-    def _number(self, key: Key, value: Any, *, whole: bool = False) -> Any:
+    def _number(self, key: SettingKey, value: Any, *, whole: bool = False) -> Any:
         right = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
         if not right or (key.least is not None and value < key.least):
             at_least = "" if key.least is None else f" of at least {key.least:g}"
@@ -142,19 +142,19 @@ class _Reader:
             return None
         return value
 
-    def _text(self, key: Key, value: Any) -> str | None:
+    def _text(self, key: SettingKey, value: Any) -> str | None:
         if not isinstance(value, str):
             self.add(key.name, f"{key.name} is no text", "text between quotation marks")
             return None
         return value
 
-    def _texts(self, key: Key, value: Any) -> list[str]:
+    def _texts(self, key: SettingKey, value: Any) -> list[str]:
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
             self.add(key.name, f"{key.name} is no list of texts", '["one", "two"]')
             return []
         return value
 
-    def _flag(self, key: Key, value: Any) -> bool:
+    def _flag(self, key: SettingKey, value: Any) -> bool:
         if not isinstance(value, bool):
             self.add(key.name, f"{key.name} = {value!r}", "true or false")
         return bool(value)

@@ -15,12 +15,12 @@ MOST_TYPESET = 500
 """Rows of a table that has LaTeX; longer ones are data, not something to typeset."""
 
 
-class LeftOut(Exception):
+class PartLeftOut(Exception):
     """A part cannot be made; the message says what it would need."""
 
 
 @dataclass(frozen=True)
-class Key:
+class SettingKey:
     """An input of the TOML file. kind: file; files (patterns, in the order of names); named (a table: name = file); names (a table:
     name = words); whole, number, text, texts, flag. help: one sentence. least: of numbers."""
 
@@ -52,7 +52,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Part:
+class StudyPart:
     """make raises LeftOut where inputs are missing."""
 
     name: str
@@ -68,5 +68,5 @@ class Study:
     title: str
     source: str
     sentence: str
-    keys: tuple[Key, ...]
-    parts: tuple[Part, ...]
+    keys: tuple[SettingKey, ...]
+    parts: tuple[StudyPart, ...]

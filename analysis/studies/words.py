@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from analysis.studies.bench import Bench
-from analysis.studies.study import Figure, Key
+from analysis.studies.study import Figure, SettingKey
 from analysis.systems.tabular import Table
 
 READING = (
-    Key("level", "whole", "Lowest relevant grade of the qrels (1).", least=1),
-    Key("topics", "text", "complete (default) or intersection.", choices=("complete", "intersection")),
-    Key("scores", "text", "Precision of scores in runs: float64 (default) or float32.", choices=("float64", "float32")),
-    Key("lenient", "flag", "Runs may have extra columns, or three or four only."),
+    SettingKey("level", "whole", "Lowest relevant grade of the qrels (1).", least=1),
+    SettingKey("topics", "text", "complete (default) or intersection.", choices=("complete", "intersection")),
+    SettingKey("scores", "text", "Precision of scores in runs: float64 (default) or float32.", choices=("float64", "float32")),
+    SettingKey("lenient", "flag", "Runs may have extra columns, or three or four only."),
 )
 READ = tuple(key.name for key in READING)
-RUNS = Key("runs", "files", "Runs, as paths or patterns.")
-QRELS = Key("qrels", "file", "Qrels, TREC or BEIR.")
+RUNS = SettingKey("runs", "files", "Runs, as paths or patterns.")
+QRELS = SettingKey("qrels", "file", "Qrels, TREC or BEIR.")
 
 
 def slug(text: str) -> str:

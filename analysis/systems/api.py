@@ -28,7 +28,7 @@ from pooling.permissions import managed_collection
 KIND_CHOICES = [(name, name) for name in sorted(KINDS)]
 
 
-class NotPossible(APIException):
+class ReportConflict(APIException):
     """`detail` says why."""
 
     status_code = status.HTTP_409_CONFLICT
@@ -127,7 +127,7 @@ class Reports(GenericAPIView):
                 lists=data["lists"],
             )
         except Refused as error:
-            raise NotPossible(str(error)) from None
+            raise ReportConflict(str(error)) from None
         if report.job is not None:
             tasks.send(report.job)
         return Response(ReportSerializer(report).data, status=status.HTTP_202_ACCEPTED)

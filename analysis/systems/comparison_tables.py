@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.charts.lines import Line, lines
-from analysis.charts.points import Interval, intervals
+from analysis.charts.points import DrawnInterval, intervals
 from analysis.core.system_comparison import interval_width, smallest_difference
 from analysis.systems.kind import Result
 from analysis.systems.tables import best_of
@@ -132,7 +132,7 @@ def differences_picture(measure: str, found: Mapping[str, Any]) -> str:
     if len(pairs) > MOST_PAIRS:
         pairs = greatest(pairs, MOST_PAIRS)
         caption += f"; the {MOST_PAIRS} greatest"
-    rows = [Interval(f"{row['b']} - {row['a']}", row["difference"], *row["interval"]) for row in pairs]
+    rows = [DrawnInterval(f"{row['b']} - {row['a']}", row["difference"], *row["interval"]) for row in pairs]
     return intervals(rows, caption=caption, x_label=f"difference of {measure}", what="pair", reference=(0.0, ""), form=lambda v: f"{v:.3f}")
 
 

@@ -11,7 +11,7 @@ from analysis.core.measures import UnknownMeasure, parse_measure, parse_measures
 from analysis.judgements.labels import is_own
 from analysis.models import Report
 from analysis.systems.inputs import campaign_references, name_in, path_of, qrels_path
-from analysis.systems.kind import Kind
+from analysis.systems.kind import ReportKind
 from analysis.systems.lists import lists_of
 from analysis.systems.options import Field
 from annotation.models import Campaign
@@ -29,7 +29,7 @@ def is_binary(reference: str) -> bool:
 class ReportForm(forms.Form):
     """The form of one kind of report; its fields follow from the kind."""
 
-    def __init__(self, *args: Any, kind: Kind, collection: Collection, campaign: Campaign | None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, kind: ReportKind, collection: Collection, campaign: Campaign | None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.given_lists: dict[str, str] = {}
         self.kind, self.collection, self.campaign = kind, collection, campaign
@@ -110,8 +110,8 @@ class ReportForm(forms.Form):
         return own + [path_of("qrels", row.name, ".qrels", set()) for row in self.imported.values()]
 
     def clean(self) -> dict[str, Any]:
-        found = super().clean() or {}
-        files = {one.name: found.get(one.name) or [] for one in self.kind.fields if one.uploaded}
+        cleaned = super().clean() or {}
+        files = {one.name: cleaned.get(one.name) or [] for one in self.kind.fields if one.uploaded}
         try:
             self.given_lists = lists_of(self.kind, files)
         except FormatError as error:
@@ -119,24 +119,24 @@ class ReportForm(forms.Form):
         for one in self.kind.fields:
             if one.implies and files.get(one.name):
                 option, value = one.implies
-                found[option] = value
+                cleaned[option] = value
         if not self.errors:
-            self._some_grade_is_relevant(found)
+            self._some_grade_is_relevant(cleaned)
             if len(self.qrels()) < self.kind.least_qrels:
                 self.add_error("qrels", f"Choose at least {self.kind.qrels[0]}.")
-            if self.kind.least_runs and not self.kind.pair and len(found["runs"]) < self.kind.least_runs:
+            if self.kind.least_runs and not self.kind.pair and len(cleaned["runs"]) < self.kind.least_runs:
                 self.add_error("runs", f"Choose at least {self.kind.least_runs}.")
-        return found
+        return cleaned
 
-    def _some_grade_is_relevant(self, found: dict[str, Any]) -> None:
+    def _some_grade_is_relevant(self, cleaned: dict[str, Any]) -> None:
         """A lowest relevant grade that qrels never reach would make all of their documents non-relevant, and every measure 0."""
         for one in self.kind.fields:
-            grade = found.get(one.name)
+            grade = cleaned.get(one.name)
             if one.kind != "grade" or grade is None:
                 continue
             chosen = self._judged_qrels() if one.judged_only else self.qrels()
             if self.campaign and grade == self.campaign.threshold and all(map(is_binary, chosen)):
-                grade = found[one.name] = 1  # the field still holds the grade of the labels with all grades, of which these are made
+                grade = cleaned[one.name] = 1  # the field still holds the grade of the labels with all grades, of which these are made
             for reference in chosen:
                 words, highest = self._named_with_highest_grade(reference)
                 if highest is not None and highest < grade:
@@ -152,8 +152,8 @@ class ReportForm(forms.Form):
         return self.own[reference], 1 if is_binary(reference) else max(grade["value"] for grade in self.campaign.scale)
 
     def _judged_qrels(self) -> list[str]:
-        found = self.cleaned_data["qrels"]
-        return [found] if isinstance(found, str) else list(found)
+        chosen = self.cleaned_data["qrels"]
+        return [chosen] if isinstance(chosen, str) else list(chosen)
 
     def qrels(self) -> list[str]:
         chosen = self._judged_qrels() + self.cleaned_data.get("click_qrels", [])

@@ -15,7 +15,7 @@ from analysis.commandline.stored_campaigns import why_not_naive
 from analysis.core.aggregation import METHODS
 from analysis.judgements.campaign_sample import NotEstimable, is_sampled, sample_of
 from analysis.judgements.labels import Choices, Reference, campaign_qrels
-from analysis.systems.kind import Files, Kind
+from analysis.systems.kind import Files, ReportKind
 from annotation.core.judges import LABELLING, JudgeKind
 from annotation.core.judges import words as kinds_words
 from annotation.models import Campaign
@@ -92,7 +92,7 @@ def is_reference(campaign: Campaign, text: str) -> bool:
     return True
 
 
-def files_of(kind: Kind, parameters: Mapping[str, Any], *, collection: Collection, campaign: Campaign | None) -> list[InputFile]:
+def files_of(kind: ReportKind, parameters: Mapping[str, Any], *, collection: Collection, campaign: Campaign | None) -> list[InputFile]:
     """The files of what was chosen, in the order of the choice. Raises Refused for what is not there."""
     taken: set[str] = set()
     rows = {row.pk: row for row in collection.runs.filter(pk__in=parameters.get("runs", []))}
@@ -103,18 +103,18 @@ def files_of(kind: Kind, parameters: Mapping[str, Any], *, collection: Collectio
         raise Refused(f"choose at least {kind.least_runs} run{'s' if kind.least_runs > 1 else ''}")
     if len({run.pk for run in runs}) < len(runs) and not kind.pair:
         raise Refused("a run was chosen twice")
-    found = [InputFile(path_of("runs", run.tag, ".run", taken), "run", run.tag, f"run:{run.pk}", run.digest, run.n_rows) for run in runs]
+    inputs = [InputFile(path_of("runs", run.tag, ".run", taken), "run", run.tag, f"run:{run.pk}", run.digest, run.n_rows) for run in runs]
     if len(parameters.get("qrels", [])) < kind.least_qrels:
         raise Refused(f"choose at least {kind.least_qrels} qrels")
     for reference in parameters.get("qrels", []):
-        found.append(_qrels(reference, collection, campaign, taken, kind))
+        inputs.append(_qrels(reference, collection, campaign, taken, kind))
     for file in kind.written:
         if file.wanted(parameters, runs, campaign):
-            found.append(InputFile(file.name, "file", file.name, file.name))
-    return found + [InputFile(path, "file", path, "list") for path in parameters.get("lists", [])]
+            inputs.append(InputFile(file.name, "file", file.name, file.name))
+    return inputs + [InputFile(path, "file", path, "list") for path in parameters.get("lists", [])]
 
 
-def _qrels(reference: str, collection: Collection, campaign: Campaign | None, taken: set[str], kind: Kind) -> InputFile:
+def _qrels(reference: str, collection: Collection, campaign: Campaign | None, taken: set[str], kind: ReportKind) -> InputFile:
     source, _, rest = reference.partition(":")
     if source == "imported" and rest.isdecimal():
         row = QrelsRow.objects.filter(collection=collection, pk=int(rest)).first()

@@ -47,7 +47,7 @@ def named_file(pair: tuple[str, str]) -> str:
 
 
 @dataclass(frozen=True)
-class Kind:
+class ReportKind:
     """name: of the command. place: among the kinds on the pages, ascending. arguments: files and options -> the command's.
 
     tables, pictures, figures: the command's answer as tables, as pictures of the page (`<figure>` strings with a text alternative)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.systems.inputs import path_of
-from analysis.systems.kind import Kind
+from analysis.systems.kind import ReportKind
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import bare_name, lines
 
@@ -14,7 +14,7 @@ LARGEST = 500_000_000
 """Bytes of a list, unpacked."""
 
 
-def lists_of(kind: Kind, files: Mapping[str, Sequence[Any]]) -> dict[str, str]:
+def lists_of(kind: ReportKind, files: Mapping[str, Sequence[Any]]) -> dict[str, str]:
     """Path -> one id a line (of a table its rows as they stand), of the files given for each field of the kind (binary, with a name, perhaps compressed).
 
     Raises FormatError with file and line.

@@ -51,13 +51,13 @@ class Field:
 
 def arguments_of(fields: Sequence[Field], options: Mapping[str, Any]) -> list[str]:
     """Options that differ from their defaults, as arguments."""
-    found = []
+    arguments = []
     for one in fields:
         value = options.get(one.name, one.default)
         if value == one.default or value is None or value == "":
             continue
-        found.append(one.flag if one.kind == "yes" else f"{one.flag}={_text(value)}")
-    return found
+        arguments.append(one.flag if one.kind == "yes" else f"{one.flag}={_text(value)}")
+    return arguments
 
 
 def named(fields: Sequence[Field], *names: str) -> list[Field]:

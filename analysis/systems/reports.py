@@ -22,7 +22,7 @@ from analysis.judgements.labels import is_own
 from analysis.models import Report
 from analysis.systems import figures
 from analysis.systems.inputs import PREL, InputFile, choice_of, files_of, qrels_text, stored_name
-from analysis.systems.kind import Kind, NotPossible
+from analysis.systems.kind import NotPossible, ReportKind
 from analysis.systems.kinds import KINDS
 from analysis.systems.options import TRIPJUDGE_MEASURES
 from analysis.systems.running import Analysis, command_line
@@ -46,7 +46,7 @@ Computing = Callable[["Work", Report, Analysis], dict[str, Any]]
 
 
 def ask_for_report(
-    kind: Kind,
+    kind: ReportKind,
     *,
     collection: Collection,
     campaign: Campaign | None,
@@ -108,7 +108,7 @@ def ask_again(report: Report, *, user: Any) -> Report:
     )
 
 
-def seed_argument(kind: Kind, seed: int) -> list[str]:
+def seed_argument(kind: ReportKind, seed: int) -> list[str]:
     return [f"--seed={seed}"] if kind.seeded else []
 
 

@@ -38,10 +38,10 @@ def my_rows(request_or_user: Any) -> QuerySet[Report]:
 
 def visible_report(request_or_user: Any, pk: int) -> Report:
     """404 for everybody who may not see it."""
-    found = my_reports(request_or_user).filter(pk=pk).first()
-    if found is None:
+    report = my_reports(request_or_user).filter(pk=pk).first()
+    if report is None:
         raise Http404("No such report.")
-    return found
+    return report
 
 
 def result_of(report: Report) -> dict[str, Any] | None:
@@ -50,8 +50,8 @@ def result_of(report: Report) -> dict[str, Any] | None:
     if name is None:
         return report.result
     with default_storage.open(name, "rb") as source:
-        found: dict[str, Any] = json.loads(source.read())
-        return found
+        result: dict[str, Any] = json.loads(source.read())
+        return result
 
 
 def kin_of(report: Report) -> list[dict[str, Any]]:

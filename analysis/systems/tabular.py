@@ -51,14 +51,14 @@ class Table:
         ]
 
     def as_json(self) -> dict[str, Any]:
-        found = {"title": self.title, "header": self.header, "rows": self.rows, "note": self.note}
+        table = {"title": self.title, "header": self.header, "rows": self.rows, "note": self.note}
         if self.heads:
-            found["heads"] = [list(head) for head in self.heads]
+            table["heads"] = [list(head) for head in self.heads]
         if self.bold:
-            found["bold"] = sorted(map(list, self.bold))
+            table["bold"] = sorted(map(list, self.bold))
         if self.marks:
-            found["marks"] = [[*cell, sign] for cell, sign in sorted(self.marks.items())]
-        return found
+            table["marks"] = [[*cell, sign] for cell, sign in sorted(self.marks.items())]
+        return table
 
     def shown(self, row: int, column: int) -> str:
         """A cell for people: with the table's digits, undefined as a dash; without its sign."""

@@ -147,17 +147,17 @@ def index(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_safe
 def report(request: HttpRequest, pk: int) -> HttpResponse:
-    found = visible_report(request, pk)
-    result = result_of(found)
-    kind = KINDS[found.kind]
-    context = _frame(found.collection, found.campaign) | {"report": found, "kind": kind, "job": found.job, "full": False}
-    context["work"] = shown(found.job) if found.job is not None else None
+    report = visible_report(request, pk)
+    result = result_of(report)
+    kind = KINDS[report.kind]
+    context = _frame(report.collection, report.campaign) | {"report": report, "kind": kind, "job": report.job, "full": False}
+    context["work"] = shown(report.job) if report.job is not None else None
     if result is not None:
-        pictures = kind.pictures(result, kin_of(found)) if kind.beside_others else kind.pictures(result)
+        pictures = kind.pictures(result, kin_of(report)) if kind.beside_others else kind.pictures(result)
         context |= {
             "tables": [shown_table(table, folded=number >= 2) for number, table in enumerate(kind.tables(result))],
             "pictures": [mark_safe(picture) for picture in pictures],
-            "figures": figure_names(found),
+            "figures": figure_names(report),
             "undefined": _undefined(result),
         }
     return render(request, "analysis/report.html", context)
@@ -182,35 +182,35 @@ def _undefined(result: dict[str, Any]) -> list[str]:
     said = result.get("undefined")
     if isinstance(said, str):
         return [said]
-    found = []
+    reasons = []
     for name, one in result.items():
         if isinstance(one, dict) and isinstance(one.get("undefined"), str):
-            found.append(f"{name}: {one['undefined']}")
+            reasons.append(f"{name}: {one['undefined']}")
     if isinstance(said, dict):
-        found += [f"{name}, {tag}: {reason}" for name, by in said.items() if isinstance(by, dict) for tag, reason in by.items()]
-        found += [f"{name}: {reason}" for name, reason in said.items() if isinstance(reason, str)]
-    return found
+        reasons += [f"{name}, {tag}: {reason}" for name, by in said.items() if isinstance(by, dict) for tag, reason in by.items()]
+        reasons += [f"{name}: {reason}" for name, reason in said.items() if isinstance(reason, str)]
+    return reasons
 
 
 def figure_names(report: Report) -> list[tuple[str, list[str]]]:
     """(name without extension, extensions there are) of the figures for print."""
-    found: dict[str, list[str]] = {}
+    kinds_of_stem: dict[str, list[str]] = {}
     for name in report.files:
         stem, _, extension = name.rpartition(".")
         if extension in FIGURE_TYPES and "/" not in name:
-            found.setdefault(stem, []).append(extension)
-    return sorted((stem, sorted(extensions, reverse=True)) for stem, extensions in found.items())
+            kinds_of_stem.setdefault(stem, []).append(extension)
+    return sorted((stem, sorted(extensions, reverse=True)) for stem, extensions in kinds_of_stem.items())
 
 
 @login_required
 @require_safe
 def table(request: HttpRequest, pk: int, key: str, extension: str) -> HttpResponse:
-    found = visible_report(request, pk)
-    tables = KINDS[found.kind].tables(result_of(found) or {}) if found.finished_at else []
+    report = visible_report(request, pk)
+    tables = KINDS[report.kind].tables(result_of(report) or {}) if report.finished_at else []
     chosen = next((one for one in tables if one.key == key), None)
     if chosen is None or extension not in ("csv", "tex", "json"):
         raise Http404("No such table.")
-    return _attached(*_table_content(chosen, extension), f"{found.kind}-{found.pk}-{key}.{extension}")
+    return _attached(*_table_content(chosen, extension), f"{report.kind}-{report.pk}-{key}.{extension}")
 
 
 def _table_content(chosen: Table, extension: str) -> tuple[str, str]:
@@ -230,23 +230,23 @@ def _attached(content: str | bytes, content_type: str, name: str) -> HttpRespons
 @login_required
 @require_safe
 def figure(request: HttpRequest, pk: int, name: str) -> HttpResponse:
-    found = visible_report(request, pk)
+    report = visible_report(request, pk)
     extension = name.rpartition(".")[2]
-    if name not in found.files or extension not in FIGURE_TYPES:
+    if name not in report.files or extension not in FIGURE_TYPES:
         raise Http404("No such figure.")
-    return _attached(reports.content(found, name), FIGURE_TYPES[extension], f"{found.kind}-{found.pk}-{name}")
+    return _attached(reports.content(report, name), FIGURE_TYPES[extension], f"{report.kind}-{report.pk}-{name}")
 
 
 @login_required
 @require_safe
 def result(request: HttpRequest, pk: int) -> HttpResponse:
     """The command's JSON object."""
-    found = visible_report(request, pk)
-    whole = result_of(found)
+    report = visible_report(request, pk)
+    whole = result_of(report)
     if whole is None:
         raise Http404("There is no result yet.")
     response = JsonResponse(whole, json_dumps_params={"ensure_ascii": False})
-    response.headers["Content-Disposition"] = f'attachment; filename="{found.kind}-{found.pk}.json"'
+    response.headers["Content-Disposition"] = f'attachment; filename="{report.kind}-{report.pk}.json"'
     return response
 
 
@@ -254,16 +254,16 @@ def result(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def files(request: HttpRequest, pk: int) -> StreamingHttpResponse | HttpResponse:
     """Runs, qrels and tables as the command reads them."""
-    found = visible_report(request, pk)
-    if not found.input_digest:
+    report = visible_report(request, pk)
+    if not report.input_digest:
         raise Http404("The input is not collected yet.")
     try:
-        reports.check_inputs(found)
+        reports.check_inputs(report)
     except Refused as error:
         messages.error(request, f"The files cannot be packed: {error}.")
         return redirect("report", pk)
-    response = StreamingHttpResponse(archive(found), content_type="application/zip")
-    response.headers["Content-Disposition"] = f'attachment; filename="{found.kind}-{found.pk}-files.zip"'
+    response = StreamingHttpResponse(archive(report), content_type="application/zip")
+    response.headers["Content-Disposition"] = f'attachment; filename="{report.kind}-{report.pk}-files.zip"'
     return response
 
 
@@ -271,9 +271,9 @@ def files(request: HttpRequest, pk: int) -> StreamingHttpResponse | HttpResponse
 @require_POST
 def again(request: HttpRequest, pk: int) -> HttpResponse:
     """The same question once more, on what is stored now."""
-    found = visible_report(request, pk)
+    report = visible_report(request, pk)
     try:
-        fresh = reports.ask_again(found, user=request.user)
+        fresh = reports.ask_again(report, user=request.user)
     except Refused as error:
         return _not_started(request, error, "report", pk)
     return _started(fresh)
@@ -282,7 +282,7 @@ def again(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def delete(request: HttpRequest, pk: int) -> HttpResponse:
-    found = visible_report(request, pk)
-    reports.delete_report(found)
+    report = visible_report(request, pk)
+    reports.delete_report(report)
     messages.success(request, "The report is deleted.")
-    return redirect("campaign-systems", found.campaign.slug) if found.campaign else redirect("collection-analyses", found.collection.slug)
+    return redirect("campaign-systems", report.campaign.slug) if report.campaign else redirect("collection-analyses", report.collection.slug)

@@ -24,7 +24,7 @@ from annotation.selectors import judging as selectors
 from annotation.selectors.later import put_aside
 from annotation.selectors.setup import campaign_setup, trial
 from annotation.services import judging, later, leases, participation, serving
-from annotation.services.errors import CampaignError, Refused
+from annotation.services.errors import AnswerRefused, CampaignError
 from pooling.api.lists import whole_number
 from pooling.api.problems import problem
 
@@ -123,7 +123,7 @@ class JudgingView(APIView):
         return read
 
     def handle_exception(self, exc: Exception) -> Response:
-        if isinstance(exc, Refused):
+        if isinstance(exc, AnswerRefused):
             return problem(exc.status, exc.code, exc.message)
         if isinstance(exc, CampaignError):
             return problem(409, "refused", str(exc))
@@ -220,14 +220,14 @@ class ReleaseLeases(JudgingView):
             try:
                 tokens = json.loads(tokens[0])
             except ValueError:
-                raise Refused("malformed", "leases: not a list of tokens") from None
-        found = TokensSerializer(data={"leases": tokens})
-        found.is_valid(raise_exception=True)
-        released = leases.release(member, found.validated_data["leases"])
+                raise AnswerRefused("malformed", "leases: not a list of tokens") from None
+        serializer = TokensSerializer(data={"leases": tokens})
+        serializer.is_valid(raise_exception=True)
+        released = leases.release(member, serializer.validated_data["leases"])
         return _answer(_situation(member), released=released)
 
 
-class Judgements(JudgingView):
+class JudgementsView(JudgingView):
     serializer_class = SubmitSerializer
 
     @extend_schema(request=SubmitSerializer, responses=shapes.SubmittedSerializer, operation_id="judging_submit")
@@ -249,7 +249,7 @@ class Revise(JudgingView):
         return _topped_up(member, data, **_shown(outcome))
 
 
-def _shown(outcome: judging.Outcome) -> dict[str, Any]:
+def _shown(outcome: judging.AnswerOutcome) -> dict[str, Any]:
     row = outcome.judgement
     return {
         "judgement": {
@@ -266,7 +266,7 @@ def _shown(outcome: judging.Outcome) -> dict[str, Any]:
     }
 
 
-class Skip(JudgingView):
+class SkipView(JudgingView):
     serializer_class = SkipSerializer
 
     @extend_schema(request=SkipSerializer, responses=shapes.ServedSerializer, operation_id="judging_skip")
@@ -292,13 +292,13 @@ class TakeUp(JudgingView):
         member = self.member(request, slug)
         situation = _situation(member)
         if not situation.may_claim:
-            raise Refused(situation.state, situation.message or "You cannot judge now.", 409)
+            raise AnswerRefused(situation.state, situation.message or "You cannot judge now.", 409)
         lease = later.take_up(member, pair_id)
         taken = [one for one in selectors.in_hand(member) if one.token == lease.token]
         return _answer(situation, pairs=selectors.leases_shown(taken, member))
 
 
-class History(JudgingView):
+class HistoryView(JudgingView):
     @extend_schema(
         parameters=[
             OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": MOST_HISTORY, "default": HISTORY}),
@@ -324,7 +324,7 @@ class HistoryItem(JudgingView):
         member = self.member(request, slug)
         revisions = selectors.revisions_of(member, judgement_id)
         if not revisions:
-            raise Refused("judgement_unknown", "There is no such judgement of yours.", 404)
+            raise AnswerRefused("judgement_unknown", "There is no such judgement of yours.", 404)
         shown = selectors.judgement_shown(revisions)
         pair = {**selectors.pair_shown(selectors.pair_text(revisions[-1].pair), member), "lease": None, "previous": shown}
         return _answer(_situation(member), pair=pair, judgement=shown)
@@ -354,7 +354,7 @@ class OwnSettings(JudgingView):
         """The person's own settings of the page, as one JSON object; they hold in all campaigns."""
         member = self.member(request, slug)
         if not isinstance(request.data, dict):
-            raise Refused("malformed", "The settings are one JSON object.")
+            raise AnswerRefused("malformed", "The settings are one JSON object.")
         return _answer(_situation(member), profile=participation.save_choices(member, dict(request.data)))
 
 
@@ -363,7 +363,7 @@ class ReadMessage(JudgingView):
     def post(self, request: Request, slug: str, message_id: int) -> Response:
         member = self.member(request, slug)
         if not Message.objects.filter(pk=message_id, membership=member).exists():
-            raise Refused("message_unknown", "There is no such message.", 404)
+            raise AnswerRefused("message_unknown", "There is no such message.", 404)
         participation.mark_read(member, message_id)
         return _answer(_situation(member))
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from annotation.core.campaign_file import Described
 from annotation.demo.accounts import make_accounts
-from annotation.demo.corpus import Entry, standard_library
+from annotation.demo.corpus import CorpusEntry, standard_library
 from annotation.demo.systems import SYSTEMS, run_lines
 from annotation.demo.topics import TOPICS
 from annotation.models import Campaign, Profile
@@ -47,7 +47,7 @@ def demo_described(folder: Path, *, n_documents: int) -> Described:
     return replace(said, collection=said.collection | {"n_documents": n_documents}, campaign=said.campaign | {"deadline": deadline})
 
 
-def write_files(folder: Path, entries: list[Entry], say: Callable[[str], None]) -> None:
+def write_files(folder: Path, entries: list[CorpusEntry], say: Callable[[str], None]) -> None:
     """Topics and documents (JSONL) and one TREC run for each system."""
     topics_file, documents_file = folder / "topics.jsonl", folder / "documents.jsonl"
     with topics_file.open("w", encoding="utf-8") as out:

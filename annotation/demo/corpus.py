@@ -24,7 +24,7 @@ SHORTEST = 60
 """Docstrings of fewer characters say too little to be judged."""
 
 
-class Entry(NamedTuple):
+class CorpusEntry(NamedTuple):
     """One document: dotted name, kind (module, class, function, method), signature or heading, docstring."""
 
     document: str
@@ -34,13 +34,13 @@ class Entry(NamedTuple):
     module: str
 
 
-def standard_library() -> list[Entry]:
+def standard_library() -> list[CorpusEntry]:
     """All entries, ordered by name, one for each name."""
     entries = {entry.document: entry for entry in [*compiled_modules(), *source_modules()]}
     return [entries[name] for name in sorted(entries)]
 
 
-def source_modules() -> Iterator[Entry]:
+def source_modules() -> Iterator[CorpusEntry]:
     root = Path(sysconfig.get_path("stdlib"))
     for path in sorted(root.rglob("*.py")):
         parts = path.relative_to(root).with_suffix("").parts
@@ -56,9 +56,9 @@ def source_modules() -> Iterator[Entry]:
         yield from _documented(tree, module, module)
 
 
-def _documented(node: ast.Module | ast.ClassDef, name: str, module: str) -> Iterator[Entry]:
+def _documented(node: ast.Module | ast.ClassDef, name: str, module: str) -> Iterator[CorpusEntry]:
     if isinstance(node, ast.Module) and (text := _text(ast.get_docstring(node))):
-        yield Entry(name, "module", f"module {name}", text, module)
+        yield CorpusEntry(name, "module", f"module {name}", text, module)
     for child in node.body:
         if not isinstance(child, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) or child.name.startswith("_"):
             continue
@@ -66,14 +66,14 @@ def _documented(node: ast.Module | ast.ClassDef, name: str, module: str) -> Iter
         text = _text(ast.get_docstring(child))
         if isinstance(child, ast.ClassDef):
             if text:
-                yield Entry(full, "class", f"class {full}", text, module)
+                yield CorpusEntry(full, "class", f"class {full}", text, module)
             yield from _documented(child, full, module)
         elif text:
             kind = "method" if isinstance(node, ast.ClassDef) else "function"
-            yield Entry(full, kind, f"{full}({ast.unparse(child.args)})", text, module)
+            yield CorpusEntry(full, kind, f"{full}({ast.unparse(child.args)})", text, module)
 
 
-def compiled_modules() -> Iterator[Entry]:
+def compiled_modules() -> Iterator[CorpusEntry]:
     for name in COMPILED:
         try:
             module = importlib.import_module(name)
@@ -86,7 +86,7 @@ def compiled_modules() -> Iterator[Entry]:
             text = _text(inspect.getdoc(value))
             if text:
                 kind = "class" if inspect.isclass(value) else "function"
-                yield Entry(f"{public}.{attribute}", kind, f"{kind} {public}.{attribute}", text, public)
+                yield CorpusEntry(f"{public}.{attribute}", kind, f"{kind} {public}.{attribute}", text, public)
 
 
 def _text(docstring: str | None) -> str:

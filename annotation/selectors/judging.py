@@ -29,7 +29,7 @@ MAY_RETURN_COUNTED = 1000
 
 
 @dataclass(frozen=True)
-class Progress:
+class AnnotatorProgress:
     """judged: pairs with an own judgement that is not too fast (qualification apart). today: since midnight of the annotator's clock."""
 
     judged: int
@@ -44,7 +44,7 @@ class Situation:
 
     state: str
     message: str
-    progress: Progress
+    progress: AnnotatorProgress
     details: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -76,8 +76,8 @@ def judged_today(membership: Membership, now: datetime) -> tuple[datetime, int]:
     return since, own.exclude(standing=Judgement.Standing.TOO_FAST).exclude(pair__kind=Pair.Kind.QUALIFICATION).count()
 
 
-def progress(membership: Membership, *, now: datetime) -> Progress:
-    return Progress(membership.n_counted, membership.goal, judged_today(membership, now)[1], membership.day_limit)
+def progress(membership: Membership, *, now: datetime) -> AnnotatorProgress:
+    return AnnotatorProgress(membership.n_counted, membership.goal, judged_today(membership, now)[1], membership.day_limit)
 
 
 def newest_guideline(campaign: Campaign) -> GuidelineVersion | None:
@@ -221,7 +221,7 @@ def in_hand(membership: Membership) -> list[InHand]:
         "band": campaign.band,
         "most": campaign.block_length,
     }
-    found: list[InHand] = []
+    leases_in_hand: list[InHand] = []
     later: Counter[int] = Counter()  # leases of each topic that come after
     follow: Counter[int] = Counter()  # pairs of each topic that follow by the nearest of them, which may stand in a lower band
     for order, token, served_at, expires_at, why, topic, skipped, n_free, *shown in reversed(rows_of(IN_HAND, values)):
@@ -231,8 +231,8 @@ def in_hand(membership: Membership) -> list[InHand]:
         later[topic] += 1
         follow[topic] = left + 1
         text = PairText(*shown)
-        found.append(InHand(order, uuid.UUID(str(token)), as_moment(served_at), as_moment(expires_at), left, bool(skipped), text))
-    return found[::-1]
+        leases_in_hand.append(InHand(order, uuid.UUID(str(token)), as_moment(served_at), as_moment(expires_at), left, bool(skipped), text))
+    return leases_in_hand[::-1]
 
 
 def pair_text(pair: Pair) -> PairText:
@@ -341,7 +341,7 @@ def audit_invariants(campaign: Campaign) -> list[str]:
 
     Holds at any moment between two transactions, also while annotators judge.
     """
-    found: list[str] = []
+    faults: list[str] = []
     live, counted = Lease.State.LIVE, Judgement.Standing.COUNTED
     judged = dict(
         Judgement.objects.filter(pair__campaign=campaign, current=True, standing=counted)
@@ -355,31 +355,31 @@ def audit_invariants(campaign: Campaign) -> list[str]:
     n = campaign.judgements_per_pair
     for pair in Pair.objects.filter(campaign=campaign).iterator():
         if pair.counted != judged.get(pair.pk, 0):
-            found.append(f"{pair}: {pair.counted} counted, but {judged.get(pair.pk, 0)} judgements count")
+            faults.append(f"{pair}: {pair.counted} counted, but {judged.get(pair.pk, 0)} judgements count")
         if pair.held != held.get(pair.pk, 0):
-            found.append(f"{pair}: {pair.held} held, but {held.get(pair.pk, 0)} live leases")
+            faults.append(f"{pair}: {pair.held} held, but {held.get(pair.pk, 0)} live leases")
         if pair.kind != Pair.Kind.NORMAL:
             continue
         if pair.counted > pair.needed:
-            found.append(f"{pair}: {pair.counted} counted of {pair.needed} needed")
+            faults.append(f"{pair}: {pair.counted} counted of {pair.needed} needed")
         if not pair.unjudgeable and not pair.removed and pair.needed != max(n, pair.counted):
-            found.append(f"{pair}: needs {pair.needed}, the campaign says {n}")
+            faults.append(f"{pair}: needs {pair.needed}, the campaign says {n}")
         if pair.started != (pair.counted + pair.held > 0):
-            found.append(f"{pair}: started is {pair.started} with {pair.counted} counted and {pair.held} held")
+            faults.append(f"{pair}: started is {pair.started} with {pair.counted} counted and {pair.held} held")
     current = Judgement.objects.filter(pair__campaign=campaign).values("pair", "membership").order_by()
     broken = current.annotate(rows=Count("pk"), newest=Max("revision"), n_current=Count("pk", filter=Q(current=True))).filter(
         ~Q(rows=F("newest")) | ~Q(n_current=1)
     )
-    found += [f"pair {row['pair']}, annotator {row['membership']}: revisions {row['rows']}, current {row['n_current']}" for row in broken]
+    faults += [f"pair {row['pair']}, annotator {row['membership']}: revisions {row['rows']}, current {row['n_current']}" for row in broken]
     newest = dict(Judgement.objects.filter(pair__campaign=campaign, current=True).values_list("pk", "revision"))
     highest = Judgement.objects.filter(pair__campaign=campaign).values("pair", "membership").annotate(n=Max("revision")).order_by()
     if sorted(newest.values()) != sorted(row["n"] for row in highest):
-        found.append("a current judgement is not the newest revision")
+        faults.append("a current judgement is not the newest revision")
     for grade in Judgement.objects.filter(pair__campaign=campaign, current=True, standing=counted, grade=None):
-        found.append(f"judgement {grade.pk} counts without a grade")
+        faults.append(f"judgement {grade.pk} counts without a grade")
     excluded = Judgement.objects.filter(pair__campaign=campaign, current=True, membership__standing="excluded", standing=counted).count()
     if excluded:
-        found.append(f"{excluded} judgements of excluded annotators count")
+        faults.append(f"{excluded} judgements of excluded annotators count")
     own = dict(
         Judgement.objects.filter(pair__campaign=campaign, current=True)
         .exclude(standing=Judgement.Standing.TOO_FAST)
@@ -390,5 +390,5 @@ def audit_invariants(campaign: Campaign) -> list[str]:
     )
     for member in campaign.memberships.all():
         if member.n_counted != own.get(member.pk, 0):
-            found.append(f"{member}: {member.n_counted} judged by the counter, {own.get(member.pk, 0)} by the rows")
-    return found
+            faults.append(f"{member}: {member.n_counted} judged by the counter, {own.get(member.pk, 0)} by the rows")
+    return faults

@@ -13,8 +13,8 @@ import tomli_w
 
 from annotation.core.campaign_file import Described, Mistakes, document_of, read_document, shown_path
 from pooling.core.declared import Mistake, line_of
+from pooling.formats.delimited import DelimitedTable, find_column
 from pooling.formats.delimited import Mistakes as OfRows
-from pooling.formats.delimited import Table, find_column
 from pooling.formats.errors import FormatError, Problem
 from pooling.formats.qrels import read_qrels
 
@@ -76,7 +76,7 @@ def with_files(described: Described, folder: str) -> Described:
 
 def read_gold(path: str, name: str) -> list[dict[str, Any]]:
     """Known pairs: a table with columns topic, document, grade and perhaps kind and explanation, tab-separated; or qrels."""
-    table = Table(path, name=name, delimiter="\t", quoting=False)
+    table = DelimitedTable(path, name=name, delimiter="\t", quoting=False)
     columns = [cell.strip().lower() for cell in table.first.cells]
     at: dict[str, int | None] = {column: find_column(columns, (column,)) for column in ("topic", "document", "grade", "kind", "explanation")}
     if at["topic"] is None or at["document"] is None:

@@ -11,7 +11,7 @@ class CampaignError(Exception):
     """One sentence that says what is wrong and what to do."""
 
 
-class Refused(CampaignError):
+class AnswerRefused(CampaignError):
     def __init__(self, code: str, message: str, status: int = 400) -> None:
         super().__init__(message)
         self.code, self.message, self.status = code, message, status

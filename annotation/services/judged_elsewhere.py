@@ -39,7 +39,7 @@ Standing = Judgement.Standing
 
 
 @dataclass(frozen=True)
-class Wanted:
+class CampaignWanted:
     """collection: None makes one. grades: names, lowest first; empty: those that are usual, or numbers. texts: of topics, by id."""
 
     name: str
@@ -59,7 +59,7 @@ class Brought:
     warnings: list[str]
 
 
-def bring_judgements(judgements: JudgementColumns, wanted: Wanted, *, user: Any, step: Callable[[int], object] = lambda n: None) -> Brought:
+def bring_judgements(judgements: JudgementColumns, wanted: CampaignWanted, *, user: Any, step: Callable[[int], object] = lambda n: None) -> Brought:
     """One transaction. FormatError, with the line where there is one, for what cannot be stored; then nothing was."""
     _refuse_unstorable(judgements)
     try:
@@ -87,7 +87,7 @@ def _refuse_unstorable(judgements: JudgementColumns) -> None:
 class _Bringing:
     """One file, in the order in which rows depend on each other."""
 
-    def __init__(self, judgements: JudgementColumns, wanted: Wanted, user: Any) -> None:
+    def __init__(self, judgements: JudgementColumns, wanted: CampaignWanted, user: Any) -> None:
         self.file, self.wanted, self.user = judgements, wanted, user
         self.warnings: list[str] = []
         self.now = timezone.now()
@@ -188,10 +188,10 @@ class _Bringing:
         return {**there, **restore_topics(collection, rows)}
 
     def _documents(self, collection: Collection) -> dict[str, int]:
-        found = dict(collection.documents.filter(docno__in=self.file.documents).values_list("docno", "pk"))
-        if absent := len(self.file.documents) - len(found):
+        row_of_docno = dict(collection.documents.filter(docno__in=self.file.documents).values_list("docno", "pk"))
+        if absent := len(self.file.documents) - len(row_of_docno):
             self.warnings.append(f"the texts of {part_of(absent, len(self.file.documents), 'document')} are not in the collection")
-        return found
+        return row_of_docno
 
     def _pool_name(self, collection: Collection) -> str:
         wanted, taken = self.wanted.name[:190], set(collection.pools.values_list("name", flat=True))

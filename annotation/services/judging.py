@@ -31,13 +31,13 @@ from annotation.selectors import qualification as known_pairs
 from annotation.selectors.judging import judged_today
 from annotation.services import qualification, slots
 from annotation.services.audit import record
-from annotation.services.errors import CampaignError, Refused
+from annotation.services.errors import AnswerRefused, CampaignError
 from annotation.services.openings import OF_JUDGEMENT, OF_LEASE, Opening, open_pair
 from annotation.services.statements import in_one_trip, insertion, stored, stored_value
 from annotation.services.statements import moment as moment_of
 from pooling.core.counts import counted
 
-__all__ = ["Answer", "Outcome", "Refused", "adjudicate", "revise", "skip", "submit"]
+__all__ = ["Answer", "AnswerOutcome", "AnswerRefused", "adjudicate", "revise", "skip", "submit"]
 
 REASONS = ("query", "document", "language", "expertise", "other")
 Standing = Judgement.Standing
@@ -65,13 +65,13 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class AnswerOutcome:
     judgement: Judgement
     message: str
     feedback: dict[str, object] | None = None
 
 
-def submit(membership: Membership, *, lease: uuid.UUID, key: uuid.UUID, answer: Answer, now: datetime | None = None) -> Outcome:
+def submit(membership: Membership, *, lease: uuid.UUID, key: uuid.UUID, answer: Answer, now: datetime | None = None) -> AnswerOutcome:
     """Take one judgement for one lease. The same key again returns the same judgement and changes nothing.
 
     A pair that the annotator has judged already (two devices may hold one lease) gets a new version: no work done is refused, unless
@@ -82,13 +82,13 @@ def submit(membership: Membership, *, lease: uuid.UUID, key: uuid.UUID, answer: 
     """
     now = now or timezone.now()
 
-    def work() -> Outcome:
+    def work() -> AnswerOutcome:
         opening = open_pair(membership, key, OF_LEASE, stored_value(Lease, "token", lease))
         if opening.known is not None:
             return _known(opening.known)
         served = next((own for own in opening.leases if own.token == lease), None)
         if served is None:
-            raise Refused("lease_unknown", "This pair was not given to you by this campaign.", 404)
+            raise AnswerRefused("lease_unknown", "This pair was not given to you by this campaign.", 404)
         old = None
         if opening.judged is not None:
             old = Judgement.objects.get(pk=opening.judged)
@@ -102,46 +102,46 @@ def submit(membership: Membership, *, lease: uuid.UUID, key: uuid.UUID, answer: 
     return _once(work, membership, key)
 
 
-def revise(membership: Membership, judgement_id: int, *, key: uuid.UUID, answer: Answer, now: datetime | None = None) -> Outcome:
+def revise(membership: Membership, judgement_id: int, *, key: uuid.UUID, answer: Answer, now: datetime | None = None) -> AnswerOutcome:
     """Add a revision to one's own judgement (any revision's id will do); all are kept, the last counts.
 
     Raises Refused: 404 unless it is one's own, 409 for a qualification pair or when the campaign takes no more judgements.
     """
     now = now or timezone.now()
 
-    def work() -> Outcome:
+    def work() -> AnswerOutcome:
         opening = open_pair(membership, key, OF_JUDGEMENT, judgement_id)
         if opening.known is not None:
             return _known(opening.known)
         if opening.judged is None:
-            raise Refused("judgement_unknown", "There is no such judgement of yours.", 404)
+            raise AnswerRefused("judgement_unknown", "There is no such judgement of yours.", 404)
         return _new_version(opening, Judgement.objects.get(pk=opening.judged), answer, key=key, now=now)
 
     return _once(work, membership, key)
 
 
-def _new_version(opening: Opening, old: Judgement, answer: Answer, *, key: uuid.UUID, now: datetime, since: datetime | None = None) -> Outcome:
+def _new_version(opening: Opening, old: Judgement, answer: Answer, *, key: uuid.UUID, now: datetime, since: datetime | None = None) -> AnswerOutcome:
     """Add a version to `old`. since: when this opening began, where that was not after `old`."""
     if opening.member.standing == Membership.Standing.EXCLUDED:
-        raise Refused("excluded", "You no longer take part in this campaign.", 403)
+        raise AnswerRefused("excluded", "You no longer take part in this campaign.", 403)
     if opening.pair.kind == Pair.Kind.QUALIFICATION:
-        raise Refused("qualification_final", "Answers to qualification pairs cannot be changed, for their solution was shown.", 409)
+        raise AnswerRefused("qualification_final", "Answers to qualification pairs cannot be changed, for their solution was shown.", 409)
     judgement = Judgement(key=key, lease_id=old.lease_id, revision=old.revision + 1, late=old.late, served_at=old.served_at)
     return _take(opening, judgement, answer, since=since or old.received_at, now=now, old=old)
 
 
-def _judged_elsewhere(opening: Opening, old: Judgement, answer: Answer, *, key: uuid.UUID, since: datetime, now: datetime) -> Outcome:
+def _judged_elsewhere(opening: Opening, old: Judgement, answer: Answer, *, key: uuid.UUID, since: datetime, now: datetime) -> AnswerOutcome:
     """The same lease was judged on another device: a new version of `old`, unless this answer was given first."""
     sent_at = answer.sent_at
     if timing.judged_at(client_judged_at=answer.judged_at, client_sent_at=sent_at, received_at=now, served_at=since) < old.judged_at:
-        raise Refused("already_judged", "You have judged this document since, on another device or in another tab; that one stays.", 409)
+        raise AnswerRefused("already_judged", "You have judged this document since, on another device or in another tab; that one stays.", 409)
     outcome = _new_version(opening, old, answer, key=key, now=now, since=since)
     return replace(outcome, message=f"{outcome.message} You had judged it already, on another device; the last version counts.")
 
 
 def _take(
     opening: Opening, judgement: Judgement, answer: Answer, *, since: datetime, now: datetime, old: Judgement | None = None
-) -> Outcome:
+) -> AnswerOutcome:
     """Decide what the judgement is worth, store it, and count. since: when this opening of the pair began by the server's clock;
     old: the revision before this one."""
     member, pair = opening.member, opening.pair
@@ -179,7 +179,7 @@ def _take(
     if pair.kind == Pair.Kind.QUALIFICATION:
         feedback = known_pairs.feedback(pair, answer.grade, member)
         qualification.settle(member, now)
-    return Outcome(judgement, message(judgement, pair), feedback)
+    return AnswerOutcome(judgement, message(judgement, pair), feedback)
 
 
 def _store(opening: Opening, judgement: Judgement, progress: dict[str, Any], now: datetime) -> None:
@@ -210,7 +210,7 @@ def skip(membership: Membership, *, lease: uuid.UUID, now: datetime | None = Non
     def work() -> None:
         served = Lease.objects.select_for_update().filter(token=lease, membership=membership).first()
         if served is None:
-            raise Refused("lease_unknown", "This pair was not given to you by this campaign.", 404)
+            raise AnswerRefused("lease_unknown", "This pair was not given to you by this campaign.", 404)
         if served.state == Lease.State.LIVE:
             slots.end_leases([served], Lease.State.RELEASED, now)
             Skip.objects.update_or_create(pair_id=served.pair_id, membership=membership, defaults={"created_at": now})
@@ -259,7 +259,7 @@ def message(judgement: Judgement, pair: Pair) -> str:
     return "Saved."
 
 
-def _once(work: slots.Callable[[], Outcome], membership: Membership, key: uuid.UUID) -> Outcome:
+def _once(work: slots.Callable[[], AnswerOutcome], membership: Membership, key: uuid.UUID) -> AnswerOutcome:
     """Where the same key arrives twice at the same moment, the second gets the first one's answer."""
     try:
         return slots.retrying(work)
@@ -270,12 +270,12 @@ def _once(work: slots.Callable[[], Outcome], membership: Membership, key: uuid.U
         return _known(known)
 
 
-def _known(number: int) -> Outcome:
+def _known(number: int) -> AnswerOutcome:
     """The outcome of a judgement that is stored already."""
     judgement = Judgement.objects.select_related("pair", "membership__campaign").get(pk=number)
     is_test = judgement.pair.kind == Pair.Kind.QUALIFICATION
     feedback = known_pairs.feedback(judgement.pair, judgement.grade, judgement.membership) if is_test else None
-    return Outcome(judgement, message(judgement, judgement.pair), feedback)
+    return AnswerOutcome(judgement, message(judgement, judgement.pair), feedback)
 
 
 def _times(answer: Answer, member: Membership, server_ms: int | None) -> timing.Times:
@@ -289,31 +289,31 @@ def _checked(answer: Answer, campaign: Campaign, pair: Pair) -> list[list[int]]:
     """The spans, merged; Refused when the answer does not fit the campaign."""
     if answer.grade is None:
         if answer.cannot_reason not in REASONS:
-            raise Refused("reason_missing", "Say why it cannot be judged.")
+            raise AnswerRefused("reason_missing", "Say why it cannot be judged.")
     elif answer.cannot_reason:
-        raise Refused("grade_and_reason", "Either a grade or a reason why it cannot be judged, not both.")
+        raise AnswerRefused("grade_and_reason", "Either a grade or a reason why it cannot be judged, not both.")
     elif answer.grade not in campaign.grades.values:
-        raise Refused("grade_unknown", f"{answer.grade} is not a grade of this campaign.")
+        raise AnswerRefused("grade_unknown", f"{answer.grade} is not a grade of this campaign.")
     spans: list[list[int]] = []
     if answer.spans:
         if campaign.spans == Campaign.Spans.OFF:
-            raise Refused("spans_off", "This campaign does not ask for marked text.")
+            raise AnswerRefused("spans_off", "This campaign does not ask for marked text.")
         document = pair.entry.document
         try:
             spans = merged_spans([(start, end) for start, end in answer.spans], length=len(document.text) if document else 0)
         except ValueError as error:
-            raise Refused("span_outside", f"Marked text is outside the document: {error}.") from None
+            raise AnswerRefused("span_outside", f"Marked text is outside the document: {error}.") from None
     required = campaign.spans == Campaign.Spans.REQUIRED and answer.grade is not None and answer.grade >= campaign.spans_from
     if required and not spans:
         name = next(grade["name"] for grade in campaign.scale if grade["value"] == answer.grade)
-        raise Refused("span_required", f"Mark the text that makes it {name}.")
+        raise AnswerRefused("span_required", f"Mark the text that makes it {name}.")
     return spans
 
 
 def _in_time(campaign: Campaign, moment: datetime, now: datetime) -> bool:
     """Whether it arrived in the grace after the end, for a judgement made before it. Refused when it is too late."""
     if campaign.state == Campaign.State.DRAFT:
-        raise Refused("draft", "The campaign is not open yet.", 409)
+        raise AnswerRefused("draft", "The campaign is not open yet.", 409)
     ends = [(campaign.deadline, "deadline_passed", "The deadline was over when this was judged.")]
     if campaign.state == Campaign.State.CLOSED:
         ends.append((campaign.closed_at, "closed", "The campaign was closed when this was judged."))
@@ -321,9 +321,9 @@ def _in_time(campaign: Campaign, moment: datetime, now: datetime) -> bool:
     for end, code, sentence in ends:
         if end is not None and now > end:
             if moment > end:
-                raise Refused(code, sentence, 409)
+                raise AnswerRefused(code, sentence, 409)
             if now > end + timedelta(minutes=campaign.grace_minutes):
-                raise Refused(code, f"This was judged in time, but arrived more than {counted(campaign.grace_minutes, 'minute')} after the end.", 409)
+                raise AnswerRefused(code, f"This was judged in time, but arrived more than {counted(campaign.grace_minutes, 'minute')} after the end.", 409)
             after = True
     if campaign.state == Campaign.State.CLOSED:
         after = True  # also where the clock was set back behind the end

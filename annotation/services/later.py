@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotation.models import Judgement, Lease, Membership, Pair, Skip
 from annotation.services import slots
-from annotation.services.errors import Refused
+from annotation.services.errors import AnswerRefused
 from annotation.services.leases import expiry
 
 
@@ -25,17 +25,17 @@ def take_up(membership: Membership, pair_id: int, *, now: datetime | None = None
         if live is not None:
             return live
         if Judgement.objects.filter(membership=member, pair_id=pair_id, current=True).exists():
-            raise Refused("already_judged", "You have judged this document meanwhile; change it in your history.", 409)
+            raise AnswerRefused("already_judged", "You have judged this document meanwhile; change it in your history.", 409)
         if not Skip.objects.filter(membership=member, pair_id=pair_id).exists():
-            raise Refused("not_aside", "You have not put this document aside.", 404)
+            raise AnswerRefused("not_aside", "You have not put this document aside.", 404)
         pair = slots.locked([pair_id])[pair_id]
         takes_slot = pair.kind == Pair.Kind.NORMAL
         if pair.removed:
-            raise Refused("removed", "The topic of this document has been removed from the campaign.", 409)
+            raise AnswerRefused("removed", "The topic of this document has been removed from the campaign.", 409)
         n = slots.per_pair(pair.campaign_id)
         slots.settle(pair, n)
         if takes_slot and (pair.open_slots <= 0 or pair.without_text):
-            raise Refused("taken", "Others judge this document meanwhile; it comes back to you if they do not.", 409)
+            raise AnswerRefused("taken", "Others judge this document meanwhile; it comes back to you if they do not.", 409)
         lease = Lease.objects.create(
             pair=pair,
             membership=member,

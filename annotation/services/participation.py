@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Feedback, GuidelineVersion, Membership, Message, Profile
 from annotation.services.audit import record
-from annotation.services.errors import Refused
+from annotation.services.errors import AnswerRefused
 
 MOST_CHOICES = 20_000  # characters of JSON
 
@@ -20,7 +20,7 @@ MOST_CHOICES = 20_000  # characters of JSON
 def acknowledge(membership: Membership, number: int) -> None:
     """The annotator has read this version of the guidelines."""
     if not GuidelineVersion.objects.filter(campaign=membership.campaign_id, number=number).exists():
-        raise Refused("guideline_unknown", f"There is no version {number} of the guidelines.", 404)
+        raise AnswerRefused("guideline_unknown", f"There is no version {number} of the guidelines.", 404)
     Membership.objects.filter(pk=membership.pk).update(guideline_read=Greatest(F("guideline_read"), number))
     membership.refresh_from_db(fields=["guideline_read"])
 
@@ -35,7 +35,7 @@ def consent(membership: Membership) -> None:
 def save_choices(membership: Membership, choices: dict[str, Any]) -> dict[str, Any]:
     """Store the person's own settings of the judging page: one JSON object, known keys or not, of bounded size."""
     if len(json.dumps(choices)) > MOST_CHOICES:
-        raise Refused("too_large", "These settings are too large.")
+        raise AnswerRefused("too_large", "These settings are too large.")
     profile, _ = Profile.objects.get_or_create(user_id=membership.user_id)
     profile.choices = choices
     profile.save(update_fields=["choices"])

@@ -45,7 +45,7 @@ from annotation.services.claim_sql import (
     first_of,
     restricted,
 )
-from annotation.services.errors import Refused
+from annotation.services.errors import AnswerRefused
 from annotation.services.statements import in_one_trip, insertion, moment, row_locks, rows_of, stored
 from pooling.unavailable import lost_a_race
 
@@ -119,7 +119,7 @@ def claim_up_to(membership: Membership, at_most: int, *, now: datetime) -> None:
 def _claimed(membership: Membership, at_most: int, now: datetime) -> tuple[Lease | None, int]:
     """(the lease of the next pair or None, how many live leases the annotator holds then)."""
     if membership.judge_kind == JudgeKind.MACHINE:
-        raise Refused("machine", "A machine takes nobody's place: its labels are a layer of their own.", 403)
+        raise AnswerRefused("machine", "A machine takes nobody's place: its labels are a layer of their own.", 403)
     reaped = False
     for attempt in range(ATTEMPTS):
         try:

@@ -17,8 +17,8 @@ from django.db import connection
 from annotation.core import simulation as core
 from annotation.models import ApiTokenRow, Campaign
 from annotation.services import people
-from annotation.services.errors import CampaignError, Refused
-from annotation.services.simulation import Report, Simulated, Truth, answer_of
+from annotation.services.errors import AnswerRefused, CampaignError
+from annotation.services.simulation import Simulated, SimulationReport, Truth, answer_of
 
 TOKEN_NAME = "simulation"
 AT_ONCE = 2
@@ -37,7 +37,7 @@ def run_over_http(
     patience: float = 5.0,
     most: int | None = None,
     told: Callable[[int], None] = lambda n: None,
-) -> Report:
+) -> SimulationReport:
     """Judge in `threads` threads until nobody gets a pair any more: for `patience` seconds nothing has come back from others.
 
     The annotators' API tokens are made for this and dropped at the end. told: called with the number of judgements, now and then.
@@ -68,7 +68,7 @@ class _Crowd:
     ) -> None:  # fmt: skip
         self.url, self.slug, self.truth, self.told = url, slug, truth, told
         self.reliability, self.seconds, self.patience, self.most = reliability, seconds, patience, most
-        self.report = Report(kinds=Counter(a.kind for a in annotators))
+        self.report = SimulationReport(kinds=Counter(a.kind for a in annotators))
         self.lock = threading.Lock()
         self.last_pair = time.monotonic()
 
@@ -122,7 +122,7 @@ class _Crowd:
         body = self.judgement(annotator, hand.pop(0)) | {"held": [other["lease"] for other in hand]}
         try:
             answer = server.post(annotator.token, "judgements", body)
-        except Refused as refusal:
+        except AnswerRefused as refusal:
             with self.lock:
                 self.report.standings[f"refused: {refusal.code}"] += 1
             return ("refused" if refusal.code in ("closed", "deadline_passed") else None), False
@@ -181,7 +181,7 @@ class Server:
             raise CampaignError(f"{path} answered {answer.status} and no JSON") from None
         if answer.status != 200:
             error = said.get("error", {})
-            raise Refused(error.get("code", "error"), error.get("message", ""), answer.status)
+            raise AnswerRefused(error.get("code", "error"), error.get("message", ""), answer.status)
         return said
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ from annotation.core import simulation as core
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair
 from annotation.selectors.pairs import kept_pairs
 from annotation.services import judging, scheduling
-from annotation.services.simulation import Report, Simulated, Truth, answer_of
+from annotation.services.simulation import Simulated, SimulationReport, Truth, answer_of
 
 LONGEST_SITTING = timedelta(minutes=50)
 SITTINGS = 3  # at least so many for everybody's share of the work
@@ -37,7 +37,7 @@ def run_directly(
     start: datetime,
     most: int | None = None,
     told: Callable[[int], None] = lambda n: None,
-) -> Report:
+) -> SimulationReport:
     """Judge until nobody finds anything, or `most` judgements, in simulated time from `start` on, never past the real now.
 
     Everybody works in sittings of at most 50 minutes with pauses between, and the leases of dropouts expire in simulated time, so
@@ -70,7 +70,7 @@ class _Agenda:
         self, campaign: Campaign, annotators: list[Simulated], truth: Truth, *, reliability: float, seconds: float, start: datetime
     ) -> None:
         self.campaign, self.truth, self.reliability, self.seconds = campaign, truth, reliability, seconds
-        self.report = Report(kinds=Counter(a.kind for a in annotators))
+        self.report = SimulationReport(kinds=Counter(a.kind for a in annotators))
         self.now = timezone.now()
         self.numbers = itertools.count()
         self.resting: list[Simulated] = []

@@ -44,7 +44,7 @@ class Simulated:
 
 
 @dataclass
-class Report:
+class SimulationReport:
     """What happened; `states`: how many annotators ended in which state."""
 
     judgements: int = 0

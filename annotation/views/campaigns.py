@@ -20,11 +20,11 @@ from annotation.core.scale import NAMES
 from annotation.forms_campaign import (
     MOST_GRADES,
     BaseScale,
+    CampaignPoolForm,
     GuidelineForm,
     InvitationForm,
     NamesForm,
     NewCampaignForm,
-    PoolForm,
     RulesForm,
     ScaleFormSet,
 )
@@ -44,7 +44,7 @@ from pooling.services.matching import count_documents
 
 
 @dataclass(frozen=True)
-class Step:
+class CampaignStep:
     """One step of the way to an open campaign. `missing` says what is still to be done, empty when it is done."""
 
     key: str
@@ -55,7 +55,7 @@ class Step:
 STEPS = ["files", "pool", "rules", "scale", "guidelines", "people", "open"]
 
 
-def steps_of(campaign: Campaign) -> list[Step]:
+def steps_of(campaign: Campaign) -> list[CampaignStep]:
     collection = campaign.collection
     pairs_there = collection.runs.exists() or collection.pools.exists()
     files = [name for name, there in (("topics", collection.topics.exists()), ("runs", pairs_there)) if not there]
@@ -65,13 +65,13 @@ def steps_of(campaign: Campaign) -> list[Step]:
     invited = annotators or campaign.invitations.filter(revoked_at=None).exists()
     version = campaign.guidelines.last()
     return [
-        Step("files", "Files", f"{_listed(files)} to import" if files else ""),
-        Step("pool", "Pool", "" if campaign.pool_id else "no pool chosen"),
-        Step("rules", "Rules", ""),
-        Step("scale", "Scale", ""),
-        Step("guidelines", "Guidelines", "" if version else "nothing written"),
-        Step("people", "People", "" if invited else "nobody invited"),
-        Step("open", "Open", "" if campaign.state != Campaign.State.DRAFT else "not open yet"),
+        CampaignStep("files", "Files", f"{_listed(files)} to import" if files else ""),
+        CampaignStep("pool", "Pool", "" if campaign.pool_id else "no pool chosen"),
+        CampaignStep("rules", "Rules", ""),
+        CampaignStep("scale", "Scale", ""),
+        CampaignStep("guidelines", "Guidelines", "" if version else "nothing written"),
+        CampaignStep("people", "People", "" if invited else "nobody invited"),
+        CampaignStep("open", "Open", "" if campaign.state != Campaign.State.DRAFT else "not open yet"),
     ]
 
 
@@ -150,7 +150,7 @@ def _files(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 
 
 def _pool(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-    form = PoolForm(campaign, request.POST or None, initial={"pool": campaign.pool_id})
+    form = CampaignPoolForm(campaign, request.POST or None, initial={"pool": campaign.pool_id})
     if request.method == "POST" and form.is_valid():
         try:
             if form.cleaned_data["settings"]:

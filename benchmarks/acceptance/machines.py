@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from analysis.core.correction import Targets, corrected, tuned_lambda
 from analysis.core.estimates import Sample
 from analysis.core.usefulness import usefulness
-from pooling.core.depth import Pool
+from pooling.core.depth import PooledPairs
 from pooling.core.strata import Strata, allocation, drawn, machine_strata, shuffled, spreads_of, vote_strata
 from pooling.formats.qrels import read_qrels
 
@@ -31,7 +31,7 @@ NOISE = np.linspace(0.6, 2.4, 10)
 class Setting:
     """pool: its runs are the made systems. people, machine: int64 (n_pairs). weights: float64 (n_pairs, 60), differences of P@10."""
 
-    pool: Pool
+    pool: PooledPairs
     people: NDArray[np.int64]
     machine: NDArray[np.int64]
     weights: NDArray[np.float64]
@@ -48,7 +48,7 @@ def setting_of(folder: Path, seed: int) -> Setting:
     machine = np.array([grade_of[judged.topics[t], d] for t, d in zip(topic.tolist(), judged.documents.tolist(), strict=True)], np.int64)
     rng = np.random.default_rng(seed)
     ranks = np.column_stack([ranks_by(topic, truth + rng.normal(0, noise, len(topic))) for truth in (people, machine) for noise in NOISE])
-    pool = Pool(
+    pool = PooledPairs(
         depth=100, tags=[f"system{k}" for k in range(ranks.shape[1])], topics=judged.topics, topic=topic.astype(np.int32),
         documents=judged.documents, best_rank=ranks.min(axis=1).astype(np.int32), priority=np.zeros(len(topic), np.int32),
         ranks=ranks.astype(np.int16), everyone=np.zeros(len(topic), bool),

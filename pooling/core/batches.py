@@ -15,7 +15,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.core.depth import Pool
+from pooling.core.depth import PooledPairs
 from pooling.core.rank_model import DECIMALS, Fit, RankFeatures, fitted, rank_features_of, scores
 
 Floats = NDArray[np.float64]
@@ -56,7 +56,7 @@ class OrderedPool:
     """Where the next fit begins; it is the same fit from anywhere, only sooner."""
 
     @classmethod
-    def of(cls, pool: Pool) -> OrderedPool:
+    def of(cls, pool: PooledPairs) -> OrderedPool:
         return cls(rank_features_of(pool))
 
     def batch(

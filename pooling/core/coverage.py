@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.core.depth import Pool
+from pooling.core.depth import PooledPairs
 
 
-def unique_pairs(pool: Pool) -> NDArray[np.int64]:
+def unique_pairs(pool: PooledPairs) -> NDArray[np.int64]:
     """Per run: how many pairs no other run of the pool contributed. -> int64 (n_runs)"""
     contributed = pool.ranks > 0
     alone = contributed.sum(axis=1) == 1
     return contributed[alone].sum(axis=0)
 
 
-def shared_pairs(pool: Pool) -> NDArray[np.int64]:
+def shared_pairs(pool: PooledPairs) -> NDArray[np.int64]:
     """Pairs that two runs have in common; on the diagonal the pairs of each. -> int64 (n_runs, n_runs)"""
     contributed = (pool.ranks > 0).astype(np.float32)
     shared = np.zeros((contributed.shape[1],) * 2)
@@ -25,7 +25,7 @@ def shared_pairs(pool: Pool) -> NDArray[np.int64]:
     return shared.astype(np.int64)
 
 
-def overlap(pool: Pool) -> NDArray[np.float64]:
+def overlap(pool: PooledPairs) -> NDArray[np.float64]:
     """Row A, column B: pairs of both / pairs of A; NaN where A contributed none. -> float64 (n_runs, n_runs)"""
     shared = shared_pairs(pool)
     own = np.diagonal(shared).astype(np.float64)[:, None]

@@ -39,7 +39,7 @@ class Top:
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
+class PooledPairs:
     """Pairs to be judged, best first.
 
     tags: n_runs. topics: n_topics ids ascending as bytes.
@@ -78,7 +78,7 @@ class Pool:
 DEEPEST = 32767
 
 
-def is_ranked(pool: Pool) -> bool:
+def is_ranked(pool: PooledPairs) -> bool:
     """Whether every priority is what the pair's best rank gives it."""
     return bool(((pool.best_rank > 0) & (pool.priority == pool.depth - pool.best_rank)).all())
 
@@ -96,7 +96,7 @@ def top_of_run(run: RunColumns, depth: int, *, topics: Sequence[str] | None = No
     return Top(tag=run.tag, topics=[run.topics[i] for i in kept], offsets=offsets, documents=run.documents[rows])
 
 
-def depth_pool(tops: Sequence[Top], *, depth: int, rng: np.random.Generator) -> Pool:
+def depth_pool(tops: Sequence[Top], *, depth: int, rng: np.random.Generator) -> PooledPairs:
     """The union of the tops, cut at `depth`.
 
     Priority is depth - best rank. Order: priority descending; within one priority a shuffle of topics, pairs of a topic together
@@ -106,7 +106,7 @@ def depth_pool(tops: Sequence[Top], *, depth: int, rng: np.random.Generator) -> 
     return _pooled([top.tag for top in tops], tops, [], depth=depth, rng=rng)
 
 
-def extend_pool(pool: Pool, tops: Sequence[Top], *, depth: int | None = None, rng: np.random.Generator) -> Pool:
+def extend_pool(pool: PooledPairs, tops: Sequence[Top], *, depth: int | None = None, rng: np.random.Generator) -> PooledPairs:
     """The pool with more runs, or with the same runs deeper: every pair of `pool` stays, best ranks only improve.
 
     depth: of the new pool, at least that of `pool`; tops are cut at it. A tag that the pool knows has the smaller of both ranks.
@@ -116,7 +116,7 @@ def extend_pool(pool: Pool, tops: Sequence[Top], *, depth: int | None = None, rn
     return _pooled(tags, tops, [pool], depth=depth, rng=rng)
 
 
-def of_topics(pool: Pool, topics: Collection[str]) -> tuple[Pool, NDArray[np.int64]]:
+def of_topics(pool: PooledPairs, topics: Collection[str]) -> tuple[PooledPairs, NDArray[np.int64]]:
     """The pairs of these topics, in their order. -> (the part, the row of each of its pairs in the whole)"""
     kept = [i for i, topic in enumerate(pool.topics) if topic in topics]
     index = np.full(len(pool.topics), -1, np.int32)
@@ -126,7 +126,7 @@ def of_topics(pool: Pool, topics: Collection[str]) -> tuple[Pool, NDArray[np.int
     return replace(pool, topics=[pool.topics[i] for i in kept], topic=index[pool.topic][rows], **columns), rows
 
 
-def without(pool: Pool, *, tags: Sequence[str], depth: int, rng: np.random.Generator) -> Pool:
+def without(pool: PooledPairs, *, tags: Sequence[str], depth: int, rng: np.random.Generator) -> PooledPairs:
     """The pool that these of its runs alone give, down to `depth`: what `extend_pool` has added goes again, the order included.
 
     Every pair must come from a run.
@@ -136,7 +136,7 @@ def without(pool: Pool, *, tags: Sequence[str], depth: int, rng: np.random.Gener
     kept = (ranks > 0).any(axis=1)
     used, topic = np.unique(pool.topic[kept], return_inverse=True)
     best = np.where(ranks > 0, ranks, np.iinfo(np.int16).max).min(axis=1, initial=np.iinfo(np.int16).max)[kept].astype(np.int32)
-    part = Pool(
+    part = PooledPairs(
         depth=depth, tags=list(tags), topics=[pool.topics[i] for i in used.tolist()], topic=topic.astype(np.int32),
         documents=pool.documents[kept], best_rank=best, priority=depth - best, ranks=ranks[kept], everyone=pool.everyone[kept],
     )  # fmt: skip
@@ -156,13 +156,13 @@ class _Sightings(NamedTuple):
     run: NDArray[np.int64]
 
 
-def _pooled(tags: list[str], tops: Sequence[Top], pools: Sequence[Pool], *, depth: int, rng: np.random.Generator) -> Pool:
+def _pooled(tags: list[str], tops: Sequence[Top], pools: Sequence[PooledPairs], *, depth: int, rng: np.random.Generator) -> PooledPairs:
     """The union. tags: of the runs of the pools (in their order) and of the tops."""
     if not 1 <= depth <= DEEPEST:
         raise ValueError(f"depth {depth} is not from 1 to {DEEPEST}")
     if len(set(tags)) != len(tags):
         raise ValueError("two runs have one tag")
-    parts: list[Top | Pool] = [*tops, *pools]
+    parts: list[Top | PooledPairs] = [*tops, *pools]
     names = sorted({topic for part in parts for topic in part.topics}, key=lambda topic: topic.encode("utf-8"))
     index = {topic: i for i, topic in enumerate(names)}
     width = max([8] + [part.documents.dtype.itemsize for part in parts])
@@ -178,14 +178,14 @@ def _pooled(tags: list[str], tops: Sequence[Top], pools: Sequence[Pool], *, dept
     for pool in pools:
         _take_over(pool, _pairs(names, topic, ids), best, priority, everyone)
     arranged = _arranged(topic, best, priority, ids, n_topics=len(names), rng=rng)
-    return Pool(
+    return PooledPairs(
         depth=depth, tags=tags, topics=names, topic=topic[arranged].astype(np.int32), documents=_documents(ids[arranged]),
         best_rank=best[arranged].astype(np.int32), priority=priority[arranged].astype(np.int32), ranks=ranks[arranged],
         everyone=everyone[arranged],
     )  # fmt: skip
 
 
-def _of_pool(pool: Pool, index: dict[str, int], width: int) -> _Sightings:
+def _of_pool(pool: PooledPairs, index: dict[str, int], width: int) -> _Sightings:
     """Its pairs with their best ranks, then what each of its runs contributed."""
     place = np.array([index[topic] for topic in pool.topics], np.int64)
     row, run = np.nonzero(pool.ranks)
@@ -241,7 +241,7 @@ def _best_ranks(pair: NDArray[np.int64], rank: NDArray[np.int64], n_pairs: int) 
 
 
 def _take_over(
-    pool: Pool, pairs: Iterator[tuple[str, bytes]], best: NDArray[np.int64], priority: NDArray[np.int64], everyone: NDArray[np.bool_]
+    pool: PooledPairs, pairs: Iterator[tuple[str, bytes]], best: NDArray[np.int64], priority: NDArray[np.int64], everyone: NDArray[np.bool_]
 ) -> None:
     """What cannot be had from ranks: whom the pair is for, and the priority of a pair without a rank. Into the arrays, in place."""
     if not pool.everyone.any() and (pool.best_rank > 0).all():
@@ -279,9 +279,9 @@ def _arranged(
     return np.lexsort((*(ids[:, k] for k in range(ids.shape[1] - 1, -1, -1)), place, -priority))
 
 
-def _empty(depth: int, tags: list[str]) -> Pool:
+def _empty(depth: int, tags: list[str]) -> PooledPairs:
     none = np.empty(0, np.int32)
-    return Pool(
+    return PooledPairs(
         depth=depth, tags=tags, topics=[], topic=none, documents=np.empty(0, "S8"), best_rank=none, priority=none,
         ranks=np.empty((0, len(tags)), np.int16), everyone=np.empty(0, bool),
     )  # fmt: skip

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from pooling.core.depth import Pool
+from pooling.core.depth import PooledPairs
 from pooling.core.strata import VOTE_DEPTH
 
 Floats = NDArray[np.float64]
@@ -58,7 +58,7 @@ class Fit:
     scale: float
 
 
-def rank_features_of(pool: Pool) -> RankFeatures:
+def rank_features_of(pool: PooledPairs) -> RankFeatures:
     rows = np.lexsort((pool.documents, pool.topic)).astype(np.int64)
     runs = sorted(range(len(pool.tags)), key=lambda k: pool.tags[k].encode("utf-8"))
     ranks = pool.ranks[np.ix_(rows, np.array(runs, np.int64))].astype(np.float64)

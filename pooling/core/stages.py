@@ -14,10 +14,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.core.depth import Pool
+from pooling.core.depth import PooledPairs
 from pooling.core.strata import Strata, allocation, finishing, rank_strata, shuffled, spreads_of, vote_strata
 
-STRATA: dict[str, Callable[[Pool], Strata]] = {"rank": rank_strata, "votes": vote_strata}
+STRATA: dict[str, Callable[[PooledPairs], Strata]] = {"rank": rank_strata, "votes": vote_strata}
 MOST_STAGES = 10
 """More looks at the results than this would find something by chance (SAMPLING 4)."""
 
@@ -43,7 +43,7 @@ def budgets_in_order(budgets: Sequence[float]) -> list[float]:
     return given
 
 
-def staged(pool: Pool, *, strata: str, budgets: Sequence[float], seed: int) -> Draw:
+def staged(pool: PooledPairs, *, strata: str, budgets: Sequence[float], seed: int) -> Draw:
     """budgets: shares of the pool by the end of each stage. The same pairs, runs and seed give the same draw, whatever the order of files."""
     made = STRATA[strata](pool)
     place = shuffled(made, np.random.default_rng(seed), pool.documents, pool.topic)
@@ -72,7 +72,7 @@ def stages_of(stratum: NDArray[np.int32], place: NDArray[np.int64], counts: NDAr
     return np.where(taken.any(axis=0), 1 + taken.argmax(axis=0), 0).astype(np.int32)
 
 
-def order_of(pool: Pool, stage: NDArray[np.int32], *, seed: int) -> NDArray[np.int64]:
+def order_of(pool: PooledPairs, stage: NDArray[np.int32], *, seed: int) -> NDArray[np.int64]:
     """Rows in the order of service: stage by stage; in each the topics in random order and a topic's pairs in random order, so that the strata
     cannot be read off what comes next; what is not drawn last. Ties and files do not matter."""
     rng = np.random.default_rng([seed, 1])  # not the generator of the draw: a pair's place in its stratum must not show

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.core.depth import Pool
+from pooling.core.depth import PooledPairs
 
 RANK_BANDS = (3, 10, 20, 50)
 """Deepest best rank of each band but the last, which has no end: 1-3, 4-10, 11-20, 21-50, 51+."""
@@ -46,7 +46,7 @@ class Strata:
     rates: NDArray[np.float64]
 
 
-def rank_strata(pool: Pool) -> Strata:
+def rank_strata(pool: PooledPairs) -> Strata:
     """Topic x band of best rank. A best rank that is not known (0) counts as deep."""
     deep = np.where(pool.best_rank > 0, pool.best_rank, np.iinfo(np.int32).max)
     band = np.searchsorted(RANK_BANDS, deep, side="left")
@@ -55,7 +55,7 @@ def rank_strata(pool: Pool) -> Strata:
     return _strata(pool.topic.astype(np.int64) * n + band, names, np.tile(RANK_RATES, len(pool.topics)))
 
 
-def vote_strata(pool: Pool) -> Strata:
+def vote_strata(pool: PooledPairs) -> Strata:
     """Bands of votes, the share of runs that have the pair in their top ten, cut at quantiles over all topics."""
     votes = shares_of_votes(pool)
     cuts = np.quantile(votes, VOTE_QUANTILES) if len(votes) else np.zeros(len(VOTE_QUANTILES))
@@ -69,7 +69,7 @@ def rate_of(name: str) -> float:
     return known[name if name in known else name.rpartition("/")[2]]
 
 
-def machine_strata(pool: Pool, grades: NDArray[np.integer]) -> tuple[Strata, NDArray[np.float64]]:
+def machine_strata(pool: PooledPairs, grades: NDArray[np.integer]) -> tuple[Strata, NDArray[np.float64]]:
     """Band of votes x the machine's grade, over all topics, and the spreads by which people's judgements are shared out (SAMPLING 5.2).
 
     grades: int (n_pairs), by the machine, which must have been made before the draw. The spread of a stratum is the mean of √(v(1 - v)) over its
@@ -87,7 +87,7 @@ def machine_strata(pool: Pool, grades: NDArray[np.integer]) -> tuple[Strata, NDA
     return made, votes_spread * spreads_of(made.rates)
 
 
-def shares_of_votes(pool: Pool) -> NDArray[np.float64]:
+def shares_of_votes(pool: PooledPairs) -> NDArray[np.float64]:
     """float64 (n_pairs): share of the pool's runs that have the pair among their first ten."""
     return ((pool.ranks > 0) & (pool.ranks <= VOTE_DEPTH)).sum(axis=1) / max(len(pool.tags), 1)
 

@@ -14,7 +14,7 @@ from typing import IO, Any, NamedTuple
 
 from pooling.core.columns import QrelsColumns
 from pooling.core.counts import counted, part_of
-from pooling.core.depth import Pool
+from pooling.core.depth import PooledPairs
 from pooling.formats.delimited import Mistakes
 from pooling.formats.documents import TEXT_NAMES
 from pooling.formats.documents import TITLE_NAMES as HEADLINES
@@ -24,7 +24,7 @@ from pooling.formats.markup import one_line
 from pooling.formats.opening import Peeked, Source, source_name
 from pooling.formats.pool import pool_of_pairs
 from pooling.formats.qrels import qrels_of_rows
-from pooling.formats.topics import Topic, json_lines, plain
+from pooling.formats.topics import TopicRecord, json_lines, plain
 
 LOOKED_AT = 1 << 16
 """Bytes of a file's head that tell umbrela's records from a book."""
@@ -60,9 +60,9 @@ class Bundle(NamedTuple):
 
     form: str
     name: str
-    topics: list[Topic]
+    topics: list[TopicRecord]
     documents: dict[str, tuple[str, str, dict[str, str]]]
-    pairs: Pool
+    pairs: PooledPairs
     grades: QrelsColumns | None
     warnings: list[str]
 
@@ -104,7 +104,7 @@ class _Building:
 
     def __init__(self, called: str, names: TopicNames, mistakes: Mistakes) -> None:
         self.called, self.names, self.mistakes = called, names, mistakes
-        self.topics: dict[str, Topic] = {}
+        self.topics: dict[str, TopicRecord] = {}
         self.documents: dict[str, tuple[str, str, dict[str, str]]] = {}
         self.pairs: dict[tuple[str, str], int] = {}
         self.judged: dict[tuple[str, str], list[int]] = {}
@@ -171,7 +171,7 @@ def _book(pairs: list[Any], building: _Building) -> None:
             continue
         topic = building.names.of(query)
         notes = {key: plain(pair[key]) for key in ("notes", "options") if pair.get(key)}
-        building.topics.setdefault(topic, Topic(topic, query, one_line(plain(pair.get("information_need"))), fields=notes))
+        building.topics.setdefault(topic, TopicRecord(topic, query, one_line(plain(pair.get("information_need"))), fields=notes))
         position = pair.get("position")
         rank = position if isinstance(position, int) and not isinstance(position, bool) and 0 < position < 1_000_000 else 0
         if not building.pair(None, place, topic, document, min(rank, 32767)):
@@ -215,7 +215,7 @@ def _umbrela(line: int, record: Any, building: _Building) -> None:
         building.mistakes.add(line, "a query without text", "a text")
         return
     topic = building.names.of(text, own)
-    if building.topics.setdefault(topic, Topic(topic, text, line=line)).text != text:
+    if building.topics.setdefault(topic, TopicRecord(topic, text, line=line)).text != text:
         building.mistakes.add(line, f"topic {topic} has another text than in line {building.topics[topic].line}", "one text for a topic", text)
     for rank, candidate in enumerate(candidates, 1 + building.n_documents[topic]):
         place = f"candidate {rank}"

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pooling.core.counts import counted
-from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, Mistakes, Row, Table, column_names, find_column
+from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, DelimitedTable, Mistakes, Row, column_names, find_column
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import Source
 
@@ -103,7 +103,7 @@ def packed_clicks(path: str | os.PathLike[str]) -> tuple[str, str] | None:
             files = [info.filename for info in archive.infolist() if not info.is_dir()]
             for name in files if len(files) == 2 else []:
                 with archive.open(name) as file:
-                    table = Table(BytesIO(file.readline(MOST_HEADER)), name=name)
+                    table = DelimitedTable(BytesIO(file.readline(MOST_HEADER)), name=name)
                 names = column_names(table.first.cells)
                 if all(find_column(names, wanted) is not None for wanted in (TOPIC_NAMES, RANK, DOCUMENT_NAMES)):
                     member_by_form[find_column(names, SESSION) is not None] = name
@@ -125,7 +125,7 @@ def read_packed_clicks(path: str | os.PathLike[str], *, max_bytes: int | None = 
 MOST_HEADER = 1 << 16
 
 
-def _columns(table: Table, *wanted: tuple[str, ...]) -> list[int]:
+def _columns(table: DelimitedTable, *wanted: tuple[str, ...]) -> list[int]:
     names = column_names(table.first.cells)
     places = [find_column(names, options) for options in wanted]
     missing = [options[0] for options, place in zip(wanted, places, strict=True) if place is None]
@@ -136,7 +136,7 @@ def _columns(table: Table, *wanted: tuple[str, ...]) -> list[int]:
     return [place for place in places if place is not None]
 
 
-def _row_wrong(row: Row, table: Table, rank: int, ids: Iterable[int], mistakes: Mistakes) -> bool:
+def _row_wrong(row: Row, table: DelimitedTable, rank: int, ids: Iterable[int], mistakes: Mistakes) -> bool:
     text = table.delimiter.join(row.cells)
     if len(row.cells) != len(table.first.cells):
         mistakes.add(row.line, f"{len(row.cells)} columns", f"{len(table.first.cells)} columns as in the header", text)
@@ -172,7 +172,7 @@ class _Sessions:
 
 
 def _one_file(path: Source, name: str | None, max_bytes: int | None) -> ClickCounts:
-    table = Table(path, name=name, max_bytes=max_bytes)
+    table = DelimitedTable(path, name=name, max_bytes=max_bytes)
     session, topic, document, rank, clicked = _columns(table, SESSION, TOPIC_NAMES, DOCUMENT_NAMES, RANK, CLICKED)
     mistakes = Mistakes(table.name)
     sessions = _Sessions(mistakes)
@@ -200,7 +200,7 @@ def _one_file(path: Source, name: str | None, max_bytes: int | None) -> ClickCou
 
 def _two_files(path: Source, shown: Source, name: str | None, shown_name: str | None, max_bytes: int | None) -> ClickCounts:
     rankings = _rankings(shown, shown_name, max_bytes)
-    table = Table(path, name=name, max_bytes=max_bytes)
+    table = DelimitedTable(path, name=name, max_bytes=max_bytes)
     session, topic, rank, document = _columns(table, SESSION, TOPIC_NAMES, RANK, DOCUMENT_NAMES)
     mistakes = Mistakes(table.name)
     sessions = _Sessions(mistakes)
@@ -232,7 +232,7 @@ def _two_files(path: Source, shown: Source, name: str | None, shown_name: str | 
 
 
 def _rankings(shown: Source, name: str | None, max_bytes: int | None) -> dict[str, dict[str, int]]:
-    table = Table(shown, name=name, max_bytes=max_bytes)
+    table = DelimitedTable(shown, name=name, max_bytes=max_bytes)
     topic, rank, document = _columns(table, TOPIC_NAMES, RANK, DOCUMENT_NAMES)
     mistakes = Mistakes(table.name)
     rankings: dict[str, dict[str, int]] = {}

@@ -34,7 +34,7 @@ class Mistakes:
             raise FormatError(self.file, sorted(self.first, key=lambda problem: problem.line or 0), self.count)
 
 
-class Table:
+class DelimitedTable:
     """A delimited file whose first row with content has been read.
 
     first: that row. delimiter: comma, tab or semicolon, whichever that row has most of.

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pooling.formats.archives import Member, is_tar, tar_members, zip_members
-from pooling.formats.delimited import Mistakes, Table, column_names, find_column
+from pooling.formats.delimited import DelimitedTable, Mistakes, column_names, find_column
 from pooling.formats.errors import SHOWN, FormatError
 from pooling.formats.markup import html_text, one_line, tagged_fields
 from pooling.formats.opening import LONGEST_DOCUMENT, ZIPPED, Peeked, Source, lines, source_name, unreadable
@@ -34,7 +34,7 @@ LARGEST_PAGE = 1 << 23
 WITHOUT_HEADER = {2: ("text",), 3: ("title", "text"), 4: ("url", "title", "text")}
 
 
-class Document(NamedTuple):
+class DocumentRecord(NamedTuple):
     """fields: everything else that the file says, by name. line: where it begins; in an archive the number of its entry."""
 
     document: str
@@ -44,7 +44,7 @@ class Document(NamedTuple):
     line: int = 0
 
 
-def read_documents(path: Source, *, name: str | None = None, max_bytes: int | None = None) -> Iterator[Document]:
+def read_documents(path: Source, *, name: str | None = None, max_bytes: int | None = None) -> Iterator[DocumentRecord]:
     """The documents in file order, each once. Text may be empty (the caller counts and reports that).
 
     Problems are collected while reading: good documents are given out, and at the end FormatError is raised with all problems, so a
@@ -78,7 +78,7 @@ class _Ids:
         self.hashes = array("Q")
         self.lines = array("Q")
 
-    def add(self, document: Document) -> None:
+    def add(self, document: DocumentRecord) -> None:
         self.hashes.append(int.from_bytes(blake2b(document.document.encode("utf-8"), digest_size=8).digest(), "little"))
         self.lines.append(document.line)
 
@@ -96,7 +96,7 @@ class _Ids:
         mistakes.count += max(len(pairs) - SHOWN, 0)
 
 
-def _documents(path: Source, called: str, max_bytes: int | None, mistakes: Mistakes) -> Iterator[Document]:
+def _documents(path: Source, called: str, max_bytes: int | None, mistakes: Mistakes) -> Iterator[DocumentRecord]:
     if isinstance(path, (str, os.PathLike)) and os.fspath(path) != "-" and _is_zip(path):
         with open(path, "rb") as file:
             what = unreadable(file.read(4096))
@@ -121,7 +121,7 @@ def _documents(path: Source, called: str, max_bytes: int | None, mistakes: Mista
             yield from _trec(stream, mistakes)
     elif re.match(rb"\.I\s+\S+\s", head):
         for line, identifier, fields in smart_records(stream, called):
-            yield Document(identifier, one_line(fields.pop("t", "")), fields.pop("w", ""), fields, line)
+            yield DocumentRecord(identifier, one_line(fields.pop("t", "")), fields.pop("w", ""), fields, line)
     else:
         yield from _delimited(stream, head, mistakes)
 
@@ -131,7 +131,7 @@ def _is_zip(path: str | os.PathLike[str]) -> bool:
         return file.read(4) == b"PK\x03\x04"
 
 
-def _member(member: Member, mistakes: Mistakes) -> Iterator[Document]:
+def _member(member: Member, mistakes: Mistakes) -> Iterator[DocumentRecord]:
     """A file of an archive as a document. Its id is its name without suffix."""
     if not member.name or member.name.startswith("."):
         return
@@ -154,22 +154,22 @@ def _member(member: Member, mistakes: Mistakes) -> Iterator[Document]:
             mistakes.add(member.number, f"{member.name} is a page of {len(text)} characters", f"at most {LARGEST_PAGE}")
             return
         title, text = html_text(text)
-        yield Document(stem, title, text, {}, member.number)
+        yield DocumentRecord(stem, title, text, {}, member.number)
     else:
-        yield Document(stem, "", text.replace("\r\n", "\n").strip(), {}, member.number)
+        yield DocumentRecord(stem, "", text.replace("\r\n", "\n").strip(), {}, member.number)
 
 
-def _json(stream: Peeked, mistakes: Mistakes) -> Iterator[Document]:
+def _json(stream: Peeked, mistakes: Mistakes) -> Iterator[DocumentRecord]:
     for line, value in json_lines(stream, mistakes):
         fields = {key: plain(cell) for key, cell in value.items() if cell is not None}
         lower = {key.lower(): key for key in reversed(fields)}
         document = next((fields.pop(lower[key]) for key in ID_NAMES if key in lower), "")
         title = next((fields.pop(lower[key]) for key in TITLE_NAMES if key in lower and lower[key] in fields), "")
         text = next((fields.pop(lower[key]) for key in TEXT_NAMES if key in lower and lower[key] in fields), "")
-        yield Document(document.strip(), one_line(title), text, fields, line)
+        yield DocumentRecord(document.strip(), one_line(title), text, fields, line)
 
 
-def _trec(stream: Peeked, mistakes: Mistakes) -> Iterator[Document]:
+def _trec(stream: Peeked, mistakes: Mistakes) -> Iterator[DocumentRecord]:
     begin, size = 0, 0
     parts: list[str] = []
     for line, text in lines(stream, name=mistakes.file):
@@ -194,7 +194,7 @@ def _trec(stream: Peeked, mistakes: Mistakes) -> Iterator[Document]:
         mistakes.add(begin, "<DOC> without </DOC>", "</DOC> at the end of each document")
 
 
-def _tagged(record: str, line: int) -> Document:
+def _tagged(record: str, line: int) -> DocumentRecord:
     named: dict[str, list[str]] = {}
     for key, value in tagged_fields(record):
         named.setdefault(key, []).append(value)
@@ -204,13 +204,13 @@ def _tagged(record: str, line: int) -> Document:
     body = next((named.pop(key) for key in TEXT_NAMES if key in named), [])
     paragraphs = named.pop("p", [])
     text = "\n\n".join([*body, *paragraphs, *loose]) if body else "\n\n".join([*loose, *paragraphs])
-    return Document(one_line(document), one_line(title), text.strip(), {key: "\n".join(value) for key, value in named.items()}, line)
+    return DocumentRecord(one_line(document), one_line(title), text.strip(), {key: "\n".join(value) for key, value in named.items()}, line)
 
 
-def _delimited(stream: Peeked, head: bytes, mistakes: Mistakes) -> Iterator[Document]:
+def _delimited(stream: Peeked, head: bytes, mistakes: Mistakes) -> Iterator[DocumentRecord]:
     first = head.split(b"\n", 1)[0].decode("utf-8", "replace")
     tabs = "\t" in first
-    table = Table(stream, name=mistakes.file, delimiter="\t" if tabs else ",", quoting=not tabs)
+    table = DelimitedTable(stream, name=mistakes.file, delimiter="\t" if tabs else ",", quoting=not tabs)
     names = column_names(table.first.cells)
     n_columns = len(names)
     document = find_column(names, ID_NAMES)
@@ -234,7 +234,7 @@ def _delimited(stream: Peeked, head: bytes, mistakes: Mistakes) -> Iterator[Docu
         yield _row(line, cells, names, document)
 
 
-def _row(line: int, cells: list[str], names: list[str], document: int) -> Document:
+def _row(line: int, cells: list[str], names: list[str], document: int) -> DocumentRecord:
     fields = {key or f"column_{k + 1}": cell for k, (key, cell) in enumerate(zip(names, cells, strict=True)) if k != document}
     title = next((fields.pop(key) for key in TITLE_NAMES if key in fields), "")
     text = next((fields.pop(key) for key in TEXT_NAMES if key in fields), None)
@@ -242,4 +242,4 @@ def _row(line: int, cells: list[str], names: list[str], document: int) -> Docume
         kept = ("language", "url")
         text = "\n\n".join(cell for key, cell in fields.items() if key not in kept and cell)
         fields = {key: cell for key, cell in fields.items() if key in kept}
-    return Document(cells[document].strip(), one_line(title), text, fields, line)
+    return DocumentRecord(cells[document].strip(), one_line(title), text, fields, line)

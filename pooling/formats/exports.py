@@ -13,7 +13,7 @@ from typing import IO, Any, NamedTuple
 
 from pooling.core.hygiene import Removal
 from pooling.formats.delimited import harmless
-from pooling.formats.topics import Topic
+from pooling.formats.topics import TopicRecord
 
 FIRA_LEVELS = ("0_NOT_RELEVANT", "1_TOPIC_RELEVANT_DOES_NOT_ANSWER", "2_GOOD_ANSWER", "3_PERFECT_ANSWER")
 FIRA_COLUMNS = (
@@ -71,7 +71,7 @@ def _moment(moment: datetime | None) -> str:
     return "" if moment is None else moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def write_topics(topics: Iterable[Topic], out: IO[str]) -> None:
+def write_topics(topics: Iterable[TopicRecord], out: IO[str]) -> None:
     """`id<TAB>text`, without header."""
     out.writelines(f"{topic.topic}\t{_flat(topic.text)}\n" for topic in topics)
 

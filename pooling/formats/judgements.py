@@ -15,7 +15,7 @@ import numpy as np
 
 from pooling.core.columns import JudgementColumns
 from pooling.core.counts import counted
-from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, Mistakes, Row, Table, column_names, find_column
+from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, DelimitedTable, Mistakes, Row, column_names, find_column
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import LONGEST_DOCUMENT, Peeked, Source, source_name
 
@@ -74,7 +74,7 @@ def read_judgements(path: Source, *, scale: int | None = None, name: str | None 
         return _columns(called, *label_studio(stream, called), scale)
     if stream.head.lstrip()[:1] == b"{":
         return _columns(called, *_quepid_book_json(stream, called), scale)
-    table = Table(stream, name=called)
+    table = DelimitedTable(stream, name=called)
     mistakes, warnings = Mistakes(called), Warnings()
     return _columns(called, _delimited(table, mistakes, warnings), mistakes, warnings, scale)
 
@@ -98,7 +98,7 @@ class Warnings:
         return [*self.said] + [f"{counted(n, noun, one, many)} {what}" for (noun, one, many, what), n in self.counts.items()]
 
 
-def _delimited(table: Table, mistakes: Mistakes, warnings: Warnings) -> Iterator[_Judgement]:
+def _delimited(table: DelimitedTable, mistakes: Mistakes, warnings: Warnings) -> Iterator[_Judgement]:
     names = column_names(table.first.cells)
     known = set(names)
     if {"relevancelevel", "documentid", "queryid", "userid"} <= known:
@@ -114,7 +114,7 @@ def _delimited(table: Table, mistakes: Mistakes, warnings: Warnings) -> Iterator
     return _rows(table, mistakes, _plain(table, names, warnings))
 
 
-def _rows(table: Table, mistakes: Mistakes, read: Callable[[Row], _Judgement | None]) -> Iterator[_Judgement]:
+def _rows(table: DelimitedTable, mistakes: Mistakes, read: Callable[[Row], _Judgement | None]) -> Iterator[_Judgement]:
     n_columns = len(table.first.cells)
     for row in table:
         text = table.delimiter.join(row.cells)
@@ -130,7 +130,7 @@ def _rows(table: Table, mistakes: Mistakes, read: Callable[[Row], _Judgement | N
             yield judgement
 
 
-def _plain(table: Table, names: list[str], warnings: Warnings) -> Callable[[Row], _Judgement | None]:
+def _plain(table: DelimitedTable, names: list[str], warnings: Warnings) -> Callable[[Row], _Judgement | None]:
     places = {
         "topic": find_column(names, TOPIC_NAMES),
         "document": find_column(names, DOCUMENT_NAMES),
@@ -206,7 +206,7 @@ def _crowdkit(names: list[str]) -> Callable[[Row], _Judgement | None]:
     return read
 
 
-def _quepid_book_csv(table: Table, mistakes: Mistakes, warnings: Warnings) -> Iterator[_Judgement]:
+def _quepid_book_csv(table: DelimitedTable, mistakes: Mistakes, warnings: Warnings) -> Iterator[_Judgement]:
     judges: list[str] = []
     for cell in table.first.cells[2:]:
         judge, n = cell.strip() or "Anonymous", 1

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, Mistakes, Row, Table, column_names, find_column
+from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, DelimitedTable, Mistakes, Row, column_names, find_column
 from pooling.formats.errors import FormatError
 from pooling.formats.judgements import GRADE_NAMES, Invalid, Warnings, _Judgement, _seconds, _time, read_json
 from pooling.formats.opening import Peeked
@@ -30,7 +30,7 @@ def is_potato(names: list[str], first: list[str]) -> bool:
     return {name.replace("_", "") for name in names} >= POTATO and any(":::" in cell for cell in first)
 
 
-def potato(table: Table) -> Callable[[Row], _Judgement]:
+def potato(table: DelimitedTable) -> Callable[[Row], _Judgement]:
     """`user instance_id displayed_text SCHEMA:::LABEL ...`: the label whose cell is filled; of a scale (`SCHEMA:::scale_5`) its value.
     An instance is called `topic document`. Of several schemas the one that is called as a grade is."""
     names = column_names(table.first.cells)

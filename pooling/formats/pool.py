@@ -13,8 +13,8 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.core.depth import DEEPEST, Pool
-from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, Mistakes, Row, Table, column_names, find_column
+from pooling.core.depth import DEEPEST, PooledPairs
+from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, DelimitedTable, Mistakes, Row, column_names, find_column
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import Source
 
@@ -25,7 +25,7 @@ CONTRIBUTION = re.compile(r"(.+?):([1-9]\d{0,4})(?:,|$)")
 
 def read_pool(
     path: Source, *, name: str | None = None, max_bytes: int | None = None, topics: Container[str] | None = None, whose: str = "the topics"
-) -> Pool:
+) -> PooledPairs:
     """The pairs of a pool file in its order (which is the order of judging).
 
     Forms, told by the first line: our header `topic document best_rank priority runs` (the last three may be missing), FiRA's
@@ -34,7 +34,7 @@ def read_pool(
     topics: the only ids that a pair may have, called `whose` in messages.
     Refused: another number of columns, an empty id, a rank or priority that is no whole number, a pair twice, no pair at all.
     """
-    table = Table(path, name=name, delimiter="\t", quoting=False, max_bytes=max_bytes)
+    table = DelimitedTable(path, name=name, delimiter="\t", quoting=False, max_bytes=max_bytes)
     mistakes = Mistakes(table.name)
     names = column_names(table.first.cells)
     topic, document = find_column(names, TOPIC_NAMES), find_column(names, DOCUMENT_NAMES)
@@ -66,7 +66,7 @@ def _refuse_unknown(rows: list[Row], column: int, topics: Container[str], whose:
 
 def _pool(
     rows: list[Row], n_columns: int, topic: int, document: int, best: int | None, priority: int | None, runs: int | None, mistakes: Mistakes
-) -> Pool:
+) -> PooledPairs:
     seen: dict[tuple[str, str], int] = {}
     tags: dict[str, int] = {}
     bests, priorities, everyone = [], [], []
@@ -119,21 +119,21 @@ def pool_of_pairs(
     *,
     tags: list[str] | None = None,
     ranks: NDArray[np.int16] | None = None,
-) -> Pool:
+) -> PooledPairs:
     """Distinct (topic, document) pairs as a pool, in their order. The depth is the deepest rank, or 1 + the highest priority."""
     names = sorted({topic for topic, _ in pairs}, key=lambda topic: topic.encode("utf-8"))
     index = {name: i for i, name in enumerate(names)}
     if ranks is None:
         ranks = np.zeros((len(pairs), 0), np.int16)
     depth = max(max(best_rank), 1 + max(priority), int(ranks.max()) if ranks.size else 0, 1)
-    return Pool(
+    return PooledPairs(
         depth=min(depth, DEEPEST), tags=tags or [], topics=names, topic=np.array([index[t] for t, _ in pairs], np.int32),
         documents=np.array([d.encode("utf-8") for _, d in pairs]), best_rank=np.array(best_rank, np.int32),
         priority=np.array(priority, np.int32), ranks=ranks, everyone=np.array(everyone, bool),
     )  # fmt: skip
 
 
-def best_first(pool: Pool) -> Pool:
+def best_first(pool: PooledPairs) -> PooledPairs:
     """The same pairs with those of everyone first, then by priority descending; equals keep their order."""
     order = np.lexsort((np.arange(len(pool)), -pool.priority, ~pool.everyone))
     columns = {name: getattr(pool, name)[order] for name in ("topic", "documents", "best_rank", "priority", "ranks", "everyone")}
@@ -150,20 +150,20 @@ def pool_line(topic: str, document: str, best_rank: int, priority: int, runs: It
     return f"{topic}\t{document}\t{best_rank}\t{priority}\t{','.join(f'{tag}:{rank}' for tag, rank in runs)}\n"
 
 
-def write_pool(pool: Pool, out: IO[str]) -> None:
+def write_pool(pool: PooledPairs, out: IO[str]) -> None:
     """Tab-separated with header `topic document best_rank priority runs`, best first; runs as `tag:rank,tag:rank`."""
     out.write(HEADER_LINE)
     out.writelines(pool_line(pair.topic, pair.document, pair.best_rank, pair.priority, pair.runs) for pair in pool)
 
 
-def write_fira_pairs(pool: Pool, out: IO[str]) -> None:
+def write_fira_pairs(pool: PooledPairs, out: IO[str]) -> None:
     """FiRA's judgement-pairs.tsv: `query_id doc_id priority`. FiRA compares priorities as text, so they are cut at 9."""
     out.write("query_id\tdoc_id\tpriority\n")
     for pair, everyone in zip(pool, pool.everyone.tolist(), strict=True):
         out.write(f"{pair.topic}\t{pair.document}\t{'all' if everyone else min(pair.priority, 9)}\n")
 
 
-def write_trectools_pool(pool: Pool, out: IO[str]) -> None:
+def write_trectools_pool(pool: PooledPairs, out: IO[str]) -> None:
     """`topic Q0 document 0 0 trectools`, tab-separated: trectools' export, Relevation's input."""
     for pair in pool:
         out.write(f"{pair.topic}\tQ0\t{pair.document}\t0\t0\ttrectools\n")

@@ -14,7 +14,7 @@ import numpy as np
 
 from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.core.counts import counted
-from pooling.formats.delimited import Mistakes, Table, column_names, find_column
+from pooling.formats.delimited import DelimitedTable, Mistakes, column_names, find_column
 from pooling.formats.errors import FormatError
 from pooling.formats.judgements import read_json
 from pooling.formats.markup import one_line
@@ -115,7 +115,7 @@ def read_snapshot(path: Source, *, name: str | None = None, topics: Mapping[str,
 
     Refused: missing columns, a position that is no whole number, a document twice for a query, queries that `topics` does not have.
     """
-    table = Table(path, name=name, delimiter=",", max_bytes=max_bytes)
+    table = DelimitedTable(path, name=name, delimiter=",", max_bytes=max_bytes)
     names = column_names(table.first.cells)
     places = [find_column(names, (wanted,)) for wanted in ("query_text", "doc_id", "doc_position")]
     title = find_column(names, ("snapshot_name",))
@@ -152,7 +152,7 @@ def _whole(value: Any) -> int | None:
 
 
 def _ratings(stream: Peeked, mistakes: Mistakes, empty: list[int]) -> Iterator[Grade]:
-    table = Table(stream, name=mistakes.file, delimiter=",")
+    table = DelimitedTable(stream, name=mistakes.file, delimiter=",")
     names = column_names(table.first.cells)
     if names[:1] != ["query"] or names[1:2] not in (["docid"], ["doc_id"]) or names[2:] != ["rating"]:
         header = ",".join(table.first.cells)

@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
-from pooling.formats.delimited import Mistakes, Table, column_names, find_column
+from pooling.formats.delimited import DelimitedTable, Mistakes, column_names, find_column
 from pooling.formats.errors import FormatError
 from pooling.formats.markup import one_line, tagged_fields
 from pooling.formats.opening import LONGEST_DOCUMENT, Peeked, Source, lines, source_name
@@ -34,7 +34,7 @@ LARGEST = 1 << 28
 """Bytes of a file of topics, which is read as a whole."""
 
 
-class Topic(NamedTuple):
+class TopicRecord(NamedTuple):
     """text: the query. fields: everything else that the file says, by name. line: where the topic begins."""
 
     topic: str
@@ -45,7 +45,7 @@ class Topic(NamedTuple):
     line: int = 0
 
 
-def read_topics(path: Source, *, name: str | None = None, max_bytes: int | None = None) -> list[Topic]:
+def read_topics(path: Source, *, name: str | None = None, max_bytes: int | None = None) -> list[TopicRecord]:
     """The topics in file order. Empty text is kept (see core.hygiene); ids stay text ("051" is not "51").
 
     Refused (FormatError, all problems at once): a topic without id, an id twice, markup that is not well formed and not TREC's,
@@ -55,7 +55,7 @@ def read_topics(path: Source, *, name: str | None = None, max_bytes: int | None 
     stream = Peeked(path, name=called, max_bytes=min(max_bytes or LARGEST, LARGEST))
     head = stream.head.lstrip()
     mistakes = Mistakes(called)
-    topics_read: Iterable[Topic]
+    topics_read: Iterable[TopicRecord]
     if head[:1] == b"<":
         topics_read = _marked(stream, called)
     elif head[:1] == b"{":
@@ -80,7 +80,7 @@ def read_topics(path: Source, *, name: str | None = None, max_bytes: int | None 
     return topics
 
 
-def _topic(fields: Iterable[tuple[str, str]], line: int, *, rest: str = "") -> Topic:
+def _topic(fields: Iterable[tuple[str, str]], line: int, *, rest: str = "") -> TopicRecord:
     """A topic from (name, value), by the names that the formats use; `rest`: the text where no field gives it."""
     named: dict[str, str] = {}
     for key, value in fields:
@@ -90,14 +90,14 @@ def _topic(fields: Iterable[tuple[str, str]], line: int, *, rest: str = "") -> T
     text = next((named.pop(key) for key in ("title", "query", "query_text", "text", "question") if key in named), rest)
     description = next((named.pop(key) for key in DESCRIPTION_NAMES if key in named), "")
     narrative = next((named.pop(key) for key in NARRATIVE_NAMES if key in named), "")
-    return Topic(one_line(topic), one_line(text or description), one_line(description), narrative, named, line)
+    return TopicRecord(one_line(topic), one_line(text or description), one_line(description), narrative, named, line)
 
 
 def _label_off(value: str) -> str:
     return LABELS.sub("", value, count=1)
 
 
-def _marked(stream: Peeked, called: str) -> Iterator[Topic]:
+def _marked(stream: Peeked, called: str) -> Iterator[TopicRecord]:
     text = "\n".join(text for _, text in lines(stream, name=called, max_line=LONGEST_DOCUMENT))
     try:
         root, numbers = _xml(text)
@@ -140,7 +140,7 @@ def _xml(text: str) -> tuple[Element, dict[int, int]]:
     return parser.close(), numbers
 
 
-def _element(record: Element, line: int) -> Topic:
+def _element(record: Element, line: int) -> TopicRecord:
     fields = [(key.lower(), value.strip()) for key, value in record.attrib.items()]
     for child in record:
         if isinstance(child.tag, str):
@@ -148,7 +148,7 @@ def _element(record: Element, line: int) -> Topic:
     return _topic(fields, line, rest=(record.text or "").strip())
 
 
-def _tagged(text: str) -> Iterator[Topic]:
+def _tagged(text: str) -> Iterator[TopicRecord]:
     begins = list(RECORD.finditer(text))
     kind = next((begin[1].lower() for begin in begins if begin[1].lower() != "query"), "query")
     begins = [begin for begin in begins if begin[1].lower() == kind]
@@ -189,7 +189,7 @@ def plain(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _json_lines(stream: Peeked, mistakes: Mistakes) -> Iterator[Topic]:
+def _json_lines(stream: Peeked, mistakes: Mistakes) -> Iterator[TopicRecord]:
     for line, value in json_lines(stream, mistakes):
         fields = {key.lower(): plain(cell).strip() for key, cell in value.items()}
         topic = next(
@@ -199,9 +199,9 @@ def _json_lines(stream: Peeked, mistakes: Mistakes) -> Iterator[Topic]:
         yield rest._replace(topic=topic)
 
 
-def _smart(stream: Peeked) -> Iterator[Topic]:
+def _smart(stream: Peeked) -> Iterator[TopicRecord]:
     for line, identifier, fields in smart_records(stream, stream.name):
-        yield Topic(identifier, one_line(fields.pop("w", "") or fields.pop("t", "")), fields=fields, line=line)
+        yield TopicRecord(identifier, one_line(fields.pop("w", "") or fields.pop("t", "")), fields=fields, line=line)
 
 
 def smart_records(stream: Source, called: str) -> Iterator[tuple[int, str, dict[str, str]]]:
@@ -221,13 +221,13 @@ def smart_records(stream: Source, called: str) -> Iterator[tuple[int, str, dict[
         yield begin, identifier, {key: "\n".join(value).strip() for key, value in fields.items()}
 
 
-def _delimited(stream: Peeked, head: bytes, mistakes: Mistakes) -> Iterator[Topic]:
+def _delimited(stream: Peeked, head: bytes, mistakes: Mistakes) -> Iterator[TopicRecord]:
     first = head.split(b"\n", 1)[0].decode("utf-8", "replace")
     names = column_names(first.replace('"', "").split(","))
     if "\t" not in first and find_column(names, TEXT_NAMES) is not None and (find_column(names, ID_NAMES) is not None or len(names) == 2):
-        table = Table(stream, name=stream.name, delimiter=",")
+        table = DelimitedTable(stream, name=stream.name, delimiter=",")
     elif "\t" in first:
-        table = Table(stream, name=stream.name, delimiter="\t", quoting=False)
+        table = DelimitedTable(stream, name=stream.name, delimiter="\t", quoting=False)
         names = column_names(table.first.cells)
     else:
         yield from _single_lines(stream, mistakes)
@@ -245,7 +245,7 @@ def _delimited(stream: Peeked, head: bytes, mistakes: Mistakes) -> Iterator[Topi
     if names == ["query", "information_need"]:
         for line, cells in table:
             if len(cells) == 2:
-                yield Topic(one_line(cells[0]), one_line(cells[0]), one_line(cells[1]), line=line)
+                yield TopicRecord(one_line(cells[0]), one_line(cells[0]), one_line(cells[1]), line=line)
             else:
                 mistakes.add(line, f"{len(cells)} columns", "2 columns as in the header", table.delimiter.join(cells))
         return
@@ -254,11 +254,11 @@ def _delimited(stream: Peeked, head: bytes, mistakes: Mistakes) -> Iterator[Topi
             mistakes.add(line, "no tab", "`id<TAB>text`", table.delimiter.join(cells))
             continue
         description, narrative, *_ = [*(cell.strip() for cell in cells[2:]), "", ""]
-        yield Topic(cells[0].strip(), one_line(cells[1]), description, narrative, line=line)
+        yield TopicRecord(cells[0].strip(), one_line(cells[1]), description, narrative, line=line)
 
 
-def _single_lines(stream: Peeked, mistakes: Mistakes) -> Iterator[Topic]:
+def _single_lines(stream: Peeked, mistakes: Mistakes) -> Iterator[TopicRecord]:
     for line, text in lines(stream, name=mistakes.file):
         if text.strip():
             topic, _, rest = text.strip().partition(" ")
-            yield Topic(topic, one_line(rest), line=line)
+            yield TopicRecord(topic, one_line(rest), line=line)

@@ -36,7 +36,7 @@ def listed(user: Any) -> QuerySet[Collection]:
 
 
 @dataclass(frozen=True)
-class Step:
+class CollectionStep:
     """One step on the way from files to a pool."""
 
     key: str
@@ -48,7 +48,7 @@ class Step:
     optional: bool = False
 
 
-def steps(collection: Collection) -> list[Step]:
+def steps(collection: Collection) -> list[CollectionStep]:
     """Topics, their check, runs, documents, qrels, pool: what is done and what comes next."""
     topics = collection.topics.aggregate(
         n=Count("pk"), removed=Count("pk", filter=~Q(removed_reason="")), undecided=Count("pk", filter=~Q(proposal="") & Q(decided_at=None))
@@ -74,7 +74,8 @@ def steps(collection: Collection) -> list[Step]:
     ]
     following = next((key for key, _, _, done, _, optional in rows if not done and not optional), None)
     return [
-        Step(key, title, reverse(url, args=[collection.slug]), done, key == following, says, optional) for key, title, url, done, says, optional in rows
+        CollectionStep(key, title, reverse(url, args=[collection.slug]), done, key == following, says, optional)
+        for key, title, url, done, says, optional in rows
     ]
 
 

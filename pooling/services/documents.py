@@ -23,7 +23,7 @@ from pooling import jobs
 from pooling.core.columns import RunColumns
 from pooling.core.counts import counted, part_of
 from pooling.core.words import count_words
-from pooling.formats.documents import Document as Read
+from pooling.formats.documents import DocumentRecord as Read
 from pooling.formats.documents import read_documents
 from pooling.jobs import Refused, Work
 from pooling.models import Collection, Document, DocumentFile, Pool, PoolEntry, Upload

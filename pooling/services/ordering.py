@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pooling import jobs
 from pooling.core.batches import AUDIT, SIZE, Batch, Goal, OrderedPool
-from pooling.core.depth import Pool as Pairs
+from pooling.core.depth import PooledPairs as Pairs
 from pooling.core.depth import of_topics
 from pooling.core.pool_kinds import Entered, PoolKind, staged_priority
 from pooling.core.pool_words import half_way_ordered

@@ -21,7 +21,7 @@ from django.utils import timezone
 from pooling import jobs
 from pooling.core import coverage
 from pooling.core.counts import part_of
-from pooling.core.depth import Pool as Pairs
+from pooling.core.depth import PooledPairs as Pairs
 from pooling.core.depth import Top, depth_pool, top_of_run
 from pooling.core.depth import extend_pool as extended
 from pooling.core.pool_kinds import PoolKind, made_as

@@ -12,7 +12,7 @@ from django.db.models import Model
 from django.utils.text import slugify
 
 from pooling.core.counts import counted
-from pooling.core.depth import Pool as PoolFile
+from pooling.core.depth import PooledPairs as PoolFile
 from pooling.core.pool_kinds import Entered, PoolKind
 from pooling.core.words import count_words
 from pooling.models import Collection, Document, Pool, PoolEntry, Stratum, Topic

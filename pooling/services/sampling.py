@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pooling import jobs
-from pooling.core.depth import Pool as Pairs
+from pooling.core.depth import PooledPairs as Pairs
 from pooling.core.pool_kinds import Entered, PoolKind, staged_priority
 from pooling.core.pool_words import half_way_sampled
 from pooling.core.stages import STRATA, Draw, budgets_in_order, counts_of, order_of, staged, stages_of

@@ -22,7 +22,7 @@ from django.utils import timezone
 from pooling import jobs
 from pooling.core.columns import QrelsColumns
 from pooling.core.counts import counted
-from pooling.core.depth import Pool as Pairs
+from pooling.core.depth import PooledPairs as Pairs
 from pooling.core.depth import is_ranked
 from pooling.core.pool_kinds import PoolKind
 from pooling.formats.archives import is_tar, unpack
@@ -33,7 +33,7 @@ from pooling.formats.opening import Peeked, bare_name
 from pooling.formats.pool import best_first, read_pool
 from pooling.formats.qrels import read_qrels, save_qrels
 from pooling.formats.sets import missing, read_fira_config, role_of, settings_words
-from pooling.formats.topics import Topic as Read
+from pooling.formats.topics import TopicRecord as Read
 from pooling.formats.topics import read_topics
 from pooling.jobs import Refused, Work
 from pooling.models import Collection, Pool, PoolEntry, Topic, Upload

@@ -15,7 +15,7 @@ from pooling import jobs
 from pooling.core import hygiene
 from pooling.core.counts import part_of
 from pooling.formats.errors import SHOWN, FormatError, Problem
-from pooling.formats.topics import Topic as Read
+from pooling.formats.topics import TopicRecord as Read
 from pooling.formats.topics import read_topics
 from pooling.jobs import Refused, Work
 from pooling.models import Collection, Job, Topic

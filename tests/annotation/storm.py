@@ -99,7 +99,7 @@ def attack(member: Any, rng: random.Random) -> str:
 
     from annotation.models import Judgement, Membership
     from annotation.services import judging, leases, scheduling
-    from annotation.services.errors import Refused
+    from annotation.services.errors import AnswerRefused
 
     member = Membership.objects.select_related("campaign", "user").get(pk=member.pk)
     now, dice = timezone.now(), rng.random()
@@ -136,7 +136,7 @@ def attack(member: Any, rng: random.Random) -> str:
                 raise AssertionError("the same key made two judgements")
             return "repeated"
         return first.standing
-    except Refused as error:
+    except AnswerRefused as error:
         if error.code not in ("already_judged", "excluded"):
             raise
         return error.code

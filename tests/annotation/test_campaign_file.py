@@ -15,7 +15,7 @@ from django.core.management import call_command
 
 from annotation.core.campaign_file import SETTINGS, TABLES
 from annotation.demo import campaign as demo
-from annotation.demo.corpus import Entry
+from annotation.demo.corpus import CorpusEntry
 from annotation.demo.systems import tf_idf
 from annotation.demo.topics import TOPICS
 from annotation.models import Campaign, Pair
@@ -363,7 +363,7 @@ def test_the_demo_is_such_a_file(tmp_path, settings, monkeypatch):
     """Applied once more from its folder it changes nothing; with few documents and quick systems."""
     settings.MEDIA_ROOT, settings.DATA_DIR = tmp_path / "media", tmp_path
     words = [topic.text for topic in TOPICS[:20]]
-    entries = [Entry(f"module.function_{n}", "function", text, f"How to {text}, in a few words.", "module") for n, text in enumerate(words)]
+    entries = [CorpusEntry(f"module.function_{n}", "function", text, f"How to {text}, in a few words.", "module") for n, text in enumerate(words)]
     monkeypatch.setattr(demo, "standard_library", lambda: entries)
     monkeypatch.setattr(demo, "SYSTEMS", dict.fromkeys(demo.SYSTEMS, tf_idf))
     campaign = demo.make_demo(lambda sentence: None)

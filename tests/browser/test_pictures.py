@@ -46,7 +46,7 @@ def drawn(names: list[str], values: list[float | None], label: str) -> list[str]
     defined = [0.0 if value is None else value for value in values]
     words: dict[str, Any] = {"caption": "c", "reason": "nothing"}
     rows = [
-        points.Interval(name, value, None if value is None else value - 0.1, None if value is None else value + 0.1, "undefined: no topic")
+        points.DrawnInterval(name, value, None if value is None else value - 0.1, None if value is None else value + 0.1, "undefined: no topic")
         for name, value in zip(names, values, strict=True)
     ]
     line = [lines.Line(name, [(float(i), v) for i, v in enumerate(values)], marks=True) for name in names[:3]]
@@ -55,7 +55,7 @@ def drawn(names: list[str], values: list[float | None], label: str) -> list[str]
         bars.bars(names, values, unit=label, **words),
         bars.stacked(names, [("one", defined), ("two", defined)], **words),
         points.intervals(rows, x_label=label, what="run", reference=(0.9, label), **words),
-        points.intervals([points.Interval(name, value) for name, value in zip(names, values, strict=True)], x_label=label, what="run", low=0, **words),
+        points.intervals([points.DrawnInterval(name, value) for name, value in zip(names, values, strict=True)], x_label=label, what="run", low=0, **words),
         points.boxes([points.Box(name, v, v, v, v, v, 12345) for name, v in zip(names, values, strict=True)], x_label=label, what="run", **words),
         points.scatter(
             [points.Spot(name, v, v, i % 2) for i, (name, v) in enumerate(zip(names, defined, strict=True))],

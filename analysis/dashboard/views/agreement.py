@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from analysis.charts.lines import Line, lines
 from analysis.charts.matrices import matrix
-from analysis.charts.points import Interval, intervals
+from analysis.charts.points import DrawnInterval, intervals
 from analysis.core.agreement.bands import CAVEAT, band
 from analysis.core.agreement.raters import confusion_matrix
 from analysis.dashboard import agreement_figures, disagreements
@@ -147,7 +147,7 @@ def alpha_over_time(heavy: dict[str, Any] | None) -> str:
 
 def group_chart(heavy: dict[str, Any] | None, key: str, title: str, what: str) -> str:
     rows = (heavy or {}).get(key, [])
-    shown = [Interval(f"{row['name']} (n = {row['pairs']})", row["alpha"], row["low"], row["high"], row.get("reason", "")) for row in rows]
+    shown = [DrawnInterval(f"{row['name']} (n = {row['pairs']})", row["alpha"], row["low"], row["high"], row.get("reason", "")) for row in rows]
     reason = f"Fewer than ten pairs judged twice in any of the {what}." if heavy else "Being computed; it appears here in a moment."
     return intervals(shown, caption=title, x_label="ordinal alpha", what=what, reference=(0.0, "chance"), reason=reason)
 
@@ -157,7 +157,7 @@ def group_chart(heavy: dict[str, Any] | None, key: str, title: str, what: str) -
 def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
     """All judgements of one pair side by side; the POST adjudicates or takes the manager's label back."""
     campaign = managed_campaign(request, slug)
-    found = get_object_or_404(
+    pair = get_object_or_404(
         Pair.objects.select_related("entry__topic", "entry__document", "campaign", "adjudicated_by"), campaign=campaign, pk=pair_id
     )
     if request.method == "POST":
@@ -166,7 +166,7 @@ def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
         try:
             if grade is None and "withdraw" not in request.POST:
                 raise CampaignError("Choose a grade.")
-            judging.adjudicate(found, grade, reason=request.POST.get("reason", "").strip(), actor=request.user)
+            judging.adjudicate(pair, grade, reason=request.POST.get("reason", "").strip(), actor=request.user)
         except CampaignError as error:
             messages.error(request, str(error))
         else:
@@ -174,9 +174,9 @@ def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
                 request, "Your label stands; it is marked as adjudicated everywhere." if grade is not None else "Your label is withdrawn."
             )
         return redirect("campaign-pair", slug, pair_id)
-    judgements = list(found.judgements.filter(current=True).select_related("membership").order_by("membership__pseudonym"))
-    turn = disagreements.turn_of(campaign, live_rows(campaign), found.pk)
-    context = {"campaign": campaign, "tab": "agreement", "pair": found, "judgements": judgements, "turn": turn}
+    judgements = list(pair.judgements.filter(current=True).select_related("membership").order_by("membership__pseudonym"))
+    turn = disagreements.turn_of(campaign, live_rows(campaign), pair.pk)
+    context = {"campaign": campaign, "tab": "agreement", "pair": pair, "judgements": judgements, "turn": turn}
     return render(request, "analysis/pair.html", context)
 
 

@@ -69,7 +69,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
 def numbers_of_campaign(campaign: Campaign, live: Live) -> CampaignStatistics:
     """The statistics of the command, with the ranks of the pool from the kept pairs."""
     table, pairs = live.table(campaign.grades.size), live.pairs
-    found = campaign_statistics(table, threshold=campaign.threshold, documents=count_documents(campaign.collection))
+    statistics = campaign_statistics(table, threshold=campaign.threshold, documents=count_documents(campaign.collection))
     n = np.zeros(len(pairs), dtype=np.int64)
     n[live.table_pairs] = table.judgements_per_pair
     wanted = pairs.kind != QUALIFICATION
@@ -79,7 +79,7 @@ def numbers_of_campaign(campaign: Campaign, live: Live) -> CampaignStatistics:
     for rank, n_undrawn in pool_selectors.undrawn(campaign.pool).items():
         counts.setdefault(rank, [0, 0, 0])[0] += n_undrawn
     coverage = {rank: RankCoverage(*counts[rank]) for rank in sorted(counts)}
-    return replace(found, coverage=coverage, complete_depth=complete_depth(coverage))
+    return replace(statistics, coverage=coverage, complete_depth=complete_depth(coverage))
 
 
 def labels_on_page(campaign: Campaign, live: Live) -> Labels:
@@ -96,7 +96,7 @@ def decisions_chart(cross: dict[int, dict[str, int]], names: list[str], caption:
     )
 
 
-def rows_of_statistics(found: CampaignStatistics, names: list[str], n_topics: int) -> list[tuple[str, str]]:
+def rows_of_statistics(statistics: CampaignStatistics, names: list[str], n_topics: int) -> list[tuple[str, str]]:
     """The rows of TripJudge's Table 1, in words; undefined ones say so. n_topics: kept ones that have pairs."""
 
     def text(value: Any, digits: int = 2, unit: str = "") -> str:
@@ -107,23 +107,23 @@ def rows_of_statistics(found: CampaignStatistics, names: list[str], n_topics: in
         return f"{value:,.{digits}f}{unit}" if isinstance(value, float) else f"{value:,}{unit}"
 
     rows = [
-        ("Topics with a judgement, of those with pairs", some_of(found.topics, n_topics)),
-        ("Documents in the collection", text(found.documents)),
-        ("Judged pairs", text(found.pairs)),
-        ("Labelled pairs (at least two judgements)", text(found.labelled_pairs)),
-        ("Judgements", text(found.judgements)),
-        ("Judgements per judged pair", text(found.per_pair)),
-        ("Judgements per labelled pair", text(found.per_labelled_pair)),
+        ("Topics with a judgement, of those with pairs", some_of(statistics.topics, n_topics)),
+        ("Documents in the collection", text(statistics.documents)),
+        ("Judged pairs", text(statistics.pairs)),
+        ("Labelled pairs (at least two judgements)", text(statistics.labelled_pairs)),
+        ("Judgements", text(statistics.judgements)),
+        ("Judgements per judged pair", text(statistics.per_pair)),
+        ("Judgements per labelled pair", text(statistics.per_labelled_pair)),
     ]
     for grade, name in enumerate(names):
-        one = found.grades[grade]
+        one = statistics.grades[grade]
         share = "" if math.isnan(one.share) else f" ({100 * one.share:.0f} %)"
         seconds = "" if math.isnan(one.mean_seconds) else f", mean {one.mean_seconds:.0f} s, median {one.median_seconds:.0f} s"
         rows.append((f"Judgements {name}", f"{one.n:,}{share}{seconds}"))
     rows += [
-        ("Annotators", text(found.annotators)),
-        ("Judgements per annotator", text(found.per_annotator, 1)),
-        ("Complete down to rank", text(found.complete_depth) if found.complete_depth != 0 else "none: the first is not complete"),
-        ("Relevant share of the labels", text(found.relevant_share * 100, 1, " %")),
+        ("Annotators", text(statistics.annotators)),
+        ("Judgements per annotator", text(statistics.per_annotator, 1)),
+        ("Complete down to rank", text(statistics.complete_depth) if statistics.complete_depth != 0 else "none: the first is not complete"),
+        ("Relevant share of the labels", text(statistics.relevant_share * 100, 1, " %")),
     ]
     return rows

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from analysis.charts.bars import bars, stacked
 from analysis.charts.matrices import matrix
-from analysis.charts.points import Interval, intervals
+from analysis.charts.points import DrawnInterval, intervals
 from analysis.core.campaign import judgements_per_half_day
 from analysis.dashboard import disagreements, exclusions
 from analysis.dashboard.annotators import Person, people
@@ -66,10 +66,10 @@ def kappa_chart(shown: list[Person]) -> str:
     rows = []
     for person in sorted(shown, key=lambda p: (p.kappa is None, p.kappa or 0.0)):
         if person.kappa is None or person.agreement is None:
-            rows.append(Interval(person.membership.pseudonym, None, note=person.kappa_reason))
+            rows.append(DrawnInterval(person.membership.pseudonym, None, note=person.kappa_reason))
             continue
         low, high = person.agreement.interval.bounds
-        rows.append(Interval(person.membership.pseudonym, person.kappa, None if math.isnan(low) else low, None if math.isnan(high) else high))
+        rows.append(DrawnInterval(person.membership.pseudonym, person.kappa, None if math.isnan(low) else low, None if math.isnan(high) else high))
     return intervals(
         rows,
         caption="Linearly weighted kappa against the label of the other annotators, with its 95 % interval; the lowest first",

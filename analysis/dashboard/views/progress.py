@@ -85,7 +85,7 @@ def moment_text(seconds: float) -> str:
     return formats.date_format(moment, "D j M, H:i")
 
 
-def verdict(campaign: Campaign, now: selectors.Progress) -> dict[str, Any]:
+def verdict(campaign: Campaign, now: selectors.CampaignProgress) -> dict[str, Any]:
     """The forecast in words, and whether it is good or bad news. Without a forecast: why. ended: nobody judges any more."""
     ahead = now.forecast
     missing = now.needed - now.counted
@@ -134,7 +134,7 @@ def pace_chart(live: Live) -> SafeString:
     return mark_safe(picture)
 
 
-def burn_up(campaign: Campaign, live: Live, now: selectors.Progress) -> SafeString:
+def burn_up(campaign: Campaign, live: Live, now: selectors.CampaignProgress) -> SafeString:
     """Judgements made over time, and the forecast with its interval up to the need."""
     made = np.sort(live.rows.judged_at[selectors.of_slots(live)])
     ended = has_ended(campaign)
@@ -163,7 +163,7 @@ def burn_up(campaign: Campaign, live: Live, now: selectors.Progress) -> SafeStri
     return mark_safe(picture)
 
 
-def _ahead(now: selectors.Progress, expected: float, early: float | None, late: float | None) -> Line:
+def _ahead(now: selectors.CampaignProgress, expected: float, early: float | None, late: float | None) -> Line:
     """Straight lines from here to the need; the band lies between the early and the late end."""
     here, left = now.moment.timestamp(), now.needed - now.counted
     at = np.linspace(here, expected, 20)
@@ -183,7 +183,7 @@ def _days(first: float, last: float) -> list[float]:
     return [d * day for d in range(start + 1, end + 1, step) if first <= d * day <= last]
 
 
-def depth_chart(now: selectors.Progress, word: str) -> SafeString:
+def depth_chart(now: selectors.CampaignProgress, word: str) -> SafeString:
     """word: what the levels of the campaign's pool are called."""
     labels = [f"{word} {level.rank}" for level in now.depths]
     values = [100 * level.share for level in now.depths]
@@ -210,8 +210,8 @@ def stalled(campaign: Campaign, live: Live) -> list[Pair]:
 
 
 def live_leases(campaign: Campaign) -> list[Any]:
-    found = Lease.objects.filter(membership__campaign=campaign, state=Lease.State.LIVE, expires_at__gt=timezone.now())
-    rows: list[Any] = list(found.select_related("membership", "pair__entry__topic").order_by("-served_at")[:MOST_ROWS])
+    leases = Lease.objects.filter(membership__campaign=campaign, state=Lease.State.LIVE, expires_at__gt=timezone.now())
+    rows: list[Any] = list(leases.select_related("membership", "pair__entry__topic").order_by("-served_at")[:MOST_ROWS])
     for lease in rows:
         lease.reason = why_in_words(lease.why)
     return rows

@@ -9,7 +9,7 @@ from typing import Any
 
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.measures import PiecewiseCommand, Plan, add_level_options, add_run_options, each_run, measure_list, one_qrels
-from analysis.core.bootstrap import BootstrapChunk, Tally, as_json, chunks, combine, run_chunk, summarise
+from analysis.core.bootstrap import BootstrapChunk, BootstrapTally, as_json, chunks, combine, run_chunk, summarise
 from analysis.core.bootstrap_words import beaten_by, many_comparisons, may_be
 from analysis.core.evaluation import Evaluation, Evaluator
 from analysis.core.measures import Measure
@@ -70,7 +70,7 @@ class Command(OfCampaign, PiecewiseCommand):
             raise BadInput(f"no run is called {', '.join(unknown)} (--show); there are {', '.join(tags)}")
         pieces = [(name, chunk) for name in tables for chunk in chunks(trials=trials, seed=seed)]
 
-        def finish(tallies: list[Tally]) -> dict[str, Any]:
+        def finish(tallies: list[BootstrapTally]) -> dict[str, Any]:
             result = {}
             for name, table in tables.items():
                 summary = summarise(combine(tally for (of, _), tally in zip(pieces, tallies, strict=True) if of == name))
@@ -137,7 +137,7 @@ class Command(OfCampaign, PiecewiseCommand):
         return "\n\n".join(parts)
 
 
-def _tally(scores: dict[str, Floats], piece: tuple[str, BootstrapChunk]) -> Tally:
+def _tally(scores: dict[str, Floats], piece: tuple[str, BootstrapChunk]) -> BootstrapTally:
     name, chunk = piece
     return run_chunk(scores[name], chunk)
 

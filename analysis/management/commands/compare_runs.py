@@ -36,14 +36,14 @@ class Command(OfCampaign):
     def compute(self, *, qrels: str, run_a: str, run_b: str, seed: int, **options: Any) -> dict[str, Any]:
         if options["correction"] == "bonferroni" and options["family"] is None:
             raise BadInput("--correction bonferroni needs --family, the number of comparisons made in all")
-        found = first_ranks(self, qrels, [run_a, run_b], options)
-        comparison = compare(*found.ranks)
+        first = first_ranks(self, qrels, [run_a, run_b], options)
+        comparison = compare(*first.ranks)
         how = {name: options[name] for name in ("alpha", "decide")}
         (judged,) = judge([comparison], **how, correction=options["correction"], family=options["family"])
         family = 1 if options["correction"] == "none" else options["family"]
-        rates = equal_runs(*found.ranks, **how, family=family, rng=np.random.default_rng(seed))
-        a, b = found.tags
-        row = {"a": a, "b": b, **as_json(comparison, judged), "topics_with_several_relevant": found.n_several}
+        rates = equal_runs(*first.ranks, **how, family=family, rng=np.random.default_rng(seed))
+        a, b = first.tags
+        row = {"a": a, "b": b, **as_json(comparison, judged), "topics_with_several_relevant": first.n_several}
         return {**row, "alpha": options["alpha"], "equal_runs": asdict(rates)}
 
     def table(self, result: dict[str, Any], **options: Any) -> str:

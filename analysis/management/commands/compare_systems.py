@@ -115,15 +115,15 @@ class Command(OfCampaign):
     def table(self, result: dict[str, Any], **options: Any) -> str:
         parts = []
         settings = result["settings"]
-        for measure in [name for name, found in result.items() if isinstance(found, dict) and "means" in found]:
-            found = result[measure]
+        for measure in [name for name, of_measure in result.items() if isinstance(of_measure, dict) and "means" in of_measure]:
+            of_measure = result[measure]
             if measure in result.get("undefined", {}):
                 parts.append(f"{measure}: {result['undefined'][measure]}")
                 continue
-            order = sorted(found["means"], key=lambda tag: (-found["means"][tag], tag))
-            parts.append(headline(measure, found, order, settings))
-            parts.append(text_table(["run", f"mean {measure}", "group"], [[tag, found["means"][tag], found["groups"][tag]] for tag in order]))
-            parts.append(pairs_table(found["pairs"], settings["family"], tests=TESTS[:1] if "pool" in result else TESTS))
+            order = sorted(of_measure["means"], key=lambda tag: (-of_measure["means"][tag], tag))
+            parts.append(headline(measure, of_measure, order, settings))
+            parts.append(text_table(["run", f"mean {measure}", "group"], [[tag, of_measure["means"][tag], of_measure["groups"][tag]] for tag in order]))
+            parts.append(pairs_table(of_measure["pairs"], settings["family"], tests=TESTS[:1] if "pool" in result else TESTS))
         if "pool" in result:
             return "\n\n".join([*parts, sampled_notes(result)])
         test = "randomisation test" if settings["letters_by"] == "randomisation" else "paired t-test"
@@ -171,11 +171,11 @@ def row_of(made: Compared, held: Mapping[str, np.ndarray], k: int, tags: Sequenc
     }  # fmt: skip
 
 
-def headline(measure: str, found: Mapping[str, Any], order: Sequence[str], settings: Mapping[str, Any]) -> str:
+def headline(measure: str, of_measure: Mapping[str, Any], order: Sequence[str], settings: Mapping[str, Any]) -> str:
     """Who leads, and from whom it cannot be told apart."""
     leader = order[0]
-    same = [tag for tag in order[1:] if set(found["groups"][tag]) & set(found["groups"][leader])]
-    first = f"{leader} leads by {measure} ({found['means'][leader]:.4f}) over {counted(found['topics'], 'topic')}"
+    same = [tag for tag in order[1:] if set(of_measure["groups"][tag]) & set(of_measure["groups"][leader])]
+    first = f"{leader} leads by {measure} ({of_measure['means'][leader]:.4f}) over {counted(of_measure['topics'], 'topic')}"
     if settings["against"] != "all":
         return first + "."
     if not same:

@@ -50,16 +50,16 @@ class Command(OfCampaign):
         except UnknownMeasure as error:
             raise BadInput(str(error)) from None
         named = named_qrels(self, [judged, *qrels])
-        wanted = only_topics(self, options, [topic for found in named.values() for topic in found.topics], "the qrels")
-        evaluations = evaluate_files(self, runs, {name: qrels_of(found, wanted) for name, found in named.items()}, options)
-        result: dict[str, Any] = {"qrels": {name: {e.tag: means_of(e) for e in found} for name, found in evaluations.items()}}
+        wanted = only_topics(self, options, [topic for of_qrels in named.values() for topic in of_qrels.topics], "the qrels")
+        evaluations = evaluate_files(self, runs, {name: qrels_of(of_qrels, wanted) for name, of_qrels in named.items()}, options)
+        result: dict[str, Any] = {"qrels": {name: {e.tag: means_of(e) for e in of_qrels} for name, of_qrels in evaluations.items()}}
         if per_topic:
-            result["per_topic"] = {name: {e.tag: topics_of(e) for e in found} for name, found in evaluations.items()}
+            result["per_topic"] = {name: {e.tag: topics_of(e) for e in of_qrels} for name, of_qrels in evaluations.items()}
         if intervals:
             result |= intervals_of(evaluations)
-        result["topics"] = {name: topic_counts(found) for name, found in evaluations.items()}
+        result["topics"] = {name: topic_counts(of_qrels) for name, of_qrels in evaluations.items()}
         result["settings"] = {key: options[key] for key in ("level", "topics", "scores")}
-        undefined = {name: reasons(found) for name, found in evaluations.items()}
+        undefined = {name: reasons(of_qrels) for name, of_qrels in evaluations.items()}
         if any(undefined.values()):
             result["undefined"] = undefined
         return result
@@ -91,7 +91,7 @@ def estimates_table(result: dict[str, Any]) -> str:
     parts = []
     for name, means in result["qrels"].items():
         measures = list(next(iter(means.values()), {}))
-        rows = [[tag, *(v for m in measures for v in (found[m], *result["interval"][name][tag][m]))] for tag, found in means.items()]
+        rows = [[tag, *(v for m in measures for v in (run_means[m], *result["interval"][name][tag][m]))] for tag, run_means in means.items()]
         pool, topics = result["pool"][name], result["topics"][name]
         parts.append(
             f"{name}: {part_of(pool['judged'], pool['pairs'], 'pair')} judged, {counted(topics['qrels'], 'topic')}. "
@@ -105,8 +105,8 @@ def estimates_table(result: dict[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
-def rank_model_table(found: dict[str, dict[str, dict[str, Any]]]) -> str:
-    rows = [[f"{tag}, {m}", one["value"], *one["interval"], *one["these_topics"]] for tag, by_measure in found.items() for m, one in by_measure.items()]
+def rank_model_table(estimates: dict[str, dict[str, dict[str, Any]]]) -> str:
+    rows = [[f"{tag}, {m}", one["value"], *one["interval"], *one["these_topics"]] for tag, by_measure in estimates.items() for m, one in by_measure.items()]
     return "Helped by a regression on ranks\n" + text_table(["run, measure", "estimate", "new topics from", "to", "these topics from", "to"], rows)
 
 

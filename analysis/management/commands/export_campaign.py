@@ -7,12 +7,12 @@ from typing import Any
 
 from analysis.commandline.campaign_files import add_campaign_options, bytes_output, campaign_named, choices_of
 from analysis.publishing.recipes import digest_of, plan_of
-from analysis.publishing.release.parts import Plan
+from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.core.audit_actions import AuditAction
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
-from pooling.commandline import BadInput, DatabaseCommand, Progress
+from pooling.commandline import BadInput, DatabaseCommand, ProgressLine
 from pooling.core.counts import counted
 
 N_PARTS = 20
@@ -34,22 +34,22 @@ class Command(DatabaseCommand):
     ) -> dict[str, Any]:
         if not output or output == "-":
             raise BadInput("a release is a zip file: name it with --output FILE")
-        found = campaign_named(campaign)
-        plan = Plan("default", choices_of(found, options), documents=documents, notes=notes)
+        campaign_row = campaign_named(campaign)
+        plan = ReleasePlan("default", choices_of(campaign_row, options), documents=documents, notes=notes)
         if recipe is not None:
-            saved = found.recipes.filter(name=recipe).first()
+            saved = campaign_row.recipes.filter(name=recipe).first()
             if saved is None:
                 raise BadInput(f"the campaign {campaign} has no recipe {recipe!r}")
             plan = plan_of(saved)
         try:
-            with Progress("writing parts", N_PARTS) as progress, bytes_output(output) as out:
-                facts = write_release(found, plan, out, step=lambda name: progress.step())
+            with ProgressLine("writing parts", N_PARTS) as progress, bytes_output(output) as out:
+                facts = write_release(campaign_row, plan, out, step=lambda name: progress.step())
                 out.flush()
                 digest = digest_of(out)
         except CampaignError as error:
             raise BadInput(str(error)) from None
-        record(found, None, AuditAction.EXPORTED, f"release {plan.name}", digest=digest)
-        return {"campaign": found.slug, "file": output, "sha256": digest, "simulated": found.simulated, "recipe": plan.as_json(), **facts}
+        record(campaign_row, None, AuditAction.EXPORTED, f"release {plan.name}", digest=digest)
+        return {"campaign": campaign_row.slug, "file": output, "sha256": digest, "simulated": campaign_row.simulated, "recipe": plan.as_json(), **facts}
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         return f"{result['file']}: {counted(result['pairs'], 'labelled pair')} from {counted(result['judgements'], 'judgement')}\nsha256 {result['sha256']}"

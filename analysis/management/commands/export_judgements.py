@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from analysis.commandline.campaign_files import ExportCommand, add_campaign_options, campaign_named, choices_of
-from analysis.publishing.exports import EXPORTS, Wanted
+from analysis.publishing.exports import EXPORTS, ExportWanted
 
 FORMS = {"raw": "judgements", "fira": "fira", "quepid-book": "quepid-book", "crowd-kit": "crowd-kit"}
 
@@ -22,7 +22,7 @@ class Command(ExportCommand):
     def compute(self, *, campaign: str, form: str, spreadsheet: bool, output: str | None, json: bool, **options: Any) -> dict[str, Any]:
         campaign_row = campaign_named(campaign)
         choices = choices_of(campaign_row, options)
-        lines = self.export(FORMS[form], campaign_row, Wanted(choices, spreadsheet=spreadsheet), output, json=json)
+        lines = self.export(FORMS[form], campaign_row, ExportWanted(choices, spreadsheet=spreadsheet), output, json=json)
         return {
             "campaign": campaign_row.slug,
             "format": form,

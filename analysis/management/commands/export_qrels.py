@@ -9,7 +9,7 @@ from analysis.commandline.campaign_files import ExportCommand, add_campaign_opti
 from analysis.commandline.only_topics import add_only_topics, only_topics, rows_of
 from analysis.core.aggregation import ADJUDICATED, DECISIONS
 from analysis.judgements.labels import labels
-from analysis.publishing.exports import Wanted
+from analysis.publishing.exports import ExportWanted
 
 
 class Command(ExportCommand):
@@ -27,7 +27,7 @@ class Command(ExportCommand):
         labels_chosen = labels(campaign_row, choices)
         only = only_topics(self, options, {row.topic for row in labels_chosen.rows}, f"the labels of {campaign}")
         rows = [row for row in labels_chosen.rows if only is None or row.topic in only]
-        wanted = Wanted(choices, comments=comments, topics=only)
+        wanted = ExportWanted(choices, comments=comments, topics=only)
         self.export("qrels" if grades == "graded" else "qrels-binary", campaign_row, wanted, output, json=json)
         counts: dict[int, int] = {}
         for row in rows:

@@ -102,12 +102,12 @@ class Command(OfCampaign):
         level: int, options: Mapping[str, Any],
     ) -> dict[str, Any]:  # fmt: skip
         """Expected fill of each measure, or null with the reason."""
-        runs = [found for found in all_runs(self, pool, options) if found.tag != late.tag] if pool else []
+        runs = [run for run in all_runs(self, pool, options) if run.tag != late.tag] if pool else []
         holes = {str(m): sum(r <= (m.cutoff or 10) for top in tops for r in top.holes) / max(len(tops), 1) for m in measures}
         filled: dict[str, float | None] = {}
         reasons: dict[str, str] = {}
         worths: dict[int, UniqueWorth] = {}
-        tags = [found.tag for found in runs]
+        tags = [run.tag for run in runs]
         owners = tags if groups is None else groups_of_runs(self, groups, tags)
         for measure in measures:
             name = str(measure)
@@ -146,14 +146,14 @@ class Command(OfCampaign):
         lines.append(text_table(["measure", "holes as 0", "at least", "at most", "expected"], rows))
         lines += sorted({f"expected: {reason}" for reason in result.get("undefined", {}).values()})
         if "against" in result:
-            found = result["against"]["differences"]
-            rows = [[name, one["difference"], *one["bounds"], "yes" if one["settled"] else "no"] for name, one in found.items()]
+            part = result["against"]["differences"]
+            rows = [[name, one["difference"], *one["bounds"], "yes" if one["settled"] else "no"] for name, one in part.items()]
             lines.append(f"against {result['against']['run']}\n" + text_table(["difference in", "holes as 0", "at least", "at most", "settled"], rows))
         if result["order"]:
-            found = result["settles"]
+            part = result["settles"]
             lines.append(
-                f"Judging the first {found['n']} of {len(result['order'])} holes takes the width that they leave to nDCG@{result['cutoff']} from "
-                f"{found['width']:.3f} to {found['width_left']:.3f}; {found['enough']} bring it to {SETTLED}."
+                f"Judging the first {part['n']} of {len(result['order'])} holes takes the width that they leave to nDCG@{result['cutoff']} from "
+                f"{part['width']:.3f} to {part['width_left']:.3f}; {part['enough']} bring it to {SETTLED}."
             )
             first = [[topic, document, weight] for topic, document, weight in result["order"][:10]]
             lines.append(f"judge first ({min(10, len(result['order']))} of {len(result['order'])})\n" + text_table(["topic", "document", "weight"], first))
@@ -174,12 +174,12 @@ def differences(
     tops: Sequence[TopicTop], rival: Sequence[TopicTop], measures: Sequence[Measure], level: int, highest: int
 ) -> dict[str, dict[str, Any]]:
     """Of the late run to the other, whatever the holes of both turn out to be; settled where the range excludes 0."""
-    found = {}
+    bounds_of_measure = {}
     for measure in measures:
         own, other = bounds_of(tops, measure, level, highest), bounds_of(rival, measure, level, highest)
         low, high = mean(own.low) - mean(other.high), mean(own.high) - mean(other.low)
-        found[str(measure)] = {"difference": mean(own.zero) - mean(other.zero), "bounds": [low, high], "settled": low > 0 or high < 0}
-    return found
+        bounds_of_measure[str(measure)] = {"difference": mean(own.zero) - mean(other.zero), "bounds": [low, high], "settled": low > 0 or high < 0}
+    return bounds_of_measure
 
 
 def write_top_up(order: Sequence[Hole], out: IO[str]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.measures import named_qrels, one_qrels
 from analysis.core.overlap import contradictions, label_overlap
-from analysis.core.packing import Pairs
+from analysis.core.packing import TopicDocumentPairs
 from pooling.commandline import BadInput, positive, text_table
 from pooling.formats.pool import read_pool
 
@@ -61,10 +61,10 @@ class Command(OfCampaign):
         return "\n\n".join(parts)
 
 
-def top_of_pool(path: str, top: int) -> Pairs:
+def top_of_pool(path: str, top: int) -> TopicDocumentPairs:
     """Pairs of the pool with a best rank of at most `top`. Raises BadInput if the file gives no ranks."""
     pool = read_pool(path)
     if (pool.best_rank == 0).any():
         raise BadInput(f"{path}: pairs without a best rank, so the top {top} of the pool is not known; a pool of build_pool has them")
     chosen = np.flatnonzero(pool.best_rank <= top)
-    return Pairs(pool.topics, pool.topic[chosen], pool.documents[chosen])
+    return TopicDocumentPairs(pool.topics, pool.topic[chosen], pool.documents[chosen])

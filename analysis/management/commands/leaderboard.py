@@ -20,7 +20,7 @@ from analysis.core.significance import CORRECTIONS
 from analysis.core.significance import p_text as p
 from analysis.core.verdict_words import UNPAIRED, equal_boards_words, said
 from analysis.core.verdicts import as_json, judge
-from pooling.commandline import BadInput, Progress, distinct_tags, text_table
+from pooling.commandline import BadInput, ProgressLine, distinct_tags, text_table
 from pooling.core.counts import counted
 from pooling.formats.leaderboards import ORDER, BoardRow, read_leaderboard
 
@@ -105,7 +105,7 @@ class Command(OfCampaign):
         in_order = [point.entry.tag for point in points(entries)]
         pairs = [(a, b) for j, b in enumerate(in_order) for a in in_order[:j]]
         compared: dict[tuple[str, str], Comparison] = {}
-        with Progress("comparing runs", len(pairs)) as progress:
+        with ProgressLine("comparing runs", len(pairs)) as progress:
             for a, b in pairs:
                 compared[a, b] = compare(first.ranks[place[a]], first.ranks[place[b]])
                 progress.step()
@@ -140,7 +140,7 @@ class Command(OfCampaign):
         entries = by_date(entries)
         ranks = first.ranks[[place[one.tag] for one in entries]]
         how = {"alpha": options["alpha"], "decide": options["decide"], "rng": np.random.default_rng(options["seed"])}
-        with Progress("boards of equal runs", BOARDS) as progress:
+        with ProgressLine("boards of equal runs", BOARDS) as progress:
             return {name: asdict(rates) for name, rates in equal_boards(ranks, entries, **how, step=progress.step).items()}
 
     def table(self, result: dict[str, Any], **options: Any) -> str:

@@ -84,13 +84,13 @@ class Command(FileCommand):
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         parts = []
-        for name, found in result.items():
+        for name, judge in result.items():
             if name == "seed":
                 continue
-            parts += [agreement_words(name, found["agreement"]), *related_words(name, found.get("related", {}))]
-            if "refused" in found:
-                parts.append(f"People are not corrected by {name}: {found['refused']}.")
-            for measure, systems in found["systems"].items():
+            parts += [agreement_words(name, judge["agreement"]), *related_words(name, judge.get("related", {}))]
+            if "refused" in judge:
+                parts.append(f"People are not corrected by {name}: {judge['refused']}.")
+            for measure, systems in judge["systems"].items():
                 parts += systems_words(measure, systems)
         parts.append(
             "Valid only if the machine's labels were made and frozen before the draw, people did not see them, and no system that is "

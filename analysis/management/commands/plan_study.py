@@ -88,13 +88,13 @@ class Command(OfCampaign):
     def table(self, result: dict[str, Any], **options: Any) -> str:
         settings, rows = result["settings"], []
         for measure in map(str, options["measures"]):
-            found = result[measure]
-            if found["variance"] is None:
+            of_measure = result[measure]
+            if of_measure["variance"] is None:
                 rows.append([measure, "-", "-", "-", "-", "-"])
                 continue
-            variance, smallest = found["variance"], found["smallest_difference"]
-            needed = [("more than a million" if n is None else f"{n:,}") for n in (found["topics_needed"], found["topics_needed_highest"])]
-            rows.append([measure, found["topics"], variance["median"], variance["highest"], *needed, smallest])
+            variance, smallest = of_measure["variance"], of_measure["smallest_difference"]
+            needed = [("more than a million" if n is None else f"{n:,}") for n in (of_measure["topics_needed"], of_measure["topics_needed_highest"])]
+            rows.append([measure, of_measure["topics"], variance["median"], variance["highest"], *needed, smallest])
         goal = (
             f"a difference of {settings['difference']:g} with a chance of {settings['power']:g} at level {settings['alpha']:g}"
             if settings["width"] is None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from analysis.commandline.measures import one_qrels
-from analysis.core.packing import Pairs, index_of
+from analysis.core.packing import TopicDocumentPairs, index_of
 from analysis.core.usefulness import usefulness
 from pooling.commandline import BadInput, FileCommand, named_file, positive, text_table
 from pooling.core.columns import QrelsColumns
@@ -41,7 +41,7 @@ class Command(FileCommand):
 
     def of_machine(self, people: QrelsColumns, labels: QrelsColumns, name: str, level: int, highest: int, seed: int) -> dict[str, Any]:
         topic = np.repeat(np.arange(len(people.topics)), np.diff(people.offsets))
-        rows = index_of(labels).find(Pairs(people.topics, topic, people.documents))
+        rows = index_of(labels).find(TopicDocumentPairs(people.topics, topic, people.documents))
         grades = np.where(rows >= 0, labels.grades[rows] if len(labels) else -1, -1)
         judged = people.grades >= 0
         both = judged & (grades >= 0) & (grades <= highest)

@@ -18,7 +18,7 @@ from analysis.commandline.measures import (
     one_qrels,
 )
 from analysis.commandline.run_groups import groups_of_runs
-from analysis.core.batch import Collection, pack
+from analysis.core.batch import PackedCollection, pack
 from analysis.core.reusability import Request, as_json, chunks, combine, run_chunk
 from pooling.commandline import positive, text_table
 from pooling.core.counts import counted
@@ -47,10 +47,10 @@ class Command(OfCampaign, PiecewiseCommand):
         pieces = chunks(collection, request)
 
         def finish(means: list[np.ndarray]) -> dict[str, Any]:
-            found = as_json(combine(collection, request, pieces, means))
+            answer = as_json(combine(collection, request, pieces, means))
             if len(collection.tags) < 2:
-                found["undefined"] = "one run makes no ranking of systems, so that there is no tau"
-            return {**found, "pool_depth": depth, "qrels_pairs": len(collection.grades), "topics": len(collection.topics)}
+                answer["undefined"] = "one run makes no ranking of systems, so that there is no tau"
+            return {**answer, "pool_depth": depth, "qrels_pairs": len(collection.grades), "topics": len(collection.topics)}
 
         return Plan("reusability", _means, (collection, request), pieces, finish)
 
@@ -58,17 +58,17 @@ class Command(OfCampaign, PiecewiseCommand):
         names = [str(measure) for measure in options["measures"]]
         of_group = options["groups"] is not None
         left = []
-        for unit, found in result["leave_out"].items():
-            runs = found["runs"].items()
-            row: list[Any] = [unit, found["pairs"]]
+        for unit, changes_of in result["leave_out"].items():
+            runs = changes_of["runs"].items()
+            row: list[Any] = [unit, changes_of["pairs"]]
             for name in names:
                 changes = [(abs(run["score_change"][name]), run["score_change"][name], abs(run["rank_change"][name])) for _, run in runs]
-                row += [found["tau"][name], max(changes)[1], max(change[2] for change in changes)]
+                row += [changes_of["tau"][name], max(changes)[1], max(change[2] for change in changes)]
             left.append(row)
         header = ["left out", "pairs"] + [f"{what} {name}" for name in names for what in ("tau", "score", "rank")]
         depths = [
-            [depth, found["pairs"], *(value for name in names for value in (found["tau"][name], found["mean_abs_change"][name]))]
-            for depth, found in result["depth"].items()
+            [depth, changes_of["pairs"], *(value for name in names for value in (changes_of["tau"][name], changes_of["mean_abs_change"][name]))]
+            for depth, changes_of in result["depth"].items()
         ]
         return "\n\n".join(
             [
@@ -80,6 +80,6 @@ class Command(OfCampaign, PiecewiseCommand):
         )
 
 
-def _means(shared: tuple[Collection, Request], piece: tuple[int, int]) -> np.ndarray:
+def _means(shared: tuple[PackedCollection, Request], piece: tuple[int, int]) -> np.ndarray:
     collection, request = shared
     return run_chunk(collection, request, piece)

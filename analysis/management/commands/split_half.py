@@ -10,7 +10,7 @@ from analysis.commandline.campaign_sources import OfCampaign, add_campaign_optio
 from analysis.commandline.measures import PiecewiseCommand, Plan, add_measure_options, evaluate_files, one_qrels
 from analysis.core.score_table import score_table
 from analysis.core.significance import Floats
-from analysis.core.split_half import ALPHA, RATES, SPLITS, Chunk, Tally, chunks, combine, run_chunk, tabulate
+from analysis.core.split_half import ALPHA, RATES, SPLITS, SplitHalfChunk, SplitHalfTally, chunks, combine, run_chunk, tabulate
 from pooling.commandline import BadInput, fraction, positive, text_table
 from pooling.core.counts import counted
 
@@ -41,7 +41,7 @@ class Command(OfCampaign, PiecewiseCommand):
                 raise BadInput(f"{name}: fewer than two topics count for all runs, so there are no halves")
         pieces = [(name, chunk) for name in tables for chunk in work]
 
-        def finish(tallies: list[Tally]) -> dict[str, Any]:
+        def finish(tallies: list[SplitHalfTally]) -> dict[str, Any]:
             result: dict[str, Any] = {}
             for name, scores in tables.items():
                 table = tabulate(combine(tally for (of, _), tally in zip(pieces, tallies, strict=True) if of == name))
@@ -52,20 +52,21 @@ class Command(OfCampaign, PiecewiseCommand):
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         parts = []
-        for measure, found in result.items():
-            if not isinstance(found, dict):
+        for measure, rates_of in result.items():
+            if not isinstance(rates_of, dict):
                 continue
-            columns = [(kind, test) for kind in ("mean", "median") for test in found[kind]]
+            columns = [(kind, test) for kind in ("mean", "median") for test in rates_of[kind]]
             header = ["", *(f"{NAMES[test]}, {kind}" for kind, test in columns)]
-            rows = [[rate, *(f"{100 * found[kind][test][rate]:.1f} %" for kind, test in columns)] for rate in RATES]
+            rows = [[rate, *(f"{100 * rates_of[kind][test][rate]:.1f} %" for kind, test in columns)] for rate in RATES]
             parts.append(
-                f"{measure}: {counted(found['splits'], 'split')} of {counted(found['topics'], 'topic')}, alpha {found['alpha']}\n{text_table(header, rows)}\n"
-                f"halves with equal medians: {100 * found['tied_medians']:.1f} %"
+                f"{measure}: {counted(rates_of['splits'], 'split')} of {counted(rates_of['topics'], 'topic')}, alpha {rates_of['alpha']}\n"
+                f"{text_table(header, rows)}\n"
+                f"halves with equal medians: {100 * rates_of['tied_medians']:.1f} %"
             )
         return "\n\n".join(parts)
 
 
-def _tally(shared: tuple[dict[str, Floats], float], piece: tuple[str, Chunk]) -> Tally:
+def _tally(shared: tuple[dict[str, Floats], float], piece: tuple[str, SplitHalfChunk]) -> SplitHalfTally:
     scores, alpha = shared
     name, chunk = piece
     return run_chunk(scores[name], chunk, alpha=alpha)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.measures import PiecewiseCommand, Plan, add_measure_options, all_runs, divisible_measures, one_qrels
-from analysis.core.batch import Collection, pack
+from analysis.core.batch import PackedCollection, pack
 from analysis.core.digits import error_of_share, text_of
 from analysis.core.stability import MEASURES, Protocol, Stability, StabilityChunk, as_json, chunks, combine, population, run_chunk
 from analysis.core.subcollections import ELEMENTS
@@ -95,7 +95,7 @@ class Command(OfCampaign, PiecewiseCommand):
             self.warn(f"{path}: {counted(len(given) - len(ids), 'line', 'repeats', 'repeat')} a document id; each id counts once")
         return ids
 
-    def unlisted(self, collection: Collection, documents: NDArray[np.bytes_]) -> int:
+    def unlisted(self, collection: PackedCollection, documents: NDArray[np.bytes_]) -> int:
         n = int(np.count_nonzero(~np.isin(collection.documents, documents)))
         if n == len(collection.documents):
             raise BadInput("no document of runs and qrels is in the list of document ids")
@@ -145,7 +145,7 @@ def thresholds(text: str) -> tuple[float, ...]:
     return tuple(fraction(word) for word in text.split(","))
 
 
-def _taus(shared: tuple[Collection, Protocol, NDArray[np.bytes_] | None], chunk: StabilityChunk) -> NDArray[np.float64]:
+def _taus(shared: tuple[PackedCollection, Protocol, NDArray[np.bytes_] | None], chunk: StabilityChunk) -> NDArray[np.float64]:
     collection, protocol, documents = shared
     return run_chunk(collection, protocol, chunk, documents)
 

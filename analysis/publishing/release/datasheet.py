@@ -9,7 +9,7 @@ from typing import Any
 import pooling.core.counts as counts
 import pooling.core.markdown as markdown
 from analysis.judgements.labels import KNOWN, Labels
-from analysis.publishing.release.parts import PARTS, Content
+from analysis.publishing.release.parts import PARTS, ReleaseContent
 from annotation.models import Campaign
 from annotation.selectors import machines
 
@@ -17,7 +17,7 @@ LISTED = 50
 """Removed topics in the datasheet."""
 
 
-def written(content: Content) -> str:
+def written(content: ReleaseContent) -> str:
     """Markdown."""
     campaign, about, statistics, made = content.campaign, content.about, content.statistics, content.labels
     return (

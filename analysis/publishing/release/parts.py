@@ -33,7 +33,7 @@ GUIDELINES = "guidelines/"
 
 
 @dataclass(frozen=True)
-class Plan:
+class ReleasePlan:
     """What a recipe asks for. documents: the pool's texts, too. notes: what annotators wrote, too."""
 
     name: str = "default"
@@ -46,11 +46,11 @@ class Plan:
 
 
 @dataclass(frozen=True, eq=False)
-class Content:
+class ReleaseContent:
     """What the parts are written from. about: campaign.json; sheet: the datasheet."""
 
     campaign: Campaign
-    plan: Plan
+    plan: ReleasePlan
     labels: Labels
     statistics: dict[str, Any]
     agreement: dict[str, Any]
@@ -59,7 +59,7 @@ class Content:
 
 
 @dataclass(frozen=True)
-class Part:
+class ReleasePart:
     """name: of the file; that of a folder ends with a slash. holds: for the datasheet. needed: an import fails without it.
     earlier: columns that earlier versions wrote, which can be read still.
 
@@ -68,14 +68,14 @@ class Part:
 
     name: str
     holds: str
-    write: Callable[[Content, IO[str]], object] | None = None
+    write: Callable[[ReleaseContent, IO[str]], object] | None = None
     columns: tuple[str, ...] = ()
-    rows: Callable[[Content], Iterable[Sequence[Any]]] | None = None
+    rows: Callable[[ReleaseContent], Iterable[Sequence[Any]]] | None = None
     needed: bool = False
     earlier: tuple[tuple[str, ...], ...] = ()
-    asked: Callable[[Content], bool] = lambda content: True
+    asked: Callable[[ReleaseContent], bool] = lambda content: True
 
-    def written(self, content: Content, text: IO[str]) -> None:
+    def written(self, content: ReleaseContent, text: IO[str]) -> None:
         if self.write is not None:
             self.write(content, text)
         elif self.rows is not None:
@@ -87,7 +87,7 @@ def _cell(value: Any) -> str:
     return " ".join(str("" if value is None else value).split())
 
 
-def files_of(content: Content) -> dict[str, Callable[[IO[str]], object]]:
+def files_of(content: ReleaseContent) -> dict[str, Callable[[IO[str]], object]]:
     """Name -> what writes it, of everything but the checksums."""
     asked = [part for part in PARTS if part.asked(content) and part.name not in (GUIDELINES, SUMS)]
     files: dict[str, Callable[[IO[str]], object]] = {part.name: partial(part.written, content) for part in asked}
@@ -96,7 +96,7 @@ def files_of(content: Content) -> dict[str, Callable[[IO[str]], object]]:
     return files
 
 
-def _is_staged(content: Content) -> bool:
+def _is_staged(content: ReleaseContent) -> bool:
     return content.campaign.pool is not None and content.campaign.pool.is_staged
 
 
@@ -108,12 +108,12 @@ def plain(value: Any) -> str:
     return json.dumps(jsonable(value), ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False) + "\n"
 
 
-def _revisions(content: Content, text: IO[str], *, excluded_only: bool = False) -> None:
+def _revisions(content: ReleaseContent, text: IO[str], *, excluded_only: bool = False) -> None:
     rows: Iterable[RawJudgement] = raw_judgements(content.campaign, content.plan.choices, notes=content.plan.notes)
     write_raw_judgements((row for row in rows if row.excluded or not excluded_only), text)
 
 
-def _annotators(content: Content) -> Iterable[Sequence[Any]]:
+def _annotators(content: ReleaseContent) -> Iterable[Sequence[Any]]:
     people = content.campaign.memberships.filter(role=Membership.Role.ANNOTATOR)
     current = Judgement.objects.filter(membership__in=people, pair__removed=False, current=True)
     n_current: dict[int, int] = {}
@@ -131,22 +131,22 @@ PAIR_COLUMNS = ("topic", "document", "best_rank", "priority", "kind", "needed", 
 PAIR_FIELDS = ("entry__topic__topic_id", "entry__docno", "entry__best_rank", "priority", "kind", "needed", "counted")
 
 
-def _pairs(content: Content) -> Iterable[Sequence[Any]]:
+def _pairs(content: ReleaseContent) -> Iterable[Sequence[Any]]:
     pairs = kept_pairs(content.campaign).exclude(kind=Pair.Kind.QUALIFICATION)
     return pairs.order_by("position", "pk").values_list(*PAIR_FIELDS)
 
 
-def _qualification(content: Content) -> Iterable[Sequence[Any]]:
+def _qualification(content: ReleaseContent) -> Iterable[Sequence[Any]]:
     pairs = kept_pairs(content.campaign).filter(kind=Pair.Kind.QUALIFICATION)
     return pairs.order_by("position", "pk").values_list(*PAIR_FIELDS)
 
 
-def _gold(content: Content) -> Iterable[Sequence[Any]]:
+def _gold(content: ReleaseContent) -> Iterable[Sequence[Any]]:
     pairs = kept_pairs(content.campaign).filter(gold_grade__isnull=False)
     return sorted(pairs.values_list("entry__topic__topic_id", "entry__docno", "gold_grade", "gold_explanation"))
 
 
-def _topics(content: Content, text: IO[str]) -> None:
+def _topics(content: ReleaseContent, text: IO[str]) -> None:
     """Kept and removed, in order, with all their texts."""
     for t in content.campaign.collection.topics.order_by("position", "topic_id"):
         row = {
@@ -156,47 +156,47 @@ def _topics(content: Content, text: IO[str]) -> None:
         text.write(json.dumps(row, ensure_ascii=False, sort_keys=True) + "\n")
 
 
-def _machine_labels(content: Content) -> Iterable[Sequence[Any]]:
+def _machine_labels(content: ReleaseContent) -> Iterable[Sequence[Any]]:
     for judge in machines.frozen_of(content.campaign):
         for (topic, document), grade in sorted(machines.labels_of(judge).items()):
             yield judge.name, topic, document, grade
 
 
-def _has_machines(content: Content) -> bool:
+def _has_machines(content: ReleaseContent) -> bool:
     return bool(machines.frozen_of(content.campaign))
 
 
 PARTS = (
-    Part("datasheet.md", "this page", lambda c, text: text.write(c.sheet)),
-    Part(
+    ReleasePart("datasheet.md", "this page", lambda c, text: text.write(c.sheet)),
+    ReleasePart(
         "qrels.txt",
         "labels on all grades, as trec_eval reads them",
         lambda c, text: write_qrels(c.labels.qrels("graded"), text),
         needed=True,
     ),
-    Part(
+    ReleasePart(
         "qrels-binary.txt",
         "labels on two grades; each judgement was made relevant or not before they were aggregated",
         lambda c, text: write_qrels(c.labels.qrels("binary"), text),
         needed=True,
     ),
-    Part("labels.tsv", "both labels of each pair and how each was decided", lambda c, text: exports.write_label_rows(c.labels, text)),
-    Part(
+    ReleasePart("labels.tsv", "both labels of each pair and how each was decided", lambda c, text: exports.write_label_rows(c.labels, text)),
+    ReleasePart(
         "judgements.tsv",
         "every revision of every judgement; `excluded` is 1 where a row does not enter labels, with the reason",
         _revisions,
         columns=RAW_COLUMNS,
         needed=True,
     ),
-    Part("excluded.tsv", "the rows of judgements.tsv that do not enter labels", partial(_revisions, excluded_only=True)),
-    Part(
+    ReleasePart("excluded.tsv", "the rows of judgements.tsv that do not enter labels", partial(_revisions, excluded_only=True)),
+    ReleasePart(
         "adjudications.tsv",
         "labels that a manager decided, with reasons; they override",
-        lambda c, text: exports.write_adjudications(c.campaign, exports.Wanted(), text),
+        lambda c, text: exports.write_adjudications(c.campaign, exports.ExportWanted(), text),
         columns=exports.ADJUDICATION_COLUMNS,
         needed=True,
     ),
-    Part(
+    ReleasePart(
         "annotators.tsv",
         "annotators under their pseudonyms, with standing",
         columns=("annotator", "standing", "reason", "judge", "counted", "judgements"),
@@ -204,62 +204,62 @@ PARTS = (
         rows=_annotators,
         needed=True,
     ),
-    Part(
+    ReleasePart(
         "pool.tsv",
         "the pool: best rank, priority, and which run contributed each pair at which rank",
         lambda c, text: text.writelines(pool_lines(c.campaign)),
         needed=True,
     ),
-    Part(
+    ReleasePart(
         "prels.txt",
         "the sampled pool with the labels of its complete stages: topic 0 document stratum grade",
         lambda c, text: sample_files.write_prels(c.campaign, c.plan.choices, text, grades="graded"),
         asked=lambda c: is_sampled(c.campaign) and stages_of(c.campaign)[0] > 0,
     ),
-    Part(
+    ReleasePart(
         "strata.tsv",
         "the strata of the sampled or ordered pool: pairs at the draw, and pairs drawn by the end of each stage or batch",
         columns=sample_files.STRATA_COLUMNS,
         rows=lambda c: sample_files.strata_rows(c.campaign),
         asked=_is_staged,
     ),
-    Part(
+    ReleasePart(
         "draw.tsv",
         "the pairs of the sampled pool, or those in batches of the ordered one: stratum, place in its shuffle, stage or batch, by chance or by choice",
         columns=sample_files.DRAW_COLUMNS,
         rows=lambda c: sample_files.draw_rows(c.campaign),
         asked=_is_staged,
     ),
-    Part(
+    ReleasePart(
         "machine-labels.tsv",
         "labels of machines, not of people: none of them is in any other file here",
         columns=MACHINE_COLUMNS,
         rows=_machine_labels,
         asked=_has_machines,
     ),
-    Part(
+    ReleasePart(
         "machines.json",
         "the machines of machine-labels.tsv: model, prompt, scale, guidelines, date and digest",
         lambda c, text: text.write(plain([machines.described(judge) for judge in machines.frozen_of(c.campaign)])),
         asked=_has_machines,
     ),
-    Part("pairs.tsv", "the campaign's pairs", columns=PAIR_COLUMNS, rows=_pairs, needed=True),
-    Part("qualification.tsv", "the pairs of its qualification", columns=PAIR_COLUMNS, rows=_qualification, needed=True),
-    Part("gold.tsv", "the known grades", columns=("topic", "document", "grade", "explanation"), rows=_gold, needed=True),
-    Part("topics.tsv", "topics kept", lambda c, text: text.write(exports.kept_table(c.campaign.collection))),
-    Part("topics-removed.tsv", "topics removed, with the reason", lambda c, text: text.write(exports.removed_table(c.campaign.collection))),
-    Part("topics.jsonl", "all topics with all their texts", _topics, needed=True),
-    Part(GUIDELINES, "what annotators were told, by version"),
-    Part("statistics.json", "the statistics above in full precision", lambda c, text: text.write(plain(c.statistics))),
-    Part("agreement.json", "the agreement above in full precision", lambda c, text: text.write(plain(c.agreement))),
-    Part("campaign.json", "settings, scale, pool and recipe", lambda c, text: text.write(plain(c.about)), needed=True),
-    Part(
+    ReleasePart("pairs.tsv", "the campaign's pairs", columns=PAIR_COLUMNS, rows=_pairs, needed=True),
+    ReleasePart("qualification.tsv", "the pairs of its qualification", columns=PAIR_COLUMNS, rows=_qualification, needed=True),
+    ReleasePart("gold.tsv", "the known grades", columns=("topic", "document", "grade", "explanation"), rows=_gold, needed=True),
+    ReleasePart("topics.tsv", "topics kept", lambda c, text: text.write(exports.kept_table(c.campaign.collection))),
+    ReleasePart("topics-removed.tsv", "topics removed, with the reason", lambda c, text: text.write(exports.removed_table(c.campaign.collection))),
+    ReleasePart("topics.jsonl", "all topics with all their texts", _topics, needed=True),
+    ReleasePart(GUIDELINES, "what annotators were told, by version"),
+    ReleasePart("statistics.json", "the statistics above in full precision", lambda c, text: text.write(plain(c.statistics))),
+    ReleasePart("agreement.json", "the agreement above in full precision", lambda c, text: text.write(plain(c.agreement))),
+    ReleasePart("campaign.json", "settings, scale, pool and recipe", lambda c, text: text.write(plain(c.about)), needed=True),
+    ReleasePart(
         "documents.jsonl",
         "texts of the pool's documents",
         lambda c, text: exports.write_documents(c.campaign, text, whole=True),
         asked=lambda content: content.plan.documents,
     ),
-    Part(SUMS, "checksums: `sha256sum -c SHA256SUMS`", needed=True),
+    ReleasePart(SUMS, "checksums: `sha256sum -c SHA256SUMS`", needed=True),
 )
 """In the order of the datasheet. The checksums are written last, from all others."""
 BY_NAME = {part.name: part for part in PARTS}

@@ -24,7 +24,7 @@ from annotation.core.judges import JudgeKind
 from annotation.models import Judgement, Membership, Pair
 from annotation.services.restoring import AnnotatorRow, JudgementRow, PairRow, Ruling
 from pooling.core.pool_kinds import MOST_STAGES, Entered
-from pooling.formats.delimited import Mistakes, Row, Table
+from pooling.formats.delimited import DelimitedTable, Mistakes, Row
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import lines
 from pooling.services.restoring import DrawRow, StratumRow
@@ -168,7 +168,7 @@ class ReleaseFile:
     def rows(self, part: str, mistakes: Mistakes, *, quoting: bool = False) -> Iterator[tuple[Row, dict[str, str]]]:
         """Rows of a table with exactly the columns of the part, as this version or an earlier one writes them."""
         with self.part(part) as file:
-            table = Table(file, name=f"{self.name}/{part}", delimiter="\t", quoting=quoting)  # type: ignore[arg-type]
+            table = DelimitedTable(file, name=f"{self.name}/{part}", delimiter="\t", quoting=quoting)  # type: ignore[arg-type]
             columns = tuple(table.first.cells)
             if columns not in (BY_NAME[part].columns, *BY_NAME[part].earlier):
                 raise self.wrong("another header", " ".join(BY_NAME[part].columns), part=part, line=1)

@@ -19,7 +19,7 @@ from analysis.judgements.as_json import annotator_json, scale_json, statistics_j
 from analysis.judgements.labels import Labels, labels
 from analysis.judgements.rows import pool_ranks
 from analysis.publishing.release import datasheet
-from analysis.publishing.release.parts import FORMAT, SHARED_SETTINGS, SUMS, VERSION, Content, Plan, files_of
+from analysis.publishing.release.parts import FORMAT, SHARED_SETTINGS, SUMS, VERSION, ReleaseContent, ReleasePlan, files_of
 from analysis.publishing.zips import write_zip
 from annotation.models import Campaign
 from annotation.selectors.pairs import kept_pairs
@@ -28,7 +28,7 @@ from pooling.services.matching import count_documents
 from pooling.version import program_version
 
 
-def write_release(campaign: Campaign, plan: Plan, out: BinaryIO, *, step: Callable[[str], object] = lambda name: None) -> dict[str, Any]:
+def write_release(campaign: Campaign, plan: ReleasePlan, out: BinaryIO, *, step: Callable[[str], object] = lambda name: None) -> dict[str, Any]:
     """The release as a zip file. -> figures: pairs, judgements. CampaignError where an id cannot stand in qrels."""
     content = content_of(campaign, plan)
     files = files_of(content)
@@ -40,9 +40,9 @@ def write_release(campaign: Campaign, plan: Plan, out: BinaryIO, *, step: Callab
     return {"pairs": len(made.rows), "judgements": len(made.table), "adjudicated": made.n_adjudicated, "parts": len(files) + 1}
 
 
-def content_of(campaign: Campaign, plan: Plan) -> Content:
+def content_of(campaign: Campaign, plan: ReleasePlan) -> ReleaseContent:
     made = labels(campaign, plan.choices)
-    content = Content(
+    content = ReleaseContent(
         campaign=campaign,
         plan=plan,
         labels=made,
@@ -57,7 +57,7 @@ def moment(at: datetime | None) -> str | None:
     return at.isoformat().replace("+00:00", "Z") if at else None
 
 
-def about_campaign(campaign: Campaign, plan: Plan, made: Labels) -> dict[str, Any]:
+def about_campaign(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[str, Any]:
     """What an installation needs to make the campaign again."""
     pool = campaign.pool
     settings = {name: getattr(campaign, name) for name in SHARED_SETTINGS}
@@ -99,7 +99,7 @@ def about_campaign(campaign: Campaign, plan: Plan, made: Labels) -> dict[str, An
     }
 
 
-def statistics_of(campaign: Campaign, plan: Plan, made: Labels) -> dict[str, Any]:
+def statistics_of(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[str, Any]:
     """Table 1, with the keys of `campaign_stats`; and the labels by decision, with those of `aggregate`."""
     numbers = campaign_statistics(
         made.table,
@@ -124,7 +124,7 @@ def truncated_share(campaign: Campaign) -> float | None:
     return stored.filter(entry__document__n_words__gt=campaign.truncate_words).count() / n if n else None
 
 
-def agreement_of(plan: Plan, made: Labels) -> dict[str, Any]:
+def agreement_of(plan: ReleasePlan, made: Labels) -> dict[str, Any]:
     """With the keys of `agreement` at its defaults."""
     if not len(made.table):
         return {"undefined": "no judgement counts"}

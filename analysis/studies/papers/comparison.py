@@ -7,7 +7,7 @@ from typing import Any
 
 from analysis.core.system_comparison import FAMILIES
 from analysis.studies.bench import Bench
-from analysis.studies.study import Figure, Key, Part, Section, Study
+from analysis.studies.study import Figure, Section, SettingKey, Study, StudyPart
 from analysis.studies.words import QRELS, READ, READING, RUNS, pictured, prefixed, runs_under, slug
 from analysis.systems.comparison_tables import (
     differences_picture,
@@ -32,16 +32,16 @@ def compared(bench: Bench) -> Result:
 
 def main_table(bench: Bench) -> Section:
     result = compared(bench)
-    found = measures_of(result)
-    table = means_table("scores", "Effectiveness of the systems", found, result["settings"])
-    values = {measure: {"means": one["means"], "groups": one["groups"], "topics": one["topics"]} for measure, one in found.items()}
-    return Section(tables=[table], words=[*leaders(found, result["settings"]), *undefined(result)], values=values)
+    measures = measures_of(result)
+    table = means_table("scores", "Effectiveness of the systems", measures, result["settings"])
+    values = {measure: {"means": one["means"], "groups": one["groups"], "topics": one["topics"]} for measure, one in measures.items()}
+    return Section(tables=[table], words=[*leaders(measures, result["settings"]), *undefined(result)], values=values)
 
 
-def leaders(found: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
+def leaders(by_measure: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
     """Who leads by each measure, and from how many others it can be told apart."""
     said = []
-    for measure, one in found.items():
+    for measure, one in by_measure.items():
         means = {tag: mean for tag, mean in one["means"].items() if mean is not None}
         if not means:
             continue
@@ -62,30 +62,30 @@ def undefined(result: Result) -> list[str]:
 def differences(bench: Bench) -> Section:
     result = compared(bench)
     tables, figures = [], []
-    for measure, found in measures_of(result).items():
-        if not found["pairs"]:
+    for measure, of_measure in measures_of(result).items():
+        if not of_measure["pairs"]:
             continue
-        tables.append(pairs_table(f"differences-{slug(measure)}", f"Differences by {measure}", found, result["settings"]))
-        figures.append(Figure(f"differences-{slug(measure)}", f"Mean differences by {measure}", differences_picture(measure, found)))
+        tables.append(pairs_table(f"differences-{slug(measure)}", f"Differences by {measure}", of_measure, result["settings"]))
+        figures.append(Figure(f"differences-{slug(measure)}", f"Mean differences by {measure}", differences_picture(measure, of_measure)))
     return Section(tables, figures, undefined(result), {m: {"pairs": f["pairs"]} for m, f in measures_of(result).items()})
 
 
 def by_group(bench: Bench) -> Section:
     bench.need("topic_groups", why="a file of topics and their groups")
     result = compared(bench)
-    found = measures_of(result)
-    names = list(next(iter(found.values()))["by_group"])
+    by_measure = measures_of(result)
+    names = list(next(iter(by_measure.values()))["by_group"])
     tables = [
         means_table(
             f"scores-{slug(name)}",
             f"Effectiveness on {name} topics",
-            {m: one["by_group"][name] for m, one in found.items()},
+            {m: one["by_group"][name] for m, one in by_measure.items()},
             result["settings"],
         )
         for name in names
     ]
     values = {
-        name: {m: {"means": one["by_group"][name]["means"], "topics": one["by_group"][name]["topics"]} for m, one in found.items()}
+        name: {m: {"means": one["by_group"][name]["means"], "topics": one["by_group"][name]["topics"]} for m, one in by_measure.items()}
         for name in names
     }
     return Section(tables, words=undefined(result), values=values)
@@ -119,24 +119,24 @@ STUDY = Study(
     sentence="Which systems are really better: means, every pair tested, groups, certainty of the ranks, and what the next study needs.",
     keys=(
         QRELS, RUNS,
-        Key("measures", "text", "Measures between blanks (nDCG@10 AP)."),
-        Key("against", "text", "The tag of a run that all others are compared with; all (default): every pair."),
-        Key("family", "text", "How the errors of all tests are held together: none (default), bonferroni, holm, max.", choices=FAMILIES),
-        Key("trials", "whole", "Random changes of signs beyond 20 topics (100000).", least=1),
-        Key("alpha", "number", "Level of tests and letters (0.05).", least=0),
-        Key("topic_groups", "file", "Topic and group, tab-separated: everything within each group, too."),
-        Key("power", "number", "Of the planned study (0.8).", least=0),
-        Key("difference", "number", "That the planned study is to find (0.05).", least=0),
-        Key("judgements", "file", "The single judgements of which the qrels were made: how much of a difference is noise of labels."),
-        Key("scale", "whole", "Number of grades of these judgements (4).", least=2),
-        Key("label_trials", "whole", "Labellings drawn from them (200).", least=1),
+        SettingKey("measures", "text", "Measures between blanks (nDCG@10 AP)."),
+        SettingKey("against", "text", "The tag of a run that all others are compared with; all (default): every pair."),
+        SettingKey("family", "text", "How the errors of all tests are held together: none (default), bonferroni, holm, max.", choices=FAMILIES),
+        SettingKey("trials", "whole", "Random changes of signs beyond 20 topics (100000).", least=1),
+        SettingKey("alpha", "number", "Level of tests and letters (0.05).", least=0),
+        SettingKey("topic_groups", "file", "Topic and group, tab-separated: everything within each group, too."),
+        SettingKey("power", "number", "Of the planned study (0.8).", least=0),
+        SettingKey("difference", "number", "That the planned study is to find (0.05).", least=0),
+        SettingKey("judgements", "file", "The single judgements of which the qrels were made: how much of a difference is noise of labels."),
+        SettingKey("scale", "whole", "Number of grades of these judgements (4).", least=2),
+        SettingKey("label_trials", "whole", "Labellings drawn from them (200).", least=1),
         *READING,
     ),
     parts=(
-        Part("scores", "Effectiveness", main_table),
-        Part("differences", "Every pair tested", differences),
-        Part("groups", "By topic group", by_group),
-        Part("ranks", "Certainty of the ranks", ranks),
-        Part("planning", "What the next study needs", planning),
+        StudyPart("scores", "Effectiveness", main_table),
+        StudyPart("differences", "Every pair tested", differences),
+        StudyPart("groups", "By topic group", by_group),
+        StudyPart("ranks", "Certainty of the ranks", ranks),
+        StudyPart("planning", "What the next study needs", planning),
     ),
 )  # fmt: skip

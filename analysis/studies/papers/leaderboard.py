@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.charts.points import Interval, Spot, intervals, scatter
+from analysis.charts.points import DrawnInterval, Spot, intervals, scatter
 from analysis.studies.bench import Bench
-from analysis.studies.study import Figure, Key, LeftOut, Part, Section, Study
+from analysis.studies.study import Figure, PartLeftOut, Section, SettingKey, Study, StudyPart
 from analysis.studies.words import READ, READING, RUNS, pictured, prefixed, slug
 from analysis.systems.kind import Files, NotPossible, Result
 from analysis.systems.kinds.bootstrap import KIND as BOOTSTRAP
@@ -30,17 +30,17 @@ def boards(bench: Bench) -> Section:
     bench.need("boards", why="tables of scores by name (tag, date, group, score)")
     tables, figures, values = [], [], {}
     for name, path in bench.named("boards").items():
-        found = bench.run("leaderboard", f"--scores={path}", *bench.options("score_column", "until", "highlight"))
-        runs = {run["tag"]: run for run in found["runs"]}
+        board = bench.run("leaderboard", f"--scores={path}", *bench.options("score_column", "until", "highlight"))
+        runs = {run["tag"]: run for run in board["runs"]}
         rows: list[list[Cell]] = [
-            [n, tag, runs[tag]["date"], runs[tag]["group"], runs[tag]["score"]] for n, tag in enumerate(found["chain"], 1)
+            [n, tag, runs[tag]["date"], runs[tag]["group"], runs[tag]["score"]] for n, tag in enumerate(board["chain"], 1)
         ]
         title = f"The records of the leaderboard {name}, {counted(len(runs), 'run')}"
         tables.append(
             Table(f"records-{slug(name)}", title, ["", "run", "date", "group", "score"], rows, digits=(None, None, None, None, 3))
         )
-        figures += pictured(BOARD.pictures(found)[:1], f"figure-1-{slug(name)}")
-        values[name] = {"runs": len(runs), "chain": found["chain"]}
+        figures += pictured(BOARD.pictures(board)[:1], f"figure-1-{slug(name)}")
+        values[name] = {"runs": len(runs), "chain": board["chain"]}
     return Section(tables, figures, values=values)
 
 
@@ -52,7 +52,7 @@ def bootstrapped(bench: Bench) -> Result:
     try:
         conditions = written_conditions(bench.value("conditions"), files) if bench.value("conditions") else crossed(measures, files)
     except NotPossible as error:
-        raise LeftOut(f"`conditions`: {error}") from None
+        raise PartLeftOut(f"`conditions`: {error}") from None
     return bench.run("bootstrap", qrels[0][1], *files.runs, *conditions, *bench.options("trials", *READ))
 
 
@@ -60,12 +60,12 @@ def certainty(bench: Bench) -> Section:
     """Tables 1 and 2, and Figure 3."""
     result = bootstrapped(bench)
     tables, values = [], {}
-    for name, found in conditions_of(result).items():
-        tags = ranked(found)[:FIRST]
-        places = [str(place) for place in range(1, min(FIRST, len(found["rank_share"][tags[0]])) + 1)]
-        rows: list[list[Cell]] = [[tag, *(found["rank_share"][tag].get(place, 0.0) for place in places)] for tag in tags]
-        drawn = f"{counted(found['trials'], 'sample')} of {counted(found['topics'], 'topic')}"
-        note = f"Share of {drawn} in which the run has the rank; the first {len(tags)} of {len(found['observed'])} runs."
+    for name, condition in conditions_of(result).items():
+        tags = ranked(condition)[:FIRST]
+        places = [str(place) for place in range(1, min(FIRST, len(condition["rank_share"][tags[0]])) + 1)]
+        rows: list[list[Cell]] = [[tag, *(condition["rank_share"][tag].get(place, 0.0) for place in places)] for tag in tags]
+        drawn = f"{counted(condition['trials'], 'sample')} of {counted(condition['topics'], 'topic')}"
+        note = f"Share of {drawn} in which the run has the rank; the first {len(tags)} of {len(condition['observed'])} runs."
         tables.append(
             Table(
                 f"top-{slug(name)}",
@@ -78,7 +78,7 @@ def certainty(bench: Bench) -> Section:
                 bold=best_of(rows, range(1, len(places) + 1)),
             )
         )
-        values[name] = {key: found[key] for key in ("observed", "expected_rank", "interval", "best_rank", "worst_rank")}
+        values[name] = {key: condition[key] for key in ("observed", "expected_rank", "interval", "best_rank", "worst_rank")}
     every = [table for table in BOOTSTRAP.tables(result) if not table.key.startswith("beats")]
     pictures = BOOTSTRAP.pictures(result)
     return Section(
@@ -88,17 +88,17 @@ def certainty(bench: Bench) -> Section:
 
 def conditions(bench: Bench) -> Section:
     """Figure 4, and what all conditions say of a run together."""
-    found = conditions_of(bootstrapped(bench))
-    if len(found) < 2:
-        raise LeftOut("needs two conditions or more: several `measures`, `qrels` or `topic_lists`, or `conditions`")
-    tags = ranked(next(iter(found.values())))
+    by_condition = conditions_of(bootstrapped(bench))
+    if len(by_condition) < 2:
+        raise PartLeftOut("needs two conditions or more: several `measures`, `qrels` or `topic_lists`, or `conditions`")
+    tags = ranked(next(iter(by_condition.values())))
     rows: list[list[Cell]] = []
     for tag in tags:
-        expected = [one["expected_rank"][tag] for one in found.values()]
-        beaten = sum(bool(one["significantly_worse"].get(tag)) for one in found.values())
+        expected = [one["expected_rank"][tag] for one in by_condition.values()]
+        beaten = sum(bool(one["significantly_worse"].get(tag)) for one in by_condition.values())
         rows.append([tag, *expected, min(expected), max(expected), beaten])
-    header = ["run", *found, "best", "worst", "conditions in which a run beats it"]
-    heads = (("", 1), ("expected rank", len(found)), ("over the conditions", 3))
+    header = ["run", *by_condition, "best", "worst", "conditions in which a run beats it"]
+    heads = (("", 1), ("expected rank", len(by_condition)), ("over the conditions", 3))
     table = Table(
         "figure-4",
         "Expected ranks under all conditions",
@@ -106,22 +106,22 @@ def conditions(bench: Bench) -> Section:
         rows,
         "The last column counts significant differences of the measure.",
         heads=heads,
-        digits=(None, *[1] * (len(found) + 2), None),
+        digits=(None, *[1] * (len(by_condition) + 2), None),
     )
-    return Section([table], [side_by_side(name_all(found), tags[:12])], values={"conditions": list(found)})
+    return Section([table], [side_by_side(name_all(by_condition), tags[:12])], values={"conditions": list(by_condition)})
 
 
-def name_all(found: Mapping[str, Any]) -> dict[str, Any]:
-    return {f"{number}: {name}": one for number, (name, one) in enumerate(found.items(), 1)}
+def name_all(by_condition: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"{number}: {name}": one for number, (name, one) in enumerate(by_condition.items(), 1)}
 
 
-def side_by_side(found: Mapping[str, Any], tags: Sequence[str]) -> Figure:
+def side_by_side(by_condition: Mapping[str, Any], tags: Sequence[str]) -> Figure:
     rows = [
-        Interval(f"{tag} · {number}", one["expected_rank"][tag], *one["interval"][tag])
+        DrawnInterval(f"{tag} · {number}", one["expected_rank"][tag], *one["interval"][tag])
         for tag in tags
-        for number, one in enumerate(found.values(), 1)
+        for number, one in enumerate(by_condition.values(), 1)
     ]
-    caption = f"Expected rank with its 95 % interval under each condition; {'; '.join(found)}"
+    caption = f"Expected rank with its 95 % interval under each condition; {'; '.join(by_condition)}"
     return Figure("figure-4", caption, intervals(rows, caption=caption, x_label="rank (1 is the best)", what="run · condition"))
 
 
@@ -160,14 +160,14 @@ def submissions(bench: Bench) -> Section:
     with open(path, "w", encoding="utf-8") as out:
         lines = [[row.tag, row.date, row.group, *("" if (x := row.numbers[key]) != x else repr(x) for key in numbers)] for row in rows]
         out.write(tab_separated(["tag", "date", "group", "score", "private score", "private rank", "expected private rank"], lines))
-    found = bench.run("submissions", path, *bench.options("limit"))
-    tables = SUBMISSIONS.tables(found)
+    answer = bench.run("submissions", path, *bench.options("limit"))
+    tables = SUBMISSIONS.tables(answer)
     until = bench.value("until")
-    said = [f"{len(rows):,} submissions{f' until {until}' if until else ''}, {len(conditions_of(found)):,} groups."]
-    figures = pictured(SUBMISSIONS.pictures(found), "submissions")
+    said = [f"{len(rows):,} submissions{f' until {until}' if until else ''}, {len(conditions_of(answer)):,} groups."]
+    figures = pictured(SUBMISSIONS.pictures(answer), "submissions")
     if private := [row for row in rows if row.numbers["private_score"] == row.numbers["private_score"]]:
         figures.append(every_submission(private))
-    return Section(prefixed(tables, "submissions"), figures, said, conditions_of(found))
+    return Section(prefixed(tables, "submissions"), figures, said, conditions_of(answer))
 
 
 def every_submission(rows: Sequence[BoardRow]) -> Figure:
@@ -191,28 +191,28 @@ STUDY = Study(
     source="Craswell, Mitra, Yilmaz, Campos, Lin: MS MARCO: Benchmarking Ranking Models in the Large-Data Regime, SIGIR 2021",
     sentence="The leaderboard over time, how certain its ranks are, under several conditions, on halves of the topics, and who submitted how often.",
     keys=(
-        Key("boards", "named", "Tables of scores by name (tag, date, group, score): Figure 1."),
-        Key("score_column", "text", "The header of the column of scores that counts."),
-        Key("highlight", "text", "Mark runs whose description holds this word."),
-        Key("until", "text", "Leave out what is later, as in 2021-02-01."),
-        Key("qrels", "named", "Qrels by name; the first are those of the leaderboard."),
+        SettingKey("boards", "named", "Tables of scores by name (tag, date, group, score): Figure 1."),
+        SettingKey("score_column", "text", "The header of the column of scores that counts."),
+        SettingKey("highlight", "text", "Mark runs whose description holds this word."),
+        SettingKey("until", "text", "Leave out what is later, as in 2021-02-01."),
+        SettingKey("qrels", "named", "Qrels by name; the first are those of the leaderboard."),
         RUNS,
-        Key("topic_lists", "named", "Subsets of the topics by name (one id a line), as public and private."),
-        Key("measures", "text", "Measures between blanks (RR@100); NCG@100, nDCG@10 and all others.", "RR@100"),
-        Key("conditions", "text", "One a line: name = measure, qrels, topic subset, lowest relevant grade; without it all measures, qrels and subsets."),
-        Key("trials", "whole", "Samples of the topics (1000).", least=1),
-        Key("splits", "whole", "Splits into halves (100).", least=1),
-        Key("alpha", "number", "Level of the tests on halves (0.05).", least=0),
-        Key("submissions", "file", "All submissions: tag, date, group, public score, private score or ranks."),
-        Key("limit", "whole", "Submissions a month that a group may make (2).", least=1),
-        Key("institutions", "names", "Group = institution, for teams that are one."),
+        SettingKey("topic_lists", "named", "Subsets of the topics by name (one id a line), as public and private."),
+        SettingKey("measures", "text", "Measures between blanks (RR@100); NCG@100, nDCG@10 and all others.", "RR@100"),
+        SettingKey("conditions", "text", "One a line: name = measure, qrels, topic subset, lowest relevant grade; without it all measures, qrels and subsets."),
+        SettingKey("trials", "whole", "Samples of the topics (1000).", least=1),
+        SettingKey("splits", "whole", "Splits into halves (100).", least=1),
+        SettingKey("alpha", "number", "Level of the tests on halves (0.05).", least=0),
+        SettingKey("submissions", "file", "All submissions: tag, date, group, public score, private score or ranks."),
+        SettingKey("limit", "whole", "Submissions a month that a group may make (2).", least=1),
+        SettingKey("institutions", "names", "Group = institution, for teams that are one."),
         *READING,
     ),
     parts=(
-        Part("boards", "Figure 1: leaderboards over time", boards),
-        Part("certainty", "Tables 1, 2 and Figure 3: certainty of the ranks", certainty),
-        Part("conditions", "Figure 4: conditions side by side", conditions),
-        Part("halves", "Table 4: two halves of the topics", halves),
-        Part("submissions", "Submissions by group", submissions),
+        StudyPart("boards", "Figure 1: leaderboards over time", boards),
+        StudyPart("certainty", "Tables 1, 2 and Figure 3: certainty of the ranks", certainty),
+        StudyPart("conditions", "Figure 4: conditions side by side", conditions),
+        StudyPart("halves", "Table 4: two halves of the topics", halves),
+        StudyPart("submissions", "Submissions by group", submissions),
     ),
 )  # fmt: skip

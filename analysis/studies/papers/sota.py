@@ -9,7 +9,7 @@ from analysis.core.significance import CORRECTIONS
 from analysis.core.verdict_words import equal_boards_words
 from analysis.core.verdicts import TESTS
 from analysis.studies.bench import Bench
-from analysis.studies.study import Key, LeftOut, Part, Section, Study
+from analysis.studies.study import PartLeftOut, Section, SettingKey, Study, StudyPart
 from analysis.studies.words import QRELS, READING, RUNS, pictured, runs_under
 from analysis.systems.kind import Result
 from analysis.systems.kinds.leaderboard import KIND
@@ -32,18 +32,18 @@ def board(bench: Bench) -> Result:
 
 def compared(bench: Bench) -> Result:
     if not bench.has("runs"):
-        raise LeftOut("needs `qrels` and `runs`: a table of scores has no topics to test on")
-    found = board(bench)
-    if not found["vs_previous"]:
-        raise LeftOut("the chain has fewer than two runs, so there is nothing to compare")
-    return found
+        raise PartLeftOut("needs `qrels` and `runs`: a table of scores has no topics to test on")
+    leaderboard = board(bench)
+    if not leaderboard["vs_previous"]:
+        raise PartLeftOut("the chain has fewer than two runs, so there is nothing to compare")
+    return leaderboard
 
 
 def figure_1(bench: Bench) -> Section:
-    found = board(bench)
-    runs = {run["tag"]: run for run in found["runs"]}
+    leaderboard = board(bench)
+    runs = {run["tag"]: run for run in leaderboard["runs"]}
     rows: list[list[Cell]] = [
-        [f"R{number}", tag, runs[tag]["date"] or "", runs[tag]["group"], runs[tag]["score"]] for number, tag in enumerate(found["chain"], 1)
+        [f"R{number}", tag, runs[tag]["date"] or "", runs[tag]["group"], runs[tag]["score"]] for number, tag in enumerate(leaderboard["chain"], 1)
     ]
     after = "; ".join(f"{name} {bench.value(name)}" for name in ("baselines", "until") if bench.value(name))
     note = f"Of {counted(len(runs), 'run')}{f' ({after})' if after else ''}, each that scored more than all before it; of one day only the best."
@@ -55,24 +55,24 @@ def figure_1(bench: Bench) -> Section:
         note,
         digits=(None, None, None, None, 3),
     )
-    everything = [table for table in KIND.tables(found) if table.key == "runs"]
+    everything = [table for table in KIND.tables(leaderboard) if table.key == "runs"]
     return Section(
-        [chain, *everything], pictured(KIND.pictures(found)[:1], "over-time"), values={"chain": found["chain"], "runs": len(runs)}
+        [chain, *everything], pictured(KIND.pictures(leaderboard)[:1], "over-time"), values={"chain": leaderboard["chain"], "runs": len(runs)}
     )
 
 
-def pairs_of(found: Result) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
+def pairs_of(leaderboard: Result) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
     """(list, row, whether it begins the list), as both tables of the paper show them."""
     for key, words in LISTS.items():
-        for number, row in enumerate(found[key]):
+        for number, row in enumerate(leaderboard[key]):
             yield words, row, number == 0
 
 
 def table_1(bench: Bench) -> Section:
-    found = compared(bench)
+    leaderboard = compared(bench)
     rows: list[list[Cell]] = []
     ruled, bold = set(), set()
-    for words, row, begins in pairs_of(found):
+    for words, row, begins in pairs_of(leaderboard):
         if begins:
             ruled.add(len(rows))
         means = row["mrr"]
@@ -94,7 +94,7 @@ def table_1(bench: Bench) -> Section:
         bold=frozenset(bold),
         ruled=frozenset(ruled),
     )
-    return Section([table], values={key: [{"a": row["a"], "b": row["b"], **row["mrr"]} for row in found[key]] for key in LISTS})
+    return Section([table], values={key: [{"a": row["a"], "b": row["b"], **row["mrr"]} for row in leaderboard[key]] for key in LISTS})
 
 
 def level_of(bench: Bench) -> float:
@@ -102,10 +102,10 @@ def level_of(bench: Bench) -> float:
 
 
 def table_2(bench: Bench) -> Section:
-    found = compared(bench)
+    leaderboard = compared(bench)
     rows: list[list[Cell]] = []
     ruled, bold = set(), set()
-    for words, row, begins in pairs_of(found):
+    for words, row, begins in pairs_of(leaderboard):
         if begins:
             ruled.add(len(rows))
         shares = [row["outcomes"][name] for name in ("neither", "a_only", "b_only", "both")]
@@ -134,12 +134,12 @@ def table_2(bench: Bench) -> Section:
         bold=frozenset(bold),
         ruled=frozenset(ruled),
     )
-    values = {key: [{name: row[name] for name in ("a", "b", "outcomes", "binomial", "esl", "rr")} for row in found[key]] for key in LISTS}
-    return Section([table], pictured(KIND.pictures(found)[1:], "outcomes"), several(found), values)
+    values = {key: [{name: row[name] for name in ("a", "b", "outcomes", "binomial", "esl", "rr")} for row in leaderboard[key]] for key in LISTS}
+    return Section([table], pictured(KIND.pictures(leaderboard)[1:], "outcomes"), several(leaderboard), values)
 
 
-def several(found: Result) -> list[str]:
-    n = found.get("topics_with_several_relevant") or 0
+def several(leaderboard: Result) -> list[str]:
+    n = leaderboard.get("topics_with_several_relevant") or 0
     return (
         [f"{counted(n, 'topic', 'has', 'have')} several relevant documents; the framework is defined for one, so the first that a run retrieves counts."]
         if n
@@ -148,17 +148,17 @@ def several(found: Result) -> list[str]:
 
 
 def verdicts(bench: Bench) -> Section:
-    found = compared(bench)
-    unique = {(row["a"], row["b"]): row for key in LISTS for row in found[key]}
+    leaderboard = compared(bench)
+    unique = {(row["a"], row["b"]): row for key in LISTS for row in leaderboard[key]}
     tables = [
         table
-        for table in comparisons(list(unique.values()), words=" along the chain", rates=equal_boards_words(found))
+        for table in comparisons(list(unique.values()), words=" along the chain", rates=equal_boards_words(leaderboard))
         if table.key == "verdicts"
     ]
-    order: list[list[Cell]] = [[place, tag] for place, tag in enumerate(found["order"], 1)]
+    order: list[list[Cell]] = [[place, tag] for place, tag in enumerate(leaderboard["order"], 1)]
     tables.append(Table("order", "Linear order by displacement under do no harm", ["place", "run"], order))
-    said = [f"No order among {', '.join(cycle)}: each is displaced by another around the circle." for cycle in found["cycles"]]
-    values = {"order": found["order"], "cycles": found["cycles"], "family": found["family"], "correction": found["correction"]}
+    said = [f"No order among {', '.join(cycle)}: each is displaced by another around the circle." for cycle in leaderboard["cycles"]]
+    values = {"order": leaderboard["order"], "cycles": leaderboard["cycles"], "family": leaderboard["family"], "correction": leaderboard["correction"]}
     values["verdicts"] = [{"a": row["a"], "b": row["b"], **row["verdict"]} for row in unique.values()]
     return Section(tables, words=said, values=values)
 
@@ -170,23 +170,23 @@ STUDY = Study(
     sentence="Which runs led a leaderboard, and whether each step was significant.",
     keys=(
         QRELS, RUNS,
-        Key("order", "file", "Tag, date, group, baseline (0/1), description of each run; without it runs count in the order given."),
-        Key("table", "file", "A table of scores (tag, date, group, score) in place of qrels and runs: the chain and Figure 1 only."),
-        Key("score_column", "text", "The header of the column of `table` that counts."),
-        Key("baselines", "text", "Tags of organisers' baselines, separated by commas."),
-        Key("until", "text", "Leave out what is later, as in 2021-04-30."),
-        Key("highlight", "text", "Mark runs whose description holds this word."),
-        Key("cutoff", "whole", "A topic is answered by a relevant document up to this rank (100).", least=1),
-        Key("alpha", "number", "Level of the verdicts (0.05).", least=0),
-        Key("decide", "text", "Test where both runs answer: wsr (default) or t.", choices=tuple(TESTS)),
-        Key("correction", "text", "Of the p-values of verdicts: none (default), bonferroni, holm.", choices=tuple(CORRECTIONS)),
-        Key("family", "whole", "How many comparisons are made in all (those of the tables).", least=1),
+        SettingKey("order", "file", "Tag, date, group, baseline (0/1), description of each run; without it runs count in the order given."),
+        SettingKey("table", "file", "A table of scores (tag, date, group, score) in place of qrels and runs: the chain and Figure 1 only."),
+        SettingKey("score_column", "text", "The header of the column of `table` that counts."),
+        SettingKey("baselines", "text", "Tags of organisers' baselines, separated by commas."),
+        SettingKey("until", "text", "Leave out what is later, as in 2021-04-30."),
+        SettingKey("highlight", "text", "Mark runs whose description holds this word."),
+        SettingKey("cutoff", "whole", "A topic is answered by a relevant document up to this rank (100).", least=1),
+        SettingKey("alpha", "number", "Level of the verdicts (0.05).", least=0),
+        SettingKey("decide", "text", "Test where both runs answer: wsr (default) or t.", choices=tuple(TESTS)),
+        SettingKey("correction", "text", "Of the p-values of verdicts: none (default), bonferroni, holm.", choices=tuple(CORRECTIONS)),
+        SettingKey("family", "whole", "How many comparisons are made in all (those of the tables).", least=1),
         *(key for key in READING if key.name != "scores"),
     ),
     parts=(
-        Part("board", "Figure 1: the leaderboard over time", figure_1),
-        Part("means", "Table 1: tests of mean RR", table_1),
-        Part("outcomes", "Table 2: outcomes, ESL and RR", table_2),
-        Part("verdicts", "Is B better than A?", verdicts),
+        StudyPart("board", "Figure 1: the leaderboard over time", figure_1),
+        StudyPart("means", "Table 1: tests of mean RR", table_1),
+        StudyPart("outcomes", "Table 2: outcomes, ESL and RR", table_2),
+        StudyPart("verdicts", "Is B better than A?", verdicts),
     ),
 )  # fmt: skip

@@ -10,7 +10,7 @@ from analysis.charts.panels import panels
 from analysis.charts.points import radar
 from analysis.core.subcollections import ELEMENTS
 from analysis.studies.bench import Bench
-from analysis.studies.study import Figure, Key, LeftOut, Part, Section, Study
+from analysis.studies.study import Figure, PartLeftOut, Section, SettingKey, Study, StudyPart
 from analysis.studies.words import QRELS, READ, READING, RUNS, pictured, prefixed, runs_under
 from analysis.systems.kind import Result
 from analysis.systems.kinds.stability import KIND, fitted, none_below, words
@@ -32,14 +32,14 @@ def computed(bench: Bench, element: str) -> Result:
 def wanted(bench: Bench) -> list[str]:
     chosen = (bench.value("elements") or " ".join(ELEMENTS)).split()
     if unknown := [one for one in chosen if one not in ELEMENTS]:
-        raise LeftOut(f"`elements` names {', '.join(unknown)}; there are {', '.join(ELEMENTS)}")
+        raise PartLeftOut(f"`elements` names {', '.join(unknown)}; there are {', '.join(ELEMENTS)}")
     return chosen
 
 
 def of_element(element: str) -> Callable[[Bench], Section]:
     def make(bench: Bench) -> Section:
         if element not in wanted(bench):
-            raise LeftOut(f"`elements` does not name {element}")
+            raise PartLeftOut(f"`elements` does not name {element}")
         result = computed(bench, element)
         tables = [*prefixed(KIND.tables(result), element, title=f", {words(element)}"), deltas_table(result)]
         tables += [at_table(result)] if "at" in result else []
@@ -69,9 +69,9 @@ def deltas_table(result: Result) -> Table:
 
 def at_table(result: Result) -> Table:
     rows: list[list[Cell]] = []
-    for threshold, found in {f"{result['threshold']:g}": result, **result["at"]}.items():
-        for measure, fit in found["fit"].items():
-            rows.append([float(threshold), measure, fit["slope"], fit["intercept"], none_below(found["minimum_overlap"][measure])])
+    for threshold, at_threshold in {f"{result['threshold']:g}": result, **result["at"]}.items():
+        for measure, fit in at_threshold["fit"].items():
+            rows.append([float(threshold), measure, fit["slope"], fit["intercept"], none_below(at_threshold["minimum_overlap"][measure])])
     element = result["element"]
     header = ["threshold", "measure", "slope", "intercept", "least overlap with P = 1"]
     return Table(f"{element}-thresholds", f"The same at other thresholds, {words(element)}", header, rows, digits=(2, None, 3, 3, 3))
@@ -136,18 +136,18 @@ STUDY = Study(
     sentence="How often two halves of a collection rank systems alike, by what they share of its documents, topics and assessments.",
     keys=(
         QRELS, RUNS,
-        Key("measures", "text", "Measures between blanks (AP Rprec Bpref nDCG)."),
-        Key("elements", "text", "Of documents topics assessments positive (all)."),
-        Key("overlaps", "text", "Percent, first:last:step or 10,50,100 (5:100:5; topics: each number of shared topics)."),
-        Key("pairs", "whole", "Pairs of sub-collections at each level (50).", least=1),
-        Key("threshold", "number", "Rankings agree from this tau-b on (0.9).", least=0),
-        Key("also", "text", "Further thresholds, as in 0.8,0.95."),
-        Key("docids", "file", "The collection's document ids, one a line (those of runs and qrels)."),
-        Key("per_topic_quota", "flag", "Draw half of each topic's assessments, not half of all."),
+        SettingKey("measures", "text", "Measures between blanks (AP Rprec Bpref nDCG)."),
+        SettingKey("elements", "text", "Of documents topics assessments positive (all)."),
+        SettingKey("overlaps", "text", "Percent, first:last:step or 10,50,100 (5:100:5; topics: each number of shared topics)."),
+        SettingKey("pairs", "whole", "Pairs of sub-collections at each level (50).", least=1),
+        SettingKey("threshold", "number", "Rankings agree from this tau-b on (0.9).", least=0),
+        SettingKey("also", "text", "Further thresholds, as in 0.8,0.95."),
+        SettingKey("docids", "file", "The collection's document ids, one a line (those of runs and qrels)."),
+        SettingKey("per_topic_quota", "flag", "Draw half of each topic's assessments, not half of all."),
         *READING,
     ),
     parts=(
-        Part("elements", "All elements", together),
-        *(Part(element, words(element).capitalize(), of_element(element)) for element in ELEMENTS),
+        StudyPart("elements", "All elements", together),
+        *(StudyPart(element, words(element).capitalize(), of_element(element)) for element in ELEMENTS),
     ),
 )  # fmt: skip

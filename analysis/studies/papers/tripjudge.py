@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.studies.study import Part, Study
+from analysis.studies.study import Study, StudyPart
 from analysis.studies.tripjudge import campaign, groups, systems
 from analysis.studies.tripjudge.inputs import KEYS
 
@@ -13,15 +13,15 @@ STUDY = Study(
     sentence="The campaign, its labels and agreement, and whether judgements rank systems as clicks do.",
     keys=KEYS,
     parts=(
-        Part("campaign", "Table 1: the campaign", campaign.table_1),
-        Part("labels", "Figure 1: labels and how they were decided", campaign.figure_1),
-        Part("agreement", "Figure 2: agreement of the annotators", campaign.figure_2),
-        Part("times", "Time of judging", campaign.times),
-        Part("systems", "Table 2: systems under judgements and under clicks", systems.table_2),
-        Part("rankings", "Table 3: do judgements and clicks rank systems alike?", systems.table_3),
-        Part("published", "Table 3 as published", systems.published_tau),
-        Part("clicks", "Figure 3: judgements against click labels", systems.figure_3),
-        Part("groups", "By topic group", groups.by_group),
-        Part("survey", "What annotators said", groups.survey),
+        StudyPart("campaign", "Table 1: the campaign", campaign.table_1),
+        StudyPart("labels", "Figure 1: labels and how they were decided", campaign.figure_1),
+        StudyPart("agreement", "Figure 2: agreement of the annotators", campaign.figure_2),
+        StudyPart("times", "Time of judging", campaign.times),
+        StudyPart("systems", "Table 2: systems under judgements and under clicks", systems.table_2),
+        StudyPart("rankings", "Table 3: do judgements and clicks rank systems alike?", systems.table_3),
+        StudyPart("published", "Table 3 as published", systems.published_tau),
+        StudyPart("clicks", "Figure 3: judgements against click labels", systems.figure_3),
+        StudyPart("groups", "By topic group", groups.by_group),
+        StudyPart("survey", "What annotators said", groups.survey),
     ),
 )

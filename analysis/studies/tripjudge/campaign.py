@@ -12,7 +12,7 @@ from analysis.charts.bars import bars, histogram, stacked
 from analysis.charts.lines import Line, lines
 from analysis.studies.bench import Bench
 from analysis.studies.published import TRIPJUDGE_DECISIONS, TRIPJUDGE_GRADES, TRIPJUDGE_KAPPA, TRIPJUDGE_STATISTICS
-from analysis.studies.study import Figure, LeftOut, Section
+from analysis.studies.study import Figure, PartLeftOut, Section
 from analysis.studies.tripjudge.inputs import SCALES, grade_name, judgements, labels, n_grades, share
 from analysis.systems.tabular import Cell, Table
 from pooling.core.counts import counted
@@ -33,9 +33,9 @@ def statistics_of(bench: Bench, *, only: str | None = None) -> dict[str, Any]:
 
 
 def table_1(bench: Bench) -> Section:
-    found = statistics_of(bench)
-    rows: list[list[Cell]] = [[words, found[key], TRIPJUDGE_STATISTICS.get(key)] for key, words in COUNTS.items()]
-    rows += grade_rows(bench, found)
+    statistics = statistics_of(bench)
+    rows: list[list[Cell]] = [[words, statistics[key], TRIPJUDGE_STATISTICS.get(key)] for key, words in COUNTS.items()]
+    rows += grade_rows(bench, statistics)
     note = (
         "In the published column judgements and annotators are those before the topics were cleaned, queries and pairs those after it; "
         "their quotient is no mean of anything."
@@ -49,34 +49,34 @@ def table_1(bench: Bench) -> Section:
         digits=(None, 2, 2),
         ruled=frozenset({len(COUNTS)}),
     )
-    return Section([table], words=[*found["warnings"], *dropped(found)], values={key: found[key] for key in (*COUNTS, "grades")})
+    return Section([table], words=[*statistics["warnings"], *dropped(statistics)], values={key: statistics[key] for key in (*COUNTS, "grades")})
 
 
-def grade_rows(bench: Bench, found: Mapping[str, Any]) -> list[list[Cell]]:
+def grade_rows(bench: Bench, statistics: Mapping[str, Any]) -> list[list[Cell]]:
     """Count, share and mean time of each grade, with the paper's where it has as many grades."""
     rows: list[list[Cell]] = []
-    for number, (grade, row) in enumerate(found["grades"].items()):
-        published = TRIPJUDGE_GRADES[number] if len(found["grades"]) == len(TRIPJUDGE_GRADES) else (None, None, None)
+    for number, (grade, row) in enumerate(statistics["grades"].items()):
+        published = TRIPJUDGE_GRADES[number] if len(statistics["grades"]) == len(TRIPJUDGE_GRADES) else (None, None, None)
         for key, words, theirs in zip(("n", "share", "mean_seconds"), ("judgements", "share", "mean seconds"), published, strict=True):
             rows.append([f"{grade_name(bench, grade)}: {words}", row[key], theirs])
     return rows
 
 
-def dropped(found: Mapping[str, Any]) -> list[str]:
+def dropped(statistics: Mapping[str, Any]) -> list[str]:
     reasons = {"too_fast": "too fast", "excluded": "excluded", "repeated": "repeated (the last one counts)", "gold": "of gold pairs"}
-    said = [f"{found['dropped'][key]:,} {words}" for key, words in reasons.items() if found["dropped"].get(key)]
+    said = [f"{statistics['dropped'][key]:,} {words}" for key, words in reasons.items() if statistics["dropped"].get(key)]
     return [f"Judgements that do not count: {', '.join(said)}."] if said else []
 
 
 def figure_1(bench: Bench) -> Section:
     if not bench.has("judgements"):
         return label_shares(bench)
-    found = bench.run("aggregate", *judgements(bench), *bench.options("method"))
+    aggregated = bench.run("aggregate", *judgements(bench), *bench.options("method"))
     rows: list[list[Cell]] = []
     figures = []
     ruled = set()
     for scale, words in SCALES:
-        one = found[scale]
+        one = aggregated[scale]
         ruled.add(len(rows))
         rows += decision_rows(bench, scale, words, one)
         figures.append(decision_picture(bench, scale, words, one))
@@ -95,11 +95,14 @@ def figure_1(bench: Bench) -> Section:
         digits=(None, None, None, 3, 3, 3, 3),
         ruled=frozenset(ruled),
     )
-    values = {scale: {key: found[scale][key] for key in ("labels", "decisions", "cross")} for scale, _ in SCALES}
+    values = {scale: {key: aggregated[scale][key] for key in ("labels", "decisions", "cross")} for scale, _ in SCALES}
     return Section(
         [table],
         figures,
-        [f"{counted(found['pairs'], 'labelled pair')}; {counted(found['dropped']['too_few'], 'pair', 'has', 'have')} too few judgements for a label."],
+        [
+            f"{counted(aggregated['pairs'], 'labelled pair')}; "
+            f"{counted(aggregated['dropped']['too_few'], 'pair', 'has', 'have')} too few judgements for a label."
+        ],
         values,
     )
 
@@ -147,23 +150,23 @@ def label_shares(bench: Bench) -> Section:
     for scale, words in SCALES:
         try:
             qrels = read_qrels(labels(bench, scale))
-        except LeftOut as reason:
+        except PartLeftOut as reason:
             reasons.append(f"On {words}: {reason}.")
             continue
         grades, counts = np.unique(qrels.grades[qrels.grades >= 0], return_counts=True)
-        found = {str(grade): n for grade, n in zip(grades.tolist(), counts.tolist(), strict=True)}
-        total = sum(found.values())
-        rows += [[words, label_word(bench, scale, label), n, share(n, total)] for label, n in found.items()]
+        n_of_label = {str(grade): n for grade, n in zip(grades.tolist(), counts.tolist(), strict=True)}
+        total = sum(n_of_label.values())
+        rows += [[words, label_word(bench, scale, label), n, share(n, total)] for label, n in n_of_label.items()]
         caption = f"Labels on {words}, {counted(total, 'pair')} of {counted(len(qrels.topics), 'topic')}"
-        names = [label_word(bench, scale, label) for label in found]
+        names = [label_word(bench, scale, label) for label in n_of_label]
         figures.append(
             Figure(
-                f"figure-1-{scale}", caption, bars(names, [float(n) for n in found.values()], caption=caption, unit="pairs", what="label")
+                f"figure-1-{scale}", caption, bars(names, [float(n) for n in n_of_label.values()], caption=caption, unit="pairs", what="label")
             )
         )
-        values[scale] = {"labels": found, "topics": len(qrels.topics)}
+        values[scale] = {"labels": n_of_label, "topics": len(qrels.topics)}
     if not rows:
-        raise LeftOut("needs `judgements`, `labels` or `binary_labels`")
+        raise PartLeftOut("needs `judgements`, `labels` or `binary_labels`")
     table = Table(
         "figure-1",
         "Labels",
@@ -183,28 +186,28 @@ AGREEMENT = {
 
 
 def figure_2(bench: Bench) -> Section:
-    found = bench.run("agreement", *judgements(bench))
+    agreement = bench.run("agreement", *judgements(bench))
     rows: list[list[Cell]] = [
         [
             words,
-            *(found[scale][key] for scale, _ in SCALES),
+            *(agreement[scale][key] for scale, _ in SCALES),
             *(TRIPJUDGE_KAPPA[scale] if key == "mean_kappa" else None for scale, _ in SCALES),
         ]
         for key, words in AGREEMENT.items()
     ]
     for place, words in enumerate(("kappa, first quartile", "kappa, median", "kappa, third quartile")):
         published = (0.50, None, 0.70)[place]
-        rows.insert(2 + place, [words, *(found[scale]["kappa_quartiles"][place] for scale, _ in SCALES), published, published])
+        rows.insert(2 + place, [words, *(agreement[scale]["kappa_quartiles"][place] for scale, _ in SCALES), published, published])
     header = ["", *(words for _, words in SCALES), *(words for _, words in SCALES)]
     note = (
         "Kappa is linearly weighted and alpha ordinal on all grades. "
         "Against the label an annotator's own vote counts, so that chance alone reaches the second row. "
-        + " ".join(interval_words(words, found[scale]) for scale, words in SCALES)
+        + " ".join(interval_words(words, agreement[scale]) for scale, words in SCALES)
     )
     table = Table("figure-2", "Agreement", header, rows, note, heads=(("", 1), ("here", 2), ("TripJudge", 2)), digits=(None, 2, 2, 2, 2))
-    figures = [kappa_picture(found, scale, words) for scale, words in SCALES]
-    values = {scale: {key: found[scale][key] for key in (*AGREEMENT, "kappa_quartiles", "alpha_ci", "undefined")} for scale, _ in SCALES}
-    reasons = [f"{AGREEMENT.get(key, key)}, {words}: {why}." for scale, words in SCALES for key, why in found[scale]["reasons"].items()]
+    figures = [kappa_picture(agreement, scale, words) for scale, words in SCALES]
+    values = {scale: {key: agreement[scale][key] for key in (*AGREEMENT, "kappa_quartiles", "alpha_ci", "undefined")} for scale, _ in SCALES}
+    reasons = [f"{AGREEMENT.get(key, key)}, {words}: {why}." for scale, words in SCALES for key, why in agreement[scale]["reasons"].items()]
     return Section([table], figures, reasons, values)
 
 
@@ -215,10 +218,10 @@ def interval_words(words: str, scale: Mapping[str, Any]) -> str:
     return f"Alpha on {words}: 95 % interval {low:.2f} to {high:.2f} over {scale['alpha_ci_unit']}."
 
 
-def kappa_picture(found: Mapping[str, Any], scale: str, words: str) -> Figure:
-    kappas = [row[f"kappa_{scale}"] for row in found["annotators"].values()]
+def kappa_picture(agreement: Mapping[str, Any], scale: str, words: str) -> Figure:
+    kappas = [row[f"kappa_{scale}"] for row in agreement["annotators"].values()]
     defined = [kappa for kappa in kappas if kappa is not None]
-    one = found[scale]
+    one = agreement[scale]
     caption = f"Kappa against the label on {words}, {counted(len(defined), 'annotator')}"
     if len(defined) < len(kappas):
         caption += f"; of {len(kappas) - len(defined)} it is undefined"
@@ -248,20 +251,20 @@ def kappa_picture(found: Mapping[str, Any], scale: str, words: str) -> Figure:
 
 def times(bench: Bench) -> Section:
     """Per half day, mean time by grade and day, mean time by topic."""
-    found = statistics_of(bench)
-    if found["per_12h"] is None and found["daily_seconds"] is None and not timed_topics(found):
-        raise LeftOut("needs times: the columns seconds and judged_at of the judgements")
+    statistics = statistics_of(bench)
+    if statistics["per_12h"] is None and statistics["daily_seconds"] is None and not timed_topics(statistics):
+        raise PartLeftOut("needs times: the columns seconds and judged_at of the judgements")
     tables, figures = [], []
-    if found["per_12h"] is not None:
-        labels = [start[5:13].replace("T", " ") for start, _ in found["per_12h"]]
+    if statistics["per_12h"] is not None:
+        labels = [start[5:13].replace("T", " ") for start, _ in statistics["per_12h"]]
         caption = "Judgements per 12 hours (UTC)"
-        tables.append(Table("per-12h", caption, ["from", "judgements"], [[start, n] for start, n in found["per_12h"]]))
-        picture = bars(labels, [float(n) for _, n in found["per_12h"]], caption=caption, unit="judgements", what="from")
+        tables.append(Table("per-12h", caption, ["from", "judgements"], [[start, n] for start, n in statistics["per_12h"]]))
+        picture = bars(labels, [float(n) for _, n in statistics["per_12h"]], caption=caption, unit="judgements", what="from")
         figures.append(Figure("per-12h", caption, picture))
-    if found["daily_seconds"] is not None:
-        names = [grade_name(bench, grade) for grade in found["grades"]]
-        days = [day for day, _ in found["daily_seconds"]]
-        rows: list[list[Cell]] = [[day, *(means[grade] for grade in found["grades"])] for day, means in found["daily_seconds"]]
+    if statistics["daily_seconds"] is not None:
+        names = [grade_name(bench, grade) for grade in statistics["grades"]]
+        days = [day for day, _ in statistics["daily_seconds"]]
+        rows: list[list[Cell]] = [[day, *(means[grade] for grade in statistics["grades"])] for day, means in statistics["daily_seconds"]]
         caption = "Mean seconds of a judgement by day and grade"
         tables.append(
             Table(
@@ -278,7 +281,7 @@ def times(bench: Bench) -> Section:
             series, caption=caption, x_label="day", y_label="seconds", y_low=0, x_at=[float(i) for i in range(len(days))],
             x_form=lambda x: days[round(x)][5:] if 0 <= round(x) < len(days) else "",
         )))  # fmt: skip
-    if topics := timed_topics(found):
+    if topics := timed_topics(statistics):
         tables.append(
             Table(
                 "topic-seconds",
@@ -289,11 +292,11 @@ def times(bench: Bench) -> Section:
                 digits=(None, None, 1),
             )
         )
-    return Section(tables, figures, values={"per_12h": found["per_12h"], "daily_seconds": found["daily_seconds"]})
+    return Section(tables, figures, values={"per_12h": statistics["per_12h"], "daily_seconds": statistics["daily_seconds"]})
 
 
-def timed_topics(found: Mapping[str, Any]) -> list[list[Cell]]:
+def timed_topics(statistics: Mapping[str, Any]) -> list[list[Cell]]:
     rows: list[list[Cell]] = [
-        [topic, row["n"], row["mean_seconds"]] for topic, row in found["topic_seconds"].items() if row["mean_seconds"] is not None
+        [topic, row["n"], row["mean_seconds"]] for topic, row in statistics["topic_seconds"].items() if row["mean_seconds"] is not None
     ]
     return sorted(rows, key=lambda row: (-float(row[2] or 0), str(row[0])))

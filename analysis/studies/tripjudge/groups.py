@@ -8,13 +8,13 @@ from typing import Any
 from analysis.commandline.topic_groups import groups_of_topics
 from analysis.studies.bench import Bench
 from analysis.studies.published import TRIPJUDGE_SURVEY
-from analysis.studies.study import LeftOut, Section
+from analysis.studies.study import PartLeftOut, Section
 from analysis.studies.tripjudge.campaign import COUNTS, grade_rows, statistics_of
 from analysis.studies.tripjudge.inputs import HOW, SCALES, click_qrels, judged_qrels, judgements, share
 from analysis.studies.words import slug
 from analysis.systems.tabular import Cell, Table
+from pooling.formats.delimited import DelimitedTable as Delimited
 from pooling.formats.delimited import Mistakes, column_names, find_column
-from pooling.formats.delimited import Table as Delimited
 
 
 def group_files(bench: Bench) -> dict[str, str]:
@@ -27,7 +27,7 @@ def group_files(bench: Bench) -> dict[str, str]:
         with open(path_of[name], "w", encoding="utf-8") as out:
             out.writelines(f"{topic}\n" for topic, inside in zip(topics, members.tolist(), strict=True) if inside)
     if not path_of:
-        raise LeftOut("no judged topic is in a group of `topic_groups`")
+        raise PartLeftOut("no judged topic is in a group of `topic_groups`")
     return path_of
 
 
@@ -98,7 +98,7 @@ def systems_table(bench: Bench, files: dict[str, str]) -> Table | None:
         return None
     try:
         clicks = click_qrels(bench)
-    except LeftOut:
+    except PartLeftOut:
         clicks = {}
     rows: list[list[Cell]] = []
     header: list[str] = []
@@ -108,7 +108,7 @@ def systems_table(bench: Bench, files: dict[str, str]) -> Table | None:
                 "evaluate", judged_qrels(bench), *bench.files("runs"), *(f"--qrels={one}={file}" for one, file in clicks.items()),
                 f"--measures={bench.value('ranking_measures')}", f"--only-topics={path}", *bench.options(*HOW),
             )  # fmt: skip
-        except LeftOut:
+        except PartLeftOut:
             continue  # its topics have no label
         for qrels, by_run in evaluated["qrels"].items():
             for tag, means in by_run.items():
@@ -142,7 +142,7 @@ def survey(bench: Bench) -> Section:
         for text, n in sorted(answers.items(), key=lambda item: (-item[1], item[0])):
             rows.append([asked, text, n, n / answers.total(), TRIPJUDGE_SURVEY.get(text)])
     if not rows:
-        raise LeftOut("`survey` has no answer")
+        raise PartLeftOut("`survey` has no answer")
     made = Table(
         "survey",
         "What annotators said",

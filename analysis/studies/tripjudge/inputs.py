@@ -6,34 +6,34 @@ from typing import Any
 
 from analysis.core.aggregation import METHODS
 from analysis.studies.bench import Bench
-from analysis.studies.study import Key, LeftOut
+from analysis.studies.study import PartLeftOut, SettingKey
 from analysis.studies.words import READ, READING, RUNS
 
 KEYS = (
-    Key("judgements", "file", "One row a judgement: our columns, or FiRA's, crowd-kit's, HiCAL's or Quepid's export."),
-    Key("name", "text", "What the judgements are called in tables (judgements).", "judgements"),
-    Key("scale", "whole", "Number of grades (4).", least=2),
-    Key("threshold", "whole", "Lowest relevant grade (2).", least=1),
-    Key("min_judgements", "whole", "A pair has a label from so many judgements on (2).", least=1),
-    Key("min_seconds", "number", "Faster judgements do not count (1).", least=0),
-    Key("no_gold", "flag", "Leave out the judgements of gold pairs."),
-    Key("method", "text", "How labels are made: majority (default), median, dawid-skene, mace.", choices=tuple(METHODS)),
-    Key("grades", "names", "Names of the grades, such as 0 = \"Wrong\"."),
-    Key("labels", "file", "Labels on all grades, in place of those that the judgements give."),
-    Key("binary_labels", "file", "Labels on two grades, in place of those that the judgements give."),
-    Key("documents", "whole", "Documents in the collection.", least=1),
-    Key("pool", "file", "The pool of build_pool: completeness, and which pairs stand at its top."),
-    Key("top", "whole", "Figure 3 takes the pool down to this rank (4).", 4, least=1),
-    Key("texts", "file", "Topics with their texts, for the list of contradicting pairs."),
-    Key("topic_groups", "file", "Topic and group (Head, Torso, Tail, ...), tab-separated: everything within each group, too."),
+    SettingKey("judgements", "file", "One row a judgement: our columns, or FiRA's, crowd-kit's, HiCAL's or Quepid's export."),
+    SettingKey("name", "text", "What the judgements are called in tables (judgements).", "judgements"),
+    SettingKey("scale", "whole", "Number of grades (4).", least=2),
+    SettingKey("threshold", "whole", "Lowest relevant grade (2).", least=1),
+    SettingKey("min_judgements", "whole", "A pair has a label from so many judgements on (2).", least=1),
+    SettingKey("min_seconds", "number", "Faster judgements do not count (1).", least=0),
+    SettingKey("no_gold", "flag", "Leave out the judgements of gold pairs."),
+    SettingKey("method", "text", "How labels are made: majority (default), median, dawid-skene, mace.", choices=tuple(METHODS)),
+    SettingKey("grades", "names", "Names of the grades, such as 0 = \"Wrong\"."),
+    SettingKey("labels", "file", "Labels on all grades, in place of those that the judgements give."),
+    SettingKey("binary_labels", "file", "Labels on two grades, in place of those that the judgements give."),
+    SettingKey("documents", "whole", "Documents in the collection.", least=1),
+    SettingKey("pool", "file", "The pool of build_pool: completeness, and which pairs stand at its top."),
+    SettingKey("top", "whole", "Figure 3 takes the pool down to this rank (4).", 4, least=1),
+    SettingKey("texts", "file", "Topics with their texts, for the list of contradicting pairs."),
+    SettingKey("topic_groups", "file", "Topic and group (Head, Torso, Tail, ...), tab-separated: everything within each group, too."),
     RUNS,
-    Key("clicks", "named", "Click qrels by their names."),
-    Key("click_log", "file", "A click log, in place of click qrels: they are derived as DCTR and Raw."),
-    Key("shown", "file", "The ranking that was shown for each topic, where the click log has clicks only."),
-    Key("measures", "text", "Of Table 2 (J@5 J@10 nDCG-J@5 nDCG@5 nDCG@10 R@100).", "Judged@5 Judged@10 nDCG-J@5 nDCG@5 nDCG@10 R@100"),
-    Key("ranking_measures", "text", "Of Table 3 (nDCG@5 nDCG@10 RR@10 R@100).", "nDCG@5 nDCG@10 RR@10 R@100"),
-    Key("system_labels", "text", "Which labels rank systems and meet clicks: binary (default) or graded.", "binary", choices=("binary", "graded")),
-    Key("survey", "file", "What annotators said: CSV or TSV with the columns question and answer, one row an answer."),
+    SettingKey("clicks", "named", "Click qrels by their names."),
+    SettingKey("click_log", "file", "A click log, in place of click qrels: they are derived as DCTR and Raw."),
+    SettingKey("shown", "file", "The ranking that was shown for each topic, where the click log has clicks only."),
+    SettingKey("measures", "text", "Of Table 2 (J@5 J@10 nDCG-J@5 nDCG@5 nDCG@10 R@100).", "Judged@5 Judged@10 nDCG-J@5 nDCG@5 nDCG@10 R@100"),
+    SettingKey("ranking_measures", "text", "Of Table 3 (nDCG@5 nDCG@10 RR@10 R@100).", "nDCG@5 nDCG@10 RR@10 R@100"),
+    SettingKey("system_labels", "text", "Which labels rank systems and meet clicks: binary (default) or graded.", "binary", choices=("binary", "graded")),
+    SettingKey("survey", "file", "What annotators said: CSV or TSV with the columns question and answer, one row an answer."),
     *(key for key in READING if key.name != "level"),
 )  # fmt: skip
 HOW = [name for name in READ if name != "level"]
@@ -62,7 +62,7 @@ def labels(bench: Bench, scale: str) -> str:
     if bench.has(key):
         return bench.file(key) or ""
     if not bench.has("judgements"):
-        raise LeftOut(f"needs `judgements` or `{key}`")
+        raise PartLeftOut(f"needs `judgements` or `{key}`")
     path = bench.scratch_file(f"{scale}.qrels")
     bench.run("aggregate", *judgements(bench), *bench.options("method"), f"--grades={scale}", f"--output={path}")
     return path

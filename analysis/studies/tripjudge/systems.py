@@ -9,7 +9,7 @@ from typing import Any
 from analysis.core.rankings import tau_b, tau_of_sorted_names
 from analysis.studies.bench import Bench
 from analysis.studies.published import TRIPJUDGE_MEANS, TRIPJUDGE_RUNS, TRIPJUDGE_TAU
-from analysis.studies.study import Figure, LeftOut, Section
+from analysis.studies.study import Figure, PartLeftOut, Section
 from analysis.studies.tripjudge.inputs import HOW, click_qrels, judged_qrels
 from analysis.studies.words import pictured, prefixed
 from analysis.systems.kind import Result
@@ -27,7 +27,7 @@ def qrels_of(bench: Bench) -> list[str]:
     """NAME=FILE of the judgements and of the clicks, where there are any."""
     try:
         clicks = click_qrels(bench)
-    except LeftOut:
+    except PartLeftOut:
         clicks = {}
     return [judged_qrels(bench), *(f"{name}={path}" for name, path in clicks.items())]
 
@@ -124,7 +124,7 @@ def published_pair(bench: Bench, a: str, b: str) -> str:
 def published_tau(bench: Bench) -> Section:
     """The paper's Table 3 from its own Table 2, beside a campaign's."""
     if not any(bench.has(key) for key in ("judgements", "labels", "binary_labels")):
-        raise LeftOut("needs `judgements` or `labels`")
+        raise PartLeftOut("needs `judgements` or `labels`")
     rows: list[list[Cell]] = []
     for measure in ("nDCG@5", "nDCG@10", "R@100"):
         for a, b in combinations(TRIPJUDGE_MEANS, 2):

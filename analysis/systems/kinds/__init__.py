@@ -10,10 +10,10 @@ import importlib
 import pkgutil
 from collections.abc import Iterable
 
-from analysis.systems.kind import Kind
+from analysis.systems.kind import ReportKind
 
 
-def kinds_in(folders: Iterable[str]) -> dict[str, Kind]:
+def kinds_in(folders: Iterable[str]) -> dict[str, ReportKind]:
     """By name, in the order of the pages."""
     modules = (importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(folders))
     return {kind.name: kind for kind in sorted((module.KIND for module in modules), key=lambda kind: kind.place)}

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from analysis.charts.matrices import matrix
-from analysis.charts.points import Interval, intervals
-from analysis.core.bootstrap import Tally
+from analysis.charts.points import DrawnInterval, intervals
+from analysis.core.bootstrap import BootstrapTally
 from analysis.core.bootstrap_words import beaten_by, many_comparisons, may_be
 from analysis.systems.figures.drawing import MOST, plain
-from analysis.systems.kind import Drawing, Files, Kind, NotPossible, Result
+from analysis.systems.kind import Drawing, Files, NotPossible, ReportKind, Result
 from analysis.systems.options import READING, Field, arguments_of, measures_field
 from analysis.systems.pictures import MOST_RUNS, key_of, numbered
 from analysis.systems.tables import conditions_of
@@ -62,7 +62,7 @@ def crossed(measures: Sequence[str], files: Files) -> list[str]:
 def written_conditions(text: str, files: Files) -> list[str]:
     """Arguments for lines `name = measure, qrels[, topic subset[, lowest relevant grade]]`. Raises NotPossible, with the line."""
     qrels, subsets = dict(files.qrels), files.lists("topics")
-    found = []
+    arguments = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
@@ -79,47 +79,47 @@ def written_conditions(text: str, files: Files) -> list[str]:
         values = [measure, qrels[judged], subsets.get(subset, ""), level]
         while not values[-1]:
             values.pop()
-        found.append(f"--condition={name.strip()}={','.join(values)}")
-    return found
+        arguments.append(f"--condition={name.strip()}={','.join(values)}")
+    return arguments
 
 
-def ranked(found: Result) -> list[str]:
-    return sorted(found["observed"], key=lambda tag: (found["expected_rank"][tag], tag))
+def ranked(condition: Result) -> list[str]:
+    return sorted(condition["observed"], key=lambda tag: (condition["expected_rank"][tag], tag))
 
 
 def tables(result: Result) -> list[Table]:
     made = []
-    for number, (name, found) in enumerate(conditions_of(result).items(), 1):
-        tags = ranked(found)
+    for number, (name, condition) in enumerate(conditions_of(result).items(), 1):
+        tags = ranked(condition)
         header = ["run", "score", "expected rank", "best", "worst", "2.5 %", "97.5 %", "may be", "significantly worse than"]
         rows: list[list[Cell]] = [
             [
                 tag,
-                found["observed"][tag],
-                found["expected_rank"][tag],
-                *(place(rank) for rank in (found["best_rank"][tag], found["worst_rank"][tag], *found["interval"][tag])),
+                condition["observed"][tag],
+                condition["expected_rank"][tag],
+                *(place(rank) for rank in (condition["best_rank"][tag], condition["worst_rank"][tag], *condition["interval"][tag])),
             ]
-            + [may_be(found, tag), beaten_by(found, tag, most=None)]
+            + [may_be(condition, tag), beaten_by(condition, tag, most=None)]
             for tag in tags
         ]
-        over = f"{counted(found['topics'], 'topic')}, {counted(found['trials'], 'sample')}."
-        made.append(Table(f"ranks-{number}", f"Ranks by {name}", header, rows, f"{over} {many_comparisons(found)}".rstrip()))
-        places = sorted(found["rank_share"][tags[0]], key=int)
-        share_rows: list[list[Cell]] = [[tag, *(found["rank_share"][tag][place] for place in places)] for tag in tags]
+        over = f"{counted(condition['topics'], 'topic')}, {counted(condition['trials'], 'sample')}."
+        made.append(Table(f"ranks-{number}", f"Ranks by {name}", header, rows, f"{over} {many_comparisons(condition)}".rstrip()))
+        places = sorted(condition["rank_share"][tags[0]], key=int)
+        share_rows: list[list[Cell]] = [[tag, *(condition["rank_share"][tag][place] for place in places)] for tag in tags]
         made.append(Table(f"places-{number}", f"Probability of each rank by {name}", ["run", *places], share_rows, over))
-        beats: list[list[Cell]] = [[a, *("" if a == b else found["beats"].get(a, {}).get(b) for b in tags)] for a in tags]
+        beats: list[list[Cell]] = [[a, *("" if a == b else condition["beats"].get(a, {}).get(b) for b in tags)] for a in tags]
         made.append(Table(f"beats-{number}", f"How often the row's run beats the column's by {name}", ["run", *tags], beats, over))
     return made
 
 
 def pictures(result: Result) -> list[str]:
-    found = []
+    drawn = []
     conditions = conditions_of(result)
     for name, one in conditions.items():
         tags = ranked(one)[:MOST_RUNS]
         places = sorted(one["rank_share"][tags[0]], key=int)
         values = [[one["rank_share"][tag][place] for place in places] for tag in tags]
-        found.append(
+        drawn.append(
             matrix(
                 tags,
                 places,
@@ -135,36 +135,36 @@ def pictures(result: Result) -> list[str]:
     if len(conditions) > 1:
         tags = ranked(next(iter(conditions.values())))[:30]
         rows = [
-            Interval(numbered(tag, i, len(conditions)), one["expected_rank"].get(tag), *one.get("rank_interval", {}).get(tag, (None, None)))
+            DrawnInterval(numbered(tag, i, len(conditions)), one["expected_rank"].get(tag), *one.get("rank_interval", {}).get(tag, (None, None)))
             for tag in tags
             for i, one in enumerate(conditions.values(), 1)
         ]
         caption = f"Expected rank over samples of topics, and the ranks that each run may have (95 %), conditions side by side{key_of(list(conditions))}"
-        found.insert(0, intervals(rows, caption=caption, x_label="rank (1 is the best)", what="run · condition"))
-    return found
+        drawn.insert(0, intervals(rows, caption=caption, x_label="rank (1 is the best)", what="run · condition"))
+    return drawn
 
 
 def figures(result: Result) -> Iterator[Drawing]:
-    for number, (name, found) in enumerate(conditions_of(result).items(), 1):
-        tags = ranked(found)[:MOST]
-        places = sorted(found["rank_share"][tags[0]], key=int)
+    for number, (name, condition) in enumerate(conditions_of(result).items(), 1):
+        tags = ranked(condition)[:MOST]
+        places = sorted(condition["rank_share"][tags[0]], key=int)
 
-        def heat(figure: Figure, name: str = name, found: Result = found, tags: list[str] = tags, places: list[str] = places) -> None:
+        def heat(figure: Figure, name: str = name, condition: Result = condition, tags: list[str] = tags, places: list[str] = places) -> None:
             figure.set_size_inches(6.5, 1.4 + 0.17 * len(tags))
             axes = figure.add_subplot()
-            shares = [[found["rank_share"][tag][place] for place in places] for tag in tags]
+            shares = [[condition["rank_share"][tag][place] for place in places] for tag in tags]
             image = axes.imshow(shares, aspect="auto", cmap="Blues", vmin=0, vmax=1, interpolation="nearest")
             axes.set_yticks(range(len(tags)), [plain(tag) for tag in tags])
             every = max(1, len(places) // 15)
             axes.set_xticks(range(0, len(places), every), places[::every])
             axes.set_xlabel("rank")
-            axes.set_title(f"{plain(name)}, {counted(found['topics'], 'topic')}, {counted(found['trials'], 'sample')}")
+            axes.set_title(f"{plain(name)}, {counted(condition['topics'], 'topic')}, {counted(condition['trials'], 'sample')}")
             figure.colorbar(image, ax=axes, label="probability")
 
         yield f"ranks-{number}", heat
 
 
-KIND = Kind(
+KIND = ReportKind(
     name="bootstrap",
     place=60,
     title="Certainty of the ranks",
@@ -176,5 +176,5 @@ KIND = Kind(
     figures=figures,
     qrels=(1, 0),
     pieces=True,
-    piece=Tally,
+    piece=BootstrapTally,
 )

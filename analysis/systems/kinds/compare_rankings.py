@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
-from analysis.charts.points import Interval, Spot, intervals, scatter
+from analysis.charts.points import DrawnInterval, Spot, intervals, scatter
 from analysis.systems.figures.drawing import MOST, points
-from analysis.systems.kind import Drawing, Files, Kind, Result, named_file
+from analysis.systems.kind import Drawing, Files, ReportKind, Result, named_file
 from analysis.systems.options import MEASURES, RANKING_MEASURES, READING, Field, arguments_of, measures_field
 from analysis.systems.tables import scores_table
 from analysis.systems.tabular import Cell, Table
@@ -78,7 +78,7 @@ def pictures(result: Result) -> list[str]:
         rows = []
         for measure in result["tau"]:
             low, high = result["interval"][measure][a][b] or (None, None)
-            rows.append(Interval(measure, result["tau"][measure][a][b], low, high, "undefined: all runs are tied"))
+            rows.append(DrawnInterval(measure, result["tau"][measure][a][b], low, high, "undefined: all runs are tied"))
         drawn.append(
             intervals(
                 rows,
@@ -120,7 +120,7 @@ def figures(result: Result) -> Iterator[Drawing]:
         yield "tau", lambda figure: points(figure, rows[:MOST], "Kendall's tau-b", reference=0.9)
 
 
-KIND = Kind(
+KIND = ReportKind(
     name="compare_rankings",
     place=10,
     title="Rankings under several qrels",

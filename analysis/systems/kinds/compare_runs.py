@@ -7,7 +7,7 @@ from typing import Any
 
 from analysis.core.verdict_words import equal_runs_words
 from analysis.systems.figures.drawing import outcomes
-from analysis.systems.kind import Drawing, Files, Kind, Result
+from analysis.systems.kind import Drawing, Files, ReportKind, Result
 from analysis.systems.options import FAMILY, READING, VERDICT, Field, arguments_of
 from analysis.systems.pictures import outcome_bars
 from analysis.systems.tabular import Table
@@ -37,7 +37,7 @@ def figures(result: Result) -> Iterator[Drawing]:
     yield outcomes([result])
 
 
-KIND = Kind(
+KIND = ReportKind(
     name="compare_runs",
     place=40,
     title="Two runs by outcome",

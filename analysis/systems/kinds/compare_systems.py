@@ -18,7 +18,7 @@ from analysis.systems.comparison_tables import (
 )
 from analysis.systems.figures.drawing import points
 from analysis.systems.inputs import PREL
-from analysis.systems.kind import Drawing, Files, Kind, Result
+from analysis.systems.kind import Drawing, Files, ReportKind, Result
 from analysis.systems.options import ALPHA, READING, Field, arguments_of, measures_field, sampled_options
 from analysis.systems.tabular import Table
 
@@ -81,7 +81,7 @@ def figures(result: Result) -> Iterator[Drawing]:
             yield f"differences-{number}", partial(points, rows=rows, label=f"difference of {measure}", reference=0.0)
 
 
-KIND = Kind(
+KIND = ReportKind(
     name="compare_systems",
     place=45,
     title="Systems compared by any measure",

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from analysis.charts.points import Interval, intervals
+from analysis.charts.points import DrawnInterval, intervals
 from analysis.systems.figures.drawing import MOST, points
 from analysis.systems.inputs import PREL
-from analysis.systems.kind import Drawing, Files, Kind, Result, named_file
+from analysis.systems.kind import Drawing, Files, ReportKind, Result, named_file
 from analysis.systems.options import MEASURES, READING, Field, arguments_of, measures_field, sampled_options
 from analysis.systems.pictures import MOST_RUNS, key_of, numbered
 from analysis.systems.tables import scores_table
@@ -35,8 +35,8 @@ def estimates(result: Result) -> list[Table]:
     for number, (name, means) in enumerate(result["qrels"].items(), 1):
         reasons = result.get("undefined", {}).get(name, {})
         rows: list[list[Cell]] = []
-        for tag, found in means.items():
-            rows += [[tag, measure, value, *result["interval"][name][tag][measure], reasons.get(measure, "")] for measure, value in found.items()]
+        for tag, of_measure in means.items():
+            rows += [[tag, measure, value, *result["interval"][name][tag][measure], reasons.get(measure, "")] for measure, value in of_measure.items()]
         made.append(Table(f"estimates-{number}", f"Estimates under {name}", ["run", "measure", "mean", "from", "to", "why no range"], rows))
         pool, topics = result["pool"][name], result["topics"][name]
         cells: list[Cell] = [name, topics["qrels"], pool["pairs"], pool["judged"], pool["strata"]]
@@ -71,9 +71,9 @@ def tables(result: Result) -> list[Table]:
     if "interval" in result:
         made.append(intervals_table(result))
     counts = []
-    for name, found in result["topics"].items():
-        for tag, averaged in found["averaged"].items():
-            counts.append([name, tag, found["qrels"], found["without_relevant"], averaged, found["missing"][tag], found["ignored"][tag]])
+    for name, topics in result["topics"].items():
+        for tag, averaged in topics["averaged"].items():
+            counts.append([name, tag, topics["qrels"], topics["without_relevant"], averaged, topics["missing"][tag], topics["ignored"][tag]])
     header = [
         "qrels",
         "run",
@@ -95,17 +95,17 @@ def tables(result: Result) -> list[Table]:
 
 
 def pictures_of_estimates(result: Result) -> list[str]:
-    found = []
+    drawn = []
     for name, means in result["qrels"].items():
         for measure in next(iter(means.values()), {}):
             note = result.get("undefined", {}).get(name, {}).get(measure, "")
             rows = []
             for tag in best_first(means, measure)[:MOST_RUNS]:
                 low, high = result["interval"][name][tag][measure]
-                rows.append(Interval(tag, means[tag][measure], low, high, note))
+                rows.append(DrawnInterval(tag, means[tag][measure], low, high, note))
             caption = f"Mean {measure} of the runs, estimated from the sample, with the range for new topics (95 %)"
-            found.append(intervals(rows, caption=caption, x_label=f"mean {measure}", what="run", low=0.0, reason="No run has a defined score."))
-    return found
+            drawn.append(intervals(rows, caption=caption, x_label=f"mean {measure}", what="run", low=0.0, reason="No run has a defined score."))
+    return drawn
 
 
 def said_of_intervals(result: Result, measure: str) -> str:
@@ -130,18 +130,18 @@ def pictures(result: Result) -> list[str]:
     first = first_to_last[0][1]
     tags = list(first)
     measures = list(first[tags[0]])
-    found = []
+    drawn = []
     for measure in measures:
         rows = [
-            Interval(numbered(tag, i, len(first_to_last)), by_run[tag][measure], *interval_of(result, name, tag, measure), NO_TOPIC)
+            DrawnInterval(numbered(tag, i, len(first_to_last)), by_run[tag][measure], *interval_of(result, name, tag, measure), NO_TOPIC)
             for tag in best_first(first, measure)[:MOST_RUNS]
             for i, (name, by_run) in enumerate(first_to_last, 1)
         ]
         least = min([0.0, *(end for row in rows for end in (row.value, row.low) if end is not None)])
         caption = f"Mean {measure} of the runs, the best first{said_of_intervals(result, measure)}{key_of(list(result['qrels']))}"
         label = axis_label(result, measure)
-        found.append(intervals(rows, caption=caption, x_label=label, what="run", low=least, reason="No run has a defined score."))
-    return found
+        drawn.append(intervals(rows, caption=caption, x_label=label, what="run", low=least, reason="No run has a defined score."))
+    return drawn
 
 
 def axis_label(result: Result, measure: str) -> str:
@@ -171,7 +171,7 @@ def figures(result: Result) -> Iterator[Drawing]:
             yield f"scores-{number}", partial(points, rows=rows[:MOST], label=axis_label(result, measure))
 
 
-KIND = Kind(
+KIND = ReportKind(
     name="evaluate",
     place=30,
     title="Scores of runs",

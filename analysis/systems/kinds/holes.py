@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from analysis.charts.points import Interval, intervals
+from analysis.charts.points import DrawnInterval, intervals
 from analysis.systems.figures.drawing import points
-from analysis.systems.kind import Drawing, Files, Kind, NotPossible, Result
+from analysis.systems.kind import Drawing, Files, NotPossible, ReportKind, Result
 from analysis.systems.options import LEVEL, SCORES, Field, arguments_of, measures_field
 from analysis.systems.tabular import Cell, Table
 
@@ -94,7 +94,7 @@ def pictures(result: Result) -> list[str]:
     rows = []
     for name, score in result["score"].items():
         expected = result["filled"][name]
-        rows.append(Interval(name, score if expected is None else expected, *result["bounds"][name]))
+        rows.append(DrawnInterval(name, score if expected is None else expected, *result["bounds"][name]))
     caption = f"Scores of {result['run']}: the range whatever its holes turn out to be, and within it what is expected, or holes as 0 where nothing is"
     return [intervals(rows, caption=caption, x_label="score", what="measure", low=0.0)]
 
@@ -104,7 +104,7 @@ def figures(result: Result) -> Iterator[Drawing]:
     yield "scores", partial(points, rows=rows, label="score, and its range over the holes")
 
 
-KIND = Kind(
+KIND = ReportKind(
     name="holes",
     place=130,
     title="A run that came late",

@@ -10,7 +10,7 @@ from analysis.core.overlap import UNLABELLED
 from analysis.judgements.rows import pool_ranks
 from analysis.models import Report
 from analysis.systems.figures.drawing import lying_bars
-from analysis.systems.kind import Drawing, Files, Kind, Result, named_file
+from analysis.systems.kind import Drawing, Files, ReportKind, Result, named_file
 from analysis.systems.options import Field, arguments_of, named
 from analysis.systems.tabular import Cell, Table
 from analysis.systems.written_files import WrittenFile, tab_separated
@@ -125,7 +125,7 @@ def figures(result: Result) -> Iterator[Drawing]:
         yield "labels", lambda figure: lying_bars(figure, names, series, "share of the judged pairs")
 
 
-KIND = Kind(
+KIND = ReportKind(
     name="label_overlap",
     place=20,
     title="Labels against clicks",

@@ -10,7 +10,7 @@ from analysis.charts.points import Spot, scatter
 from analysis.core.verdict_words import equal_boards_words
 from analysis.models import Report
 from analysis.systems.figures.drawing import outcomes
-from analysis.systems.kind import Drawing, Files, Kind, Result
+from analysis.systems.kind import Drawing, Files, ReportKind, Result
 from analysis.systems.options import FAMILY, READING, VERDICT, Field, arguments_of
 from analysis.systems.pictures import outcome_bars
 from analysis.systems.tabular import Table
@@ -145,7 +145,7 @@ def figures(result: Result) -> Iterator[Drawing]:
         yield outcomes(result["vs_previous"])
 
 
-KIND = Kind(
+KIND = ReportKind(
     name="leaderboard",
     place=50,
     title="Leaderboard over time",

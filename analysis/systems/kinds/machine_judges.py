@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from analysis.charts.points import Interval, intervals
+from analysis.charts.points import DrawnInterval, intervals
 from analysis.judgements.campaign_sample import is_sampled
 from analysis.judgements.rows import counted_table
 from analysis.models import Report
 from analysis.systems.figures.drawing import MOST, points
 from analysis.systems.inputs import PREL
-from analysis.systems.kind import Drawing, Files, Kind, NotPossible, Result
+from analysis.systems.kind import Drawing, Files, NotPossible, ReportKind, Result
 from analysis.systems.options import LEVEL, SCORES, arguments_of, measures_field
 from analysis.systems.pictures import MOST_RUNS
 from analysis.systems.tables import conditions_of
@@ -166,7 +166,7 @@ def pictures(result: Result) -> list[str]:
     for name, found in conditions_of(result).items():
         for measure, systems in found["systems"].items():
             caption = f"{measure} by people alone and corrected by {name}, cross-fitted, with 95 % ranges for these topics"
-            rows = [Interval(*row, note="too little is judged") for row in rows_of(systems, name)[:MOST_RUNS]]
+            rows = [DrawnInterval(*row, note="too little is judged") for row in rows_of(systems, name)[:MOST_RUNS]]
             made.append(intervals(rows, caption=caption, x_label=measure, what="run", reason="No run has a defined score."))
     return made
 
@@ -177,7 +177,7 @@ def figures(result: Result) -> Iterator[Drawing]:
             yield f"systems-{number}-{place}", partial(points, rows=rows_of(systems, name)[:MOST], label=measure)
 
 
-KIND = Kind(
+KIND = ReportKind(
     name="machine_judges",
     place=120,
     title="A machine beside people",

@@ -10,7 +10,7 @@ from analysis.judgements.labels import is_own
 from analysis.models import Report
 from analysis.systems.comparison_tables import noise_picture, noise_table, planning_curves, planning_picture, planning_table, planning_words
 from analysis.systems.figures.drawing import curves
-from analysis.systems.kind import Drawing, Files, Kind, Result
+from analysis.systems.kind import Drawing, Files, ReportKind, Result
 from analysis.systems.options import ALPHA, READING, Field, arguments_of, measures_field
 from analysis.systems.tabular import Table
 from analysis.systems.written_files import WrittenFile
@@ -90,7 +90,7 @@ def figures(result: Result) -> Iterator[Drawing]:
     yield "planning", plan
 
 
-KIND = Kind(
+KIND = ReportKind(
     name="plan_study",
     place=48,
     title="Planning the next study",

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from analysis.charts.lines import Line, lines
-from analysis.charts.points import Interval, intervals
+from analysis.charts.points import DrawnInterval, intervals
 from analysis.models import Report
 from analysis.systems.figures.drawing import curves
-from analysis.systems.kind import Drawing, Files, Kind, Result
+from analysis.systems.kind import Drawing, Files, ReportKind, Result
 from analysis.systems.options import MEASURES, READING, Field, arguments_of, measures_field
 from analysis.systems.pictures import MOST_RUNS
 from analysis.systems.tabular import Cell, Table, place
@@ -50,22 +50,22 @@ def tables(result: Result) -> list[Table]:
     names = list(some["tau"])
     left: list[list[Cell]] = []
     runs: list[list[Cell]] = []
-    for unit, found in units.items():
-        row: list[Cell] = [unit, found["pairs"]]
+    for unit, changes in units.items():
+        row: list[Cell] = [unit, changes["pairs"]]
         for name in names:
-            scores = [run["score_change"][name] for run in found["runs"].values()]
-            ranks = [abs(run["rank_change"][name]) for run in found["runs"].values() if run["rank_change"][name] is not None]
+            scores = [run["score_change"][name] for run in changes["runs"].values()]
+            ranks = [abs(run["rank_change"][name]) for run in changes["runs"].values() if run["rank_change"][name] is not None]
             known = [score for score in scores if score is not None]
-            row += [found["tau"][name], max(known, key=abs) if known else None, place(max(ranks)) if ranks else None]
+            row += [changes["tau"][name], max(known, key=abs) if known else None, place(max(ranks)) if ranks else None]
         left.append(row)
         runs += [
             [unit, tag, *(value for name in names for value in (run["score_change"][name], place(run["rank_change"][name])))]
-            for tag, run in found["runs"].items()
+            for tag, run in changes["runs"].items()
         ]
     heads = [f"{what} {name}" for name in names for what in ("tau", "score change", "rank change")]
     by_depth: list[list[Cell]] = [
-        [int(depth), found["pairs"], *(value for name in names for value in (found["tau"][name], found["mean_abs_change"][name]))]
-        for depth, found in depths.items()
+        [int(depth), changes["pairs"], *(value for name in names for value in (changes["tau"][name], changes["mean_abs_change"][name]))]
+        for depth, changes in depths.items()
     ]
     over = f"Pool of depth {result['pool_depth']}, qrels of {counted(result['qrels_pairs'], 'pair')}, {counted(result['topics'], 'topic')}."
     return [
@@ -94,9 +94,9 @@ def pictures(result: Result) -> list[str]:
     some = next(iter(depths.values()), None) or next(iter(result["leave_out"].values()))
     names = list(some["tau"])
     at = [float(depth) for depth in depths]
-    curves = [Line(name, [(float(depth), found["tau"][name]) for depth, found in depths.items()], marks=True) for name in names]
+    curves = [Line(name, [(float(depth), drawn["tau"][name]) for depth, drawn in depths.items()], marks=True) for name in names]
     reason = result.get("undefined", "Tau is undefined: all runs are tied.")
-    found = [
+    drawn = [
         lines(
             curves,
             caption="Tau-b with the full qrels, by depth of the pool",
@@ -112,10 +112,10 @@ def pictures(result: Result) -> list[str]:
     rows = []
     for unit, one in result["leave_out"].items():
         changes = [run["score_change"][first] for run in one["runs"].values() if run["score_change"][first] is not None]
-        rows.append(Interval(unit, max(changes, key=abs) if changes else None, note="undefined"))
+        rows.append(DrawnInterval(unit, max(changes, key=abs) if changes else None, note="undefined"))
     caption = f"Largest change of {first} of any run when one is left out of the pool"
-    found.append(intervals(rows[:MOST_RUNS], caption=caption, x_label=f"change of {first}", what="left out", reference=(0.0, "")))
-    return found
+    drawn.append(intervals(rows[:MOST_RUNS], caption=caption, x_label=f"change of {first}", what="left out", reference=(0.0, "")))
+    return drawn
 
 
 def figures(result: Result) -> Iterator[Drawing]:
@@ -125,17 +125,17 @@ def figures(result: Result) -> Iterator[Drawing]:
         figure.set_size_inches(5, 3.2)
         axes = figure.add_subplot()
         names = next(iter(depths.values()))["tau"]
-        curves(axes, [int(depth) for depth in depths], {name: [found["tau"][name] for found in depths.values()] for name in names})
+        curves(axes, [int(depth) for depth in depths], {name: [changes["tau"][name] for changes in depths.values()] for name in names})
         axes.axhline(0.9, color="0.6", linestyle=":", linewidth=1)
         axes.set_xlabel("depth of the pool")
         axes.set_ylabel("tau-b with the full qrels")
         axes.legend()
 
-    if any(value is not None for found in depths.values() for value in found["tau"].values()):
+    if any(value is not None for changes in depths.values() for value in changes["tau"].values()):
         yield "depth", by_depth
 
 
-KIND = Kind(
+KIND = ReportKind(
     name="reusability",
     place=100,
     title="Reusability of the pool",

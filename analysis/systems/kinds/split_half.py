@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 from analysis.charts.bars import stacked
-from analysis.core.split_half import Tally
+from analysis.core.split_half import SplitHalfTally
 from analysis.systems.figures.drawing import lying_bars
-from analysis.systems.kind import Drawing, Files, Kind, Result
+from analysis.systems.kind import Drawing, Files, ReportKind, Result
 from analysis.systems.options import ALPHA, READING, Field, arguments_of, measures_field
 from analysis.systems.tables import conditions_of
 from analysis.systems.tabular import Cell, Table
@@ -32,25 +32,26 @@ TESTS = {"sign": "sign", "wrs": "rank-sum", "wsr": "signed-rank", "t": "t"}
 
 def tables(result: Result) -> list[Table]:
     made = []
-    for number, (measure, found) in enumerate(conditions_of(result).items(), 1):
+    for number, (measure, condition) in enumerate(conditions_of(result).items(), 1):
         rows: list[list[Cell]] = []
         for which in ("mean", "median"):
-            rows += [[which, TESTS.get(test, test), *rates.values()] for test, rates in found[which].items()]
-        rates_named = list(next(iter(found["mean"].values())))
-        tied = "undefined" if found["tied_medians"] is None else f"{100 * found['tied_medians']:.1f} %"
-        note = f"{counted(found['splits'], 'split')} of {counted(found['topics'], 'topic')}, alpha {found['alpha']:g}; halves with equal medians: {tied}."
+            rows += [[which, TESTS.get(test, test), *rates.values()] for test, rates in condition[which].items()]
+        rates_named = list(next(iter(condition["mean"].values())))
+        tied = "undefined" if condition["tied_medians"] is None else f"{100 * condition['tied_medians']:.1f} %"
+        halves = f"{counted(condition['splits'], 'split')} of {counted(condition['topics'], 'topic')}"
+        note = f"{halves}, alpha {condition['alpha']:g}; halves with equal medians: {tied}."
         made.append(Table(f"agreement-{number}", f"Agreement of halves by {measure}", ["compared by", "test", *rates_named], rows, note))
     return made
 
 
 def pictures(result: Result) -> list[str]:
-    found = []
+    drawn = []
     for measure, one in conditions_of(result).items():
         tests = {f"{kind}, {test}": rates for kind in ("mean", "median") for test, rates in one[kind].items()}
         names = [name for name in next(iter(tests.values())) if name != "significant"]
         compared = one["splits"]
         series = [(name, [float((rates[name] or 0) * 100) for rates in tests.values()]) for name in names]
-        found.append(
+        drawn.append(
             stacked(
                 list(tests),
                 series,
@@ -60,19 +61,19 @@ def pictures(result: Result) -> list[str]:
                 reason="No pair is significant on any half, so there is no rate of agreement.",
             )
         )
-    return found
+    return drawn
 
 
 def figures(result: Result) -> Iterator[Drawing]:
-    for number, (_, found) in enumerate(conditions_of(result).items(), 1):
-        tests = {f"{kind}, {test}": rates for kind in ("mean", "median") for test, rates in found[kind].items()}
+    for number, (_, condition) in enumerate(conditions_of(result).items(), 1):
+        tests = {f"{kind}, {test}": rates for kind in ("mean", "median") for test, rates in condition[kind].items()}
         if any(rates["agree"] is None for rates in tests.values()):
             continue
         series = [(rate, [rates[rate] for rates in tests.values()]) for rate in ("agree", "partial", "disagree")]
         yield f"halves-{number}", partial(lying_bars, names=list(tests), series=series, label="share of pairs of runs")
 
 
-KIND = Kind(
+KIND = ReportKind(
     name="split_half",
     place=70,
     title="Two halves of the topics",
@@ -84,5 +85,5 @@ KIND = Kind(
     figures=figures,
     least_runs=2,
     pieces=True,
-    piece=Tally,
+    piece=SplitHalfTally,
 )

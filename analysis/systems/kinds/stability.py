@@ -11,7 +11,7 @@ from analysis.charts.points import radar
 from analysis.core.subcollections import ELEMENTS
 from analysis.models import Report
 from analysis.systems.figures.drawing import curves
-from analysis.systems.kind import Drawing, Files, Kind, NotPossible, Result
+from analysis.systems.kind import Drawing, Files, NotPossible, ReportKind, Result
 from analysis.systems.options import READING, Field, arguments_of, measures_field
 from analysis.systems.tabular import Cell, Table
 from analysis.systems.written_files import WrittenFile
@@ -140,7 +140,7 @@ def pictures(result: Result, kin: Sequence[Result] = ()) -> list[str]:
             curves.append(Line(f"{name}, fitted", fitted(fit, min(levels), max(levels)), thin=True, style=style))
     what = words(result["element"])
     common: dict[str, Any] = {"x_label": f"overlap of {what}", "x_form": _percent}
-    found = [
+    drawn = [
         lines(
             curves,
             caption=f"Probability that two sub-collections rank the runs alike, by overlap of {what}; dotted: the lines fitted below full overlap",
@@ -153,8 +153,8 @@ def pictures(result: Result, kin: Sequence[Result] = ()) -> list[str]:
     taus = [Line(name, list(zip(levels, values, strict=True)), marks=True) for name, values in result["mean_tau"].items()]
     threshold = [(result["threshold"], f"threshold {result['threshold']:g}")]
     reason = "Tau is undefined throughout: all runs are tied on the sub-collections."
-    found.append(lines(taus, caption="Mean tau-b by overlap", y_label="tau-b", horizontal=threshold, reason=reason, **common))
-    return found + least_radar(result, kin)
+    drawn.append(lines(taus, caption="Mean tau-b by overlap", y_label="tau-b", horizontal=threshold, reason=reason, **common))
+    return drawn + least_radar(result, kin)
 
 
 def fitted(fit: Mapping[str, float], first: float, last: float) -> list[tuple[float, float | None]]:
@@ -227,7 +227,7 @@ def figures(result: Result) -> Iterator[Drawing]:
         yield "least-overlap", least
 
 
-KIND = Kind(
+KIND = ReportKind(
     name="stability",
     place=90,
     title="Stability of the collection",

@@ -15,7 +15,7 @@ from analysis.core.measures import UnknownMeasure, parse_measure
 from analysis.judgements.labels import campaign_qrels, is_own
 from analysis.models import Report
 from analysis.systems.figures.drawing import plain
-from analysis.systems.kind import Drawing, Files, Kind, Result
+from analysis.systems.kind import Drawing, Files, ReportKind, Result
 from analysis.systems.options import LEVEL, Field, arguments_of, named
 from analysis.systems.selectors import result_of
 from analysis.systems.tables import conditions_of
@@ -170,7 +170,7 @@ def figures(result: Result) -> Iterator[Drawing]:
         yield "ranks", ranks
 
 
-KIND = Kind(
+KIND = ReportKind(
     name="submissions",
     place=80,
     title="Submissions by group",

@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 
 from annotation.core.judges import JudgeKind
-from annotation.services.judged_elsewhere import Wanted, bring_judgements
+from annotation.services.judged_elsewhere import CampaignWanted, bring_judgements
 from pooling.commandline import BadInput, DatabaseCommand, positive
 from pooling.core.counts import counted
 from pooling.formats.judgements import read_judgements
@@ -48,7 +48,7 @@ class Command(DatabaseCommand):
             raise BadInput(f"there is no collection {collection!r}")
         texts = {} if topics is None else {topic.topic: topic.text for topic in read_topics(topics)}
         judgement_file = read_judgements(judgements, scale=scale)
-        wanted = Wanted(
+        wanted = CampaignWanted(
             name=name or Path(judgements).name.partition(".")[0], collection=place, n_grades=scale, threshold=threshold, grades=names,
             min_seconds=min_seconds, judge_kind=judges, texts=texts,
         )  # fmt: skip

@@ -16,13 +16,13 @@ from annotation.core.machine_prompts import TEMPLATES, Asked, Grade, PromptTempl
 from annotation.machine.answer_store import AnswerStore
 from annotation.machine.asking import PairToJudge, Plan, Report, ask_all, estimate, key_of, labels_of
 from annotation.machine.chat_endpoint import Endpoint
-from pooling.commandline import BadInput, FileCommand, Progress, fraction, positive, text_table, whole_file
+from pooling.commandline import BadInput, FileCommand, ProgressLine, fraction, positive, text_table, whole_file
 from pooling.core.counts import counted
-from pooling.formats.documents import Document, read_documents
+from pooling.formats.documents import DocumentRecord, read_documents
 from pooling.formats.opening import lines
 from pooling.formats.pool import read_pool
 from pooling.formats.prel import read_prel
-from pooling.formats.topics import Topic, read_topics
+from pooling.formats.topics import TopicRecord, read_topics
 
 KEY_VARIABLE = "ASSAY_MACHINE_KEY"
 SCALE = (
@@ -75,7 +75,7 @@ class Command(FileCommand):
         if plan.most_cost is not None and not (plan.price_in or plan.price_out):
             raise BadInput("--most-cost without --price-in and --price-out: nothing tells what a call costs")
         with AnswerStore(store, plan.setting()) as answers:
-            with Progress("answers", expected.calls) as progress:
+            with ProgressLine("answers", expected.calls) as progress:
                 report = ask_all(wanted, plan, answers, told=progress.step)
             return result | self.told(wanted, plan, answers, report, output)
 
@@ -150,7 +150,7 @@ class Command(FileCommand):
         return "\n\n".join(parts)
 
 
-def asked_of(topic: Topic, document: Document) -> Asked:
+def asked_of(topic: TopicRecord, document: DocumentRecord) -> Asked:
     return Asked(topic.text, topic.narrative or topic.description, document.title, document.text)
 
 

@@ -90,7 +90,7 @@ class Command(BaseCommand):
 
         return tell
 
-    def _print(self, campaign: Campaign, report: simulation.Report, *, as_json: bool) -> None:
+    def _print(self, campaign: Campaign, report: simulation.SimulationReport, *, as_json: bool) -> None:
         pairs = kept_pairs(campaign).filter(kind="normal")
         left = sum(pairs.filter(open_slots__gt=0).values_list("open_slots", flat=True))
         result: dict[str, Any] = {
@@ -127,8 +127,8 @@ def _check_address(url: str, *, remote: bool) -> None:
     if remote:
         return
     try:
-        found = {info[4][0] for info in socket.getaddrinfo(parts.hostname, parts.port or 80)}
+        addresses = {info[4][0] for info in socket.getaddrinfo(parts.hostname, parts.port or 80)}
     except OSError as error:
         raise CommandError(f"{parts.hostname}: {error}", returncode=2) from None
-    if not all(ipaddress.ip_address(str(address).partition("%")[0]).is_loopback for address in found):
+    if not all(ipaddress.ip_address(str(address).partition("%")[0]).is_loopback for address in addresses):
         raise CommandError(f"{parts.hostname} is not this machine; --remote allows it.", returncode=2)

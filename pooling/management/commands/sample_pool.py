@@ -9,7 +9,7 @@ import numpy as np
 
 from pooling.commandline import BadInput, FileCommand, fraction, text_table, whole_file
 from pooling.core.counts import part_of
-from pooling.core.depth import Pool, depth_pool
+from pooling.core.depth import PooledPairs, depth_pool
 from pooling.core.stages import STRATA
 from pooling.core.strata import LEAST, Strata, allocation, drawn, machine_strata, shuffled, spreads_of
 from pooling.formats.prel import UNJUDGED, prel_of_rows, write_prel
@@ -68,7 +68,7 @@ class Command(FileCommand):
             },
         }
 
-    def strata_of(self, pool: Pool, strata: str, machine: str | None) -> tuple[Strata, np.ndarray]:
+    def strata_of(self, pool: PooledPairs, strata: str, machine: str | None) -> tuple[Strata, np.ndarray]:
         """The strata, and the spread expected within each."""
         if machine is None:
             made = STRATA[strata](pool)
@@ -82,7 +82,7 @@ class Command(FileCommand):
             )
         return machine_strata(pool, np.array(labels))
 
-    def grades_of(self, path: str, pool: Pool) -> dict[tuple[str, bytes], int]:
+    def grades_of(self, path: str, pool: PooledPairs) -> dict[tuple[str, bytes], int]:
         qrels = read_qrels(path)
         for warning in qrels.warnings:
             self.warn(f"{path}: {warning}")
@@ -96,7 +96,7 @@ class Command(FileCommand):
         return grades
 
     def write(
-        self, output: str | None, draw: str | None, pool: Pool, made: Strata, place: np.ndarray, counts: np.ndarray, chosen: np.ndarray,
+        self, output: str | None, draw: str | None, pool: PooledPairs, made: Strata, place: np.ndarray, counts: np.ndarray, chosen: np.ndarray,
         grades: dict[tuple[str, bytes], int] | None,
     ) -> None:  # fmt: skip
         topics = [pool.topics[t] for t in pool.topic.tolist()]

@@ -53,7 +53,7 @@ def _matrix(name: str, empty: bool) -> str:
 
 
 def _intervals(name: str, empty: bool) -> str:
-    rows = [points.Interval(name, None, note=name)] + ([] if empty else [points.Interval("b", 0.25, -0.5, 0.75)])
+    rows = [points.DrawnInterval(name, None, note=name)] + ([] if empty else [points.DrawnInterval("b", 0.25, -0.5, 0.75)])
     return points.intervals(rows, caption=name, x_label=name, what=name, reference=(0.0, name), reason=NOTHING)
 
 
@@ -142,7 +142,7 @@ class TestUndefinedValues:
 
     def test_an_annotator_without_kappa_stays_in_the_picture_with_the_reason(self):
         assert "shares no pair" in points.intervals(
-            [points.Interval("A1", None, note="shares no pair"), points.Interval("A2", 0.5, 0.4, 0.6)],
+            [points.DrawnInterval("A1", None, note="shares no pair"), points.DrawnInterval("A2", 0.5, 0.4, 0.6)],
             caption="kappa",
             x_label="",
             what="annotators",
@@ -150,7 +150,7 @@ class TestUndefinedValues:
 
     @pytest.mark.parametrize("at", [-0.5, 0.0, 0.45, 2.0])
     def test_the_reference_stands_within_the_axis_wherever_the_values_are(self, at):
-        rows = [points.Interval("A1", 0.5, 0.4, 0.6), points.Interval("A2", 0.45, 0.4, 0.5)]
+        rows = [points.DrawnInterval("A1", 0.5, 0.4, 0.6), points.DrawnInterval("A2", 0.45, 0.4, 0.5)]
         picture = points.intervals(rows, caption="kappa", x_label="", what="annotators", reference=(at, "chance"))
         [line] = [one for one in ElementTree.fromstring(picture).iter(f"{SVG}line") if one.get("class") == "reference"]
         axis = [float(one.get("x2")) for one in ElementTree.fromstring(picture).iter(f"{SVG}line") if one.get("class") == "l1"]
@@ -159,7 +159,7 @@ class TestUndefinedValues:
 
     def test_short_names_leave_their_space_to_the_picture(self):
         def left_end(name):
-            picture = points.intervals([points.Interval(name, 0.5, 0.0, 1.0)], caption="c", x_label="x", what="run")
+            picture = points.intervals([points.DrawnInterval(name, 0.5, 0.0, 1.0)], caption="c", x_label="x", what="run")
             return min(float(one.get("x1")) for one in ElementTree.fromstring(picture).iter(f"{SVG}line") if one.get("class") == "l1")
 
         assert left_end("A001") < 50
@@ -202,7 +202,7 @@ class TestScales:
 @pytest.mark.parametrize("draw", ["intervals", "boxes"])
 def test_a_rows_name_is_shown_whole_in_as_many_lines_as_it_needs(draw, name):
     if draw == "intervals":
-        picture = points.intervals([points.Interval(name, 0.5), points.Interval("next", 0.4)], caption="c", x_label="x", what="run")
+        picture = points.intervals([points.DrawnInterval(name, 0.5), points.DrawnInterval("next", 0.4)], caption="c", x_label="x", what="run")
     else:
         rows = [points.Box(n, 1.0, 2.0, 3.0, 4.0, 5.0, 9) for n in (name, "next")]
         picture = points.boxes(rows, caption="c", x_label="x", what="run")
@@ -232,13 +232,14 @@ def test_the_colours_of_a_matrix_are_explained():
 
 
 def test_only_an_undefined_row_has_its_reason_in_the_table():
-    picture = points.intervals([points.Interval("a", 0.5, note="no topic"), points.Interval("b", None, note="no topic")], caption="c", x_label="x", what="run")
+    drawn = [points.DrawnInterval("a", 0.5, note="no topic"), points.DrawnInterval("b", None, note="no topic")]
+    picture = points.intervals(drawn, caption="c", x_label="x", what="run")
     rows = [[cell.text for cell in row] for row in ElementTree.fromstring(picture).iter("tr")][1:]
     assert rows == [["a", "0.500", "–", "–", None], ["b", "–", "–", "–", "no topic"]]
 
 
 def test_points_stand_within_the_frame():
-    picture = points.intervals([points.Interval("a", 0.0), points.Interval("b", 1.0)], caption="c", x_label="x", what="run")
+    picture = points.intervals([points.DrawnInterval("a", 0.0), points.DrawnInterval("b", 1.0)], caption="c", x_label="x", what="run")
     root = ElementTree.fromstring(picture)
     [axis] = [line for line in root.iter(f"{SVG}line") if line.get("class") == "axis" and line.get("y1") == line.get("y2")]
     for circle in root.iter(f"{SVG}circle"):

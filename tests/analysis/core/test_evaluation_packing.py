@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.core.packing import ABSENT, PairIndex, Pairs, index_of, pack
+from analysis.core.packing import ABSENT, PairIndex, TopicDocumentPairs, index_of, pack
 from pooling.core.columns import QrelsColumns
 from tests.analysis.core.rankings_by_hand import qrels_of, run_of
 
@@ -20,7 +20,7 @@ def test_pairs_are_found_as_a_dictionary_finds_them(table: dict[str, dict[str, i
     wanted = [(topic, document) for topic, grades in table.items() for document in grades] + others
     names = [topic for topic, _ in wanted]
     documents = np.array([document.encode() for _, document in wanted]) if wanted else np.zeros(0, dtype="S1")
-    rows = index_of(qrels).find(Pairs(names, np.arange(len(wanted)), documents))
+    rows = index_of(qrels).find(TopicDocumentPairs(names, np.arange(len(wanted)), documents))
     rows_of = {topic: range(*qrels.offsets[i : i + 2]) for i, topic in enumerate(qrels.topics)}
     place = {(topic, qrels.documents[row].decode()): row for topic, own in rows_of.items() for row in own}
     assert rows.tolist() == [place.get(pair, ABSENT) for pair in wanted]

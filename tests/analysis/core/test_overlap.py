@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.core.overlap import label_overlap
-from analysis.core.packing import Pairs
+from analysis.core.packing import TopicDocumentPairs
 from tests.analysis.core.rankings_by_hand import Grades, qrels_of
 
 JUDGED = {"1": {"a": 1, "b": 0, "c": 1, "d": 0, "e": -1}, "2": {"a": 2, "b": 1}}
@@ -37,7 +37,7 @@ def test_the_threshold_moves_judgements_from_relevant_to_irrelevant() -> None:
 
 
 def test_only_pairs_at_the_top_of_the_pool_are_considered() -> None:
-    top = Pairs(["1", "7"], np.array([0, 0, 0, 1]), np.array([b"a", b"d", b"x", b"a"]))
+    top = TopicDocumentPairs(["1", "7"], np.array([0, 0, 0, 1]), np.array([b"a", b"d", b"x", b"a"]))
     found = label_overlap(qrels_of(JUDGED), qrels_of(CLICKS), within=top)
     assert (found.n_pairs, found.n_both, found.n_judged_only, found.n_clicked_only) == (2, 1, 1, 1)
 

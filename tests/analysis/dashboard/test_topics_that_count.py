@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 
 from analysis.judgements.live import age_everything
-from analysis.publishing.release.parts import Plan
+from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.models import Campaign, Judgement
 from pooling.models import Run
@@ -59,7 +59,7 @@ def test_every_page_says_how_many_topics_count_and_of_how_many(campaign: Campaig
     assert missing == {}
     assert re.search(rf"{re.escape(campaign.collection.name)} 3 of 5 ", pages["/collections/"])
     out = io.BytesIO()
-    write_release(campaign, Plan(), out)
+    write_release(campaign, ReleasePlan(), out)
     sheet = zipfile.ZipFile(out).read("datasheet.md").decode()
     assert "| Topics with a judgement, of those with pairs | 1 of 3 |" in sheet
     assert "2 topics are removed" in sheet

@@ -9,7 +9,7 @@ from django.test import Client
 
 from analysis.commandline.stored_campaigns import labels_of
 from analysis.judgements.labels import Choices, labels
-from analysis.publishing.exports import EXPORTS, Wanted, prepared
+from analysis.publishing.exports import EXPORTS, ExportWanted, prepared
 from analysis.systems.inputs import InputFile, qrels_text
 from annotation.models import Campaign
 from annotation.services import judging
@@ -29,7 +29,7 @@ def client_of_manager(campaign: Campaign) -> Client:
 
 
 def exported(campaign: Campaign, name: str) -> str:
-    return prepared(EXPORTS[name], campaign, Wanted()).read().decode()
+    return prepared(EXPORTS[name], campaign, ExportWanted()).read().decode()
 
 
 def of_a_command(campaign: Campaign, grades: str) -> str:

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from analysis.judgements.live import age_everything
 from analysis.publishing.release.importing import import_release
-from analysis.publishing.release.parts import Plan
+from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.models import Campaign, Pair
 from annotation.selectors.judging import audit_invariants
@@ -112,7 +112,7 @@ def test_a_typed_reason_stands_in_the_table_the_datasheet_and_the_audit_trail_an
     age_everything()
     assert exported(campaign, "topics-removed").splitlines()[1:] == ["t1\tquery number 1\ttwo readings\t"]
     out = io.BytesIO()
-    write_release(campaign, Plan(), out)
+    write_release(campaign, ReleasePlan(), out)
     sheet = zipfile.ZipFile(out).read("datasheet.md").decode()
     assert "1 topic is removed, with all that was judged of it." in sheet
     assert "| t1 | two readings |  |" in sheet
@@ -140,7 +140,7 @@ def test_a_release_without_a_topic_is_imported_without_it_and_can_take_it_back(t
     decide(campaign, "t1", "remove", "two readings")
     path = tmp_path / "release.zip"
     with path.open("wb") as out:
-        write_release(campaign, Plan(documents=True, notes=True), out)
+        write_release(campaign, ReleasePlan(documents=True, notes=True), out)
     made = import_release(path, name="release.zip", user=make_user("importer"))
     assert exported(made, "qrels") == exported(campaign, "qrels") == GRADED[GRADED.index("t2") :]
     assert made.collection.topics.get(topic_id="t1").removed_reason == "two readings"

@@ -15,7 +15,7 @@ from analysis.judgements.labels import Choices
 from analysis.judgements.live import live_rows
 from analysis.judgements.system_rankings import MEASURES
 from analysis.publishing import recipe_rankings, recipes
-from analysis.publishing.release.parts import Plan
+from analysis.publishing.release.parts import ReleasePlan
 from annotation.services import judging
 from pooling import jobs
 from pooling.models import Job
@@ -96,7 +96,7 @@ def test_the_effect_of_another_aggregation_method_is_tau_with_the_ranking_by_maj
     assert rows["median"]["different"] == sum(majority[t][d] != median[t][d] for t in majority for d in majority[t])
 
 
-def compare(campaign, *plans: Plan) -> dict:
+def compare(campaign, *plans: ReleasePlan) -> dict:
     first, second = (recipes.save_recipe(campaign, plan, user=campaign.created_by) for plan in plans)
     _, job = recipe_rankings.newest_comparison(campaign, first, second, live_rows(campaign))
     return done(job)
@@ -104,7 +104,7 @@ def compare(campaign, *plans: Plan) -> dict:
 
 def test_two_recipes_are_compared_by_the_rankings_on_both_scales_each_at_its_own_level(world):
     campaign, given, runs = world
-    report = compare(campaign, Plan("public"), Plan("strict", Choices(exclude=(BAD,), threshold=3)))
+    report = compare(campaign, ReleasePlan("public"), ReleasePlan("strict", Choices(exclude=(BAD,), threshold=3)))
     graded = means(runs, labels_of(given)), means(runs, labels_of(given, without=BAD), level=3)
     on_two = [
         labels_of(given, without=out, label=lambda grades, level=level: by_majority([int(grade >= level) for grade in grades]))
@@ -124,7 +124,7 @@ def test_two_recipes_are_compared_by_the_rankings_on_both_scales_each_at_its_own
 
 def test_a_comparison_is_made_anew_when_a_label_or_a_run_changes_and_not_before(world):
     campaign, _, runs = world
-    saved = [recipes.save_recipe(campaign, Plan(name), user=campaign.created_by) for name in ("one", "two")]
+    saved = [recipes.save_recipe(campaign, ReleasePlan(name), user=campaign.created_by) for name in ("one", "two")]
     _, job = recipe_rankings.newest_comparison(campaign, *saved, live_rows(campaign))
     done(job)
     assert recipe_rankings.newest_comparison(campaign, *saved, live_rows(campaign)) == (job, None)
@@ -139,7 +139,7 @@ def test_a_comparison_is_made_anew_when_a_label_or_a_run_changes_and_not_before(
 
 
 class TestUndefinedIsSaid:
-    PLANS = (Plan("one"), Plan("two", Choices(method="median")))
+    PLANS = (ReleasePlan("one"), ReleasePlan("two", Choices(method="median")))
 
     def judged(self):
         campaign = make_campaign(n_topics=2, n_documents=3, judgements_per_pair=2)

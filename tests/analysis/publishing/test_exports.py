@@ -10,7 +10,7 @@ import zipfile
 import pytest
 
 from analysis.judgements.labels import Choices
-from analysis.publishing.exports import EXPORTS, Wanted, offered, prepared
+from analysis.publishing.exports import EXPORTS, ExportWanted, offered, prepared
 from annotation.models import Campaign, Judgement
 from annotation.services import judging
 from annotation.services.errors import CampaignError
@@ -28,7 +28,7 @@ def campaign():
 
 
 def text(campaign: Campaign, name: str, **chosen) -> str:
-    wanted = Wanted(Choices.of(chosen), comments=chosen.pop("comments", False), spreadsheet=chosen.pop("spreadsheet", False))
+    wanted = ExportWanted(Choices.of(chosen), comments=chosen.pop("comments", False), spreadsheet=chosen.pop("spreadsheet", False))
     return prepared(EXPORTS[name], campaign, wanted).read().decode("utf-8")
 
 
@@ -125,12 +125,12 @@ def test_an_adjudication_overrides_the_label_and_is_marked_and_may_label_a_pair_
 
 
 def test_the_same_judgements_in_another_order_of_rows_give_the_same_bytes(campaign):
-    before = {name: prepared(export, campaign, Wanted()).read() for name, export in offered(campaign).items()}
+    before = {name: prepared(export, campaign, ExportWanted()).read() for name, export in offered(campaign).items()}
     rows = list(Judgement.objects.order_by("-pk"))
     moved = Judgement.objects.order_by("-pk").first().pk
     for number, row in enumerate(rows, 1):
         Judgement.objects.filter(pk=row.pk).update(id=moved + number)
-    assert {name: prepared(export, campaign, Wanted()).read() for name, export in offered(campaign).items()} == before
+    assert {name: prepared(export, campaign, ExportWanted()).read() for name, export in offered(campaign).items()} == before
 
 
 def test_choices_narrow_what_counts_and_say_so_in_the_raw_file(campaign):
@@ -172,7 +172,7 @@ def test_files_for_other_tools_are_read_back_with_the_same_grades(campaign, tmp_
 
 
 def test_the_beir_folder_holds_corpus_queries_and_qrels(campaign):
-    with zipfile.ZipFile(prepared(EXPORTS["beir"], campaign, Wanted())) as folder:
+    with zipfile.ZipFile(prepared(EXPORTS["beir"], campaign, ExportWanted())) as folder:
         assert folder.namelist() == ["corpus.jsonl", "qrels/test.tsv", "queries.jsonl"]
         assert folder.read("qrels/test.tsv").decode().splitlines()[:2] == ["query-id\tcorpus-id\tscore", "t1\td1\t2"]
         documents = [json.loads(line) for line in folder.read("corpus.jsonl").splitlines()]
@@ -191,7 +191,7 @@ def test_the_pool_and_the_topics_come_with_provenance_and_reasons(campaign):
 def test_a_campaign_without_judgements_gives_empty_files_not_errors():
     empty = make_campaign(n_topics=1, n_documents=1)
     for export in offered(empty).values():
-        prepared(export, empty, Wanted())
+        prepared(export, empty, ExportWanted())
     assert text(empty, "qrels") == ""
 
 

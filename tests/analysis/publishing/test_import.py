@@ -18,7 +18,7 @@ from analysis.judgements.labels import Choices
 from analysis.publishing.recipes import plan_of
 from analysis.publishing.release import reading
 from analysis.publishing.release.importing import import_release
-from analysis.publishing.release.parts import Plan
+from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.models import Campaign, Judgement, Membership, Pair
 from annotation.services import campaigns, judging, restoring
@@ -46,7 +46,7 @@ def released(django_db_setup, django_db_blocker) -> dict[str, Any]:
     """The bytes of a release, its slug and slots; of the campaign itself nothing is left in the database."""
     with django_db_blocker.unblock(), transaction.atomic():
         campaign = make_it()
-        data = built(campaign, Plan("first", Choices(min_judgements=2), documents=True, notes=True))
+        data = built(campaign, ReleasePlan("first", Choices(min_judgements=2), documents=True, notes=True))
         found = {"data": data, "slug": campaign.slug, "slots": slots_of(campaign)}
         transaction.set_rollback(True)
     return found
@@ -169,7 +169,7 @@ def test_beside_the_original_the_import_gets_addresses_of_its_own(release):
     assert made.slug == f"{first.slug}-2"
     assert made.collection.slug == f"{first.collection.slug}-2"
     out = io.BytesIO()
-    write_release(made, Plan(), out)
+    write_release(made, ReleasePlan(), out)
     assert parts(out.getvalue())["qrels.txt"] == parts(release.read_bytes())["qrels.txt"]
 
 

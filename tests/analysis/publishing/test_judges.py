@@ -10,7 +10,7 @@ from analysis.commandline.stored_campaigns import labels_of
 from analysis.judgements.labels import Choices, Reference, campaign_qrels, labels
 from analysis.judgements.live import live_rows
 from analysis.judgements.rows import counted_table
-from analysis.publishing.exports import EXPORTS, Wanted, prepared
+from analysis.publishing.exports import EXPORTS, ExportWanted, prepared
 from analysis.publishing.forms import RecipeForm
 from analysis.publishing.recipes import plan_of, save_recipe
 from analysis.systems.inputs import campaign_references, qrels_path
@@ -55,7 +55,7 @@ def test_a_machine_enters_neither_the_usual_labels_nor_agreement_nor_figures(cam
 
 def test_files_say_whose_judgements_they_hold(campaign):
     qrels = EXPORTS["qrels"]
-    text = {kinds: prepared(qrels, campaign, Wanted(Choices(judges=kinds), comments=True)).read().decode() for kinds in (PEOPLE, EVERYBODY)}
+    text = {kinds: prepared(qrels, campaign, ExportWanted(Choices(judges=kinds), comments=True)).read().decode() for kinds in (PEOPLE, EVERYBODY)}
     assert "judged by people only" in text[PEOPLE]
     assert "SIMULATED" not in text[PEOPLE]
     assert "t1 0 d1 0" in text[PEOPLE]
@@ -66,7 +66,7 @@ def test_files_say_whose_judgements_they_hold(campaign):
 
 
 def test_raw_judgements_say_why_those_of_other_kinds_are_left_out(campaign):
-    lines = prepared(EXPORTS["excluded"], campaign, Wanted(Choices(judges=PEOPLE))).read().decode().splitlines()[1:]
+    lines = prepared(EXPORTS["excluded"], campaign, ExportWanted(Choices(judges=PEOPLE))).read().decode().splitlines()[1:]
     assert sorted("simulated" in line for line in lines) == [False, True, True, True]
     assert sum("judged by machines, left out by choice" in line for line in lines) == 1
 

@@ -27,7 +27,7 @@ def test_the_known_grade_of_a_qualification_pair_is_published_and_marked():
     assert rows[topic, document] == (3, 1, "known_grade", 0)
     assert (len(found.rows), found.n_known, found.n_adjudicated) == (3, 1, 0)
     out = io.StringIO()
-    exports._qrels("graded")(campaign, exports.Wanted(), out)
+    exports._qrels("graded")(campaign, exports.ExportWanted(), out)
     assert f"{topic} 0 {document} 3\n" in out.getvalue()
     assert len([line for line in out.getvalue().splitlines() if not line.startswith("#")]) == 3
 

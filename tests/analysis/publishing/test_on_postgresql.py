@@ -55,12 +55,12 @@ campaigns.close(campaign)
 """
 BUILD = """
 from pathlib import Path
-from analysis.publishing.release.parts import Plan
+from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.models import Campaign
 campaign = Campaign.objects.select_related("collection", "pool").get()
 with Path(PATH).open("wb+") as out:
-    write_release(campaign, Plan("public", documents=True, notes=True), out)
+    write_release(campaign, ReleasePlan("public", documents=True, notes=True), out)
 from django.db import connection
 print(connection.vendor)
 """

@@ -10,9 +10,9 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from analysis.judgements.labels import Choices
-from analysis.publishing.exports import EXPORTS, Wanted, offered, prepared
+from analysis.publishing.exports import EXPORTS, ExportWanted, offered, prepared
 from analysis.publishing.release.importing import import_release
-from analysis.publishing.release.parts import Plan
+from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.models import Campaign
 from annotation.services import campaigns, planned_batches
@@ -61,7 +61,7 @@ def campaign(settings, tmp_path: Path) -> Campaign:
 def released(campaign: Campaign, path: Path) -> Path:
     campaigns.close(campaign)
     out = io.BytesIO()
-    write_release(Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk), Plan("first", Choices(), documents=True), out)
+    write_release(Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk), ReleasePlan("first", Choices(), documents=True), out)
     path.write_bytes(out.getvalue())
     return path
 
@@ -72,7 +72,7 @@ COLUMNS = ("topic__topic_id", "docno", "stratum", "stage", "entered", "priority"
 def test_batches_and_audit_marks_are_exported_beside_the_qrels(campaign):
     assert "batches" in offered(campaign)
     assert "prels" not in offered(campaign)
-    lines = prepared(EXPORTS["batches"], campaign, Wanted()).read().decode().splitlines()
+    lines = prepared(EXPORTS["batches"], campaign, ExportWanted()).read().decode().splitlines()
     rows = [line.split("\t") for line in lines]
     assert rows[0] == ["topic", "document", "batch", "entered", "pairs", "best_rank"]
     expected = campaign.pool.entries.exclude(stage=None).order_by("position").values_list("topic__topic_id", "docno", "stage", "entered")
@@ -87,7 +87,7 @@ def test_a_half_finished_pool_is_said_to_be_one_where_systems_are_compared(campa
     said = "39 of its 150 pairs are judged, those first that were probably relevant."
     page = reverse("campaign-systems", args=[campaign.slug])
     assert said in client.get(page).content.decode()
-    assert said in prepared(EXPORTS["qrels"], campaign, Wanted(comments=True)).read().decode()
+    assert said in prepared(EXPORTS["qrels"], campaign, ExportWanted(comments=True)).read().decode()
     while campaign.pool.entries.filter(stage=None).exists():
         judge_batch(campaign)
     judge_batch(campaign)

@@ -14,7 +14,7 @@ from django.test import Client
 
 from analysis.models import Recipe, Release
 from analysis.publishing.exports import offered
-from analysis.publishing.release.parts import Plan
+from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.models import AuditEvent, Judgement
 from annotation.services import judging
@@ -251,7 +251,7 @@ def test_the_api_makes_a_recipe_and_builds_its_release(campaign):
 
 def test_an_uploaded_release_becomes_a_campaign_and_what_is_none_says_why(campaign):
     out = io.BytesIO()
-    write_release(campaign, Plan(), out)
+    write_release(campaign, ReleasePlan(), out)
     user = make_user(may_create=True)
     client = client_of(user)
     for data, state in ((out.getvalue(), Job.State.DONE), (b"PK nothing", Job.State.FAILED)):

@@ -10,7 +10,7 @@ from django.urls import reverse
 from analysis.judgements.labels import Choices
 from analysis.models import Recipe, Report
 from analysis.publishing.recipes import delete_recipe, save_recipe
-from analysis.publishing.release.parts import Plan
+from analysis.publishing.release.parts import ReleasePlan
 from analysis.systems import reports
 from analysis.systems.forms import ReportForm
 from analysis.systems.inputs import InputFile, campaign_references, files_of, qrels_text
@@ -38,7 +38,7 @@ def campaign(settings, tmp_path: Path) -> Campaign:
 
 @pytest.fixture
 def recipe(campaign) -> Recipe:
-    return save_recipe(campaign, Plan("Three, or more", Choices(method="median", min_judgements=3, threshold=1)), user=None)
+    return save_recipe(campaign, ReleasePlan("Three, or more", Choices(method="median", min_judgements=3, threshold=1)), user=None)
 
 
 def test_a_report_offers_the_recipes_of_its_campaign_on_both_scales(campaign, recipe):
@@ -76,7 +76,7 @@ def test_the_lowest_relevant_grade_of_the_recipe_makes_its_labels_of_two_grades(
 
 def test_labels_of_two_grades_by_a_recipe_reach_no_higher_grade_than_1():
     campaign = small_campaign(small_collection(), judged=False)
-    reference = f"recipe:binary:{save_recipe(campaign, Plan('mine'), user=None).pk}"
+    reference = f"recipe:binary:{save_recipe(campaign, ReleasePlan('mine'), user=None).pk}"
     clicks = campaign.collection.qrels.get(name="clicks B")
     given = {"qrels": reference, "click_qrels": [f"imported:{clicks.pk}"], "threshold": "3"}
     form = ReportForm(given, kind=KINDS["label_overlap"], collection=campaign.collection, campaign=campaign)
@@ -96,7 +96,7 @@ def test_a_recipe_that_is_gone_is_said_and_nothing_is_computed(campaign, recipe)
 
 @pytest.mark.parametrize("reference", ["recipe:graded:{0}", "recipe:all:{1}", "recipe:graded:x", "recipe:graded", "recipe:graded:{1}:person"])
 def test_neither_recipes_of_others_nor_half_a_reference_are_taken(campaign, recipe, reference):
-    others = save_recipe(examples_campaign(), Plan("theirs"), user=None)
+    others = save_recipe(examples_campaign(), ReleasePlan("theirs"), user=None)
     parameters = {"runs": [], "qrels": [reference.format(others.pk, recipe.pk), "campaign:graded:majority"]}
     with pytest.raises(Refused, match="recipe"):
         files_of(KINDS["label_overlap"], parameters, collection=campaign.collection, campaign=campaign)
@@ -104,7 +104,7 @@ def test_neither_recipes_of_others_nor_half_a_reference_are_taken(campaign, reci
 
 def test_names_of_recipes_that_are_alike_or_long_make_files_of_their_own(campaign):
     long = "ab" * 100
-    made = [save_recipe(campaign, Plan(name), user=None) for name in (long, long[:-1], "a/b", "a b")]
+    made = [save_recipe(campaign, ReleasePlan(name), user=None) for name in (long, long[:-1], "a/b", "a b")]
     parameters = {"runs": [], "qrels": [f"recipe:graded:{one.pk}" for one in made]}
     paths = [one.path for one in files_of(KINDS["label_overlap"], parameters, collection=campaign.collection, campaign=campaign)]
     begin = f"qrels/{campaign.slug}-graded-recipe-"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analysis.judgements.labels import Choices
 from analysis.publishing.release.importing import import_release
-from analysis.publishing.release.parts import Plan
+from analysis.publishing.release.parts import ReleasePlan
 from annotation.services import campaigns, people, scheduling
 from pooling.services.collections import create_collection
 from tests.analysis.publishing.test_releases import built
@@ -29,7 +29,7 @@ def test_pairs_without_runs_and_pairs_for_everyone_survive_a_release(db, setting
             submit(seat, lease, 1)
     campaigns.close(campaign)
     path = tmp_path / "release.zip"
-    path.write_bytes(built(campaign, Plan("all", Choices(min_judgements=1))))
+    path.write_bytes(built(campaign, ReleasePlan("all", Choices(min_judgements=1))))
     again = import_release(path, name="release.zip", user=manager)
     columns = ("entry__topic__topic_id", "entry__docno", "kind", "counted")
     rows = sorted(again.pairs.values_list(*columns))

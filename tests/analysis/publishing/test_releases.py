@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from analysis.judgements.labels import Choices
 from analysis.models import Release
 from analysis.publishing import recipes
-from analysis.publishing.release.parts import BY_NAME, PARTS, Plan
+from analysis.publishing.release.parts import BY_NAME, PARTS, ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.machine.label_files import LabelOfFile
 from annotation.models import AuditEvent, Campaign
@@ -42,9 +42,9 @@ def campaign():
     return with_everything(examples_campaign())
 
 
-def built(campaign, plan: Plan | None = None) -> bytes:
+def built(campaign, plan: ReleasePlan | None = None) -> bytes:
     out = io.BytesIO()
-    write_release(campaign, plan or Plan(), out)
+    write_release(campaign, plan or ReleasePlan(), out)
     return out.getvalue()
 
 
@@ -98,16 +98,16 @@ def test_nobodys_name_or_address_is_anywhere_in_a_release(campaign):
         person.first_name = person.last_name = "Unmistakable"
         person.save()
     judging.adjudicate(pair_of(campaign, "t1", "d1"), 3, reason="clear", actor=people[0])
-    recipes.save_recipe(campaign, Plan("x"), user=people[0])
+    recipes.save_recipe(campaign, ReleasePlan("x"), user=people[0])
     for data in parts(built(campaign)).values():
         assert b"unmistakable" not in data.lower()
         assert b"=1+1" not in data  # a note: left out unless asked for
-    assert any(b"=1+1" in data for data in parts(built(campaign, Plan(notes=True))).values())
+    assert any(b"=1+1" in data for data in parts(built(campaign, ReleasePlan(notes=True))).values())
 
 
 def test_documents_are_in_a_release_only_when_asked_for(campaign):
     assert "documents.jsonl" not in parts(built(campaign))
-    assert b"Document 1 speaks" in parts(built(campaign, Plan(documents=True)))["documents.jsonl"]
+    assert b"Document 1 speaks" in parts(built(campaign, ReleasePlan(documents=True)))["documents.jsonl"]
 
 
 def test_the_commands_of_the_datasheet_give_the_numbers_of_the_release(campaign, tmp_path, monkeypatch):
@@ -186,7 +186,7 @@ def test_the_version_in_a_release_and_in_a_report_is_that_of_the_project(campaig
 
 def test_release_datasheet_and_documents_have_the_same_parts(campaign):
     """One list says what a release consists of; the documents are held to it here."""
-    found = parts(built(campaign, Plan(documents=True)))
+    found = parts(built(campaign, ReleasePlan(documents=True)))
     written = {"guidelines/" if name.startswith("guidelines/") else name for name in found}
     assert written == set(BY_NAME) - OF_SAMPLE - OF_MACHINES
     sheet = re.findall(r"^\| `([\w.-]+/?)` \|", found["datasheet.md"].decode().partition("## Files")[2], re.MULTILINE)
@@ -200,7 +200,7 @@ def test_release_datasheet_and_documents_have_the_same_parts(campaign):
 
 def test_a_job_builds_the_release_once_and_recognises_the_same_bytes(campaign):
     manager = campaign.memberships.get(role="manager").user
-    recipe = recipes.save_recipe(campaign, Plan("first", Choices(min_judgements=3)), user=manager)
+    recipe = recipes.save_recipe(campaign, ReleasePlan("first", Choices(min_judgements=3)), user=manager)
     for expected in (False, True):
         job = recipes.ask_for_release(recipe, user=manager)
         with pytest.raises(CampaignError, match="being built"):

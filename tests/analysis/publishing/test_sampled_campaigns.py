@@ -14,9 +14,9 @@ from django.contrib.auth.models import User
 
 from analysis.judgements.campaign_sample import NotEstimable, sample_of, stages_of, stages_said
 from analysis.judgements.labels import Choices
-from analysis.publishing.exports import EXPORTS, Wanted, offered, prepared
+from analysis.publishing.exports import EXPORTS, ExportWanted, offered, prepared
 from analysis.publishing.release.importing import import_release
-from analysis.publishing.release.parts import Plan
+from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from analysis.systems import reports
 from analysis.systems.kinds import KINDS
@@ -101,7 +101,7 @@ def campaign(collection) -> Campaign:
 
 
 def exported(campaign: Campaign, name: str) -> str:
-    return prepared(EXPORTS[name], campaign, Wanted()).read().decode()
+    return prepared(EXPORTS[name], campaign, ExportWanted()).read().decode()
 
 
 def recomputed(prels: str, ranking: dict[str, list[str]]) -> dict[str, dict[str, float]]:
@@ -244,7 +244,7 @@ def test_reports_estimate_or_refuse(campaign):
 def test_a_release_carries_the_draw_and_comes_back_with_it(campaign, tmp_path):
     campaigns.close(campaign)
     out = io.BytesIO()
-    write_release(Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk), Plan("first", Choices()), out)
+    write_release(Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk), ReleasePlan("first", Choices()), out)
     path = tmp_path / "release.zip"
     path.write_bytes(out.getvalue())
     with zipfile.ZipFile(path) as archive:

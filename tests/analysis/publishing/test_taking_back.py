@@ -10,10 +10,10 @@ from django.urls import reverse
 from analysis.judgements.labels import EVERYBODY, Choices
 from analysis.publishing import recipes
 from analysis.publishing.contents import raw_judgements
-from analysis.publishing.exports import EXPORTS, Wanted, prepared
+from analysis.publishing.exports import EXPORTS, ExportWanted, prepared
 from analysis.publishing.forms import RecipeForm
 from analysis.publishing.release.importing import import_release
-from analysis.publishing.release.parts import Plan
+from analysis.publishing.release.parts import ReleasePlan
 from annotation.models import Campaign, Judgement, Membership
 from annotation.services import campaigns, exclusion
 from annotation.services.errors import CampaignError
@@ -37,7 +37,7 @@ def campaign() -> Campaign:
 
 
 def text(campaign: Campaign, export: str = "qrels", **choices: object) -> str:
-    return prepared(EXPORTS[export], campaign, Wanted(Choices(**choices))).read().decode()
+    return prepared(EXPORTS[export], campaign, ExportWanted(Choices(**choices))).read().decode()
 
 
 @pytest.mark.parametrize("back", [("A003",), (EVERYBODY,), ("A001", "A003")])
@@ -77,7 +77,7 @@ def test_choices_say_whom_they_take_back():
 def test_a_release_says_whom_it_took_back_and_comes_in_again_with_the_same_labels(campaign, tmp_path):
     campaigns.close(campaign)
     path = tmp_path / "release.zip"
-    path.write_bytes(built(campaign, Plan("all", Choices(take_back=(EVERYBODY,)))))
+    path.write_bytes(built(campaign, ReleasePlan("all", Choices(take_back=(EVERYBODY,)))))
     held = {name: content.decode() for name, content in parts(path.read_bytes()).items()}
     assert held["qrels.txt"] == GRADED
     assert "taking back all excluded annotators" in held["datasheet.md"]
@@ -91,8 +91,8 @@ def test_a_release_says_whom_it_took_back_and_comes_in_again_with_the_same_label
 
 
 def test_two_recipes_differ_by_what_is_taken_back(campaign, client):
-    first = recipes.save_recipe(campaign, Plan("out"), user=None)
-    second = recipes.save_recipe(campaign, Plan("back", Choices(take_back=("A003",))), user=None)
+    first = recipes.save_recipe(campaign, ReleasePlan("out"), user=None)
+    second = recipes.save_recipe(campaign, ReleasePlan("back", Choices(take_back=("A003",))), user=None)
     found = recipes.difference(campaign, recipes.plan_of(first).choices, recipes.plan_of(second).choices)
     assert [(c.topic, c.document, c.first.grade, c.second.grade) for c in found.changes if c.first.grade != c.second.grade] == [("t1", "d2", 1, 2)]
     assert (found.n_graded, found.n_binary) == (1, 2), "on two grades also [0 1] against [0 1 1]"
@@ -109,9 +109,9 @@ def test_the_form_offers_the_excluded_alone_and_refuses_both_at_once(campaign):
     both = RecipeForm({"name": "a", "take_back": ["A003"], "exclude": ["A003"]}, campaign=campaign)
     assert both.errors["take_back"] == ["A003: either left out or taken back, not both."]
     with pytest.raises(CampaignError, match="either left out or taken back"):
-        recipes.save_recipe(campaign, Plan("x", Choices(exclude=("A003",), take_back=("A003",))), user=None)
+        recipes.save_recipe(campaign, ReleasePlan("x", Choices(exclude=("A003",), take_back=("A003",))), user=None)
     with pytest.raises(CampaignError, match="No annotator of this campaign is called A099"):
-        recipes.save_recipe(campaign, Plan("x", Choices(take_back=("A099",))), user=None)
+        recipes.save_recipe(campaign, ReleasePlan("x", Choices(take_back=("A099",))), user=None)
 
 
 def test_recipes_of_the_api_take_back(campaign, client):

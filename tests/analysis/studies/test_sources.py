@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from analysis.publishing.release.parts import Plan
+from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from analysis.studies.papers import study_named
 from analysis.studies.settings import keys_of, read_settings
 from analysis.studies.sources import campaign_inputs, release_inputs
-from analysis.studies.study import Key, Study
+from analysis.studies.study import SettingKey, Study
 from pooling.formats.errors import FormatError
 from tests.analysis.commands.judged_file import run
 from tests.analysis.publishing.exported import BINARY, GRADED, examples_campaign, with_everything
@@ -20,7 +20,7 @@ from tests.analysis.publishing.exported import BINARY, GRADED, examples_campaign
 pytestmark = pytest.mark.django_db
 EVERYTHING = Study(
     "everything", "Everything", "nobody", "All inputs.",
-    tuple(Key(name, kind, "") for name, kind in {
+    tuple(SettingKey(name, kind, "") for name, kind in {
         "judgements": "file", "scale": "whole", "threshold": "whole", "min_seconds": "number", "grades": "names", "labels": "file",
         "binary_labels": "file", "documents": "whole", "pool": "file", "texts": "file", "runs": "files", "qrels": "file", "clicks": "named",
     }.items()), (),
@@ -43,7 +43,7 @@ def test_the_judgements_of_a_campaign_give_its_labels(tmp_path: Path) -> None:
 def test_a_release_is_read_as_a_file_and_as_a_folder(tmp_path: Path) -> None:
     campaign = with_everything(examples_campaign())
     with (tmp_path / "release.zip").open("wb") as out:
-        write_release(campaign, Plan(), out)
+        write_release(campaign, ReleasePlan(), out)
     with zipfile.ZipFile(tmp_path / "release.zip") as release:
         release.extractall(tmp_path / "unpacked")
     texts = []

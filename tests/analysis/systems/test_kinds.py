@@ -48,13 +48,13 @@ def test_no_other_file_of_the_wing_names_a_kind() -> None:
 
 
 NEW = f'''
-from analysis.systems.kind import Kind
+from analysis.systems.kind import ReportKind
 from analysis.systems.options import Field, arguments_of
 from analysis.systems.tabular import Table
 from analysis.systems.written_files import WrittenFile
 
 FIELDS = (Field("min_judgements", "Judgements a pair needs", "whole", 2, least=1),)
-KIND = Kind(
+KIND = ReportKind(
     name="aggregate",
     place=1000,
     title="Labels of a file",

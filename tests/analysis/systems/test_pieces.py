@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from analysis.core.bootstrap import Tally
+from analysis.core.bootstrap import BootstrapTally
 from analysis.models import Report, ReportChunk
 from analysis.systems import pieces, reports, tasks
 from analysis.systems.kinds import KINDS
@@ -140,8 +140,8 @@ def test_a_piece_that_fails_three_times_fails_the_report(collection, monkeypatch
 def test_results_travel_bit_by_bit() -> None:
     values = np.array([[0.1, np.nan, -0.0], [np.inf, 1e-310, 2**-1074]])
     assert from_text(as_text(values), None).tobytes() == values.tobytes()
-    tally = Tally(3, values, np.arange(4), np.ones((2, 2), np.int64))
-    back = from_text(as_text(tally), Tally)
+    tally = BootstrapTally(3, values, np.arange(4), np.ones((2, 2), np.int64))
+    back = from_text(as_text(tally), BootstrapTally)
     assert back.trials == 3
     assert back.places.tobytes() == values.tobytes()
     assert back.ranks.dtype == np.int64

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.models import AuditEvent, Judgement, Lease
 from annotation.selectors.judging import audit_invariants
 from annotation.services import exclusion, judging, scheduling
-from annotation.services.errors import CampaignError, Refused
+from annotation.services.errors import AnswerRefused, CampaignError
 from annotation.services.judging import Answer
 from tests.builders import judge, judge_pair, make_annotator, make_campaign, submit
 
@@ -71,7 +71,7 @@ def test_an_answer_that_arrives_after_the_exclusion_is_kept_as_excluded():
     lease = scheduling.claim(ada)
     exclusion.exclude_annotator(ada, reason="random", actor=None)
     assert submit(ada, lease, 1).judgement.standing == "excluded"
-    with pytest.raises(Refused, check=lambda error: error.code == "excluded"):
+    with pytest.raises(AnswerRefused, check=lambda error: error.code == "excluded"):
         judging.revise(ada, first.pk, key=uuid.uuid4(), answer=Answer(grade=2))
     assert audit_invariants(campaign) == []
     assert exclusion.include_annotator(ada, actor=None).counted == 2

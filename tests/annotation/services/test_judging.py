@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.models import AuditEvent, Judgement, Lease, Pair
 from annotation.selectors.judging import audit_invariants, history, situation
 from annotation.services import campaigns, judging, scheduling
-from annotation.services.errors import CampaignError, Refused
+from annotation.services.errors import AnswerRefused, CampaignError
 from annotation.services.judging import Answer
 from tests.builders import judge, judge_pair, make_annotator, make_campaign, submit
 
@@ -24,7 +24,7 @@ def only_pair(**settings):
 
 
 def refused(code):
-    return pytest.raises(Refused, check=lambda error: error.code == code)
+    return pytest.raises(AnswerRefused, check=lambda error: error.code == code)
 
 
 def test_a_judgement_counts_and_fills_a_slot():

@@ -16,7 +16,7 @@ from annotation.models import Campaign, Judgement, MachineJudge, MachineLabel, P
 from annotation.selectors import machines as selectors
 from annotation.services import machines, scheduling
 from annotation.services.campaigns import CampaignError
-from annotation.services.errors import Refused
+from annotation.services.errors import AnswerRefused
 from annotation.services.machines import Limits, Wanted
 from pooling import jobs
 from pooling.formats.errors import FormatError
@@ -240,6 +240,6 @@ def test_no_endpoint_but_those_of_the_operator(campaign: Campaign, settings: Any
 
 def test_a_member_that_is_a_machine_claims_nothing(campaign: Campaign) -> None:
     machine = make_annotator(campaign, judge_kind="machine")
-    with pytest.raises(Refused, match="takes nobody's place"):
+    with pytest.raises(AnswerRefused, match="takes nobody's place"):
         scheduling.claim(machine)
     assert not Pair.objects.exclude(held=0).exists()

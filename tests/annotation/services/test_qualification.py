@@ -10,7 +10,7 @@ from annotation.models import Lease, Pair
 from annotation.selectors.judging import audit_invariants
 from annotation.selectors.qualification import Score, known_scores, waiting
 from annotation.services import campaigns, judging, qualification, serving
-from annotation.services.errors import CampaignError, Refused
+from annotation.services.errors import AnswerRefused, CampaignError
 from annotation.services.judging import Answer
 from tests.builders import judge, make_annotator, make_campaign, submit
 
@@ -75,7 +75,7 @@ def test_answers_of_the_test_enter_no_labels_and_cannot_be_changed(campaign):
     served = serving.top_up(ada, want=1)
     row = submit(ada, served.leases[0], 0).judgement
     assert row.standing == "extra"
-    with pytest.raises(Refused, check=lambda error: error.code == "qualification_final"):
+    with pytest.raises(AnswerRefused, check=lambda error: error.code == "qualification_final"):
         judging.revise(ada, row.pk, key=uuid.uuid4(), answer=Answer(grade=2))
 
 

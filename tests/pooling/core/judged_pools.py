@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from pooling.core.depth import Pool, depth_pool, top_of_run
+from pooling.core.depth import PooledPairs, depth_pool, top_of_run
 from pooling.formats.qrels import read_qrels
 from pooling.formats.runs import read_run
 
 
-def judged_pool(folder: Path, runs: str, qrels: str, *, depth: int) -> tuple[Pool, np.ndarray]:
+def judged_pool(folder: Path, runs: str, qrels: str, *, depth: int) -> tuple[PooledPairs, np.ndarray]:
     """The depth-k pool of the folder's runs without what nobody judged, and the grades of its pairs."""
     judged = read_qrels(str(folder / qrels))
     tops = []

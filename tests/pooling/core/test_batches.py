@@ -10,18 +10,18 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from pooling.core.batches import Goal, OrderedPool
-from pooling.core.depth import Pool
+from pooling.core.depth import PooledPairs
 from pooling.core.rank_model import PENALTY, fitted, log_odds, logistic, rank_features_of, scores
 from tests.pooling.core.judged_pools import judged_pool
 
 
-def pool_of(*runs: str, topics: int = 1) -> Pool:
+def pool_of(*runs: str, topics: int = 1) -> PooledPairs:
     """Every topic has the same runs, a letter a document."""
     letters = sorted(set("".join(runs)))
     ranks = np.array([[run.find(letter) + 1 for run in runs] for letter in letters], np.int16)
     n = len(letters)
     best = np.where(ranks > 0, ranks, 99).min(axis=1).astype(np.int32)
-    return Pool(
+    return PooledPairs(
         depth=10, tags=[f"r{k}" for k in range(len(runs))], topics=[str(t) for t in range(topics)],
         topic=np.repeat(np.arange(topics, dtype=np.int32), n), documents=np.tile(np.array([x.encode() for x in letters]), topics),
         best_rank=np.tile(best, topics), priority=np.zeros(n * topics, np.int32), ranks=np.tile(ranks, (topics, 1)),
@@ -29,7 +29,7 @@ def pool_of(*runs: str, topics: int = 1) -> Pool:
     )  # fmt: skip
 
 
-def unjudged(pool: Pool) -> tuple[np.ndarray, np.ndarray]:
+def unjudged(pool: PooledPairs) -> tuple[np.ndarray, np.ndarray]:
     return np.full(len(pool), np.nan), np.zeros(len(pool), bool)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pooling.core.coverage import overlap, shared_pairs, unique_pairs
-from pooling.core.depth import Pool, depth_pool, extend_pool, top_of_run
+from pooling.core.depth import PooledPairs, depth_pool, extend_pool, top_of_run
 from pooling.formats.runs import run_of_rows
 
 
@@ -19,11 +19,11 @@ def ranked(tag: str, rankings: dict[str, str], *, depth: int = 100, topics=None)
     return top_of_run(run_of_rows(tag, rows), depth, topics=topics)
 
 
-def pooled(tops, depth: int, seed: int = 0) -> Pool:
+def pooled(tops, depth: int, seed: int = 0) -> PooledPairs:
     return depth_pool(tops, depth=depth, rng=np.random.default_rng(seed))
 
 
-def contents(pool: Pool) -> dict[tuple[str, str], tuple[int, int, dict[str, int]]]:
+def contents(pool: PooledPairs) -> dict[tuple[str, str], tuple[int, int, dict[str, int]]]:
     return {(p.topic, p.document): (p.best_rank, p.priority, dict(p.runs)) for p in pool}
 
 

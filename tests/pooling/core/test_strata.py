@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooling.core.depth import Pool
+from pooling.core.depth import PooledPairs
 from pooling.core.strata import allocation, drawn, finishing, machine_strata, rank_strata, shuffled, spreads_of, vote_strata
 
 
-def pool_with(best: list[int], topic: list[int], ranks: list[list[int]] | None = None) -> Pool:
+def pool_with(best: list[int], topic: list[int], ranks: list[list[int]] | None = None) -> PooledPairs:
     n = len(best)
     matrix = np.array(ranks if ranks is not None else [[rank] for rank in best], np.int16)
-    return Pool(
+    return PooledPairs(
         depth=100, tags=[f"r{k}" for k in range(matrix.shape[1])], topics=["1", "2"], topic=np.array(topic, np.int32),
         documents=np.array([f"d{k}".encode() for k in range(n)]), best_rank=np.array(best, np.int32),
         priority=np.zeros(n, np.int32), ranks=matrix, everyone=np.zeros(n, bool),
@@ -75,7 +75,7 @@ def test_a_larger_budget_only_adds_pairs_and_the_order_of_files_does_not_matter(
     assert more.sum() == np.minimum(strata.sizes, 5).sum()
     order = np.random.default_rng(1).permutation(40)
     turned = pool_with([int(pool.best_rank[k]) for k in order], [int(pool.topic[k]) for k in order])
-    turned = Pool(**{**turned.__dict__, "documents": pool.documents[order]})
+    turned = PooledPairs(**{**turned.__dict__, "documents": pool.documents[order]})
     again = shuffled(rank_strata(turned), np.random.default_rng(7), turned.documents, turned.topic)
     assert again.tolist() == place[order].tolist()
 

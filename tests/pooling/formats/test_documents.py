@@ -12,12 +12,12 @@ import zipfile
 import pytest
 
 from pooling.formats.archives import safe_name
-from pooling.formats.documents import Document, read_documents
+from pooling.formats.documents import DocumentRecord, read_documents
 from pooling.formats.errors import FormatError
 from pooling.formats.markup import html_text
 
 
-def given(content: str | bytes, **options) -> list[Document]:
+def given(content: str | bytes, **options) -> list[DocumentRecord]:
     return list(read_documents(io.BytesIO(content if isinstance(content, bytes) else content.encode()), name="docs", **options))
 
 
@@ -70,7 +70,7 @@ def test_further_fields_are_kept():
     (found,) = given("<DOC><DOCNO>1</DOCNO><AUTHOR>me</AUTHOR><TEXT>a</TEXT></DOC>")
     assert found.fields == {"author": "me"}
     (found,) = given("D1\thttp://x\tT\tbody\n")
-    assert found == Document("D1", "T", "body", {"url": "http://x"}, 1)
+    assert found == DocumentRecord("D1", "T", "body", {"url": "http://x"}, 1)
 
 
 def test_paragraph_tags_inside_trec_text_are_paragraphs():

@@ -25,7 +25,7 @@ from pooling.formats.exports import (
     write_topics,
 )  # fmt: skip
 from pooling.formats.judgements import read_judgements
-from pooling.formats.topics import Topic, read_topics
+from pooling.formats.topics import TopicRecord, read_topics
 
 AT = datetime(2021, 3, 4, 10, 0, 0, 250_000, tzinfo=UTC)
 JUDGEMENTS = [
@@ -135,7 +135,7 @@ def test_cells_are_made_harmless_on_request_only():
 
 
 def test_topics_kept_read_back_and_removed_have_their_reasons():
-    text = written(write_topics, [Topic("1", "red\tshoes"), Topic("2", '"quoted')])
+    text = written(write_topics, [TopicRecord("1", "red\tshoes"), TopicRecord("2", '"quoted')])
     assert text == '1\tred shoes\n2\t"quoted\n'
     assert [t.text for t in read_topics(io.BytesIO(text.encode()))] == ["red shoes", '"quoted']
     assert written(write_removed, [Removal("3", "#1", "no text", ""), Removal("4", "Red shoes", "duplicate", "1")]) == (

@@ -7,23 +7,23 @@ import io
 import numpy as np
 import pytest
 
-from pooling.core.depth import Pool, depth_pool, top_of_run
+from pooling.core.depth import PooledPairs, depth_pool, top_of_run
 from pooling.formats.errors import FormatError
 from pooling.formats.pool import read_pool, write_fira_pairs, write_pool, write_trectools_pool
 from pooling.formats.runs import run_of_rows
 
 
-def given(text: str) -> Pool:
+def given(text: str) -> PooledPairs:
     return read_pool(io.BytesIO(text.encode()), name="pool.tsv")
 
 
-def written(pool: Pool, write=write_pool) -> str:
+def written(pool: PooledPairs, write=write_pool) -> str:
     out = io.StringIO()
     write(pool, out)
     return out.getvalue()
 
 
-def small() -> Pool:
+def small() -> PooledPairs:
     a = run_of_rows("A", [("1", "x", 3.0), ("1", "y", 2.0), ("2", "z", 1.0)])
     b = run_of_rows("B,1:2", [("1", "y", 3.0), ("1", "w", 2.0)])
     return depth_pool([top_of_run(a, 2), top_of_run(b, 2)], depth=2, rng=np.random.default_rng(0))

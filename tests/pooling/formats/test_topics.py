@@ -7,10 +7,10 @@ import io
 import pytest
 
 from pooling.formats.errors import FormatError
-from pooling.formats.topics import Topic, read_topics
+from pooling.formats.topics import TopicRecord, read_topics
 
 
-def given(text: str | bytes) -> list[Topic]:
+def given(text: str | bytes) -> list[TopicRecord]:
     return read_topics(io.BytesIO(text if isinstance(text, bytes) else text.encode()), name="topics")
 
 
@@ -44,7 +44,7 @@ will say so.
 
 def test_trec_topics_with_open_tags():
     first, second = given(CLASSIC)
-    assert first == Topic(
+    assert first == TopicRecord(
         "051", "Airbus Subsidies", "Document will discuss AT&T.", "A relevant document\nwill say so.", {"dom": "Economics"}, 1
     )
     assert (second.topic, second.text, second.line) == ("52", "Two", 16)

@@ -44,7 +44,7 @@ def test_a_pool_and_a_collection_that_a_campaign_uses_are_not_deleted(campaign, 
 
 
 def test_managers_of_a_campaign_see_its_jobs_and_its_annotators_do_not(campaign, client, monkeypatch):
-    monkeypatch.setitem(jobs.KINDS, "test", jobs.Kind("test", lambda work: {}, "rows"))
+    monkeypatch.setitem(jobs.KINDS, "test", jobs.JobKind("test", lambda work: {}, "rows"))
     job = jobs.enqueue("test", {}, label="statistics", user=None, campaign_id=campaign.pk)
     for name, role, status in (("m", Membership.Role.MANAGER, 200), ("a", Membership.Role.ANNOTATOR, 404)):
         user = User.objects.create_user(name)

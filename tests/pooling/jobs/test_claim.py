@@ -16,7 +16,7 @@ from pooling.models import Job
 @pytest.mark.django_db(transaction=True)
 def test_of_eight_threads_that_claim_a_job_at_once_one_gets_it(monkeypatch):
     begun: list[int] = []
-    monkeypatch.setitem(jobs.KINDS, "test", jobs.Kind("test", lambda work: begun.append(work.job.pk), "rows"))
+    monkeypatch.setitem(jobs.KINDS, "test", jobs.JobKind("test", lambda work: begun.append(work.job.pk), "rows"))
     rows = [jobs.enqueue("test", {}, label="", user=None) for _ in range(5)]
     start = threading.Barrier(8)
 

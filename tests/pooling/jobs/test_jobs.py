@@ -20,7 +20,7 @@ def do(monkeypatch):
     """Register a function as the kind 'test' for the length of one test."""
 
     def register(function):
-        monkeypatch.setitem(jobs.KINDS, "test", jobs.Kind("test", function, "rows"))
+        monkeypatch.setitem(jobs.KINDS, "test", jobs.JobKind("test", function, "rows"))
         return jobs.enqueue("test", {"n": 3}, label="a test", user=None)
 
     return register
