@@ -9,21 +9,9 @@ from django.contrib.auth.models import User
 from django.utils.text import slugify
 
 from annotation.core import rules
+from annotation.core.scale import FEWEST_GRADES, MOST_GRADES, SHAPES
 from annotation.models import Campaign, Membership
 from pooling.models import Collection, Pool
-
-SHAPES = [
-    ("cross", "Cross"),
-    ("ring", "Ring"),
-    ("half", "Half disc"),
-    ("disc", "Disc"),
-    ("square", "Square"),
-    ("triangle", "Triangle"),
-    ("diamond", "Diamond"),
-    ("bar", "Bar"),
-    ("star", "Star"),
-]
-FEWEST_GRADES, MOST_GRADES = 2, 9
 
 
 class NewCampaignForm(forms.Form):
@@ -168,7 +156,7 @@ class GradeForm(forms.Form):
     name = forms.CharField(max_length=60, required=False)
     explanation = forms.CharField(max_length=500, required=False, widget=forms.Textarea(attrs={"rows": 2}))
     example = forms.CharField(max_length=500, required=False, widget=forms.Textarea(attrs={"rows": 2}))
-    shape = forms.ChoiceField(choices=SHAPES, required=False)
+    shape = forms.ChoiceField(choices=[(shape, shape.capitalize()) for shape in SHAPES], required=False)
 
 
 class BaseScale(forms.BaseFormSet):
@@ -192,7 +180,7 @@ class BaseScale(forms.BaseFormSet):
                 "name": row["name"].strip(),
                 "explanation": row.get("explanation", "").strip(),
                 "example": row.get("example", "").strip(),
-                "shape": row.get("shape") or SHAPES[value][0],
+                "shape": row.get("shape") or SHAPES[value],
             }
             for value, row in enumerate(rows)
         ]

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-LEAST, MOST = 2, 9
+FEWEST_GRADES, MOST_GRADES = 2, 9
 SHAPES = ("cross", "ring", "half", "disc", "square", "triangle", "diamond", "star", "plus")
 
 
 def problems(scale: Sequence[dict[str, Any]], *, threshold: int) -> list[str]:
     """What is wrong with a scale, as sentences; empty when it can be used. Grades are whole numbers, lowest first."""
     mistakes: list[str] = []
-    if not LEAST <= len(scale) <= MOST:
-        mistakes.append(f"A scale has {LEAST} to {MOST} grades; this one has {len(scale)}.")
+    if not FEWEST_GRADES <= len(scale) <= MOST_GRADES:
+        mistakes.append(f"A scale has {FEWEST_GRADES} to {MOST_GRADES} grades; this one has {len(scale)}.")
     values: list[Any] = [grade.get("value") for grade in scale]
     if not all(isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1000 for value in values):
         mistakes.append("The value of a grade is a whole number from 0 to 999.")

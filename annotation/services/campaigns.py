@@ -128,7 +128,7 @@ def save_scale(campaign: Campaign, scale: list[dict[str, Any]], *, actor: User |
     """Another scale. Of a draft what the rules say of grades follows where the scale has become too short. -> what has followed"""
     followed: dict[str, Any] = {}
     says = []
-    if campaign.state == Campaign.State.DRAFT and len(scale) >= scales.LEAST:
+    if campaign.state == Campaign.State.DRAFT and len(scale) >= scales.FEWEST_GRADES:
         top, name = int(scale[-1]["value"]), str(scale[-1]["name"])
         if campaign.threshold > top:
             followed["threshold"] = top

@@ -16,9 +16,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.core.estimate import workload
-from annotation.core.scale import NAMES
+from annotation.core.scale import MOST_GRADES, NAMES
 from annotation.forms_campaign import (
-    MOST_GRADES,
     BaseScale,
     CampaignPoolForm,
     GuidelineForm,

@@ -46,6 +46,17 @@ def rules_data(campaign, **changes) -> dict[str, str]:
     return data | changes
 
 
+def test_every_sign_that_the_page_offers_can_be_kept_and_nine_grades_have_one_each():
+    campaign = make_campaign(state="draft")
+    client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/settings/scale/"
+    offered = [value for value, _ in client.get(address).context["forms"].forms[0].fields["shape"].choices]
+    names = scale_data(*"abcdefghi")
+    for chosen in (offered, [""] * 9):
+        assert client.post(address, names | {f"form-{i}-shape": shape for i, shape in enumerate(chosen)}).status_code == 302
+        campaign.refresh_from_db()
+        assert len({grade["shape"] for grade in campaign.scale}) == len(campaign.scale) == 9
+
+
 @pytest.mark.parametrize("step", STEPS)
 class TestWhoMay:
     def test_the_anonymous_are_sent_to_sign_in(self, client, step):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from annotation.core import scale
+from annotation.core.scale import SHAPES
 from annotation.models import default_scale
 
 
@@ -38,3 +42,10 @@ def test_two_and_nine_grades_will_do():
 )
 def test_a_scale_that_cannot_be_used_says_why(given, threshold, said):
     assert said in " ".join(scale.problems(given, threshold=threshold))
+
+
+def test_every_sign_is_drawn_on_the_server_and_on_the_judging_page():
+    root = Path(__file__).parents[3]
+    template, script = (root / "templates/_shape.html").read_text(), (root / "static/js/judge/shapes.js").read_text()
+    assert set(re.findall(r'shape == "(\w+)"', template)) | {"ring"} == set(SHAPES), "ring is what the template draws for any other word"
+    assert set(re.findall(r"^  (\w+): \[\[", script, re.MULTILINE)) == set(SHAPES)
