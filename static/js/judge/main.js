@@ -258,6 +258,7 @@ async function begin() {
   if (!(await tabs.lead({ take: takes }))) return judging.stop();
   if (takes) outbox.load(); // what the other tab still had to send
   const setup = await setUp();
+  if (!tabs.leading) return; // another tab has answered meanwhile
   judging.connection.reach(true);
   settings.take(setup.profile);
   judging.setup = setup;

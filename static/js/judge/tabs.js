@@ -9,7 +9,10 @@ export class Tabs extends EventTarget {
     this.channel = new BroadcastChannel(name);
     this.channel.addEventListener("message", ({ data }) => {
       if (data === "anybody?" && this.leading) this.channel.postMessage("me");
-      if (data === "me") this.other = true;
+      if (data === "me") {
+        this.other = true;
+        if (!navigator.locks) this.#lose(); // answered after the wait, by a tab that was busy: it was there first
+      }
       if (data === "yield" && this.leading) this.#lose();
     });
   }

@@ -1,0 +1,44 @@
+// Where there are no Web Locks, tabs ask each other; one that answers late was there all the same.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+const channels = [];
+globalThis.BroadcastChannel = class extends EventTarget {
+  constructor() { super(); channels.push(this); }
+  postMessage(data) { this.sent = [...(this.sent ?? []), data]; }
+};
+const hears = (channel, data) => channel.dispatchEvent(Object.assign(new Event("message"), { data }));
+const withLocks = (locks) => Object.defineProperty(globalThis, "navigator", { value: { locks }, configurable: true });
+const { Tabs } = await import("../../static/js/judge/tabs.js");
+
+async function leading() {
+  const tabs = new Tabs("job"), lost = [];
+  tabs.addEventListener("lost", () => lost.push(tabs.leading));
+  assert.equal(await tabs.lead(), true);
+  return { tabs, lost, channel: channels.at(-1) };
+}
+
+test("a tab that answers within the wait keeps the job", async () => {
+  withLocks(undefined);
+  const tabs = new Tabs("job"), asked = tabs.lead();
+  hears(channels.at(-1), "me");
+  assert.equal(await asked, false);
+});
+
+test("a tab that answers after the wait keeps the job, too, and the other stops", async () => {
+  withLocks(undefined);
+  const { tabs, lost, channel } = await leading();
+  hears(channel, "anybody?");
+  assert.deepEqual(channel.sent, ["anybody?", "me"]);
+  hears(channel, "me");
+  assert.deepEqual([tabs.leading, lost], [false, [false]]);
+  hears(channel, "anybody?");
+  assert.deepEqual(channel.sent, ["anybody?", "me"], "who has stopped does not answer");
+});
+
+test("with Web Locks the lock alone decides", async () => {
+  withLocks({ request: (name, options, hold) => { hold({}); return new Promise(() => {}); } });
+  const { tabs, lost, channel } = await leading();
+  hears(channel, "me");
+  assert.deepEqual([tabs.leading, lost], [true, []]);
+});
