@@ -62,8 +62,8 @@ def load(request: HttpRequest, slug: str) -> None:
 
 def loaded(request: Any, slug: str) -> Membership | None:
     """The membership that `load` has found for this request."""
-    found: Membership | None = getattr(request, "judging", None)
-    return found if found is not None and found.campaign.slug == slug else None
+    membership: Membership | None = getattr(request, "judging", None)
+    return membership if membership is not None and membership.campaign.slug == slug else None
 
 
 def _meet(request: HttpRequest, key: str) -> None:

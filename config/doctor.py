@@ -168,13 +168,13 @@ def postgresql() -> Iterator[Finding]:
         return
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp(), current_setting('max_connections')::int, current_setting('server_version_num')::int")
-        there, most, version = cursor.fetchone()
-    apart = abs(timezone.now() - there)
+        open_now, most, version = cursor.fetchone()
+    apart = abs(timezone.now() - open_now)
     if apart > OTHER_CLOCK:
         yield wrong(f"The clocks of this machine and the database are {apart.total_seconds():.0f} s apart: let both follow one time server.")
-    ours = environment.number("WEB_WORKERS", 2) * environment.number("WEB_THREADS", 8) + environment.number("WORKER_PROCESSES", 2) + 3
-    if ours > most - 3:
-        yield wrong(f"This machine may ask for {ours} connections, PostgreSQL has {most} (max_connections), three of them for itself.")
+    wanted = environment.number("WEB_WORKERS", 2) * environment.number("WEB_THREADS", 8) + environment.number("WORKER_PROCESSES", 2) + 3
+    if wanted > most - 3:
+        yield wrong(f"This machine may ask for {wanted} connections, PostgreSQL has {most} (max_connections), three of them for itself.")
     if version < 140000:
         yield wrong(f"PostgreSQL {version // 10000} is older than 14, the oldest that is supported.")
     if shutil.which("pg_dump") is None:

@@ -61,14 +61,14 @@ def words(name: str, default: str = "") -> list[str]:
 
 def endpoints(name: str) -> dict[str, str]:
     """Base addresses of endpoints, each with the name of the variable that has its key: `https://host/v1=ASSAY_MACHINE_KEY`, or without one."""
-    found = {}
+    endpoint_of = {}
     for word in words(name):
         address, _, variable = word.rpartition("=") if re.search(r"=[A-Z_][A-Z0-9_]*$", word) else (word, "", "")
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
             raise ImproperlyConfigured(f"{PREFIX}{name}: {address!r} is no address such as http://127.0.0.1:11434/v1; a key is named, as in ADDRESS=VARIABLE")
-        found[address.rstrip("/")] = variable
-    return found
+        endpoint_of[address.rstrip("/")] = variable
+    return endpoint_of
 
 
 def networks(name: str) -> list[str]:

@@ -272,8 +272,8 @@ def do_now(job: Job) -> Job:
     if job.state == Job.State.DONE:
         return job
     if problems := job.report.get("problems"):
-        found = [Problem(one["line"], one["problem"], one["expected"], one["text"]) for one in problems]
-        raise FormatError(job.report["file"], found, job.report["n_problems"])
+        listed = [Problem(one["line"], one["problem"], one["expected"], one["text"]) for one in problems]
+        raise FormatError(job.report["file"], listed, job.report["n_problems"])
     raise Refused(f"{job.label}: {job.message or job.state}")
 
 
@@ -335,16 +335,16 @@ def _claim(job_id: int) -> Work | None:
     """Compare and set: of any number of workers that ask at once one gets the job."""
     now, token = timezone.now(), owners.new_token()
     free = Q(state=Job.State.QUEUED) | (Q(state=Job.State.RUNNING) & silent(now))
-    there = Job.objects.filter(free, pk=job_id)
-    kind = KINDS.get(there.values_list("kind", flat=True).first() or "")
+    jobs = Job.objects.filter(free, pk=job_id)
+    kind = KINDS.get(jobs.values_list("kind", flat=True).first() or "")
     kept = kind.kept if kind else "nothing was kept"
-    if there.filter(cancel_requested=True).update(state=Job.State.CANCELLED, owner="", finished_at=now, message=f"cancelled; {kept}"):
+    if jobs.filter(cancel_requested=True).update(state=Job.State.CANCELLED, owner="", finished_at=now, message=f"cancelled; {kept}"):
         return None
     tired = {"state": Job.State.FAILED, "owner": "", "finished_at": now}
     tired["message"] = f"the worker died {ATTEMPTS} times over this job, perhaps for want of memory; {kept}"
-    if there.filter(attempt__gte=ATTEMPTS).update(**tired):
+    if jobs.filter(attempt__gte=ATTEMPTS).update(**tired):
         return None
-    claimed = there.update(
+    claimed = jobs.update(
         state=Job.State.RUNNING,
         owner=token,
         attempt=F("attempt") + 1,

@@ -101,9 +101,9 @@ class Reconciler(threading.Thread):
         if now - self.shortened_at >= SHORTEN_LOG:
             self.shortened_at = now
             sqlite_log.shorten()
-        there = jobs.waiting()
-        self.sent = {key: at for key, at in self.sent.items() if key in set(there)}
-        due = [key for key in there if now - self.sent.get(key, -RESEND) >= RESEND]
+        waiting = jobs.waiting()
+        self.sent = {key: at for key, at in self.sent.items() if key in set(waiting)}
+        due = [key for key in waiting if now - self.sent.get(key, -RESEND) >= RESEND]
         for key in due:
             if _hint(key[0]):
                 self.sent[key] = now

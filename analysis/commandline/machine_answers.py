@@ -47,7 +47,7 @@ def machines_of_table(path: str) -> dict[str, QrelsColumns]:
         if len(cells) != len(HEADER) or not cells[3].lstrip("-").isdecimal():
             raise BadInput(f"{path}:{number}: expected {', '.join(HEADER)} with tabs between, as machine-labels.tsv of a release has them")
         rows.setdefault(cells[0], []).append((cells[1], cells[2], int(cells[3])))
-    return {name: qrels_of_rows(name, found) for name, found in rows.items()}
+    return {name: qrels_of_rows(name, machine_rows) for name, machine_rows in rows.items()}
 
 
 def about_of(path: str | None) -> dict[str, Mapping[str, Any]]:
@@ -80,8 +80,8 @@ def labels_on(command: FileCommand, pool: SampledPool, qrels: QrelsColumns, name
         own = qrels.rows(index)
         if topic in pool.index.topic_codes:
             codes = np.full(own.stop - own.start, pool.index.topic_codes[topic], np.int64)
-            found = pool.index.rows(codes, qrels.documents[own])
-            rows[found[found >= 0]] = qrels.grades[own][found >= 0]
+            pair_rows = pool.index.rows(codes, qrels.documents[own])
+            rows[pair_rows[pair_rows >= 0]] = qrels.grades[own][pair_rows >= 0]
     missing = int((rows < 0).sum())
     return rows, (
         f"{missing} of {len(rows)} pairs of the pool have no label by {name}; the correction is valid only if the machine "
@@ -96,7 +96,7 @@ def judgement_counts(path: str, pool: SampledPool) -> np.ndarray:
     judgements = read_judgements(path)
     n_grades = 1 + int(judgements.grade.max(initial=1))
     table, _ = counted(judgements, n_grades=n_grades)
-    found = np.zeros((len(pool.sample.grades), n_grades))
+    counts = np.zeros((len(pool.sample.grades), n_grades))
     for code, topic in enumerate(table.topics):
         if topic not in pool.index.topic_codes:
             continue
@@ -106,8 +106,8 @@ def judgement_counts(path: str, pool: SampledPool) -> np.ndarray:
         row_of = np.full(len(table.pair_topic), -1, np.int64)
         row_of[pairs] = rows
         own = row_of[table.pair]
-        np.add.at(found, (own[own >= 0], table.grade[own >= 0]), 1)
-    return found
+        np.add.at(counts, (own[own >= 0], table.grade[own >= 0]), 1)
+    return counts
 
 
 def agreement_of(pool: SampledPool, labels: np.ndarray, level: int, seed: int, counts: np.ndarray | None) -> dict[str, Any]:
@@ -120,13 +120,13 @@ def agreement_of(pool: SampledPool, labels: np.ndarray, level: int, seed: int, c
     people, machine, weight, topic = sample.grades[judged], labels[judged], sample.weight[judged], sample.topic[judged]
     single = np.eye(n_grades)[people]
     joint = agreement.joint_with_machine(single, machine, topic, len(sample.topics), weight)
-    found = agreement.kappas(joint, level, rng)
+    kappas = agreement.kappas(joint, level, rng)
     binary = agreement.on_two_grades(joint, level)
     n = np.bincount(topic, minlength=len(sample.topics))
     result: dict[str, Any] = {
         "pairs": len(judged),
-        **{name: one[0] for name, one in found.items()},
-        "intervals": {name: one[1:] for name, one in found.items()},
+        **{name: one[0] for name, one in kappas.items()},
+        "intervals": {name: one[1:] for name, one in kappas.items()},
         "confusion": np.bincount(people * n_grades + machine, minlength=n_grades**2).reshape(n_grades, n_grades).tolist(),
         "by_topic": {
             name: {"pairs": int(n[k]), "binary_kappa": float(cohen_kappa(binary[k], weighted=False))} for k, name in enumerate(sample.topics)

@@ -99,8 +99,8 @@ def _add_linear(result: dict[str, Any], pool: SampledPool, packed: Sequence[Pack
 
 
 def _with_help(helped: CorrectedEstimate, k: int) -> dict[str, Any]:
-    found = {
+    with_machine = {
         "difference": float(helped.values[k]), "interval": [float(helped.new_low[k]), float(helped.new_high[k])],
         "these_topics": [float(helped.low[k]), float(helped.high[k])],
     }  # fmt: skip
-    return found | ({"undefined": helped.why[k]} if helped.why[k] is not None else {})
+    return with_machine | ({"undefined": helped.why[k]} if helped.why[k] is not None else {})

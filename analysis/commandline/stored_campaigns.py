@@ -59,10 +59,10 @@ def run_of(row: RunRow) -> Callable[[], RunColumns]:
 
 
 def collection_named(slug: str) -> Collection:
-    found = _first(Collection.objects.filter(slug=slug))
-    if found is None:
+    collection = _first(Collection.objects.filter(slug=slug))
+    if collection is None:
         raise BadInput(f"there is no collection {slug!r}")
-    return found
+    return collection
 
 
 def judgements_text(campaign: Campaign) -> str:

@@ -169,10 +169,10 @@ def topic_seconds(table: LabelTable) -> dict[str, TopicSeconds]:
     topic = table.pair_topic[table.pair]
     known = ~np.isnan(table.seconds)
     size = len(table.topics)
-    there = np.bincount(topic, minlength=size)
+    n_judgements = np.bincount(topic, minlength=size)
     n = np.bincount(topic[known], minlength=size)
     total = np.bincount(topic[known], weights=table.seconds[known], minlength=size)
-    return {name: TopicSeconds(int(n[i]), _ratio(float(total[i]), int(n[i]))) for i, name in enumerate(table.topics) if there[i]}
+    return {name: TopicSeconds(int(n[i]), _ratio(float(total[i]), int(n[i]))) for i, name in enumerate(table.topics) if n_judgements[i]}
 
 
 def _coverage(table: LabelTable, labelled: NDArray[np.bool_], pool: list[tuple[str, str, int]]) -> tuple[dict[int, RankCoverage], int]:

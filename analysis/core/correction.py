@@ -101,9 +101,9 @@ def _stratum_factor(sample: Sample) -> Floats:
     n, size = sample.n_judged.astype(np.float64), sample.sizes.astype(np.float64)
     missing = size - n
     factor = np.zeros(len(size))
-    several = n >= 2
-    factor[several] = size[several] * missing[several] / (n[several] * (n[several] - 1))
-    factor[(missing > 0) & ~several] = math.nan
+    has_two = n >= 2
+    factor[has_two] = size[has_two] * missing[has_two] / (n[has_two] * (n[has_two] - 1))
+    factor[(missing > 0) & ~has_two] = math.nan
     return factor
 
 

@@ -54,9 +54,9 @@ def joint_with_machine(counts: Floats, machine: Ints, topic: Ints, n_topics: int
 
 
 def _by_topic(values: Floats, topic: Ints, n_topics: int) -> Floats:
-    found = np.zeros((n_topics, *values.shape[1:]))
-    np.add.at(found, topic, values)
-    return found
+    sums = np.zeros((n_topics, *values.shape[1:]))
+    np.add.at(sums, topic, values)
+    return sums
 
 
 def on_two_grades(joint: Floats, level: int) -> Floats:
@@ -76,7 +76,7 @@ def kappas(joint: Floats, level: int, rng: np.random.Generator) -> dict[str, lis
     drawn = None
     if len(joint) >= FEWEST_TOPICS:
         drawn = rng.multinomial(len(joint), np.full(len(joint), 1 / len(joint)), size=SAMPLES).astype(np.float64)
-    found = {}
+    kappa_by_name = {}
     for name, (table, weighted) in tables.items():
         value = float(cohen_kappa(table.sum(axis=0), weighted=weighted)) if len(table) else math.nan
         low = high = math.nan
@@ -84,8 +84,8 @@ def kappas(joint: Floats, level: int, rng: np.random.Generator) -> dict[str, lis
             over = cohen_kappa(np.einsum("st,tij->sij", drawn, table), weighted=weighted)
             if not np.isnan(over).all():
                 low, high = (float(one) for one in np.nanquantile(over, [0.025, 0.975]))
-        found[name] = [value, low, high]
-    return found
+        kappa_by_name[name] = [value, low, high]
+    return kappa_by_name
 
 
 class Halves(NamedTuple):
@@ -124,13 +124,13 @@ def related_systems(tags: Iterable[str], names: Iterable[str], given: Iterable[s
     """
     named = {one.casefold() for one in given if one}
     plain = [letters for name in names if len(letters := _letters(name)) >= SHORTEST_NAME]
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for tag in tags:
         if tag.casefold() in named:
-            found[tag] = "named as built with it"
+            reasons[tag] = "named as built with it"
         elif held := next((letters for letters in plain if letters in _letters(tag)), None):
-            found[tag] = f"its tag holds {held}"
-    return found
+            reasons[tag] = f"its tag holds {held}"
+    return reasons
 
 
 def _letters(text: str) -> str:
@@ -139,9 +139,9 @@ def _letters(text: str) -> str:
 
 def places(values: Floats) -> Ints:
     """int64 (n_systems): place of each, from 1, the best first; ties by their order."""
-    found = np.empty(len(values), np.int64)
-    found[np.argsort(-values, kind="stable")] = np.arange(1, len(values) + 1)
-    return found
+    place = np.empty(len(values), np.int64)
+    place[np.argsort(-values, kind="stable")] = np.arange(1, len(values) + 1)
+    return place
 
 
 def mentioned(about: Mapping[str, object]) -> list[str]:

@@ -94,10 +94,10 @@ class PairIndex:
         wanted = hashes[active]
         position = self.starts[(wanted >> self.shift).view(np.int64)]
         while len(active):  # a bucket's hashes ascend, and the last entry of all is the highest number
-            there = self.hashes[position]
-            same = there == wanted
+            found_hashes = self.hashes[position]
+            same = found_hashes == wanted
             result[active[same]] = self.order[position[same]]
-            further = np.flatnonzero(there < wanted)
+            further = np.flatnonzero(found_hashes < wanted)
             active, wanted, position = active[further], wanted[further], position[further] + 1
         hits = np.flatnonzero(result >= 0)
         wrong = hits[~self._equal(result[hits], codes[hits], words[hits])]

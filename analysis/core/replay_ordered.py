@@ -92,15 +92,15 @@ def replayed(world: World, plan: OrderedReplay, seed: int) -> list[Look]:
             rows = batch.rows[: wanted[len(looks)] - n_handed]
             until = known.copy()
             until[rows] = seen[rows]
-            found = int((seen[rows] >= world.level).sum())
-            looks.append(_look(world, plan, whole, until, audited._replace(found_since=audited.found_since + found)))
+            n_relevant = int((seen[rows] >= world.level).sum())
+            looks.append(_look(world, plan, whole, until, audited._replace(found_since=audited.found_since + n_relevant)))
         if len(looks) == len(wanted):
             break
         known[batch.rows] = seen[batch.rows]
         n_handed += len(batch.rows)
         drawn = batch.rows[batch.audit]
-        found = int((seen[batch.rows] >= world.level).sum())
-        audited = Audited(batch.n_left, int((seen[drawn] >= world.level).sum()), len(drawn), found)
+        n_relevant = int((seen[batch.rows] >= world.level).sum())
+        audited = Audited(batch.n_left, int((seen[drawn] >= world.level).sum()), len(drawn), n_relevant)
     return looks
 
 

@@ -153,7 +153,7 @@ def stopped(world: World, plan: SampledReplay, seed: Sequence[int]) -> SampledSt
         if budget < 1 and why_no_look(n_judged, len(again), again.n_topics) is not None:
             continue
         comparisons, scale = _comparisons(again, sample, int(rng.integers(2**31)))
-        if result is None and comparisons and all(found.done for found in comparisons):
+        if result is None and comparisons and all(comparison.done for comparison in comparisons):
             result = n_judged / len(again), _against(comparisons, scale, sure, place)
         at_end = _against(comparisons, scale, sure, place)
         if result is None and budget >= 1:
@@ -179,10 +179,11 @@ def _comparisons(world: World, sample: Sample, seed: int) -> tuple[list, float]:
 def _against(comparisons: list, scale: float, truth: Floats, place: dict[str, int]) -> list[tuple[str, bool, bool, bool]]:
     """(best, covered, significant, significant with the wrong sign) of each comparison."""
     rows = []
-    for found in comparisons:
-        true = (truth[place[found.best]] - truth[place[found.other]]) / scale
-        significant = abs(found.difference) > found.half
-        rows.append((found.best, abs(found.difference - true) <= found.half + 1e-12, significant, significant and found.difference * true < 0))
+    for comparison in comparisons:
+        true = (truth[place[comparison.best]] - truth[place[comparison.other]]) / scale
+        significant = abs(comparison.difference) > comparison.half
+        covers = abs(comparison.difference - true) <= comparison.half + 1e-12
+        rows.append((comparison.best, covers, significant, significant and comparison.difference * true < 0))
     return rows
 
 

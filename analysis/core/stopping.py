@@ -151,13 +151,13 @@ def decided(completed: Floats, tags: Sequence[str], *, best: int = BEST) -> list
     """
     mean = np.round(completed.mean(axis=1), 10)
     leading = sorted(range(len(tags)), key=lambda k: (-mean[k], tags[k].encode("utf-8")))[:best]
-    found = []
+    decisions = []
     for a, b in combinations(leading, 2):
         difference = completed[a] - completed[b]
         flip, equal = float((difference < 0).mean()), float((np.abs(difference) <= TIE + 1e-12).mean())
         order = Order.EQUAL if equal >= TIE_CHANCE else Order.BEFORE if flip < FLIP else Order.OPEN
-        found.append(Decision(tags[a], tags[b], order, flip, equal))
-    return found
+        decisions.append(Decision(tags[a], tags[b], order, flip, equal))
+    return decisions
 
 
 def may_stop(decisions: Sequence[Decision]) -> bool:
@@ -253,6 +253,6 @@ def relevant_left(n_left: int, relevant: int, n: int, *, found_since: int = 0, c
     return Left(max(n_left * relevant / n - found_since, 0.0), max(upper - found_since, 0.0))
 
 
-def recall_reached(found: int, left: Left, *, recall: float) -> bool:
-    """Whether what is left is, at most, so little that `recall` of the relevant has been found: left <= found (1 - recall) / recall."""
-    return found > 0 and left.upper <= found * (1 - recall) / recall + 1e-9
+def recall_reached(n_found: int, left: Left, *, recall: float) -> bool:
+    """Whether what is left is, at most, so little that `recall` of the relevant has been found: left <= n_found (1 - recall) / recall."""
+    return n_found > 0 and left.upper <= n_found * (1 - recall) / recall + 1e-9

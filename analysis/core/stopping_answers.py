@@ -63,12 +63,12 @@ def of_sample(sample: Sample, packed: Sequence[Packed], *, cutoff: int, seed: in
     labels = np.where(sample.grades >= 0, sample.grades, np.nan).astype(np.float64)
     targets = Targets(sample, weights, labels, np.zeros(len(labels)))
     comparisons = judging_left(targets, rank_features(ranking_by_runs(packed, len(labels))), [run.tag for run in packed], seed)
-    result["comparisons"] = [found._asdict() | {"done": found.done, "words": of_comparison(found)} for found in comparisons]
-    return result | {"stop": bool(comparisons) and all(found.done for found in comparisons), "words": of_sampled_pool(comparisons)}
+    result["comparisons"] = [comparison._asdict() | {"done": comparison.done, "words": of_comparison(comparison)} for comparison in comparisons]
+    return result | {"stop": bool(comparisons) and all(comparison.done for comparison in comparisons), "words": of_sampled_pool(comparisons)}
 
 
-def of_audit(left: Left, found: int, n: int, *, recall: float, looks: int = 1) -> dict[str, Any]:
-    """left: by `n` audit pairs, at 95 % over so many looks. found: relevant pairs so far. -> estimate, upper, found, recall, reached, words"""
-    reached = recall_reached(found, left, recall=recall)
-    words = of_left(left, found, n, recall=recall, reached=reached, looks=looks)
-    return {"estimate": left.estimate, "upper": left.upper, "found": found, "recall": recall, "reached": reached, "words": words}
+def of_audit(left: Left, n_found: int, n: int, *, recall: float, looks: int = 1) -> dict[str, Any]:
+    """left: by `n` audit pairs, at 95 % over so many looks. n_found: relevant pairs so far. -> estimate, upper, found, recall, reached, words"""
+    reached = recall_reached(n_found, left, recall=recall)
+    words = of_left(left, n_found, n, recall=recall, reached=reached, looks=looks)
+    return {"estimate": left.estimate, "upper": left.upper, "found": n_found, "recall": recall, "reached": reached, "words": words}

@@ -55,8 +55,8 @@ def of_sampled_pool(comparisons: Sequence[Comparison]) -> str:
     return f"{n_open} of {len(comparisons)} comparisons with the best system would gain by judging more."
 
 
-def of_left(left: Left, found: int, n_audit: int, *, recall: float, reached: bool, looks: int = 1) -> str:
+def of_left(left: Left, n_found: int, n_audit: int, *, recall: float, reached: bool, looks: int = 1) -> str:
     """looks: over how many of them the bound holds together."""
     certain = "95 %, Clopper-Pearson" if looks == 1 else f"95 % over {looks} looks together, Clopper-Pearson"
-    text = f"{found:,} relevant pairs are found. By {n_audit} audit pairs about {left.estimate:,.0f} are left, and at most {left.upper:,.0f} ({certain})"
+    text = f"{n_found:,} relevant pairs are found. By {n_audit} audit pairs about {left.estimate:,.0f} are left, and at most {left.upper:,.0f} ({certain})"
     return f"{text}: {'at least' if reached else 'not yet surely'} {recall:.0%} of the relevant {'are' if reached else 'have been'} found."

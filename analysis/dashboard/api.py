@@ -88,8 +88,8 @@ class AgreementOfCampaign(APIView):
         figures, job = agreement_figures.agreement_of(campaign, live_rows(campaign))
         if job is not None:
             tasks.send(job)
-        found: dict[str, Any] = figures or {}
-        shown = {name: value for name, value in found.items() if name not in ("age", "current", "finished_at")}
+        agreement: dict[str, Any] = figures or {}
+        shown = {name: value for name, value in agreement.items() if name not in ("age", "current", "finished_at")}
         working = agreement_figures.is_running(campaign)
-        answer = {"figures": shown or None, "computed_at": found.get("finished_at"), "current": found.get("current", False), "working": working}
+        answer = {"figures": shown or None, "computed_at": agreement.get("finished_at"), "current": agreement.get("current", False), "working": working}
         return Response(AgreementOfCampaignSerializer(answer).data)

@@ -78,9 +78,9 @@ class Choices:
     def admits(self, rows: JudgementRows) -> NDArray[np.bool_]:
         """(n) whether the row enters labels under these choices."""
         left_out = np.array([name in self.exclude for name in rows.annotators], dtype=bool)
-        there = left_out[rows.annotator] if len(rows) else np.zeros(0, dtype=bool)
+        is_left_out = left_out[rows.annotator] if len(rows) else np.zeros(0, dtype=bool)
         gold = (rows.gold == NO_GRADE) | self.with_gold
-        return rows.counts & gold & ~(rows.active < self.min_seconds) & ~there & rows.by(self.judges)
+        return rows.counts & gold & ~(rows.active < self.min_seconds) & ~is_left_out & rows.by(self.judges)
 
     def words(self) -> list[str]:
         """For people: one short phrase a choice."""

@@ -68,8 +68,8 @@ def advice_on(campaign: Campaign) -> Advice | None:
 
 def looks(campaign: Campaign) -> list[Job]:
     """Those that gave an answer, oldest first."""
-    found = Job.objects.filter(campaign_id=campaign.pk, kind=STOPPING, state=Job.State.DONE).order_by("created_at", "pk")
-    return [job for job in found if "undefined" not in job.report]
+    jobs = Job.objects.filter(campaign_id=campaign.pk, kind=STOPPING, state=Job.State.DONE).order_by("created_at", "pk")
+    return [job for job in jobs if "undefined" not in job.report]
 
 
 def _why_not(campaign: Campaign, last: Job | None) -> str:
@@ -120,10 +120,10 @@ def look(work: Work) -> dict[str, Any]:
     made = labels(campaign, choices)
     work.progress(1, total=2, message="advice", now=True)
     if campaign.pool is not None and campaign.pool.kind == PoolKind.SAMPLED:
-        found = _of_sample(campaign, choices, made, last)
+        answer = _of_sample(campaign, choices, made, last)
     else:
-        found = _of_order(campaign, made, last)
-    report: dict[str, Any] = jsonable(found | {"seed": campaign.seed, "look": len(before) + 1})
+        answer = _of_order(campaign, made, last)
+    report: dict[str, Any] = jsonable(answer | {"seed": campaign.seed, "look": len(before) + 1})
     return report
 
 
@@ -146,11 +146,11 @@ def _of_order(campaign: Campaign, made: Labels, last: int | None) -> dict[str, A
     pairs, _ = of_topics(whole, kept)
     grade = {(row.topic, row.document): row.grade for row in made.rows}
     grades = np.array([grade.get((pair.topic, pair.document), -1) for pair in pairs], np.int64)
-    found = of_order(pairs, grades, level=campaign.threshold, cutoff=min(CUTOFF, pairs.depth), seed=campaign.seed, last=last)
+    answer = of_order(pairs, grades, level=campaign.threshold, cutoff=min(CUTOFF, pairs.depth), seed=campaign.seed, last=last)
     if pool.kind == PoolKind.ORDERED:
         try:
             by_audit = audited(campaign, made)
         except NoAudit as error:
-            return found | {"why_not_left": str(error)}
-        found["left"] = of_audit(by_audit.left, by_audit.found, by_audit.n, recall=RECALL, looks=LOOKS) | {"batch": by_audit.batch}
-    return found
+            return answer | {"why_not_left": str(error)}
+        answer["left"] = of_audit(by_audit.left, by_audit.found, by_audit.n, recall=RECALL, looks=LOOKS) | {"batch": by_audit.batch}
+    return answer

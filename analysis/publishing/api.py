@@ -189,7 +189,7 @@ class ReleaseFileView(APIView):
     )
     def get(self, request: Request, slug: str, pk: int) -> Any:
         campaign = managed_campaign(request, slug)
-        found = get_object_or_404(Release.objects.select_related("recipe__campaign"), pk=pk, recipe__campaign=campaign)
-        record(campaign, person(request), AuditAction.EXPORTED, f"release {found.recipe.name}", digest=found.digest)
-        name = f"{recipes.release_name(found.recipe)}-{found.digest[:12]}.zip"
-        return FileResponse(found.file.open("rb"), as_attachment=True, filename=name, content_type=exports.ZIP)
+        release = get_object_or_404(Release.objects.select_related("recipe__campaign"), pk=pk, recipe__campaign=campaign)
+        record(campaign, person(request), AuditAction.EXPORTED, f"release {release.recipe.name}", digest=release.digest)
+        name = f"{recipes.release_name(release.recipe)}-{release.digest[:12]}.zip"
+        return FileResponse(release.file.open("rb"), as_attachment=True, filename=name, content_type=exports.ZIP)

@@ -89,23 +89,23 @@ def build_release(work: Work) -> dict[str, Any]:
         except CampaignError as error:
             raise Refused(str(error)) from None
         digest, size = digest_of(file), file.tell()
-        there = recipe.releases.filter(digest=digest).first()
-        release = there or Release(recipe=recipe, digest=digest, job=work.job, created_by=work.job.created_by)
+        same_release = recipe.releases.filter(digest=digest).first()
+        release = same_release or Release(recipe=recipe, digest=digest, job=work.job, created_by=work.job.created_by)
         stored = ""
-        if there is None:
+        if same_release is None:
             file.seek(0)
             release.file.save(f"{release_name(recipe)}-{digest[:12]}.zip", File(file), save=False)
             stored = release.file.name
     try:
         with work.writing():
-            if there is None:
+            if same_release is None:
                 release.save()
-            record(recipe.campaign, work.job.created_by, AuditAction.BUILT_A_RELEASE, recipe.name, digest=digest, same_as_before=there is not None)
+            record(recipe.campaign, work.job.created_by, AuditAction.BUILT_A_RELEASE, recipe.name, digest=digest, same_as_before=same_release is not None)
     except BaseException:
         if stored:
             default_storage.delete(stored)
         raise
-    return {"facts": {**facts, "bytes": size}, "digest": digest, "release": release.pk, "same_as_before": there is not None}
+    return {"facts": {**facts, "bytes": size}, "digest": digest, "release": release.pk, "same_as_before": same_release is not None}
 
 
 def release_name(recipe: Recipe) -> str:

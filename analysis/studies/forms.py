@@ -125,13 +125,13 @@ class NamesField(LinesField):
     """Name = words, one a line."""
 
     def clean(self, value: Any) -> dict[str, str]:
-        found = {}
+        names = {}
         for number, line in enumerate(super().clean(value), 1):
             name, equals, said = line.partition("=")
             if not equals or not name.strip() or not said.strip():
                 raise forms.ValidationError(f"Line {number}, {line!r}: write name = words.")
-            found[unquoted(name.strip())] = unquoted(said.strip())
-        return found
+            names[unquoted(name.strip())] = unquoted(said.strip())
+        return names
 
 
 def unquoted(text: str) -> str:

@@ -88,8 +88,8 @@ def given_files(uploads: Mapping[str, Sequence[tuple[str, bytes]]]) -> tuple[dic
 def bare_and_suffix(name: str) -> tuple[str, str]:
     """`board.csv.gz` -> (`board`, `.csv.gz`): readers go by the suffix."""
     last = re.split(r"[/\\]", name)[-1]
-    found = re.search(r"((\.[A-Za-z]\w{0,7}){1,2})$", last)
-    return (last[: found.start()], found[1]) if found and found.start() else (last, "")
+    suffix = re.search(r"((\.[A-Za-z]\w{0,7}){1,2})$", last)
+    return (last[: suffix.start()], suffix[1]) if suffix and suffix.start() else (last, "")
 
 
 def check_given(study: Study, given: Given, *, by_campaign: bool) -> None:

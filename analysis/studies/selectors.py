@@ -27,10 +27,10 @@ def my_studies(request_or_user: Any) -> QuerySet[Report]:
 
 def visible_study(request_or_user: Any, pk: int) -> Report:
     """404 for everybody who may not see it."""
-    found = my_studies(request_or_user).filter(pk=pk).first()
-    if found is None:
+    report = my_studies(request_or_user).filter(pk=pk).first()
+    if report is None:
         raise Http404("No such study.")
-    return found
+    return report
 
 
 @contextmanager
@@ -52,8 +52,8 @@ def file_of(row: Report, name: str) -> bytes:
 
 
 def about(row: Report) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(file_of(row, ABOUT))
-    return found
+    described: dict[str, Any] = json.loads(file_of(row, ABOUT))
+    return described
 
 
 def body_of(row: Report) -> str:

@@ -21,13 +21,13 @@ TESTED = (("t", "t p"), ("wsr", "signed-rank p"), ("sign", "sign p"), ("randomis
 
 
 def measures_of(result: Result) -> dict[str, Any]:
-    return {name: found for name, found in result.items() if isinstance(found, dict) and "means" in found}
+    return {name: answer for name, answer in result.items() if isinstance(answer, dict) and "means" in answer}
 
 
-def means_table(key: str, title: str, found: Mapping[str, Any], settings: Mapping[str, Any]) -> Table:
+def means_table(key: str, title: str, answer: Mapping[str, Any], settings: Mapping[str, Any]) -> Table:
     """A run a row, best first by the first measure; best in bold, letters or daggers by the corrected tests."""
-    measures = list(found)
-    first = found[measures[0]]["means"]
+    measures = list(answer)
+    first = answer[measures[0]]["means"]
     tags = sorted(first, key=lambda tag: (-(first[tag] if first[tag] is not None else -1), tag))
     against = settings["against"]
     header, heads = ["run"], [("", 1)]
@@ -39,14 +39,14 @@ def means_table(key: str, title: str, found: Mapping[str, Any], settings: Mappin
     for number, tag in enumerate(tags):
         row: list[Cell] = [tag]
         for measure in measures:
-            if sign := dagger(found[measure], tag, settings):
+            if sign := dagger(answer[measure], tag, settings):
                 marks[number, len(row)] = sign
-            row += [found[measure]["means"][tag], *([found[measure]["groups"][tag]] if against == "all" else [])]
+            row += [answer[measure]["means"][tag], *([answer[measure]["groups"][tag]] if against == "all" else [])]
         rows.append(row)
     numbers = [k for k, name in enumerate(header) if name == "mean"]
     if against != "all":
         header, heads = ["run", *measures], []
-    over = ", ".join(f"{n}" for n in sorted({one["topics"] for one in found.values()}))
+    over = ", ".join(f"{n}" for n in sorted({one["topics"] for one in answer.values()}))
     return Table(
         key, title, header, rows, f"Means over {over} topics. {how(settings)}", heads=tuple(heads), bold=best_of(rows, numbers), marks=marks
     )
@@ -62,18 +62,18 @@ def how(settings: Mapping[str, Any]) -> str:
     return f"Best in bold; † better, ‡ worse than {settings['against']} at {settings['alpha']:g} by {test} ({family})."
 
 
-def dagger(found: Mapping[str, Any], tag: str, settings: Mapping[str, Any]) -> str:
+def dagger(answer: Mapping[str, Any], tag: str, settings: Mapping[str, Any]) -> str:
     """† significantly better than the run that all are compared with, ‡ significantly worse; none where every pair is compared."""
     if settings["against"] == "all":
         return ""
-    for row in found["pairs"]:
+    for row in answer["pairs"]:
         if row["b"] == tag:
             p = row["corrected"][settings["letters_by"]]
             return "" if p is None or p >= settings["alpha"] else "†" if row["difference"] > 0 else "‡"
     return ""
 
 
-def pairs_table(key: str, title: str, found: Mapping[str, Any], settings: Mapping[str, Any]) -> Table:
+def pairs_table(key: str, title: str, answer: Mapping[str, Any], settings: Mapping[str, Any]) -> Table:
     tested = TESTED if "tests" not in settings else TESTED[:1]
     held = [(test, words) for test, words in tested if settings["family"] != "max" or test == "randomisation"]
     held = [] if settings["family"] == "none" else held
@@ -94,14 +94,14 @@ def pairs_table(key: str, title: str, found: Mapping[str, Any], settings: Mappin
         [row["a"], row["b"], row["difference"], *row["interval"], row["effect"], row["wins"], row["ties"], row["losses"]]
         + [p_value(row[test]) for test, _ in tested]
         + [p_value(row["corrected"][test]) for test, _ in held]
-        for row in found["pairs"]
+        for row in answer["pairs"]
     ]
     decided = len(header) - 1 if held else header.index(dict(TESTED)[settings["letters_by"]])
     bold = {(number, decided) for number, row in enumerate(rows) if isinstance(p := row[decided], float) and p < settings["alpha"]}
     heads = [("", 2), ("difference", 3), ("", 1), ("topics of B", 3), ("raw", len(tested))]
     heads += [(f"corrected ({settings['family']})", len(held))] if held else []
     note = (
-        f"Over {found['topics']} topics; intervals by t; effect: mean difference / standard deviation of the differences. "
+        f"Over {answer['topics']} topics; intervals by t; effect: mean difference / standard deviation of the differences. "
         f"In bold: below {settings['alpha']:g}. "
     )
     randomised = f"Randomisation: {settings['trials']:,} changes of signs, all where they are fewer."
@@ -109,10 +109,10 @@ def pairs_table(key: str, title: str, found: Mapping[str, Any], settings: Mappin
     return Table(key, title, header, rows, note, heads=tuple(heads), bold=frozenset(bold))
 
 
-def these_topics_table(measure: str, found: Mapping[str, Any]) -> Table | None:
+def these_topics_table(measure: str, answer: Mapping[str, Any]) -> Table | None:
     """Of a sampled pool: what judging the whole of it would say of these very topics; None where the measure is no sum over pairs."""
     rows: list[list[Cell]] = [
-        [row["a"], row["b"], row["difference"], *row["these_topics"], row.get("these_topics_reason", "")] for row in found["pairs"] if "these_topics" in row
+        [row["a"], row["b"], row["difference"], *row["these_topics"], row.get("these_topics_reason", "")] for row in answer["pairs"] if "these_topics" in row
     ]
     if not rows:
         return None
@@ -126,9 +126,9 @@ def greatest(pairs: Sequence[Mapping[str, Any]], most: int) -> Sequence[Mapping[
     return pairs if len(pairs) <= most else sorted(pairs, key=lambda row: -abs(row["difference"]))[:most]
 
 
-def differences_picture(measure: str, found: Mapping[str, Any]) -> str:
-    pairs: Sequence[Mapping[str, Any]] = found["pairs"]
-    caption = f"Mean differences by {measure} (B - A) with 95 % intervals by t over {found['topics']} topics"
+def differences_picture(measure: str, answer: Mapping[str, Any]) -> str:
+    pairs: Sequence[Mapping[str, Any]] = answer["pairs"]
+    caption = f"Mean differences by {measure} (B - A) with 95 % intervals by t over {answer['topics']} topics"
     if len(pairs) > MOST_PAIRS:
         pairs = greatest(pairs, MOST_PAIRS)
         caption += f"; the {MOST_PAIRS} greatest"
@@ -164,8 +164,8 @@ CURVE = 40
 
 def planning_curves(result: Result) -> dict[str, list[tuple[float, float | None]]]:
     """By measure, over numbers of topics: the smallest difference that they show, or the width of its interval where that was asked for."""
-    found, settings = planned(result), result["settings"]
-    needed = [one[name] for one in found.values() for name in ("topics", "topics_needed") if one[name]]
+    plans, settings = planned(result), result["settings"]
+    needed = [one[name] for one in plans.values() for name in ("topics", "topics_needed") if one[name]]
     most = min(max([*needed, 20]) * 3 // 2, 5000)
     at = sorted({round(10 * (most / 10) ** (k / (CURVE - 1))) for k in range(CURVE)})
     power, alpha = settings["power"], settings["alpha"]
@@ -173,7 +173,7 @@ def planning_curves(result: Result) -> dict[str, list[tuple[float, float | None]
     def seen(sd: float, n: int) -> float:
         return interval_width(sd, n, alpha=alpha) if settings["width"] else smallest_difference(sd, n, wanted=power, alpha=alpha)
 
-    return {measure: [(float(n), seen(math.sqrt(one["variance"]["median"]), n)) for n in at] for measure, one in found.items()}
+    return {measure: [(float(n), seen(math.sqrt(one["variance"]["median"]), n)) for n in at] for measure, one in plans.items()}
 
 
 def planning_words(result: Result) -> tuple[str, str, float]:
@@ -214,12 +214,12 @@ def noise_of(result: Result) -> dict[str, Any]:
 
 def noise_table(key: str, result: Result) -> Table | None:
     """What is noise of the labels, and what other numbers of judgements a pair would leave of it; None where it was not asked for."""
-    found = noise_of(result)
-    if not found:
+    noise = noise_of(result)
+    if not noise:
         return None
-    numbers = list(next(iter(found.values()))["per_pair"])
+    numbers = list(next(iter(noise.values()))["per_pair"])
     rows: list[list[Cell]] = [
-        [measure, labels["topics"], labels["as_judged"], *labels["per_pair"].values(), labels["tau"]] for measure, labels in found.items()
+        [measure, labels["topics"], labels["as_judged"], *labels["per_pair"].values(), labels["tau"]] for measure, labels in noise.items()
     ]
     header = ["measure", "by topics", "by labels", *numbers, "tau"]
     note = (
@@ -232,12 +232,12 @@ def noise_table(key: str, result: Result) -> Table | None:
 
 def noise_picture(result: Result) -> list[str]:
     """Standard error by labels over judgements a pair; none where it was not asked for."""
-    found = noise_of(result)
-    if not found:
+    noise = noise_of(result)
+    if not noise:
         return []
     series = [
-        Line(measure, [(float(n), error) for n, error in labels["per_pair"].items()], marks=True) for measure, labels in found.items()
+        Line(measure, [(float(n), error) for n, error in labels["per_pair"].items()], marks=True) for measure, labels in noise.items()
     ]
-    at = [float(n) for n in next(iter(found.values()))["per_pair"]]
+    at = [float(n) for n in next(iter(noise.values()))["per_pair"]]
     caption = "What more judgements a pair would buy: the standard error of a difference by the noise of labels, median pair of systems"
     return [lines(series, caption=caption, x_label="judgements a pair", y_label="standard error", y_low=0.0, x_at=at, y_form=lambda v: f"{v:.4f}")]

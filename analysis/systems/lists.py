@@ -36,10 +36,10 @@ def lists_of(kind: ReportKind, files: Mapping[str, Sequence[Any]]) -> dict[str, 
 
 
 def rows(file: Any) -> str:
-    found = [text for _, text in lines(file, name=file.name, max_bytes=LARGEST) if text.strip()]
-    if not found:
+    texts = [text for _, text in lines(file, name=file.name, max_bytes=LARGEST) if text.strip()]
+    if not texts:
         raise FormatError.single(file.name, None, "no rows", "a row a line")
-    return "".join(f"{text}\n" for text in found)
+    return "".join(f"{text}\n" for text in texts)
 
 
 def ids(file: Any, *, one_word: bool) -> str:

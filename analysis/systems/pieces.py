@@ -39,12 +39,12 @@ def compute(work: Work, report: Report, analysis: Analysis, *, send: Callable[[l
     """The command's JSON object. send: tells other workers about pieces by their ids."""
     plan = analysis.plan()
     numbers = range(len(plan.pieces))
-    there = set(report.chunks.values_list("number", flat=True))
-    if there - set(numbers):
+    stored = set(report.chunks.values_list("number", flat=True))
+    if stored - set(numbers):
         report.chunks.all().delete()
-        there = set()
+        stored = set()
     with work.writing():
-        ReportChunk.objects.bulk_create(ReportChunk(report=report, number=number) for number in numbers if number not in there)
+        ReportChunk.objects.bulk_create(ReportChunk(report=report, number=number) for number in numbers if number not in stored)
     _keep(report, plan)
     try:
         send(list(report.chunks.filter(done_at=None).order_by("number").values_list("pk", flat=True)))

@@ -27,13 +27,13 @@ def without_studies(rows: QuerySet[Report]) -> QuerySet[Report]:
 def my_rows(request_or_user: Any) -> QuerySet[Report]:
     """Reports and studies of campaigns and of collections that the person manages."""
     user = person(request_or_user)
-    found = Report.objects.select_related("collection", "campaign", "job", "created_by").defer("result")
+    reports = Report.objects.select_related("collection", "campaign", "job", "created_by").defer("result")
     if not user.is_authenticated:
-        return found.none()
+        return reports.none()
     if user.is_superuser:
-        return found
+        return reports
     of_campaigns = Membership.objects.filter(user=user, role=Membership.Role.MANAGER).values("campaign")
-    return found.filter(Q(campaign__in=of_campaigns) | Q(campaign=None, collection__managers=user)).distinct()
+    return reports.filter(Q(campaign__in=of_campaigns) | Q(campaign=None, collection__managers=user)).distinct()
 
 
 def visible_report(request_or_user: Any, pk: int) -> Report:

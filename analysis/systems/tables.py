@@ -23,10 +23,10 @@ def scores_table(means: dict[str, dict[str, dict[str, float | None]]], key: str 
 
 def best_of(rows: Sequence[Sequence[Cell]], columns: Sequence[int], within: Sequence[int] | None = None) -> frozenset[tuple[int, int]]:
     """The cells with the greatest number of each column, ties included. within: only these rows."""
-    found = set()
+    best = set()
     chosen = range(len(rows)) if within is None else within
     for column in columns:
         values = {row: value for row in chosen if isinstance(value := rows[row][column], (int, float))}
         if values:
-            found |= {(row, column) for row, value in values.items() if value == max(values.values())}
-    return frozenset(found)
+            best |= {(row, column) for row, value in values.items() if value == max(values.values())}
+    return frozenset(best)

@@ -149,29 +149,29 @@ def read_document(said: Any) -> Described:
 
 
 def contradictions(said: Described) -> list[Mistake]:
-    campaign, found = said.campaign, []
+    campaign, mistakes = said.campaign, []
     for name in ("guidelines", "gold"):
         if name in campaign and f"{name}_file" in campaign:
-            found.append(Mistake(("campaign", f"{name}_file"), f"{name} and {name}_file", "one of the two"))
-    found += [Mistake(("campaign", name), text.rstrip("."), "another value") for name, text in rules.problems(campaign)]
+            mistakes.append(Mistake(("campaign", f"{name}_file"), f"{name} and {name}_file", "one of the two"))
+    mistakes += [Mistake(("campaign", name), text.rstrip("."), "another value") for name, text in rules.problems(campaign)]
     if "guidelines" in campaign and not campaign["guidelines"].strip():
-        found.append(Mistake(("campaign", "guidelines"), "empty guidelines", "a text, or no such key"))
+        mistakes.append(Mistake(("campaign", "guidelines"), "empty guidelines", "a text, or no such key"))
     for number, row in enumerate(campaign.get("gold", [])):
         if (row["grade"] is None) != (row["kind"] == "everyone"):
-            found.append(Mistake(("campaign", "gold", number), f"a pair that is {row['kind']}", "a grade, but for a pair of everyone"))
+            mistakes.append(Mistake(("campaign", "gold", number), f"a pair that is {row['kind']}", "a grade, but for a pair of everyone"))
     for number, row in enumerate(campaign.get("people", [])):
         if not row["user"] and not row["pseudonym"]:
-            found.append(Mistake(("campaign", "people", number), "nobody", "user, or the pseudonym of somebody who is there"))
+            mistakes.append(Mistake(("campaign", "people", number), "nobody", "user, or the pseudonym of somebody who is there"))
         if (row["standing"] == "active") == bool(row["reason"]):
             problem = f"standing {row['standing']} of {row['user'] or row['pseudonym']}"
-            found.append(Mistake(("campaign", "people", number), problem, "a reason where paused or excluded, and only there"))
+            mistakes.append(Mistake(("campaign", "people", number), problem, "a reason where paused or excluded, and only there"))
     if said.pool.get("pairs") and {"depth", "runs", "goal", "strata", "stages"} & set(said.pool):
-        found.append(Mistake(("pool", "pairs"), "pairs of a file beside depth, runs, goal, strata or stages", "one of the two"))
+        mistakes.append(Mistake(("pool", "pairs"), "pairs of a file beside depth, runs, goal, strata or stages", "one of the two"))
     if said.pool.get("goal") and {"strata", "stages"} & set(said.pool):
-        found.append(Mistake(("pool", "goal"), "the goal of batches beside strata or stages of a sample", "one of the two"))
+        mistakes.append(Mistake(("pool", "goal"), "the goal of batches beside strata or stages of a sample", "one of the two"))
     if campaign.get("paused_reason") and campaign.get("state") != "paused":
-        found.append(Mistake(("campaign", "paused_reason"), "a reason of pausing for a campaign that does not pause", 'state = "paused"'))
-    return found
+        mistakes.append(Mistake(("campaign", "paused_reason"), "a reason of pausing for a campaign that does not pause", 'state = "paused"'))
+    return mistakes
 
 
 def document_of(described: Described, *, as_text: bool = False) -> dict[str, Any]:
@@ -200,25 +200,26 @@ def campaign_changes(before: Mapping[str, Any], wanted: Mapping[str, Any]) -> tu
 def resolved(before: Sequence[Mapping[str, Any]], wanted: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The rows of people with user and pseudonym of those who are there, whichever was given."""
     by_user, by_pseudonym = {row["user"]: row for row in before}, {row["pseudonym"]: row for row in before}
-    found = []
+    mistakes = []
     for row in wanted:
         old = by_user.get(row["user"]) if row["user"] else by_pseudonym.get(row["pseudonym"])
         names = {name: row[name] or (old[name] if old else "") for name in ("user", "pseudonym")}
-        found.append({**row, **names})
-    return found
+        mistakes.append({**row, **names})
+    return mistakes
 
 
 def people_refused(before: Sequence[Mapping[str, Any]], wanted: Sequence[Mapping[str, Any]]) -> list[Mistake]:
-    there, named = {row["user"]: row for row in before}, {row["pseudonym"]: row["user"] for row in before}
-    found = []
+    row_of_user, named = {row["user"]: row for row in before}, {row["pseudonym"]: row["user"] for row in before}
+    mistakes = []
     for number, row in enumerate(wanted):
-        path, old = ("campaign", "people", number), there.get(row["user"])
+        path, old = ("campaign", "people", number), row_of_user.get(row["user"])
         if not row["user"]:
-            found.append(Mistake((*path, "pseudonym"), f"nobody here judges as {row['pseudonym']}", "the sign-in name of whoever is to join"))
+            mistakes.append(Mistake((*path, "pseudonym"), f"nobody here judges as {row['pseudonym']}", "the sign-in name of whoever is to join"))
         elif old is None and named.get(row["pseudonym"]):
-            found.append(Mistake((*path, "pseudonym"), f"{row['pseudonym']} is somebody else", "another pseudonym, or none"))
+            mistakes.append(Mistake((*path, "pseudonym"), f"{row['pseudonym']} is somebody else", "another pseudonym, or none"))
         elif old is not None and old["role"] != row["role"]:
-            found.append(Mistake((*path, "role"), f"{row['user']} is {old['role']} already, and a role stays what it is", f'"{old["role"]}"'))
+            mistakes.append(Mistake((*path, "role"), f"{row['user']} is {old['role']} already, and a role stays what it is", f'"{old["role"]}"'))
         elif old is not None and row["pseudonym"] != old["pseudonym"]:
-            found.append(Mistake((*path, "pseudonym"), f"{row['user']} judges as {old['pseudonym']}, under which exports may be out", f'"{old["pseudonym"]}"'))
-    return found
+            reason = f"{row['user']} judges as {old['pseudonym']}, under which exports may be out"
+            mistakes.append(Mistake((*path, "pseudonym"), reason, f'"{old["pseudonym"]}"'))
+    return mistakes

@@ -93,10 +93,10 @@ NEEDED = ("query", "scale", "document")
 
 def template_of(text: str, name: str) -> PromptTemplate:
     """Somebody's own. ValueError: a placeholder that is missing or unknown."""
-    found = Template(text)
-    if not found.is_valid():
+    template = Template(text)
+    if not template.is_valid():
         raise ValueError("a $ that begins no placeholder; write $$ for the sign itself")
-    names = set(found.get_identifiers())
+    names = set(template.get_identifiers())
     known = {"query", "need", "guidelines", "scale", "document"}
     if missing := [name for name in NEEDED if name not in names]:
         raise ValueError(f"${' and $'.join(missing)} missing: the judge would not see what it judges")

@@ -20,15 +20,15 @@ def described(campaign: Campaign) -> Described:
 
 def described_campaign(campaign: Campaign) -> dict[str, Any]:
     newest = campaign.guidelines.order_by("number").last()
-    found: dict[str, Any] = {"slug": campaign.slug, **{key.name: getattr(campaign, key.name) for key in SETTINGS}}
-    found["scale"] = [{key.name: grade.get(key.name, key.default) for key in GRADE} for grade in campaign.scale]
-    found |= {"seed": campaign.seed, "judge_kind": campaign.judge_kind}
+    settings: dict[str, Any] = {"slug": campaign.slug, **{key.name: getattr(campaign, key.name) for key in SETTINGS}}
+    settings["scale"] = [{key.name: grade.get(key.name, key.default) for key in GRADE} for grade in campaign.scale]
+    settings |= {"seed": campaign.seed, "judge_kind": campaign.judge_kind}
     if newest is not None:
-        found["guidelines"] = newest.text
-    found |= {"gold": known_pairs(kept_pairs(campaign)), "people": _people(campaign), "invitations": _invitations(campaign), "state": campaign.state}
+        settings["guidelines"] = newest.text
+    settings |= {"gold": known_pairs(kept_pairs(campaign)), "people": _people(campaign), "invitations": _invitations(campaign), "state": campaign.state}
     if campaign.state == Campaign.State.PAUSED:
-        found["paused_reason"] = campaign.paused_reason
-    return found
+        settings["paused_reason"] = campaign.paused_reason
+    return settings
 
 
 def known_pairs(pairs: QuerySet[Pair]) -> list[dict[str, Any]]:

@@ -58,8 +58,8 @@ def frozen_of(campaign: Campaign) -> list[MachineJudge]:
 
 def job_of(judge: MachineJudge, *, active: bool = False) -> Job | None:
     """The last job that asked it."""
-    found = Job.objects.filter(kind=RUN, campaign_id=judge.campaign_id, parameters__machine=judge.pk).order_by("-created_at")
-    return (found.filter(state__in=Job.ACTIVE) if active else found).select_related("collection", "created_by").first()
+    runs = Job.objects.filter(kind=RUN, campaign_id=judge.campaign_id, parameters__machine=judge.pk).order_by("-created_at")
+    return (runs.filter(state__in=Job.ACTIVE) if active else runs).select_related("collection", "created_by").first()
 
 
 def entries_of(campaign: Campaign) -> QuerySet[PoolEntry]:
@@ -112,12 +112,12 @@ def counts_of(judge: MachineJudge) -> Counts:
     by_state = dict(judge.labels.values_list("state").annotate(n=Count("pk")).values_list("state", "n"))
     sums = judge.labels.aggregate(calls=Sum("calls"), sent=Sum("tokens_in"), received=Sum("tokens_out"))
     graded = judge.labels.filter(state=MachineLabel.State.GRADED).values("topic", "docno").distinct()
-    there = set(graded.values_list("topic", "docno"))
+    labelled = set(graded.values_list("topic", "docno"))
     pairs = list(entries.values_list("topic", "docno", "document"))
     outcomes = {state: by_state.get(state, 0) for state in ("graded", "refused", "malformed")}
     return Counts(
         pairs=len(pairs), without_text=sum(document is None for _, _, document in pairs),
-        labelled=sum((topic, docno) in there for topic, docno, _ in pairs), answers=sum(outcomes.values()), outcomes=outcomes,
+        labelled=sum((topic, docno) in labelled for topic, docno, _ in pairs), answers=sum(outcomes.values()), outcomes=outcomes,
         waiting=by_state.get(MachineLabel.State.ASKED, 0), calls=sums["calls"] or 0, tokens_in=sums["sent"] or 0, tokens_out=sums["received"] or 0,
         cost=price(judge, sums["sent"] or 0, sums["received"] or 0), troubles=judge.troubles,
     )  # fmt: skip
@@ -130,8 +130,8 @@ def labels_of(judge: MachineJudge) -> Labels:
     for topic, docno, grade in graded.values_list("topic__topic_id", "docno", "grade"):
         if grade is not None:
             grades.setdefault((topic, docno), []).append(grade)
-    found = {pair: label_of(several) for pair, several in sorted(grades.items())}
-    return {pair: grade for pair, grade in found.items() if grade is not None}
+    label_of_pair = {pair: label_of(samples) for pair, samples in sorted(grades.items())}
+    return {pair: grade for pair, grade in label_of_pair.items() if grade is not None}
 
 
 def digest_of(labels: Labels) -> str:

@@ -37,8 +37,8 @@ class CampaignFile:
         except UnicodeDecodeError:
             raise FormatError.single(self.name, None, "a byte that is not UTF-8", "UTF-8") from None
         except tomllib.TOMLDecodeError as error:
-            found = re.search(r"\(at line (\d+)", str(error))
-            raise FormatError.single(self.name, int(found[1]) if found else None, f"not TOML ({error})", "key = value") from None
+            line = re.search(r"\(at line (\d+)", str(error))
+            raise FormatError.single(self.name, int(line[1]) if line else None, f"not TOML ({error})", "key = value") from None
         try:
             self.described = with_files(read_document(said), self.folder)
         except Mistakes as error:

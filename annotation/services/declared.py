@@ -59,7 +59,7 @@ def planned(described: Described, *, folder: str | None) -> Plan:
     changes: list[Change] = []
     if said:
         before = _before(campaign, said)
-        found, wrong = campaign_changes(before, said)
+        changed, wrong = campaign_changes(before, said)
         files = [name for name in ("guidelines_file", "gold_file") if name in said]  # who reads files has put them in their place
         refused += [Mistake(("campaign", name), "a file", f"{name.removesuffix('_file')} as they stand") for name in files]
         refused += wrong + _wrong_values(said) + _unknown_people(said)
@@ -68,7 +68,7 @@ def planned(described: Described, *, folder: str | None) -> Plan:
             refused += [] if said.get("name") else [Mistake(("campaign",), f"there is no campaign {said['slug']}, and a new one needs a name", 'name = "..."')]
         elif campaign.collection.slug != described.collection["slug"]:
             refused.append(Mistake(("collection", "slug"), f"{campaign.slug} is built on the collection {campaign.collection.slug}", campaign.collection.slug))
-        changes += _of_pool(campaign, described, before) + found
+        changes += _of_pool(campaign, described, before) + changed
     if refused:
         raise Mistakes(refused)
     return Plan(described, below, campaign, changes)
@@ -78,10 +78,10 @@ def _before(campaign: Campaign | None, said: Mapping[str, Any]) -> dict[str, Any
     """What is there. A pair that the file names is known also while its topic is removed; others are then nobody's business."""
     if campaign is None:
         return {}
-    found = described_campaign(campaign)
+    settings = described_campaign(campaign)
     named = {(row["topic"], row["document"]) for row in said.get("gold", [])}
-    found["gold"] += [row for row in known_pairs(campaign.pairs.filter(removed=True)) if (row["topic"], row["document"]) in named]
-    return found
+    settings["gold"] += [row for row in known_pairs(campaign.pairs.filter(removed=True)) if (row["topic"], row["document"]) in named]
+    return settings
 
 
 def _of_pool(campaign: Campaign | None, described: Described, before: Mapping[str, Any]) -> list[Change]:
@@ -186,13 +186,13 @@ def _join(plan: Plan, campaign: Campaign, actor: User | None) -> None:
 def _gold(plan: Plan, campaign: Campaign, actor: User | None) -> None:
     rows = plan.of("gold")
     wanted = {(row["topic"], row["document"]) for row in (change.after or change.before for change in rows)}
-    found = Pair.objects.filter(campaign=campaign, entry__docno__in={document for _, document in wanted}).select_related("campaign", "entry__topic")
-    there = {(pair.entry.topic.topic_id, pair.entry.docno): pair for pair in found}
-    if absent := sorted(wanted - set(there)):
+    pairs = Pair.objects.filter(campaign=campaign, entry__docno__in={document for _, document in wanted}).select_related("campaign", "entry__topic")
+    pair_of = {(pair.entry.topic.topic_id, pair.entry.docno): pair for pair in pairs}
+    if absent := sorted(wanted - set(pair_of)):
         raise CampaignError(f"No pair of the campaign is {' '.join(absent[0])}" + (f", nor are {len(absent) - 1} more of gold." if absent[1:] else "."))
     for change in rows:
         row = change.after or {**change.before, "kind": Pair.Kind.NORMAL, "grade": None, "explanation": ""}
-        set_kind(there[row["topic"], row["document"]], row["kind"], gold_grade=row["grade"], explanation=row["explanation"], actor=actor)
+        set_kind(pair_of[row["topic"], row["document"]], row["kind"], gold_grade=row["grade"], explanation=row["explanation"], actor=actor)
     if rows:
         campaign.refresh_from_db()
 

@@ -179,13 +179,13 @@ class _Bringing:
 
     def _topics(self, collection: Collection) -> dict[str, Topic]:
         """Those of the collection, and new ones behind them."""
-        there = {topic.topic_id: topic for topic in collection.topics.all()}
-        first = max((topic.position for topic in there.values()), default=-1) + 1
-        absent = [name for name in self.file.topics if name not in there]
+        topic_of = {topic.topic_id: topic for topic in collection.topics.all()}
+        first = max((topic.position for topic in topic_of.values()), default=-1) + 1
+        absent = [name for name in self.file.topics if name not in topic_of]
         if absent and self.wanted.collection is not None:
             self.warnings.append(f"{counted(len(absent), 'topic')} of the file not in the collection before, such as {absent[0]}")
         rows = [(0, {"id": name, "text": self.wanted.texts.get(name, ""), "position": first + k}) for k, name in enumerate(absent)]
-        return {**there, **restore_topics(collection, rows)}
+        return {**topic_of, **restore_topics(collection, rows)}
 
     def _documents(self, collection: Collection) -> dict[str, int]:
         row_of_docno = dict(collection.documents.filter(docno__in=self.file.documents).values_list("docno", "pk"))

@@ -163,13 +163,13 @@ def ask_to_run(judge: MachineJudge, *, user: Any) -> Job:
 
 def _open(judge: MachineJudge) -> None:
     """Inside a transaction: CampaignError where the judge is frozen or being asked. Whoever changes it waits for whoever does so already."""
-    found = MachineJudge.objects.select_for_update().filter(pk=judge.pk).first()
-    if found is None:
+    locked = MachineJudge.objects.select_for_update().filter(pk=judge.pk).first()
+    if locked is None:
         raise CampaignError("The machine judge was deleted.")
-    if found.frozen_at is not None:
-        raise CampaignError(f"{found.name} is frozen: nothing can be added, changed or deleted.")
-    if selectors.job_of(found, active=True) is not None:
-        raise CampaignError(f"{found.name} is being asked; wait until that is done, or cancel it.")
+    if locked.frozen_at is not None:
+        raise CampaignError(f"{locked.name} is frozen: nothing can be added, changed or deleted.")
+    if selectors.job_of(locked, active=True) is not None:
+        raise CampaignError(f"{locked.name} is being asked; wait until that is done, or cancel it.")
 
 
 @jobs.kind(selectors.RUN, unit="answers", resumes=True)
@@ -181,14 +181,14 @@ def judge_by_machine(work: Work) -> dict[str, Any]:
     pairs = selectors.pairs_to_judge(judge)
     topics = dict(judge.campaign.collection.topics.values_list("topic_id", "pk"))
     try:
-        found = DatabaseStore(judge, plan_of(judge), work, topics).run(pairs)
+        outcome = DatabaseStore(judge, plan_of(judge), work, topics).run(pairs)
     except BadInput as error:
         raise Refused(f"{error}; what was answered is kept") from None
     counts = selectors.counts_of(judge)
-    facts = {"calls now": found.calls, "calls lost with a worker": found.lost, **counts.outcomes, **dict(found.troubles)}
-    warnings = [f"stopped: {found.stopped}"] if found.stopped else []
-    if found.unanswered:
-        warnings.append(f"{found.unanswered:,} answers are left for another time: start it again")
+    facts = {"calls now": outcome.calls, "calls lost with a worker": outcome.lost, **counts.outcomes, **dict(outcome.troubles)}
+    warnings = [f"stopped: {outcome.stopped}"] if outcome.stopped else []
+    if outcome.unanswered:
+        warnings.append(f"{outcome.unanswered:,} answers are left for another time: start it again")
     with work.finishing() as report:
         report.update(facts=facts, warnings=warnings)
     return report

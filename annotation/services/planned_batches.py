@@ -21,7 +21,7 @@ LOW = 0.2
 def labels_so_far(pool: Pool) -> dict[int, bool]:
     """Entry -> whether its label so far is relevant: the most frequent grade of the judgements that count, of several the lowest, or what a manager
     has decided. One judgement is enough. A pair that nobody could judge has none."""
-    found: dict[int, bool] = {}
+    is_relevant: dict[int, bool] = {}
     for campaign in Campaign.objects.filter(pool=pool).order_by("pk"):
         grades: dict[int, tuple[int, int]] = {}  # entry -> (judgements of its most frequent grade, minus that grade)
         given = Judgement.objects.filter(
@@ -31,9 +31,9 @@ def labels_so_far(pool: Pool) -> dict[int, bool]:
             assert grade is not None  # by the filter
             grades[entry] = max(grades.get(entry, (0, 0)), (n, -grade))
         ruled = Pair.objects.filter(campaign=campaign, adjudicated_grade__isnull=False).values_list("entry", "adjudicated_grade")
-        found |= {entry: -grade >= campaign.threshold for entry, (_, grade) in grades.items()}
-        found |= {entry: grade >= campaign.threshold for entry, grade in ruled if grade is not None}
-    return found
+        is_relevant |= {entry: -grade >= campaign.threshold for entry, (_, grade) in grades.items()}
+        is_relevant |= {entry: grade >= campaign.threshold for entry, grade in ruled if grade is not None}
+    return is_relevant
 
 
 def plan_what_runs_low() -> list[Job]:

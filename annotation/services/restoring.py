@@ -286,11 +286,11 @@ def _store_judgements(
 def _leases(batch: Sequence[list[JudgementRow]], *, members: Mapping[str, Membership], pairs: Mapping[PairKey, Pair]) -> dict[str, Lease]:
     """Of the batch by token; tokens that this installation has already are passed over."""
     wanted = {str(row.lease): row for revisions in batch for row in reversed(revisions) if row.lease is not None}
-    there = {str(token) for token in Lease.objects.filter(token__in=list(wanted)).values_list("token", flat=True)}
+    known = {str(token) for token in Lease.objects.filter(token__in=list(wanted)).values_list("token", flat=True)}
     leases = []
     for token, row in wanted.items():
         pair, member = pairs.get((row.topic, row.document)), members.get(row.annotator)
-        if token in there or pair is None or member is None:
+        if token in known or pair is None or member is None:
             continue
         served = row.served_at or row.judged_at
         leases.append(

@@ -57,7 +57,7 @@ STEPS = ["files", "pool", "rules", "scale", "guidelines", "people", "open"]
 def steps_of(campaign: Campaign) -> list[CampaignStep]:
     collection = campaign.collection
     pairs_there = collection.runs.exists() or collection.pools.exists()
-    files = [name for name, there in (("topics", collection.topics.exists()), ("runs", pairs_there)) if not there]
+    files = [name for name, exists in (("topics", collection.topics.exists()), ("runs", pairs_there)) if not exists]
     if not collection.document_files.exists() and not collection.documents.exists():
         files.append("documents")
     annotators = campaign.memberships.filter(role=Membership.Role.ANNOTATOR).exists()

@@ -97,16 +97,16 @@ def value_of(key: Key, value: Any, path: Path) -> Any:
         if None in numbers:
             raise Wrong([Mistake(path, f"{key.name} is no list of numbers", expected)])
         return numbers
-    found = SIMPLE[key.kind](value)
-    if found is None or (isinstance(found, str) and "\0" in found):
+    converted = SIMPLE[key.kind](value)
+    if converted is None or (isinstance(converted, str) and "\0" in converted):
         raise Wrong([Mistake(path, f"{key.name} = {str(value)[:60]!r}", expected)])
-    if key.required and found == "":
+    if key.required and converted == "":
         raise Wrong([Mistake(path, f"{key.name} is empty", expected)])
-    if key.choices and found not in key.choices:
-        raise Wrong([Mistake(path, f"{key.name} = {found!r}", f"one of {', '.join(key.choices)}")])
-    if isinstance(found, (int, float)) and ((key.least is not None and found < key.least) or (key.most is not None and found > key.most)):
-        raise Wrong([Mistake(path, f"{key.name} = {found}", bounds(key))])
-    return found
+    if key.choices and converted not in key.choices:
+        raise Wrong([Mistake(path, f"{key.name} = {converted!r}", f"one of {', '.join(key.choices)}")])
+    if isinstance(converted, (int, float)) and ((key.least is not None and converted < key.least) or (key.most is not None and converted > key.most)):
+        raise Wrong([Mistake(path, f"{key.name} = {converted}", bounds(key))])
+    return converted
 
 
 def bounds(key: Key) -> str:
@@ -120,13 +120,13 @@ def rows_of(key: Key, value: Any, path: Path) -> list[dict[str, Any]]:
     rows, mistakes = [], []
     first: dict[tuple[Any, ...], int] = {}
     for number, row in enumerate(value):
-        found, wrong = read_table(row, key.row, (*path, number), with_defaults=True)
+        values, wrong = read_table(row, key.row, (*path, number), with_defaults=True)
         mistakes += wrong
-        identity = identity_of(key, found)
+        identity = identity_of(key, values)
         if not wrong and identity in first and key.identity:
-            mistakes.append(Mistake((*path, number), f"{shown_row(key, found)} again", "each once"))
+            mistakes.append(Mistake((*path, number), f"{shown_row(key, values)} again", "each once"))
         first.setdefault(identity, number)
-        rows.append(found)
+        rows.append(values)
     if mistakes:
         raise Wrong(mistakes)
     return rows
@@ -143,18 +143,18 @@ def shown_row(key: Key, row: Mapping[str, Any]) -> str:
 def a_moment(value: Any) -> datetime | None:
     """With its zone, to the second of UTC; text is ISO 8601."""
     try:
-        found = datetime.fromisoformat(value) if isinstance(value, str) else value
-        return found.astimezone(UTC) if isinstance(found, datetime) and found.tzinfo is not None else None
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else value
+        return moment.astimezone(UTC) if isinstance(moment, datetime) and moment.tzinfo is not None else None
     except (ValueError, OverflowError):
         return None
 
 
 def a_day(value: Any) -> date | None:
     try:
-        found = date.fromisoformat(value) if isinstance(value, str) else value
+        day = date.fromisoformat(value) if isinstance(value, str) else value
     except ValueError:
         return None
-    return found if isinstance(found, date) and not isinstance(found, datetime) else None
+    return day if isinstance(day, date) and not isinstance(day, datetime) else None
 
 
 def a_whole(value: Any) -> int | None:
@@ -220,10 +220,10 @@ def differences(before: Mapping[str, Any], wanted: Mapping[str, Any], keys: Iter
 
 def row_changes(key: Key, before: Sequence[Mapping[str, Any]], wanted: Sequence[Mapping[str, Any]], table: str) -> list[Change]:
     """By row. Rows that are only in another order are no change."""
-    there = {identity_of(key, row): row for row in before}
+    row_of = {identity_of(key, row): row for row in before}
     changes = []
     for row in wanted:
-        old = there.get(identity_of(key, row))
+        old = row_of.get(identity_of(key, row))
         if old == row:
             continue
         called = f"{key.name}: {shown_row(key, row)}"
@@ -236,7 +236,7 @@ def row_changes(key: Key, before: Sequence[Mapping[str, Any]], wanted: Sequence[
     if key.whole:
         kept = {identity_of(key, row) for row in wanted}
         changes += [
-            Change(table, key.name, row, None, f"{key.name}: {shown_row(key, row)}: no longer") for identity, row in there.items() if identity not in kept
+            Change(table, key.name, row, None, f"{key.name}: {shown_row(key, row)}: no longer") for identity, row in row_of.items() if identity not in kept
         ]
     return changes
 
@@ -294,9 +294,9 @@ def line_of(text: str, path: Path) -> int | None:
 
 
 def with_rows(place: Sequence[str | int], counts: Mapping[tuple[str | int, ...], int]) -> list[str | int]:
-    found: list[str | int] = []
+    named: list[str | int] = []
     for end in range(1, len(place) + 1):
-        found.append(place[end - 1])
+        named.append(place[end - 1])
         if tuple(place[:end]) in counts:
-            found.append(counts[tuple(place[:end])])
-    return found
+            named.append(counts[tuple(place[:end])])
+    return named

@@ -62,11 +62,11 @@ def rank_features_of(pool: PooledPairs) -> RankFeatures:
     rows = np.lexsort((pool.documents, pool.topic)).astype(np.int64)
     runs = sorted(range(len(pool.tags)), key=lambda k: pool.tags[k].encode("utf-8"))
     ranks = pool.ranks[np.ix_(rows, np.array(runs, np.int64))].astype(np.float64)
-    there = ranks > 0
-    closeness = np.where(there, RRF_CONSTANT / (RRF_CONSTANT + ranks), 0.0)
+    is_ranked = ranks > 0
+    closeness = np.where(is_ranked, RRF_CONSTANT / (RRF_CONSTANT + ranks), 0.0)
     n_runs = max(len(runs), 1)
     best = np.where(pool.best_rank[rows] > 0, pool.best_rank[rows], max(pool.depth, 1) + 1)
-    shared = [closeness.sum(axis=1) / n_runs, np.log(best), (there & (ranks <= VOTE_DEPTH)).sum(axis=1) / n_runs, there.sum(axis=1) / n_runs]
+    shared = [closeness.sum(axis=1) / n_runs, np.log(best), (is_ranked & (ranks <= VOTE_DEPTH)).sum(axis=1) / n_runs, is_ranked.sum(axis=1) / n_runs]
     fixed = _standardised(np.column_stack([closeness, *shared]))
     fixed[:, : len(runs)] /= np.sqrt(n_runs)
     return RankFeatures(rows, pool.topic[rows].astype(np.int64), len(pool.topics), fixed, closeness.sum(axis=1) / RRF_CONSTANT)

@@ -123,8 +123,8 @@ class _Building:
     def document(self, document: str, title: str, text: str, fields: dict[str, str]) -> None:
         if not (title.strip() or text.strip()):
             return
-        there = self.documents.setdefault(document, (title, text, fields))
-        if there[:2] != (title, text):
+        earlier = self.documents.setdefault(document, (title, text, fields))
+        if earlier[:2] != (title, text):
             self.counted["documents that have another text than before: {n}; the first one is used"] += 1
 
     def judge(self, line: int | None, place: str, pair: tuple[str, str], given: Any) -> None:

@@ -30,8 +30,8 @@ class Failed(CommandError):
 def collection_named(slug: str) -> Collection:
     collection = Collection.objects.filter(slug=slug).first()
     if collection is None:
-        there = ", ".join(Collection.objects.values_list("slug", flat=True)[:20]) or "none yet"
-        raise Failed(f"no collection is called {slug!r}; there are: {there}")
+        slugs = ", ".join(Collection.objects.values_list("slug", flat=True)[:20]) or "none yet"
+        raise Failed(f"no collection is called {slug!r}; there are: {slugs}")
     return collection
 
 

@@ -42,41 +42,41 @@ def described_collection(collection: Collection) -> dict[str, Any]:
 
 def described_pool(pool: Pool) -> dict[str, Any]:
     """A pool of pairs that a file named is said by its name alone."""
-    found: dict[str, Any] = {"name": pool.name}
+    settings: dict[str, Any] = {"name": pool.name}
     if pool.kind == PoolKind.GIVEN:
-        return found
-    found |= {"depth": pool.depth, "runs": list(pool.runs.order_by("tag").values_list("tag", flat=True)), "seed": pool.seed}
+        return settings
+    settings |= {"depth": pool.depth, "runs": list(pool.runs.order_by("tag").values_list("tag", flat=True)), "seed": pool.seed}
     if pool.kind == PoolKind.SAMPLED:
-        found |= {"strata": pool.parameters["strata"], "stages": list(pool.parameters["stages"])}
+        settings |= {"strata": pool.parameters["strata"], "stages": list(pool.parameters["stages"])}
     if pool.kind == PoolKind.ORDERED:
-        found |= {"goal": pool.parameters["goal"]}
-    return found
+        settings |= {"goal": pool.parameters["goal"]}
+    return settings
 
 
 def write_files(collection: Collection, pool: Pool | None, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The files of which a collection is made, for another one to be made of them. -> (keys of the collection, of the pool) with paths"""
-    found: dict[str, Any] = {"topics": [], "documents": [], "runs": [], "qrels": []}
+    written: dict[str, Any] = {"topics": [], "documents": [], "runs": [], "qrels": []}
     taken = {"topics.jsonl", "pairs.tsv", "campaign.toml"}
     if collection.topics.exists():
         with whole_file(str(folder / "topics.jsonl")) as out:
             out.writelines(topics_as_lines(collection))
-        found["topics"].append("topics.jsonl")
+        written["topics"].append("topics.jsonl")
     for file in collection.document_files.order_by("created_at", "pk"):
         name = free(file.name, taken)
         shutil.copyfile(file.file.path, folder / name)
-        found["documents"].append(name)
+        written["documents"].append(name)
     described = described_collection(collection)
     for run, row in zip(collection.runs.order_by("tag"), described["runs"], strict=True):
         path, rankings = folder / free(f"{run.tag}.run", taken), rankings_of(run)
         with whole_file(str(path)) as out:
             write_run(rankings, out)
         by_score = np.array_equal(read_run(str(path)).documents, rankings.documents)
-        found["runs"].append({**row, "file": path.name, "order": "score" if by_score else "rank"})
+        written["runs"].append({**row, "file": path.name, "order": "score" if by_score else "rank"})
     for one, row in zip(collection.qrels.order_by("name"), described["qrels"], strict=True):
         path = folder / free(f"{one.name}.qrels", taken)
         with whole_file(str(path)) as out:
             write_qrels(load_qrels(one.columns.path), out)
-        found["qrels"].append({**row, "file": path.name})
+        written["qrels"].append({**row, "file": path.name})
     of_pool: dict[str, Any] = {}
     if pool is not None and pool.kind == PoolKind.GIVEN:
         with whole_file(str(folder / "pairs.tsv")) as out:
@@ -86,13 +86,13 @@ def write_files(collection: Collection, pool: Pool | None, folder: Path) -> tupl
                 line = pool_line(topic, docno, rank, priority, sorted(runs.items()))
                 out.write(line.replace(f"\t{rank}\t{priority}\t", f"\t{rank}\tall\t") if everyone else line)
         of_pool["pairs"] = "pairs.tsv"
-    return found, of_pool
+    return written, of_pool
 
 
 def free(name: str, taken: set[str]) -> str:
     """As a file's name that is not taken yet, and is from now on; in letters that every system has, big or small ones alike."""
     plain = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in name)[-80:].lstrip(".") or "file"
     lower = {one.lower() for one in taken}
-    found = next(one for number in range(1, len(taken) + 2) if (one := plain if number == 1 else f"{number}-{plain}").lower() not in lower)
-    taken.add(found)
-    return found
+    free_name = next(one for number in range(1, len(taken) + 2) if (one := plain if number == 1 else f"{number}-{plain}").lower() not in lower)
+    taken.add(free_name)
+    return free_name

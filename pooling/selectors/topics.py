@@ -39,9 +39,9 @@ def proposals(collection: Collection) -> QuerySet[Topic]:
 def add_originals(collection: Collection, shown: Iterable[Topic]) -> None:
     """Give each duplicate the topic that it repeats, as `original`; `differs`: their information needs do."""
     shown = list(shown)
-    there = {t.topic_id: t for t in collection.topics.filter(topic_id__in=[topic.same_as for topic in shown if topic.same_as])}
+    topic_of = {t.topic_id: t for t in collection.topics.filter(topic_id__in=[topic.same_as for topic in shown if topic.same_as])}
     for topic in shown:
-        original = there.get(topic.same_as)
+        original = topic_of.get(topic.same_as)
         topic.original = original  # type: ignore[attr-defined]
         topic.differs = original is not None and topic.need != original.need  # type: ignore[attr-defined]
 

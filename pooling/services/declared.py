@@ -81,11 +81,11 @@ class Plan:
         if self.folder is None:
             self.refuse(path, f"a file, {name}", "no file here: files are sent one by one, as uploads of the collection")
             return None
-        found = os.path.join(self.folder, name)
-        if not os.path.isfile(found):
+        whole_path = os.path.join(self.folder, name)
+        if not os.path.isfile(whole_path):
             self.refuse(path, f"there is no file {name}", "a path from the folder of this file")
             return None
-        return found
+        return whole_path
 
 
 def planned(said: Mapping[str, Any], of_pool: Mapping[str, Any], *, folder: str | None) -> Plan:
@@ -157,16 +157,16 @@ BROUGHT = {"runs": ("run", "tag"), "qrels": ("qrels", "name")}
 
 def _plan_rows(plan: Plan, before: Mapping[str, Any], name: str) -> None:
     kind, identity = BROUGHT[name]
-    there = {row[identity]: row for row in before.get(name, [])}
+    row_of = {row[identity]: row for row in before.get(name, [])}
     (key,) = [key for key in COLLECTION if key.name == name]
     for number, row in enumerate(plan.said.get(name, [])):
-        place, old = ("collection", name, number), there.get(row[identity])
+        place, old = ("collection", name, number), row_of.get(row[identity])
         path = plan.file(row["file"], (*place, "file")) if row["file"] else None
         if old is not None:
             same = {part: row[part] for part in ("file", "order", "lenient") if part in row}
-            found = differences({name: [{**old, **same}]}, {name: [row]}, [key], "collection")
-            plan.changes += found
-            if kind == "qrels" and found:
+            changes = differences({name: [{**old, **same}]}, {name: [row]}, [key], "collection")
+            plan.changes += changes
+            if kind == "qrels" and changes:
                 plan.refuse((*place, "kind"), f"qrels {row['name']} are {old['kind']}", "the same, or another name")
             if path is not None and not SAME[kind](plan.collection, row, path):
                 problem = f"{row['file']} is not what the collection has as {row[identity]}"
@@ -264,7 +264,7 @@ def carried_out(plan: Plan, *, user: Any) -> tuple[Collection, Pool | None]:
     """Do what was planned, in the caller's transaction. Refused or FormatError where something cannot be after all; then the caller, once
     it has rolled back, deletes `plan.stray`."""
     collection = plan.collection
-    there = set(collections.files_of(collection)) if collection is not None else set()
+    files = set(collections.files_of(collection)) if collection is not None else set()
     try:
         collection = _described(plan, user)
         for one in plan.bring:
@@ -280,7 +280,7 @@ def carried_out(plan: Plan, *, user: Any) -> tuple[Collection, Pool | None]:
             jobs.do_now(fetch)
     except BaseException:
         if collection is not None and not connection.needs_rollback:
-            plan.stray += set(collections.files_of(collection)) - there
+            plan.stray += set(collections.files_of(collection)) - files
         raise
     return collection, pool
 
@@ -354,7 +354,7 @@ def _make_pool(plan: Plan, collection: Collection, user: Any) -> Pool:
 
 
 def _runs(collection: Collection, tags: list[str]) -> list[Any]:
-    found = {run.tag: run for run in collection.runs.filter(tag__in=tags)}
-    if absent := [tag for tag in tags if tag not in found]:
+    run_of = {run.tag: run for run in collection.runs.filter(tag__in=tags)}
+    if absent := [tag for tag in tags if tag not in run_of]:
         raise Refused(f"no run has the tag {', '.join(absent[:5])}")
-    return [found[tag] for tag in tags]
+    return [run_of[tag] for tag in tags]

@@ -37,12 +37,12 @@ def preview_extension(work: Work) -> dict[str, Any]:
     pool = pools.pool_of(work)
     new = list(pool.collection.runs.filter(pk__in=work.parameters["runs"]))
     deeper = max(work.parameters["depth"], pool.least_depth)
-    before, there = pools.stored_pairs(pool)
+    before, entry_of = pools.stored_pairs(pool)
     runs = sorted({*pool.runs.all(), *new}, key=lambda run: run.tag)
     tops, warnings = pools.tops_of(work, pool.collection, runs, deeper)
     pairs = extended(before, tops, depth=deeper, rng=np.random.default_rng(pools.seed_of(pool)))
-    n_new = len(pairs) - len(there)
-    facts = {"pairs before": len(there), "new pairs": n_new, "pairs": len(pairs), "depth": deeper, "runs": len(runs)}
+    n_new = len(pairs) - len(entry_of)
+    facts = {"pairs before": len(entry_of), "new pairs": n_new, "pairs": len(pairs), "depth": deeper, "runs": len(runs)}
     campaigns = [row for cost in on_preview for row in cost(pool, n_new)]
     return {"facts": facts, "warnings": warnings, "campaigns": campaigns, "runs": work.parameters["runs"], "depth": deeper, "pool": pool.pk}
 
@@ -79,12 +79,12 @@ def take_extension_back(work: Work) -> dict[str, Any]:
         raise Refused(f"{pool.name} has been extended again, or was taken back already")
     was = extension.parameters["before"]
     runs = list(pool.collection.runs.filter(pk__in=was["runs"]))
-    now, there = pools.stored_pairs(pool)
+    now, entry_of = pools.stored_pairs(pool)
     pairs = without(now, tags=[run.tag for run in runs], depth=was["depth"], rng=np.random.default_rng(pools.seed_of(pool)))
-    pairs = pools.arranged(pool, pairs, there)
+    pairs = pools.arranged(pool, pairs, entry_of)
     kept = {(pair.topic, pair.document) for pair in pairs}
-    gone = sorted(row for pair, row in there.items() if pair not in kept)
-    staying = {pair: row for pair, row in there.items() if pair in kept}
+    gone = sorted(row for pair, row in entry_of.items() if pair not in kept)
+    staying = {pair: row for pair, row in entry_of.items() if pair in kept}
     changes = pools.changed_entries(pool, pairs, staying)
     described = pools.description(pairs, depth=was["depth"], extended_at=was["extended_at"], name=name_after(pool, was["depth"], len(runs)))
     try:

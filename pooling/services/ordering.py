@@ -42,8 +42,8 @@ def parameters_of(goal: str = Goal.RELEVANT, *, batch: int = SIZE, audit: float 
 def preview(pairs: Pairs, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """-> batches (how many until all is judged), batch (pairs), audit (of them by chance), half_way: sentences"""
     size, audit = parameters["batch"], parameters["audit"]
-    found = {"batches": math.ceil(len(pairs) / size), "batch": min(size, len(pairs)), "audit": round(audit * min(size, len(pairs)))}
-    return found | {"half_way": half_way_ordered(pairs=len(pairs), batch=size, audit=audit)}
+    figures = {"batches": math.ceil(len(pairs) / size), "batch": min(size, len(pairs)), "audit": round(audit * min(size, len(pairs)))}
+    return figures | {"half_way": half_way_ordered(pairs=len(pairs), batch=size, audit=audit)}
 
 
 def fill(work: Work, pool: Pool, pairs: Pairs) -> Pairs:
@@ -89,13 +89,13 @@ def _arranged(pairs: Pairs, stage: NDArray[np.int32], order: NDArray[np.int64]) 
     return replace(pairs, **columns, priority=priority[order])
 
 
-def keep_batches(pool: Pool, pairs: Pairs, there: Mapping[tuple[str, str], int]) -> Pairs:
+def keep_batches(pool: Pool, pairs: Pairs, entry_of: Mapping[tuple[str, str], int]) -> Pairs:
     """The pairs of a pool that has grown or shrunk, with its batches as they were planned, first; what waits follows by best rank.
 
-    there: rows of the entries stored.
+    entry_of: rows of the entries stored.
     """
     stored = {pk: (stage, position) for pk, stage, position in pool.entries.values_list("pk", "stage", "position")}
-    known = [stored.get(there.get((pair.topic, pair.document), 0), (None, 0)) for pair in pairs]
+    known = [stored.get(entry_of.get((pair.topic, pair.document), 0), (None, 0)) for pair in pairs]
     stage = np.array([one or 0 for one, _ in known], np.int32)
     place = np.array([position if one else len(known) for one, position in known], np.int64)
     return _arranged(pairs, stage, np.argsort(place, kind="stable"))
@@ -148,8 +148,8 @@ def plan_batch(work: Work) -> dict[str, Any]:
 def _write(work: Work, pool: Pool, number: int) -> None:
     """Plan and store, in one transaction, beside which nobody else plans."""
     labels = {entry: relevant for known in labels_so_far for entry, relevant in known(pool).items()}
-    pairs, there = pools.stored_pairs(pool)
-    keys = np.array([there[pair.topic, pair.document] for pair in pairs], np.int64)
+    pairs, entry_of = pools.stored_pairs(pool)
+    keys = np.array([entry_of[pair.topic, pair.document] for pair in pairs], np.int64)
     rows = {row.pk: row for row in pool.entries.select_related("topic").only("pk", "stage", "position", "document", "topic__removed_reason")}
     stage = np.array([rows[pk].stage or 0 for pk in keys.tolist()], np.int32)
     handed = np.array([bool(rows[pk].stage) or rows[pk].document_id is None for pk in keys.tolist()], bool)
@@ -162,7 +162,7 @@ def _write(work: Work, pool: Pool, number: int) -> None:
     stage[chosen] = number
     order = _order_after(chosen, stage, number)
     arranged = _arranged(pairs, stage, order)
-    changed = pools.changed_entries(pool, arranged, there)
+    changed = pools.changed_entries(pool, arranged, entry_of)
     with work.writing():
         if connection.features.has_select_for_update:
             Pool.objects.select_for_update().get(pk=pool.pk)

@@ -102,8 +102,8 @@ def check_extension(pool: Pool, *, runs: Sequence[Run], depth: int | None) -> tu
     """Refused where the pool cannot grow so. -> (the runs that it has not yet, the depth)"""
     least = pool.least_depth
     deeper = depth or least
-    there = set(pool.runs.values_list("pk", flat=True))
-    new = [run for run in runs if run.pk not in there]
+    run_rows = set(pool.runs.values_list("pk", flat=True))
+    new = [run for run in runs if run.pk not in run_rows]
     if pool.built_at is None:
         raise Refused(f"{pool.name} is not built yet")
     if pool.kind == PoolKind.SAMPLED:
@@ -170,17 +170,17 @@ def extend_pool(work: Work) -> dict[str, Any]:
     new = list(pool.collection.runs.filter(pk__in=work.parameters["runs"]))
     runs = [*pool.runs.all(), *(run for run in new)]
     deeper = max(work.parameters["depth"], pool.least_depth)
-    before, there = stored_pairs(pool)
+    before, entry_of = stored_pairs(pool)
     tops, warnings = tops_of(work, pool.collection, sorted(set(runs), key=lambda run: run.tag), deeper)
-    pairs = arranged(pool, extended(before, tops, depth=deeper, rng=np.random.default_rng(seed_of(pool))), there)
+    pairs = arranged(pool, extended(before, tops, depth=deeper, rng=np.random.default_rng(seed_of(pool))), entry_of)
     was: dict[str, Any] = {"runs": sorted(pool.runs.values_list("pk", flat=True)), "depth": pool.depth}
     was["extended_at"] = pool.extended_at.isoformat() if pool.extended_at else None
     if pool.kind == PoolKind.ORDERED:
         was["n_batches"] = pool.strata.count()
     was = work.parameters.get("before", was)
-    n_before = work.parameters.get("n_before", len(there))  # an earlier attempt may have got as far as adding the pairs
-    entries = prepared(list(new_entries(pool, pairs, there)))
-    changes = changed_entries(pool, pairs, there)
+    n_before = work.parameters.get("n_before", len(entry_of))  # an earlier attempt may have got as far as adding the pairs
+    entries = prepared(list(new_entries(pool, pairs, entry_of)))
+    changes = changed_entries(pool, pairs, entry_of)
     described = description(pairs, depth=deeper, extended_at=timezone.now(), name=name_after(pool, deeper, len(set(runs))))
     work.progress(0, total=len(entries.values), message="writing pairs", now=True)
     with work.writing():
@@ -257,9 +257,9 @@ def seed_of(pool: Pool) -> int:
     return _seed(pool.seed)
 
 
-def arranged(pool: Pool, pairs: Pairs, there: Mapping[tuple[str, str], int]) -> Pairs:
-    """The pairs in the order of the pool's kind. there: (topic id, docno) -> entry stored."""
-    return arrangers[pool.kind](pool, pairs, there) if pool.kind in arrangers else pairs
+def arranged(pool: Pool, pairs: Pairs, entry_of: Mapping[tuple[str, str], int]) -> Pairs:
+    """The pairs in the order of the pool's kind. entry_of: (topic id, docno) -> entry stored."""
+    return arrangers[pool.kind](pool, pairs, entry_of) if pool.kind in arrangers else pairs
 
 
 def _seed(seed: int) -> int:
@@ -319,11 +319,11 @@ def pool_of(work: Work) -> Pool:
     return pool
 
 
-def new_entries(pool: Pool, pairs: Pairs, there: dict[tuple[str, str], int]) -> Iterator[PoolEntry]:
-    """The entries, not yet stored, of those pairs that are not `there`."""
+def new_entries(pool: Pool, pairs: Pairs, entry_of: dict[tuple[str, str], int]) -> Iterator[PoolEntry]:
+    """The entries, not yet stored, of those pairs that are not in `entry_of`."""
     topics = dict(pool.collection.topics.values_list("topic_id", "pk"))
     for position, pair in enumerate(pairs):
-        if (pair.topic, pair.document) not in there:
+        if (pair.topic, pair.document) not in entry_of:
             yield PoolEntry(
                 pool=pool,
                 topic_id=topics[pair.topic],
@@ -335,12 +335,12 @@ def new_entries(pool: Pool, pairs: Pairs, there: dict[tuple[str, str], int]) -> 
             )
 
 
-def changed_entries(pool: Pool, pairs: Pairs, there: dict[tuple[str, str], int]) -> list[tuple[int, int, int, str, int]]:
-    """(best rank, priority, position, contributions as JSON, row) of the entries `there` that are another thing in `pairs`."""
+def changed_entries(pool: Pool, pairs: Pairs, entry_of: dict[tuple[str, str], int]) -> list[tuple[int, int, int, str, int]]:
+    """(best rank, priority, position, contributions as JSON, row) of the entries in `entry_of` that are another thing in `pairs`."""
     stored = {row[0]: row[1:] for row in pool.entries.values_list("pk", "best_rank", "priority", "position", "contributions")}
     changed = []
     for position, pair in enumerate(pairs):
-        row = there.get((pair.topic, pair.document))
+        row = entry_of.get((pair.topic, pair.document))
         if row is not None and stored[row] != (pair.best_rank, pair.priority, position, dict(pair.runs)):
             changed.append((pair.best_rank, pair.priority, position, json.dumps(dict(pair.runs)), row))
     return changed

@@ -96,9 +96,9 @@ def draw_stage(work: Work) -> dict[str, Any]:
     pool = pools.pool_of(work)
     share, seed = work.parameters["share"], pools.seed_of(pool)
     strata = list(pool.strata.order_by("number"))
-    pairs, there = pools.stored_pairs(pool)
+    pairs, entry_of = pools.stored_pairs(pool)
     drawn_as = {pk: (number, place) for pk, number, place in pool.entries.values_list("pk", "stratum", "place")}
-    keys = [there[pair.topic, pair.document] for pair in pairs]
+    keys = [entry_of[pair.topic, pair.document] for pair in pairs]
     stratum, place = np.array([drawn_as[pk][0] for pk in keys], np.int32), np.array([drawn_as[pk][1] for pk in keys], np.int64)
     shares = list(pool.parameters["stages"])
     before = np.array([one.drawn for one in strata], np.int64).T
@@ -109,7 +109,7 @@ def draw_stage(work: Work) -> dict[str, Any]:
     stage = stages_of(stratum, place, before)
     order = order_of(pairs, stage, seed=seed)
     arranged = _arranged(pairs, stage, order)
-    changed = pools.changed_entries(pool, arranged, there)
+    changed = pools.changed_entries(pool, arranged, entry_of)
     new = [pk for pk, one in zip(keys, stage.tolist(), strict=True) if one == len(shares)]
     with work.writing():
         for start in range(0, len(new), jobs.SQLITE_ROWS):

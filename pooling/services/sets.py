@@ -143,8 +143,8 @@ def _read_files(upload: Upload, work: Work, folder: Path) -> SetContent:
 
     unpack(Path(upload.file.path), upload.name, place=place, max_bytes=settings.MAX_UNPACKED_BYTES, written=written)
     if len(forms) != 1:
-        there = ", ".join(name for names in forms.values() for name in names[:3]) or ", ".join(passed_over[:5]) or "no file at all"
-        raise FormatError.single(upload.name, None, f"not the files of one set: {there}", FORMS)
+        names_said = ", ".join(name for names in forms.values() for name in names[:3]) or ", ".join(passed_over[:5]) or "no file at all"
+        raise FormatError.single(upload.name, None, f"not the files of one set: {names_said}", FORMS)
     form = next(iter(forms))
     if absent := missing(form, parts):
         raise FormatError.single(upload.name, None, f"a {form} without {' and '.join(absent)}", "all files that it needs")
@@ -202,9 +202,9 @@ def _inspect(upload: Upload, work: Work, content: SetContent) -> Coming:
     digests = known_documents(collection)
     if content.documents is not None:
         digest = documents.file_digest(content.documents.path, work)
-        there = collection.document_files.filter(digest=digest).first()
-        if there is not None:
-            warnings.append(f"the documents of {content.documents.name} are there already, as {there.name}")
+        same_file = collection.document_files.filter(digest=digest).first()
+        if same_file is not None:
+            warnings.append(f"the documents of {content.documents.name} are there already, as {same_file.name}")
         else:
             inspection = documents.inspect(content.documents, work)
             again = sum(int(np.isin(inspection.digests, other).sum()) for other in digests)
@@ -246,8 +246,8 @@ def _inspect(upload: Upload, work: Work, content: SetContent) -> Coming:
 
 def _new_topics(collection: Collection, content: SetContent) -> tuple[list[Topic], dict[str, Any], list[str], list[str]]:
     """-> (rows, facts, warnings, hold)"""
-    there = dict(collection.topics.values_list("topic_id", "text"))
-    new = [topic for topic in content.topics if there.get(topic.topic) != topic.text.replace("\0", "")]
+    text_of = dict(collection.topics.values_list("topic_id", "text"))
+    new = [topic for topic in content.topics if text_of.get(topic.topic) != topic.text.replace("\0", "")]
     facts: dict[str, Any] = {"topics": len(content.topics)}
     if len(new) < len(content.topics):
         facts["topics that are there already"] = len(content.topics) - len(new)

@@ -67,14 +67,14 @@ def import_topics(work: Work) -> dict[str, Any]:
 
 def rows_of(collection: Collection, topics_read: Sequence[Read]) -> tuple[list[Topic], dict[str, Any]]:
     """New topics as rows that are not saved yet, checked at the exact level against each other and those that are there. -> (rows, facts)"""
-    there = list(collection.topics.values_list("topic_id", "text", "position", "description", "narrative"))
-    texts = [(topic_id, text) for topic_id, text, *_ in there] + [(topic.topic, topic.text) for topic in topics_read]
-    needs = {topic_id: hygiene.need_of(said, told) for topic_id, _, _, said, told in there}
+    topics = list(collection.topics.values_list("topic_id", "text", "position", "description", "narrative"))
+    texts = [(topic_id, text) for topic_id, text, *_ in topics] + [(topic.topic, topic.text) for topic in topics_read]
+    needs = {topic_id: hygiene.need_of(said, told) for topic_id, _, _, said, told in topics}
     needs |= {topic.topic: hygiene.need_of(topic.description, topic.narrative) for topic in topics_read}
     proposals = propose(texts, "exact", needs)
     own = {topic.topic for topic in topics_read}
     reasons = Counter(reason for topic_id, (reason, _) in proposals.items() if topic_id in own)
-    begin = max((position for _, _, position, *_ in there), default=-1) + 1
+    begin = max((position for _, _, position, *_ in topics), default=-1) + 1
     rows = [
         Topic(
             collection=collection,
@@ -152,9 +152,9 @@ def check_topics(work: Work) -> dict[str, Any]:
     """
     collection = work.job.collection
     assert collection is not None  # ask_for_check sets it
-    there = collection.topics.filter(removed_reason="")  # what is removed already is nothing to be a duplicate of
-    rows = list(there.order_by("position").values_list("pk", "topic_id", "text", "proposal", "same_as", "decided_at"))
-    needs = {t: hygiene.need_of(said, told) for t, said, told in there.values_list("topic_id", "description", "narrative")}
+    kept = collection.topics.filter(removed_reason="")  # what is removed already is nothing to be a duplicate of
+    rows = list(kept.order_by("position").values_list("pk", "topic_id", "text", "proposal", "same_as", "decided_at"))
+    needs = {t: hygiene.need_of(said, told) for t, said, told in kept.values_list("topic_id", "description", "narrative")}
     work.progress(0, total=len(rows), now=True)
     proposals = propose([(topic_id, text) for _, topic_id, text, *_ in rows], work.parameters["level"], needs)
     changed = []

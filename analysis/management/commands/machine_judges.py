@@ -74,13 +74,13 @@ class Command(FileCommand):
     def machines(self, given: list[str], table: str | None) -> dict[str, QrelsColumns]:
         if not given and table is None:
             raise BadInput("no machine is given; name one with --machine NAME=QRELS, or several with --machines FILE")
-        found = {} if table is None else machines_of_table(table)
+        machines = {} if table is None else machines_of_table(table)
         for text in given:
             name, path = named_file(text)
-            if name in found:
+            if name in machines:
                 raise BadInput(f"two machines are called {name}; name them, as in first={path}")
-            found[name] = one_qrels(self, path, name)
-        return found
+            machines[name] = one_qrels(self, path, name)
+        return machines
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         parts = []
@@ -99,9 +99,9 @@ class Command(FileCommand):
         return "\n\n".join(parts)
 
 
-def agreement_words(name: str, found: dict[str, Any]) -> str:
-    rows = [["people's labels and the machine's", found["pairs"], *(spread([found[key], *found["intervals"][key]]) for key in KAPPAS)]]
-    if people := found.get("people"):
+def agreement_words(name: str, agreement: dict[str, Any]) -> str:
+    rows = [["people's labels and the machine's", agreement["pairs"], *(spread([agreement[key], *agreement["intervals"][key]]) for key in KAPPAS)]]
+    if people := agreement.get("people"):
         rows.append(["one person's and the machine's", people["pairs"], *(spread(people["one_and_machine"][key]) for key in KAPPAS)])
         rows.append(["two people's", people["pairs"], *(spread(people["among_themselves"][key]) for key in KAPPAS)])
     return f"{name}, agreement, weighted by chance\n" + text_table(["labels", "pairs", *(KAPPAS.values())], rows)
@@ -143,6 +143,6 @@ def figure(value: float | None) -> str:
     return "undefined" if value is None or math.isnan(value) else f"{value:.2f}"
 
 
-def spread(found: list[float]) -> str:
-    value, low, high = found
+def spread(values: list[float]) -> str:
+    value, low, high = values
     return figure(value) if low is None or math.isnan(low) else f"{figure(value)} ({figure(low)} to {figure(high)})"

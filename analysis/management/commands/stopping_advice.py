@@ -68,9 +68,9 @@ class Command(OfCampaign):
         if "words" in result:
             parts.append(result["words"])
         if result.get("decisions"):
-            rows = [[found["words"], found["flip"], found["equal"]] for found in result["decisions"]]
+            rows = [[decision["words"], decision["flip"], decision["equal"]] for decision in result["decisions"]]
             parts.append(text_table(["best systems", "share turned round", "share equal"], rows))
-        parts += [found["words"] for found in result.get("comparisons", [])]
+        parts += [decision["words"] for decision in result.get("comparisons", [])]
         if "left" in result:
             parts.append(result["left"]["words"])
         return "\n\n".join(parts)
@@ -80,7 +80,7 @@ def audit_numbers(text: str) -> Audit:
     cells = text.split(",")
     if len(cells) != 3 or not all(cell.strip().isdecimal() for cell in cells):
         raise ArgumentTypeError(f"{text!r} is not LEFT,RELEVANT,N, three whole numbers")
-    found = Audit(*(int(cell) for cell in cells))
-    if not found.relevant <= found.n <= found.n_left or not found.n:
+    audit = Audit(*(int(cell) for cell in cells))
+    if not audit.relevant <= audit.n <= audit.n_left or not audit.n:
         raise ArgumentTypeError(f"{text!r}: expected RELEVANT <= N <= LEFT and N above 0")
-    return found
+    return audit

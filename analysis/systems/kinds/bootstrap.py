@@ -74,8 +74,8 @@ def written_conditions(text: str, files: Files) -> list[str]:
         if judged not in qrels:
             raise NotPossible(f"condition {number}: no qrels called {judged!r} are chosen; chosen are {', '.join(qrels)}")
         if subset and subset not in subsets:
-            there = f"there are {', '.join(subsets)}" if subsets else "none was uploaded"
-            raise NotPossible(f"condition {number}: no topic subset is called {subset!r}; {there}")
+            uploaded = f"there are {', '.join(subsets)}" if subsets else "none was uploaded"
+            raise NotPossible(f"condition {number}: no topic subset is called {subset!r}; {uploaded}")
         values = [measure, qrels[judged], subsets.get(subset, ""), level]
         while not values[-1]:
             values.pop()

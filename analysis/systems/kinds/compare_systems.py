@@ -56,16 +56,16 @@ def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
 
 
 def tables(result: Result) -> list[Table]:
-    found, settings = measures_of(result), result["settings"]
-    made = [means_table("scores", "Effectiveness of the systems", found, settings)]
-    for number, (measure, one) in enumerate(found.items(), 1):
+    answers, settings = measures_of(result), result["settings"]
+    made = [means_table("scores", "Effectiveness of the systems", answers, settings)]
+    for number, (measure, one) in enumerate(answers.items(), 1):
         made.append(pairs_table(f"pairs-{number}", f"Every pair by {measure}", one, settings))
-    for number, name in enumerate(next(iter(found.values())).get("by_group", {}), 1):
-        within = {measure: one["by_group"][name] for measure, one in found.items()}
+    for number, name in enumerate(next(iter(answers.values())).get("by_group", {}), 1):
+        within = {measure: one["by_group"][name] for measure, one in answers.items()}
         made.append(means_table(f"scores-group-{number}", f"Effectiveness on the topics of group {name}", within, settings))
     if "pool" in result:
         pool = result["pool"]
-        made += [one for measure, found in found.items() if (one := these_topics_table(measure, found)) is not None]
+        made += [one for measure, answers in answers.items() if (one := these_topics_table(measure, answers)) is not None]
         made.append(Table("sample", "The sample", ["pairs", "judged", "strata"], [[pool["pairs"], pool["judged"], pool["strata"]]]))
     return made
 

@@ -33,8 +33,8 @@ def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
         raise NotPossible(f"{against} is not another one of the runs that are chosen")
     pool = [path for tag, path in runs.items() if tag != late]
     rest = [one for one in FIELDS if one.name not in ("late", "against")]
-    found = [files.qrels[0][1], runs[late], *arguments_of(rest, options)]
-    return found + (["--pool", *pool] if pool else []) + ([f"--against={runs[against]}"] if against else [])
+    given = [files.qrels[0][1], runs[late], *arguments_of(rest, options)]
+    return given + (["--pool", *pool] if pool else []) + ([f"--against={runs[against]}"] if against else [])
 
 
 def scores_table(result: Result) -> Table:
@@ -68,9 +68,9 @@ def words(result: Result) -> str:
 
 
 def settles_table(result: Result) -> Table:
-    found = result["settles"]
-    rows: list[list[Cell]] = [[f"{100 * float(share):.0f} %", width] for share, width in found["by_share"].items()]
-    note = f"Width now: {found['width']:.3f}. {found['n']} pairs leave {found['width_left']:.3f}; {found['enough']} pairs bring it under .01."
+    settled = result["settles"]
+    rows: list[list[Cell]] = [[f"{100 * float(share):.0f} %", width] for share, width in settled["by_share"].items()]
+    note = f"Width now: {settled['width']:.3f}. {settled['n']} pairs leave {settled['width_left']:.3f}; {settled['enough']} pairs bring it under .01."
     return Table("settles", "What judging settles", ["of the holes judged", "width left"], rows, note)
 
 

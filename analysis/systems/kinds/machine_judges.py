@@ -67,12 +67,12 @@ def about_machines(report: Report, work: Work) -> str:
     """As in a release, with the tags of runs whose group was named as related."""
     campaign = report.campaign
     assert campaign is not None
-    found = []
+    sentences = []
     for judge in machines.frozen_of(campaign):
         named = {one.strip().casefold() for one in judge.related.split(",") if one.strip()}
         tags = [run.tag for run in chosen_runs(report) if {run.tag.casefold(), run.group.casefold()} & named]
-        found.append(machines.described(judge) | {"related": tags})
-    return json.dumps(jsonable(found), ensure_ascii=False, indent=1) + "\n"
+        sentences.append(machines.described(judge) | {"related": tags})
+    return json.dumps(jsonable(sentences), ensure_ascii=False, indent=1) + "\n"
 
 
 def judgements_table(report: Report, work: Work) -> str:
@@ -87,24 +87,26 @@ def judgements_table(report: Report, work: Work) -> str:
 
 def tables(result: Result) -> list[Table]:
     made: list[Table] = []
-    for number, (name, found) in enumerate(conditions_of(result).items(), 1):
-        made += [agreement_table(number, name, found), confusion_table(number, name, found["agreement"]), topics_table(number, name, found["agreement"])]
-        if found.get("related"):
+    for number, (name, condition) in enumerate(conditions_of(result).items(), 1):
+        made += [agreement_table(number, name, condition)]
+        made += [one(number, name, condition["agreement"]) for one in (confusion_table, topics_table)]
+        if condition.get("related"):
             rows: list[list[Cell]] = [
-                [tag, why, *(place for systems in found["systems"].values() for place in systems["related"][tag])] for tag, why in found["related"].items()
+                [tag, why, *(place for systems in condition["systems"].values() for place in systems["related"][tag])]
+                for tag, why in condition["related"].items()
             ]
-            header = ["system", "why", *(f"place by {who}, {measure}" for measure in found["systems"] for who in ("people", name))]
+            header = ["system", "why", *(f"place by {who}, {measure}" for measure in condition["systems"] for who in ("people", name))]
             note = f"Circular: {name} may not judge these systems; what it says of them says nothing."
             made.append(Table(f"related-{number}", f"Systems related to {name}", header, rows, note))
-        if "refused" in found:
-            made.append(Table(f"refused-{number}", f"People are not corrected by {name}", ["what is missing"], [[found["refused"]]]))
-        for place, (measure, systems) in enumerate(found["systems"].items(), 1):
+        if "refused" in condition:
+            made.append(Table(f"refused-{number}", f"People are not corrected by {name}", ["what is missing"], [[condition["refused"]]]))
+        for place, (measure, systems) in enumerate(condition["systems"].items(), 1):
             made += [systems_table(f"{number}-{place}", name, measure, systems), rankings_table(f"{number}-{place}", name, measure, systems)]
     return made
 
 
-def agreement_table(number: int, name: str, found: Mapping[str, Any]) -> Table:
-    one = found["agreement"]
+def agreement_table(number: int, name: str, condition: Mapping[str, Any]) -> Table:
+    one = condition["agreement"]
     rows: list[list[Cell]] = [
         ["people's labels and the machine's", one["pairs"], *(cell for key in KAPPAS for cell in (one[key], *one["intervals"][key]))]
     ]
@@ -122,7 +124,7 @@ def confusion_table(number: int, name: str, one: Mapping[str, Any]) -> Table:
 
 
 def topics_table(number: int, name: str, one: Mapping[str, Any]) -> Table:
-    rows: list[list[Cell]] = [[topic, found["pairs"], found["binary_kappa"]] for topic, found in one["by_topic"].items()]
+    rows: list[list[Cell]] = [[topic, agreement["pairs"], agreement["binary_kappa"]] for topic, agreement in one["by_topic"].items()]
     return Table(f"topics-{number}", f"Agreement with {name} by topic", ["topic", "pairs", "kappa on two grades"], rows)
 
 
@@ -163,8 +165,8 @@ def rows_of(systems: Mapping[str, Any], name: str) -> list[tuple[str, float | No
 
 def pictures(result: Result) -> list[str]:
     made = []
-    for name, found in conditions_of(result).items():
-        for measure, systems in found["systems"].items():
+    for name, condition in conditions_of(result).items():
+        for measure, systems in condition["systems"].items():
             caption = f"{measure} by people alone and corrected by {name}, cross-fitted, with 95 % ranges for these topics"
             rows = [DrawnInterval(*row, note="too little is judged") for row in rows_of(systems, name)[:MOST_RUNS]]
             made.append(intervals(rows, caption=caption, x_label=measure, what="run", reason="No run has a defined score."))
@@ -172,8 +174,8 @@ def pictures(result: Result) -> list[str]:
 
 
 def figures(result: Result) -> Iterator[Drawing]:
-    for number, (name, found) in enumerate(conditions_of(result).items(), 1):
-        for place, (measure, systems) in enumerate(found["systems"].items(), 1):
+    for number, (name, condition) in enumerate(conditions_of(result).items(), 1):
+        for place, (measure, systems) in enumerate(condition["systems"].items(), 1):
             yield f"systems-{number}-{place}", partial(points, rows=rows_of(systems, name)[:MOST], label=measure)
 
 

@@ -77,38 +77,38 @@ class Command(DatabaseCommand):
     def export(self, slug: str, *, collection: bool, files: bool, output: str | None, **_: Any) -> dict[str, Any]:
         campaign = None if collection else Campaign.objects.select_related("collection", "pool").filter(slug=slug).first()
         if campaign is None and not collection:
-            there = ", ".join(Campaign.objects.values_list("slug", flat=True)[:20]) or "none yet"
-            raise BadInput(f"no campaign is called {slug!r}; there are: {there}")
+            slugs = ", ".join(Campaign.objects.values_list("slug", flat=True)[:20]) or "none yet"
+            raise BadInput(f"no campaign is called {slug!r}; there are: {slugs}")
         if campaign is not None:
-            source, found = campaign.collection, described(campaign)
+            source, description = campaign.collection, described(campaign)
         else:
             source = collection_named(slug)
             pool = source.pools.exclude(built_at=None).order_by("-created_at").first()
-            found = Described(described_collection(source), described_pool(pool) if pool else {})
+            description = Described(described_collection(source), described_pool(pool) if pool else {})
         if files:
             if not output or output == "-":
                 raise BadInput("--files writes a folder: name it with --output FOLDER")
-            self.write_folder(Path(output), source, found)
+            self.write_folder(Path(output), source, description)
         elif output and output != "-":
             with whole_file(output) as out:
-                out.write(as_toml(document_of(found)))
-        document = document_of(found, as_text=True)
-        self.toml = as_toml(document_of(found))
+                out.write(as_toml(document_of(description)))
+        document = document_of(description, as_text=True)
+        self.toml = as_toml(document_of(description))
         return {"campaign": campaign.slug if campaign else None, "collection": source.slug, "file": self.file_of(output, files), "document": document}
 
     def file_of(self, output: str | None, files: bool) -> str | None:
         return os.path.join(output, FILE) if output and files else output
 
-    def write_folder(self, folder: Path, collection: Collection, found: Described) -> None:
+    def write_folder(self, folder: Path, collection: Collection, description: Described) -> None:
         """Whole, or not at all."""
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise BadInput(f"{folder} is there already: name a new folder")
         folder.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
         try:
-            pool = collection.pools.filter(name=found.pool["name"]).first() if found.pool else None
+            pool = collection.pools.filter(name=description.pool["name"]).first() if description.pool else None
             named, of_pool = write_files(collection, pool, made)
-            whole = replace(found, collection=found.collection | named, pool=found.pool | of_pool)
+            whole = replace(description, collection=description.collection | named, pool=description.pool | of_pool)
             (made / FILE).write_text(as_toml(document_of(whole)), encoding="utf-8", newline="\n")
             made.chmod(0o755)
             made.replace(folder)

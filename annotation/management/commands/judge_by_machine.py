@@ -94,12 +94,12 @@ class Command(FileCommand):
         wanted = pairs_of(path)
         texts = {topic.topic: topic for topic in read_topics(topics)}
         needed = {document for _, document in wanted}
-        found = {one.document: one for file in documents for one in read_documents(file) if one.document in needed}
+        record_of = {one.document: one for file in documents for one in read_documents(file) if one.document in needed}
         if lacking := [topic for topic in dict.fromkeys(topic for topic, _ in wanted) if topic not in texts]:
             raise BadInput(f"{topics}: no topic {first_of(lacking)}, which {path} asks about")
-        if lacking := sorted(needed - set(found)):
+        if lacking := sorted(needed - set(record_of)):
             raise BadInput(f"no document {first_of(lacking)} in the files given; a judge must see the text")
-        return [PairToJudge(topic, document, asked_of(texts[topic], found[document])) for topic, document in wanted]
+        return [PairToJudge(topic, document, asked_of(texts[topic], record_of[document])) for topic, document in wanted]
 
     def told(self, pairs: Sequence[PairToJudge], plan: Plan, store: AnswerStore, report: Report, output: str | None) -> dict[str, Any]:
         setting = plan.setting()
