@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
@@ -19,6 +17,7 @@ from analysis.studies.forms import StudyForm
 from analysis.studies.papers import NAMES, study_named
 from analysis.studies.selectors import about, body_of, file_of, visible_study
 from analysis.systems.reports import delete_report
+from analysis.systems.views import frame
 from annotation.models import Campaign
 from annotation.permissions import managed_campaign
 from pooling.formats.errors import FormatError
@@ -52,16 +51,11 @@ def collection_page(request: HttpRequest, slug: str) -> HttpResponse:
 def _index(request: HttpRequest, collection: Collection, campaign: Campaign | None) -> HttpResponse:
     here = Report.objects.filter(campaign=campaign) if campaign else Report.objects.filter(collection=collection, campaign=None)
     mine = here.filter(kind__startswith=Report.STUDY).select_related("job", "created_by").defer("result")
-    context = _frame(collection, campaign) | {
+    context = frame(collection, campaign) | {
         "studies": [study_named(name) for name in NAMES],
         "page": Paginator(mine, 30).get_page(request.GET.get("page")),
     }
     return render(request, "analysis/studies.html", context)
-
-
-def _frame(collection: Collection, campaign: Campaign | None) -> dict[str, Any]:
-    base = "analysis/dashboard.html" if campaign else "analysis/systems_collection.html"
-    return {"collection": collection, "campaign": campaign, "tab": "systems", "base": base}
 
 
 @login_required
@@ -91,7 +85,7 @@ def _new(request: HttpRequest, collection: Collection, campaign: Campaign | None
             form.add_error(None, "; ".join(error.lines()))
         else:
             return _started(row)
-    context = _frame(collection, campaign) | {"study": chosen, "form": form}
+    context = frame(collection, campaign) | {"study": chosen, "form": form}
     return render(request, "analysis/study_new.html", context, status=400 if form.errors else 200)
 
 
@@ -105,7 +99,7 @@ def _started(row: Report) -> HttpResponse:
 @require_safe
 def study(request: HttpRequest, pk: int) -> HttpResponse:
     row = visible_study(request, pk)
-    context = _frame(row.collection, row.campaign) | {"row": row, "study": keeping.study_of(row), "job": row.job, "full": False}
+    context = frame(row.collection, row.campaign) | {"row": row, "study": keeping.study_of(row), "job": row.job, "full": False}
     context["work"] = shown(row.job) if row.job is not None else None
     if row.finished_at:
         context |= {"body": mark_safe(body_of(row)), "about": about(row)}  # of report.html, which escapes what it says

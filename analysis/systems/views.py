@@ -52,7 +52,7 @@ def _index(request: HttpRequest, collection: Collection, campaign: Campaign | No
     mine = without_studies(
         Report.objects.filter(campaign=campaign) if campaign else Report.objects.filter(collection=collection, campaign=None)
     )
-    context = _frame(collection, campaign) | {
+    context = frame(collection, campaign) | {
         "kinds": KINDS.values(),
         "page": Paginator(mine.select_related("job", "created_by", "campaign", "collection").defer("result"), 30).get_page(
             request.GET.get("page")
@@ -67,7 +67,8 @@ def _index(request: HttpRequest, collection: Collection, campaign: Campaign | No
     return render(request, "analysis/systems.html", context)
 
 
-def _frame(collection: Collection, campaign: Campaign | None) -> dict[str, Any]:
+def frame(collection: Collection, campaign: Campaign | None) -> dict[str, Any]:
+    """What every page of reports and studies gets: whose it is, and the template around it."""
     base = "analysis/dashboard.html" if campaign else "analysis/systems_collection.html"
     return {"collection": collection, "campaign": campaign, "tab": "systems", "base": base}
 
@@ -104,7 +105,7 @@ def _new(request: HttpRequest, collection: Collection, campaign: Campaign | None
             form.add_error(None, f"{str(error)[:1].upper()}{str(error)[1:]}.")
         else:
             return _started(report)
-    context = _frame(collection, campaign) | {"kind": KINDS[kind], "form": form}
+    context = frame(collection, campaign) | {"kind": KINDS[kind], "form": form}
     return render(request, "analysis/report_new.html", context, status=400 if form.errors else 200)
 
 
@@ -150,7 +151,7 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
     report = visible_report(request, pk)
     result = result_of(report)
     kind = KINDS[report.kind]
-    context = _frame(report.collection, report.campaign) | {"report": report, "kind": kind, "job": report.job, "full": False}
+    context = frame(report.collection, report.campaign) | {"report": report, "kind": kind, "job": report.job, "full": False}
     context["work"] = shown(report.job) if report.job is not None else None
     if result is not None:
         pictures = kind.pictures(result, kin_of(report)) if kind.beside_others else kind.pictures(result)
