@@ -24,6 +24,9 @@ BODY_SECONDS, BODY_BYTES_PER_SECOND = 20.0, 20_000
 """For its body: so long, and a second more for each so many bytes."""
 SEND_SECONDS = 30
 """For a client that takes nothing of an answer."""
+DRAIN_SECONDS, DRAIN_BYTES = 5.0, 64 * 1024 * 1024
+"""For what is still on its way when a request was answered unread: whoever sends it hears the answer only when he has sent it all, and where we
+closed before, a proxy would say 502 in our name."""
 LOADING_SECONDS = 180.0
 """For which a worker that was told to end waits for the younger ones."""
 
@@ -94,7 +97,8 @@ class Worker(ThreadWorker):
         here.queued_at += time.monotonic() - here.began
         length = next((int(value) for name, value in req.headers if name.upper() == "CONTENT-LENGTH" and value.isdigit()), 0)
         self._must_end(conn, BODY_SECONDS + length / BODY_BYTES_PER_SECOND)
-        return super().handle_request(req, conn)
+        keeps = super().handle_request(req, conn)
+        return conn.parser.finish_body(deadline=time.monotonic() + DRAIN_SECONDS, max_bytes=DRAIN_BYTES) and keeps
 
     def _must_end(self, conn: TConn, seconds: float | None) -> None:
         with self.ends_lock:

@@ -108,3 +108,15 @@ def test_a_client_that_sends_a_byte_at_a_time_does_not_hold_the_server(assay):
         assert ask(assay.url + "/healthz")[0] == 200
         stop.set()
         dripping.join()
+
+
+def test_who_is_refused_unread_may_send_all_and_hears_why(assay):
+    """As a proxy does, which has the whole upload and says 502 where the server hangs up before it is sent."""
+    host, port = assay.url.removeprefix("http://").split(":")
+    size = 16_000_000
+    head = f"POST /api/v1/collections/none/uploads/ HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Type: text/plain\r\nContent-Length: {size}\r\n\r\n"
+    with socket.create_connection((host, int(port)), timeout=30) as client:
+        client.sendall(head.encode())
+        time.sleep(0.5)  # it is refused by now
+        client.sendall(b"x" * size)
+        assert client.recv(12) == b"HTTP/1.1 401"

@@ -164,10 +164,7 @@ def test_the_proxys_number_of_a_request_is_the_one_of_the_error(site: Site):
 
 def test_a_large_upload_reaches_us(site: Site):
     body = b"x" * 3_000_000
-    for _ in range(5):  # who is refused unread may be gone before the proxy has sent everything, which then says 502; its own limit says 413
-        status, _, answer = site.ask("POST", "/api/v1/collections/none/uploads/", body, {"Content-Type": "text/plain"})
-        if status != 502:
-            break
+    status, _, answer = site.ask("POST", "/api/v1/collections/none/uploads/", body, {"Content-Type": "text/plain"})
     assert (status, b'"code"' in answer) == (401, True), "our answer, not the proxy's limit of a megabyte"
 
 
