@@ -7,7 +7,7 @@ from annotation.api import campaigns, judging, machines
 urlpatterns = [
     path("campaigns/", campaigns.Campaigns.as_view(), name="api-campaigns"),
     path("campaigns/<slug:slug>/", campaigns.OneCampaign.as_view(), name="api-campaign"),
-    path("campaigns/<slug:slug>/document", campaigns.Document.as_view(), name="api-campaign-document"),
+    path("campaigns/<slug:slug>/document", campaigns.CampaignDocument.as_view(), name="api-campaign-document"),
     path("judging/<slug:slug>/setup", judging.Setup.as_view(), name="api-judging-setup"),
     path("campaigns/<slug:slug>/trial", judging.Trial.as_view(), name="api-campaign-trial"),
     path("campaigns/<slug:slug>/machines/", machines.MachineJudges.as_view(), name="api-machines"),

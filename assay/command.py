@@ -20,7 +20,7 @@ ON_FILES = {"FileCommand", "PiecewiseCommand", "OfCampaign"}
 LEAST_COLUMN = 20
 
 
-class Described(NamedTuple):
+class CommandHelp(NamedTuple):
     """help: one sentence. on_files: whether it runs without Django."""
 
     name: str
@@ -35,7 +35,7 @@ def command_files() -> dict[str, Path]:
     return {path.stem: path for path in sorted(files, key=lambda path: path.stem) if not path.stem.startswith("_")}
 
 
-def described(path: Path) -> Described:
+def described(path: Path) -> CommandHelp:
     """What the file of a command says about itself."""
     bases: set[str] = set()
     text = ""
@@ -45,7 +45,7 @@ def described(path: Path) -> Described:
             for inner in node.body:
                 if isinstance(inner, ast.Assign) and ast.unparse(inner.targets[0]) == "help":
                     text = str(ast.literal_eval(inner.value))
-    return Described(path.stem, path.parents[2].name, text, bool(bases) and bases <= ON_FILES)
+    return CommandHelp(path.stem, path.parents[2].name, text, bool(bases) and bases <= ON_FILES)
 
 
 def told_version() -> str:

@@ -1,4 +1,4 @@
-"""Names of the program as its files say them, and what of them is still to be mended (docs/decisions/0008-one-meaning-a-word.md)."""
+"""Names of the program as its files say them (docs/decisions/0008-one-meaning-a-word.md)."""
 
 from __future__ import annotations
 
@@ -12,33 +12,44 @@ WORDLESS = {"found", "there", "several", "ours"}
 """Words that say how a value came, and not what it is."""
 
 
-def python_files() -> Iterator[Path]:
+def parsed_files() -> Iterator[tuple[Path, ast.Module]]:
     for folder in FOLDERS:
-        yield from (path for path in sorted((ROOT / folder).rglob("*.py")) if not {"migrations", "commands"} & set(path.parts[:-1]))
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            if "migrations" not in path.parts:
+                yield path.relative_to(ROOT), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def named_by_contract(path: Path, node: ast.ClassDef) -> bool:
+    """Whether Django looks for the class by this name: a command's Command, and what stands in for the class of this name that it extends."""
+    extended = {ast.unparse(base).rpartition(".")[2] for base in node.bases}
+    return node.name in extended or (node.name == "Command" and path.parts[-3:-1] == ("management", "commands"))
 
 
 def classes() -> dict[str, set[str]]:
-    """name -> the files that have a class of that name at their top level. Commands are apart: Django calls each Command."""
+    """name -> the files that have a class of that name at their top level, but for names that a contract gives."""
     places: dict[str, set[str]] = {}
-    for path in python_files():
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef):
-                places.setdefault(node.name, set()).add(str(path.relative_to(ROOT)))
+    for path, module in parsed_files():
+        for node in module.body:
+            if isinstance(node, ast.ClassDef) and not named_by_contract(path, node):
+                places.setdefault(node.name, set()).add(str(path))
     return places
 
 
-def bound(node: ast.AST) -> set[str]:
-    """Names that are given to something within the node: variables, parameters, functions."""
-    names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
-    names |= {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
-    return names | {one.name for one in ast.walk(node) if isinstance(one, ast.FunctionDef)}
+def bound(module: ast.AST) -> set[str]:
+    """Names that are given to something within the module: variables, attributes, parameters, functions."""
+    names: set[str] = set()
+    for node in ast.walk(module):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            names.add(node.attr)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            names.add(node.name)
+    return names
 
 
 def without_noun() -> set[str]:
     """file:name of every name in the program that stands in WORDLESS."""
-    used = set()
-    for folder in FOLDERS:
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            if "migrations" not in path.parts:
-                used |= {f"{path.relative_to(ROOT)}:{name}" for name in bound(ast.parse(path.read_text(encoding="utf-8"))) & WORDLESS}
-    return used
+    return {f"{path}:{name}" for path, module in parsed_files() for name in bound(module) & WORDLESS}

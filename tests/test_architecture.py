@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from tests import names
-from tests.names_to_mend import STILL_SHARED, STILL_WITHOUT_NOUN
 
 ROOT = Path(__file__).resolve().parent.parent
 APPS = {"pooling": {"annotation", "analysis", "config"}, "annotation": {"analysis", "config"}, "analysis": {"config"}}
@@ -216,13 +215,13 @@ def test_no_function_has_grown_out_of_hand() -> None:
 
 def test_a_class_has_its_name_to_itself() -> None:
     """One word for one thing: whoever reads a name need not ask which of two is meant (docs/developing.md, Words)."""
-    shared = {name: sorted(files) for name, files in names.classes().items() if len(files) > 1 and name not in STILL_SHARED}
+    shared = {name: sorted(files) for name, files in names.classes().items() if len(files) > 1}
     assert not shared, f"call the newer one what it is of (ReleasePlan, not Plan): {shared}"
 
 
 def test_a_name_says_what_it_holds() -> None:
-    new = names.without_noun() - STILL_WITHOUT_NOUN
-    assert not new, f"name it after what it holds (a job, the mistakes, n_relevant), not how it came: {sorted(new)}"
+    wordless = names.without_noun()
+    assert not wordless, f"name it after what it holds (a job, the mistakes, n_relevant), not how it came: {sorted(wordless)}"
 
 
 def test_only_the_command_line_imports_the_package_of_the_wheel() -> None:

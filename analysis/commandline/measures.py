@@ -45,7 +45,7 @@ class Stored:
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan:
+class PieceworkPlan:
     """Work in independent pieces, called `label` while it lasts: function(shared, piece) of each, in any process, where function
     is one of a module's top level; finish(results, in the order of the pieces) is the command's answer."""
 
@@ -57,11 +57,11 @@ class Plan:
 
 
 class PiecewiseCommand(FileCommand):
-    """A command whose work is a Plan. It spreads the pieces over processes; a report of the web pages over workers."""
+    """A command whose work is a PieceworkPlan. It spreads the pieces over processes; a report of the web pages over workers."""
 
     takes_processes = True
 
-    def plan(self, *_: Any, **options: Any) -> Plan:
+    def plan(self, *_: Any, **options: Any) -> PieceworkPlan:
         raise NotImplementedError
 
     def compute(self, *, processes: int, **options: Any) -> dict[str, Any]:

@@ -19,8 +19,8 @@ def add_only_topics(parser: ArgumentParser) -> None:
     parser.add_argument("--only-topics", metavar="FILE", help="only these topics: a file of topics, or of their ids, one a line")
 
 
-def only_topics(command: FileCommand, options: Mapping[str, Any], there: Iterable[str], what: str) -> frozenset[str] | None:
-    """The ids that the file names; None without the option. there: the topics of `what`.
+def only_topics(command: FileCommand, options: Mapping[str, Any], topics: Iterable[str], what: str) -> frozenset[str] | None:
+    """The ids that the file names; None without the option. topics: those of `what`.
 
     Those that are not there are warned about; BadInput where none is. FormatError if the file cannot be read.
     """
@@ -30,7 +30,7 @@ def only_topics(command: FileCommand, options: Mapping[str, Any], there: Iterabl
     from pooling.formats.topics import read_topics  # with a reader of XML, which only this option needs
 
     wanted = frozenset(topic.topic for topic in read_topics(path))
-    absent = sorted(wanted - set(there))
+    absent = sorted(wanted - set(topics))
     if len(absent) == len(wanted):
         raise BadInput(f"{path}: none of its {counted(len(wanted), 'topic')} is among those of {what}, expected ids as they stand there, such as {absent[0]!r}")
     if absent:

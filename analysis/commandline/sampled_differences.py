@@ -43,7 +43,7 @@ def compared_by_sample(
     pairs = all_pairs(len(tags)) if against == "all" else [(tags.index(against), k) for k, tag in enumerate(tags) if tag != against]
     by_run = np.stack([estimate_topics(one, pool.sample, measures, level=options["level"]) for one in packed], axis=1)
     if options["topics"] == "intersection":
-        by_run[~np.all([one.found for one in packed], axis=0)] = np.nan
+        by_run[~np.all([one.has_topic for one in packed], axis=0)] = np.nan
     result: dict[str, Any] = {}
     undefined: dict[str, str] = {}
     for column, measure in enumerate(measures):

@@ -89,9 +89,9 @@ def evaluate_sampled(
             kept_runs.append(packed)
             values = estimate_topics(packed, pool.sample, measures, level=options["level"])
             if options["topics"] == "intersection":
-                values[~packed.found] = math.nan
+                values[~packed.has_topic] = math.nan
             kept = ~np.isnan(values).any(axis=1)
-            missing[packed.tag] = int((~packed.found).sum())
+            missing[packed.tag] = int((~packed.has_topic).sum())
             columns = list(zip(map(str, measures), values[kept].T, strict=True))
             means[packed.tag] = {key: float(column.mean()) if len(column) else math.nan for key, column in columns}
             intervals[packed.tag] = {

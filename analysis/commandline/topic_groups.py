@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pooling.core.counts import counted
-from pooling.formats.delimited import TOPIC_NAMES, DelimitedTable, Mistakes, column_names, find_column
+from pooling.formats.delimited import TOPIC_NAMES, DelimitedTable, FileMistakes, column_names, find_column
 
 GROUP_NAMES = ("group", "topic_group", "band", "class")
 
@@ -26,7 +26,7 @@ def groups_of_topics(command: Warns, path: str, topics: Sequence[str]) -> dict[s
     Topics that the file lacks belong to no group, with a warning. FormatError for a topic in two groups or a row of one column.
     """
     table = DelimitedTable(path)
-    mistakes = Mistakes(table.name)
+    mistakes = FileMistakes(table.name)
     names = column_names(table.first.cells)
     topic, group = find_column(names, TOPIC_NAMES), find_column(names, GROUP_NAMES)
     rows = list(table)

@@ -29,7 +29,7 @@ class Evaluation:
     """One run under one qrels.
 
     values: float64 (n_topics, n_measures); NaN where the topic is left out (topics="intersection", or without relevant documents).
-    found: bool (n_topics), whether the run has the topic.
+    has_topic: bool (n_topics), whether the run has the topic.
     with_relevant: bool (n_topics), whether the topic has a document of at least the evaluation's level.
     n_ignored: topics of the run that are not in the qrels.
     """
@@ -39,14 +39,14 @@ class Evaluation:
     topics: list[str]
     measures: list[Measure]
     values: Floats
-    found: NDArray[np.bool_]
+    has_topic: NDArray[np.bool_]
     with_relevant: NDArray[np.bool_]
     n_ignored: int
 
     @property
     def n_missing(self) -> int:
         """Topics of the qrels that the run does not have."""
-        return int((~self.found).sum())
+        return int((~self.has_topic).sum())
 
     @property
     def n_averaged(self) -> int:
@@ -105,11 +105,11 @@ class Evaluator:
         values = measure_topics(packed, self.base, self.measures, level=self.level)
         with_relevant = self.base.n_relevant(self.level) > 0
         if self.topics == "intersection":
-            values[~packed.found] = math.nan
+            values[~packed.has_topic] = math.nan
         if self.only_with_relevant:
             values[~with_relevant] = math.nan
         return Evaluation(
-            packed.tag, self.qrels.name, self.qrels.topics, self.measures, values, packed.found, with_relevant, packed.n_ignored
+            packed.tag, self.qrels.name, self.qrels.topics, self.measures, values, packed.has_topic, with_relevant, packed.n_ignored
         )
 
 

@@ -88,7 +88,7 @@ def kappas(joint: Floats, level: int, rng: np.random.Generator) -> dict[str, lis
     return kappa_by_name
 
 
-class Halves(NamedTuple):
+class MachineHalves(NamedTuple):
     """Mean tau over random splits of the topics: rankings by people's first half and people's second; by the machine's first and people's
     second. best_*: among the five best by people on all topics. NaN where it is undefined."""
 
@@ -98,11 +98,11 @@ class Halves(NamedTuple):
     best_machine: float
 
 
-def halves(people: Floats, machine: Floats, rng: np.random.Generator, *, splits: int = SPLITS) -> Halves:
+def halves(people: Floats, machine: Floats, rng: np.random.Generator, *, splits: int = SPLITS) -> MachineHalves:
     """The noise ceiling: no ranking can agree with people's on other topics better than people's own. people, machine: (n_topics, n_systems)."""
     n_topics, n_systems = people.shape
     if n_topics < 4 or n_systems < 2:
-        return Halves(math.nan, math.nan, math.nan, math.nan)
+        return MachineHalves(math.nan, math.nan, math.nan, math.nan)
     top = np.argsort(-people.sum(axis=0), kind="stable")[:BEST]
     taus = np.full((splits, 4), math.nan)
     for number in range(splits):
@@ -114,7 +114,7 @@ def halves(people: Floats, machine: Floats, rng: np.random.Generator, *, splits:
             taus[number, 2 + column] = tau_b(half[top], other[top])
     defined = ~np.isnan(taus)
     sums = np.where(defined, taus, 0.0).sum(axis=0)
-    return Halves(*(float(total / n) if n else math.nan for total, n in zip(sums, defined.sum(axis=0), strict=True)))
+    return MachineHalves(*(float(total / n) if n else math.nan for total, n in zip(sums, defined.sum(axis=0), strict=True)))
 
 
 def related_systems(tags: Iterable[str], names: Iterable[str], given: Iterable[str]) -> dict[str, str]:

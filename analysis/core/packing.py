@@ -32,7 +32,7 @@ class Packed:
     rank: int64 (n_hits), from 1 in trec_eval's order over *all* documents that the run has for the topic; ascending within it.
     row: int64 (n_hits), the row of the qrels: `grades[row]` is the document's grade.
     retrieved: int64 (n_topics), how many documents the run has for each topic of the qrels.
-    found: bool (n_topics), whether the run has the topic.
+    has_topic: bool (n_topics), whether the run has the topic.
     n_ignored: topics of the run that are not in the qrels.
     """
 
@@ -41,7 +41,7 @@ class Packed:
     rank: NDArray[np.int64]
     row: NDArray[np.int64]
     retrieved: NDArray[np.int64]
-    found: NDArray[np.bool_]
+    has_topic: NDArray[np.bool_]
     n_ignored: int
 
 

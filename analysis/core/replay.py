@@ -107,10 +107,10 @@ def _slices(begins: Ints, ends: Ints) -> Ints:
 
 
 def _packed_of_topics(packed: Packed, chosen: Ints, shift: Ints) -> Packed:
-    bounds = np.searchsorted(packed.topic, np.arange(len(packed.found) + 1))
+    bounds = np.searchsorted(packed.topic, np.arange(len(packed.has_topic) + 1))
     hits = _slices(bounds[chosen], bounds[chosen + 1])
     topic = np.repeat(np.arange(len(chosen)), (bounds[chosen + 1] - bounds[chosen]))
-    return Packed(packed.tag, topic, packed.rank[hits], packed.row[hits] + shift[topic], packed.retrieved[chosen], packed.found[chosen], 0)
+    return Packed(packed.tag, topic, packed.rank[hits], packed.row[hits] + shift[topic], packed.retrieved[chosen], packed.has_topic[chosen], 0)
 
 
 def world_of(pool: PooledPairs, grades: NDArray[np.integer], runs: Sequence[RunColumns], *, level: int) -> World:
@@ -143,7 +143,7 @@ def part_of(world: World, topics: Ints, runs: Ints) -> World:
     for k in runs.tolist():
         one = world.packed[k]
         own = kept[one.row]
-        packed.append(Packed(one.tag, place[one.topic[own]], one.rank[own], number[one.row[own]], one.retrieved[topics], one.found[topics], 0))
+        packed.append(Packed(one.tag, place[one.topic[own]], one.rank[own], number[one.row[own]], one.retrieved[topics], one.has_topic[topics], 0))
     served = world.service[kept[world.service]]
     service = number[served[np.argsort(best[number[served]], kind="stable")]]
     offsets = np.concatenate(([0], np.cumsum(np.bincount(pool.topic, minlength=len(topics))))).astype(np.int64)

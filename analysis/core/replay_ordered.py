@@ -100,11 +100,11 @@ def replayed(world: World, plan: OrderedReplay, seed: int) -> list[Look]:
         n_handed += len(batch.rows)
         drawn = batch.rows[batch.audit]
         n_relevant = int((seen[batch.rows] >= world.level).sum())
-        audited = Audited(batch.n_left, int((seen[drawn] >= world.level).sum()), len(drawn), n_relevant)
+        audited = ReplayedAudit(batch.n_left, int((seen[drawn] >= world.level).sum()), len(drawn), n_relevant)
     return looks
 
 
-class Audited(NamedTuple):
+class ReplayedAudit(NamedTuple):
     """Audit pairs of the last finished batch, as `relevant_left` takes them."""
 
     n_left: int
@@ -113,10 +113,10 @@ class Audited(NamedTuple):
     found_since: int
 
 
-NO_AUDIT = Audited(0, 0, 0, 0)
+NO_AUDIT = ReplayedAudit(0, 0, 0, 0)
 
 
-def _look(world: World, plan: OrderedReplay, whole: Floats, known: NDArray[np.int32], audited: Audited) -> Look:
+def _look(world: World, plan: OrderedReplay, whole: Floats, known: NDArray[np.int32], audited: ReplayedAudit) -> Look:
     handed, relevant = known >= 0, world.grades >= world.level
     means = world.scores(known, plan.measures).mean(axis=1)
     tau = {str(m): tau_b(whole[:, k], means[:, k]) for k, m in enumerate(plan.measures)}

@@ -160,20 +160,20 @@ class Sampled:
 class Selection:
     """The places of a topic's rankings that hold an assessed document of at least some grade.
 
-    found: uint8 (n_places, n_runs, n_samples), 1 where the sample has document and assessment.
+    hits: uint8 (n_places, n_runs, n_samples), 1 where the sample has document and assessment.
     n_until: counts of the same shape, how many are found down to a place, itself included.
     """
 
     def __init__(self, sampled: Sampled, lowest: int) -> None:
         self.sampled, self.lowest = sampled, lowest
         self.rows, self.at = sampled.topic.places(lowest)
-        self.found: Flags = sampled.flags.take(self.rows, axis=0)
+        self.hits: Flags = sampled.flags.take(self.rows, axis=0)
         self._ranks: dict[bool, Counts] = {}
 
     @cached_property
     def n_until(self) -> Counts:
-        counts = running_count(self.found.reshape(-1, self.sampled.n_samples), self.found.shape[1], self.sampled.count_type)
-        return counts.reshape(self.found.shape)
+        counts = running_count(self.hits.reshape(-1, self.sampled.n_samples), self.hits.shape[1], self.sampled.count_type)
+        return counts.reshape(self.hits.shape)
 
     @cached_property
     def n_judged_until(self) -> Counts:
@@ -195,13 +195,13 @@ class Selection:
             self._ranks[condensed] = rank
         return self._ranks[condensed]
 
-    def found_until(self, limit: int | NDArray[np.int64] | None, condensed: bool) -> Flags:
-        """`found`, with 0 where the rank is beyond the limit (of all, or of each sample)."""
+    def hits_until(self, limit: int | NDArray[np.int64] | None, condensed: bool) -> Flags:
+        """`hits`, with 0 where the rank is beyond the limit (of all, or of each sample)."""
         if limit is None:
-            return self.found
+            return self.hits
         if not isinstance(limit, int):
             limit = limit.astype(self.sampled.count_type)
-        return self.found & (self.rank(condensed) <= limit)
+        return self.hits & (self.rank(condensed) <= limit)
 
 
 def running_count(flags: Flags, n_runs: int, count_type: type[np.unsignedinteger[Any]]) -> Counts:
@@ -247,7 +247,7 @@ def score(sampled: Sampled, measure: Measure, level: int) -> Floats:
 
 def _average_precision(sampled: Sampled, lowest: int, cutoff: int | None, condensed: bool) -> Floats:
     relevant = sampled.selection(lowest)
-    hits = relevant.n_until * relevant.found_until(cutoff, condensed)
+    hits = relevant.n_until * relevant.hits_until(cutoff, condensed)
     precision = np.divide(hits, relevant.rank(condensed), dtype=np.float64)
     return ratio(precision.sum(axis=0), sampled.n_assessed(lowest))
 
@@ -255,7 +255,7 @@ def _average_precision(sampled: Sampled, lowest: int, cutoff: int | None, conden
 def _dcg(sampled: Sampled, lowest: int, cutoff: int | None, condensed: bool, exponential: bool = False) -> Floats:
     gaining = sampled.selection(1)
     rank = gaining.rank(condensed)
-    n_until = gaining.found_until(cutoff, condensed)
+    n_until = gaining.hits_until(cutoff, condensed)
     gains = sampled.topic.gains(_grades(sampled, gaining), exponential)
     if rank.shape[2] == 1:
         discounted = np.multiply(n_until, discount(rank.astype(np.int64)))
@@ -275,7 +275,7 @@ def _ndcg_exponential(sampled: Sampled, lowest: int, cutoff: int | None, condens
 
 def _reciprocal_rank(sampled: Sampled, lowest: int, cutoff: int | None, condensed: bool) -> Floats:
     relevant = sampled.selection(lowest)
-    is_first = relevant.found_until(cutoff, condensed)
+    is_first = relevant.hits_until(cutoff, condensed)
     return np.divide(is_first, relevant.rank(condensed), dtype=np.float64).max(axis=0)
 
 
@@ -286,7 +286,7 @@ def _grades(sampled: Sampled, gaining: Selection) -> NDArray[np.int32]:
 
 def _normalised_cumulative_gain(sampled: Sampled, lowest: int, cutoff: int, condensed: bool) -> Floats:
     gaining = sampled.selection(1)
-    gained = np.einsum("prs,pr->rs", gaining.found_until(cutoff, condensed).astype(np.float64), _grades(sampled, gaining).astype(np.float64))
+    gained = np.einsum("prs,pr->rs", gaining.hits_until(cutoff, condensed).astype(np.float64), _grades(sampled, gaining).astype(np.float64))
     best, better = np.zeros(sampled.n_samples), np.zeros(sampled.n_samples, np.int64)
     for grade in np.unique(sampled.topic.grades[sampled.topic.grades > 0])[::-1].tolist():
         until = np.minimum(sampled.n_assessed(grade), cutoff)
@@ -298,7 +298,7 @@ def _normalised_cumulative_gain(sampled: Sampled, lowest: int, cutoff: int, cond
 def _rank_biased_precision(sampled: Sampled, lowest: int, cutoff: int | None, condensed: bool, *, persistence: float) -> Floats:
     relevant = sampled.selection(lowest)
     weight = (1 - persistence) * persistence ** (relevant.rank(condensed) - 1.0)
-    return np.asarray((relevant.found_until(cutoff, condensed) * weight).sum(axis=0))
+    return np.asarray((relevant.hits_until(cutoff, condensed) * weight).sum(axis=0))
 
 
 def _expected_reciprocal_rank(
@@ -306,14 +306,14 @@ def _expected_reciprocal_rank(
 ) -> Floats:
     gaining = sampled.selection(1)
     chance = stopping(_grades(sampled, gaining), sampled.topic.highest if highest is None else highest)
-    stops = gaining.found_until(cutoff, condensed) * chance[:, :, None]
+    stops = gaining.hits_until(cutoff, condensed) * chance[:, :, None]
     before = np.ones_like(stops)
     np.cumprod(1 - stops[:-1], axis=0, out=before[1:])
     return np.asarray((stops * before / gaining.rank(condensed)).sum(axis=0))
 
 
 def _n_found(sampled: Sampled, lowest: int, limit: int | NDArray[np.int64], condensed: bool) -> NDArray[np.uint32]:
-    return total(sampled.selection(lowest).found_until(limit, condensed))
+    return total(sampled.selection(lowest).hits_until(limit, condensed))
 
 
 def _precision(sampled: Sampled, lowest: int, cutoff: int, condensed: bool) -> Floats:
@@ -339,13 +339,13 @@ def _bpref(sampled: Sampled, lowest: int, cutoff: None, condensed: bool) -> Floa
     bound = np.minimum(n_relevant, sampled.n_assessed(0) - n_relevant)
     above = relevant.n_judged_until - relevant.n_until
     np.minimum(above, n_relevant.astype(above.dtype), out=above)
-    above *= relevant.found
-    return ratio(total(relevant.found) - ratio(total(above), bound), n_relevant)
+    above *= relevant.hits
+    return ratio(total(relevant.hits) - ratio(total(above), bound), n_relevant)
 
 
 def _judged(sampled: Sampled, lowest: int, cutoff: int, condensed: bool) -> Floats:
     n_judged = _n_found(sampled, 0, cutoff, condensed)
-    n_retrieved = total(sampled.selection(0).found) if condensed else sampled.n_retrieved
+    n_retrieved = total(sampled.selection(0).hits) if condensed else sampled.n_retrieved
     return ratio(n_judged, np.minimum(n_retrieved, cutoff))
 
 

@@ -122,7 +122,7 @@ def tally_of(scores: Floats, members: Members, *, alpha: float = ALPHA) -> Split
     tied = compared = 0
     means = np.round(totals(scores, members) / members.sum(axis=1), DECIMALS)
     medians = np.round(np.array([np.median(scores[:, half], axis=1) for half in members]).T, DECIMALS)
-    halves_of = Halves(scores, members)
+    halves_of = TopicHalves(scores, members)
     for a, b in blocks_of_pairs(len(scores)):
         p_values = halves_of.p_values(a, b)
         mean_winners, median_winners = np.sign(means[b] - means[a]), np.sign(medians[b] - medians[a])
@@ -150,7 +150,7 @@ def agreement(winners: Floats, significant: NDArray[np.bool_]) -> NDArray[np.int
     return np.array([agree.sum(), agree.size - agree.sum() - disagree.sum(), disagree.sum(), either.sum()])
 
 
-class Halves:
+class TopicHalves:
     """Scores (n_runs, n_topics) on many halves of the topics (members: halves, n_topics, of the same size each)."""
 
     def __init__(self, scores: Floats, members: Members) -> None:

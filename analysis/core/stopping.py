@@ -170,7 +170,7 @@ NEGLIGIBLE = 0.02
 """Half-width of what judging may still change, in nDCG, that cannot matter."""
 
 
-class Comparison(NamedTuple):
+class SampledComparison(NamedTuple):
     """The best system against another. difference: in nDCG's range. judging: v_j, the variance that judging the rest would take away; topics:
     v_t, the whole variance over topics. half: half-width of the 95 % interval for new topics. why: the reason where there is no advice."""
 
@@ -194,7 +194,7 @@ class Comparison(NamedTuple):
         return self.judging <= SHARE_OF_SPREAD * self.topics or 1.96 * math.sqrt(self.judging) <= NEGLIGIBLE
 
 
-def judging_left(targets: Targets, features: Floats, tags: Sequence[str], seed: int, *, best: int = BEST) -> list[Comparison]:
+def judging_left(targets: Targets, features: Floats, tags: Sequence[str], seed: int, *, best: int = BEST) -> list[SampledComparison]:
     """The variance rule of sampled pools: the best system against the next four. May stop when each comparison is done.
 
     targets: of each run, the mean of DCG in nDCG's range (weights divided by the mean ideal). features: of the regression that helps
@@ -210,7 +210,7 @@ def judging_left(targets: Targets, features: Floats, tags: Sequence[str], seed: 
     halves = scipy.stats.t.ppf(0.975, max(len(estimate.by_topic) - 1, 1)) * np.sqrt(spread)
     judging, why = _judging_variances(targets, weights, estimate)
     return [
-        Comparison(tags[order[0]], tags[other], float(estimate.values[k]), float(judging[k]), float(spread[k]), float(halves[k]), why[k])
+        SampledComparison(tags[order[0]], tags[other], float(estimate.values[k]), float(judging[k]), float(spread[k]), float(halves[k]), why[k])
         for k, other in enumerate(order[1:])
     ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.core.stopping import TIE, Comparison, Decision, Left, Order, may_stop
+from analysis.core.stopping import TIE, Decision, Left, Order, SampledComparison, may_stop
 from pooling.core.counts import part_of
 
 
@@ -32,7 +32,7 @@ def of_ordered_pool(decisions: Sequence[Decision]) -> str:
     )
 
 
-def of_comparison(comparison: Comparison) -> str:
+def of_comparison(comparison: SampledComparison) -> str:
     pair = f"{comparison.best} and {comparison.other}"
     if comparison.why is not None:
         return f"{pair}: {comparison.why}."
@@ -46,7 +46,7 @@ def of_comparison(comparison: Comparison) -> str:
     return f"{pair}: judging more would narrow the range of this difference by more than a fifth."
 
 
-def of_sampled_pool(comparisons: Sequence[Comparison]) -> str:
+def of_sampled_pool(comparisons: Sequence[SampledComparison]) -> str:
     if not comparisons:
         return "Fewer than two systems: there is nothing to compare."
     n_open = sum(not comparison.done for comparison in comparisons)

@@ -17,13 +17,13 @@ class NoAudit(ValueError):
     """Why nothing can be said of what is left."""
 
 
-class Audited(NamedTuple):
-    """batch: whose audit pairs tell. n: of them judged. left: at 95 % over LOOKS looks together. found: relevant pairs so far."""
+class AuditedPairs(NamedTuple):
+    """batch: whose audit pairs tell. n: of them judged. left: at 95 % over LOOKS looks together. n_relevant: relevant pairs so far."""
 
     batch: int
     n: int
     left: Left
-    found: int
+    n_relevant: int
 
 
 class _Entry(NamedTuple):
@@ -35,7 +35,7 @@ class _Entry(NamedTuple):
     text: int | None
 
 
-def audited(campaign: Campaign, made: Labels) -> Audited:
+def audited(campaign: Campaign, made: Labels) -> AuditedPairs:
     """Of kept topics and pairs that have a text. An audit pair that nobody could judge is missing by chance. Raises NoAudit."""
     assert campaign.pool is not None
     columns = ("pk", "topic__topic_id", "docno", "stage", "entered", "document")
@@ -54,5 +54,5 @@ def audited(campaign: Campaign, made: Labels) -> Audited:
             raise NoAudit(f"pairs came to the pool after batch {batch} was planned; the audit pairs of the next batch will tell of them")
         found_since = sum(relevant.get((one.topic, one.document), False) for one in since)
         left = relevant_left(len(since), sum(known), len(known), found_since=found_since, confidence=1 - 0.05 / LOOKS)
-        return Audited(batch, len(known), left, sum(relevant.values()))
+        return AuditedPairs(batch, len(known), left, sum(relevant.values()))
     raise NoAudit("the audit pairs of no batch are all judged yet")

@@ -152,5 +152,5 @@ def _of_order(campaign: Campaign, made: Labels, last: int | None) -> dict[str, A
             by_audit = audited(campaign, made)
         except NoAudit as error:
             return answer | {"why_not_left": str(error)}
-        answer["left"] = of_audit(by_audit.left, by_audit.found, by_audit.n, recall=RECALL, looks=LOOKS) | {"batch": by_audit.batch}
+        answer["left"] = of_audit(by_audit.left, by_audit.n_relevant, by_audit.n, recall=RECALL, looks=LOOKS) | {"batch": by_audit.batch}
     return answer

@@ -122,7 +122,7 @@ def digest_of(file: IO[bytes]) -> str:
     return total.hexdigest()
 
 
-class Change(NamedTuple):
+class RelabelledPair(NamedTuple):
     """A pair that two recipes label differently; None where one of them gives no label."""
 
     topic: str
@@ -135,7 +135,7 @@ class Change(NamedTuple):
         return self.first, self.second
 
 
-def linked(campaign: Campaign, changes: Sequence[Change]) -> list[tuple[Change, int | None]]:
+def linked(campaign: Campaign, changes: Sequence[RelabelledPair]) -> list[tuple[RelabelledPair, int | None]]:
     """Each with the row id of its pair, None where the campaign has it no more."""
     topics, documents = {change.topic for change in changes}, {change.document for change in changes}
     pairs = campaign.pairs.filter(entry__topic__topic_id__in=topics, entry__docno__in=documents)
@@ -157,8 +157,8 @@ class RecipeDifference:
     n_binary: int
     only_first: int
     only_second: int
-    changes: list[Change]
-    alone: list[Change]
+    changes: list[RelabelledPair]
+    alone: list[RelabelledPair]
 
 
 def difference(campaign: Campaign, first: Choices, second: Choices, *, rows: JudgementRows | None = None) -> RecipeDifference:
@@ -176,6 +176,6 @@ def difference(campaign: Campaign, first: Choices, second: Choices, *, rows: Jud
         n_binary=sum(a[pair].binary != b[pair].binary for pair in both),
         only_first=len(set(a) - set(b)),
         only_second=len(set(b) - set(a)),
-        changes=[Change(*pair, a[pair], b[pair]) for pair in changed if pair in both][:MOST_SHOWN],
-        alone=[Change(*pair, a.get(pair), b.get(pair)) for pair in changed if pair not in both][:MOST_SHOWN],
+        changes=[RelabelledPair(*pair, a[pair], b[pair]) for pair in changed if pair in both][:MOST_SHOWN],
+        alone=[RelabelledPair(*pair, a.get(pair), b.get(pair)) for pair in changed if pair not in both][:MOST_SHOWN],
     )

@@ -28,8 +28,8 @@ class StudyForm(forms.Form):
         self.uploads = uploaded_keys(study, by_campaign=by_campaign)
         self.values = value_keys(study, by_campaign=by_campaign)
         self._add_choices()
-        for name, several in self.uploads.items():
-            self.fields[name] = FilesField(several=several, required=False, label=words(name), help_text=self.keys[name].help)
+        for name, multiple in self.uploads.items():
+            self.fields[name] = FilesField(multiple=multiple, required=False, label=words(name), help_text=self.keys[name].help)
         for name in self.values:
             self.fields[name] = option(self.keys[name])
 

@@ -62,15 +62,15 @@ class ReportForm(forms.Form):
         named = {reference: f"{row.name} ({row.get_kind_display()}, {counted(row.n_rows, 'pair')})" for reference, row in self.imported.items()}
         clicks = [(reference, words) for reference, words in named.items() if self.imported[reference].kind == QrelsRow.Kind.CLICKS]
         judged = [pair for pair in named.items() if not self.kind.click_qrels or pair not in clicks]
-        self._qrels_field("qrels", self.kind.qrels_label, own + judged, several=self.kind.qrels[1] != 1)
+        self._qrels_field("qrels", self.kind.qrels_label, own + judged, multiple=self.kind.qrels[1] != 1)
         if self.kind.click_qrels:
-            self._qrels_field("click_qrels", "Qrels from clicks", clicks, several=True, initial=[reference for reference, _ in clicks])
+            self._qrels_field("click_qrels", "Qrels from clicks", clicks, multiple=True, initial=[reference for reference, _ in clicks])
         if self.kind.private_qrels:
-            self._qrels_field("private_qrels", "Private qrels", own + list(named.items()), several=False)
+            self._qrels_field("private_qrels", "Private qrels", own + list(named.items()), multiple=False)
 
-    def _qrels_field(self, name: str, label: str, choices: list[tuple[str, str]], *, several: bool, initial: Any = None) -> None:
-        first = initial if initial is not None else [choices[0][0]] if choices and several else choices[0][0] if choices else None
-        if several:
+    def _qrels_field(self, name: str, label: str, choices: list[tuple[str, str]], *, multiple: bool, initial: Any = None) -> None:
+        first = initial if initial is not None else [choices[0][0]] if choices and multiple else choices[0][0] if choices else None
+        if multiple:
             self.fields[name] = forms.MultipleChoiceField(label=label, choices=choices, widget=forms.CheckboxSelectMultiple, initial=first)
         else:
             self.fields[name] = forms.ChoiceField(label=label, choices=choices, initial=first)
@@ -231,7 +231,7 @@ def several_lines(one: Field, common: dict[str, Any]) -> forms.Field:
 
 
 def upload(one: Field, common: dict[str, Any]) -> forms.Field:
-    return FilesField(several=one.kind == "lists", **common)
+    return FilesField(multiple=one.kind == "lists", **common)
 
 
 def names_of_measures(one: Field, common: dict[str, Any]) -> forms.Field:
@@ -276,8 +276,8 @@ class FilesInput(forms.FileInput):
 class FilesField(forms.FileField):
     """Files, or one: their list."""
 
-    def __init__(self, *, several: bool, **kwargs: Any) -> None:
-        super().__init__(widget=FilesInput(attrs={"multiple": several}), **kwargs)
+    def __init__(self, *, multiple: bool, **kwargs: Any) -> None:
+        super().__init__(widget=FilesInput(attrs={"multiple": multiple}), **kwargs)
 
     def clean(self, data: Any, initial: Any = None) -> list[Any]:  # type: ignore[override]  # the base class cleans one file
         return [super(FilesField, self).clean(file) for file in data or []]

@@ -18,7 +18,7 @@ from django.db import OperationalError, connection
 from django.db.models import F, Q
 from django.utils import timezone
 
-from analysis.commandline.measures import Plan
+from analysis.commandline.measures import PieceworkPlan
 from analysis.models import Report, ReportChunk
 from analysis.systems import reports
 from analysis.systems.kind import NotPossible
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 WAIT = 0.3
 """Seconds between two looks at pieces that other workers have in hand."""
-_kept: tuple[tuple[int, str], Plan] | None = None
+_kept: tuple[tuple[int, str], PieceworkPlan] | None = None
 """The plan of the report that this process worked on last, so that runs are read once and not for every piece."""
 
 
@@ -58,7 +58,7 @@ def compute(work: Work, report: Report, analysis: Analysis, *, send: Callable[[l
     return analysis.finished(plan.finish([from_text(results[number], KINDS[report.kind].piece) for number in numbers]))
 
 
-def _all_done(work: Work, report: Report, plan: Plan) -> None:
+def _all_done(work: Work, report: Report, plan: PieceworkPlan) -> None:
     total = len(plan.pieces)
     while True:
         done = report.chunks.exclude(done_at=None).count()
@@ -104,7 +104,7 @@ def _claim(chunk_id: int) -> tuple[ReportChunk, str] | None:
     return ReportChunk.objects.get(pk=chunk_id), token
 
 
-def _fill(chunk: ReportChunk, token: str, plan: Plan) -> None:
+def _fill(chunk: ReportChunk, token: str, plan: PieceworkPlan) -> None:
     mine = ReportChunk.objects.filter(pk=chunk.pk, owner=token)
     try:
         with _alive(chunk.pk, token):
@@ -142,7 +142,7 @@ def _keep_alive(chunk_id: int, token: str, stop: threading.Event) -> None:
         connection.close()
 
 
-def _plan_of(report: Report) -> Plan:
+def _plan_of(report: Report) -> PieceworkPlan:
     if _kept is not None and _kept[0] == (report.pk, report.input_digest):
         return _kept[1]
     with reports.opened(report, None) as analysis:
@@ -151,7 +151,7 @@ def _plan_of(report: Report) -> Plan:
     return plan
 
 
-def _keep(report: Report, plan: Plan) -> None:
+def _keep(report: Report, plan: PieceworkPlan) -> None:
     global _kept
     _kept = ((report.pk, report.input_digest), plan)
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from django.core.management import load_command_class
 
-from analysis.commandline.measures import PiecewiseCommand, Plan, Stored
+from analysis.commandline.measures import PiecewiseCommand, PieceworkPlan, Stored
 from analysis.systems.kind import NotPossible
 from pooling.commandline import BadInput, FileCommand, WrongArguments, jsonable, readable
 from pooling.formats.errors import FormatError
@@ -40,7 +40,7 @@ class Analysis:
     def _plain(self, text: str) -> str:
         return text.replace(self.folder, "") if self.folder else text
 
-    def plan(self) -> Plan:
+    def plan(self) -> PieceworkPlan:
         """The work in pieces. Raises NotPossible."""
         assert isinstance(self.command, PiecewiseCommand)
         try:

@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api import campaign_shapes as shapes
-from annotation.core.campaign_file import Described, Mistakes, document_of, read_document, shown_path
+from annotation.core.campaign_file import CampaignMistakes, DescribedCampaign, document_of, read_document, shown_path
 from annotation.models import Campaign, Membership
 from annotation.permissions import managed_campaign
 from annotation.selectors.described import described
@@ -32,14 +32,14 @@ DRY_RUN = OpenApiParameter("dry_run", bool, description="only say what would cha
 
 class CampaignDoor(Door):
     def handle_exception(self, exc: Exception) -> Response:
-        if isinstance(exc, Mistakes):
+        if isinstance(exc, CampaignMistakes):
             errors: dict[str, list[str]] = {}
             for one in exc.mistakes:
                 errors.setdefault(shown_path(one.path), []).append(f"{one.problem}, expected {one.expected}")
             return super().handle_exception(ValidationError(errors))
         return super().handle_exception(Conflict(str(exc)) if isinstance(exc, CampaignError) else exc)
 
-    def apply(self, request: Request, said: Described) -> dict[str, Any]:
+    def apply(self, request: Request, said: DescribedCampaign) -> dict[str, Any]:
         """Do it, or with dry_run only say it. Raises what handle_exception knows."""
         dry_run = asked(request)
         plan = declared.planned(said, folder=None)
@@ -63,7 +63,7 @@ def asked(request: Request) -> bool:
     return text == "true"
 
 
-def permitted(request: Request, said: Described) -> None:
+def permitted(request: Request, said: DescribedCampaign) -> None:
     """404 or 403 where the person may not make or change what the document speaks of; asked before anything is looked at."""
     campaign = Campaign.objects.filter(slug=said.campaign["slug"]).first() if said.campaign else None
     collection = Collection.objects.filter(slug=said.collection["slug"]).first()
@@ -113,7 +113,7 @@ class OneCampaign(CampaignDoor):
         return Response(shapes.CampaignSerializer(managed_campaign(request, slug)).data)
 
 
-class Document(CampaignDoor):
+class CampaignDocument(CampaignDoor):
     """The campaign as a document."""
 
     serializer_class = shapes.DocumentSerializer
@@ -129,7 +129,7 @@ class Document(CampaignDoor):
         managed_campaign(request, slug)
         said = read_document(request.data)
         if said.campaign.get("slug") != slug:
-            raise Mistakes([Mistake(("campaign", "slug"), "another campaign than that of the address", slug)])
+            raise CampaignMistakes([Mistake(("campaign", "slug"), "another campaign than that of the address", slug)])
         permitted(request, said)
         return Response(self.apply(request, said))
 

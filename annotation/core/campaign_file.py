@@ -1,6 +1,6 @@
 """A campaign as a document: what it may say, read from TOML or JSON into plain values, and written again.
 
-    described = read_document({"collection": {...}, "pool": {...}, "campaign": {...}})     # Mistakes otherwise
+    described = read_document({"collection": {...}, "pool": {...}, "campaign": {...}})     # CampaignMistakes otherwise
     document_of(described)                                                                 # the same again
 """
 
@@ -105,7 +105,7 @@ NOT_COMPARED = {"guidelines_note", "guidelines_file", "gold_file"}
 
 
 @dataclass(frozen=True)
-class Described:
+class DescribedCampaign:
     """What was said, by table and key: a key that is not there was not mentioned."""
 
     collection: dict[str, Any] = field(default_factory=dict)
@@ -113,7 +113,7 @@ class Described:
     campaign: dict[str, Any] = field(default_factory=dict)
 
 
-class Mistakes(Exception):
+class CampaignMistakes(Exception):
     """All that is wrong with a document."""
 
     def __init__(self, mistakes: list[Mistake]) -> None:
@@ -130,10 +130,10 @@ def shown_path(path: Path) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
 
 
-def read_document(said: Any) -> Described:
-    """Raises Mistakes for all that no look at what is there could make right."""
+def read_document(said: Any) -> DescribedCampaign:
+    """Raises CampaignMistakes for all that no look at what is there could make right."""
     if not isinstance(said, Mapping):
-        raise Mistakes([Mistake(("document",), "no table", "tables collection, pool and campaign")])
+        raise CampaignMistakes([Mistake(("document",), "no table", "tables collection, pool and campaign")])
     mistakes = [Mistake((str(name),), f"unknown table {str(name)[:60]!r}", f"one of {', '.join(TABLES)}") for name in said if name not in TABLES]
     tables: dict[str, dict[str, Any]] = {}
     for name, keys in TABLES.items():
@@ -142,13 +142,13 @@ def read_document(said: Any) -> Described:
     if "collection" not in said:
         mistakes.append(Mistake(("collection",), "no table collection", "[collection] with its slug"))
     if not mistakes:
-        mistakes = contradictions(Described(**tables))
+        mistakes = contradictions(DescribedCampaign(**tables))
     if mistakes:
-        raise Mistakes(mistakes)
-    return Described(**tables)
+        raise CampaignMistakes(mistakes)
+    return DescribedCampaign(**tables)
 
 
-def contradictions(said: Described) -> list[Mistake]:
+def contradictions(said: DescribedCampaign) -> list[Mistake]:
     campaign, mistakes = said.campaign, []
     for name in ("guidelines", "gold"):
         if name in campaign and f"{name}_file" in campaign:
@@ -174,7 +174,7 @@ def contradictions(said: Described) -> list[Mistake]:
     return mistakes
 
 
-def document_of(described: Described, *, as_text: bool = False) -> dict[str, Any]:
+def document_of(described: DescribedCampaign, *, as_text: bool = False) -> dict[str, Any]:
     """As TOML or, as_text, JSON has it: what `read_document` reads again."""
     tables = {"collection": described.collection, "pool": described.pool, "campaign": described.campaign}
     return {name: plain_table(values, TABLES[name], as_text=as_text) for name, values in tables.items() if values}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from annotation.core.campaign_file import Described
+from annotation.core.campaign_file import DescribedCampaign
 from annotation.demo.accounts import make_accounts
 from annotation.demo.corpus import CorpusEntry, standard_library
 from annotation.demo.systems import SYSTEMS, run_lines
@@ -40,7 +40,7 @@ def make_demo(say: Callable[[str], None]) -> Campaign:
     return campaign
 
 
-def demo_described(folder: Path, *, n_documents: int) -> Described:
+def demo_described(folder: Path, *, n_documents: int) -> DescribedCampaign:
     """FILE, with what only this installation and this day know."""
     said = CampaignFile(shutil.copy(FILE, folder)).described
     deadline = timezone.now().replace(minute=0, second=0, microsecond=0) + timedelta(days=7)

@@ -43,7 +43,7 @@ class PairToJudge(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
+class AskingPlan:
     """samples: answers of each pair. attempts: calls until a pair's answer is given up for now. per_minute, most_cost: None is no limit.
 
     price_in, price_out: of a million tokens. pause: seconds before the first repetition, twice as many before each further one.
@@ -86,7 +86,7 @@ class Estimate(NamedTuple):
     cost: float
 
 
-def estimate(pairs: Sequence[PairToJudge], plan: Plan) -> Estimate:
+def estimate(pairs: Sequence[PairToJudge], plan: AskingPlan) -> Estimate:
     """Before anything is asked."""
     sent = plan.samples * sum(tokens_of(plan.messages(pair)) for pair in pairs)
     received = plan.samples * len(pairs) * EXPECTED_ANSWER.get(plan.template.name, EXPECTED_ANSWER["reasons"])
@@ -94,7 +94,7 @@ def estimate(pairs: Sequence[PairToJudge], plan: Plan) -> Estimate:
 
 
 @dataclass
-class Report:
+class AskingReport:
     """calls: made now, repetitions included. lost: of a program that was killed, asked again. troubles: of calls without an answer. unanswered: pairs and
     samples left for the next time. stopped: why not all were asked."""
 
@@ -110,7 +110,7 @@ def key_of(setting: dict[str, Any], pair: PairToJudge, sample: int) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:32]
 
 
-def ask_all(pairs: Sequence[PairToJudge], plan: Plan, store: Store, *, told: Callable[[], None] = lambda: None) -> Report:
+def ask_all(pairs: Sequence[PairToJudge], plan: AskingPlan, store: Store, *, told: Callable[[], None] = lambda: None) -> AskingReport:
     """Every pair and sample that the store has no answer of. BadInput where the endpoint says that no call can succeed."""
     asker = _Asker(plan, store, told)
     setting = plan.setting()
@@ -128,9 +128,9 @@ def ask_all(pairs: Sequence[PairToJudge], plan: Plan, store: Store, *, told: Cal
 
 
 class _Asker:
-    def __init__(self, plan: Plan, store: Store, told: Callable[[], None]) -> None:
+    def __init__(self, plan: AskingPlan, store: Store, told: Callable[[], None]) -> None:
         self.plan, self.store, self.told = plan, store, told
-        self.report, self.lock, self.end = Report(), threading.Lock(), threading.Event()
+        self.report, self.lock, self.end = AskingReport(), threading.Lock(), threading.Event()
         self.next_at = 0.0
         self.spent = sum(self.price_of(row) for row in store.answers.values())
 
@@ -191,7 +191,7 @@ class _Asker:
         return True
 
 
-def labels_of(pairs: Iterable[PairToJudge], plan: Plan, store: Store) -> dict[tuple[str, str], int]:
+def labels_of(pairs: Iterable[PairToJudge], plan: AskingPlan, store: Store) -> dict[tuple[str, str], int]:
     """The most frequent grade of each pair's samples, the lowest of several; pairs without a grade are not in it."""
     setting, labels = plan.setting(), {}
     for pair in pairs:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from django.db.models import F
 from django.utils import timezone
 
-from annotation.machine.asking import PairToJudge, Plan, Report, ask_all, key_of
+from annotation.machine.asking import AskingPlan, AskingReport, PairToJudge, ask_all, key_of
 from annotation.models import MachineJudge, MachineLabel
 from pooling.jobs import Refused, Work
 
@@ -24,7 +24,7 @@ LOOK = 0.2
 """Seconds between two looks at whether the calls have ended while nothing is to be written."""
 
 
-class Ended(Exception):
+class JobEnded(Exception):
     """The job was cancelled or taken over: no further call is begun."""
 
 
@@ -39,7 +39,7 @@ class Place(NamedTuple):
 class DatabaseStore:
     """answers, asked: by key, as `asking.Store` has them. topics: row of Topic by its id."""
 
-    def __init__(self, judge: MachineJudge, plan: Plan, work: Work, topics: dict[str, int]) -> None:
+    def __init__(self, judge: MachineJudge, plan: AskingPlan, work: Work, topics: dict[str, int]) -> None:
         self.judge, self.plan, self.work, self.topics = judge, plan, work, topics
         self.answers: dict[str, dict[str, Any]] = {}
         self.asked: dict[str, int] = {}
@@ -47,7 +47,7 @@ class DatabaseStore:
         self.writes: queue.Queue[tuple[Callable[[], None], Future[None]]] = queue.Queue()
         self.stopped: BaseException | None = None
 
-    def run(self, pairs: Sequence[PairToJudge]) -> Report:
+    def run(self, pairs: Sequence[PairToJudge]) -> AskingReport:
         """Ask for what has no answer yet. Raises what stopped it, after the calls on their way were written down."""
         self._load(pairs)
         total = len(self.places)
@@ -75,7 +75,7 @@ class DatabaseStore:
             if state != MachineLabel.State.ASKED:
                 self.answers[key] = {"grade": grade, "tokens_in": sent, "tokens_out": received}
 
-    def _serve(self, calls: Future[Report]) -> None:
+    def _serve(self, calls: Future[AskingReport]) -> None:
         """The next write, or a moment's wait for one."""
         try:
             write, written = self.writes.get(timeout=LOOK)
@@ -87,7 +87,7 @@ class DatabaseStore:
             write()
         except BaseException as error:
             self.stopped = self.stopped or error
-            written.set_exception(Ended())
+            written.set_exception(JobEnded())
         else:
             written.set_result(None)
             self._guarded(lambda: self.work.progress(len(self.answers)))
@@ -106,7 +106,7 @@ class DatabaseStore:
 
     def ask(self, key: str) -> None:
         if self.stopped is not None:
-            raise Ended
+            raise JobEnded
         place = self.places[key]
 
         def write() -> None:

@@ -6,16 +6,16 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from annotation.core.campaign_file import GRADE, SETTINGS, Described
+from annotation.core.campaign_file import GRADE, SETTINGS, DescribedCampaign
 from annotation.models import Campaign, Pair
 from annotation.selectors.pairs import kept_pairs
 from pooling.selectors.described import described_collection, described_pool
 
 
-def described(campaign: Campaign) -> Described:
+def described(campaign: Campaign) -> DescribedCampaign:
     """All that a file can say of it, of its collection and its pool."""
     pool = described_pool(campaign.pool) if campaign.pool is not None else {}
-    return Described(described_collection(campaign.collection), pool, described_campaign(campaign))
+    return DescribedCampaign(described_collection(campaign.collection), pool, described_campaign(campaign))
 
 
 def described_campaign(campaign: Campaign) -> dict[str, Any]:

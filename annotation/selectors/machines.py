@@ -24,7 +24,7 @@ Labels = dict[tuple[str, str], int]
 
 
 @dataclass(frozen=True)
-class Counts:
+class AnswerCounts:
     """pairs: of the pool's kept topics. without_text: which it cannot be asked about. labelled: with a label. outcomes: answers by what they are.
 
     waiting: asked and never answered. calls: ever made. troubles: calls without an answer, by what was wrong. cost: sum of what was counted.
@@ -107,7 +107,7 @@ def price(judge: MachineJudge, tokens_in: int, tokens_out: int) -> float:
     return (tokens_in * judge.limits.get("price_in", 0.0) + tokens_out * judge.limits.get("price_out", 0.0)) / 1e6
 
 
-def counts_of(judge: MachineJudge) -> Counts:
+def counts_of(judge: MachineJudge) -> AnswerCounts:
     entries = entries_of(judge.campaign)
     by_state = dict(judge.labels.values_list("state").annotate(n=Count("pk")).values_list("state", "n"))
     sums = judge.labels.aggregate(calls=Sum("calls"), sent=Sum("tokens_in"), received=Sum("tokens_out"))
@@ -115,7 +115,7 @@ def counts_of(judge: MachineJudge) -> Counts:
     labelled = set(graded.values_list("topic", "docno"))
     pairs = list(entries.values_list("topic", "docno", "document"))
     outcomes = {state: by_state.get(state, 0) for state in ("graded", "refused", "malformed")}
-    return Counts(
+    return AnswerCounts(
         pairs=len(pairs), without_text=sum(document is None for _, _, document in pairs),
         labelled=sum((topic, docno) in labelled for topic, docno, _ in pairs), answers=sum(outcomes.values()), outcomes=outcomes,
         waiting=by_state.get(MachineLabel.State.ASKED, 0), calls=sums["calls"] or 0, tokens_in=sums["sent"] or 0, tokens_out=sums["received"] or 0,

@@ -11,10 +11,9 @@ from typing import Any
 
 import tomli_w
 
-from annotation.core.campaign_file import Described, Mistakes, document_of, read_document, shown_path
+from annotation.core.campaign_file import CampaignMistakes, DescribedCampaign, document_of, read_document, shown_path
 from pooling.core.declared import Mistake, line_of
-from pooling.formats.delimited import DelimitedTable, find_column
-from pooling.formats.delimited import Mistakes as OfRows
+from pooling.formats.delimited import DelimitedTable, FileMistakes, find_column
 from pooling.formats.errors import FormatError, Problem
 from pooling.formats.qrels import read_qrels
 
@@ -41,10 +40,10 @@ class CampaignFile:
             raise FormatError.single(self.name, int(line[1]) if line else None, f"not TOML ({error})", "key = value") from None
         try:
             self.described = with_files(read_document(said), self.folder)
-        except Mistakes as error:
+        except CampaignMistakes as error:
             raise self.with_lines(error) from None
 
-    def with_lines(self, error: Mistakes) -> FormatError:
+    def with_lines(self, error: CampaignMistakes) -> FormatError:
         """The mistakes where they stand in the file."""
         problems = []
         for one in error.mistakes:
@@ -53,15 +52,15 @@ class CampaignFile:
         return FormatError(self.name, sorted(problems, key=lambda problem: problem.line or 0))
 
 
-def with_files(described: Described, folder: str) -> Described:
-    """What stands in guidelines_file and gold_file, in the place of their names. Raises Mistakes and FormatError."""
+def with_files(described: DescribedCampaign, folder: str) -> DescribedCampaign:
+    """What stands in guidelines_file and gold_file, in the place of their names. Raises CampaignMistakes and FormatError."""
     campaign = dict(described.campaign)
     for name in ("guidelines_file", "gold_file"):
         if name not in campaign:
             continue
         path = os.path.join(folder, campaign[name])
         if not os.path.isfile(path):
-            raise Mistakes([Mistake(("campaign", name), f"there is no file {campaign[name]}", "a path from the folder of this file")])
+            raise CampaignMistakes([Mistake(("campaign", name), f"there is no file {campaign[name]}", "a path from the folder of this file")])
         if name == "guidelines_file":
             try:
                 campaign["guidelines"] = Path(path).read_text(encoding="utf-8-sig")
@@ -71,7 +70,7 @@ def with_files(described: Described, folder: str) -> Described:
             campaign["gold"] = read_gold(path, campaign[name])
         del campaign[name]
     again = {"collection": described.collection, "pool": described.pool, "campaign": campaign}
-    return read_document(document_of(Described(**again)))
+    return read_document(document_of(DescribedCampaign(**again)))
 
 
 def read_gold(path: str, name: str) -> list[dict[str, Any]]:
@@ -86,7 +85,7 @@ def read_gold(path: str, name: str) -> list[dict[str, Any]]:
             for index, topic in enumerate(qrels.topics)
             for document, grade in zip(qrels.documents[qrels.rows(index)].tolist(), qrels.grades[qrels.rows(index)].tolist(), strict=True)
         ]
-    rows, wrong = [], OfRows(name)
+    rows, wrong = [], FileMistakes(name)
     for line, cells in table:
         row: dict[str, Any] = {column: cells[place].strip() for column, place in at.items() if place is not None and place < len(cells)}
         grade = row.pop("grade", "")

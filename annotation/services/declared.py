@@ -1,6 +1,6 @@
 """A campaign made, or changed, as a file says: planned by looking, then done by the services of the pages, all of it or nothing.
 
-    plan = planned(described, folder=".")          # plan.changes in words; Mistakes for what cannot be
+    plan = planned(described, folder=".")          # plan.changes in words; CampaignMistakes for what cannot be
     rehearse(plan, actor=user)                     # what only the services know to refuse; nothing is kept
     campaign = carried_out(plan, actor=user)
 """
@@ -17,7 +17,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from annotation.core.campaign_file import SETTINGS, Described, Mistakes, campaign_changes
+from annotation.core.campaign_file import SETTINGS, CampaignMistakes, DescribedCampaign, campaign_changes
 from annotation.models import Campaign, Membership, Pair
 from annotation.selectors.described import described_campaign, known_pairs
 from annotation.services import campaigns, exclusion, people
@@ -33,11 +33,11 @@ State = Campaign.State
 
 
 @dataclass
-class Plan:
+class CampaignPlan:
     """collection: the plan of what stands below. campaign: None where it is to be made, or where the file says nothing of one."""
 
-    described: Described
-    collection: of_collections.Plan
+    described: DescribedCampaign
+    collection: of_collections.CollectionPlan
     campaign: Campaign | None
     changes: list[Change]
 
@@ -49,8 +49,8 @@ class Plan:
         return [change for change in self.changes if change.name == name]
 
 
-def planned(described: Described, *, folder: str | None) -> Plan:
-    """folder: in which the file's paths begin; None where there are no files. Raises Mistakes for all that cannot be, and FormatError for
+def planned(described: DescribedCampaign, *, folder: str | None) -> CampaignPlan:
+    """folder: in which the file's paths begin; None where there are no files. Raises CampaignMistakes for all that cannot be, and FormatError for
     a file that cannot be read."""
     said = described.campaign
     below = of_collections.planned(described.collection, described.pool, folder=folder)
@@ -70,8 +70,8 @@ def planned(described: Described, *, folder: str | None) -> Plan:
             refused.append(Mistake(("collection", "slug"), f"{campaign.slug} is built on the collection {campaign.collection.slug}", campaign.collection.slug))
         changes += _of_pool(campaign, described, before) + changed
     if refused:
-        raise Mistakes(refused)
-    return Plan(described, below, campaign, changes)
+        raise CampaignMistakes(refused)
+    return CampaignPlan(described, below, campaign, changes)
 
 
 def _before(campaign: Campaign | None, said: Mapping[str, Any]) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def _before(campaign: Campaign | None, said: Mapping[str, Any]) -> dict[str, Any
     return settings
 
 
-def _of_pool(campaign: Campaign | None, described: Described, before: Mapping[str, Any]) -> list[Change]:
+def _of_pool(campaign: Campaign | None, described: DescribedCampaign, before: Mapping[str, Any]) -> list[Change]:
     if not described.pool:
         return []
     was = campaign.pool.name if campaign is not None and campaign.pool is not None else None
@@ -117,7 +117,7 @@ class _Rehearsed(Exception):
     pass
 
 
-def rehearse(plan: Plan, *, actor: User | None) -> None:
+def rehearse(plan: CampaignPlan, *, actor: User | None) -> None:
     """Do it and take it back, so that the services' refusals are heard before anybody agrees. What reads files or makes pairs is not
     rehearsed. Raises CampaignError, pooling.jobs.Refused or FormatError."""
     if plan.collection.heavy or plan.of("pool") or not plan.all_changes:
@@ -133,7 +133,7 @@ def rehearse(plan: Plan, *, actor: User | None) -> None:
             plan.campaign.refresh_from_db()
 
 
-def carried_out(plan: Plan, *, actor: User | None) -> tuple[Collection, Campaign | None]:
+def carried_out(plan: CampaignPlan, *, actor: User | None) -> tuple[Collection, Campaign | None]:
     """All of it, or nothing. Raises CampaignError, pooling.jobs.Refused or FormatError."""
     try:
         with transaction.atomic():
@@ -143,7 +143,7 @@ def carried_out(plan: Plan, *, actor: User | None) -> tuple[Collection, Campaign
         raise
 
 
-def _done(plan: Plan, actor: User | None) -> tuple[Collection, Campaign | None]:
+def _done(plan: CampaignPlan, actor: User | None) -> tuple[Collection, Campaign | None]:
     collection, pool = of_collections.carried_out(plan.collection, user=actor)
     if not plan.described.campaign:
         return collection, None
@@ -161,7 +161,7 @@ def _done(plan: Plan, actor: User | None) -> tuple[Collection, Campaign | None]:
     return collection, campaign
 
 
-def _settings(plan: Plan, collection: Collection, actor: User | None) -> Campaign:
+def _settings(plan: CampaignPlan, collection: Collection, actor: User | None) -> Campaign:
     said = plan.described.campaign
     changed = {change.name for change in plan.changes} & NAMES
     given = {name: said[name] for name in sorted(NAMES & set(said)) if plan.campaign is None or name in changed}
@@ -172,7 +172,7 @@ def _settings(plan: Plan, collection: Collection, actor: User | None) -> Campaig
     return campaigns.create_campaign(name=name, collection=collection, actor=actor, slug=said["slug"], joins=False, **further, **given)
 
 
-def _join(plan: Plan, campaign: Campaign, actor: User | None) -> None:
+def _join(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
     """Those who are new; who makes a campaign manages it, named or not."""
     users = {user.get_username(): user for user in get_user_model().objects.filter(username__in=[change.after["user"] for change in plan.of("people")])}
     rows = [change.after for change in plan.of("people") if change.before is None]
@@ -183,7 +183,7 @@ def _join(plan: Plan, campaign: Campaign, actor: User | None) -> None:
         people.add_member(campaign=campaign, user=actor, role=Membership.Role.MANAGER)
 
 
-def _gold(plan: Plan, campaign: Campaign, actor: User | None) -> None:
+def _gold(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
     rows = plan.of("gold")
     wanted = {(row["topic"], row["document"]) for row in (change.after or change.before for change in rows)}
     pairs = Pair.objects.filter(campaign=campaign, entry__docno__in={document for _, document in wanted}).select_related("campaign", "entry__topic")
@@ -197,7 +197,7 @@ def _gold(plan: Plan, campaign: Campaign, actor: User | None) -> None:
         campaign.refresh_from_db()
 
 
-def _standings(plan: Plan, campaign: Campaign, actor: User | None) -> None:
+def _standings(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
     for change in plan.of("people"):
         row = change.after
         member = campaign.memberships.select_related("campaign").get(user__username=row["user"])
@@ -213,7 +213,7 @@ def _standings(plan: Plan, campaign: Campaign, actor: User | None) -> None:
             exclusion.resume_annotator(member, actor=actor)
 
 
-def _state(plan: Plan, campaign: Campaign, actor: User | None) -> None:
+def _state(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
     """By the steps that a manager would take."""
     said = plan.described.campaign
     wanted, reason = said.get("state", campaign.state), said.get("paused_reason", "")

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from annotation.core.audit_actions import AuditAction
 from annotation.core.machine_prompts import TEMPLATES, Grade, PromptTemplate, template_of
-from annotation.machine.asking import Plan
+from annotation.machine.asking import AskingPlan
 from annotation.machine.chat_endpoint import Endpoint
 from annotation.machine.database_store import DatabaseStore
 from annotation.machine.label_files import LabelOfFile
@@ -133,14 +133,14 @@ def add_from_file(
     return judge
 
 
-def plan_of(judge: MachineJudge) -> Plan:
+def plan_of(judge: MachineJudge) -> AskingPlan:
     """As it is asked; the key is read from the environment here and kept nowhere."""
     limits = Limits(**judge.limits)
     key = os.environ.get(judge.key_variable, "") if judge.key_variable else ""
     endpoint = Endpoint(judge.endpoint, judge.model, key, float(limits.timeout), judge.parameters)
     template = PromptTemplate(judge.prompt_name, judge.prompt_version, judge.prompt_text)
     scale = tuple(Grade(grade["value"], grade["name"], grade.get("explanation", "")) for grade in judge.scale)
-    return Plan(
+    return AskingPlan(
         endpoint, template, scale, judge.guidelines, samples=judge.samples, threads=limits.threads, attempts=limits.attempts, per_minute=limits.per_minute,
         price_in=limits.price_in, price_out=limits.price_out, most_cost=limits.most_cost, name=f"{judge.pk} of {judge.campaign.slug}",
     )  # fmt: skip

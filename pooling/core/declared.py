@@ -69,20 +69,20 @@ def read_table(said: Any, keys: Sequence[Key], path: Path, *, with_defaults: boo
             continue
         try:
             values[name] = value_of(known[name], value, (*path, name))
-        except Wrong as error:
+        except WrongValue as error:
             mistakes += error.mistakes
     mistakes += [Mistake(path, f"no key {key.name}", f"{key.name} = ...") for key in keys if key.required and key.name not in said]
     return values, mistakes
 
 
-class Wrong(Exception):
+class WrongValue(Exception):
     def __init__(self, mistakes: list[Mistake]) -> None:
         super().__init__(mistakes)
         self.mistakes = mistakes
 
 
 def value_of(key: Key, value: Any, path: Path) -> Any:
-    """The value as Python has it; None where there is none. Raises Wrong."""
+    """The value as Python has it; None where there is none. Raises WrongValue."""
     if key.none is not None and (value is None or (type(value) is type(key.none) and value == key.none)):
         return None
     expected = EXPECTED[key.kind]
@@ -90,22 +90,22 @@ def value_of(key: Key, value: Any, path: Path) -> Any:
         return rows_of(key, value, path)
     if key.kind in ("texts", "files"):
         if not isinstance(value, list) or not all(isinstance(one, str) and one and "\0" not in one for one in value):
-            raise Wrong([Mistake(path, f"{key.name} is no list of texts", expected)])
+            raise WrongValue([Mistake(path, f"{key.name} is no list of texts", expected)])
         return list(value)
     if key.kind == "numbers":
         numbers = [a_number(one) for one in value] if isinstance(value, list) else [None]
         if None in numbers:
-            raise Wrong([Mistake(path, f"{key.name} is no list of numbers", expected)])
+            raise WrongValue([Mistake(path, f"{key.name} is no list of numbers", expected)])
         return numbers
     converted = SIMPLE[key.kind](value)
     if converted is None or (isinstance(converted, str) and "\0" in converted):
-        raise Wrong([Mistake(path, f"{key.name} = {str(value)[:60]!r}", expected)])
+        raise WrongValue([Mistake(path, f"{key.name} = {str(value)[:60]!r}", expected)])
     if key.required and converted == "":
-        raise Wrong([Mistake(path, f"{key.name} is empty", expected)])
+        raise WrongValue([Mistake(path, f"{key.name} is empty", expected)])
     if key.choices and converted not in key.choices:
-        raise Wrong([Mistake(path, f"{key.name} = {converted!r}", f"one of {', '.join(key.choices)}")])
+        raise WrongValue([Mistake(path, f"{key.name} = {converted!r}", f"one of {', '.join(key.choices)}")])
     if isinstance(converted, (int, float)) and ((key.least is not None and converted < key.least) or (key.most is not None and converted > key.most)):
-        raise Wrong([Mistake(path, f"{key.name} = {converted}", bounds(key))])
+        raise WrongValue([Mistake(path, f"{key.name} = {converted}", bounds(key))])
     return converted
 
 
@@ -116,7 +116,7 @@ def bounds(key: Key) -> str:
 
 def rows_of(key: Key, value: Any, path: Path) -> list[dict[str, Any]]:
     if not isinstance(value, list):
-        raise Wrong([Mistake(path, f"{key.name} is no list of tables", EXPECTED["rows"])])
+        raise WrongValue([Mistake(path, f"{key.name} is no list of tables", EXPECTED["rows"])])
     rows, mistakes = [], []
     first: dict[tuple[Any, ...], int] = {}
     for number, row in enumerate(value):
@@ -128,7 +128,7 @@ def rows_of(key: Key, value: Any, path: Path) -> list[dict[str, Any]]:
         first.setdefault(identity, number)
         rows.append(values)
     if mistakes:
-        raise Wrong(mistakes)
+        raise WrongValue(mistakes)
     return rows
 
 

@@ -15,7 +15,7 @@ from typing import IO, Any, NamedTuple
 from pooling.core.columns import QrelsColumns
 from pooling.core.counts import counted, part_of
 from pooling.core.depth import PooledPairs
-from pooling.formats.delimited import Mistakes
+from pooling.formats.delimited import FileMistakes
 from pooling.formats.documents import TEXT_NAMES
 from pooling.formats.documents import TITLE_NAMES as HEADLINES
 from pooling.formats.errors import FormatError
@@ -81,7 +81,7 @@ def read_bundle(path: Source, names: TopicNames, *, name: str | None = None, max
     """
     called = source_name(path, name)
     stream = Peeked(path, name=called, max_bytes=max_bytes)
-    mistakes = Mistakes(called)
+    mistakes = FileMistakes(called)
     building = _Building(called, names, mistakes)
     if re.match(rb"\s*\{", stream.head) and not re.search(rb'"(candidates|passage)"', stream.head[:LOOKED_AT]):
         book = read_json(stream, called)
@@ -102,7 +102,7 @@ def read_bundle(path: Source, names: TopicNames, *, name: str | None = None, max
 class _Building:
     """What a file has given so far."""
 
-    def __init__(self, called: str, names: TopicNames, mistakes: Mistakes) -> None:
+    def __init__(self, called: str, names: TopicNames, mistakes: FileMistakes) -> None:
         self.called, self.names, self.mistakes = called, names, mistakes
         self.topics: dict[str, TopicRecord] = {}
         self.documents: dict[str, tuple[str, str, dict[str, str]]] = {}

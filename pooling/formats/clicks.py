@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pooling.core.counts import counted
-from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, DelimitedTable, Mistakes, Row, column_names, find_column
+from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, DelimitedTable, FileMistakes, Row, column_names, find_column
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import Source
 
@@ -49,7 +49,7 @@ class ClickCounts:
         return len(self.topic)
 
 
-class Counts:
+class ClickTally:
     """[impressions, clicks, skipped] of each pair."""
 
     def __init__(self) -> None:
@@ -136,7 +136,7 @@ def _columns(table: DelimitedTable, *wanted: tuple[str, ...]) -> list[int]:
     return [place for place in places if place is not None]
 
 
-def _row_wrong(row: Row, table: DelimitedTable, rank: int, ids: Iterable[int], mistakes: Mistakes) -> bool:
+def _row_wrong(row: Row, table: DelimitedTable, rank: int, ids: Iterable[int], mistakes: FileMistakes) -> bool:
     text = table.delimiter.join(row.cells)
     if len(row.cells) != len(table.first.cells):
         mistakes.add(row.line, f"{len(row.cells)} columns", f"{len(table.first.cells)} columns as in the header", text)
@@ -155,7 +155,7 @@ SESSION, RANK, CLICKED = ("session", "session_id", "sessionid"), ("rank", "posit
 class _Sessions:
     """For each (session, topic): the rank of what was shown, and what was clicked."""
 
-    def __init__(self, mistakes: Mistakes) -> None:
+    def __init__(self, mistakes: FileMistakes) -> None:
         self.seen: dict[tuple[str, str], None] = {}
         self.shown: dict[tuple[str, str], dict[str, int]] = {}
         self.clicked: dict[tuple[str, str], set[str]] = {}
@@ -174,7 +174,7 @@ class _Sessions:
 def _one_file(path: Source, name: str | None, max_bytes: int | None) -> ClickCounts:
     table = DelimitedTable(path, name=name, max_bytes=max_bytes)
     session, topic, document, rank, clicked = _columns(table, SESSION, TOPIC_NAMES, DOCUMENT_NAMES, RANK, CLICKED)
-    mistakes = Mistakes(table.name)
+    mistakes = FileMistakes(table.name)
     sessions = _Sessions(mistakes)
     for row in table:
         if _row_wrong(row, table, rank, (session, topic, document), mistakes):
@@ -192,7 +192,7 @@ def _one_file(path: Source, name: str | None, max_bytes: int | None) -> ClickCou
             if cells[clicked] == "1":
                 sessions.clicked.setdefault(key, set()).add(cells[document])
     sessions.check()
-    counts = Counts()
+    counts = ClickTally()
     for key in sessions.seen:
         counts.session(key[1], sessions.shown[key], sessions.clicked.get(key, set()))
     return counts.result(table.name, sessions.n_sessions, [])
@@ -202,7 +202,7 @@ def _two_files(path: Source, shown: Source, name: str | None, shown_name: str | 
     rankings = _rankings(shown, shown_name, max_bytes)
     table = DelimitedTable(path, name=name, max_bytes=max_bytes)
     session, topic, rank, document = _columns(table, SESSION, TOPIC_NAMES, RANK, DOCUMENT_NAMES)
-    mistakes = Mistakes(table.name)
+    mistakes = FileMistakes(table.name)
     sessions = _Sessions(mistakes)
     for row in table:
         if _row_wrong(row, table, rank, (session, topic), mistakes):
@@ -223,7 +223,7 @@ def _two_files(path: Source, shown: Source, name: str | None, shown_name: str | 
             if place:
                 sessions.clicked.setdefault(key, set()).add(cells[document])
     sessions.check()
-    counts = Counts()
+    counts = ClickTally()
     for key in sessions.seen:
         counts.session(key[1], rankings[key[1]], sessions.clicked.get(key, set()))
     unseen = len(rankings) - len({topic for _, topic in sessions.seen})
@@ -234,7 +234,7 @@ def _two_files(path: Source, shown: Source, name: str | None, shown_name: str | 
 def _rankings(shown: Source, name: str | None, max_bytes: int | None) -> dict[str, dict[str, int]]:
     table = DelimitedTable(shown, name=name, max_bytes=max_bytes)
     topic, rank, document = _columns(table, TOPIC_NAMES, RANK, DOCUMENT_NAMES)
-    mistakes = Mistakes(table.name)
+    mistakes = FileMistakes(table.name)
     rankings: dict[str, dict[str, int]] = {}
     places: set[tuple[str, int]] = set()
     for row in table:

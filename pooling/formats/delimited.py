@@ -17,7 +17,7 @@ class Row(NamedTuple):
     cells: list[str]
 
 
-class Mistakes:
+class FileMistakes:
     """Problems of one file while it is read: the first 50, and how many."""
 
     def __init__(self, file: str) -> None:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pooling.formats.archives import Member, is_tar, tar_members, zip_members
-from pooling.formats.delimited import DelimitedTable, Mistakes, column_names, find_column
+from pooling.formats.delimited import DelimitedTable, FileMistakes, column_names, find_column
 from pooling.formats.errors import SHOWN, FormatError
 from pooling.formats.markup import html_text, one_line, tagged_fields
 from pooling.formats.opening import LONGEST_DOCUMENT, ZIPPED, Peeked, Source, lines, source_name, unreadable
@@ -54,7 +54,7 @@ def read_documents(path: Source, *, name: str | None = None, max_bytes: int | No
     HTML becomes readable text; it stays untrusted text that whoever shows it must escape.
     """
     called = source_name(path, name)
-    mistakes = Mistakes(called)
+    mistakes = FileMistakes(called)
     ids = _Ids()
     for document in _documents(path, called, max_bytes, mistakes):
         if not document.document:
@@ -82,7 +82,7 @@ class _Ids:
         self.hashes.append(int.from_bytes(blake2b(document.document.encode("utf-8"), digest_size=8).digest(), "little"))
         self.lines.append(document.line)
 
-    def report(self, mistakes: Mistakes) -> None:
+    def report(self, mistakes: FileMistakes) -> None:
         hashes = np.frombuffer(self.hashes, np.uint64) if self.hashes else np.empty(0, np.uint64)
         ordered = np.sort(hashes)
         if not (ordered[1:] == ordered[:-1]).any():
@@ -96,7 +96,7 @@ class _Ids:
         mistakes.count += max(len(pairs) - SHOWN, 0)
 
 
-def _documents(path: Source, called: str, max_bytes: int | None, mistakes: Mistakes) -> Iterator[DocumentRecord]:
+def _documents(path: Source, called: str, max_bytes: int | None, mistakes: FileMistakes) -> Iterator[DocumentRecord]:
     if isinstance(path, (str, os.PathLike)) and os.fspath(path) != "-" and _is_zip(path):
         with open(path, "rb") as file:
             what = unreadable(file.read(4096))
@@ -131,7 +131,7 @@ def _is_zip(path: str | os.PathLike[str]) -> bool:
         return file.read(4) == b"PK\x03\x04"
 
 
-def _member(member: Member, mistakes: Mistakes) -> Iterator[DocumentRecord]:
+def _member(member: Member, mistakes: FileMistakes) -> Iterator[DocumentRecord]:
     """A file of an archive as a document. Its id is its name without suffix."""
     if not member.name or member.name.startswith("."):
         return
@@ -159,7 +159,7 @@ def _member(member: Member, mistakes: Mistakes) -> Iterator[DocumentRecord]:
         yield DocumentRecord(stem, "", text.replace("\r\n", "\n").strip(), {}, member.number)
 
 
-def _json(stream: Peeked, mistakes: Mistakes) -> Iterator[DocumentRecord]:
+def _json(stream: Peeked, mistakes: FileMistakes) -> Iterator[DocumentRecord]:
     for line, value in json_lines(stream, mistakes):
         fields = {key: plain(cell) for key, cell in value.items() if cell is not None}
         lower = {key.lower(): key for key in reversed(fields)}
@@ -169,7 +169,7 @@ def _json(stream: Peeked, mistakes: Mistakes) -> Iterator[DocumentRecord]:
         yield DocumentRecord(document.strip(), one_line(title), text, fields, line)
 
 
-def _trec(stream: Peeked, mistakes: Mistakes) -> Iterator[DocumentRecord]:
+def _trec(stream: Peeked, mistakes: FileMistakes) -> Iterator[DocumentRecord]:
     begin, size = 0, 0
     parts: list[str] = []
     for line, text in lines(stream, name=mistakes.file):
@@ -207,7 +207,7 @@ def _tagged(record: str, line: int) -> DocumentRecord:
     return DocumentRecord(one_line(document), one_line(title), text.strip(), {key: "\n".join(value) for key, value in named.items()}, line)
 
 
-def _delimited(stream: Peeked, head: bytes, mistakes: Mistakes) -> Iterator[DocumentRecord]:
+def _delimited(stream: Peeked, head: bytes, mistakes: FileMistakes) -> Iterator[DocumentRecord]:
     first = head.split(b"\n", 1)[0].decode("utf-8", "replace")
     tabs = "\t" in first
     table = DelimitedTable(stream, name=mistakes.file, delimiter="\t" if tabs else ",", quoting=not tabs)

@@ -15,7 +15,7 @@ import numpy as np
 
 from pooling.core.columns import JudgementColumns
 from pooling.core.counts import counted
-from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, DelimitedTable, Mistakes, Row, column_names, find_column
+from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, DelimitedTable, FileMistakes, Row, column_names, find_column
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import LONGEST_DOCUMENT, Peeked, Source, source_name
 
@@ -75,7 +75,7 @@ def read_judgements(path: Source, *, scale: int | None = None, name: str | None 
     if stream.head.lstrip()[:1] == b"{":
         return _columns(called, *_quepid_book_json(stream, called), scale)
     table = DelimitedTable(stream, name=called)
-    mistakes, warnings = Mistakes(called), Warnings()
+    mistakes, warnings = FileMistakes(called), Warnings()
     return _columns(called, _delimited(table, mistakes, warnings), mistakes, warnings, scale)
 
 
@@ -98,7 +98,7 @@ class Warnings:
         return [*self.said] + [f"{counted(n, noun, one, many)} {what}" for (noun, one, many, what), n in self.counts.items()]
 
 
-def _delimited(table: DelimitedTable, mistakes: Mistakes, warnings: Warnings) -> Iterator[_Judgement]:
+def _delimited(table: DelimitedTable, mistakes: FileMistakes, warnings: Warnings) -> Iterator[_Judgement]:
     names = column_names(table.first.cells)
     known = set(names)
     if {"relevancelevel", "documentid", "queryid", "userid"} <= known:
@@ -114,7 +114,7 @@ def _delimited(table: DelimitedTable, mistakes: Mistakes, warnings: Warnings) ->
     return _rows(table, mistakes, _plain(table, names, warnings))
 
 
-def _rows(table: DelimitedTable, mistakes: Mistakes, read: Callable[[Row], _Judgement | None]) -> Iterator[_Judgement]:
+def _rows(table: DelimitedTable, mistakes: FileMistakes, read: Callable[[Row], _Judgement | None]) -> Iterator[_Judgement]:
     n_columns = len(table.first.cells)
     for row in table:
         text = table.delimiter.join(row.cells)
@@ -206,7 +206,7 @@ def _crowdkit(names: list[str]) -> Callable[[Row], _Judgement | None]:
     return read
 
 
-def _quepid_book_csv(table: DelimitedTable, mistakes: Mistakes, warnings: Warnings) -> Iterator[_Judgement]:
+def _quepid_book_csv(table: DelimitedTable, mistakes: FileMistakes, warnings: Warnings) -> Iterator[_Judgement]:
     judges: list[str] = []
     for cell in table.first.cells[2:]:
         judge, n = cell.strip() or "Anonymous", 1
@@ -247,9 +247,9 @@ def read_json(stream: Peeked, called: str) -> Any:
         raise FormatError.single(called, 1, "JSON nested too deeply or with too long a number", "plain JSON") from None
 
 
-def _quepid_book_json(stream: Peeked, called: str) -> tuple[Iterator[_Judgement], Mistakes, Warnings]:
+def _quepid_book_json(stream: Peeked, called: str) -> tuple[Iterator[_Judgement], FileMistakes, Warnings]:
     book = read_json(stream, called)
-    mistakes, warnings = Mistakes(called), Warnings()
+    mistakes, warnings = FileMistakes(called), Warnings()
     pairs = book.get("query_doc_pairs") if isinstance(book, dict) else None
     if not isinstance(pairs, list):
         raise FormatError.single(called, 1, "JSON without a list query_doc_pairs", "a Quepid book")
@@ -334,7 +334,7 @@ def _flag(cell: str, what: str) -> bool:
     raise Invalid(f"{what} {cell!r}", "0 or 1")
 
 
-def _columns(called: str, judgements: Iterator[_Judgement], mistakes: Mistakes, warnings: Warnings, scale: int | None) -> JudgementColumns:
+def _columns(called: str, judgements: Iterator[_Judgement], mistakes: FileMistakes, warnings: Warnings, scale: int | None) -> JudgementColumns:
     topics: dict[str, int] = {}
     documents: dict[str, int] = {}
     annotators: dict[str, int] = {}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, DelimitedTable, Mistakes, Row, column_names, find_column
+from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, DelimitedTable, FileMistakes, Row, column_names, find_column
 from pooling.formats.errors import FormatError
 from pooling.formats.judgements import GRADE_NAMES, Invalid, Warnings, _Judgement, _seconds, _time, read_json
 from pooling.formats.opening import Peeked
@@ -58,10 +58,10 @@ def potato(table: DelimitedTable) -> Callable[[Row], _Judgement]:
     return read
 
 
-def label_studio(stream: Peeked, called: str) -> tuple[Iterator[_Judgement], Mistakes, Warnings]:
+def label_studio(stream: Peeked, called: str) -> tuple[Iterator[_Judgement], FileMistakes, Warnings]:
     """A list of tasks with `data` (a topic's and a document's id among it) and `annotations`, of which the one with a grade counts."""
     tasks = read_json(stream, called)
-    mistakes, warnings = Mistakes(called), Warnings()
+    mistakes, warnings = FileMistakes(called), Warnings()
     if not all(isinstance(task, dict) and "annotations" in task for task in tasks):
         raise FormatError.single(called, 1, "a JSON list that is no list of annotated tasks", "Label Studio's JSON export")
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pooling.core.depth import DEEPEST, PooledPairs
-from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, DelimitedTable, Mistakes, Row, column_names, find_column
+from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, DelimitedTable, FileMistakes, Row, column_names, find_column
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import Source
 
@@ -35,7 +35,7 @@ def read_pool(
     Refused: another number of columns, an empty id, a rank or priority that is no whole number, a pair twice, no pair at all.
     """
     table = DelimitedTable(path, name=name, delimiter="\t", quoting=False, max_bytes=max_bytes)
-    mistakes = Mistakes(table.name)
+    mistakes = FileMistakes(table.name)
     names = column_names(table.first.cells)
     topic, document = find_column(names, TOPIC_NAMES), find_column(names, DOCUMENT_NAMES)
     headed = topic is not None and document is not None
@@ -57,7 +57,7 @@ def read_pool(
     return _pool(rows, len(names), int(topic or 0), int(document or 0), best, priority, runs, mistakes)
 
 
-def _refuse_unknown(rows: list[Row], column: int, topics: Container[str], whose: str, mistakes: Mistakes) -> None:
+def _refuse_unknown(rows: list[Row], column: int, topics: Container[str], whose: str, mistakes: FileMistakes) -> None:
     for line, cells in rows:
         topic = cells[column].strip() if column < len(cells) else ""
         if topic and topic not in topics:
@@ -65,7 +65,7 @@ def _refuse_unknown(rows: list[Row], column: int, topics: Container[str], whose:
 
 
 def _pool(
-    rows: list[Row], n_columns: int, topic: int, document: int, best: int | None, priority: int | None, runs: int | None, mistakes: Mistakes
+    rows: list[Row], n_columns: int, topic: int, document: int, best: int | None, priority: int | None, runs: int | None, mistakes: FileMistakes
 ) -> PooledPairs:
     seen: dict[tuple[str, str], int] = {}
     tags: dict[str, int] = {}

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pooling.core.columns import QrelsColumns
-from pooling.formats.delimited import Mistakes
+from pooling.formats.delimited import FileMistakes
 from pooling.formats.opening import Source, bare_name, lines, source_name
 from pooling.formats.qrels import qrels_of_rows
 
@@ -44,7 +44,7 @@ def read_prel(path: Source, *, name: str | None = None) -> Prel:
     Lines that begin with # and blank lines are skipped. One stratum's name in two topics means two strata, unless it begins with *.
     """
     called = source_name(path)
-    mistakes = Mistakes(called)
+    mistakes = FileMistakes(called)
     seen: dict[tuple[str, str], tuple[int, str, int]] = {}
     for number, text in lines(path, name=called):
         cells = text.split()

@@ -14,7 +14,7 @@ import numpy as np
 
 from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.core.counts import counted
-from pooling.formats.delimited import DelimitedTable, Mistakes, column_names, find_column
+from pooling.formats.delimited import DelimitedTable, FileMistakes, column_names, find_column
 from pooling.formats.errors import FormatError
 from pooling.formats.judgements import read_json
 from pooling.formats.markup import one_line
@@ -80,7 +80,7 @@ def read_ratings(path: Source, *, name: str | None = None, topics: Mapping[str, 
     """
     called = source_name(path)
     stream = Peeked(path, name=called, max_bytes=max_bytes)
-    mistakes = Mistakes(called)
+    mistakes = FileMistakes(called)
     head = stream.head.lstrip()
     empty = [0]
     if head[:1] == b"{":
@@ -122,7 +122,7 @@ def read_snapshot(path: Source, *, name: str | None = None, topics: Mapping[str,
     if None in places or title is None:
         raise FormatError.single(table.name, table.first.line, "no Quepid snapshot", "Snapshot Name, Query Text, Doc ID, Doc Position")
     query, document, position = (int(place) for place in places if place is not None)
-    mistakes = Mistakes(table.name)
+    mistakes = FileMistakes(table.name)
     rows: dict[tuple[str, str], float] = {}
     tag = ""
     for line, cells in table:
@@ -151,7 +151,7 @@ def _whole(value: Any) -> int | None:
     return int(text) if re.fullmatch(r"-?[0-9]{1,9}", text) else None
 
 
-def _ratings(stream: Peeked, mistakes: Mistakes, empty: list[int]) -> Iterator[Grade]:
+def _ratings(stream: Peeked, mistakes: FileMistakes, empty: list[int]) -> Iterator[Grade]:
     table = DelimitedTable(stream, name=mistakes.file, delimiter=",")
     names = column_names(table.first.cells)
     if names[:1] != ["query"] or names[1:2] not in (["docid"], ["doc_id"]) or names[2:] != ["rating"]:
@@ -171,7 +171,7 @@ def _ratings(stream: Peeked, mistakes: Mistakes, empty: list[int]) -> Iterator[G
             yield line, query, document, grade
 
 
-def _ltr(stream: Peeked, mistakes: Mistakes) -> Iterator[Grade]:
+def _ltr(stream: Peeked, mistakes: FileMistakes) -> Iterator[Grade]:
     for line, text in lines(stream, name=mistakes.file):
         parts = LTR.fullmatch(text.strip())
         if parts:
@@ -180,7 +180,7 @@ def _ltr(stream: Peeked, mistakes: Mistakes) -> Iterator[Grade]:
             mistakes.add(line, "no LTR line", "`rating qid:1 # docid query text`", text)
 
 
-def _rre(stream: Peeked, mistakes: Mistakes) -> Iterator[Grade]:
+def _rre(stream: Peeked, mistakes: FileMistakes) -> Iterator[Grade]:
     """Every object with `placeholders.$query` and `relevant_documents`, wherever it stands."""
     waiting = [read_json(stream, mistakes.file)]
     while waiting:

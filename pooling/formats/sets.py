@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from pooling.formats.archives import safe_name
-from pooling.formats.delimited import DelimitedTable, Mistakes, column_names
+from pooling.formats.delimited import DelimitedTable, FileMistakes, column_names
 from pooling.formats.opening import Source
 
 PACKED = (".gz", ".bz2", ".xz", ".zst")
@@ -68,7 +68,7 @@ def read_fira_config(path: Source, *, name: str | None = None, max_bytes: int | 
     Refused: no row or several, another number of columns, a number below 1, another mode, a flag other than true and false.
     """
     table = DelimitedTable(path, name=name, delimiter="\t", quoting=False, max_bytes=max_bytes)
-    mistakes = Mistakes(table.name)
+    mistakes = FileMistakes(table.name)
     names = column_names(table.first.cells)
     rows = list(table)
     if len(rows) != 1:

@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
-from pooling.formats.delimited import DelimitedTable, Mistakes, column_names, find_column
+from pooling.formats.delimited import DelimitedTable, FileMistakes, column_names, find_column
 from pooling.formats.errors import FormatError
 from pooling.formats.markup import one_line, tagged_fields
 from pooling.formats.opening import LONGEST_DOCUMENT, Peeked, Source, lines, source_name
@@ -54,7 +54,7 @@ def read_topics(path: Source, *, name: str | None = None, max_bytes: int | None 
     called = source_name(path, name)
     stream = Peeked(path, name=called, max_bytes=min(max_bytes or LARGEST, LARGEST))
     head = stream.head.lstrip()
-    mistakes = Mistakes(called)
+    mistakes = FileMistakes(called)
     topics_read: Iterable[TopicRecord]
     if head[:1] == b"<":
         topics_read = _marked(stream, called)
@@ -164,7 +164,7 @@ def _tagged(text: str) -> Iterator[TopicRecord]:
         yield _topic([*attributes, *fields], line, rest=rest)
 
 
-def json_lines(stream: Source, mistakes: Mistakes) -> Iterator[tuple[int, dict[str, Any]]]:
+def json_lines(stream: Source, mistakes: FileMistakes) -> Iterator[tuple[int, dict[str, Any]]]:
     """(line, object) of each line that holds one; others become mistakes, blank lines are skipped."""
     for line, text in lines(stream, name=mistakes.file):
         if not text.strip():
@@ -189,7 +189,7 @@ def plain(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _json_lines(stream: Peeked, mistakes: Mistakes) -> Iterator[TopicRecord]:
+def _json_lines(stream: Peeked, mistakes: FileMistakes) -> Iterator[TopicRecord]:
     for line, value in json_lines(stream, mistakes):
         fields = {key.lower(): plain(cell).strip() for key, cell in value.items()}
         topic = next(
@@ -221,7 +221,7 @@ def smart_records(stream: Source, called: str) -> Iterator[tuple[int, str, dict[
         yield begin, identifier, {key: "\n".join(value).strip() for key, value in fields.items()}
 
 
-def _delimited(stream: Peeked, head: bytes, mistakes: Mistakes) -> Iterator[TopicRecord]:
+def _delimited(stream: Peeked, head: bytes, mistakes: FileMistakes) -> Iterator[TopicRecord]:
     first = head.split(b"\n", 1)[0].decode("utf-8", "replace")
     names = column_names(first.replace('"', "").split(","))
     if "\t" not in first and find_column(names, TEXT_NAMES) is not None and (find_column(names, ID_NAMES) is not None or len(names) == 2):
@@ -257,7 +257,7 @@ def _delimited(stream: Peeked, head: bytes, mistakes: Mistakes) -> Iterator[Topi
         yield TopicRecord(cells[0].strip(), one_line(cells[1]), description, narrative, line=line)
 
 
-def _single_lines(stream: Peeked, mistakes: Mistakes) -> Iterator[TopicRecord]:
+def _single_lines(stream: Peeked, mistakes: FileMistakes) -> Iterator[TopicRecord]:
     for line, text in lines(stream, name=mistakes.file):
         if text.strip():
             topic, _, rest = text.strip().partition(" ")

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from pooling.formats.clicks import ClickCounts, Counts
-from pooling.formats.delimited import Mistakes
+from pooling.formats.clicks import ClickCounts, ClickTally
+from pooling.formats.delimited import FileMistakes
 from pooling.formats.opening import Source, lines, source_name
 from pooling.formats.topics import read_topics
 
@@ -35,7 +35,7 @@ def read_tripclick(path: Source, *, queries: Source, name: str | None = None, qu
     """
     topics = _topics(queries, queries_name)
     called = source_name(path, name)
-    mistakes = Mistakes(called)
+    mistakes = FileMistakes(called)
     showings: dict[Showing, set[str]] = {}
     unknown = unlisted = elsewhere = 0
     for line, text in lines(path, name=name, max_bytes=max_bytes):
@@ -59,7 +59,7 @@ def read_tripclick(path: Source, *, queries: Source, name: str | None = None, qu
     if not showings and not mistakes.count:
         mistakes.add(None, "no click on a result of one of the topics", "a log and a file of topics that have queries in common")
     mistakes.raise_any()
-    counts = Counts()
+    counts = ClickTally()
     for showing, clicks in showings.items():
         counts.session(showing.topic, {document: rank for rank, document in enumerate(showing.documents, 1)}, clicks)
     left_out = ((unknown, "whose query is no topic"), (unlisted, "without a list of results"), (elsewhere, "of a click on what their list lacks"))
@@ -85,7 +85,7 @@ def _same(text: str) -> str:
 
 def _topics(queries: Source, name: str | None) -> dict[str, str]:
     """Text -> id."""
-    mistakes = Mistakes(source_name(queries, name))
+    mistakes = FileMistakes(source_name(queries, name))
     topics: dict[str, str] = {}
     for topic in read_topics(queries, name=name):
         first = topics.setdefault(_same(topic.text), topic.topic)

@@ -48,7 +48,7 @@ class Bring(NamedTuple):
 
 
 @dataclass
-class Plan:
+class CollectionPlan:
     """collection, pool: None where they are to be made. bring: in this order."""
 
     said: Mapping[str, Any]
@@ -88,11 +88,11 @@ class Plan:
         return whole_path
 
 
-def planned(said: Mapping[str, Any], of_pool: Mapping[str, Any], *, folder: str | None) -> Plan:
+def planned(said: Mapping[str, Any], of_pool: Mapping[str, Any], *, folder: str | None) -> CollectionPlan:
     """What is to be done. folder: in which paths begin; None where there are no files. FormatError for a file that cannot be read."""
     collection = Collection.objects.filter(slug=said["slug"]).first()
     pool = collection.pools.filter(name=of_pool["name"]).first() if collection is not None and of_pool else None
-    plan = Plan(said, of_pool, folder, collection, pool)
+    plan = CollectionPlan(said, of_pool, folder, collection, pool)
     before = described_collection(collection) if collection is not None else {}
     if collection is None:
         plan.change("collection", "slug", None, said["slug"], f"make the collection {said['slug']}")
@@ -109,14 +109,14 @@ def planned(said: Mapping[str, Any], of_pool: Mapping[str, Any], *, folder: str 
     return plan
 
 
-def _plan_description(plan: Plan, before: Mapping[str, Any]) -> None:
+def _plan_description(plan: CollectionPlan, before: Mapping[str, Any]) -> None:
     plan.changes += differences(before, plan.said, [key for key in COLLECTION if key.name in DESCRIBING], "collection")
     for name in plan.said.get("managers", []):
         if name not in before.get("managers", []):
             plan.change("collection", "managers", None, name, f"managers: {name}: new")
 
 
-def _plan_topics(plan: Plan) -> None:
+def _plan_topics(plan: CollectionPlan) -> None:
     known: dict[str, tuple[str, str, str]] = {}
     if plan.collection is not None:
         rows = plan.collection.topics.values_list("topic_id", "text", "description", "narrative")
@@ -139,7 +139,7 @@ def _plan_topics(plan: Plan) -> None:
             plan.change("collection", "topics", None, name, f"topics: bring {name} ({counted(len(new), 'topic')})")
 
 
-def _plan_documents(plan: Plan) -> None:
+def _plan_documents(plan: CollectionPlan) -> None:
     for number, name in enumerate(plan.said.get("documents", [])):
         path = plan.file(name, ("collection", "documents", number))
         if path is None:
@@ -155,7 +155,7 @@ BROUGHT = {"runs": ("run", "tag"), "qrels": ("qrels", "name")}
 """Key of the file -> (kind of upload, by what rows are told apart)."""
 
 
-def _plan_rows(plan: Plan, before: Mapping[str, Any], name: str) -> None:
+def _plan_rows(plan: CollectionPlan, before: Mapping[str, Any], name: str) -> None:
     kind, identity = BROUGHT[name]
     row_of = {row[identity]: row for row in before.get(name, [])}
     (key,) = [key for key in COLLECTION if key.name == name]
@@ -197,7 +197,7 @@ def _same_qrels(collection: Collection, row: Mapping[str, Any], path: str) -> bo
 SAME: dict[str, Callable[[Any, Mapping[str, Any], str], bool]] = {"run": _same_run, "qrels": _same_qrels}
 
 
-def _plan_decisions(plan: Plan, before: Mapping[str, Any]) -> None:
+def _plan_decisions(plan: CollectionPlan, before: Mapping[str, Any]) -> None:
     said, level = plan.said, plan.said.get("topic_check")
     keys = [replace(key, whole=level is None) for key in COLLECTION if key.name == "removed"]
     plan.changes += differences(before, said, keys, "collection")
@@ -227,7 +227,7 @@ def _proposed(collection: Collection, level: str) -> dict[str, str]:
     return {topic_id: proposals[topic_id][0] for topic_id, *_, decided in rows if topic_id in proposals and decided is None}
 
 
-def _plan_pool(plan: Plan) -> None:
+def _plan_pool(plan: CollectionPlan) -> None:
     said, pool = plan.of_pool, plan.pool
     path = plan.file(said["pairs"], ("pool", "pairs")) if "pairs" in said else None
     if pool is None:
@@ -260,7 +260,7 @@ def _plan_pool(plan: Plan) -> None:
         plan.change("pool", "stages", drawn, stages, f"pool: draw {pool.name} on to {100 * share:g} %")
 
 
-def carried_out(plan: Plan, *, user: Any) -> tuple[Collection, Pool | None]:
+def carried_out(plan: CollectionPlan, *, user: Any) -> tuple[Collection, Pool | None]:
     """Do what was planned, in the caller's transaction. Refused or FormatError where something cannot be after all; then the caller, once
     it has rolled back, deletes `plan.stray`."""
     collection = plan.collection
@@ -285,7 +285,7 @@ def carried_out(plan: Plan, *, user: Any) -> tuple[Collection, Pool | None]:
     return collection, pool
 
 
-def _described(plan: Plan, user: Any) -> Collection:
+def _described(plan: CollectionPlan, user: Any) -> Collection:
     """The collection, made or described anew."""
     said, collection = plan.said, plan.collection
     names = {change.name for change in plan.changes if change.table == "collection"}
@@ -300,7 +300,7 @@ def _described(plan: Plan, user: Any) -> Collection:
     return collection
 
 
-def _import(plan: Plan, collection: Collection, one: Bring, user: Any) -> None:
+def _import(plan: CollectionPlan, collection: Collection, one: Bring, user: Any) -> None:
     with open(one.path, "rb") as source:
         name = Path(one.path).name
         upload = uploads.receive(collection, kind=one.kind, file=File(source, name=name), name=name, user=user)
@@ -310,7 +310,7 @@ def _import(plan: Plan, collection: Collection, one: Bring, user: Any) -> None:
         raise Refused(f"{upload.name}: {'; '.join(job.report['hold'])}")
 
 
-def _decide(plan: Plan, collection: Collection, user: Any) -> None:
+def _decide(plan: CollectionPlan, collection: Collection, user: Any) -> None:
     rows = dict(collection.topics.values_list("topic_id", "pk"))
     decisions: dict[int, str] = {}
     reasons: dict[int, str] = {}
@@ -330,7 +330,7 @@ def _decide(plan: Plan, collection: Collection, user: Any) -> None:
         topics.decide_all(collection, decision="remove", user=user)
 
 
-def _make_pool(plan: Plan, collection: Collection, user: Any) -> Pool:
+def _make_pool(plan: CollectionPlan, collection: Collection, user: Any) -> Pool:
     said, pool = plan.of_pool, plan.pool
     if pool is None and "pairs" in said:
         _import(plan, collection, Bring("set", os.path.join(plan.folder or "", said["pairs"]), {"name": said["name"]}), user)

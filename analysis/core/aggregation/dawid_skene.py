@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.aggregation.labelling import Aggregation, Ended, most_probable
+from analysis.core.aggregation.labelling import Aggregation, Iteration, most_probable
 from analysis.core.labels import MISSING, LabelTable
 
 if TYPE_CHECKING:
@@ -69,14 +69,14 @@ def dawid_skene(table: LabelTable, *, min_judgements: int = 2, rule: Rule = Rule
     rows = enough[table.pair]
     label = np.full(table.n_pairs, MISSING, dtype=np.int16)
     posterior = np.full((table.n_pairs, table.n_grades), np.nan)
-    ended = Ended(0, True, None)
+    ended = Iteration(0, True, None)
     if rows.any():
         shape = (table.n_pairs, table.n_annotators, table.n_grades)
         estimate = estimate_errors(table.pair[rows], table.annotator[rows], table.grade[rows], shape=shape, rule=rule)
         posterior = estimate.posterior
         label[enough] = most_probable(posterior[enough])
         likelihood = estimate.objective[-1] if rule is Rule.PENALISED else None
-        ended = Ended(len(estimate.objective), estimate.converged, likelihood)
+        ended = Iteration(len(estimate.objective), estimate.converged, likelihood)
     return Aggregation(method="dawid-skene", min_judgements=min_judgements, table=table, label=label, posterior=posterior, ended=ended)
 
 

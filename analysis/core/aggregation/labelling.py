@@ -26,7 +26,7 @@ def most_probable(posterior: NDArray[np.float64]) -> NDArray[np.int16]:
     return (posterior >= posterior.max(axis=1, keepdims=True) - TIE).argmax(axis=1).astype(np.int16)
 
 
-class Ended(NamedTuple):
+class Iteration(NamedTuple):
     """rounds: of the iteration. converged: False if they ran out. log_likelihood: of the grades with the prior, None without one."""
 
     rounds: int
@@ -50,7 +50,7 @@ class Aggregation:
     label: NDArray[np.int16]
     decision: NDArray[np.int8] | None = None
     posterior: NDArray[np.float64] | None = None
-    ended: Ended | None = None
+    ended: Iteration | None = None
 
     @property
     def labelled(self) -> NDArray[np.bool_]:

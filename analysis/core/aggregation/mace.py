@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.aggregation.labelling import Aggregation, Ended, most_probable
+from analysis.core.aggregation.labelling import Aggregation, Iteration, most_probable
 from analysis.core.labels import MISSING, LabelTable
 
 Floats = NDArray[np.float64]
@@ -46,13 +46,13 @@ def mace(table: LabelTable, *, min_judgements: int = 2) -> Aggregation:
     rows = enough[table.pair]
     label = np.full(table.n_pairs, MISSING, dtype=np.int16)
     posterior = np.full((table.n_pairs, table.n_grades), np.nan)
-    ended = Ended(0, True, None)
+    ended = Iteration(0, True, None)
     if rows.any():
         pairs, pair = np.unique(table.pair[rows], return_inverse=True)
         estimate = fit(pair, table.annotator[rows], table.grade[rows], shape=(len(pairs), table.n_annotators, table.n_grades))
         posterior[pairs] = estimate.posterior
         label[pairs] = most_probable(estimate.posterior)
-        ended = Ended(len(estimate.objective), estimate.converged, estimate.objective[-1])
+        ended = Iteration(len(estimate.objective), estimate.converged, estimate.objective[-1])
     return Aggregation(method="mace", min_judgements=min_judgements, table=table, label=label, posterior=posterior, ended=ended)
 
 

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
-from analysis.commandline.measures import PiecewiseCommand, Plan, add_level_options, add_run_options, each_run, measure_list, one_qrels
+from analysis.commandline.measures import (
+    PiecewiseCommand,
+    PieceworkPlan,
+    add_level_options,
+    add_run_options,
+    each_run,
+    measure_list,
+    one_qrels,
+)
 from analysis.core.bootstrap import BootstrapChunk, BootstrapTally, as_json, chunks, combine, run_chunk, summarise
 from analysis.core.bootstrap_words import beaten_by, many_comparisons, may_be
 from analysis.core.evaluation import Evaluation, Evaluator
@@ -58,7 +66,7 @@ class Command(OfCampaign, PiecewiseCommand):
         add_level_options(parser)
         add_run_options(parser)
 
-    def plan(self, *, qrels: str, runs: list[str], conditions: list[Condition], trials: int, seed: int, **options: Any) -> Plan:
+    def plan(self, *, qrels: str, runs: list[str], conditions: list[Condition], trials: int, seed: int, **options: Any) -> PieceworkPlan:
         measures = options["measures"] or ([] if conditions else measure_list(DEFAULT))
         conditions = [Condition(str(measure), measure, qrels) for measure in measures] + conditions
         if twice := [one.name for i, one in enumerate(conditions) if one.name in {other.name for other in conditions[:i]}]:
@@ -77,7 +85,7 @@ class Command(OfCampaign, PiecewiseCommand):
                 result[name] = {**as_json(summary, tags, table.scores, shown=shown), "topics": len(table.topics)}
             return result
 
-        return Plan("bootstrap", _tally, {name: table.scores for name, table in tables.items()}, pieces, finish)
+        return PieceworkPlan("bootstrap", _tally, {name: table.scores for name, table in tables.items()}, pieces, finish)
 
     def tables(self, conditions: list[Condition], runs: list[str], options: dict[str, Any]) -> dict[str, ScoreTable]:
         """The scores of all runs under each condition; each file is read once."""

@@ -11,7 +11,7 @@ from analysis.commandline.campaign_sources import OfCampaign, add_campaign_optio
 from analysis.commandline.measures import (
     DEFAULT_MEASURES,
     PiecewiseCommand,
-    Plan,
+    PieceworkPlan,
     add_measure_options,
     all_runs,
     divisible_measures,
@@ -35,7 +35,7 @@ class Command(OfCampaign, PiecewiseCommand):
         parser.add_argument("--groups", metavar="FILE", help="tag and group of each run: whole groups are left out")
         add_measure_options(parser, measures=DEFAULT_MEASURES, reading=divisible_measures)
 
-    def plan(self, *, qrels: str, runs: list[str], depth: int, groups: str | None, **options: Any) -> Plan:
+    def plan(self, *, qrels: str, runs: list[str], depth: int, groups: str | None, **options: Any) -> PieceworkPlan:
         collection = pack(one_qrels(self, qrels), all_runs(self, runs, options))
         request = Request(
             measures=tuple(options["measures"]),
@@ -52,7 +52,7 @@ class Command(OfCampaign, PiecewiseCommand):
                 answer["undefined"] = "one run makes no ranking of systems, so that there is no tau"
             return {**answer, "pool_depth": depth, "qrels_pairs": len(collection.grades), "topics": len(collection.topics)}
 
-        return Plan("reusability", _means, (collection, request), pieces, finish)
+        return PieceworkPlan("reusability", _means, (collection, request), pieces, finish)
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         names = [str(measure) for measure in options["measures"]]

@@ -9,7 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from analysis.commandline.measures import PiecewiseCommand, Plan, add_level_options, add_run_options, each_run, measure_list, one_qrels
+from analysis.commandline.measures import (
+    PiecewiseCommand,
+    PieceworkPlan,
+    add_level_options,
+    add_run_options,
+    each_run,
+    measure_list,
+    one_qrels,
+)
 from analysis.commandline.pool_grades import grades_of_pool, judged_part
 from analysis.core import replay_ordered as ordered
 from analysis.core import replay_sampled as sampled
@@ -61,7 +69,7 @@ class Command(PiecewiseCommand):
         add_level_options(parser)
         add_run_options(parser)
 
-    def plan(self, *, qrels: str, runs: list[str], order: str, measures: list[Measure] | None, seed: int, **options: Any) -> Plan:
+    def plan(self, *, qrels: str, runs: list[str], order: str, measures: list[Measure] | None, seed: int, **options: Any) -> PieceworkPlan:
         if order == "sampled" and measures is not None:
             raise BadInput(f"--measures is for ordered pools; a sampled pool is estimated by {ESTIMATES}")
         if order == "sampled" and options["part"] is not None:
@@ -77,7 +85,8 @@ class Command(PiecewiseCommand):
         pairs = sampled.pairs_of_systems(len(world.tags), np.random.default_rng(seed))
         shared = Shared(world, made, pairs, options["stopping"], options["part"], seed)
         cost = options["judgements"] * options["seconds"] / 3600
-        return Plan("simulations", simulate, shared, list(range(options["simulations"])), lambda simulations: self.finish(shared, order, cost, simulations))
+        numbers = list(range(options["simulations"]))
+        return PieceworkPlan("simulations", simulate, shared, numbers, lambda simulations: self.finish(shared, order, cost, simulations))
 
     def world(self, path: str, runs: Sequence[str], *, seed: int, options: dict[str, Any]) -> World:
         judged = one_qrels(self, path)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
-from analysis.commandline.measures import PiecewiseCommand, Plan, add_measure_options, evaluate_files, one_qrels
+from analysis.commandline.measures import PiecewiseCommand, PieceworkPlan, add_measure_options, evaluate_files, one_qrels
 from analysis.core.score_table import score_table
 from analysis.core.significance import Floats
 from analysis.core.split_half import ALPHA, RATES, SPLITS, SplitHalfChunk, SplitHalfTally, chunks, combine, run_chunk, tabulate
@@ -30,7 +30,7 @@ class Command(OfCampaign, PiecewiseCommand):
             "--alpha", type=fraction, default=ALPHA, metavar="P", help=f"significant means a p-value below this (default {ALPHA})"
         )
 
-    def plan(self, *, qrels: str, runs: list[str], splits: int, alpha: float, seed: int, **options: Any) -> Plan:
+    def plan(self, *, qrels: str, runs: list[str], splits: int, alpha: float, seed: int, **options: Any) -> PieceworkPlan:
         if len(runs) < 2:
             raise BadInput("at least two runs are needed to compare them")
         evaluations = evaluate_files(self, runs, {"": one_qrels(self, qrels)}, options)[""]
@@ -48,7 +48,7 @@ class Command(OfCampaign, PiecewiseCommand):
                 result[name] = {**asdict(table), "topics": len(scores.topics), "splits": splits, "alpha": alpha}
             return result
 
-        return Plan("split halves", _tally, ({name: scores.scores for name, scores in tables.items()}, alpha), pieces, finish)
+        return PieceworkPlan("split halves", _tally, ({name: scores.scores for name, scores in tables.items()}, alpha), pieces, finish)
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         parts = []

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
-from analysis.commandline.measures import PiecewiseCommand, Plan, add_measure_options, all_runs, divisible_measures, one_qrels
+from analysis.commandline.measures import PiecewiseCommand, PieceworkPlan, add_measure_options, all_runs, divisible_measures, one_qrels
 from analysis.core.batch import PackedCollection, pack
 from analysis.core.digits import error_of_share, text_of
 from analysis.core.stability import MEASURES, Protocol, Stability, StabilityChunk, as_json, chunks, combine, population, run_chunk
@@ -48,7 +48,7 @@ class Command(OfCampaign, PiecewiseCommand):
         parser.add_argument("--per-topic-quota", action="store_true", help="draw half of each topic's assessments, not half of all")
         add_measure_options(parser, measures=MEASURES, reading=divisible_measures)
 
-    def plan(self, *, qrels: str, runs: list[str], docids: str | None, **options: Any) -> Plan:
+    def plan(self, *, qrels: str, runs: list[str], docids: str | None, **options: Any) -> PieceworkPlan:
         protocol = protocol_of(options)
         if docids is not None and protocol.element != "documents":
             raise BadInput(f"--docids is for --element documents, not for {protocol.element}")
@@ -78,7 +78,7 @@ class Command(OfCampaign, PiecewiseCommand):
                 result |= {"unlisted": unlisted, "note": FILTERED}
             return result
 
-        return Plan(f"stability over {protocol.element}", _taus, (collection, protocol, documents), work, finish)
+        return PieceworkPlan(f"stability over {protocol.element}", _taus, (collection, protocol, documents), work, finish)
 
     def document_ids(self, path: str) -> NDArray[np.bytes_]:
         """The ids of a list, sorted, each once."""

@@ -24,7 +24,7 @@ from annotation.core.judges import JudgeKind
 from annotation.models import Judgement, Membership, Pair
 from annotation.services.restoring import AnnotatorRow, JudgementRow, PairRow, Ruling
 from pooling.core.pool_kinds import MOST_STAGES, Entered
-from pooling.formats.delimited import DelimitedTable, Mistakes, Row
+from pooling.formats.delimited import DelimitedTable, FileMistakes, Row
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import lines
 from pooling.services.restoring import DrawRow, StratumRow
@@ -39,7 +39,7 @@ SPAN = re.compile(r"(\d{1,9})-(\d{1,9})")
 LARGEST_NUMBER = 2_147_483_647
 
 
-class Wrong(ValueError):
+class WrongCell(ValueError):
     """A cell that cannot be used: (what is wrong, what was expected)."""
 
     def __init__(self, problem: str, expected: str) -> None:
@@ -165,7 +165,7 @@ class ReleaseFile:
                     raise self.wrong("not an object of text", "one JSON object a line", part=part, line=number)
                 yield number, row
 
-    def rows(self, part: str, mistakes: Mistakes, *, quoting: bool = False) -> Iterator[tuple[Row, dict[str, str]]]:
+    def rows(self, part: str, mistakes: FileMistakes, *, quoting: bool = False) -> Iterator[tuple[Row, dict[str, str]]]:
         """Rows of a table with exactly the columns of the part, as this version or an earlier one writes them."""
         with self.part(part) as file:
             table = DelimitedTable(file, name=f"{self.name}/{part}", delimiter="\t", quoting=quoting)  # type: ignore[arg-type]
@@ -182,11 +182,11 @@ class ReleaseFile:
 
     def _checked(self, part: str, read: Any, *, quoting: bool = False) -> Iterator[Any]:
         """What `read(line, cells)` makes of each row; all problems of the part at its end."""
-        mistakes = Mistakes(f"{self.name}/{part}")
+        mistakes = FileMistakes(f"{self.name}/{part}")
         for row, cells in self.rows(part, mistakes, quoting=quoting):
             try:
                 record = read(row.line, cells)
-            except Wrong as error:
+            except WrongCell as error:
                 mistakes.add(row.line, error.problem, error.expected, "\t".join(row.cells))
                 continue
             yield record
@@ -195,7 +195,7 @@ class ReleaseFile:
     def annotators(self) -> list[AnnotatorRow]:
         def read(line: int, c: dict[str, str]) -> AnnotatorRow:
             if not c["annotator"] or len(c["annotator"]) > 60:
-                raise Wrong("no pseudonym, or one of more than 60 characters", "a pseudonym")
+                raise WrongCell("no pseudonym, or one of more than 60 characters", "a pseudonym")
             standing = one_of(c["standing"], Membership.Standing.values, "standing")
             return AnnotatorRow(c["annotator"], standing, c["reason"], judge(c))
 
@@ -207,7 +207,7 @@ class ReleaseFile:
         def read(line: int, c: dict[str, str]) -> PairRow:
             needed = number(c["needed"], "needed")
             if needed is None or needed > 32_000:
-                raise Wrong(f"needed {c['needed'][:20]!r}", "a whole number up to 32,000")
+                raise WrongCell(f"needed {c['needed'][:20]!r}", "a whole number up to 32,000")
             return PairRow(c["topic"], c["document"], one_of(c["kind"], Pair.Kind.values, "kind"), needed)
 
         return [row for part in ("pairs.tsv", "qualification.tsv") for row in self._checked(part, read)]
@@ -217,7 +217,7 @@ class ReleaseFile:
             counts = [number(cell, "drawn") for cell in c["drawn"].split(",") if cell]
             place, size = number(c["number"], "number"), number(c["pairs"], "pairs")
             if place is None or not size or None in counts or not 0 < len(c["stratum"]) <= 300 or any((n or 0) > size for n in counts):
-                raise Wrong("a stratum without name, size or counts up to its size", "number, stratum, pairs, drawn")
+                raise WrongCell("a stratum without name, size or counts up to its size", "number, stratum, pairs, drawn")
             return StratumRow(place, c["stratum"], size, [n or 0 for n in counts])
 
         return list(self._checked("strata.tsv", read))
@@ -228,9 +228,9 @@ class ReleaseFile:
             entered = one_of(c["entered"], ["", *Entered], "entered")
             stage = number(c["stage"], "stage") if c["stage"] else None
             if stage is not None and not 0 < stage <= MOST_STAGES:
-                raise Wrong(f"stage {stage}", f"1 to {MOST_STAGES}, or nothing")
+                raise WrongCell(f"stage {stage}", f"1 to {MOST_STAGES}, or nothing")
             if stage is None and (stratum is None or place is None):
-                raise Wrong("neither a stage nor a place in a stratum", "the number of a stratum and a place from 0, or the batch of an ordered pool")
+                raise WrongCell("neither a stage nor a place in a stratum", "the number of a stratum and a place from 0, or the batch of an ordered pool")
             return DrawRow(line, c["topic"], c["document"], stratum, place, stage, entered)
 
         return list(self._checked("draw.tsv", read))
@@ -254,11 +254,11 @@ class ReleaseFile:
             revision, version = number(c["revision"], "revision"), number(c["guideline_version"], "guideline_version")
             judged_at = moment(c["judged_at"])
             if not revision or revision > 32_000 or judged_at is None:
-                raise Wrong("no revision or no time", "a revision from 1 and judged_at")
+                raise WrongCell("no revision or no time", "a revision from 1 and judged_at")
             standing = one_of(c["standing"], Judgement.Standing.values, "standing")
             grade = _grade(c["grade"], scale) if c["grade"] else None
             if grade is None and standing == Judgement.Standing.COUNTED:
-                raise Wrong("a judgement that counts without a grade", "a grade")
+                raise WrongCell("a judgement that counts without a grade", "a grade")
             active, idle, hidden = (number(c[name], name) for name in ("active_ms", "idle_ms", "hidden_ms"))
             return JudgementRow(
                 line, c["qid"], c["docid"], c["annotator"], revision, grade,
@@ -284,32 +284,32 @@ def number(cell: str, what: str) -> int | None:
     if not cell:
         return None
     if not (cell.isascii() and cell.isdigit() and len(cell) <= 10) or int(cell) > LARGEST_NUMBER:
-        raise Wrong(f"{what} {cell[:20]!r}", f"a whole number from 0 to {LARGEST_NUMBER:,}, or nothing")
+        raise WrongCell(f"{what} {cell[:20]!r}", f"a whole number from 0 to {LARGEST_NUMBER:,}, or nothing")
     return int(cell)
 
 
 def _grade(cell: str, scale: set[int]) -> int:
     grade = number(cell, "grade")
     if grade is None or grade not in scale:
-        raise Wrong(f"grade {cell[:20]!r}", f"one of {', '.join(map(str, sorted(scale)))}")
+        raise WrongCell(f"grade {cell[:20]!r}", f"one of {', '.join(map(str, sorted(scale)))}")
     return grade
 
 
 def flag(cell: str) -> bool:
     if cell not in ("0", "1"):
-        raise Wrong(f"{cell[:20]!r}", "0 or 1")
+        raise WrongCell(f"{cell[:20]!r}", "0 or 1")
     return cell == "1"
 
 
 def one_of(cell: str, known: list[str], what: str) -> str:
     if cell not in known:
-        raise Wrong(f"{what} {cell[:30]!r}", f"one of {', '.join(known)}")
+        raise WrongCell(f"{what} {cell[:30]!r}", f"one of {', '.join(known)}")
     return cell
 
 
 def short(cell: str, most: int) -> str:
     if len(cell) > most:
-        raise Wrong(f"{cell[:30]!r}… of {len(cell)} characters", f"at most {most} characters")
+        raise WrongCell(f"{cell[:30]!r}… of {len(cell)} characters", f"at most {most} characters")
     return cell
 
 
@@ -321,7 +321,7 @@ def moment(cell: str) -> datetime | None:
     except ValueError:
         time = None
     if time is None or time.tzinfo is None or not 1970 < time.year < 9000:
-        raise Wrong(f"{cell[:40]!r} is no date and time", "ISO 8601 in UTC")
+        raise WrongCell(f"{cell[:40]!r} is no date and time", "ISO 8601 in UTC")
     return time
 
 
@@ -330,7 +330,7 @@ def spans(cell: str) -> list[list[int]]:
     for part in filter(None, cell.split(";")):
         match = SPAN.fullmatch(part)
         if match is None or int(match[1]) >= int(match[2]):
-            raise Wrong(f"span {part[:30]!r}", "begin-end, with begin before end")
+            raise WrongCell(f"span {part[:30]!r}", "begin-end, with begin before end")
         passages.append([int(match[1]), int(match[2])])
     return passages
 
@@ -339,4 +339,4 @@ def lease(cell: str) -> uuid.UUID | None:
     try:
         return uuid.UUID(cell) if cell else None
     except ValueError:
-        raise Wrong(f"lease {cell[:40]!r}", "a UUID or nothing") from None
+        raise WrongCell(f"lease {cell[:40]!r}", "a UUID or nothing") from None

@@ -1,7 +1,7 @@
 """Writing a release.
 
 with open(path, "wb") as out:
-    write_release(campaign, Plan("first", Choices()), out)
+    write_release(campaign, ReleasePlan("first", Choices()), out)
 """
 
 from __future__ import annotations

@@ -135,10 +135,10 @@ def table_2(bench: Bench) -> Section:
         ruled=frozenset(ruled),
     )
     values = {key: [{name: row[name] for name in ("a", "b", "outcomes", "binomial", "esl", "rr")} for row in leaderboard[key]] for key in LISTS}
-    return Section([table], pictured(KIND.pictures(leaderboard)[1:], "outcomes"), several(leaderboard), values)
+    return Section([table], pictured(KIND.pictures(leaderboard)[1:], "outcomes"), note_on_several_relevant(leaderboard), values)
 
 
-def several(leaderboard: Result) -> list[str]:
+def note_on_several_relevant(leaderboard: Result) -> list[str]:
     n = leaderboard.get("topics_with_several_relevant") or 0
     return (
         [f"{counted(n, 'topic', 'has', 'have')} several relevant documents; the framework is defined for one, so the first that a run retrieves counts."]

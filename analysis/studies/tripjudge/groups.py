@@ -14,7 +14,7 @@ from analysis.studies.tripjudge.inputs import HOW, SCALES, click_qrels, judged_q
 from analysis.studies.words import slug
 from analysis.systems.tabular import Cell, Table
 from pooling.formats.delimited import DelimitedTable as Delimited
-from pooling.formats.delimited import Mistakes, column_names, find_column
+from pooling.formats.delimited import FileMistakes, column_names, find_column
 
 
 def group_files(bench: Bench) -> dict[str, str]:
@@ -126,7 +126,7 @@ def survey(bench: Bench) -> Section:
     table = Delimited(bench.file("survey") or "")
     names = column_names(table.first.cells)
     question, answer = find_column(names, ("question",)), find_column(names, ("answer",))
-    mistakes = Mistakes(table.name)
+    mistakes = FileMistakes(table.name)
     if answer is None:
         mistakes.add(table.first.line, "no column answer", "a header with question and answer", "\t".join(table.first.cells))
         mistakes.raise_any()

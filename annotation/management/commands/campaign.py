@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from annotation.core.campaign_file import Described, Mistakes, document_of
+from annotation.core.campaign_file import CampaignMistakes, DescribedCampaign, document_of
 from annotation.models import Campaign
 from annotation.selectors.described import described
 from annotation.services import declared
@@ -56,7 +56,7 @@ class Command(DatabaseCommand):
         file = CampaignFile(path)
         try:
             plan = declared.planned(file.described, folder=file.folder)
-        except Mistakes as error:
+        except CampaignMistakes as error:
             raise file.with_lines(error) from None
         declared.rehearse(plan, actor=actor)
         changes = plan.all_changes
@@ -84,7 +84,7 @@ class Command(DatabaseCommand):
         else:
             source = collection_named(slug)
             pool = source.pools.exclude(built_at=None).order_by("-created_at").first()
-            description = Described(described_collection(source), described_pool(pool) if pool else {})
+            description = DescribedCampaign(described_collection(source), described_pool(pool) if pool else {})
         if files:
             if not output or output == "-":
                 raise BadInput("--files writes a folder: name it with --output FOLDER")
@@ -99,7 +99,7 @@ class Command(DatabaseCommand):
     def file_of(self, output: str | None, files: bool) -> str | None:
         return os.path.join(output, FILE) if output and files else output
 
-    def write_folder(self, folder: Path, collection: Collection, description: Described) -> None:
+    def write_folder(self, folder: Path, collection: Collection, description: DescribedCampaign) -> None:
         """Whole, or not at all."""
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise BadInput(f"{folder} is there already: name a new folder")

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from annotation.core.machine_prompts import TEMPLATES, Asked, Grade, PromptTemplate, template_of
 from annotation.machine.answer_store import AnswerStore
-from annotation.machine.asking import PairToJudge, Plan, Report, ask_all, estimate, key_of, labels_of
+from annotation.machine.asking import AskingPlan, AskingReport, PairToJudge, ask_all, estimate, key_of, labels_of
 from annotation.machine.chat_endpoint import Endpoint
 from pooling.commandline import BadInput, FileCommand, ProgressLine, fraction, positive, text_table, whole_file
 from pooling.core.counts import counted
@@ -79,7 +79,7 @@ class Command(FileCommand):
                 report = ask_all(wanted, plan, answers, told=progress.step)
             return result | self.told(wanted, plan, answers, report, output)
 
-    def plan(self, options: dict[str, Any]) -> Plan:
+    def plan(self, options: dict[str, Any]) -> AskingPlan:
         parameters = {"temperature": options["temperature"], "max_tokens": options["most_tokens"]}
         endpoint = Endpoint(options["endpoint"], options["model"], os.environ.get(options["key_variable"], ""), float(options["timeout"]), parameters)
         scale = tuple(options["grade"] or SCALE)
@@ -88,7 +88,7 @@ class Command(FileCommand):
             raise BadInput("--grade: two grades or more, lowest first, each value once")
         guidelines = Path(options["guidelines"]).read_text(encoding="utf-8") if options["guidelines"] else ""
         same = {name: options[name] for name in ("samples", "threads", "attempts", "per_minute", "price_in", "price_out", "most_cost", "pause")}
-        return Plan(endpoint, prompt_of(options["prompt"]), scale, guidelines, **same)
+        return AskingPlan(endpoint, prompt_of(options["prompt"]), scale, guidelines, **same)
 
     def pairs(self, path: str, topics: str, documents: Sequence[str]) -> list[PairToJudge]:
         wanted = pairs_of(path)
@@ -101,7 +101,7 @@ class Command(FileCommand):
             raise BadInput(f"no document {first_of(lacking)} in the files given; a judge must see the text")
         return [PairToJudge(topic, document, asked_of(texts[topic], record_of[document])) for topic, document in wanted]
 
-    def told(self, pairs: Sequence[PairToJudge], plan: Plan, store: AnswerStore, report: Report, output: str | None) -> dict[str, Any]:
+    def told(self, pairs: Sequence[PairToJudge], plan: AskingPlan, store: AnswerStore, report: AskingReport, output: str | None) -> dict[str, Any]:
         setting = plan.setting()
         keys = {key_of(setting, pair, sample) for pair in pairs for sample in range(plan.samples)}
         rows = [row for key, row in store.answers.items() if key in keys]

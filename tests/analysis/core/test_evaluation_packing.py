@@ -54,5 +54,5 @@ def test_ranks_count_the_unjudged_documents_and_topics_follow_the_qrels() -> Non
     assert packed.rank.tolist() == [2, 1, 3]
     assert packed.row.tolist() == [1, 2, 3]
     assert packed.retrieved.tolist() == [2, 3, 0]
-    assert packed.found.tolist() == [True, True, False]
+    assert packed.has_topic.tolist() == [True, True, False]
     assert packed.n_ignored == 1

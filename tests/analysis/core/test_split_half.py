@@ -78,7 +78,7 @@ def test_p_values_on_halves_equal_single_tests_and_scipy(kind):
     scores = several_kinds(61)[kind]
     members = s.halves(61, 6, np.random.default_rng(0))
     a, b = np.triu_indices(6, k=1)
-    found = s.Halves(scores, members).p_values(a, b)
+    found = s.TopicHalves(scores, members).p_values(a, b)
     for pair, (i, j) in enumerate(zip(a, b, strict=True)):
         for h, half in enumerate(members):
             x, y = scores[i, half], scores[j, half]
@@ -92,7 +92,7 @@ def test_p_values_on_halves_equal_single_tests_and_scipy(kind):
 def test_beyond_50_differences_the_signed_ranks_of_a_half_are_approximated():
     scores = np.random.default_rng(3).normal(size=(2, 104))
     members = s.halves(104, 4, np.random.default_rng(0))
-    found = s.Halves(scores, members).p_values(np.array([0]), np.array([1]))["wsr"][0]
+    found = s.TopicHalves(scores, members).p_values(np.array([0]), np.array([1]))["wsr"][0]
     differences = np.round(scores[1] - scores[0], 12)
     expected = [scipy.stats.wilcoxon(differences[half], correction=False, method="asymptotic").pvalue for half in members]
     assert found == pytest.approx(expected, abs=1e-10)

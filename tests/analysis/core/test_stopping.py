@@ -13,9 +13,9 @@ from scipy.stats import binom
 from analysis.core.correction import RankingByRuns, Targets, rank_features, variance
 from analysis.core.estimates import Sample
 from analysis.core.stopping import (
-    Comparison,
     Left,
     Order,
+    SampledComparison,
     completed_scores,
     decided,
     judging_left,
@@ -160,12 +160,12 @@ def test_judging_the_whole_pool_is_done() -> None:
 
 
 def test_the_share_that_judging_has_decides() -> None:
-    assert Comparison("a", "b", 0.1, 0.0034, 0.01, 0.2, None).done
-    assert not Comparison("a", "b", 0.1, 0.0036, 0.01, 0.2, None).done
-    assert Comparison("a", "b", 0.0, (0.02 / 1.96) ** 2 * 0.999, 0.0001, 0.02, None).done
-    assert not Comparison("a", "b", 0.1, 0.0, 0.01, 0.2, "too few").done
-    assert Comparison("a", "b", 0.0, 0.001, 0.0, 0.0, None).equal_so_far
-    assert not Comparison("a", "b", 0.0, 0.001, 0.0, 0.0, None).done
+    assert SampledComparison("a", "b", 0.1, 0.0034, 0.01, 0.2, None).done
+    assert not SampledComparison("a", "b", 0.1, 0.0036, 0.01, 0.2, None).done
+    assert SampledComparison("a", "b", 0.0, (0.02 / 1.96) ** 2 * 0.999, 0.0001, 0.02, None).done
+    assert not SampledComparison("a", "b", 0.1, 0.0, 0.01, 0.2, "too few").done
+    assert SampledComparison("a", "b", 0.0, 0.001, 0.0, 0.0, None).equal_so_far
+    assert not SampledComparison("a", "b", 0.0, 0.001, 0.0, 0.0, None).done
 
 
 def test_the_judging_variance_is_that_of_the_difference() -> None:
