@@ -17,7 +17,6 @@ from typing import Any
 from analysis.charts.printed import Nothing, printed
 from analysis.studies.making import MadePart, MadeStudy
 from analysis.studies.report import html, markdown
-from analysis.studies.study import MOST_TYPESET
 from analysis.systems.tabular import to_csv, to_latex
 from pooling.commandline import BadInput, jsonable
 
@@ -91,8 +90,7 @@ def _write_parts(made: MadeStudy, folder: Path) -> dict[str, Any]:
 def _write_part(one: MadePart, folder: Path) -> list[str]:
     files = {}
     for table in one.section.tables:
-        if len(table.rows) <= MOST_TYPESET:
-            files[f"tables/{table.key}.tex"] = to_latex(table).encode()
+        files[f"tables/{table.key}.tex"] = to_latex(table).encode()
         files[f"tables/{table.key}.csv"] = to_csv(table).encode()
         files[f"tables/{table.key}.json"] = (json.dumps(jsonable(table.as_json()), ensure_ascii=False, indent=1) + "\n").encode()
     for figure in one.section.figures:

@@ -8,7 +8,7 @@ from itertools import count
 
 from analysis.charts.printed import Nothing, css, parts_of
 from analysis.studies.making import MadePart, MadeStudy
-from analysis.studies.study import MOST_TYPESET, Figure
+from analysis.studies.study import MOST_SHOWN, Figure
 from analysis.systems.tabular import Table
 from pooling.core.markdown import escaped
 
@@ -35,7 +35,7 @@ SIMULATED = "A part of the data is simulated: the numbers show that the computat
 
 
 MOST_ROWS = 60
-"""Tables with more rows are folded away in HTML and cut in Markdown; from MOST_TYPESET on they are in their files only."""
+"""Tables with more rows are folded away in HTML and cut in Markdown; from MOST_SHOWN on they are in their files only."""
 
 
 def html(made: MadeStudy) -> str:
@@ -99,13 +99,12 @@ def _table_html(table: Table) -> str:
             cells.append(f'<th scope="row">{text}</th>' if c == 0 else f"<td{_number(numeric[c])}>{text}</td>")
         rows.append(f"<tr{' class=ruled' if r in table.ruled and r else ''}>{''.join(cells)}</tr>")
     note = f"<br><span>{escape(table.note)}</span>" if table.note else ""
-    kinds = ("tex", "csv", "json") if len(table.rows) <= MOST_TYPESET else ("csv", "json")
-    links = ", ".join(f'<a href="tables/{table.key}.{kind}">{kind}</a>' for kind in kinds)
+    links = ", ".join(f'<a href="tables/{table.key}.{kind}">{kind}</a>' for kind in ("tex", "csv", "json"))
     words = f'<p class="cap" id="t-{table.key}">{escape(table.title)}{note}</p>'
     head = f"<thead>{heads}<tr>{names}</tr></thead>"
     frame = f'<div class="scroll" tabindex="0" role="region" aria-labelledby="t-{table.key}">'
     whole = f'{frame}<table aria-labelledby="t-{table.key}">{head}<tbody>{"".join(rows)}</tbody></table></div>'
-    if len(rows) > MOST_TYPESET:
+    if len(rows) > MOST_SHOWN:
         whole = f"<p>{len(rows):,} rows, in the files.</p>"
     elif len(rows) > MOST_ROWS:
         whole = f"<details><summary>All {len(rows):,} rows</summary>{whole}</details>"

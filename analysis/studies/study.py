@@ -11,8 +11,8 @@ from analysis.systems.tabular import Table
 if TYPE_CHECKING:
     from analysis.studies.bench import Bench
 
-MOST_TYPESET = 500
-"""Rows of a table that has LaTeX; longer ones are data, not something to typeset."""
+MOST_SHOWN = 500
+"""Rows of a table that the report shows; longer ones are in their files only."""
 
 
 class PartLeftOut(Exception):

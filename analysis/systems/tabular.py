@@ -113,30 +113,100 @@ def latex_text(text: str) -> str:
     return text.translate(ESCAPES)
 
 
+MOST_ROWS = 40
+"""Rows that a page of LaTeX's article holds; a longer table goes on over pages."""
+
+
 def to_latex(table: Table) -> str:
     """A booktabs table; numbers to four decimals or to the table's digits, undefined as a dash. One that a column of text of ordinary
-    size cannot hold is shrunk to it."""
+    size cannot hold is shrunk to it; one longer than a page is a longtable, with its head on every page."""
+    if len(table.rows) > MOST_ROWS and not _fits_shrunk(table):
+        return _long(table)
     columns = "".join("r" if numeric else "l" for numeric in table.numeric)
-    caption = latex_text(table.title) if not table.note else f"{latex_text(table.title)}. {latex_text(table.note)}"
     wide = _characters(table) > PAGE
     lines = [
         r"% needs \usepackage{booktabs,graphicx}" if wide else r"% needs \usepackage{booktabs}",
         r"\begin{table}",
         r"\centering",
-        rf"\caption{{{caption}}}",
+        rf"\caption{{{_latex_caption(table)}}}",
         rf"\label{{tab:{table.key}}}",
         *([r"\resizebox{\linewidth}{!}{%"] if wide else []),
         rf"\begin{{tabular}}{{{columns}}}",
-        r"\toprule",
-        *_latex_heads(table),
-        " & ".join(latex_text(name) for name in table.header) + r" \\",
-        r"\midrule",
+        *_latex_head(table),
+        *_latex_rows(table),
+        r"\bottomrule",
+        r"\end{tabular}" + ("}" if wide else ""),
+        r"\end{table}",
     ]
+    return "\n".join(lines) + "\n"
+
+
+SIZES = ((72, ""), (90, r"\footnotesize"), (104, r"\scriptsize"), (144, r"\tiny"))
+"""Characters beside each other that a page holds in each size of type: a table over pages cannot be shrunk as a whole."""
+TEXT = 28
+"""Characters of the widest cell from which a column of words is set in lines."""
+
+
+def _long(table: Table) -> str:
+    """Over as many pages as it takes. Columns of long words break into lines; what is too wide all the same lies on its side."""
+    widths = _widths(table)
+    in_lines = [not numeric and width > TEXT for numeric, width in zip(table.numeric, widths, strict=True)]
+    held = [min(width, TEXT) if broken else width for width, broken in zip(widths, in_lines, strict=True)]
+    across = sum(held) + 2 * len(held)
+    turned = across > SIZES[-1][0]
+    size = next((words for most, words in SIZES if across <= most * (SIDE if turned else 1)), SIZES[-1][1])
+    columns = "".join(
+        ("r" if numeric else rf">{{\raggedright\arraybackslash}}p{{{0.9 * width / across:.3f}\linewidth}}" if broken else "l")
+        for numeric, broken, width in zip(table.numeric, in_lines, held, strict=True)
+    )
+    n, head = len(table.header), _latex_head(table)
+    packages = ["array", "booktabs", "longtable", *(["pdflscape"] if turned else [])]
+    lines = [
+        rf"% needs \usepackage{{{','.join(packages)}}}",
+        *([r"\begin{landscape}"] if turned else []),
+        rf"{{{size}\setlength{{\tabcolsep}}{{3pt}}",
+        rf"\begin{{longtable}}{{{columns}}}",
+        rf"\caption{{{_latex_caption(table)}}}\label{{tab:{table.key}}}\\",
+        *head,
+        r"\endfirsthead",
+        *head,
+        r"\endhead",
+        r"\midrule",
+        rf"\multicolumn{{{n}}}{{r}}{{continued}} \\",
+        r"\endfoot",
+        r"\bottomrule",
+        r"\endlastfoot",
+        *_latex_rows(table),
+        r"\end{longtable}}",
+        *([r"\end{landscape}"] if turned else []),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+SIDE = 1.55
+"""How much more a page holds that lies on its side."""
+
+
+def _fits_shrunk(table: Table) -> bool:
+    """A great matrix: too wide for any size of type, and shrunk as a whole no higher than a page."""
+    return _characters(table) > SIDE * SIZES[-1][0] and len(table.rows) * PAGE / _characters(table) <= MOST_ROWS
+
+
+def _latex_caption(table: Table) -> str:
+    return latex_text(table.title) if not table.note else f"{latex_text(table.title)}. {latex_text(table.note)}"
+
+
+def _latex_head(table: Table) -> list[str]:
+    return [r"\toprule", *_latex_heads(table), " & ".join(latex_text(name) for name in table.header) + r" \\", r"\midrule"]
+
+
+def _latex_rows(table: Table) -> list[str]:
+    lines = []
     for row in range(len(table.rows)):
         if row in table.ruled and row:
             lines.append(r"\midrule")
         lines.append(" & ".join(_latex_cell(table, row, column) for column in range(len(table.rows[row]))) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}" + ("}" if wide else ""), r"\end{table}"]) + "\n"
+    return lines
 
 
 PAGE = 72
@@ -144,11 +214,12 @@ PAGE = 72
 
 
 def _characters(table: Table) -> int:
-    """Of the widest cell of each column."""
-    widest = (
-        max(len(name), *(len(table.shown(row, column)) for row in range(len(table.rows))), 1) for column, name in enumerate(table.header)
-    )
-    return sum(widest) + 2 * len(table.header)
+    """Of the widest cell of each column, with two between columns."""
+    return sum(_widths(table)) + 2 * len(table.header)
+
+
+def _widths(table: Table) -> list[int]:
+    return [max(len(name), *(len(table.shown(row, column)) for row in range(len(table.rows))), 1) for column, name in enumerate(table.header)]
 
 
 def _latex_heads(table: Table) -> list[str]:

@@ -139,7 +139,7 @@ def test_latex_of_a_study_is_typeset(tmp_path: Path) -> None:
         absent("latex", "pdflatex is not installed, so no table of a study was typeset")
     out = made(tmp_path, 'against = "late"\n')
     tables = "".join(rf"\input{{{path}}}" for path in sorted((out / "tables").glob("*.tex")))
-    paper = rf"\documentclass{{article}}\usepackage{{booktabs,graphicx}}\begin{{document}}{tables}\end{{document}}"
+    paper = rf"\documentclass{{article}}\usepackage{{array,booktabs,graphicx,longtable,pdflscape}}\begin{{document}}{tables}\end{{document}}"
     (tmp_path / "paper.tex").write_text(paper, encoding="utf-8")
     typeset = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"], cwd=tmp_path, check=True, capture_output=True)
     assert b"Overfull" not in typeset.stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -54,18 +55,44 @@ def test_a_table_wider_than_a_page_is_shrunk_to_it() -> None:
     assert r"\label{tab:grouped}" in to_latex(GROUPED)
 
 
+LONG = Table("long", "Many pairs", ["topic", "tau-b"], [[f"t{k}", k / 200] for k in range(120)], "Of α", heads=(("", 1), ("of both", 1)), ruled=frozenset({60}))
+TEXTS = Table("texts", "Texts", ["topic", "what it says", "n"], [[f"t{k}", "a passage & more of it " * 9, k] for k in range(60)])
+BROAD = Table("broad", "Turned", [f"measure {k}" for k in range(13)], [[0.5] * 13 for _ in range(90)])
+MATRIX = Table("matrix", "Every run", [f"a run {k}" for k in range(50)], [[0.5] * 50 for _ in range(50)])
+
+
+def test_a_table_longer_than_a_page_goes_on_over_pages_with_its_head_on_each() -> None:
+    text = to_latex(LONG)
+    assert r"\begin{longtable}{lr}" in text
+    assert "tabular}" not in text
+    head, rest = text.split(r"\endfirsthead")
+    assert head.count(r"topic & tau-b \\") == rest.split(r"\endhead")[0].count(r"topic & tau-b \\") == 1
+    assert [line for line in rest.splitlines() if line.startswith("t") and "&" in line and "topic" not in line] == [
+        rf"t{k} & {k / 200:.4f} \\" for k in range(120)
+    ]
+    assert text.index("t59 &") < text.index(r"\midrule" + "\n" + "t60 &")
+    assert r"p{" in to_latex(TEXTS)
+    assert "landscape" not in to_latex(TEXTS)
+    assert r"\begin{landscape}" in to_latex(BROAD)
+    assert "longtable" not in to_latex(MATRIX)
+    assert "resizebox" in to_latex(MATRIX)
+
+
 def test_latex_typesets_every_kind_of_table_within_the_page(tmp_path: Path) -> None:
     latex = shutil.which("pdflatex")
     if latex is None:
         absent("latex", "pdflatex is not installed, so no table was typeset")
-    tables = "".join(to_latex(one) for one in (HOSTILE, WIDE, GROUPED))
-    text = f"\\documentclass{{article}}\n\\usepackage{{booktabs,graphicx}}\n\\begin{{document}}\n{tables}\\end{{document}}\n"
+    tables = "".join(to_latex(one) for one in (HOSTILE, WIDE, GROUPED, LONG, TEXTS, BROAD, MATRIX))
+    text = f"\\documentclass{{article}}\n\\usepackage{{array,booktabs,graphicx,longtable,pdflscape}}\n\\begin{{document}}\n{tables}\\end{{document}}\n"
     (tmp_path / "all.tex").write_text(text, encoding="utf-8")
     command = [str(latex), "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
     made = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
     said = made.stdout.decode(errors="replace")
     assert made.returncode == 0, said[-1500:]
     assert "Overfull" not in said
+    pages = re.search(r"all.pdf \((\d+) pages", said)
+    assert pages is not None
+    assert int(pages[1]) >= 9  # 120 rows at 46 a page, 60 of five lines, 90 on their side, and the rest
 
 
 def test_short_numbers_have_four_decimals_or_their_power_of_ten() -> None:
