@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.api import campaigns, judging, machines
+from annotation.api import campaigns, judging, machines, questions
 
 urlpatterns = [
     path("campaigns/", campaigns.Campaigns.as_view(), name="api-campaigns"),
@@ -29,5 +29,9 @@ urlpatterns = [
     path("judging/<slug:slug>/consent", judging.Consent.as_view(), name="api-judging-consent"),
     path("judging/<slug:slug>/profile", judging.OwnSettings.as_view(), name="api-judging-profile"),
     path("judging/<slug:slug>/messages/<int:message_id>/read", judging.ReadMessage.as_view(), name="api-judging-message-read"),
+    path("judging/<slug:slug>/questions", questions.OwnQuestions.as_view(), name="api-judging-questions"),
+    path("judging/<slug:slug>/questions/<int:question_id>/read", questions.ReadAnswer.as_view(), name="api-judging-answer-read"),
+    path("campaigns/<slug:slug>/questions/", questions.CampaignQuestions.as_view(), name="api-questions"),
+    path("campaigns/<slug:slug>/questions/<int:pk>/answer", questions.ReplyToQuestion.as_view(), name="api-question-answer"),
     path("judging/<slug:slug>/feedback", judging.GiveFeedback.as_view(), name="api-judging-feedback"),
 ]

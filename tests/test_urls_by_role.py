@@ -29,7 +29,7 @@ from analysis.systems.kinds import KINDS
 from analysis.systems.selectors import result_of
 from annotation.machine.label_files import LabelOfFile
 from annotation.models import Campaign, Membership, Message
-from annotation.services import campaigns, machines, people, scheduling
+from annotation.services import campaigns, machines, people, questions, scheduling
 from pooling.models import Collection, Job
 from pooling.services import extending, pool_preview, pools
 from pooling.services.collections import create_collection
@@ -87,6 +87,10 @@ TABLE: dict[str, tuple[str, str]] = {
     "api-judging-consent": ("post", API_JUDGING),
     "api-judging-profile": ("put", API_JUDGING),
     "api-judging-message-read": ("post", API_JUDGING),
+    "api-judging-questions": ("get", API_JUDGING),
+    "api-judging-answer-read": ("post", API_JUDGING),
+    "api-questions": ("get", API_CAMPAIGN),
+    "api-question-answer": ("post", API_CAMPAIGN),
     "api-exports": ("get", API_CAMPAIGN),
     "api-export-file": ("get", API_CAMPAIGN),
     "api-judging-feedback": ("post", API_JUDGING),
@@ -99,6 +103,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "campaign-state": ("post", CAMPAIGN_POST),
     "campaign-guideline": ("get", CAMPAIGN),
     "campaign-invitations": ("get", CAMPAIGN),
+    "campaign-questions": ("get", CAMPAIGN),
     "campaign-machines": ("get", CAMPAIGN),
     "campaign-machine": ("get", CAMPAIGN),
     "campaign-machine-act": ("post", CAMPAIGN_POST),
@@ -303,6 +308,7 @@ def world(settings: Any, tmp_path: Path) -> World:
     lease = scheduling.claim(ada)
     assert lease is not None
     message = Message.objects.create(membership=Membership.objects.get(pk=ada.pk), text="Well done.")
+    question = questions.reply(questions.ask(ada, pair_id=judgement.pair_id, key=uuid.uuid4(), text="Why?"), "So.", actor=manager)
     exclusion = exclusions.ask_what_exclusion_changes(campaign, [ada.pseudonym], user=manager)
     run(exclusion)
     report = reports.ask_for_report(
@@ -336,6 +342,7 @@ def world(settings: Any, tmp_path: Path) -> World:
     )
     pk = {
         **dict.fromkeys(("campaign-machine", "campaign-machine-act", "campaign-machine-labels"), machine.pk),
+        "api-question-answer": question.pk,
         **dict.fromkeys(("api-machine", "api-machine-run", "api-machine-freeze", "api-machine-labels"), machine.pk),
         "upload-decide": collection.uploads.get(name="waits.run").pk,
         "api-upload": collection.uploads.get(name="waits.run").pk,
@@ -385,6 +392,7 @@ def world(settings: Any, tmp_path: Path) -> World:
             "api-judging-revise": {"judgement_id": judgement.pk},
             "api-judging-history-item": {"judgement_id": judgement.pk},
             "api-judging-message-read": {"message_id": message.pk},
+            "api-judging-answer-read": {"question_id": question.pk},
             "api-judging-take-up": {"pair_id": lease.pair_id},
             "pool-extension": {"pk": pool.pk, "job_pk": extension.pk},
         },
@@ -400,6 +408,7 @@ def world(settings: Any, tmp_path: Path) -> World:
             "api-judging-acknowledge": {"number": 1},
             "api-judging-profile": {"settings": {}},
             "api-judging-feedback": {"score": "GOOD", "text": ""},
+            "api-question-answer": {"answer": "So it is."},
             "api-pool-preview": {"depth": 2}, "api-pool-stages": {"share": 0.5},
             "api-topics-check": {"level": "exact"},
         },

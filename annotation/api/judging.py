@@ -137,7 +137,7 @@ class JudgingView(APIView):
         return super().handle_exception(exc)
 
 
-def _answer(situation: selectors.Situation, **more: Any) -> Response:
+def answer_of(situation: selectors.Situation, **more: Any) -> Response:
     return Response(
         {
             **situation.details,
@@ -150,13 +150,13 @@ def _answer(situation: selectors.Situation, **more: Any) -> Response:
     )
 
 
-def _situation(membership: Membership) -> selectors.Situation:
+def situation_of(membership: Membership) -> selectors.Situation:
     return selectors.situation(membership, now=timezone.now())
 
 
 def _topped_up(membership: Membership, data: dict[str, Any], **more: Any) -> Response:
     served = serving.top_up(membership, want=data["want"], held=data["held"], continue_after_target=data["continue_after_target"])
-    return _answer(served.situation, pairs=selectors.leases_shown(served.leases, membership), **more)
+    return answer_of(served.situation, pairs=selectors.leases_shown(served.leases, membership), **more)
 
 
 class Setup(JudgingView):
@@ -165,8 +165,8 @@ class Setup(JudgingView):
         """What the page needs once: the campaign's settings, the scale, the guidelines, one's own settings and unread messages."""
         member = self.member(request, slug)
         unread = member.messages.filter(read_at=None).order_by("created_at")
-        return _answer(
-            _situation(member),
+        return answer_of(
+            situation_of(member),
             **campaign_setup(member.campaign, read=member.guideline_read),
             profile=selectors.choices_of(member),
             pseudonym=member.pseudonym,
@@ -204,7 +204,7 @@ class RenewLeases(JudgingView):
         member = self.member(request, slug)
         known = leases.renew(member, self.data(request)["leases"])
         shown = {token: {"state": lease.state, "expires_at": lease.expires_at} for token, lease in known.items()}
-        return _answer(_situation(member), leases=shown)
+        return answer_of(situation_of(member), leases=shown)
 
 
 class ReleaseLeases(JudgingView):
@@ -224,7 +224,7 @@ class ReleaseLeases(JudgingView):
         serializer = TokensSerializer(data={"leases": tokens})
         serializer.is_valid(raise_exception=True)
         released = leases.release(member, serializer.validated_data["leases"])
-        return _answer(_situation(member), released=released)
+        return answer_of(situation_of(member), released=released)
 
 
 class JudgementsView(JudgingView):
@@ -282,7 +282,7 @@ class PutAside(JudgingView):
     def get(self, request: Request, slug: str) -> Response:
         """What was put aside, the latest first."""
         member = self.member(request, slug)
-        return _answer(_situation(member), items=put_aside(member))
+        return answer_of(situation_of(member), items=put_aside(member))
 
 
 class TakeUp(JudgingView):
@@ -290,12 +290,12 @@ class TakeUp(JudgingView):
     def post(self, request: Request, slug: str, pair_id: int) -> Response:
         """Judge now what was put aside: a lease for it, beside those in hand."""
         member = self.member(request, slug)
-        situation = _situation(member)
+        situation = situation_of(member)
         if not situation.may_claim:
             raise AnswerRefused(situation.state, situation.message or "You cannot judge now.", 409)
         lease = later.take_up(member, pair_id)
         taken = [one for one in selectors.in_hand(member) if one.token == lease.token]
-        return _answer(situation, pairs=selectors.leases_shown(taken, member))
+        return answer_of(situation, pairs=selectors.leases_shown(taken, member))
 
 
 class HistoryView(JudgingView):
@@ -314,7 +314,7 @@ class HistoryView(JudgingView):
         limit = whole_number(request, "limit", least=1, most=MOST_HISTORY, default=HISTORY)
         before = whole_number(request, "before", least=1, most=LARGEST_ID, default=None)
         topic = request.query_params.get("topic", "").replace("\0", "\ufffd")  # no id has it, and PostgreSQL refuses it
-        return _answer(_situation(member), items=selectors.history(member, limit=limit, before=before, topic=topic))
+        return answer_of(situation_of(member), items=selectors.history(member, limit=limit, before=before, topic=topic))
 
 
 class HistoryItem(JudgingView):
@@ -327,7 +327,7 @@ class HistoryItem(JudgingView):
             raise AnswerRefused("judgement_unknown", "There is no such judgement of yours.", 404)
         shown = selectors.judgement_shown(revisions)
         pair = {**selectors.pair_shown(selectors.pair_text(revisions[-1].pair), member), "lease": None, "previous": shown}
-        return _answer(_situation(member), pair=pair, judgement=shown)
+        return answer_of(situation_of(member), pair=pair, judgement=shown)
 
 
 class AcknowledgeGuideline(JudgingView):
@@ -337,7 +337,7 @@ class AcknowledgeGuideline(JudgingView):
     def post(self, request: Request, slug: str) -> Response:
         member = self.member(request, slug)
         participation.acknowledge(member, self.data(request)["number"])
-        return _answer(_situation(member))
+        return answer_of(situation_of(member))
 
 
 class Consent(JudgingView):
@@ -345,7 +345,7 @@ class Consent(JudgingView):
     def post(self, request: Request, slug: str) -> Response:
         member = self.member(request, slug)
         participation.consent(member)
-        return _answer(_situation(member))
+        return answer_of(situation_of(member))
 
 
 class OwnSettings(JudgingView):
@@ -355,7 +355,7 @@ class OwnSettings(JudgingView):
         member = self.member(request, slug)
         if not isinstance(request.data, dict):
             raise AnswerRefused("malformed", "The settings are one JSON object.")
-        return _answer(_situation(member), profile=participation.save_choices(member, dict(request.data)))
+        return answer_of(situation_of(member), profile=participation.save_choices(member, dict(request.data)))
 
 
 class ReadMessage(JudgingView):
@@ -365,7 +365,7 @@ class ReadMessage(JudgingView):
         if not Message.objects.filter(pk=message_id, membership=member).exists():
             raise AnswerRefused("message_unknown", "There is no such message.", 404)
         participation.mark_read(member, message_id)
-        return _answer(_situation(member))
+        return answer_of(situation_of(member))
 
 
 class GiveFeedback(JudgingView):
@@ -377,4 +377,4 @@ class GiveFeedback(JudgingView):
         member = self.member(request, slug)
         data = self.data(request)
         participation.give_feedback(member, score=data["score"], text=data["text"])
-        return _answer(_situation(member))
+        return answer_of(situation_of(member))

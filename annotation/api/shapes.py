@@ -31,6 +31,7 @@ class ProgressSerializer(serializers.Serializer):
     target = serializers.IntegerField(allow_null=True)
     today = serializers.IntegerField(help_text="since midnight of the annotator's clock")
     daily_limit = serializers.IntegerField(allow_null=True)
+    unread_answers = serializers.IntegerField(help_text="of the manager, to own questions")
 
 
 class GuidelineSerializer(serializers.Serializer):
@@ -52,7 +53,7 @@ class SituationSerializer(serializers.Serializer):
     total = serializers.IntegerField(required=False, help_text="qualification")
     needed = serializers.IntegerField(required=False, help_text="qualification: right answers to pass")
     consent_html = serializers.CharField(required=False, allow_blank=True, help_text="consent_needed, and at setup")
-    guideline = GuidelineSerializer(required=False, allow_null=True, help_text="guideline_changed, and at setup")
+    guideline = GuidelineSerializer(required=False, allow_null=True, help_text="guideline_changed, judging where it has a new example, and at setup")
     reason = serializers.CharField(required=False, allow_blank=True, help_text="paused")
     who = serializers.ChoiceField(required=False, choices=["campaign", "person"], help_text="paused: which of them")
     may_continue = serializers.BooleanField(required=False, help_text="target_reached")
@@ -203,6 +204,26 @@ class HistorySerializer(SituationSerializer):
 class JudgedSerializer(SituationSerializer):
     pair = JudgedPairSerializer()
     judgement = HistoryItemSerializer()
+
+
+class QuestionSerializer(serializers.Serializer):
+    """An own question about a pair."""
+
+    id = serializers.IntegerField()
+    pair = serializers.IntegerField()
+    topic = NamedTopicSerializer()
+    document = NamedDocumentSerializer()
+    text = serializers.CharField()
+    asked_at = serializers.DateTimeField()
+    answer = serializers.CharField(allow_blank=True)
+    answered_at = serializers.DateTimeField(allow_null=True)
+    is_read = serializers.BooleanField(help_text="whether the answer was opened")
+    example_in = serializers.IntegerField(allow_null=True, help_text="version of the guidelines that has it as an example")
+    judgement = serializers.IntegerField(allow_null=True, help_text="own judgement of the pair, where it may be opened again")
+
+
+class QuestionsSerializer(SituationSerializer):
+    items = QuestionSerializer(many=True, help_text="the latest first")
 
 
 class SavedSettingsSerializer(SituationSerializer):

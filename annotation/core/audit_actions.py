@@ -39,6 +39,7 @@ class AuditAction(StrEnum):
     EXCLUDED_AN_ANNOTATOR = "excluded an annotator"
     INCLUDED_AN_ANNOTATOR_AGAIN = "included an annotator again"
     WROTE_A_MESSAGE = "wrote a message"
+    ANSWERED_A_QUESTION = "answered a question"
 
     MADE_A_MACHINE_JUDGE = "made a machine judge"
     FROZE_A_MACHINE_JUDGE = "froze a machine judge"

@@ -7,6 +7,7 @@ from annotation.models.judgements import Judgement, Lease, Pair, Skip
 from annotation.models.machines import MachineJudge, MachineLabel
 from annotation.models.members import Feedback, Invitation, Membership, Message, invite_token
 from annotation.models.profiles import ApiTokenRow, Profile
+from annotation.models.questions import Question
 
 __all__ = [
     "ApiTokenRow",
@@ -24,6 +25,7 @@ __all__ = [
     "Message",
     "Pair",
     "Profile",
+    "Question",
     "Skip",
     "completion_code",
     "default_scale",

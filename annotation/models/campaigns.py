@@ -123,6 +123,9 @@ class GuidelineVersion(models.Model):
     number = models.PositiveIntegerField()
     text = models.TextField(help_text="Markdown")
     note = models.CharField(max_length=300, blank=True, help_text="what changed")
+    adds_example = models.BooleanField(
+        default=False, db_default=False, help_text="adds nothing but an example: annotators are told in one line and go on"
+    )
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -52,6 +52,9 @@ class Membership(models.Model):
     n_served = models.PositiveIntegerField(default=0)
     n_today = models.PositiveIntegerField(default=0, db_default=0, help_text="pairs judged since `today_since`")
     today_since = models.DateTimeField(null=True, blank=True, help_text="the midnight that `n_today` was counted from; empty: not counted")
+    unread_answers = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="answers to own questions that were not opened yet, kept by the services"
+    )
     joined_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -16,8 +16,9 @@ from django.utils import timezone
 
 from annotation.core import display, scheduling
 from annotation.markup import markdown
-from annotation.models import Campaign, GuidelineVersion, Judgement, Lease, Membership, Pair, Profile
+from annotation.models import Campaign, Judgement, Lease, Membership, Pair, Profile
 from annotation.selectors import qualification
+from annotation.selectors.guidelines import guideline, must_read, newest_guideline
 from annotation.selectors.pairs import held_back, kept_pairs
 from annotation.selectors.parting import farewell, parting
 from annotation.services.claim_sql import FREE, NOT_SKIPPED
@@ -30,12 +31,14 @@ MAY_RETURN_COUNTED = 1000
 
 @dataclass(frozen=True)
 class AnnotatorProgress:
-    """judged: pairs with an own judgement that is not too fast (qualification apart). today: since midnight of the annotator's clock."""
+    """judged: pairs with an own judgement that is not too fast (qualification apart). today: since midnight of the annotator's clock.
+    unread_answers: of the manager, to own questions."""
 
     judged: int
     target: int | None
     today: int
     daily_limit: int | None
+    unread_answers: int = 0
 
 
 @dataclass(frozen=True)
@@ -77,17 +80,8 @@ def judged_today(membership: Membership, now: datetime) -> tuple[datetime, int]:
 
 
 def progress(membership: Membership, *, now: datetime) -> AnnotatorProgress:
-    return AnnotatorProgress(membership.n_counted, membership.goal, judged_today(membership, now)[1], membership.day_limit)
-
-
-def newest_guideline(campaign: Campaign) -> GuidelineVersion | None:
-    if not campaign.newest_guideline:
-        return None
-    return GuidelineVersion.objects.filter(campaign=campaign, number=campaign.newest_guideline).first()
-
-
-def guideline(version: GuidelineVersion) -> dict[str, Any]:
-    return {"number": version.number, "html": markdown(version.text), "note": version.note}
+    today = judged_today(membership, now)[1]
+    return AnnotatorProgress(membership.n_counted, membership.goal, today, membership.day_limit, membership.unread_answers)
 
 
 def situation(membership: Membership, *, now: datetime, continue_after_target: bool = False) -> Situation:
@@ -111,7 +105,8 @@ def situation(membership: Membership, *, now: datetime, continue_after_target: b
         return say("paused", "The campaign is paused.", reason=campaign.paused_reason, who="campaign")
     if campaign.consent_text and membership.consented_at is None:
         return say("consent_needed", "Please read and accept the terms first.", consent_html=markdown(campaign.consent_text))
-    if membership.guideline_read < campaign.newest_guideline and (version := newest_guideline(campaign)) is not None:
+    version = newest_guideline(campaign) if membership.guideline_read < campaign.newest_guideline else None
+    if version is not None and must_read(membership):
         message = (
             "The guidelines have changed; please read them before you go on."
             if membership.guideline_read
@@ -133,7 +128,7 @@ def situation(membership: Membership, *, now: datetime, continue_after_target: b
         return say("target_reached", f"You reached {counted(own.target, 'judgement')}. Thank you.", may_continue=may_continue, **farewell(campaign))
     if own.daily_limit is not None and own.today >= own.daily_limit:
         return say("daily_limit", f"That is {own.today} for today, the daily limit. Come back tomorrow.")
-    return say("judging", "")
+    return say("judging", "", **({"guideline": guideline(version)} if version else {}))
 
 
 def when_nothing_is_free(membership: Membership, now: datetime) -> tuple[str, str, dict[str, Any]]:

@@ -9,7 +9,8 @@ from django.db.models import Min
 from annotation.markup import markdown
 from annotation.models import Campaign, Membership, Pair
 from annotation.selectors import qualification
-from annotation.selectors.judging import guideline, newest_guideline, pair_shown, pair_text
+from annotation.selectors.guidelines import guideline, newest_guideline
+from annotation.selectors.judging import pair_shown, pair_text
 from annotation.selectors.pairs import kept_pairs
 
 SETTINGS = (

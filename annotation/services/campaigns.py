@@ -240,8 +240,11 @@ def close(campaign: Campaign, *, actor: User | None = None) -> Campaign:
     return campaign
 
 
-def save_guideline(campaign: Campaign, text: str, *, note: str = "", actor: User | None = None) -> GuidelineVersion:
-    """A new version of the guidelines (Markdown); annotators must read it before they go on. The same text again makes none."""
+def save_guideline(
+    campaign: Campaign, text: str, *, note: str = "", adds_example: bool = False, actor: User | None = None
+) -> GuidelineVersion:
+    """A new version of the guidelines (Markdown); annotators must read it before they go on, or, where it only adds an example, are told
+    so in one line. The same text again makes none."""
     for _ in range(10):
         newest = campaign.guidelines.order_by("number").last()
         if newest is not None and newest.text == text:
@@ -249,7 +252,9 @@ def save_guideline(campaign: Campaign, text: str, *, note: str = "", actor: User
         number = newest.number + 1 if newest else 1
         try:
             with transaction.atomic():
-                version = GuidelineVersion.objects.create(campaign=campaign, number=number, text=text, note=note, created_by=actor)
+                version = GuidelineVersion.objects.create(
+                    campaign=campaign, number=number, text=text, note=note, adds_example=adds_example, created_by=actor
+                )
                 Campaign.objects.filter(pk=campaign.pk).update(newest_guideline=number)
                 campaign.newest_guideline = number
                 record(campaign, actor, AuditAction.WROTE_GUIDELINES, f"version {number}", note=note)

@@ -7,6 +7,8 @@ from typing import Any
 from django import template
 
 from annotation import permissions
+from annotation.models import Campaign
+from annotation.selectors import questions
 
 register = template.Library()
 
@@ -16,3 +18,9 @@ def manages_something(context: dict[str, Any]) -> bool:
     """Whether the pages of campaigns, collections and analyses are for this person; annotators have no business there."""
     user = context.get("user")
     return user is not None and permissions.manages_something(user)
+
+
+@register.simple_tag
+def unanswered_questions(campaign: Campaign) -> int:
+    """How many questions of annotators wait for an answer."""
+    return questions.n_unanswered(campaign)

@@ -65,6 +65,7 @@ export class Api {
     if (response.ok && answer !== null && !response.redirected) {
       this.#readClock(answer.server_time, sentAt);
       answer.sentAt = sentAt;
+      this.heard?.(answer);
       return answer;
     }
     const { code = "", message = "" } = answer?.error ?? {};

@@ -2,7 +2,7 @@
 
 export const DEFAULTS = {
   later: "l", cannot: "0", undo: "z", note: "n", highlight: "h", find: "/", guidelines: "g", need: "i", span: "s", unspan: "delete",
-  down: "j", up: "k", back: "[", forward: "]", pause: "p", help: "?", sofar: "t", reading: "a",
+  down: "j", up: "k", back: "[", forward: "]", pause: "p", help: "?", sofar: "t", reading: "a", ask: "q",
 };
 export const FIXED = { arrowdown: "down", arrowup: "up", enter: "confirm", escape: "escape", arrowleft: "left", arrowright: "right", backspace: "unspan" };
 

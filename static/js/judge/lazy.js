@@ -9,6 +9,7 @@ const PARTS = {
   notices: () => import("./notices.js"),
   presence: () => import("./presence.js"),
   presses: () => import("./presses.js"),
+  questions: () => import("./questions.js"),
   reading: () => import("./reading.js"),
   review: () => import("./review.js"),
   states: () => import("./states.js"),

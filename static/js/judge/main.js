@@ -91,7 +91,7 @@ function showKeys() {
   for (const kbd of document.querySelectorAll("[data-key]")) kbd.textContent = label(settings.keys[kbd.dataset.key]);
 }
 
-let reading = null;
+let reading = null, questions = null;
 /** The controls in the head, by key. */
 function openReading() {
   const box = byId("reading");
@@ -126,6 +126,7 @@ const actions = {
   "reset-keys": async () => (await dialogs()).preferences.resetKeys(),
   settings: async () => (await dialogs()).preferences.open(),
   help: async () => (await dialogs()).preferences.help(judging.setup?.scale ?? []),
+  ask: () => questions?.ask(),
   reading: openReading,
   "reset-reading": () => reading?.reset(),
   guidelines: toggleGuidelines,
@@ -275,6 +276,9 @@ async function begin() {
     judging.open.repaintTerms();
     void judging.preparePresses();
     reading = new (await part("reading")).Reading({ settings, open: judging.open });
+    questions = new (await part("questions")).Questions({ api, banners, open: judging.open, setup, openJudgement: (id) => judging.openJudgement(id), drawGuidelines });
+    questions.take(setup);
+    api.heard = (answer) => questions.take(answer);
     (await part("upkeep")).keepUp({
       api, build, buildUrl, tick, leaseMinutes: setup.campaign.lease_minutes ?? 10, heartbeat: (sinceMs) => judging.heartbeat(sinceMs), onNewBuild: () => { judging.reloadWanted = true; },
     });

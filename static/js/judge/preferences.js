@@ -6,7 +6,7 @@ import { DEFAULTS, FIXED, keyName, label } from "./keyboard.js";
 const NAMES = {
   later: "Judge later", cannot: "Cannot judge", undo: "Undo: reopen the last one", note: "Note", highlight: "Words of the query on and off",
   find: "Find in the document", guidelines: "Guidelines", need: "Information need", span: "Mark a passage: start and end", unspan: "Remove a marked passage",
-  down: "Scroll down", up: "Scroll up", back: "Previous in my history", forward: "Next in my history", pause: "Pause: stop the clock", sofar: "This query so far: my judgements of it", reading: "Reading: size, lines, typeface", help: "This sheet",
+  down: "Scroll down", up: "Scroll up", back: "Previous in my history", forward: "Next in my history", pause: "Pause: stop the clock", sofar: "This query so far: my judgements of it", reading: "Reading: size, lines, typeface", ask: "Ask the manager about this document", help: "This sheet",
 };
 const OTHER_KEYS = [
   [["Enter"], "Confirm, where a grade waits for it"], [["Esc"], "Close, cancel, go back"], [["Space"], "Page down"], [["Ctrl", "Z"], "Undo"],

@@ -118,6 +118,12 @@ export class TrialApi extends Api {
       this.aside.push(pair);
       return this.#served(body);
     },
+    "GET questions": () => ({ items: this.questions ?? [] }),
+    "POST questions": (id, { pair: pairId, text }) => {
+      const { topic, document } = this.pairs.find(({ pair }) => pair === pairId);
+      this.questions = [{ id: 0, pair: pairId, topic, document, text, answer: "This is a trial: nobody was asked.", answered_at: new Date().toISOString(), is_read: true }, ...(this.questions ?? [])];
+      return { items: this.questions };
+    },
     "GET later": () => ({ items: this.aside.map((id) => this.pairs.find(({ pair }) => pair === id)).reverse() }),
     "POST later": (id) => ({ pairs: [this.#again(id)] }),
     "GET history": (id, body, query) => {

@@ -17,10 +17,10 @@ from annotation.services import campaigns, exclusion, people
 from tests.builders import judge, judge_pair, make_annotator, make_campaign, make_user
 
 pytestmark = pytest.mark.django_db
-GET = ["setup", "later", "history", "history/1"]
+GET = ["setup", "later", "history", "history/1", "questions"]
 POST = [
     "leases", "leases/renew", "leases/release", "judgements", "judgements/1/revise", "skip", "later/1/take-up", "guideline/acknowledge", "consent",
-    "messages/1/read", "feedback",
+    "messages/1/read", "feedback", "questions", "questions/1/read",
 ]  # fmt: skip
 
 

@@ -12,8 +12,8 @@ from django.http import JsonResponse
 from django.utils import timezone
 
 from annotation.api import shapes
-from annotation.models import Membership, Message, Pair
-from annotation.services import campaigns, exclusion
+from annotation.models import Membership, Message, Pair, Question
+from annotation.services import campaigns, exclusion, questions
 from tests import openapi
 from tests.annotation.api.test_judging import Page
 from tests.builders import make_annotator, make_campaign
@@ -25,6 +25,16 @@ def judged_by(page, *, want=1, **more):
     """The first pair that is served, judged. -> its answer"""
     [first, *_] = page.pairs(want=want)["pairs"]
     return page.judge(first["lease"], 1, want=0, **more).json()
+
+
+def write(page, pair):
+    """What an annotator says beside judging: feedback, and a question, answered and opened."""
+    page.post("feedback", score="VERY_GOOD", text="nice")
+    page.get("questions")
+    [asked] = page.post("questions", key=str(uuid.uuid4()), pair=pair, text="How?").json()["items"]
+    questions.publish(questions.reply(Question.objects.get(pk=asked["id"]), "So.", actor=None), actor=None)
+    page.post(f"questions/{asked['id']}/read")
+    page.get("questions")
 
 
 def short_run():
@@ -58,7 +68,7 @@ def short_run():
     page.get("setup")
     page.post(f"messages/{message.pk}/read")
     page.client.put(page.address + "profile", {"theme": "dark"}, format="json")
-    page.post("feedback", score="VERY_GOOD", text="nice")
+    write(page, first[0]["pair"])
     other = Page(make_annotator(campaign, consented_at=timezone.now(), target=0))
     campaigns.update_campaign(campaign, actor=None, qualification_pass=0)
     page.post("leases", want=1)
@@ -119,7 +129,7 @@ class Answer(JsonResponse):
 def test_an_answer_that_is_not_as_documented_is_found():
     good = {
         "state": "judging", "message": "", "server_time": "2026-01-02T03:04:05Z",
-        "progress": {"judged": 1, "target": None, "today": 0, "daily_limit": None}, "released": 2,
+        "progress": {"judged": 1, "target": None, "today": 0, "daily_limit": None, "unread_answers": 0}, "released": 2,
     }  # fmt: skip
     path = "/api/v1/judging/any/leases/release"
     assert openapi.faults("POST", path, Answer(good)) == []

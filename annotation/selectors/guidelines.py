@@ -1,0 +1,24 @@
+"""The guidelines as the judging page shows them, and whether an annotator has to read them first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annotation.markup import markdown
+from annotation.models import Campaign, GuidelineVersion, Membership
+
+
+def newest_guideline(campaign: Campaign) -> GuidelineVersion | None:
+    if not campaign.newest_guideline:
+        return None
+    return GuidelineVersion.objects.filter(campaign=campaign, number=campaign.newest_guideline).first()
+
+
+def guideline(version: GuidelineVersion) -> dict[str, Any]:
+    return {"number": version.number, "html": markdown(version.text), "note": version.note}
+
+
+def must_read(membership: Membership) -> bool:
+    """Whether the guidelines have changed, since the annotator read them, by more than examples."""
+    unread = GuidelineVersion.objects.filter(campaign=membership.campaign_id, number__gt=membership.guideline_read)
+    return not membership.guideline_read or unread.filter(adds_example=False).exists()

@@ -1,0 +1,46 @@
+"""Questions of annotators: one's own for the judging page, those of a campaign for its managers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import F, QuerySet
+
+from annotation.models import Campaign, Judgement, Membership, Pair, Question
+
+MOST_SHOWN = 100
+
+
+def questions_of(campaign: Campaign) -> QuerySet[Question]:
+    """Those without an answer first, the oldest first; then the answered ones, the latest first."""
+    rows = Question.objects.filter(pair__campaign=campaign).select_related("membership", "pair__entry__topic", "pair__entry__document")
+    return rows.order_by(F("answered_at").desc(nulls_first=True), "pk")
+
+
+def n_unanswered(campaign: Campaign) -> int:
+    return Question.objects.filter(pair__campaign=campaign, answered_at=None).count()
+
+
+def own_questions(membership: Membership) -> list[dict[str, Any]]:
+    """The annotator's own, the latest first, at most 100."""
+    rows = Question.objects.filter(membership=membership).select_related("pair__entry__topic", "pair__entry__document")[:MOST_SHOWN]
+    judged = Judgement.objects.filter(membership=membership, current=True, pair__in=[row.pair_id for row in rows])
+    newest = dict(judged.exclude(pair__kind=Pair.Kind.QUALIFICATION).values_list("pair_id", "pk"))
+    return [{**question_shown(row), "judgement": newest.get(row.pair_id)} for row in rows]
+
+
+def question_shown(row: Question) -> dict[str, Any]:
+    """A question with its answer; not who asked."""
+    entry = row.pair.entry
+    return {
+        "id": row.pk,
+        "pair": row.pair_id,
+        "topic": {"id": entry.topic.topic_id, "text": entry.topic.text},
+        "document": {"id": entry.docno, "title": entry.document.title if entry.document else ""},
+        "text": row.text,
+        "asked_at": row.asked_at,
+        "answer": row.answer,
+        "answered_at": row.answered_at,
+        "is_read": row.read_at is not None,
+        "example_in": row.example_in,
+    }

@@ -1,0 +1,46 @@
+"""The page of annotators' questions, for managers: answered there, and published as examples of the guidelines."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods
+
+from annotation.permissions import managed_campaign
+from annotation.selectors import questions as selectors
+from annotation.services import questions
+from annotation.services.errors import CampaignError
+from pooling.permissions import SignedInRequest
+
+PER_PAGE = 25
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def index(request: SignedInRequest, slug: str) -> HttpResponse:
+    """All of the campaign, the open ones first. A POST answers one (action: answer, with `publish` also as an example) or publishes an
+    answer that was given (action: publish)."""
+    campaign = managed_campaign(request, slug)
+    rows = selectors.questions_of(campaign)
+    failed: dict[str, object] = {}
+    if request.method == "POST":
+        number = request.POST.get("question", "")
+        question = get_object_or_404(rows, pk=int(number) if number.isdigit() else 0)
+        try:
+            if request.POST.get("action") != "publish":
+                questions.reply(question, request.POST.get("answer", ""), actor=request.user)
+            if "publish" in request.POST or request.POST.get("action") == "publish":
+                version = questions.publish(question, actor=request.user)
+                messages.success(request, f"Saved, and added to the guidelines: version {version.number}. Annotators are told in one line.")
+            else:
+                messages.success(request, f"{question.membership.pseudonym} is told of the answer on the judging page.")
+        except CampaignError as error:
+            failed = {"question": question.pk, "error": str(error)}
+        else:
+            return redirect(request.get_full_path())
+    shown = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    context = {"campaign": campaign, "tab": "questions", "questions": shown, "failed": failed, "n_open": selectors.n_unanswered(campaign)}
+    return render(request, "annotation/campaign_questions.html", context, status=400 if failed else 200)

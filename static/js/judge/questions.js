@@ -1,0 +1,113 @@
+// Asking the manager about the document on the page, and reading the answers; and the one line about a new example of the guidelines.
+
+import { announce, make } from "./dom.js";
+import { uuid } from "./entries.js";
+
+const MOST = 2000;
+
+export class Questions {
+  /** `open`: OpenPair. `setup`: learns of new guidelines. `openJudgement(id)`: the judged document comes on the page. `drawGuidelines()`: again. */
+  constructor({ api, banners, open, setup, openJudgement, drawGuidelines }) {
+    Object.assign(this, { api, banners, open, setup, openJudgement, drawGuidelines, told: 0, draft: "" });
+  }
+
+  /** What an answer of the server tells beside pairs. */
+  take({ state, progress, guideline }) {
+    const n = progress?.unread_answers ?? 0;
+    if (!n) this.banners.hide("answers");
+    else if (n !== this.told) {
+      const text = n === 1 ? "The manager has answered your question." : `The manager has answered ${n} of your questions.`;
+      this.banners.show("answers", { text, actions: [{ label: n === 1 ? "Read the answer" : "Read the answers", run: () => void this.ask({ toRead: true }) }], closes: true });
+    }
+    this.told = n;
+    if (state === "judging" && guideline && guideline.number > this.setup.guideline.acknowledged) this.#tellExample(guideline);
+  }
+
+  /** Only an example is new: told, not asked to be read before going on. */
+  #tellExample(version) {
+    this.setup.guideline = { ...version, acknowledged: version.number };
+    this.drawGuidelines();
+    this.banners.show("example", {
+      text: `The guidelines have a new example (version ${version.number}): ${version.note}`, actions: [{ label: "Guidelines", action: "guidelines" }], closes: true,
+    });
+    this.api.post("guideline/acknowledge", { number: version.number }).catch(() => { /* told again next time */ });
+  }
+
+  /** `toRead`: for the answers, which no keyboard of a phone may cover. */
+  async ask({ toRead = false } = {}) {
+    const { pair } = this.open;
+    this.dialog ??= this.#made();
+    if (pair?.pair !== this.about) this.draft = "";
+    Object.assign(this, { pair, about: pair?.pair, key: this.draft ? this.key : uuid() });
+    this.form.hidden = !pair;
+    this.hint.textContent = pair ? `About “${this.open.title}” and the query “${pair.topic.text}”. The manager sees which document you mean, and your pseudonym.` : "";
+    this.field.value = this.draft;
+    this.#complain("");
+    this.dialog.showModal();
+    if (pair && !toRead) this.field.focus();
+    else this.dialog.querySelector("h2").focus();
+    try {
+      const { items } = await this.api.get("questions");
+      this.#list(items);
+      for (const { id } of items.filter((item) => item.answered_at && !item.is_read)) await this.api.post(`questions/${id}/read`);
+      this.banners.hide("answers");
+      this.told = 0;
+    } catch (error) {
+      this.list.replaceChildren(make("p.callout.warn", {}, `Your questions could not be fetched (${error.message}).`));
+    }
+  }
+
+  #made() {
+    this.hint = make("p.hint", { id: "ask-hint", dir: "auto" });
+    this.field = make("textarea", { id: "ask-text", maxlength: MOST, rows: 4, dir: "auto", "aria-describedby": "ask-hint ask-error" });
+    this.error = make("p.field-error", { id: "ask-error", role: "alert", hidden: true });
+    this.button = make("button.button.primary", {}, "Send the question ", make("kbd", {}, "Ctrl"), " ", make("kbd", {}, "Enter"));
+    this.form = make("form.stack", {}, this.hint, make("div.field.wide", {}, make("label", { for: "ask-text" }, "Your question"), this.field, this.error), make("div.button-row", {}, this.button));
+    this.form.addEventListener("submit", (event) => { event.preventDefault(); void this.#send(); });
+    this.field.addEventListener("input", () => { this.draft = this.field.value; });
+    this.list = make("section", { "aria-label": "Your questions" });
+    const dialog = make("dialog.dialog.wide", { id: "ask-dialog", "aria-labelledby": "ask-title" }, make("h2", { id: "ask-title", tabindex: "-1" }, "Ask the manager"), this.form, this.list,
+      make("div.dialog-foot", {}, make("button.button", { type: "button", dataset: { close: "" } }, "Close")));
+    dialog.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); void this.#send(); } });
+    document.body.append(dialog);
+    return dialog;
+  }
+
+  #complain(text) {
+    this.error.textContent = text;
+    this.error.hidden = !text;
+    this.field.setAttribute("aria-invalid", String(Boolean(text)));
+  }
+
+  async #send() {
+    if (!this.draft.trim()) return void (this.#complain("Write what you want to know."), this.field.focus());
+    this.button.disabled = true;
+    try {
+      const { items } = await this.api.post("questions", { key: this.key, pair: this.about, text: this.draft });
+      Object.assign(this, { draft: "", key: uuid() });
+      this.field.value = "";
+      this.#complain("");
+      this.#list(items);
+      announce("Question sent. The answer will be told here.");
+    } catch (error) {
+      this.#complain(`It was not sent (${error.said ?? error.message}). What you wrote stays here; send it again.`);
+    }
+    this.button.disabled = false;
+  }
+
+  #list(items) {
+    if (!items.length) return void this.list.replaceChildren();
+    this.list.replaceChildren(make("h3", {}, "Your questions"), make("ul.questions", { role: "list" }, ...items.map((item) => this.#item(item))));
+  }
+
+  #item({ text, answer, answered_at: at, is_read: isRead, example_in: version, judgement, topic, document: { id, title } }) {
+    const name = title || id;
+    const open = () => { this.dialog.close(); this.openJudgement(judgement); };
+    return make(`li${at && !isRead ? ".is-new" : ""}`, {},
+      make("p.faint.small", { dir: "auto" }, `${topic.text} · ${name}`),
+      make("p", { dir: "auto" }, text),
+      at ? make("p.answer", { dir: "auto" }, make("strong", {}, "Answer: "), answer) : make("p.faint", {}, "No answer yet. You can go on; it will be told here."),
+      version ? make("p.faint.small", {}, `An example of the guidelines since version ${version}.`) : null,
+      judgement ? make("button.button.small", { type: "button", onclick: open, "aria-label": `Open the judgement of ${name}` }, "Open") : null);
+  }
+}

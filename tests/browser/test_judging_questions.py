@@ -1,0 +1,99 @@
+"""Ask the manager: from the question on the judging page to the answer there, on a desktop and on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from annotation.models import Membership, Question
+from annotation.services import participation, questions
+from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.judging import JudgingPage, make_job
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+Signed = Callable[..., Page]
+SCREENS: list[dict[str, Any]] = [{"viewport": DESKTOP}, {"viewport": PHONE, "has_touch": True, "is_mobile": True}]
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=["desktop", "phone"])
+def test_a_question_is_asked_answered_on_the_managers_page_and_read_without_leaving(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None], screen: dict[str, Any]
+) -> None:
+    campaign, ada = make_job()
+    participation.acknowledge(ada, 1)
+    page = signed_in_page(ada.user, **screen)
+    judging = JudgingPage(page, campaign).open()
+    title = judging.title.inner_text()
+    if screen["viewport"] is PHONE:
+        page.locator("#menu > summary").tap()
+        page.locator("#menu [data-action=ask]").tap()
+    else:
+        page.keyboard.press("q")
+    dialog = page.locator("#ask-dialog")
+    expect(dialog).to_contain_text(f"About “{title}”")
+    dialog.get_by_role("textbox").fill("Does a review count as a trial?")
+    photograph(page, f"ask-{screen['viewport']['width']}")
+    dialog.get_by_role("button", name="Send the question").click()
+    expect(dialog.locator(".questions li")).to_contain_text("No answer yet")
+    dialog.get_by_role("button", name="Close").click()
+    judging.judge("2")
+
+    desk = signed_in_page(campaign.created_by)
+    desk.goto(f"/campaigns/{campaign.slug}/questions/")
+    desk.get_by_role("textbox", name="Answer").fill("Yes, where it is systematic.")
+    desk.get_by_label("Publish as an example").check()
+    photograph(desk, f"questions-{screen['viewport']['width']}")
+    desk.get_by_role("button", name="Answer", exact=True).click()
+    expect(desk.locator("article")).to_contain_text("example in version 2")
+
+    judging.judge("2")
+    line = page.locator(".banner[data-name=example]")
+    expect(line).to_contain_text("The guidelines have a new example (version 2): a question about “diabetes type 2 exercise”: Yes, where it is systematic.")
+    assert page.evaluate("document.documentElement.scrollWidth") <= screen["viewport"]["width"]
+    expect(page.locator("#guidelines-version")).to_have_text("v2")
+    judging.saved()
+    page.wait_for_function("() => document.querySelectorAll('dialog[open]').length === 0")  # nothing had to be read before going on
+    page.locator(".banner[data-name=answers]").get_by_role("button", name="Read the answer").click()
+    item = dialog.locator(".questions li")
+    expect(item).to_contain_text("Answer: Yes, where it is systematic.")
+    photograph(page, f"answer-{screen['viewport']['width']}")
+    expect(page.locator(".banner[data-name=answers]")).to_have_count(0)
+    item.get_by_role("button", name="Open").click()
+    expect(judging.title).to_have_text(title)
+    expect(page.locator(".banner[data-name=review]")).to_contain_text("You judged this Topic")
+    member = Membership.objects.get(pk=ada.pk)
+    assert (member.unread_answers, member.guideline_read) == (0, 2)
+
+
+def test_a_question_that_could_not_be_sent_stays_in_its_field_and_is_stored_once(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    page = signed_in_page(ada.user)
+    judging = JudgingPage(page, campaign).open()
+    page.keyboard.press("q")
+    dialog = page.locator("#ask-dialog")
+    dialog.get_by_role("textbox").fill("Is it one?")
+
+    def lose_the_answer(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    judging.pretend("questions", lose_the_answer, times=1)
+    page.keyboard.press("Control+Enter")
+    expect(dialog.locator(".field-error")).to_contain_text("What you wrote stays here")
+    expect(dialog.get_by_role("textbox")).to_have_value("Is it one?")
+    page.keyboard.press("Control+Enter")
+    expect(dialog.locator(".questions li")).to_have_count(1)
+    assert Question.objects.get().text == "Is it one?"
+
+
+def test_an_answer_is_told_on_opening_the_page(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    page = signed_in_page(ada.user)
+    JudgingPage(page, campaign).open()
+    pair = ada.leases.order_by("pk")[0].pair_id
+    questions.reply(questions.ask(ada, pair_id=pair, key="7d3c1a52-9a38-4e61-8a44-0d5f4e6f2b11", text="One?"), "Yes.", actor=None)  # type: ignore[arg-type]
+    page.reload()
+    expect(page.locator(".banner[data-name=answers]")).to_contain_text("The manager has answered your question.")
