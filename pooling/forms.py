@@ -6,8 +6,8 @@ from typing import Any
 
 from django import forms
 
-from pooling.core.batches import Goal
-from pooling.core.pool_kinds import PoolKind
+from pooling.core.batches import AUDIT, SIZE, Goal
+from pooling.core.pool_kinds import MOST_AUDIT, MOST_IN_BATCH, PoolKind
 from pooling.models import Collection, Qrels, Run, Upload
 from pooling.services.uploads import MODES
 
@@ -101,6 +101,10 @@ class PercentagesField(forms.CharField):
             raise forms.ValidationError("Enter percentages with blanks between them, as in 10 20.") from None
 
 
+BATCHES = "The order is learnt anew after each. Smaller ones follow what is found more closely; larger ones leave annotators fewer waits."
+CHANCE = "Drawn at random from all that is left: they tell how many relevant documents remain. 0: none, and nothing is told."
+
+
 class PoolForm(forms.Form):
     """What a pool is made of. `runs` are runs of the collection given."""
 
@@ -133,6 +137,10 @@ class PoolForm(forms.Form):
         choices=[("relevant", "What is most likely relevant, whatever its topic"), ("equal", "Of each topic the same share")],
         required=False,
     )
+    batch = forms.IntegerField(label="Pairs of a batch", min_value=1, max_value=MOST_IN_BATCH, initial=SIZE, required=False, help_text=BATCHES)
+    audit = forms.FloatField(
+        label="Of a batch by chance, percent", min_value=0, max_value=100 * MOST_AUDIT, initial=100 * AUDIT, required=False, help_text=CHANCE
+    )
     name = forms.CharField(max_length=200, required=False, help_text="Empty: made from depth and number of runs.")
     seed = forms.IntegerField(required=False, initial=0, min_value=0, max_value=2**63 - 1, help_text="Fixes the order of topics.")
 
@@ -147,6 +155,14 @@ class PoolForm(forms.Form):
 
     def clean_strata(self) -> str:
         return self.cleaned_data["strata"] or "rank"
+
+    def clean_batch(self) -> int:
+        return self.cleaned_data["batch"] or SIZE
+
+    def clean_audit(self) -> float:
+        """-> share"""
+        percent = self.cleaned_data["audit"]
+        return AUDIT if percent is None else percent / 100
 
     def clean_goal(self) -> str:
         return self.cleaned_data["goal"] or Goal.RELEVANT.value

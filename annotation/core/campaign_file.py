@@ -165,10 +165,11 @@ def contradictions(said: DescribedCampaign) -> list[Mistake]:
         if (row["standing"] == "active") == bool(row["reason"]):
             problem = f"standing {row['standing']} of {row['user'] or row['pseudonym']}"
             mistakes.append(Mistake(("campaign", "people", number), problem, "a reason where paused or excluded, and only there"))
-    if said.pool.get("pairs") and {"depth", "runs", "goal", "strata", "stages"} & set(said.pool):
-        mistakes.append(Mistake(("pool", "pairs"), "pairs of a file beside depth, runs, goal, strata or stages", "one of the two"))
-    if said.pool.get("goal") and {"strata", "stages"} & set(said.pool):
-        mistakes.append(Mistake(("pool", "goal"), "the goal of batches beside strata or stages of a sample", "one of the two"))
+    batches, sample = ([name for name in names if name in said.pool] for names in (("goal", "batch", "audit"), ("strata", "stages")))
+    if said.pool.get("pairs") and ({"depth", "runs"} & set(said.pool) or batches or sample):
+        mistakes.append(Mistake(("pool", "pairs"), "pairs of a file beside what makes a pool of runs", "one of the two"))
+    if batches and sample:
+        mistakes.append(Mistake(("pool", batches[0]), f"{batches[0]} of batches beside {' and '.join(sample)} of a sample", "one of the two"))
     if campaign.get("paused_reason") and campaign.get("state") != "paused":
         mistakes.append(Mistake(("campaign", "paused_reason"), "a reason of pausing for a campaign that does not pause", 'state = "paused"'))
     return mistakes

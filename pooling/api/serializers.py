@@ -7,8 +7,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from pooling.core.batches import Goal
-from pooling.core.pool_kinds import ENTERED
+from pooling.core.batches import AUDIT, SIZE, Goal
+from pooling.core.pool_kinds import ENTERED, MOST_AUDIT, MOST_IN_BATCH
 from pooling.core.stages import MOST_STAGES, STRATA
 from pooling.models import Collection, DocumentFile, Job, Pool, PoolEntry, Qrels, Run, Topic, Upload
 from pooling.selectors import jobs as job_selectors
@@ -172,10 +172,13 @@ class PoolSerializer(serializers.ModelSerializer):
 
 class NewPoolSerializer(serializers.Serializer):
     """runs: tags; empty or left out: all runs of the collection. strata, stages (shares of the pool by the end of each): of a sampled pool.
-    goal: of an ordered pool, what its batches hold: the pairs that are most likely relevant, or of each topic the same share."""
+    Of an ordered pool: goal, what its batches hold, the pairs that are most likely relevant or of each topic the same share; batch, pairs of each;
+    audit, the share of them that is drawn at random."""
 
     kind = serializers.ChoiceField(choices=["depth", "ordered", "sampled"], default="depth")
     goal = serializers.ChoiceField(choices=[goal.value for goal in Goal], default=Goal.RELEVANT.value)
+    batch = serializers.IntegerField(min_value=1, max_value=MOST_IN_BATCH, default=SIZE)
+    audit = serializers.FloatField(min_value=0, max_value=MOST_AUDIT, default=AUDIT)
     strata = serializers.ChoiceField(choices=sorted(STRATA), default="rank")
     stages = serializers.ListField(child=serializers.FloatField(min_value=0, max_value=1), default=list(USUAL_STAGES), max_length=MOST_STAGES)
 

@@ -284,7 +284,7 @@ class Pools(Door):
         given = dict(self.read(request).validated_data)
         tags = given.pop("runs")
         runs = runs_by_tag(collection, tags) if tags else list(collection.runs.all())
-        making = parameters_of(given.pop("kind"), strata=given.pop("strata"), stages=given.pop("stages"), goal=given.pop("goal"))
+        making = parameters_of(given.pop("kind"), **{name: given.pop(name) for name in ("strata", "stages", "goal", "batch", "audit")})
         return self.accepted(self.ask(collection, runs=runs, user=request.user, making=making, **given))
 
 

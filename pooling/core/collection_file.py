@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pooling.core.declared import Key
+from pooling.core.pool_kinds import MOST_AUDIT, MOST_IN_BATCH
 
 RUN = (
     Key("tag", "text", "The run's tag in the collection.", required=True),
@@ -46,6 +47,8 @@ POOL = (
     Key("runs", "texts", "Tags of its runs (left out: all of the collection when it is made); further ones extend it."),
     Key("seed", "whole", "Of its order and draws.", least=0),
     Key("goal", "text", "Of a pool in batches, relevant first: whatever topic, or of each the same share.", choices=("relevant", "equal")),
+    Key("batch", "whole", "Of a pool in batches: pairs of each.", least=1, most=MOST_IN_BATCH),
+    Key("audit", "number", "Of a pool in batches: share of each that is drawn at random.", least=0, most=MOST_AUDIT),
     Key("strata", "text", "Of a sampled pool.", choices=("rank", "votes")),
     Key("stages", "numbers", "Of a sampled pool: shares of it by the end of each stage; further ones are drawn."),
     Key("pairs", "file", "A file that names its pairs, in place of depth and runs."),

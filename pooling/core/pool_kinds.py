@@ -31,10 +31,15 @@ class Entered(StrEnum):
 
 CHOICES = [(kind.value, kind.value) for kind in PoolKind]
 ENTERED = [(how.value, how.value) for how in Entered]
+OF_RUNS = (PoolKind.DEPTH, PoolKind.ORDERED, PoolKind.SAMPLED)
+"""Ways to pool runs, of which a manager chooses one."""
 STAGED = (PoolKind.ORDERED, PoolKind.SAMPLED)
 """Their pairs are judged stage by stage: only pairs that have a stage become pairs of a campaign."""
 LEVELS = {PoolKind.DEPTH: "rank", PoolKind.ORDERED: "batch", PoolKind.SAMPLED: "stage", PoolKind.GIVEN: "priority"}
 """What one step of priority is called."""
+MOST_IN_BATCH = 100_000
+MOST_AUDIT = 0.5
+"""Share of a batch drawn at random beyond which it is a sample, and drawn better as one."""
 MOST_STAGES = 10_000
 STEP = 100
 """Between the priorities of two stages: wider than any band of a campaign, so that a band never mixes two of them."""

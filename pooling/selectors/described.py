@@ -49,7 +49,7 @@ def described_pool(pool: Pool) -> dict[str, Any]:
     if pool.kind == PoolKind.SAMPLED:
         settings |= {"strata": pool.parameters["strata"], "stages": list(pool.parameters["stages"])}
     if pool.kind == PoolKind.ORDERED:
-        settings |= {"goal": pool.parameters["goal"]}
+        settings |= {name: pool.parameters[name] for name in ("goal", "batch", "audit")}
     return settings
 
 

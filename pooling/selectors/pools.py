@@ -74,6 +74,30 @@ class Stage:
     hours: float | None = None
 
 
+NAMES = {PoolKind.DEPTH: "Level by level", PoolKind.ORDERED: "Relevant first", PoolKind.SAMPLED: "Sampled"}
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way of pooling the pairs of a preview. half_way: what can be answered when half of its judgements are made."""
+
+    kind: str
+    name: str
+    chosen: bool
+    pairs: int
+    judgements: int
+    hours: float
+    half_way: list[str]
+
+
+def ways(report: dict[str, Any], *, judgements: int, seconds: float) -> list[Way]:
+    """Of a preview's report, every kind of pool that its pairs could make."""
+    return [
+        Way(one["kind"], NAMES[one["kind"]], one["kind"] == report["kind"], n := one["pairs"], n * judgements, n * judgements * seconds / 3600, one["half_way"])
+        for one in report.get("ways", [])
+    ]
+
+
 def stages(report: dict[str, Any], *, judgements: int, seconds: float) -> list[Stage]:
     """Of a preview's report; none for a pool that is not sampled."""
     given = enumerate(report.get("stages", []), start=1)

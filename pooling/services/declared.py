@@ -227,6 +227,11 @@ def _proposed(collection: Collection, level: str) -> dict[str, str]:
     return {topic_id: proposals[topic_id][0] for topic_id, *_, decided in rows if topic_id in proposals and decided is None}
 
 
+FIXED = {"seed": "its order is drawn", "strata": "its strata are drawn"} | dict.fromkeys(("goal", "batch", "audit"), "its batches are planned")
+"""Keys of a pool that stay as they were when it was made -> why."""
+OF_BATCHES, OF_SAMPLES = ("goal", "batch", "audit"), ("strata", "stages")
+
+
 def _plan_pool(plan: CollectionPlan) -> None:
     said, pool = plan.of_pool, plan.pool
     path = plan.file(said["pairs"], ("pool", "pairs")) if "pairs" in said else None
@@ -242,7 +247,7 @@ def _plan_pool(plan: CollectionPlan) -> None:
             plan.refuse(("pool", "pairs"), f"{said['pairs']} does not hold the pairs of {pool.name}", "the same pairs, or another name for another pool")
         return
     before = described_pool(pool)
-    for name, why in (("seed", "its order is drawn"), ("strata", "its strata are drawn"), ("goal", "its batches are planned")):
+    for name, why in FIXED.items():
         if name in said and said[name] != before.get(name):
             plan.refuse(("pool", name), f"{name} of {pool.name} cannot be changed: {why}", in_words(before.get(name)))
     if "depth" in said and said["depth"] != before.get("depth"):
@@ -335,8 +340,8 @@ def _make_pool(plan: CollectionPlan, collection: Collection, user: Any) -> Pool:
     if pool is None and "pairs" in said:
         _import(plan, collection, Bring("set", os.path.join(plan.folder or "", said["pairs"]), {"name": said["name"]}), user)
     elif pool is None:
-        kind = PoolKind.ORDERED if "goal" in said else PoolKind.SAMPLED if {"strata", "stages"} & set(said) else PoolKind.DEPTH
-        making = parameters_of(kind, **{name: said[name] for name in ("strata", "stages", "goal") if name in said})
+        kind = PoolKind.ORDERED if set(OF_BATCHES) & set(said) else PoolKind.SAMPLED if set(OF_SAMPLES) & set(said) else PoolKind.DEPTH
+        making = parameters_of(kind, **{name: said[name] for name in (*OF_BATCHES, *OF_SAMPLES) if name in said})
         runs = _runs(collection, said["runs"]) if "runs" in said else list(collection.runs.all())
         given = {"depth": said["depth"], "seed": said.get("seed", 0), "name": said["name"]}
         jobs.do_now(pools.ask_for_pool(collection, runs=runs, making=making, user=user, **given))

@@ -20,11 +20,12 @@ from pooling import jobs
 from pooling.core.batches import AUDIT, SIZE, Batch, Goal, OrderedPool
 from pooling.core.depth import PooledPairs as Pairs
 from pooling.core.depth import of_topics
-from pooling.core.pool_kinds import Entered, PoolKind, staged_priority
+from pooling.core.pool_kinds import MOST_AUDIT, MOST_IN_BATCH, Entered, PoolKind, staged_priority
 from pooling.core.pool_words import half_way_ordered
 from pooling.jobs import Refused, Work
 from pooling.models import Job, Pool, PoolEntry, Stratum
 from pooling.services import pools
+from pooling.services.documents import store_documents, stored_docnos
 
 labels_so_far: list[Callable[[Pool], Mapping[int, bool]]] = []
 """Called when a batch is planned: of entries (rows) that somebody has judged, whether their label so far is relevant."""
@@ -34,8 +35,10 @@ def parameters_of(goal: str = Goal.RELEVANT, *, batch: int = SIZE, audit: float 
     """What an ordered pool keeps of how it is made. Refused for what is no way to make one."""
     if goal not in list(Goal):
         raise Refused(f"a pool is ordered for one of {', '.join(Goal)}")
-    if batch < 1 or not 0 <= audit <= 1:
-        raise Refused("a batch has at least one pair, and the share of audit pairs is from 0 to 1")
+    if not 1 <= batch <= MOST_IN_BATCH:
+        raise Refused(f"a batch has from 1 to {MOST_IN_BATCH:,} pairs")
+    if not 0 <= audit <= MOST_AUDIT:
+        raise Refused(f"the share of audit pairs is from 0 to {MOST_AUDIT:g}: with more, draw a sampled pool")
     return {"goal": str(goal), "batch": batch, "audit": audit}
 
 
@@ -48,8 +51,7 @@ def preview(pairs: Pairs, parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 def fill(work: Work, pool: Pool, pairs: Pairs) -> Pairs:
     """Store the entries of a pool that has none, with its first batch. -> the pairs in the order of service"""
-    nothing = np.full(len(pairs), np.nan), np.zeros(len(pairs), bool)
-    first = _planned(pool, pairs, *nothing, number=1)
+    first = _planned(pool, pairs, np.full(len(pairs), np.nan), _without_text(work, pool, pairs), number=1)
     order = np.concatenate([first.rows, np.setdiff1d(np.arange(len(pairs)), first.rows)])
     stage = np.zeros(len(pairs), np.int32)
     stage[first.rows] = 1
@@ -69,6 +71,14 @@ def fill(work: Work, pool: Pool, pairs: Pairs) -> Pairs:
 
     work.in_batches(entries(), lambda batch: PoolEntry.objects.bulk_create(batch), counted=True)
     return arranged
+
+
+def _without_text(work: Work, pool: Pool, pairs: Pairs) -> NDArray[np.bool_]:
+    """bool (n_pairs): whom nobody could judge, so that no place of the first batch is theirs. Where no text has come yet, none is passed over."""
+    docnos = {docno.decode("utf-8") for docno in pairs.documents.tolist()}
+    store_documents(work, pool.collection, docnos)
+    stored = stored_docnos(pool.collection, docnos)
+    return np.array([bool(stored) and docno.decode("utf-8") not in stored for docno in pairs.documents.tolist()], bool)
 
 
 def _planned(pool: Pool, pairs: Pairs, labels: NDArray[np.float64], handed: NDArray[np.bool_], *, number: int) -> Batch:

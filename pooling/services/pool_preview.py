@@ -10,11 +10,13 @@ import numpy as np
 
 from pooling import jobs
 from pooling.core.counts import counted, part_of
-from pooling.core.pool_kinds import PoolKind, made_as
+from pooling.core.depth import PooledPairs as Pairs
+from pooling.core.pool_kinds import OF_RUNS, PoolKind, made_as
 from pooling.core.pool_words import half_way_by_depth
 from pooling.jobs import Work
 from pooling.models import Collection, Job, Run
 from pooling.services import ordering, pools, sampling
+from pooling.services.making import parameters_of
 from pooling.services.matching import known_documents, unmatched_documents
 
 
@@ -33,7 +35,8 @@ def ask_for_preview(
 
 @jobs.kind("preview pool", unit="runs")
 def preview_pool(work: Work) -> dict[str, Any]:
-    """-> report: facts, by_depth, unique, overlap, contributed, warnings, half_way, and the parameters of the pool; of a sampled one its stages"""
+    """-> report: facts, by_depth, unique, overlap, contributed, warnings, half_way, and the parameters of the pool; of a sampled one its stages;
+    ways: of every kind of pool these pairs could make how many are to be judged, and what half of them answers"""
     collection = work.job.collection
     assert collection is not None  # ask_for_preview sets it
     runs = list(collection.runs.filter(pk__in=work.parameters["runs"]))
@@ -49,8 +52,18 @@ def preview_pool(work: Work) -> dict[str, Any]:
     else:
         warnings.append("there is no document file yet; pairs can be judged once their texts are there")
     given = {name: work.parameters[name] for name in ("runs", "depth", "seed", "name")} | {"making": work.parameters.get("making", {})}
-    preview = {"facts": facts, "warnings": warnings, **pools.figures(pairs), **given, "half_way": half_way_by_depth(pairs.by_depth())}
-    kind = made_as(given["making"])
+    chosen = made_as(given["making"])
+    previews = {kind: _of_kind(kind, pairs, given["making"] if kind == chosen else parameters_of(kind), seed=given["seed"]) for kind in OF_RUNS}
+    ways = [{"kind": kind.value, "pairs": _to_judge(one, len(pairs)), "half_way": one["half_way"]} for kind, one in previews.items()]
+    return {"facts": facts, "warnings": warnings, **pools.figures(pairs), **given, **previews[chosen], "kind": chosen.value, "ways": ways}
+
+
+def _of_kind(kind: PoolKind, pairs: Pairs, parameters: Mapping[str, Any], *, seed: int) -> dict[str, Any]:
+    """What is to be said of these pairs where they are pooled so: half_way, and of staged kinds their stages or batches."""
     if kind == PoolKind.SAMPLED:
-        return preview | sampling.preview(pairs, given["making"], seed=given["seed"])
-    return preview | (ordering.preview(pairs, given["making"]) if kind == PoolKind.ORDERED else {})
+        return sampling.preview(pairs, parameters, seed=seed)
+    return ordering.preview(pairs, parameters) if kind == PoolKind.ORDERED else {"half_way": half_way_by_depth(pairs.by_depth())}
+
+
+def _to_judge(preview: Mapping[str, Any], n_pairs: int) -> int:
+    return preview["stages"][-1]["pairs"] if "stages" in preview else n_pairs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,7 +33,7 @@ def parameters_of(strata: str, stages: Sequence[float]) -> dict[str, Any]:
         raise Refused(str(error)) from None
 
 
-def preview(pairs: Pairs, parameters: dict[str, Any], *, seed: int) -> dict[str, Any]:
+def preview(pairs: Pairs, parameters: Mapping[str, Any], *, seed: int) -> dict[str, Any]:
     """-> strata, stages (share and pairs by the end of each), half_way: what can be answered when half is judged, as sentences"""
     draw = staged(pairs, strata=parameters["strata"], budgets=parameters["stages"], seed=seed % 2**64)
     drawn = draw.counts.sum(axis=1).tolist()

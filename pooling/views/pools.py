@@ -42,7 +42,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
         given = form.cleaned_data
         ask = services.ask_for_pool if request.POST.get("action") == "build" else pool_preview.ask_for_preview
         try:
-            making = parameters_of(given["kind"], strata=given["strata"], stages=given["stages"], goal=given["goal"])
+            making = parameters_of(given["kind"], **{name: given[name] for name in ("strata", "stages", "goal", "batch", "audit")})
             job = ask(
                 collection,
                 runs=list(given["runs"]),
@@ -90,6 +90,8 @@ def preview(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "seconds": seconds,
         "found": pool_selectors.figures(job.report, judgements=judgements, seconds=seconds) if job.state == job.State.DONE else None,
         "stages": pool_selectors.stages(job.report, judgements=judgements, seconds=seconds),
+        "audit_percent": round(100 * job.report.get("making", {}).get("audit", 0), 6),
+        "ways": pool_selectors.ways(job.report, judgements=judgements, seconds=seconds),
     }
     return render(request, "pooling/pool_preview.html", context)
 

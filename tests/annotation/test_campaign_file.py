@@ -170,14 +170,16 @@ def test_exported_with_its_files_and_applied_to_an_empty_installation_it_gives_t
 
 
 def test_a_pool_in_planned_batches_is_made_by_its_goal_which_stays(folder, tmp_path, capsys):
-    text = (folder / "campaign.toml").read_text().replace("depth = 2\n", 'depth = 2\ngoal = "equal"\n')
+    text = (folder / "campaign.toml").read_text().replace("depth = 2\n", 'depth = 2\ngoal = "equal"\nbatch = 40\naudit = 0.15\n')
     applied(folder, text)
     pool = Campaign.objects.get().pool
-    assert (pool.kind, pool.parameters["goal"]) == ("ordered", "equal")
+    assert (pool.kind, pool.parameters) == ("ordered", {"goal": "equal", "batch": 40, "audit": 0.15})
     assert called("export", "autumn", "--output", str(tmp_path / "out.toml"))["document"]["pool"]["goal"] == "equal"
     assert called("apply", str(tmp_path / "out.toml"), "--dry-run")["changes"] == []
     assert "goal of Top two cannot be changed: its batches are planned" in refused(folder, text.replace('"equal"', '"relevant"'), capsys)[0]
-    assert "the goal of batches beside strata" in refused(folder, text.replace("seed = 7\n", 'strata = "rank"\n'), capsys)[0]
+    assert "batch of Top two cannot be changed" in refused(folder, text.replace("batch = 40", "batch = 50"), capsys)[0]
+    assert "audit = 0.6" in refused(folder, text.replace("0.15", "0.6"), capsys)[0]
+    assert "goal of batches beside strata" in refused(folder, text.replace("seed = 7\n", 'strata = "rank"\n'), capsys)[0]
 
 
 def test_the_plain_export_of_what_is_there_changes_nothing(folder, tmp_path, capsys):

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from pooling.commandline import fraction, positive, seed_number
-from pooling.core.batches import Goal
+from pooling.core.batches import AUDIT, SIZE, Goal
 from pooling.core.counts import counted
 from pooling.core.pool_kinds import PoolKind
 from pooling.core.stages import STRATA
@@ -31,6 +31,10 @@ class Command(BaseCommand):
             "--relevant-first", dest="ordered", choices=list(Goal), nargs="?", const=Goal.RELEVANT.value, default="", metavar="GOAL",
             help="in planned batches, probably relevant pairs first: relevant (of any topic; the default) or equal (the same share of each topic)",
         )  # fmt: skip
+        parser.add_argument("--batch", type=positive, default=SIZE, metavar="N", help=f"relevant first: pairs of a batch (default {SIZE})")
+        parser.add_argument(
+            "--audit", type=fraction, default=AUDIT, metavar="SHARE", help=f"relevant first: of each batch drawn at random (default {AUDIT:g}; 0: none)"
+        )
         parser.add_argument("--sampled", type=fraction, nargs="+", default=[], metavar="SHARE", help="draw at random, in stages up to these shares of the pool")
         parser.add_argument("--strata", choices=sorted(STRATA), default="rank", help="of a sampled pool (default rank)")
         parser.add_argument("--preview", action="store_true", help="say what it would hold and what could be answered half-way, and make nothing")
@@ -38,7 +42,7 @@ class Command(BaseCommand):
 
     def handle(
         self, *, collection: str, depth: int, seed: int, runs: list[str], name: str, ordered: str, sampled: list[float], strata: str,
-        preview: bool, user: str | None, **_: Any,
+        batch: int, audit: float, preview: bool, user: str | None, **_: Any,
     ) -> None:  # fmt: skip
         target = collection_named(collection)
         chosen = list(target.runs.filter(tag__in=runs) if runs else target.runs.all())
@@ -48,7 +52,7 @@ class Command(BaseCommand):
             if ordered and sampled:
                 raise Failed("a pool is relevant first or sampled, not both")
             kind = PoolKind.ORDERED if ordered else PoolKind.SAMPLED if sampled else PoolKind.DEPTH
-            making = parameters_of(kind, strata=strata, stages=sampled, goal=ordered)
+            making = parameters_of(kind, strata=strata, stages=sampled, goal=ordered, batch=batch, audit=audit)
             ask = ask_for_preview if preview else ask_for_pool
             job = ask(target, runs=chosen, depth=depth, seed=seed, name=name, making=making, user=user_named(user))
         except Refused as error:

@@ -77,7 +77,7 @@ def test_the_first_batch_is_the_same_of_each_topic_by_rank_fusion_and_audit_pair
     fused = {entry.pk: sum(1 / (60 + rank) for rank in entry.contributions.values()) for entry in pool.entries.all()}
     left_out = pool.entries.filter(stage=None, topic__topic_id="1")
     assert min(fused[pk] for pk in chosen.filter(topic__topic_id="1").values_list("pk", flat=True)) >= max(fused[entry.pk] for entry in left_out)
-    assert [(one.number, one.size, one.drawn) for one in pool.strata.all()] == [(1, 150, [6])]
+    assert [(one.number, one.size, one.drawn) for one in pool.strata.all()] == [(1, 149, [6])], "one has no text"
     assert set(first.values_list("priority", flat=True)) == {staged_priority(1)}
     assert positions(pool) == list(range(150))
     assert max(first.values_list("position", flat=True)) == 29
@@ -103,7 +103,7 @@ def test_each_further_batch_is_what_the_core_plans_from_the_labels_so_far(filled
     keys = [there[pair.topic, pair.document] for pair in pairs]
     assert list(pool.entries.filter(stage=3).order_by("position").values_list("pk", flat=True)) == [keys[row] for row in expected.rows.tolist()]
     assert set(pool.entries.filter(stage=3, entered="chance").values_list("pk", flat=True)) == {keys[row] for row in expected.rows[expected.audit].tolist()}
-    assert [(one.number, one.size, one.drawn) for one in pool.strata.all()] == [(1, 150, [6]), (2, 119, [0, 6]), (3, 89, [0, 0, 6])], "one has no text"
+    assert [(one.number, one.size, one.drawn) for one in pool.strata.all()] == [(1, 149, [6]), (2, 119, [0, 6]), (3, 89, [0, 0, 6])], "one has no text"
     assert positions(pool) == list(range(150))
     later = pool.entries.filter(stage__in=(2, 3), entered="choice")
     assert later.filter(topic__topic_id="3").count() < later.filter(topic__topic_id="1").count(), "a topic without relevant documents is left alone"
@@ -187,6 +187,36 @@ def test_two_workers_that_plan_the_same_batch_plan_it_once(filled, judged):
     assert (pool.strata.count(), pool.entries.exclude(stage=None).count()) == (2, 60)
 
 
+def test_no_place_of_the_first_batch_goes_to_a_pair_whose_text_has_not_come(filled, manager):
+    """d1-49 has no text, and d2-00 to d2-19 have theirs in a file that nobody has looked into: found before the batch is planned."""
+    late = [f"d2-{number:02d}" for number in range(20)]
+    filled.documents.filter(docno__in=late).delete()
+    lines = "".join(f'{{"_id": "{docno}", "title": "t", "text": "late"}}\n' for docno in late)
+    bring_in(filled, "documents", lines, name="late.jsonl", user=manager)
+    pool = ordered(filled, batch=149)
+    assert not pool.entries.filter(stage=1, document=None).exists()
+    assert pool.entries.filter(stage=1, docno__in=late).exists()
+    assert [one.size for one in pool.strata.all()] == [149], "the audit pairs are drawn of those that can be judged"
+
+
+def test_a_pool_before_any_text_has_a_first_batch_all_the_same(filled):
+    filled.documents.all().delete()
+    pool = ordered(filled)
+    assert (pool.entries.filter(stage=1).count(), [one.size for one in pool.strata.all()]) == (30, [150])
+
+
+def test_a_preview_tells_of_every_way_what_half_of_it_answers(filled):
+    """Of 150 pairs: level by level and relevant first judge all; a sample up to 20 % takes at least two of each of its strata."""
+    making = ordering.parameters_of(batch=40, audit=0.25)
+    job = run(pool_preview.ask_for_preview(filled, runs=list(filled.runs.all()), depth=40, making=making, user=None))
+    found = selectors.ways(job.report, judgements=2, seconds=36)
+    assert [(one.kind, one.chosen) for one in found] == [("depth", False), ("ordered", True), ("sampled", False)]
+    assert [one.pairs for one in found[:2]] == [150, 150]
+    assert 30 <= found[2].pairs < 50
+    assert found[0].hours == pytest.approx(3), "150 pairs x 2 x 36 s"
+    assert "In each batch 10 pairs are drawn at random" in found[1].half_way[2]
+
+
 def test_a_preview_says_what_half_of_it_answers(filled):
     job = run(pool_preview.ask_for_preview(filled, runs=list(filled.runs.all()), depth=40, making=ordering.parameters_of(), user=None))
     assert (job.report["batches"], job.report["batch"], job.report["audit"]) == (1, 150, 15)
@@ -196,7 +226,7 @@ def test_a_preview_says_what_half_of_it_answers(filled):
 
 def test_the_pool_lists_its_batches(filled, judged):
     pool = plan(ordered(filled))
-    assert [(one.number, one.pairs, one.audit, one.left) for one in selectors.planned_batches(pool)] == [(2, 30, 6, 119), (1, 30, 6, 150)]
+    assert [(one.number, one.pairs, one.audit, one.left) for one in selectors.planned_batches(pool)] == [(2, 30, 6, 119), (1, 30, 6, 149)]
 
 
 def test_what_is_no_way_to_order_is_refused(filled):
