@@ -13,11 +13,11 @@ from django.db.models import Model, QuerySet
 from analysis.commandline.judged_files import JudgedFile, threshold_within
 from analysis.commandline.judges import judges_of
 from analysis.commandline.only_topics import only_topics, rows_of
-from analysis.core.labels import Dropped
+from analysis.core.labels import Dropped, LabelTable
 from analysis.core.overlap import Contradiction
 from analysis.core.packing import TopicDocumentPairs
 from analysis.judgements.campaign_sample import NotEstimable, sample_of
-from analysis.judgements.labels import Choices, Reference, campaign_qrels
+from analysis.judgements.labels import Choices, Reference, campaign_qrels, labels
 from analysis.judgements.rows import EXCLUDED, EXTRA, NO_GRADE, TOO_FAST, pool_ranks, read_rows, table_of
 from analysis.publishing.contents import raw_judgements
 from annotation.models import Campaign
@@ -84,6 +84,13 @@ def labels_of(campaign: Campaign, options: dict[str, Any]) -> Callable[[], Qrels
         return read_qrels(io.BytesIO(out.getvalue().encode()), name=campaign.slug)
 
     return load
+
+
+def judgements_behind(options: Mapping[str, Any]) -> LabelTable:
+    """The judgements that make the labels of `labels_of`, on the scale that is asked for."""
+    campaign = campaign_named(options["campaign"])
+    made = labels(campaign, Choices(method=options["method"], judges=judges_of(options)))
+    return made.table.binary(made.threshold) if options["grades"] == "binary" else made.table
 
 
 def prel_of(campaign: Campaign, options: Mapping[str, Any], warn: Callable[[str], object]) -> Callable[[], Prel]:

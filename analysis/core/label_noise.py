@@ -43,15 +43,18 @@ class NoisyLabels:
         base = RecallBase(self.qrels.offsets, grades)
         return np.stack([means_over_topics(measure_topics(run, base, self.measures, level=self.level)) for run in self.packed])
 
+    def values(self, grades: NDArray[np.int32] | None = None) -> Floats:
+        """(systems, topics, measures) under these labels; None: those of the judgements as they are."""
+        base = RecallBase(self.qrels.offsets, self.qrels.grades if grades is None else grades)
+        return np.stack([measure_topics(run, base, self.measures, level=self.level) for run in self.packed])
+
     def errors_by_topics(self) -> list[float]:
         """By measure, the standard error over topics of a difference of two systems under the labels, median pair; NaN with one topic."""
-        base = RecallBase(self.qrels.offsets, self.qrels.grades)
-        values = np.stack([measure_topics(run, base, self.measures, level=self.level) for run in self.packed])
-        first, second = np.triu_indices(len(values), k=1)
+        values = self.values()
         n = values.shape[1]
         if n < 2:
             return [float("nan")] * values.shape[2]
-        spread = (values[second] - values[first]).std(axis=1, ddof=1)
+        spread = differences_of(values).std(axis=1, ddof=1)
         return (np.median(spread, axis=0) / np.sqrt(n)).tolist()  # type: ignore[no-any-return]
 
     def trials(self, n: int, rng: np.random.Generator, *, per_pair: int | None = None) -> Floats:
@@ -59,7 +62,22 @@ class NoisyLabels:
         return np.stack([self.means(self.drawn(rng, per_pair=per_pair)) for _ in range(n)])
 
 
+def differences_of(values: Floats) -> Floats:
+    """(pairs of systems, ...): second - first of each pair. values: (systems, ...)."""
+    first, second = np.triu_indices(len(values), k=1)
+    return np.asarray(values[second] - values[first])
+
+
 def error_of_differences(means: Floats) -> Floats:
     """(pairs of systems): the standard deviation over trials of each difference. means: (trials, systems)."""
-    first, second = np.triu_indices(means.shape[1], k=1)
-    return np.asarray((means[:, second] - means[:, first]).std(axis=0, ddof=1))
+    return np.asarray(differences_of(means.T).std(axis=1, ddof=1))
+
+
+def without_noise_of_labels(spread: Floats, as_judged: Floats, planned: Floats, n_topics: int) -> Floats:
+    """(pairs of systems): what the standard deviation over topics of each difference would be under labels of another noise.
+
+    spread: as it is; as_judged, planned: standard errors of the mean difference by the labels, as they are and as planned. Labels of
+    different topics are drawn apart from each other, so the variance over topics is that of true differences plus n_topics times the square
+    of the error by labels; the former is at least 0.
+    """
+    return np.asarray(np.sqrt(np.maximum(spread**2 - n_topics * as_judged**2, 0) + n_topics * planned**2))

@@ -11,28 +11,32 @@ import numpy as np
 
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.judged_files import DEFAULT_SCALE, at_least_two
-from analysis.commandline.measures import add_measure_options, all_runs, evaluate_files, one_qrels
-from analysis.core.label_noise import NoisyLabels, error_of_differences
-from analysis.core.labels import counted
-from analysis.core.rankings import tau_b
+from analysis.commandline.measures import add_measure_options, all_runs, one_qrels
+from analysis.commandline.planning import (
+    DEPTHS,
+    Topics,
+    depth_list,
+    depths_of,
+    depths_text,
+    judged_table,
+    labels_text,
+    many,
+    noise_of_labels,
+    noisy_labels,
+)
+from analysis.core.evaluation import Evaluation, Evaluator
 from analysis.core.system_comparison import all_pairs, smallest_difference, topics_for_power, topics_for_width
 from pooling.commandline import BadInput, fraction, positive, text_table
+from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.core.counts import counted as number_of
-from pooling.formats.judgements import read_judgements
 
 MEASURES = "nDCG@10 AP"
-PER_PAIR = (1, 2, 3, 5, 10)
-"""Judgements a pair whose noise is told."""
-LABELS = (
-    "\n\nNoise of a difference, median pair of systems: its standard error over topics, and that of the labels, judgements drawn anew within pairs, as they "
-    "were judged and with other numbers of them. A pair whose judgements agree never changes, so with two or three of them the noise is understated. "
-    "tau: mean correlation of the ranking with that under labels drawn anew.\n\n"
-)
 DIFFERENCE = 0.05
 
 
 class Command(OfCampaign):
     help = "Topics that a study needs to see a difference, or to give an interval of a width, from the variances of runs at hand."
+
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")
         parser.add_argument("runs", nargs="+", metavar="RUN")
@@ -43,10 +47,11 @@ class Command(OfCampaign):
         parser.add_argument("--width", type=fraction, metavar="X", help="in its place: the interval of the difference is to be at most so wide")
         parser.add_argument(
             "--judgements", metavar="FILE", help="the single judgements (topic, document, annotator, grade): how much of the differences is noise of "
-            "labels, and what more judgements a pair would buy",
+            "labels, and what more judgements a pair would buy (--campaign has its own)",
         )  # fmt: skip
-        parser.add_argument("--scale", type=at_least_two, default=DEFAULT_SCALE, metavar="N", help=f"grades of these judgements (default {DEFAULT_SCALE})")
+        parser.add_argument("--scale", type=at_least_two, metavar="N", help=f"grades of these judgements (default {DEFAULT_SCALE})")
         parser.add_argument("--label-trials", type=positive, default=200, metavar="N", help="labellings drawn from them (default 200)")
+        parser.add_argument("--depths", type=depth_list, default=DEPTHS, metavar="K,K", help="pools of these runs (default 1,2,3,5,10,20,50,100)")
         add_measure_options(parser, measures=MEASURES)
 
     def compute(
@@ -63,7 +68,10 @@ class Command(OfCampaign):
             raise BadInput("the variance of a difference needs two runs or more")
         wanted = DIFFERENCE if difference is None and width is None else difference
         judged = one_qrels(self, qrels)
-        evaluations = evaluate_files(self, runs, {judged.name: judged}, options)[judged.name]
+        columns = all_runs(self, runs, options)
+        how = {name: options[name] for name in ("level", "topics", "only_with_relevant")}
+        evaluator = Evaluator(judged, options["measures"], **how)
+        evaluations = [evaluator.evaluate(run) for run in columns]
         result: dict[str, Any] = {}
         undefined: dict[str, str] = {}
         for column, measure in enumerate(options["measures"]):
@@ -71,19 +79,49 @@ class Command(OfCampaign):
             values = values[~np.isnan(values).any(axis=1)]
             if len(values) < 2:
                 undefined[str(measure)] = f"{number_of(len(values), 'topic', 'counts', 'count')} for all runs, but a variance needs two"
-                result[str(measure)] = {"variance": None, "topics_needed": None, "smallest_difference": None, "labels": None}
+                result[str(measure)] = {"variance": None, "topics_needed": None, "smallest_difference": None, "labels": None, "depths": None}
                 continue
             variances = np.array([np.var(values[:, b] - values[:, a], ddof=1) for a, b in all_pairs(values.shape[1])])
             result[str(measure)] = planned(variances, len(values), power, alpha, wanted, width)
         result["settings"] = {"power": power, "alpha": alpha, "difference": wanted, "width": width}
-        if options["judgements"] is None:
-            undefined["labels"] = "what more judgements per pair would buy needs the single judgements (--judgements FILE), which qrels do not have"
-        else:
-            for measure, labels in noise_of_labels(self, runs, options, seed).items():
-                result[measure]["labels"] = labels
+        needed = topics_needed(power, alpha, wanted, width)
+        self.add_labels(result, undefined, judged, columns, needed, options, seed)
+        self.add_depths(result, undefined, judged, columns, evaluations, needed, options, power, alpha)
         if undefined:
             result["undefined"] = undefined
         return result
+
+    def add_labels(
+        self, result: dict[str, Any], undefined: dict[str, str], judged: QrelsColumns, runs: list[RunColumns], needed: Topics, options: Mapping[str, Any],
+        seed: int,
+    ) -> None:  # fmt: skip
+        """The noise of labels by measure, or why not."""
+        table = judged_table(self, options)
+        if table is None:
+            why = "a majority of single judgements" if options["campaign"] else "the single judgements (--judgements FILE), which qrels do not have"
+            undefined["labels"] = f"what more judgements per pair would buy needs {why}"
+            return
+        noisy = noisy_labels(self, table, judged, runs, options)
+        for measure, labels in noise_of_labels(noisy, options["measures"], trials=options["label_trials"], seed=seed, topics=needed).items():
+            result[measure]["labels"] = labels
+
+    def add_depths(
+        self, result: dict[str, Any], undefined: dict[str, str], judged: QrelsColumns, runs: list[RunColumns], evaluations: list[Evaluation],
+        needed: Topics, options: Mapping[str, Any], power: float, alpha: float,
+    ) -> None:  # fmt: skip
+        """The pools of other depths by measure, or why not."""
+        asked = [k for k, measure in enumerate(options["measures"]) if result[str(measure)]["variance"] and measure.family != "infAP"]
+        undefined |= {f"{m} by depth": "it takes what nobody judged as not drawn" for m in options["measures"] if m.family == "infAP"}
+        if not asked:
+            return
+        measures = [options["measures"][k] for k in asked]
+        counts = [np.asarray(~np.isnan([evaluation.values[:, k] for evaluation in evaluations]).any(axis=0)) for k in asked]
+        means = np.column_stack([[np.mean(evaluation.values[count, k]) for evaluation in evaluations] for k, count in zip(asked, counts, strict=True)])
+        by_depth = depths_of(
+            judged, runs, measures, options["depths"], counts, means, level=options["level"], topics=needed, power=power, alpha=alpha
+        )
+        for measure, depths in by_depth.items():
+            result[measure]["depths"] = depths
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         settings, rows = result["settings"], []
@@ -93,7 +131,7 @@ class Command(OfCampaign):
                 rows.append([measure, "-", "-", "-", "-", "-"])
                 continue
             variance, smallest = of_measure["variance"], of_measure["smallest_difference"]
-            needed = [("more than a million" if n is None else f"{n:,}") for n in (of_measure["topics_needed"], of_measure["topics_needed_highest"])]
+            needed = [many(n) for n in (of_measure["topics_needed"], of_measure["topics_needed_highest"])]
             rows.append([measure, of_measure["topics"], variance["median"], variance["highest"], *needed, smallest])
         goal = (
             f"a difference of {settings['difference']:g} with a chance of {settings['power']:g} at level {settings['alpha']:g}"
@@ -101,43 +139,13 @@ class Command(OfCampaign):
             else f"intervals of the difference at most {settings['width']:g} wide"
         )
         header = ["measure", "topics here", "variance, median pair", "highest", "topics needed", "for the highest", "seen here"]
-        noise = [
-            [measure, labels["topics"], labels["as_judged"], *labels["per_pair"].values(), labels["tau"]]
-            for measure in map(str, options["measures"])
-            if (labels := result[measure]["labels"])
-        ]
-        told = "" if not noise else LABELS + text_table(["measure", "by topics", "by labels", *(f"{n} a pair" for n in PER_PAIR), "tau"], noise)
+        measures = [str(measure) for measure in options["measures"]]
+        told = [text for text in (labels_text(result, measures), depths_text(result, measures)) if text]
         return (
             f"For {goal}, by the paired t-test on topics.\n\n{text_table(header, rows)}\n\n"
             f"seen here: the smallest true difference that the topics at hand show with a chance of {settings['power']:g}, median pair. The variances "
-            f"are estimates themselves; other systems or topics have others.{told}"
+            f"are estimates themselves; other systems or topics have others.{''.join(f'{chr(10)}{chr(10)}{text}' for text in told)}"
         )
-
-
-def noise_of_labels(command: OfCampaign, runs: list[str], options: Mapping[str, Any], seed: int) -> dict[str, dict[str, Any]]:
-    """By measure: standard errors of a difference of two systems (median pair) by topics, by labels as they were judged and with other
-    numbers of judgements a pair; tau: of the ranking under labels drawn anew with that under the labels, mean."""
-    judgements = read_judgements(options["judgements"], scale=options["scale"])
-    for warning in judgements.warnings:
-        command.warn(warning)
-    table, _ = counted(judgements, n_grades=options["scale"])
-    measures = options["measures"]
-    noisy = NoisyLabels(table, all_runs(command, runs, options), measures, level=options["level"])
-    if not len(noisy.qrels.grades):
-        raise BadInput(f"{options['judgements']}: no pair has two judgements, so there are no labels whose noise could be told")
-    rng = np.random.default_rng(seed)
-    drawn = {n: noisy.trials(options["label_trials"], rng, per_pair=n) for n in (None, *PER_PAIR)}
-    observed, by_topics = noisy.means(noisy.qrels.grades), noisy.errors_by_topics()
-    return {
-        str(measure): {
-            "topics": by_topics[column],
-            "as_judged": float(np.median(error_of_differences(drawn[None][:, :, column]))),
-            "per_pair": {str(n): float(np.median(error_of_differences(drawn[n][:, :, column]))) for n in PER_PAIR},
-            "tau": float(np.nanmean([tau_b(observed[:, column], means) for means in drawn[None][:, :, column]])),
-            "pairs": len(noisy.qrels.grades),
-        }
-        for column, measure in enumerate(measures)
-    }
 
 
 def planned(
@@ -145,18 +153,24 @@ def planned(
 ) -> Mapping[str, Any]:
     """variances: float64 (n_pairs), of the differences over topics."""
     middle, highest = float(np.median(variances)), float(variances.max())
+    topics = topics_needed(power, alpha, difference, width)
+    return {
+        "variance": {"median": middle, "lowest": float(variances.min()), "highest": highest, "pairs": len(variances)},
+        "topics": n,
+        "topics_needed": topics(math.sqrt(middle)),
+        "topics_needed_highest": topics(math.sqrt(highest)),
+        "smallest_difference": smallest_difference(math.sqrt(middle), n, wanted=power, alpha=alpha),
+        "labels": None,
+        "depths": None,
+    }
 
-    def topics(variance: float) -> int | None:
-        sd = math.sqrt(variance)
+
+def topics_needed(power: float, alpha: float, difference: float | None, width: float | None) -> Topics:
+    """Of a standard deviation over topics: the topics for the width of the interval where one is asked for, else for the difference."""
+
+    def topics(sd: float) -> int | None:
         if width is not None:
             return topics_for_width(width, sd, alpha=alpha)
         return topics_for_power(difference or DIFFERENCE, sd, wanted=power, alpha=alpha)
 
-    return {
-        "variance": {"median": middle, "lowest": float(variances.min()), "highest": highest, "pairs": len(variances)},
-        "topics": n,
-        "topics_needed": topics(middle),
-        "topics_needed_highest": topics(highest),
-        "smallest_difference": smallest_difference(math.sqrt(middle), n, wanted=power, alpha=alpha),
-        "labels": None,
-    }
+    return topics

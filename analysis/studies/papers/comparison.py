@@ -21,6 +21,7 @@ from analysis.systems.comparison_tables import (
 )
 from analysis.systems.kind import Result
 from analysis.systems.kinds.bootstrap import KIND as BOOTSTRAP
+from analysis.systems.planning_tables import depths_picture, depths_table, labels_table
 from pooling.core.counts import counted
 
 
@@ -103,13 +104,14 @@ def ranks(bench: Bench) -> Section:
 def planning(bench: Bench) -> Section:
     judged = bench.file("judgements")
     noise = [f"--judgements={judged}", *bench.options("scale", "label_trials")] if judged else []
-    result = bench.run("plan_study", *runs_under(bench), *bench.options("measures", "power", "alpha", "difference", *READ), *noise)
+    result = bench.run("plan_study", *runs_under(bench), *bench.options("measures", "power", "alpha", "difference", "depths", *READ), *noise)
     table = planning_table("planning", result)
-    labels = noise_table("noise", result)
-    figures = [*pictured(planning_picture(result), "planning"), *pictured(noise_picture(result), "noise")]
+    further = (noise_table("noise", result), labels_table("judgements-a-pair", result), depths_table("depths", result))
+    drawn = {"planning": planning_picture(result), "noise": noise_picture(result), "depths": depths_picture(result)}
+    figures = [figure for name, pictures in drawn.items() for figure in pictured(pictures, name)]
     said = [] if judged else ["What more judgements a pair would buy needs `judgements`, the single ones of which the qrels were made."]
     values = {str(row[0]): {"topics_needed": row[4], "smallest_difference": row[6]} for row in table.rows}
-    return Section([table, *([labels] if labels else [])], figures, said, values)
+    return Section([table, *(one for one in further if one is not None)], figures, said, values)
 
 
 STUDY = Study(
@@ -127,6 +129,7 @@ STUDY = Study(
         SettingKey("topic_groups", "file", "Topic and group, tab-separated: everything within each group, too."),
         SettingKey("power", "number", "Of the planned study (0.8).", least=0),
         SettingKey("difference", "number", "That the planned study is to find (0.05).", least=0),
+        SettingKey("depths", "text", "Of pools whose worth is told (1,2,3,5,10,20,50,100)."),
         SettingKey("judgements", "file", "The single judgements of which the qrels were made: how much of a difference is noise of labels."),
         SettingKey("scale", "whole", "Number of grades of these judgements (4).", least=2),
         SettingKey("label_trials", "whole", "Labellings drawn from them (200).", least=1),

@@ -12,6 +12,7 @@ from analysis.systems.comparison_tables import noise_picture, noise_table, plann
 from analysis.systems.figures.drawing import curves
 from analysis.systems.kind import Drawing, Files, ReportKind, Result
 from analysis.systems.options import ALPHA, READING, Field, arguments_of, measures_field
+from analysis.systems.planning_tables import depths_picture, depths_table, labels_table
 from analysis.systems.tabular import Table
 from analysis.systems.written_files import WrittenFile
 from annotation.models import Campaign
@@ -37,6 +38,7 @@ FIELDS = (
     ),
     Field("scale", "Grades of these judgements", "scale", 4, least=2, most=100),
     Field("label_trials", "Labellings drawn", "whole", 200, least=1, most=100_000),
+    Field("depths", "Depths of pools", "text", "", hint="With commas between; what a shallower or deeper pool would buy. Empty: 1,2,3,5,10,20,50,100."),
     *READING,
 )
 
@@ -62,12 +64,12 @@ def written_judgements(report: Report, work: Work) -> str:
 
 
 def tables(result: Result) -> list[Table]:
-    noise = noise_table("noise", result)
-    return [planning_table("planning", result), *([noise] if noise else [])]
+    further = (noise_table("noise", result), labels_table("judgements", result), depths_table("depths", result))
+    return [planning_table("planning", result), *(table for table in further if table is not None)]
 
 
 def pictures(result: Result) -> list[str]:
-    return [*planning_picture(result), *noise_picture(result)]
+    return [*planning_picture(result), *noise_picture(result), *depths_picture(result)]
 
 
 def figures(result: Result) -> Iterator[Drawing]:
@@ -94,7 +96,7 @@ KIND = ReportKind(
     name="plan_study",
     place=48,
     title="Planning the next study",
-    sentence="How many topics a difference needs, from the variances at hand, and what more judgements a pair would buy.",
+    sentence="How many topics a difference needs, from the variances at hand, and what more judgements a pair or deeper pools would buy.",
     fields=FIELDS,
     arguments=arguments,
     tables=tables,

@@ -110,3 +110,17 @@ def test_a_campaign_without_labels_has_no_qrels(settings, tmp_path) -> None:
     status, out, err = refused("evaluate", "--campaign", campaign.slug)
     assert (status, out) == (2, "")
     assert "no pair of the campaign spring has a label yet" in err
+
+
+def test_the_noise_of_labels_is_that_of_the_campaigns_own_judgements(campaign, files, tmp_path) -> None:
+    judged = str(tmp_path / "judged.tsv")
+    run("export_judgements", "--campaign", campaign.slug, "--output", judged)
+    how = ["--measures", "AP", "--label-trials", "5"]
+    expected = run("plan_study", files["graded"], *(files[tag] for tag in RUNS), *how, "--judgements", judged, "--scale", str(campaign.grades.size))
+    assert run("plan_study", "--campaign", campaign.slug, *how) == expected
+    assert expected["AP"]["labels"]["as_judged"] > 0
+    on_two = run("plan_study", "--campaign", campaign.slug, "--grades", "binary", *how)["AP"]["labels"]
+    assert on_two["pairs"] == expected["AP"]["labels"]["pairs"]
+    by_model = run("plan_study", "--campaign", campaign.slug, "--method", "dawid-skene", *how)
+    assert by_model["AP"]["labels"] is None
+    assert "majority" in by_model["undefined"]["labels"]

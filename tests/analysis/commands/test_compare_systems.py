@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from pathlib import Path
 
 import pytest
 
+from analysis.commandline.planning import depth_list
 from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import files, printed
 
@@ -108,3 +110,21 @@ def test_the_noise_of_labels_is_planned_from_the_single_judgements(tmp_path: Pat
     assert "Noise of a difference" in printed("plan_study", qrels, *runs, "--measures", "P@1", "--judgements", judged, "--scale", "2")[0]
     alone = files(tmp_path, alone="topic,document,annotator,grade\n0,r,a,1\n")[0]
     assert "no pair has two judgements" in refused("plan_study", qrels, *runs, "--judgements", alone)
+
+
+def test_pools_of_other_depths_are_planned_with(tmp_path: Path) -> None:
+    """Eight topics; `one` has r first, `two` in every second topic, else third behind x and y. Depth 1: r and, in four topics, x."""
+    one = "".join(f"{t} Q0 r 1 2 one\n" for t in range(8))
+    two = "".join(f"{t} Q0 {document} {k} {3 - k} two\n" for t in range(8) for k, document in enumerate("r" if t % 2 else "xyr"))
+    paths = files(tmp_path, qrels="".join(f"{t} 0 r 1\n{t} 0 x 0\n" for t in range(8)), one=one, two=two)
+    depths = answer("plan_study", *paths, "--measures", "P@1", "--difference", 0.1, "--depths", "1,2,3,4")[0]["P@1"]["depths"]
+    assert {depth: (one["pairs"], one["judged"]) for depth, one in depths.items()} == {
+        "1": (1.5, 1.0), "2": (2.0, 12 / 16), "3": (2.0, 12 / 16),
+    }  # fmt: skip
+    for one in depths.values():
+        assert one["variance"] == pytest.approx(2 / 7)  # as in the whole: differences 1 and 0 in turn
+        assert one["pairs_needed"] == pytest.approx(one["topics_needed"] * one["pairs"], abs=1)
+        assert one["tau"] == 1
+    with pytest.raises(ArgumentTypeError, match="no list of depths"):
+        depth_list("0,x")
+    assert "depth" in printed("plan_study", *paths, "--measures", "P@1")[0]

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from analysis.core.label_noise import NoisyLabels, error_of_differences
+from analysis.core.label_noise import NoisyLabels, error_of_differences, without_noise_of_labels
 from analysis.core.measures import parse_measures
 from tests.analysis.core.judged import table_of_rows
 from tests.analysis.core.small_collections import run_columns
@@ -48,3 +48,15 @@ def test_the_error_by_topics_is_that_of_their_differences() -> None:
     runs = [run_columns(tag, {f"t{i}": scores for i in range(4)}) for tag, scores in (("first", {"a": 2.0, "b": 1.0}), ("second", {"b": 2.0, "a": 1.0}))]
     noisy = NoisyLabels(table_of_rows(rows, n_grades=2), runs, parse_measures("P@1"))
     assert noisy.errors_by_topics()[0] == pytest.approx(np.std([-1, -1, -1, 1], ddof=1) / 2)
+
+
+def test_the_noise_of_labels_is_taken_out_of_the_variance_over_topics_and_put_in_anew() -> None:
+    """True differences of variance .04 over 400 topics, noise of variance .09 a topic by one judgement and .03 by three."""
+    rng = np.random.default_rng(5)
+    n, repeats = 400, 200
+    observed = rng.normal(0, 0.2, (repeats, n)) + rng.normal(0, 0.3, (repeats, n))
+    spread = observed.std(axis=1, ddof=1)
+    by_one, by_three = np.full(repeats, (0.09 / n) ** 0.5), np.full(repeats, (0.03 / n) ** 0.5)
+    planned = without_noise_of_labels(spread, by_one, by_three, n)
+    assert np.mean(planned**2) == pytest.approx(0.04 + 0.03, rel=0.02)
+    assert without_noise_of_labels(np.array([0.1]), np.array([1.0]), np.array([0.0]), 9).tolist() == [0.0]

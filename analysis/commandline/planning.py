@@ -1,0 +1,171 @@
+"""What `plan_study` plans with: noise of the labels, and the pools of other depths.
+
+    noise_of_labels(noisy, measures, trials=..., seed=..., plan=...)      by measure; more judgements a pair in topics
+    depths_of(qrels, runs, measures, depths, ...)                         by measure and depth
+    judged_table(command, options)                                        the single judgements of a file or a campaign
+"""
+
+from __future__ import annotations
+
+import math
+from argparse import ArgumentTypeError
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.commandline.judged_files import DEFAULT_SCALE
+from analysis.core.label_noise import NoisyLabels, differences_of, error_of_differences, without_noise_of_labels
+from analysis.core.labels import LabelTable, counted
+from analysis.core.measures import Measure
+from analysis.core.pool_depths import cut_pools
+from analysis.core.rankings import tau_b
+from analysis.core.system_comparison import smallest_difference
+from pooling.commandline import BadInput, FileCommand, text_table
+from pooling.core.columns import QrelsColumns, RunColumns
+from pooling.formats.judgements import read_judgements
+
+Floats = NDArray[np.float64]
+PER_PAIR = (1, 2, 3, 5, 10)
+"""Judgements a pair whose noise is told."""
+DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100)
+LABELS = (
+    "Noise of a difference, median pair of systems: its standard error over topics, and that of the labels, judgements drawn anew within pairs, as they "
+    "were judged and with other numbers of them. A pair whose judgements agree never changes, so with two or three of them the noise is understated. "
+    "tau: mean correlation of the ranking with that under labels drawn anew."
+)
+NEEDED = "Topics needed with so many judgements a pair: the variance over topics holds the noise of their labels, which is taken out and put in anew."
+DEEPER = (
+    "Pools of these runs, median pair of systems. pairs: a topic's documents in the pool; judged: the share of them with a grade, the others count as not "
+    "relevant; where it is far below 1 this tells nothing of a deeper pool. in all: topics needed times pairs. tau: with the ranking under all of the qrels."
+)
+Topics = Callable[[float], int | None]
+"""(standard deviation of a difference over topics) -> topics needed."""
+
+
+def depth_list(text: str) -> tuple[int, ...]:
+    """For argparse: whole numbers from 1 on with commas between."""
+    words = text.split(",")
+    if not all(word.isdecimal() and int(word) > 0 for word in words):
+        raise ArgumentTypeError(f"{text!r} is no list of depths, as in 1,5,10")
+    return tuple(sorted(set(map(int, words))))
+
+
+def judged_table(command: FileCommand, options: Mapping[str, Any]) -> LabelTable | None:
+    """Of --judgements, else of the campaign in whose place the qrels stand; None with neither. BadInput for labels that are no majority."""
+    path = options["judgements"]
+    if path is not None:
+        scale = options["scale"] or DEFAULT_SCALE
+        judgements = read_judgements(path, scale=scale)
+        for warning in judgements.warnings:
+            command.warn(warning)
+        return counted(judgements, n_grades=scale)[0]
+    if options["campaign"] is None or options["method"] != "majority":
+        return None
+    from analysis.commandline.stored_campaigns import judgements_behind
+
+    return judgements_behind(options)
+
+
+def noisy_labels(
+    command: FileCommand, table: LabelTable, judged: QrelsColumns, runs: Sequence[RunColumns], options: Mapping[str, Any]
+) -> NoisyLabels:
+    """BadInput where no pair has two judgements; a warning where the labels are not those of the qrels."""
+    noisy = NoisyLabels(table, runs, options["measures"], level=options["level"])
+    if not len(noisy.qrels.grades):
+        raise BadInput(f"{options['judgements'] or 'the campaign'}: no pair has two judgements, so there are no labels whose noise could be told")
+    grades = dict(pairs_of(judged))
+    others = sum(grades.get(pair) != grade for pair, grade in pairs_of(noisy.qrels))
+    if others:
+        command.warn(
+            f"{others} of {len(noisy.qrels.grades)} pairs have another grade in the qrels than the majority of their judgements: the noise is that of "
+            "labels by majority"
+        )
+    return noisy
+
+
+def pairs_of(qrels: QrelsColumns) -> list[tuple[tuple[str, bytes], int]]:
+    topics = np.repeat(np.arange(len(qrels.topics)), np.diff(qrels.offsets)).tolist()
+    names = [qrels.topics[topic] for topic in topics]
+    return list(zip(zip(names, qrels.documents.tolist(), strict=True), qrels.grades.tolist(), strict=True))
+
+
+def noise_of_labels(noisy: NoisyLabels, measures: Sequence[Measure], *, trials: int, seed: int, topics: Topics) -> dict[str, dict[str, Any]]:
+    """By measure: standard errors of a difference of two systems (median pair) by topics, by labels as they were judged and with other
+    numbers of judgements a pair; tau: of the ranking under labels drawn anew with that under the labels, mean; topics_needed: with so many
+    judgements a pair."""
+    rng = np.random.default_rng(seed)
+    drawn = {n: noisy.trials(trials, rng, per_pair=n) for n in (None, *PER_PAIR)}
+    observed, by_topics = noisy.means(noisy.qrels.grades), noisy.errors_by_topics()
+    answer = {}
+    for column, measure in enumerate(measures):
+        errors = {n: error_of_differences(means[:, :, column]) for n, means in drawn.items()}
+        spread = differences_of(noisy.values()[:, :, column]).std(axis=1, ddof=1) if len(noisy.qrels.topics) > 1 else None
+        n_topics = len(noisy.qrels.topics)
+        needed: dict[str, int | None] = {}
+        for n in PER_PAIR:
+            if spread is not None:
+                needed[str(n)] = topics(float(np.median(without_noise_of_labels(spread, errors[None], errors[n], n_topics))))
+        answer[str(measure)] = {
+            "topics": by_topics[column],
+            "as_judged": float(np.median(errors[None])),
+            "per_pair": {str(n): float(np.median(errors[n])) for n in PER_PAIR},
+            "topics_needed": needed,
+            "tau": float(np.nanmean([tau_b(observed[:, column], means) for means in drawn[None][:, :, column]])),
+            "pairs": len(noisy.qrels.grades),
+        }
+    return answer
+
+
+def depths_of(
+    judged: QrelsColumns, runs: Sequence[RunColumns], measures: Sequence[Measure], depths: Sequence[int], counts: Sequence[NDArray[np.bool_]],
+    means: Floats, *, level: int, topics: Topics, power: float, alpha: float,
+) -> dict[str, dict[str, Any]]:  # fmt: skip
+    """By measure and depth. counts: for each measure, bool (n_topics), the topics that count for all runs. means: (n_runs, n_measures)
+    under the qrels as they are. Depths that no run reaches are left out."""
+    deepest = max((int(np.diff(run.offsets).max(initial=0)) for run in runs), default=0)
+    kept = [depth for depth in depths if depth <= deepest]
+    answer: dict[str, dict[str, Any]] = {str(measure): {} for measure in measures}
+    for cut in cut_pools(judged, runs, measures, kept, level=level) if kept else ():
+        for column, measure in enumerate(measures):
+            values = cut.values[:, counts[column], column]
+            sd = float(np.median(differences_of(values).std(axis=1, ddof=1)))
+            needed, per_topic = topics(sd), cut.pairs / len(judged.topics)
+            answer[str(measure)][str(cut.depth)] = {
+                "pairs": per_topic,
+                "judged": cut.judged / cut.pairs if cut.pairs else math.nan,
+                "variance": sd**2,
+                "topics_needed": needed,
+                "pairs_needed": None if needed is None else math.ceil(needed * per_topic),
+                "smallest_difference": smallest_difference(sd, values.shape[1], wanted=power, alpha=alpha),
+                "tau": tau_b(values.mean(axis=1), means[:, column]),
+            }
+    return answer
+
+
+def labels_text(result: Mapping[str, Any], measures: Sequence[str]) -> str:
+    """Empty where the noise of labels was not asked for."""
+    noise = {measure: labels for measure in measures if (labels := result[measure]["labels"])}
+    if not noise:
+        return ""
+    rows = [[measure, one["topics"], one["as_judged"], *one["per_pair"].values(), one["tau"]] for measure, one in noise.items()]
+    needed = [[measure, *(many(n) for n in one["topics_needed"].values())] for measure, one in noise.items() if one["topics_needed"]]
+    columns = [f"{n} a pair" for n in PER_PAIR]
+    parts = [LABELS, text_table(["measure", "by topics", "by labels", *columns, "tau"], rows)]
+    return "\n\n".join(parts + ([NEEDED, text_table(["measure", *columns], needed)] if needed else []))
+
+
+def depths_text(result: Mapping[str, Any], measures: Sequence[str]) -> str:
+    """Empty where no depth was computed."""
+    rows = [
+        [measure, depth, one["pairs"], one["judged"], one["variance"], many(one["topics_needed"]), many(one["pairs_needed"]), one["tau"]]
+        for measure in measures
+        for depth, one in (result[measure]["depths"] or {}).items()
+    ]
+    header = ["measure", "depth", "pairs", "judged", "variance", "topics needed", "in all", "tau"]
+    return f"{DEEPER}\n\n{text_table(header, rows)}" if rows else ""
+
+
+def many(n: int | None) -> str:
+    return "more than a million" if n is None else f"{n:,}"
