@@ -466,7 +466,7 @@ def test_span_missing_says_exactly_that(signed_in_page: Signed, photograph: Phot
     campaign, ada = make_job(spans="required", spans_from=2)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     judging.press("3")
-    expect(judging.bar_message).to_contain_text("“Partial” needs a marked passage: mark the words that make it so, then press Enter.")
+    expect(judging.bar_message).to_contain_text("“Partial” needs a marked passage: S brings up a word cursor; by mouse, click its first word, then its last.")
     photograph(judging.page, "span-missing")
     judging.press("s", "s", "ArrowRight", "ArrowRight", "Enter")
     expect(judging.bar_message).to_contain_text("Passage marked.")

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-globalThis.document = { getElementById: () => ({ textContent: "" }) };
+globalThis.document = { getElementById: () => ({ textContent: "" }), createElement: () => ({ dataset: {}, setAttribute() {}, append() {} }) };
 globalThis.requestAnimationFrame = () => {};
 const { Presses } = await import("../../static/js/judge/presses.js");
 
@@ -13,9 +13,9 @@ function made({ confirm = false, campaign = { spans: "off" }, isPractice = false
   const sent = [], told = [], asked = [];
   const open = Object.assign(new EventTarget(), {
     paintedAt: performance.now() - 5000, record: null, note: "", title: "T", pair: { pair: 7, lease: "l7" }, reader: { clock: { read: () => TIMES } },
-    spans: { units: [], points: [], cursor: null }, focus() {}, setNote(text) { this.note = text; },
+    spans: { units: [], points: [], cursor: null, guide(on) { this.guided = on; } }, focus() {}, setNote(text) { this.note = text; },
   });
-  const bar = { scale: SCALE, bar: { classList: { toggle() {}, remove() {} } }, gradeAt: (place) => SCALE[place], placeOf: () => 4, select(value) { this.selected = value; }, say() {}, leaveReason() {}, toast: (text) => told.push(text) };
+  const bar = { scale: SCALE, bar: { classList: { toggle() {}, remove() {} } }, gradeAt: (place) => SCALE[place], placeOf: () => 4, select(value) { this.selected = value; }, say() {}, messageBox: { append() {} }, leaveReason() {}, toast: (text) => told.push(text) };
   const input = { at: null, last: null, device: "keyboard", pending: null };
   const trail = { add: (record) => told.push(record) };
   const presses = new Presses({

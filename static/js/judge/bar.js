@@ -20,8 +20,9 @@ export class Bar {
     this.canUndo = () => false;
   }
 
-  setScale(scale) {
-    this.scale = scale;
+  /** `spansFrom`: grades from this one on need a marked passage. */
+  setScale(scale, spansFrom = Infinity) {
+    Object.assign(this, { scale, spansFrom });
     this.bar.classList.toggle("many", scale.length > 4);
     this.bar.classList.toggle("very-many", scale.length > 5);
     this.#drawGrades();
@@ -34,8 +35,9 @@ export class Bar {
     this.askingReason = false;
     this.bar.classList.remove("asks");
     this.grades.replaceChildren(...this.scale.map((grade, place) => {
+      const needs = grade.value >= this.spansFrom ? "needs a marked passage" : null;
       const step = Math.round((place / Math.max(1, this.scale.length - 1)) * 8);
-      return make("button.grade-button", { type: "button", class: `grade-button step-${step}`, "aria-pressed": "false", "aria-keyshortcuts": String(place + 1), title: grade.explanation || null, dataset: { place } },
+      return make("button.grade-button", { type: "button", class: `grade-button step-${step}${needs ? " needs" : ""}`, "aria-pressed": "false", "aria-description": needs, "aria-keyshortcuts": String(place + 1), title: grade.explanation || null, dataset: { place } },
         make("span.swatch", { "aria-hidden": "true" }), make("kbd", {}, String(place + 1)), shape(grade.shape, place), make("span.name", {}, grade.name));
     }));
     this.#apply();

@@ -42,7 +42,7 @@ export class Judging {
 
   async begin(setup, open) {
     this.setup = setup;
-    this.bar.setScale(setup.scale);
+    this.bar.setScale(setup.scale, setup.campaign.spans === "required" ? setup.campaign.spans_from : undefined);
     this.leases.ahead = setup.campaign.lease_window ?? 3;
     this.outboxLimit = Math.max(1, this.leases.ahead);
     if (setup.campaign.spans !== "off") await this.open.markPassages();

@@ -3,17 +3,15 @@
 
 const PARTS = {
   dialogs: () => import("./dialogs.js"),
+  extras: () => import("./extras.js"),
   highlight: () => import("./highlight.js"),
   guideline: () => import("./guideline.js"),
   marking: () => import("./spans.js"),
   notices: () => import("./notices.js"),
   presence: () => import("./presence.js"),
   presses: () => import("./presses.js"),
-  questions: () => import("./questions.js"),
-  reading: () => import("./reading.js"),
   review: () => import("./review.js"),
   states: () => import("./states.js"),
-  upkeep: () => import("./upkeep.js"),
 };
 const WAIT_MS = 250;
 let styles = null;

@@ -143,9 +143,10 @@ const actions = {
   note: () => judging.press("note"),
   cannot: () => judging.press("askReason"),
   later: (device) => judging.press("later", device),
-  span: () => { if (judging.ready) judging.open.spans.step(); },
+  span: (device) => { if (judging.ready) judging.open.spans.step(device); },
   unspan: () => judging.open.spans.removeNear(),
   confirm: (device) => judging.confirm(device),
+  cancel: escape,
   down: () => scrollBy(0, 120),
   up: () => scrollBy(0, -120),
   leave: async () => {
@@ -275,17 +276,11 @@ async function begin() {
   afterPaint(() => fetchAhead(async () => {
     judging.open.repaintTerms();
     void judging.preparePresses();
-    reading = new (await part("reading")).Reading({ settings, open: judging.open });
-    questions = new (await part("questions")).Questions({ api, banners, open: judging.open, setup, openJudgement: (id) => judging.openJudgement(id), drawGuidelines });
-    questions.take(setup);
-    api.heard = (answer) => questions.take(answer);
-    (await part("upkeep")).keepUp({
-      api, build, buildUrl, tick, leaseMinutes: setup.campaign.lease_minutes ?? 10, heartbeat: (sinceMs) => judging.heartbeat(sinceMs), onNewBuild: () => { judging.reloadWanted = true; },
-    });
-    (await part("presence")).attend({
-      reader: judging.reader, hasUnsent: () => outbox.size > 0 && !judging.stopped, onReturn: () => judging.heartbeat(),
+    ({ reading, questions } = (await part("extras")).join({
+      api, settings, open: judging.open, setup, banners, drawGuidelines, build, buildUrl, tick, reader: judging.reader, openJudgement: (id) => judging.openJudgement(id),
+      heartbeat: (sinceMs) => judging.heartbeat(sinceMs), onNewBuild: () => { judging.reloadWanted = true; }, hasUnsent: () => outbox.size > 0 && !judging.stopped,
       onNetwork: (isThere) => { judging.connection.reach(isThere); if (isThere) judging.retry(); },
-    });
+    }));
   }));
 }
 

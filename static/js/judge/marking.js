@@ -68,6 +68,21 @@ export function wordsOf(view) {
   return view.wordList;
 }
 
+const BESIDE = 3; // units: a finger is seldom exact
+
+/** The index of the word at a point of the window, or close beside it; -1 where there is none. */
+export function wordAt(view, x, y) {
+  const caret = document.caretPositionFromPoint?.(x, y), range = caret ? null : document.caretRangeFromPoint?.(x, y);
+  const node = caret?.offsetNode ?? range?.startContainer;
+  const place = node && placeOf(view, node, caret?.offset ?? range.startOffset);
+  if (!place) return -1;
+  const far = ({ piece, start, end }) => (piece !== place.piece ? Infinity : Math.max(start - place.unit, place.unit - end, 0));
+  const words = wordsOf(view);
+  let best = -1;
+  words.forEach((word, index) => { if (far(word) <= BESIDE && (best < 0 || far(word) < far(words[best]))) best = index; });
+  return best;
+}
+
 /** Two places of a selection, moved outwards where they stand inside a word. */
 export function onWords(view, from, to) {
   const words = wordsOf(view);

@@ -5,7 +5,7 @@ import { part } from "./lazy.js";
 import { Views } from "./views.js";
 
 // Where passages are not marked.
-const NO_SPANS = { units: [], points: [], cursor: null, show() {}, hide() {}, repaint() {}, removeNear() {}, undo: () => false, cancel: () => false, step: () => announce("Passages are not marked in this campaign.") };
+const NO_SPANS = { units: [], points: [], cursor: null, show() {}, hide() {}, repaint() {}, removeNear() {}, undo: () => false, cancel: () => false, guide() {}, step: () => announce("Passages are not marked in this campaign.") };
 
 /** Tells "painted" when a document is on the page, "marked" and "cursor" as spans.js does. */
 export class OpenPair extends EventTarget {

@@ -18,10 +18,16 @@ export class Presses {
    */
   constructor({ bar, settings, open, input, setup, trail, outbox, askNote, isReady, isPractice, onFinish, onPractice, advance }) {
     Object.assign(this, { bar, settings, open, input, setup, trail, outbox, askNote, isReady, isPractice, onFinish, onPractice, advance });
-    open.addEventListener("marked", () => { if (input.pending && open.spans.units.length) this.#prompt("marked"); });
+    open.addEventListener("marked", () => {
+      const { units, guided } = open.spans;
+      if (input.pending && (units.length || guided)) this.#prompt(units.length ? "marked" : "missing");
+    });
     open.addEventListener("cursor", () => {
-      const { cursor } = open.spans;
-      if (cursor || !input.pending) prompts.cursor({ bar, cursor, key: settings.keys.span }); // else what is said about the grade stays
+      const { cursor, begun, guided } = open.spans;
+      if (begun) prompts.begun({ bar, word: begun });
+      else if (guided && !cursor && input.pending) this.#prompt(open.spans.units.length ? "marked" : "missing");
+      else if (guided && !cursor) prompts.tapping({ bar });
+      else if (cursor || !input.pending) prompts.cursor({ bar, cursor, key: settings.keys.span }); // else what is said about the grade stays
     });
   }
 
@@ -40,6 +46,7 @@ export class Presses {
     Object.assign(input, { device, pending: null });
     if (this.#lacksSpan(grade)) {
       this.open.focus();
+      this.open.spans.guide(true);
       this.#wait(grade, "missing");
     } else if (this.settings.get("confirm") && !isAgain) this.#wait(grade, "chosen");
     else this.#judge({ grade: grade.value });
@@ -68,6 +75,7 @@ export class Presses {
   /** Esc. */
   cancel() {
     this.input.pending = null;
+    this.open.spans.guide(false);
     this.bar.bar.classList.remove("urgent");
     this.bar.select(this.open.record?.grade ?? null);
     this.bar.say("");

@@ -4,13 +4,16 @@ import { announce, make } from "./dom.js";
 import { REASONS } from "./grades.js";
 import { label } from "./keyboard.js";
 
-function tell(bar, text, { urgent = false } = {}) {
+/** `choices`: [what it is called, its action] of the buttons behind the words. */
+function tell(bar, text, { urgent = false, choices = [] } = {}) {
   bar.bar.classList.toggle("urgent", urgent);
   bar.say(text);
+  bar.messageBox.append(...choices.map(([name, action]) => make("button.button.small", { type: "button", dataset: { action } }, name)));
   announce(text, { urgent });
 }
 
 const howToSend = ({ name }, device) => (device === "touch" ? `Press ${name} again to send it.` : `Enter, or ${name} again, sends it.`);
+const CHANGE = ["Change grade", "cancel"], DONE = ["Done", "confirm"], AGAIN = ["Not here", "cancel"];
 
 /** Five reasons take the place of the grades, of the same size. */
 export function reasons({ bar }) {
@@ -26,16 +29,27 @@ export function reasons({ bar }) {
 // Of the grade that waits, of {name}: for a passage, for a confirmation, or with its passage marked.
 
 export function missing({ bar, grade, device }) {
-  const how = device === "touch" ? "select the words that make it so, then press “Mark this passage”" : "mark the words that make it so, then press Enter";
-  tell(bar, `“${grade.name}” needs a marked passage: ${how}.`, { urgent: true });
+  const how = { touch: "tap the first word of it, then the last", mouse: "click its first word, then its last, or select it" }[device]
+    ?? "S brings up a word cursor; by mouse, click its first word, then its last";
+  tell(bar, `“${grade.name}” needs a marked passage: ${how}. `, { urgent: true, choices: [CHANGE] });
 }
 
 export function chosen({ bar, grade, device }) {
-  tell(bar, `${grade.name} is chosen. ${howToSend(grade, device)}`);
+  tell(bar, `${grade.name} is chosen. ${howToSend(grade, device)} `, { choices: [CHANGE] });
 }
 
 export function marked({ bar, grade, device }) {
-  tell(bar, `Passage marked. ${howToSend(grade, device)}`);
+  tell(bar, `Passage marked. ${howToSend(grade, device)} `, { choices: [DONE, CHANGE] });
+}
+
+/** The first word of a passage is tapped; its last is awaited. */
+export function begun({ bar, word }) {
+  tell(bar, `It begins at “${word}”. Now its last word. `, { choices: [AGAIN] });
+}
+
+/** Passages may be tapped, though no grade waits for one. */
+export function tapping({ bar }) {
+  tell(bar, "Tap the first word of the passage, then the last. ", { choices: [["Enough", "cancel"]] });
 }
 
 /** `cursor`: {word, anchor} of the word cursor, or null; `key`: that of passages. */

@@ -2,7 +2,7 @@
 // Kept as [start, end) in UTF-16 units of the stored text while on screen; sent as code points.
 
 import { announce, paint } from "./dom.js";
-import { between, joined, onWords, placeOf, wordsOf } from "./marking.js";
+import { between, joined, onWords, placeOf, wordAt, wordsOf } from "./marking.js";
 import { stage } from "./stage.js";
 
 export class Spans extends EventTarget {
@@ -13,7 +13,8 @@ export class Spans extends EventTarget {
     this.enabled = false;
     this.view = null;
     this.units = [];
-    this.cursor = null; // {word, anchor}: word cursor by keyboard
+    this.cursor = null; // {word, anchor, tapped}: word cursor by keyboard, or the first word of a passage that is being tapped
+    this.guided = false; // words may be tapped: "needed" by a grade that waits, or "asked" for
     this.pointer = "mouse";
     this.isClicked = false;
     this.before = [];
@@ -25,6 +26,8 @@ export class Spans extends EventTarget {
       if (this.isClicked) this.#offer();
       else if (this.#selected()?.length) setTimeout(() => this.markSelection(), 0); // a click on a selection takes it away
     });
+    document.addEventListener("pointerdown", ({ target }) => { this.isPressed = Boolean(this.view?.body.contains(target)); }); // else it lifted the veil
+    document.addEventListener("click", (event) => this.#tap(event));
     markButton.addEventListener("click", () => this.markSelection());
     list.addEventListener("click", (event) => {
       const button = event.target.closest("[data-span]");
@@ -38,6 +41,7 @@ export class Spans extends EventTarget {
     this.view = view;
     this.enabled = true;
     this.cursor = null;
+    this.guided = false;
     this.before = []; // the marks before each change, for undo
     this.last = -1; // the word at which the last passage was closed
     this.units = points.map(([start, end]) => [view.stored.toUnit(start), view.stored.toUnit(end)]);
@@ -141,6 +145,36 @@ export class Spans extends EventTarget {
     return true;
   }
 
+  // By taps: the first word, then the last.
+
+  /** From now on, or no more, words may be tapped. */
+  guide(on) {
+    this.guided = on ? "needed" : false;
+    if (!on && this.cursor?.tapped) this.#leaveCursor();
+  }
+
+  #tap({ target, clientX, clientY }) {
+    if (!this.guided || !this.enabled || !this.isPressed || !this.view?.body.contains(target) || this.#selected()?.length) return;
+    const at = wordAt(this.view, clientX, clientY);
+    if (at < 0) return;
+    if (this.cursor?.tapped) {
+      this.cursor.word = at;
+      return void this.step("touch");
+    }
+    this.cursor = { word: at, anchor: at, tapped: true };
+    this.repaint();
+    this.dispatchEvent(new Event("cursor"));
+  }
+
+  /** What the first tapped word is; "" when none is. */
+  get begun() { return this.cursor?.tapped ? this.#textOf(this.#word) : ""; }
+
+  #leaveCursor() {
+    this.cursor = null;
+    this.repaint();
+    this.dispatchEvent(new Event("cursor"));
+  }
+
   // Word cursor.
 
   get #word() { return wordsOf(this.view)[this.cursor.word]; }
@@ -152,11 +186,13 @@ export class Spans extends EventTarget {
     return between(this.view, { piece: first.piece, unit: first.start }, { piece: last.piece, unit: last.end });
   }
 
-  /** S: mark the selection if there is one; else bring up the word cursor, start a span at it, or close the span. */
-  step() {
+  /** S: mark the selection if there is one; else bring up the word cursor, start a span at it, or close the span. By mouse or touch: let
+   * words be tapped. */
+  step(device = "keyboard") {
     if (!this.view) return;
     if (this.markSelection()) return;
-    if (!this.cursor) this.#begin();
+    if (device !== "keyboard" && !this.cursor) this.guided ||= "asked";
+    else if (!this.cursor) this.#begin();
     else if (this.cursor.anchor === null) {
       this.cursor.anchor = this.cursor.word;
       announce(`Span starts at ${this.#textOf(this.#word)}. Arrow keys extend, Enter closes, Escape cancels.`);
@@ -215,8 +251,13 @@ export class Spans extends EventTarget {
 
   /** Esc: first the started span, then the cursor. True when there was something to leave. */
   cancel() {
-    if (!this.cursor) return false;
-    if (this.cursor.anchor !== null) this.cursor.anchor = null;
+    if (!this.cursor) {
+      if (this.guided !== "asked") return false;
+      this.guided = false;
+      this.dispatchEvent(new Event("cursor"));
+      return true;
+    }
+    if (this.cursor.anchor !== null && !this.cursor.tapped) this.cursor.anchor = null;
     else this.cursor = null;
     this.repaint();
     this.dispatchEvent(new Event("cursor"));
