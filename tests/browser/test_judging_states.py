@@ -506,7 +506,8 @@ def test_qualification_explains_each_answer(signed_in_page: Signed, photograph: 
     campaign, ada = make_job(n_documents=4, qualification_pass=0.5)
     tests = list(Pair.objects.filter(campaign=campaign).order_by("position")[:2])
     for pair in tests:
-        campaigns.set_kind(pair, Pair.Kind.QUALIFICATION, gold_grade=3, explanation="It reports a trial.", actor=campaign.created_by)
+        why = "“A trial of twelve weeks” is what was asked for."
+        campaigns.set_kind(pair, Pair.Kind.QUALIFICATION, gold_grade=3, explanation=why, actor=campaign.created_by)
     Membership.objects.filter(pk=ada.pk).update(qualified_at=None)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     label, banner, practice = (judging.page.locator(name) for name in ("#query-label", "[data-name=practice]", "#practice"))
@@ -524,12 +525,16 @@ def test_qualification_explains_each_answer(signed_in_page: Signed, photograph: 
     judging.press("1")
     expect(practice).to_contain_text("Not quite")
     expect(practice).to_contain_text("You: Wrong. Expected: Perfect.")
-    expect(practice).to_contain_text("It reports a trial.")
+    expect(practice).to_contain_text("is what was asked for.")
+    assert judging.page.evaluate("[...CSS.highlights.get('decisive')].map((range) => range.startContainer.data.slice(range.startOffset, range.endOffset))") == [
+        "A trial of twelve weeks"
+    ]
     expect(practice).to_contain_text("1 of 2 right: passed. From here on it counts.")
     photograph(judging.page, "qualification-feedback")
     judging.press("Enter")
     expect(label).to_have_text("Query")
     expect(banner).to_have_count(0)
+    assert judging.page.evaluate("CSS.highlights.has('decisive')") is False
     assert Judgement.objects.filter(membership=ada).count() == 2
 
 

@@ -1,8 +1,10 @@
 // Dialogs that must be read before going on: guidelines, and the explanation of a practice answer.
 
 import { gradeList } from "./bar.js";
-import { announce, byId, make, trusted } from "./dom.js";
+import { announce, byId, make, paint, trusted } from "./dom.js";
 import { gradeName } from "./grades.js";
+import { phrases } from "./highlight.js";
+import { shape } from "./shapes.js";
 
 /** What must be read or agreed to before the next document. */
 export class Gate {
@@ -39,18 +41,31 @@ export class Gate {
   consent() { return this.api.post("consent").then(this.onPass, this.onFail); }
 }
 
-/** Says how a practice answer was, above the document it is about, until the reader goes on. */
-export function explain({ right, grade, gold_grade: gold, explanation, judged, n_right: nRight, total, needed, passed }, { scale, done }) {
+const QUOTED = /[“„«"]([^“”„«»"]{2,})[”“»"]/g;
+
+/** The passages of `text` that an explanation has in quotation marks: [start, end) each, where they stand first. */
+export function decisive(explanation, text) {
+  return [...explanation.matchAll(QUOTED)].flatMap(([, words]) => phrases(text, words).slice(0, 1));
+}
+
+/** Says how a practice answer was, above the document it is about, until the reader goes on. `view`: of that document, whose decisive words are tinted. */
+export function explain({ right, grade, gold_grade: gold, explanation, judged, n_right: nRight, total, needed, passed }, { scale, view, done }) {
   const name = (value) => (value === null ? "Cannot judge" : gradeName(scale, value));
+  const sign = (value) => { const place = scale.findIndex((one) => one.value === value); return place < 0 ? null : shape(scale[place].shape, place); };
   const standing = passed === null ? `${judged} of ${total}; ${nRight} right so far, ${needed} are needed.`
     : passed ? `${nRight} of ${total} right: passed. From here on it counts.` : `${nRight} of ${total} right; ${needed} were needed.`;
   const box = byId("practice"), title = make("h2", { tabindex: "-1" }, right ? "Right" : "Not quite");
-  const goOn = () => { box.hidden = true; done(); };
+  const ranges = view ? decisive(explanation, view.stored.text).flatMap(([start, end]) => view.ranges(start, end)) : [];
+  const goOn = () => { box.hidden = true; paint("decisive", []); done(); };
   box.className = `callout practice ${right ? "good" : "warn"}`;
-  box.replaceChildren(title, make("p", {}, "You: ", make("strong", {}, name(grade)), ". Expected: ", make("strong", {}, name(gold)), "."),
-    ...(explanation ? [make("p", { dir: "auto" }, explanation)] : []), make("p", {}, standing),
+  box.replaceChildren(title,
+    make("p.answers", {}, make("span", {}, "You: ", sign(grade), make("strong", {}, name(grade)), ". "), make("span", {}, "Expected: ", sign(gold), make("strong", {}, name(gold)), ".")),
+    ...(explanation ? [make("p", { dir: "auto" }, explanation)] : []),
+    ...(ranges.length ? [make("p.faint.small", {}, "The words in quotation marks are ", make("span.decisive", {}, "tinted"), " in the document.")] : []),
+    make("p", {}, standing),
     make("p", {}, make("button.button.primary", { type: "button", onclick: goOn }, "Continue ", make("kbd", {}, "Enter"))));
   box.hidden = false;
+  paint("decisive", ranges, 4);
   scrollTo(0, 0);
   box.querySelector("button").focus({ preventScroll: true });
   announce(`${title.textContent}. ${[...box.querySelectorAll("p")].slice(0, -1).map((p) => p.textContent).join(" ")}`, { urgent: true });

@@ -308,7 +308,7 @@ export class Judging {
 
   async #explain(feedback) {
     const { explain } = await part("guideline");
-    explain(feedback, { scale: this.setup.scale, done: () => this.advance() });
+    explain(feedback, { scale: this.setup.scale, view: this.open.view, done: () => this.advance() });
   }
 
   #refused({ error }) {
