@@ -155,7 +155,9 @@ class RulesForm(forms.ModelForm):
 class GradeForm(forms.Form):
     name = forms.CharField(max_length=60, required=False)
     explanation = forms.CharField(max_length=500, required=False, widget=forms.Textarea(attrs={"rows": 2}))
-    example = forms.CharField(max_length=500, required=False, widget=forms.Textarea(attrs={"rows": 2}))
+    example = forms.CharField(
+        max_length=1000, required=False, label="Examples", help_text="one a line, with the reason", widget=forms.Textarea(attrs={"rows": 2})
+    )
     shape = forms.ChoiceField(choices=[(shape, shape.capitalize()) for shape in SHAPES], required=False)
 
 

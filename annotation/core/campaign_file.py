@@ -21,7 +21,7 @@ GRADE = (
     Key("value", "whole", "The grade.", least=0, most=999, required=True),
     Key("name", "text", "What annotators read.", required=True),
     Key("explanation", "text", "When it is given.", default=""),
-    Key("example", "text", "An example.", default=""),
+    Key("example", "text", "Examples, one a line.", default=""),
     Key("shape", "text", "The sign beside its colour.", choices=SHAPES, default="disc"),
 )
 GOLD = (

@@ -1,8 +1,11 @@
-// What joins the page when its first document is there: the reading controls, questions to the manager, and what is done from time to time.
+// What joins the page when its first document is there: reading controls, questions to the manager, examples at the grades, one's own rhythm,
+// and what is done from time to time.
 
+import { Examples } from "./examples.js";
 import { attend } from "./presence.js";
 import { Questions } from "./questions.js";
 import { Reading } from "./reading.js";
+import { Rhythm } from "./rhythm.js";
 import { keepUp } from "./upkeep.js";
 
 /** `parts`: what each of them needs (see there), by the same names. Returns what answers to keys: {reading, questions}. */
@@ -11,6 +14,8 @@ export function join({ api, settings, open, setup, ...parts }) {
   const questions = new Questions({ api, open, setup, ...parts });
   questions.take(setup);
   api.heard = (answer) => questions.take(answer);
+  new Examples(parts);
+  new Rhythm({ settings, ...parts });
   keepUp({ api, leaseMinutes: setup.campaign.lease_minutes ?? 10, ...parts });
   attend({ onReturn: () => parts.heartbeat(), ...parts });
   return { reading, questions };

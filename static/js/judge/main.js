@@ -277,7 +277,7 @@ async function begin() {
     judging.open.repaintTerms();
     void judging.preparePresses();
     ({ reading, questions } = (await part("extras")).join({
-      api, settings, open: judging.open, setup, banners, drawGuidelines, build, buildUrl, tick, reader: judging.reader, openJudgement: (id) => judging.openJudgement(id),
+      api, settings, open: judging.open, setup, banners, bar, outbox, name: `${mine}:pace`, progress: () => head.progress, drawGuidelines, build, buildUrl, tick, reader: judging.reader, openJudgement: (id) => judging.openJudgement(id),
       heartbeat: (sinceMs) => judging.heartbeat(sinceMs), onNewBuild: () => { judging.reloadWanted = true; }, hasUnsent: () => outbox.size > 0 && !judging.stopped,
       onNetwork: (isThere) => { judging.connection.reach(isThere); if (isThere) judging.retry(); },
     }));

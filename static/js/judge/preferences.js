@@ -10,7 +10,7 @@ const NAMES = {
 };
 const OTHER_KEYS = [
   [["Enter"], "Confirm, where a grade waits for it"], [["Esc"], "Close, cancel, go back"], [["Space"], "Page down"], [["Ctrl", "Z"], "Undo"],
-  [["Ctrl", "Enter"], "Save the note and go back"], [["←", "→"], "Move the word cursor while marking"],
+  [["Shift", "1"], "What grade 1 means, with examples; so for each"], [["Ctrl", "Enter"], "Save the note and go back"], [["←", "→"], "Move the word cursor while marking"],
 ];
 
 const RESERVED = new Set(["1", "2", "3", "4", "5", "6", "7", "8", "9", " ", "tab", ...Object.keys(FIXED)]);
@@ -56,7 +56,7 @@ export class Preferences {
     for (const field of document.querySelectorAll("[data-setting]")) {
       const value = this.settings.get(field.dataset.setting);
       if (field.type === "checkbox") field.checked = Boolean(value);
-      else field.value = String(value);
+      else field.value = String(value ?? 0);
     }
     byId("settings-dialog").showModal();
   }

@@ -1,0 +1,68 @@
+// One's own pace: judged today, the usual time for a document, about how much is left. It is reckoned and kept in this browser only: the
+// server is told nothing of it, so nobody else can see it. And, for who wants it, a reminder of a break.
+
+import { byId, make } from "./dom.js";
+
+const KEPT = 50, FEWEST = 5, GAP_MS = 300000;
+
+export const median = (numbers) => {
+  const sorted = [...numbers].sort((a, b) => a - b), middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+};
+
+const about = (ms) => {
+  const minutes = Math.round(ms / 60000);
+  if (minutes < 1) return "less than a minute";
+  return minutes < 90 ? `${minutes} min` : `${(minutes / 60).toLocaleString(undefined, { maximumFractionDigits: minutes < 600 ? 1 : 0 })} h`;
+};
+
+/** One quiet sentence or two. `paces`: active ms of the last judgements. */
+export function sentence({ paces, today, judged, target }) {
+  const told = `Today ${(today ?? 0).toLocaleString()}.`;
+  if (paces.length < FEWEST) return `${told} Your pace is told from ${FEWEST} documents on.`;
+  const pace = median(paces), left = target ? Math.max(0, target - judged) : 0;
+  const each = pace < 90000 ? `${Math.round(pace / 1000)} s` : about(pace);
+  return `${told} About ${each} a document${left ? `; some ${about(left * pace)} to your target` : ""}.`;
+}
+
+export class Rhythm {
+  /** `name`: of what is kept in this browser; `progress()`: the newest from the server. `now`, `storage`: for tests. */
+  constructor({ outbox, reader, settings, banners, name, progress, now = () => Date.now(), storage = localStorage }) {
+    Object.assign(this, { settings, banners, name, progress, now, storage, since: null, last: null });
+    outbox.addEventListener("sent", ({ detail: { entry, answer } }) => {
+      if (entry.kind === "judge" && !answer.feedback && answer.judgement?.standing !== "too fast") this.judged(entry.body.active_ms);
+    });
+    reader.addEventListener("covered", () => { this.since = null; });
+    this.line = make("p.menu-label", { id: "rhythm", title: "Kept in this browser only; nobody else sees it" });
+    byId("menu").querySelector(".menu-list").prepend(this.line);
+    byId("menu").addEventListener("toggle", () => this.tell());
+    this.tell();
+  }
+
+  get paces() {
+    try {
+      return JSON.parse(this.storage.getItem(this.name) ?? "[]");
+    } catch {
+      return [];
+    }
+  }
+
+  judged(activeMs) {
+    try {
+      this.storage.setItem(this.name, JSON.stringify([...this.paces, activeMs].slice(-KEPT)));
+    } catch { /* private mode */ }
+    const now = this.now();
+    if (this.since === null || now - this.last > GAP_MS) this.since = now - activeMs;
+    this.last = now;
+    this.#remind(now);
+  }
+
+  #remind(now) {
+    const minutes = Number(this.settings.get("break_minutes") ?? 0);
+    if (!minutes || now - this.since < minutes * 60000) return;
+    this.since = now; // and not again before as long a time
+    this.banners.show("break", { text: `You have judged for ${minutes} minutes. A short break rests the eyes.`, actions: [{ label: "Pause", action: "pause" }], closes: true });
+  }
+
+  tell() { this.line.textContent = sentence({ paces: this.paces, ...this.progress() }); }
+}

@@ -1,0 +1,126 @@
+"""What is at hand while one judges: what a grade means at the grade itself, and one's own rhythm, which nobody else sees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.models import Profile
+from tests.browser.conftest import DESKTOP
+from tests.browser.judging import JudgingPage, make_job, own_judgements
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+Signed = Callable[..., Page]
+
+SCALE = [
+    {"value": 0, "name": "Wrong", "explanation": "Not about the topic.", "example": "", "shape": "cross"},
+    {
+        "value": 1,
+        "name": "Partial",
+        "explanation": "Answers a part.",
+        "example": "A trial of walking, for it says nothing of diabetes.\nA review without figures.",
+        "shape": "half",
+    },
+]
+
+
+def test_shift_and_a_digit_show_what_a_grade_means_and_judge_nothing(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
+    campaign, ada = make_job(scale=SCALE, threshold=1)
+    page = signed_in_page(ada.user, viewport=DESKTOP)
+    judging = JudgingPage(page, campaign).open()
+    title = judging.title.inner_text()
+    box = page.locator(".grade-examples")
+    page.keyboard.press("Shift+Digit2")
+    expect(box).to_contain_text("Answers a part.")
+    expect(box.locator("li")).to_have_text(["A trial of walking, for it says nothing of diabetes.", "A review without figures."])
+    photograph(page, "grade-examples")
+    page.keyboard.press("Shift+Digit1")
+    expect(box).to_contain_text("No example is given")
+    page.keyboard.press("Escape")
+    expect(box).to_have_count(0)
+    assert judging.title.inner_text() == title
+    page.keyboard.press("Shift+Digit2")
+    judging.judge("2")  # another key puts it away, and does what it does
+    expect(box).to_have_count(0)
+    judging.saved()
+    assert [row.grade for row in own_judgements(ada)] == [1]
+
+
+@pytest.mark.parametrize("width", [360, 390])
+def test_a_long_press_shows_what_a_grade_means_and_a_short_one_judges(signed_in_page: Signed, width: int) -> None:
+    campaign, ada = make_job(scale=SCALE, threshold=1)
+    page = signed_in_page(ada.user, viewport={"width": width, "height": 780})
+    judging = JudgingPage(page, campaign).open()
+    title = judging.title.inner_text()
+    button = page.locator("#grades button").nth(1)
+    button.click(delay=700)
+    box = page.locator(".grade-examples")
+    expect(box).to_be_in_viewport(ratio=1)
+    place = box.bounding_box()
+    assert place
+    assert place["x"] >= 0
+    assert place["x"] + place["width"] <= width
+    assert judging.title.inner_text() == title
+    judging.unhurried()
+    button.click()
+    expect(judging.title).not_to_have_text(title)
+    expect(box).to_have_count(0)
+
+
+def test_the_rhythm_stays_in_the_browser_and_a_break_is_offered_to_who_asked(signed_in_page: Signed) -> None:
+    campaign, ada = make_job(n_documents=8, target_per_annotator=20)
+    page = signed_in_page(ada.user, viewport=DESKTOP)
+    bodies: list[str] = []
+    page.on("request", lambda request: bodies.append(request.post_data or ""))
+    judging = JudgingPage(page, campaign).open()
+    line = page.locator("#rhythm")
+    page.locator("#menu > summary").click()
+    expect(line).to_have_text("Today 0. Your pace is told from 5 documents on.")
+    page.get_by_role("button", name="Settings and keys").click()
+    with page.expect_response(lambda response: response.url.endswith("/profile")):
+        page.get_by_label("Remind me of a break").select_option("20")
+    page.get_by_role("button", name="Done").click()
+    for _ in range(5):
+        judging.judge("2")
+    judging.saved()
+    page.locator("#menu > summary").click()
+    expect(line).to_contain_text("Today 5. About")
+    expect(line).to_contain_text("to your target.")
+    assert Profile.objects.get(user=ada.user).choices["break_minutes"] == "20"
+    assert not [body for body in bodies if "pace" in body or "median" in body]
+
+
+def test_a_trial_can_be_ended_and_left_no_trace(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    page = signed_in_page(campaign.created_by, viewport=DESKTOP)
+    page.goto(f"/judge/{campaign.slug}/try")
+    page.locator("html[data-complete]").wait_for()
+    page.keyboard.press("Enter")  # its guidelines are read
+    page.locator(".doc .doc-title").wait_for()
+    page.keyboard.press("q")
+    dialog = page.locator("#ask-dialog")
+    dialog.get_by_role("textbox").fill("Does it count?")
+    page.keyboard.press("Control+Enter")
+    expect(dialog.locator(".questions li")).to_contain_text("This is a trial: nobody was asked.")
+    assert not ada.questions.exists()
+    assert not campaign.pairs.filter(questions__isnull=False).exists()
+
+
+def test_after_the_minutes_that_were_chosen_a_line_offers_a_pause(signed_in_page: Signed) -> None:
+    campaign, ada = make_job(n_documents=8)
+    Profile.objects.filter(user=ada.user).update(choices={"break_minutes": "20"})
+    page = signed_in_page(ada.user, viewport=DESKTOP)
+    judging = JudgingPage(page, campaign).open()
+    page.evaluate("() => { const now = Date.now.bind(Date); window.ahead = 0; Date.now = () => now() + window.ahead; }")
+    for _ in range(6):
+        judging.judge("2")
+        judging.saved()
+        page.evaluate("() => { window.ahead += 4.5 * 60000; }")
+    line = page.locator(".banner[data-name=break]")
+    expect(line).to_contain_text("You have judged for 20 minutes.")
+    line.get_by_role("button", name="Pause").click()
+    judging.shows_state("user-pause")
