@@ -11,13 +11,16 @@ from typing import Any
 from analysis.judgements.labels import Choices
 from annotation.core.judges import WORDS, JudgeKind
 from annotation.core.timing import too_fast
-from annotation.models import Campaign, Judgement, Pair
+from annotation.models import Campaign, Feedback, Judgement, Pair
 from annotation.selectors.pairs import kept_pairs
 from pooling.formats.exports import RawJudgement
 from pooling.formats.pool import HEADER_LINE
 from pooling.selectors.pools import table as pool_table
 
 PAIRS_AT_ONCE = 400
+OPINION, REMARK = "How was judging here?", "Anything to tell us?"
+"""What the judging page asks at the end (static/js/judge/thanks.js)."""
+FEEDBACK_COLUMNS = ("annotator", "question", "answer")
 Standing = Judgement.Standing
 
 RAW = (
@@ -127,3 +130,12 @@ def pair_texts(campaign: Campaign) -> Iterator[dict[str, Any]]:
     rows = kept_pairs(campaign).exclude(kind=Pair.Kind.QUALIFICATION).values_list(*wanted)
     for row in sorted(rows, key=lambda row: row[:2]):
         yield dict(zip(names, row, strict=True))
+
+
+def feedback_rows(campaign: Campaign, *, words: bool = True) -> Iterator[tuple[str, str, str]]:
+    """(pseudonym, question, answer) by pseudonym. words: with what annotators wrote, not only what they chose."""
+    given = Feedback.objects.filter(membership__campaign=campaign).select_related("membership")
+    for one in sorted(given, key=lambda feedback: feedback.membership.pseudonym):
+        yield one.membership.pseudonym, OPINION, one.get_score_display()
+        if words and one.text.strip():
+            yield one.membership.pseudonym, REMARK, " ".join(one.text.split())

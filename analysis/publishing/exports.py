@@ -18,7 +18,7 @@ from typing import IO, Any, BinaryIO, cast
 from analysis.judgements.campaign_sample import is_sampled, order_said
 from analysis.judgements.labels import EVERYBODY, Choices, Labels, labels
 from analysis.publishing import sample_files
-from analysis.publishing.contents import pair_texts, pool_lines, raw_judgements
+from analysis.publishing.contents import FEEDBACK_COLUMNS, feedback_rows, pair_texts, pool_lines, raw_judgements
 from analysis.publishing.zips import write_zip
 from annotation.core import judges
 from annotation.core.audit_actions import AuditAction
@@ -327,19 +327,18 @@ def write_adjudications(campaign: Campaign, wanted: ExportWanted, out: IO[str]) 
         out.write("\t".join(safe(cell) for cell in cells) + "\n")
 
 
+def _feedback(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
+    """A file without an answer has its header, as every table."""
+    safe = harmless if wanted.spreadsheet else str
+    out.write("\t".join(FEEDBACK_COLUMNS) + "\n")
+    out.writelines("\t".join(map(safe, row)) + "\n" for row in feedback_rows(campaign))
+
+
 RULES, SAFE = ("labels",), ("labels", "spreadsheet")
 EXPORTS = {
     export.name: export
     for export in (
-        Export(
-            "qrels",
-            "Qrels, all grades",
-            "One label a pair, as trec_eval reads it.",
-            "qrels.txt",
-            TEXT,
-            _qrels("graded"),
-            ("labels", "comments"),
-        ),
+        Export("qrels", "Qrels, all grades", "One label a pair, as trec_eval reads it.", "qrels.txt", TEXT, _qrels("graded"), ("labels", "comments")),
         Export(
             "qrels-binary",
             "Qrels, two grades",
@@ -373,6 +372,7 @@ EXPORTS = {
         ),
         Export("excluded", "Judgements that do not count", "Each with its reason.", "excluded.tsv", TSV, _excluded, SAFE),
         Export("adjudications", "Adjudications", "Managers' own labels with their reasons.", "adjudications.tsv", TSV, write_adjudications, ("spreadsheet",)),
+        Export("feedback", "Feedback", "What annotators answered at the end, under their pseudonyms.", "feedback.tsv", TSV, _feedback, ("spreadsheet",)),
         Export("pool", "Pool", "The pairs with best rank, priority and the runs that contributed each.", "pool.tsv", TSV, _pool),
         Export("topics", "Topics kept", "Id and text.", "topics.tsv", TSV, _kept),
         Export("topics-removed", "Topics removed", "With the reason for each.", "topics-removed.tsv", TSV, _removed),

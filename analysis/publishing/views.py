@@ -31,7 +31,7 @@ from pooling.selectors.jobs import shown
 GROUPS = (
     ("For evaluation", ("qrels", "qrels-binary", "beir")),
     ("Of the sampled pool", ("prels", "prels-binary", "sample")),
-    ("Labels and judgements", ("labels", "judgements", "excluded", "adjudications")),
+    ("Labels and judgements", ("labels", "judgements", "excluded", "adjudications", "feedback")),
     ("What was judged", ("pool", "topics", "topics-removed")),
     ("For other tools", ("fira", "quepid-book", "quepid-ratings", "quepid-snapshot", "quepid-detailed", "quepid-general", "crowd-kit")),
 )

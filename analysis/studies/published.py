@@ -11,7 +11,7 @@ TRIPJUDGE_GRADES = ((3811, 0.10, 39), (10901, 0.28, 47), (13008, 0.33, 54), (110
 TRIPJUDGE_DECISIONS = {"graded": {"unanimous": 0.20, "lowest_grade": 0.22}, "binary": {"unanimous": 0.48, "lowest_grade": 0.02}}
 TRIPJUDGE_KAPPA = {"graded": 0.60, "binary": 0.63}
 """Figure 2: mean over annotators; half of the kappas lie between 0.50 and 0.70."""
-TRIPJUDGE_SURVEY = {"Very good": 0.33, "Good": 0.28, "Decent": 0.27, "did not like it": 0.12}
+TRIPJUDGE_SURVEY = {"Very good": 0.33, "Good": 0.28, "Decent": 0.27, "Don't like it": 0.12}
 
 TRIPJUDGE_RUNS = (
     "bm25", "scibert_dot", "pubmedbert_dot", "colbert_scibert", "colbert_pubmedbert", "bert_cat", "3bert_fix_ensemble_avg",

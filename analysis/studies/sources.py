@@ -20,7 +20,7 @@ from analysis.commandline.stored_campaigns import campaign_named, collection_nam
 from analysis.judgements.campaign_sample import is_sampled
 from analysis.judgements.labels import campaign_qrels, is_own
 from analysis.publishing import exports
-from analysis.publishing.contents import pool_lines
+from analysis.publishing.contents import FEEDBACK_COLUMNS, OPINION, feedback_rows, pool_lines
 from analysis.publishing.release.reading import open_release
 from analysis.studies.given import Given
 from analysis.studies.settings import keys_of
@@ -135,6 +135,8 @@ def campaign_inputs(study: Study, slug: str, folder: Path, given: Given = NOTHIN
         made.value("level", campaign.threshold)  # from which the campaign calls a grade relevant
     if campaign.pool is not None and campaign.pool.depth is not None:  # a pool that a file named without ranks has no top
         made.file("pool", "pool.tsv", lambda out: out.writelines(pool_lines(campaign)))
+    if chosen := [row for row in feedback_rows(campaign) if row[1] == OPINION]:
+        made.file("survey", "feedback.tsv", lambda out: out.write(tab_separated(FEEDBACK_COLUMNS, chosen)))
     everything = [f"imported:{pk}" for pk in campaign.collection.qrels.order_by("name").values_list("pk", flat=True)]
     _of_collection(made, campaign.collection, campaign, given, qrels=own, clicks=everything)
     return made.finish(given)
@@ -215,7 +217,7 @@ def _runs(made: _Folder, collection: Collection, chosen: Sequence[int] | None) -
 
 PARTS = (
     ("judgements", "judgements.tsv"), ("labels", "qrels.txt"), ("binary_labels", "qrels-binary.txt"), ("qrels", "qrels.txt"),
-    ("pool", "pool.tsv"), ("texts", "topics.tsv"),
+    ("pool", "pool.tsv"), ("texts", "topics.tsv"), ("survey", "feedback.tsv"),
 )  # fmt: skip
 """Key of a study and the part of a release that it is."""
 

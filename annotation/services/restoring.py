@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 
-from annotation.models import Campaign, GuidelineVersion, Judgement, Lease, Membership, Pair
+from annotation.models import Campaign, Feedback, GuidelineVersion, Judgement, Lease, Membership, Pair
 from annotation.services.campaigns import create_campaign
 from annotation.services.pairs import count_pairs
 from pooling.models import Collection, Pool, Topic
@@ -71,6 +71,15 @@ class AnnotatorRow(NamedTuple):
     standing: str
     reason: str
     judge_kind: str
+
+
+class FeedbackRow(NamedTuple):
+    """One answer: what was chosen (`score`, as annotators read it), or what was written."""
+
+    line: int
+    annotator: str
+    score: str = ""
+    text: str = ""
 
 
 class Ruling(NamedTuple):
@@ -168,6 +177,23 @@ def restore_annotators(campaign: Campaign, rows: Sequence[AnnotatorRow], *, n_co
     importer = next(name for number in range(1, len(rows) + 2) if (name := f"importer {number}") not in theirs)
     campaign.memberships.filter(pseudonym__in=theirs).update(pseudonym=importer)
     return {member.pseudonym: member for member in Membership.objects.bulk_create(members, batch_size=AT_ONCE)}
+
+
+def restore_feedback(rows: Sequence[FeedbackRow], *, members: Mapping[str, Membership]) -> None:
+    """Raises NotRestorable, with the line."""
+    given: dict[str, Feedback] = {}
+    value = {label: value for value, label in Feedback.Score.choices}
+    for row in rows:
+        member, one = members.get(row.annotator), given.get(row.annotator)
+        if member is None:
+            raise NotRestorable(f"annotator {row.annotator[:50]!r}", "one of annotators.tsv", row.line)
+        if row.score and one is None:
+            given[row.annotator] = Feedback(membership=member, score=value[row.score])
+        elif row.text and one is not None and not one.text:
+            one.text = row.text
+        else:
+            raise NotRestorable("an answer twice, empty, or words before the choice", "of each annotator the choice, then the words", row.line)
+    Feedback.objects.bulk_create(given.values(), batch_size=AT_ONCE)
 
 
 class RestoredPairs(dict[PairKey, Pair]):

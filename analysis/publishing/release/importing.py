@@ -73,6 +73,9 @@ class _Import:
         with self._part("annotators.tsv"):
             members = campaigns.restore_annotators(campaign, self.release.annotators(), n_counted=answers.n_counted)
         self.step("annotators", len(members))
+        if self.release.has("feedback.tsv"):
+            with self._part("feedback.tsv"):
+                campaigns.restore_feedback(self.release.feedback(), members=members)
         pairs = self._pairs(campaign, pair_rows, topics, answers)
         with self._part("judgements.tsv"):
             n = campaigns.restore_judgements(

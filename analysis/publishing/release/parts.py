@@ -15,8 +15,8 @@ from typing import IO, Any
 from analysis.judgements.campaign_sample import is_sampled, stages_of
 from analysis.judgements.labels import Choices, Labels
 from analysis.publishing import exports, sample_files
-from analysis.publishing.contents import pool_lines, raw_judgements
-from annotation.models import Campaign, Judgement, Membership, Pair
+from analysis.publishing.contents import FEEDBACK_COLUMNS, feedback_rows, pool_lines, raw_judgements
+from annotation.models import Campaign, Feedback, Judgement, Membership, Pair
 from annotation.selectors import machines
 from annotation.selectors.pairs import kept_pairs
 from annotation.services.campaigns import SETTINGS
@@ -203,6 +203,13 @@ PARTS = (
         earlier=(("annotator", "standing", "reason", "simulated", "counted", "judgements"),),
         rows=_annotators,
         needed=True,
+    ),
+    ReleasePart(
+        "feedback.tsv",
+        "what annotators answered at the end, under their pseudonyms; their own words only where notes are asked for",
+        columns=FEEDBACK_COLUMNS,
+        rows=lambda c: feedback_rows(c.campaign, words=c.plan.notes),
+        asked=lambda c: Feedback.objects.filter(membership__campaign=c.campaign).exists(),
     ),
     ReleasePart(
         "pool.tsv",

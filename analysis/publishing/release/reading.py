@@ -19,10 +19,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
+from analysis.publishing.contents import OPINION, REMARK
 from analysis.publishing.release.parts import BY_NAME, FILE_NAMES, FORMAT, GUIDELINES, PARTS, SUMS, VERSION
 from annotation.core.judges import JudgeKind
-from annotation.models import Judgement, Membership, Pair
-from annotation.services.restoring import AnnotatorRow, JudgementRow, PairRow, Ruling
+from annotation.models import Feedback, Judgement, Membership, Pair
+from annotation.services.restoring import AnnotatorRow, FeedbackRow, JudgementRow, PairRow, Ruling
 from pooling.core.pool_kinds import MOST_STAGES, Entered
 from pooling.formats.delimited import DelimitedTable, FileMistakes, Row
 from pooling.formats.errors import FormatError
@@ -200,6 +201,15 @@ class ReleaseFile:
             return AnnotatorRow(c["annotator"], standing, c["reason"], judge(c))
 
         return list(self._checked("annotators.tsv", read))
+
+    def feedback(self) -> list[FeedbackRow]:
+        def read(line: int, c: dict[str, str]) -> FeedbackRow:
+            if c["question"] == OPINION:
+                return FeedbackRow(line, c["annotator"], score=one_of(c["answer"], Feedback.Score.labels, "answer"))
+            one_of(c["question"], [OPINION, REMARK], "question")
+            return FeedbackRow(line, c["annotator"], text=short(c["answer"], 5000))
+
+        return list(self._checked("feedback.tsv", read))
 
     def pairs(self) -> list[PairRow]:
         """Of the campaign and of its qualification."""

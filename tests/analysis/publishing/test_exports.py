@@ -6,13 +6,14 @@ import csv
 import io
 import json
 import zipfile
+from pathlib import Path
 
 import pytest
 
 from analysis.judgements.labels import Choices
 from analysis.publishing.exports import EXPORTS, ExportWanted, offered, prepared
 from annotation.models import Campaign, Judgement
-from annotation.services import judging
+from annotation.services import judging, participation
 from annotation.services.errors import CampaignError
 from pooling.formats.judgements import read_judgements
 from tests.analysis.commands.judged_file import run, written
@@ -20,6 +21,7 @@ from tests.analysis.publishing.exported import BINARY, EXAMPLES, GRADED, START, 
 from tests.builders import make_annotator, make_campaign, make_manager
 
 pytestmark = pytest.mark.django_db
+SCRIPT = Path(__file__).resolve().parents[3] / "static" / "js" / "judge" / "thanks.js"
 
 
 @pytest.fixture
@@ -122,6 +124,20 @@ def test_an_adjudication_overrides_the_label_and_is_marked_and_may_label_a_pair_
     assert text(empty, "qrels") == "t1 0 d1 3\n"
     (row,) = table(campaign, "adjudications")
     assert (row["topic"], row["document"], row["grade"], row["reason"]) == ("t1", "d1", "0", "off topic, see guidelines")
+
+
+def test_feedback_leaves_under_pseudonyms_and_is_harmless_in_a_spreadsheet(campaign):
+    first, second = campaign.memberships.filter(role="annotator").order_by("pseudonym")[:2]
+    participation.give_feedback(second, score="DONT_LIKE_IT", text="=1+1\nToo\tlong ")
+    participation.give_feedback(first, score="VERY_GOOD", text=" ")
+    opinion, remark = "How was judging here?", "Anything to tell us?"
+    assert all(f'"{question}"' in SCRIPT.read_text("utf-8") for question in (opinion, remark))  # those of the page
+    assert table(campaign, "feedback") == [
+        {"annotator": "A001", "question": opinion, "answer": "Very good"},
+        {"annotator": "A002", "question": opinion, "answer": "Don't like it"},
+        {"annotator": "A002", "question": remark, "answer": "=1+1 Too long"},
+    ]
+    assert "\t'=1+1 Too long\n" in text(campaign, "feedback", spreadsheet=True)
 
 
 def test_the_same_judgements_in_another_order_of_rows_give_the_same_bytes(campaign):

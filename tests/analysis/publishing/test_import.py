@@ -20,8 +20,8 @@ from analysis.publishing.release import reading
 from analysis.publishing.release.importing import import_release
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
-from annotation.models import Campaign, Judgement, Membership, Pair
-from annotation.services import campaigns, judging, restoring
+from annotation.models import Campaign, Feedback, Judgement, Membership, Pair
+from annotation.services import campaigns, judging, participation, restoring
 from pooling.formats.errors import FormatError
 from pooling.models import Collection, Pool
 from tests.analysis.commands.judged_file import refused, run
@@ -37,6 +37,8 @@ def make_it() -> Campaign:
     campaign.collection.topics.create(topic_id="t9", text="Query  number 1", position=9, removed_reason="duplicate", same_as="t1")
     judging.adjudicate(pair_of(campaign, "t1", "d1"), 3, reason="clear", actor=None)
     Pair.objects.filter(pk=pair_of(campaign, "t2", "d2").pk).update(kind="gold", gold_grade=1, gold_explanation="See the second sentence.")
+    for pseudonym, score, words in (("A001", "GOOD", "Too  long\nand dull"), ("A003", "DONT_LIKE_IT", "")):
+        participation.give_feedback(campaign.memberships.get(pseudonym=pseudonym), score=score, text=words)
     campaigns.close(campaign)
     return Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk)
 
@@ -137,6 +139,15 @@ def test_an_imported_release_builds_the_same_release_byte_for_byte(released, rel
     again, before = parts(out.getvalue()), parts(release.read_bytes())
     assert {name for name in before if again[name] != before[name]} == set()
     assert out.getvalue() == release.read_bytes()
+
+
+def test_what_annotators_said_comes_back_with_them(release):
+    made = import_release(release, name="release.zip", user=make_user("importer"))
+    given = Feedback.objects.filter(membership__campaign=made).order_by("membership__pseudonym")
+    assert [(one.membership.pseudonym, one.score, one.text) for one in given] == [
+        ("A001", "GOOD", "Too long and dull"),
+        ("A003", "DONT_LIKE_IT", ""),
+    ]
 
 
 def test_annotators_come_back_as_pseudonyms_that_nobody_can_sign_in_to(release):
@@ -249,6 +260,9 @@ def test_a_bomb_in_a_part_that_is_read_whole_is_refused(release, monkeypatch):
         ("topics.jsonl", '"id": "t1"', '"id": "t2"', "a topic twice"),
         ("topics.jsonl", '"position": 1', '"position": "first"', "topics.jsonl:1"),
         ("annotators.tsv", "A002", "A001", "a pseudonym twice"),
+        ("feedback.tsv", "Good", "Splendid", "feedback.tsv:2: answer 'Splendid', expected one of Very good"),
+        ("feedback.tsv", "A003", "A999", "feedback.tsv:4: annotator 'A999'"),
+        ("feedback.tsv", "A003", "A001", "feedback.tsv:4: an answer twice"),
         ("campaign.json", '"version": 1', '"version": 2', "version 2"),
         ("campaign.json", '"method": "majority"', '"method": "magic"', "a recipe that this software does not know"),
         ("campaign.json", '"judgements_per_pair": 5', '"judgements_per_pair": "five"', "cannot be stored"),

@@ -21,7 +21,7 @@ from analysis.publishing.release.parts import BY_NAME, PARTS, ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.machine.label_files import LabelOfFile
 from annotation.models import AuditEvent, Campaign
-from annotation.services import campaigns, judging, machines
+from annotation.services import campaigns, judging, machines, participation
 from annotation.services.errors import CampaignError
 from pooling import jobs
 from pooling.models import Job
@@ -105,6 +105,14 @@ def test_nobodys_name_or_address_is_anywhere_in_a_release(campaign):
     assert any(b"=1+1" in data for data in parts(built(campaign, ReleasePlan(notes=True))).values())
 
 
+def test_feedback_is_in_a_release_and_words_only_where_notes_are_asked_for(campaign):
+    assert "feedback.tsv" not in parts(built(campaign))
+    participation.give_feedback(campaign.memberships.get(pseudonym="A002"), score="DECENT", text="I am Ada")
+    chosen = "annotator\tquestion\tanswer\nA002\tHow was judging here?\tDecent\n"
+    assert parts(built(campaign))["feedback.tsv"].decode() == chosen
+    assert parts(built(campaign, ReleasePlan(notes=True)))["feedback.tsv"].decode() == f"{chosen}A002\tAnything to tell us?\tI am Ada\n"
+
+
 def test_documents_are_in_a_release_only_when_asked_for(campaign):
     assert "documents.jsonl" not in parts(built(campaign))
     assert b"Document 1 speaks" in parts(built(campaign, ReleasePlan(documents=True)))["documents.jsonl"]
@@ -186,6 +194,7 @@ def test_the_version_in_a_release_and_in_a_report_is_that_of_the_project(campaig
 
 def test_release_datasheet_and_documents_have_the_same_parts(campaign):
     """One list says what a release consists of; the documents are held to it here."""
+    participation.give_feedback(campaign.memberships.get(pseudonym="A001"), score="GOOD", text="")
     found = parts(built(campaign, ReleasePlan(documents=True)))
     written = {"guidelines/" if name.startswith("guidelines/") else name for name in found}
     assert written == set(BY_NAME) - OF_SAMPLE - OF_MACHINES

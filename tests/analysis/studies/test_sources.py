@@ -13,9 +13,11 @@ from analysis.studies.papers import study_named
 from analysis.studies.settings import keys_of, read_settings
 from analysis.studies.sources import campaign_inputs, release_inputs
 from analysis.studies.study import SettingKey, Study
+from annotation.services import participation
 from pooling.formats.errors import FormatError
 from tests.analysis.commands.judged_file import run
 from tests.analysis.publishing.exported import BINARY, GRADED, examples_campaign, with_everything
+from tests.analysis.studies.made import table
 
 pytestmark = pytest.mark.django_db
 EVERYTHING = Study(
@@ -38,6 +40,18 @@ def test_the_judgements_of_a_campaign_give_its_labels(tmp_path: Path) -> None:
     here = run("aggregate", settings.path("judgements.tsv"), f"--min-seconds={settings.values['min_seconds']:g}")
     for key in ("pairs", "graded", "binary", "judgements"):
         assert here[key] == there[key]
+
+
+def test_what_annotators_said_is_the_survey_of_a_study_of_the_campaign_and_of_its_release(tmp_path: Path) -> None:
+    campaign = examples_campaign()
+    for number, score in enumerate(("GOOD", "VERY_GOOD", "GOOD"), 1):
+        participation.give_feedback(campaign.memberships.get(pseudonym=f"A00{number}"), score=score, text="Words")
+    with (tmp_path / "release.zip").open("wb") as out:
+        write_release(campaign, ReleasePlan(), out)
+    for name, source in (("of-campaign", ("--campaign", campaign.slug)), ("of-release", (str(tmp_path / "release.zip"),))):
+        run("study", "tripjudge", *source, "--output", str(tmp_path / name))
+        rows = [(row["answer"], row["n"], row["TripJudge"]) for row in table(tmp_path / name, "survey")]
+        assert rows == [("Good", "2", "0.28"), ("Very good", "1", "0.33")]  # what somebody wrote is no count
 
 
 def test_a_release_is_read_as_a_file_and_as_a_folder(tmp_path: Path) -> None:
