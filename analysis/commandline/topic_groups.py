@@ -20,8 +20,9 @@ class Warns(Protocol):
     def warn(self, message: str) -> None: ...
 
 
-def groups_of_topics(command: Warns, path: str, topics: Sequence[str]) -> dict[str, NDArray[np.bool_]]:
+def groups_of_topics(command: Warns, path: str, topics: Sequence[str], *, column: str | None = None) -> dict[str, NDArray[np.bool_]]:
     """Group -> bool (n_topics), in the order of the file. A header is recognised by its names; without one the first two columns count.
+    column: the one that holds the groups, by its name in the header; such a file has a header, and its column of topics a known name.
 
     Topics that the file lacks belong to no group, with a warning. FormatError for a topic in two groups or a row of one column.
     """
@@ -30,6 +31,12 @@ def groups_of_topics(command: Warns, path: str, topics: Sequence[str]) -> dict[s
     names = column_names(table.first.cells)
     topic, group = find_column(names, TOPIC_NAMES), find_column(names, GROUP_NAMES)
     rows = list(table)
+    if column is not None:
+        group = find_column(names, column_names([column]))
+        if topic is None or group is None:
+            problem = f"no column {column}" if group is None else "no column of topics"
+            mistakes.add(table.first.line, problem, f"a header with topic and {column}", "\t".join(table.first.cells))
+            mistakes.raise_any()
     if topic is None or group is None:
         rows, topic, group = [table.first, *rows], 0, 1
     place = {name: index for index, name in enumerate(topics)}

@@ -47,7 +47,8 @@ def html(made: MadeStudy) -> str:
         body += [_p(words) for words in one.section.words]
         body += [_table_html(table) for table in one.section.tables]
         body += [_figure_html(figure) for figure in one.section.figures]
-        body.append(f"<details><summary>Made by</summary><pre>{escape(chr(10).join(one.commands))}</pre></details></section>")
+        body += [f"<details><summary>Made by</summary><pre>{escape(chr(10).join(one.commands))}</pre></details>"] if one.commands else []
+        body.append("</section>")
     body.append("<section><h2>How this was made</h2>" + _about_html(made) + "</section>")
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(made.title)}</title>'
     page = f'<!doctype html>\n<html lang="en"><head>{head}<style>{STYLE}{css()}</style></head>\n<body><main>\n' + "\n".join(body)
@@ -98,7 +99,7 @@ def _table_html(table: Table) -> str:
             text += f"<sup>{escape(sign)}</sup>" if sign else ""
             cells.append(f'<th scope="row">{text}</th>' if c == 0 else f"<td{_number(numeric[c])}>{text}</td>")
         rows.append(f"<tr{' class=ruled' if r in table.ruled and r else ''}>{''.join(cells)}</tr>")
-    note = f"<br><span>{escape(table.note)}</span>" if table.note else ""
+    note = f"<br><span>{_said(table.note)}</span>" if table.note else ""
     links = ", ".join(f'<a href="tables/{table.key}.{kind}">{kind}</a>' for kind in ("tex", "csv", "json"))
     words = f'<p class="cap" id="t-{table.key}">{escape(table.title)}{note}</p>'
     head = f"<thead>{heads}<tr>{names}</tr></thead>"

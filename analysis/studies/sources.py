@@ -64,6 +64,11 @@ class _Folder:
         if key in self.keys and self._written(name, write):
             self.said[key] = name
 
+    def one_of_files(self, key: str, name: str, write: Callable[[IO[str]], object]) -> None:
+        """One file of a key that takes several."""
+        if key in self.keys and self._written(name, write):
+            self.said[key] = [name]
+
     def named(self, key: str, name: str, folder: str, write: Callable[[IO[str]], object]) -> None:
         """One more of a table of files."""
         if key in self.keys:
@@ -135,11 +140,18 @@ def campaign_inputs(study: Study, slug: str, folder: Path, given: Given = NOTHIN
         made.value("level", campaign.threshold)  # from which the campaign calls a grade relevant
     if campaign.pool is not None and campaign.pool.depth is not None:  # a pool that a file named without ranks has no top
         made.file("pool", "pool.tsv", lambda out: out.writelines(pool_lines(campaign)))
+    if everything_clicked(campaign, given):  # a release has no clicks, so nothing contradicts there
+        made.one_of_files("document_texts", "documents.jsonl.gz", lambda out: exports.write_documents(campaign, out))
     if chosen := [row for row in feedback_rows(campaign) if row[1] == OPINION]:
         made.file("survey", "feedback.tsv", lambda out: out.write(tab_separated(FEEDBACK_COLUMNS, chosen)))
-    everything = [f"imported:{pk}" for pk in campaign.collection.qrels.order_by("name").values_list("pk", flat=True)]
-    _of_collection(made, campaign.collection, campaign, given, qrels=own, clicks=everything)
+    _of_collection(made, campaign.collection, campaign, given, qrels=own, clicks=everything_clicked(campaign, given))
     return made.finish(given)
+
+
+def everything_clicked(campaign: Campaign, given: Given) -> Sequence[str]:
+    """References of the click qrels: those chosen, else all that were imported."""
+    imported = [f"imported:{pk}" for pk in campaign.collection.qrels.order_by("name").values_list("pk", flat=True)]
+    return imported if given.clicks is None else given.clicks
 
 
 def collection_inputs(study: Study, slug: str, folder: Path, given: Given = NOTHING) -> str:

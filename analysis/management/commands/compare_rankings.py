@@ -8,6 +8,7 @@ from typing import Any
 
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.measures import add_measure_options, evaluate_files, named_qrels
+from analysis.commandline.only_topics import add_only_topics, only_topics, qrels_of
 from analysis.core.comparison import Rankings, compare
 from analysis.core.rankings import tau_b
 from analysis.management.commands.evaluate import means_of, notes, side_by_side, topic_counts
@@ -22,6 +23,7 @@ class Command(OfCampaign):
         add_campaign_options(parser, grades="binary")
         parser.add_argument("--qrels", metavar="NAME=FILE", action="append", default=[], help="twice or more; once or more with --campaign")
         parser.add_argument("--bootstrap", type=samples, default=1000, metavar="N", help="samples of topics (default 1000; 0: no interval)")
+        add_only_topics(parser)
         add_measure_options(parser)
 
     def prepared(self, options: dict[str, Any]) -> dict[str, Any]:
@@ -34,7 +36,9 @@ class Command(OfCampaign):
     def compute(self, *, runs: list[str], qrels: list[str], bootstrap: int, seed: int, **options: Any) -> dict[str, Any]:
         if len(qrels) < 2:
             raise BadInput("rankings are compared under two or more qrels: give --qrels NAME=FILE at least twice")
-        evaluations = evaluate_files(self, runs, named_qrels(self, qrels), options)
+        named = named_qrels(self, qrels)
+        wanted = only_topics(self, options, [topic for of_qrels in named.values() for topic in of_qrels.topics], "the qrels")
+        evaluations = evaluate_files(self, runs, {name: qrels_of(of_qrels, wanted) for name, of_qrels in named.items()}, options)
         rankings = {name: Rankings.of(of_qrels) for name, of_qrels in evaluations.items()}
         result: dict[str, Any] = compare(rankings, seed=seed, n_samples=bootstrap)
         result["qrels"] = {name: {e.tag: means_of(e) for e in of_qrels} for name, of_qrels in evaluations.items()}

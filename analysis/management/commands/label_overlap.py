@@ -9,6 +9,7 @@ import numpy as np
 
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.measures import named_qrels, one_qrels
+from analysis.commandline.only_topics import add_only_topics, only_topics, qrels_of
 from analysis.core.overlap import contradictions, label_overlap
 from analysis.core.packing import TopicDocumentPairs
 from pooling.commandline import BadInput, positive, text_table
@@ -29,17 +30,20 @@ class Command(OfCampaign):
         parser.add_argument("--pool", metavar="pool.tsv", help="consider only pairs at the top of this pool (default the campaign's)")
         parser.add_argument("--top", type=positive, default=4, metavar="N", help="best rank in the pool up to N (default 4)")
         parser.add_argument("--threshold", type=positive, default=1, metavar="N", help="lowest relevant judged grade (default 1)")
+        add_only_topics(parser)
         parser.add_argument("--list-pairs", action="store_true", help="each contradicting pair in the JSON; with --campaign they always are there")
 
     def compute(self, *, judged: str, clicks: list[str], pool: str | None, top: int, threshold: int, list_pairs: bool, **options: Any) -> dict[str, Any]:
         judgements = one_qrels(self, judged)
+        wanted = only_topics(self, options, judgements.topics, "the judgements")
+        judgements = qrels_of(judgements, wanted)
         within = None if pool is None else top_of_pool(pool, top)
         if options["campaign"] is not None:
             from analysis.commandline.stored_campaigns import top_of_campaign, with_texts
 
             within = top_of_campaign(options["campaign"], top) if within is None else within
         result = {}
-        for name, labels in named_qrels(self, clicks).items():
+        for name, labels in ((name, qrels_of(all_labels, wanted)) for name, all_labels in named_qrels(self, clicks).items()):
             result[name] = label_overlap(judgements, labels, threshold=threshold, within=within).shares()
             if not result[name]["pairs"]:
                 result[name]["undefined"] = "no judged pair is among those considered, so there are no shares"

@@ -13,7 +13,8 @@ from analysis.charts.lines import Line, lines
 from analysis.studies.bench import Bench
 from analysis.studies.published import TRIPJUDGE_DECISIONS, TRIPJUDGE_GRADES, TRIPJUDGE_KAPPA, TRIPJUDGE_STATISTICS
 from analysis.studies.study import Figure, PartLeftOut, Section
-from analysis.studies.tripjudge.inputs import SCALES, grade_name, judgements, labels, n_grades, share
+from analysis.studies.tripjudge.inputs import SCALES, grade_name, judgements, labels, n_grades, pool, share
+from analysis.studies.words import slug
 from analysis.systems.tabular import Cell, Table
 from pooling.core.counts import counted
 from pooling.formats.qrels import read_qrels
@@ -28,8 +29,7 @@ DECISION_WORDS = {"unanimous": "full agreement", "majority": "majority", "lowest
 
 
 def statistics_of(bench: Bench, *, only: str | None = None) -> dict[str, Any]:
-    pool = [f"--pool={bench.file('pool')}"] if bench.has("pool") else []
-    return bench.run("campaign_stats", *judgements(bench, only=only), *pool, *bench.options("documents"))
+    return bench.run("campaign_stats", *judgements(bench, only=only), *pool(bench), *bench.options("documents"))
 
 
 def table_1(bench: Bench) -> Section:
@@ -78,7 +78,7 @@ def figure_1(bench: Bench) -> Section:
     for scale, words in SCALES:
         one = aggregated[scale]
         ruled.add(len(rows))
-        rows += decision_rows(bench, scale, words, one)
+        rows += decision_rows(bench, scale, words, one) + published_row(bench, scale, words)
         figures.append(decision_picture(bench, scale, words, one))
     header = ["scale", "label", "pairs", "share", *DECISION_WORDS.values()]
     note = (
@@ -117,17 +117,21 @@ def decision_rows(bench: Bench, scale: str, words: str, one: Mapping[str, Any]) 
     rows.append(
         [words, "all", total, share(total, total), *(share(decisions[key], total) if decisions else None for key in DECISION_WORDS)]
     )
-    published = TRIPJUDGE_DECISIONS[scale]
-    if scale == "binary" or n_grades(bench) == 4:
-        rows.append([words, "all, TripJudge", None, None, *(published.get(key) for key in DECISION_WORDS)])
     return rows
+
+
+def published_row(bench: Bench, scale: str, words: str) -> list[list[Cell]]:
+    """The paper's, where it has as many grades."""
+    if scale == "graded" and n_grades(bench) != 4:
+        return []
+    return [[words, "all, TripJudge", None, None, *(TRIPJUDGE_DECISIONS[scale].get(key) for key in DECISION_WORDS)]]
 
 
 def label_word(bench: Bench, scale: str, label: str) -> str:
     return grade_name(bench, label) if scale == "graded" else ("irrelevant", "relevant")[int(label)]
 
 
-def decision_picture(bench: Bench, scale: str, words: str, one: Mapping[str, Any]) -> Figure:
+def decision_picture(bench: Bench, scale: str, words: str, one: Mapping[str, Any], *, group: str = "") -> Figure:
     names = [label_word(bench, scale, label) for label in one["labels"]] + ["all"]
     if one["cross"]:
         series = [
@@ -137,8 +141,16 @@ def decision_picture(bench: Bench, scale: str, words: str, one: Mapping[str, Any
     else:
         series = [("labels", [*map(float, one["labels"].values()), float(sum(one["labels"].values()))])]
     total = sum(one["labels"].values())
-    caption = f"Labels on {words} and how they were decided, as shares of each label; n: pairs with it, of {total:,}"
-    return Figure(f"figure-1-{scale}", caption, stacked(names, series, caption=caption, what="label", written=True))
+    caption = f"{in_group(group)}Labels on {words} and how they were decided, as shares of each label; n: pairs with it, of {total:,}"
+    return Figure(f"figure-1-{scale}{key_of_group(group)}", caption, stacked(names, series, caption=caption, what="label", written=True))
+
+
+def in_group(group: str) -> str:
+    return f"{group}: " if group else ""
+
+
+def key_of_group(group: str) -> str:
+    return f"-{slug(group)}" if group else ""
 
 
 def label_shares(bench: Bench) -> Section:
@@ -218,11 +230,11 @@ def interval_words(words: str, scale: Mapping[str, Any]) -> str:
     return f"Alpha on {words}: 95 % interval {low:.2f} to {high:.2f} over {scale['alpha_ci_unit']}."
 
 
-def kappa_picture(agreement: Mapping[str, Any], scale: str, words: str) -> Figure:
+def kappa_picture(agreement: Mapping[str, Any], scale: str, words: str, *, group: str = "") -> Figure:
     kappas = [row[f"kappa_{scale}"] for row in agreement["annotators"].values()]
     defined = [kappa for kappa in kappas if kappa is not None]
     one = agreement[scale]
-    caption = f"Kappa against the label on {words}, {counted(len(defined), 'annotator')}"
+    caption = f"{in_group(group)}Kappa against the label on {words}, {counted(len(defined), 'annotator')}"
     if len(defined) < len(kappas):
         caption += f"; of {len(kappas) - len(defined)} it is undefined"
     lowest = math.floor(min([*defined, one["chance_floor"] or 0.0, 0.0]) * 10) / 10
@@ -246,7 +258,7 @@ def kappa_picture(agreement: Mapping[str, Any], scale: str, words: str) -> Figur
         vertical=marks,
         reason="Kappa is undefined for every annotator.",
     )
-    return Figure(f"figure-2-{scale}", caption, picture)
+    return Figure(f"figure-2-{scale}{key_of_group(group)}", caption, picture)
 
 
 def times(bench: Bench) -> Section:

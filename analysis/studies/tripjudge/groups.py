@@ -1,111 +1,167 @@
-"""The campaign by groups of topics (Head, Torso, Tail, or any column), and what annotators said of it."""
+"""Everything by groups of topics (Head, Torso, Tail, or any column), and what annotators said of the campaign."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
-from analysis.commandline.topic_groups import groups_of_topics
+import numpy as np
+
 from analysis.studies.bench import Bench
 from analysis.studies.published import TRIPJUDGE_SURVEY
-from analysis.studies.study import PartLeftOut, Section
-from analysis.studies.tripjudge.campaign import COUNTS, grade_rows, statistics_of
-from analysis.studies.tripjudge.inputs import HOW, SCALES, click_qrels, judged_qrels, judgements, share
-from analysis.studies.words import slug
+from analysis.studies.study import Figure, PartLeftOut, Section
+from analysis.studies.tripjudge.campaign import (
+    COUNTS,
+    DECISION_WORDS,
+    decision_picture,
+    decision_rows,
+    grade_rows,
+    in_group,
+    kappa_picture,
+    key_of_group,
+    label_word,
+    statistics_of,
+)
+from analysis.studies.tripjudge.inputs import (
+    HOW,
+    LABELS,
+    SCALES,
+    clicks_if_any,
+    grade_name,
+    group_files,
+    judged_qrels,
+    judgements,
+    labels,
+    share,
+)
+from analysis.studies.tripjudge.systems import overlap_of, rankings_of, share_rows, three_ways
+from analysis.systems.kinds.label_overlap import agreement_picture
 from analysis.systems.tabular import Cell, Table
 from pooling.formats.delimited import DelimitedTable as Delimited
 from pooling.formats.delimited import FileMistakes, column_names, find_column
+from pooling.formats.qrels import read_qrels
 
-
-def group_files(bench: Bench) -> dict[str, str]:
-    """Group -> a file of its topics, of those that are judged."""
-    bench.need("topic_groups", why="a file of topics and their groups")
-    topics = list(statistics_of(bench)["topic_seconds"])
-    path_of = {}
-    for name, members in groups_of_topics(bench, bench.file("topic_groups") or "", topics).items():
-        path_of[name] = bench.scratch_file(f"{slug(name)}.topics")
-        with open(path_of[name], "w", encoding="utf-8") as out:
-            out.writelines(f"{topic}\n" for topic, inside in zip(topics, members.tolist(), strict=True) if inside)
-    if not path_of:
-        raise PartLeftOut("no judged topic is in a group of `topic_groups`")
-    return path_of
+Files = dict[str, str]
+"""Group -> a file of its topics."""
 
 
 def by_group(bench: Bench) -> Section:
+    """Each table and figure that the inputs allow, within each group; the survey has no topics."""
     files = group_files(bench)
-    statistics = {name: statistics_of(bench, only=path) for name, path in files.items()}
+    made = Section()
+    if bench.has("judgements"):
+        statistics = {name: statistics_of(bench, only=path) for name, path in files.items()}
+        made.tables.append(statistics_table(bench, statistics))
+        made.values.update({name: {key: one[key] for key in COUNTS if key != "documents"} for name, one in statistics.items()})
+        decisions(bench, files, made)
+        agreement(bench, files, made)
+        made.tables.extend(times_tables(bench, statistics))
+    else:
+        made.tables.append(label_table(bench, files))
+    systems(bench, files, made)
+    clicks(bench, files, made)
+    return made
+
+
+def statistics_table(bench: Bench, statistics: dict[str, Any]) -> Table:
     keys = [key for key in COUNTS if key != "documents"]
     rows: list[list[Cell]] = [[COUNTS[key], *(one[key] for one in statistics.values())] for key in keys]
     graded = [grade_rows(bench, one) for one in statistics.values()]
     rows += [[lines[0][0], *(line[1] for line in lines)] for lines in zip(*graded, strict=True)]
-    tables = [
-        Table(
-            "table-1-groups",
-            "Statistics of the campaign by topic group",
-            ["", *files],
-            rows,
-            digits=(None, *[2] * len(files)),
-            ruled=frozenset({len(keys)}),
-        ),
-        decisions_table(bench, files),
-        agreement_table(bench, files),
-    ]
-    if systems := systems_table(bench, files):
-        tables.append(systems)
-    return Section(tables, values={name: {key: one[key] for key in keys} for name, one in statistics.items()})
+    digits = (None, *[2] * len(statistics))
+    return Table("table-1-groups", "Statistics of the campaign by topic group", ["", *statistics], rows, digits=digits, ruled=frozenset({len(keys)}))
 
 
-def decisions_table(bench: Bench, files: dict[str, str]) -> Table:
+def decisions(bench: Bench, files: Files, made: Section) -> None:
     rows: list[list[Cell]] = []
+    ruled = set()
     for name, path in files.items():
         aggregated = bench.run("aggregate", *judgements(bench, only=path), *bench.options("method"))
+        ruled.add(len(rows))
         for scale, words in SCALES:
-            one = aggregated[scale]
-            decided = one["decisions"] or {}
-            rows.append(
-                [
-                    name,
-                    words,
-                    aggregated["pairs"],
-                    *(share(decided.get(key), aggregated["pairs"]) if decided else None for key in ("unanimous", "majority", "lowest_grade")),
-                ]
-            )
-    header = ["group", "scale", "labelled pairs", "full agreement", "majority", "lowest grade"]
+            rows += [[name, *row] for row in decision_rows(bench, scale, words, aggregated[scale])]
+            if aggregated["pairs"]:
+                made.figures.append(decision_picture(bench, scale, words, aggregated[scale], group=name))
+    made.tables.append(labels_by_group(rows, ruled, [*DECISION_WORDS.values()]))
+
+
+def labels_by_group(rows: list[list[Cell]], ruled: set[int], decided: list[str]) -> Table:
     return Table(
         "figure-1-groups",
-        "How labels were decided, by topic group",
-        header,
+        f"Labels{' and how they were decided' if decided else ''}, by topic group",
+        ["group", "scale", "label", "pairs", "share", *decided],
         rows,
-        "Shares of the labelled pairs.",
-        digits=(None, None, None, 3, 3, 3),
+        "Share of each label in its group" + (", and within it of each way by which it was decided." if decided else "."),
+        heads=(("", 5), ("of which by", len(decided))) if decided else (),
+        digits=(None, None, None, None, *[3] * (1 + len(decided))),
+        ruled=frozenset(ruled),
     )
 
 
-def agreement_table(bench: Bench, files: dict[str, str]) -> Table:
+def label_table(bench: Bench, files: Files) -> Table:
+    """Without judgements: how often each label is given."""
+    rows: list[list[Cell]] = []
+    ruled = set()
+    for name, path in files.items():
+        with open(path, encoding="utf-8") as file:
+            inside = set(file.read().split("\n"))
+        ruled.add(len(rows))
+        for scale, words in SCALES:
+            if not bench.has(LABELS[scale]):
+                continue
+            qrels = read_qrels(labels(bench, scale))
+            kept = np.repeat([topic in inside for topic in qrels.topics], np.diff(qrels.offsets)) & (qrels.grades >= 0)
+            values, counts = np.unique(qrels.grades[kept], return_counts=True)
+            total = int(counts.sum())
+            shares = zip(values.tolist(), counts.tolist(), strict=True)
+            rows += [[name, words, label_word(bench, scale, str(value)), n, share(n, total)] for value, n in shares]
+            rows.append([name, words, "all", total, share(total, total)])
+    return labels_by_group(rows, ruled, [])
+
+
+def agreement(bench: Bench, files: Files, made: Section) -> None:
     rows: list[list[Cell]] = []
     for name, path in files.items():
-        agreement = bench.run("agreement", *judgements(bench, only=path))
+        answer = bench.run("agreement", *judgements(bench, only=path))
         for scale, words in SCALES:
-            one = agreement[scale]
-            rows.append([name, words, one["mean_kappa"], one["chance_floor"], one["mean_kappa_others"], one["alpha"], *one["alpha_ci"]])
-    header = ["group", "scale", "kappa against the label", "by chance", "against the others", "alpha", "2.5 %", "97.5 %"]
-    return Table("figure-2-groups", "Agreement by topic group", header, rows, digits=(None, None, *[2] * 6))
+            one = answer[scale]
+            quartiles = one["kappa_quartiles"]
+            rows.append([name, words, one["mean_kappa"], *quartiles, one["chance_floor"], one["mean_kappa_others"], one["alpha"], *one["alpha_ci"]])
+            made.figures.append(kappa_picture(answer, scale, words, group=name))
+    header = ["group", "scale", "mean", "25 %", "median", "75 %", "by chance", "against the others", "alpha", "2.5 %", "97.5 %"]
+    heads = (("", 2), ("kappa against the label", 5), ("", 4))
+    made.tables.append(Table("figure-2-groups", "Agreement by topic group", header, rows, heads=heads, digits=(None, None, *[2] * 9)))
 
 
-def systems_table(bench: Bench, files: dict[str, str]) -> Table | None:
-    """Table 2 within each group, where there are runs."""
+def times_tables(bench: Bench, statistics: dict[str, Any]) -> Iterator[Table]:
+    """Judgements per half day, and mean seconds by day and grade, where there are times."""
+    spans = {name: dict(one["per_12h"]) for name, one in statistics.items() if one["per_12h"] is not None}
+    if spans:
+        starts = sorted({start for counts in spans.values() for start in counts})
+        rows: list[list[Cell]] = [[start, *(counts.get(start, 0) for counts in spans.values())] for start in starts]
+        yield Table("per-12h-groups", "Judgements per 12 hours (UTC) by topic group", ["from", *spans], rows)
+    timed = {name: one["daily_seconds"] for name, one in statistics.items() if one["daily_seconds"] is not None}
+    if timed:
+        grades = list(next(iter(statistics.values()))["grades"])
+        names = [grade_name(bench, grade) for grade in grades]
+        days: list[list[Cell]] = [[name, day, *(means[grade] for grade in grades)] for name, daily in timed.items() for day, means in daily]
+        title = "Mean seconds of a judgement by topic group, day and grade"
+        yield Table("daily-seconds-groups", title, ["group", "day", *names], days, digits=(None, None, *[1] * len(names)))
+
+
+def systems(bench: Bench, files: Files, made: Section) -> None:
+    """Tables 2 and 3 within each group, where there are runs."""
     if not bench.has("runs"):
-        return None
-    try:
-        clicks = click_qrels(bench)
-    except PartLeftOut:
-        clicks = {}
+        return
     rows: list[list[Cell]] = []
+    taus: list[list[Cell]] = []
     header: list[str] = []
+    clicked = clicks_if_any(bench)
     for name, path in files.items():
         try:
             evaluated: Any = bench.run(
-                "evaluate", judged_qrels(bench), *bench.files("runs"), *(f"--qrels={one}={file}" for one, file in clicks.items()),
+                "evaluate", judged_qrels(bench), *bench.files("runs"), *(f"--qrels={one}={file}" for one, file in clicked.items()),
                 f"--measures={bench.value('ranking_measures')}", f"--only-topics={path}", *bench.options(*HOW),
             )  # fmt: skip
         except PartLeftOut:
@@ -114,11 +170,39 @@ def systems_table(bench: Bench, files: dict[str, str]) -> Table | None:
             for tag, means in by_run.items():
                 header = ["group", "qrels", "run", *means]
                 rows.append([name, qrels, tag, *means.values()])
-    return (
-        Table("table-2-groups", "Effectiveness by topic group", header, rows, digits=(None, None, None, *[3] * (len(header) - 3)))
-        if rows
-        else None
-    )
+        if clicked:
+            taus += [[name, *row[:-1]] for row in three_ways(bench, rankings_of(bench, only=path))]
+    if rows:
+        digits = (None, None, None, *[3] * (len(header) - 3))
+        made.tables.append(Table("table-2-groups", "Effectiveness by topic group", header, rows, digits=digits))
+    if taus:
+        columns = ["group", "measure", "qrels", "tau of the means", "2.5 %", "97.5 %", "tau-ap", "by their script"]
+        title = "Kendall's tau between the rankings of systems, by topic group"
+        made.tables.append(Table("table-3-groups", title, columns, taus, digits=(None, None, None, *[3] * 5)))
+
+
+def clicks(bench: Bench, files: Files, made: Section) -> None:
+    """Figure 3 within each group, where there are clicks."""
+    if not clicks_if_any(bench):
+        return
+    rows: list[dict[str, Cell]] = []
+    columns: dict[str, None] = {}
+    for name, path in files.items():
+        try:
+            overlap = overlap_of(bench, only=path)
+        except PartLeftOut:
+            continue  # its topics have no label
+        header, shares = share_rows(overlap)
+        columns |= dict.fromkeys(header)
+        rows += [dict(zip(["group", *header], [name, *row], strict=True)) for row in shares]
+        caption = f"{in_group(name)}{bench.value('name')} against click labels: shares of all judged pairs"
+        made.figures.append(Figure(f"figure-3{key_of_group(name)}", caption, agreement_picture(overlap)))
+    label_columns = sorted((name for name in columns if name.startswith("label ")), key=lambda name: int(name.split()[1]))
+    header = ["group", "click qrels", "judged", "no label", *label_columns, "agree", "disagree", "contradicting pairs"]
+    if rows:
+        cells = [[row.get(name) for name in header] for row in rows]
+        digits = (None, None, None, *[3] * (len(header) - 4), None)
+        made.tables.append(Table("figure-3-groups", "Judgements against click labels, by topic group", header, cells, digits=digits))
 
 
 def survey(bench: Bench) -> Section:

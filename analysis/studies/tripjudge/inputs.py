@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from analysis.commandline.topic_groups import groups_of_topics
 from analysis.core.aggregation import METHODS
 from analysis.studies.bench import Bench
 from analysis.studies.study import PartLeftOut, SettingKey
-from analysis.studies.words import READ, READING, RUNS
+from analysis.studies.words import READ, READING, RUNS, slug
+from pooling.formats.qrels import read_qrels
 
 KEYS = (
     SettingKey("judgements", "file", "One row a judgement: our columns, or FiRA's, crowd-kit's, HiCAL's or Quepid's export."),
@@ -25,7 +28,9 @@ KEYS = (
     SettingKey("pool", "file", "The pool of build_pool: completeness, and which pairs stand at its top."),
     SettingKey("top", "whole", "Figure 3 takes the pool down to this rank (4).", 4, least=1),
     SettingKey("texts", "file", "Topics with their texts, for the list of contradicting pairs."),
+    SettingKey("document_texts", "files", "Documents with their texts, for the same list: JSON lines, TREC, CSV or an archive of them."),
     SettingKey("topic_groups", "file", "Topic and group (Head, Torso, Tail, ...), tab-separated: everything within each group, too."),
+    SettingKey("group_column", "text", "The column of topic_groups that holds the groups, by its name (group)."),
     RUNS,
     SettingKey("clicks", "named", "Click qrels by their names."),
     SettingKey("click_log", "file", "A click log, in place of click qrels: they are derived as DCTR and Raw."),
@@ -58,26 +63,67 @@ def grade_name(bench: Bench, grade: int | str) -> str:
 
 def labels(bench: Bench, scale: str) -> str:
     """The file of the labels, made of the judgements where none is given. scale: graded or binary. Raises LeftOut."""
-    key = "labels" if scale == "graded" else "binary_labels"
+    need_labels(bench, scale)
+    key = LABELS[scale]
     if bench.has(key):
         return bench.file(key) or ""
-    if not bench.has("judgements"):
-        raise PartLeftOut(f"needs `judgements` or `{key}`")
     path = bench.scratch_file(f"{scale}.qrels")
     bench.run("aggregate", *judgements(bench), *bench.options("method"), f"--grades={scale}", f"--output={path}")
     return path
 
 
+LABELS = {"graded": "labels", "binary": "binary_labels"}
+
+
+def need_labels(bench: Bench, scale: str) -> None:
+    if not bench.has(LABELS[scale]) and not bench.has("judgements"):
+        raise PartLeftOut(f"needs `judgements` or `{LABELS[scale]}`")
+
+
+def need_system_labels(bench: Bench) -> None:
+    """Labels of the kind that `system_labels` says. Where only the others are given, they would do once it says so."""
+    scale = bench.value("system_labels")
+    other = {"graded": "binary", "binary": "graded"}[scale]
+    try:
+        need_labels(bench, scale)
+    except PartLeftOut as reason:
+        if bench.has(LABELS[other]):
+            raise PartLeftOut(f'{reason}, or `system_labels = "{other}"` to take the `{LABELS[other]}` that are given') from None
+        raise
+
+
 def judged_qrels(bench: Bench) -> str:
-    """NAME=FILE of the labels that rank systems."""
+    """NAME=FILE of the labels that rank systems. Raises LeftOut."""
+    need_system_labels(bench)
     return f"{bench.value('name')}={labels(bench, bench.value('system_labels'))}"
+
+
+def need_clicks(bench: Bench) -> None:
+    if not bench.has("clicks") and not bench.has("click_log"):
+        raise PartLeftOut("needs `clicks` (click qrels) or `click_log` (from which they are derived)")
+
+
+def need_runs(bench: Bench) -> None:
+    bench.need("runs")
+
+
+def need_all(bench: Bench, *needs: Callable[[Bench], None]) -> None:
+    """Raises LeftOut with everything that is missing, not only with the first of it."""
+    missing = []
+    for need in needs:
+        try:
+            need(bench)
+        except PartLeftOut as reason:
+            missing.append(str(reason))
+    if missing:
+        raise PartLeftOut("; ".join(missing))
 
 
 def click_qrels(bench: Bench) -> dict[str, str]:
     """Name -> file. Raises LeftOut."""
+    need_clicks(bench)
     if bench.has("clicks"):
         return bench.named("clicks")
-    bench.need("click_log", why="click qrels (`clicks`), or a log from which they are derived")
     made = {}
     shown = [f"--shown={bench.file('shown')}"] if bench.has("shown") else []
     for name in ("DCTR", "Raw"):
@@ -85,6 +131,44 @@ def click_qrels(bench: Bench) -> dict[str, str]:
         bench.run("click_qrels", bench.file("click_log") or "", *shown, f"--model={name.lower()}", f"--output={path}")
         made[name] = path
     return made
+
+
+def clicks_if_any(bench: Bench) -> dict[str, str]:
+    return click_qrels(bench) if bench.has("clicks") or bench.has("click_log") else {}
+
+
+def judged_topics(bench: Bench) -> list[str]:
+    """Ids of the topics with judgements, or with labels where only these are given. Raises LeftOut."""
+    if bench.has("judgements"):
+        return list(bench.run("campaign_stats", *judgements(bench), *pool(bench), *bench.options("documents"))["topic_seconds"])
+    given = [scale for scale in LABELS if bench.has(LABELS[scale])]
+    if not given:
+        raise PartLeftOut("needs `judgements` or `labels`")
+    return read_qrels(labels(bench, given[0])).topics
+
+
+def pool(bench: Bench) -> list[str]:
+    return [f"--pool={bench.file('pool')}"] if bench.has("pool") else []
+
+
+def groups(bench: Bench) -> dict[str, list[str]]:
+    """Group -> its judged topics. Raises LeftOut."""
+    topics = judged_topics(bench)
+    members = groups_of_topics(bench, bench.file("topic_groups") or "", topics, column=bench.value("group_column"))
+    return {name: [topic for topic, inside in zip(topics, mask.tolist(), strict=True) if inside] for name, mask in members.items()}
+
+
+def group_files(bench: Bench) -> dict[str, str]:
+    """Group -> a file of its judged topics. Raises LeftOut."""
+    bench.need("topic_groups", why="a file of topics and their groups")
+    path_of = {}
+    for name, members in groups(bench).items():
+        path_of[name] = bench.scratch_file(f"{slug(name)}.topics")
+        with open(path_of[name], "w", encoding="utf-8") as out:
+            out.writelines(f"{topic}\n" for topic in members)
+    if not path_of:
+        raise PartLeftOut("no judged topic is in a group of `topic_groups`")
+    return path_of
 
 
 def share(part: Any, whole: Any) -> float | None:

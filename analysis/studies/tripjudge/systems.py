@@ -10,30 +10,40 @@ from analysis.core.rankings import tau_b, tau_of_sorted_names
 from analysis.studies.bench import Bench
 from analysis.studies.published import TRIPJUDGE_MEANS, TRIPJUDGE_RUNS, TRIPJUDGE_TAU
 from analysis.studies.study import Figure, PartLeftOut, Section
-from analysis.studies.tripjudge.inputs import HOW, click_qrels, judged_qrels
+from analysis.studies.tripjudge.inputs import (
+    HOW,
+    click_qrels,
+    clicks_if_any,
+    groups,
+    judged_qrels,
+    need_all,
+    need_clicks,
+    need_runs,
+    need_system_labels,
+    pool,
+)  # fmt: skip
 from analysis.studies.words import pictured, prefixed
 from analysis.systems.kind import Result
 from analysis.systems.kinds.compare_rankings import KIND as RANKINGS
 from analysis.systems.kinds.label_overlap import agreement_picture
 from analysis.systems.tables import best_of
 from analysis.systems.tabular import Cell, Table
+from pooling.formats.documents import read_documents
 from pooling.formats.topics import read_topics
 
 LISTED = 200
 """Contradicting pairs that the table has; the others are counted."""
+BEGINNING = 200
+"""Characters of a document's text beside a contradicting pair."""
 
 
 def qrels_of(bench: Bench) -> list[str]:
     """NAME=FILE of the judgements and of the clicks, where there are any."""
-    try:
-        clicks = click_qrels(bench)
-    except PartLeftOut:
-        clicks = {}
-    return [judged_qrels(bench), *(f"{name}={path}" for name, path in clicks.items())]
+    return [judged_qrels(bench), *(f"{name}={path}" for name, path in clicks_if_any(bench).items())]
 
 
 def table_2(bench: Bench) -> Section:
-    bench.need("runs")
+    need_all(bench, need_runs, need_system_labels)
     first, *further = qrels_of(bench)
     evaluated = bench.run(
         "evaluate",
@@ -69,17 +79,18 @@ def short_name(measure: str) -> str:
 
 
 def table_3(bench: Bench) -> Section:
-    bench.need("runs")
-    clicks = click_qrels(bench)
-    qrels = [judged_qrels(bench), *(f"{name}={path}" for name, path in clicks.items())]
-    rankings = bench.run(
-        "compare_rankings",
-        *bench.files("runs"),
-        *(f"--qrels={one}" for one in qrels),
-        f"--measures={bench.value('ranking_measures')}",
-        *bench.options(*HOW),
+    need_all(bench, need_runs, need_system_labels, need_clicks)
+    rankings = rankings_of(bench)
+    header = ["measure", "qrels", "tau of the means", "2.5 %", "97.5 %", "tau-ap", "by their script", "published"]
+    table = Table(
+        "table-3",
+        "Kendall's tau between the rankings of systems",
+        header,
+        three_ways(bench, rankings),
+        "Published: of TripJudge's seven systems under the qrels that play this part there.",
+        heads=(("", 2), ("here", 5), ("TripJudge", 1)),
+        digits=(None, None, *[3] * 6),
     )
-    table = three_ways(bench, rankings)
     tables = [one for one in RANKINGS.tables(rankings) if one.key in ("correlations", "swaps", "undecided") and one.rows]
     values = {"tau": rankings["tau"], "tau_ap": rankings["tau_ap"], "interval": rankings["interval"]}
     return Section([table, *prefixed(tables, "table-3")], pictured(RANKINGS.pictures(rankings), "table-3"), [READ_SO], values)
@@ -91,7 +102,19 @@ READ_SO = (
 )
 
 
-def three_ways(bench: Bench, rankings: Result) -> Table:
+def rankings_of(bench: Bench, *, only: str | None = None) -> Result:
+    """only: a file of topics. Raises LeftOut."""
+    return bench.run(
+        "compare_rankings",
+        *bench.files("runs"),
+        *(f"--qrels={one}" for one in qrels_of(bench)),
+        f"--measures={bench.value('ranking_measures')}",
+        *([f"--only-topics={only}"] if only else []),
+        *bench.options(*HOW),
+    )
+
+
+def three_ways(bench: Bench, rankings: Result) -> list[list[Cell]]:
     """Of each measure and pair of qrels: tau of the means, what the authors' script would say, what they published for theirs."""
     names = list(rankings["qrels"])
     rows: list[list[Cell]] = []
@@ -99,21 +122,11 @@ def three_ways(bench: Bench, rankings: Result) -> Table:
         for a, b in combinations(names, 2):
             tags = list(rankings["qrels"][a])
             first, second = ([rankings["qrels"][name][tag][measure] for tag in tags] for name in (a, b))
-            by_name = tau_of_sorted_names(first, second, names=tags)
+            by_name = None if None in (*first, *second) else tau_of_sorted_names(first, second, names=tags)
             theirs = TRIPJUDGE_TAU.get(measure, {}).get(published_pair(bench, a, b))
             low, high = rankings["interval"][measure][a][b] or (None, None)
             rows.append([measure, f"{a} - {b}", rankings["tau"][measure][a][b], low, high, rankings["tau_ap"][measure][a][b], by_name, theirs])
-    header = ["measure", "qrels", "tau of the means", "2.5 %", "97.5 %", "tau-ap", "by their script", "published"]
-    note = "Published: of TripJudge's seven systems under the qrels that play this part there."
-    return Table(
-        "table-3",
-        "Kendall's tau between the rankings of systems",
-        header,
-        rows,
-        note,
-        heads=(("", 2), ("here", 5), ("TripJudge", 1)),
-        digits=(None, None, *[3] * 6),
-    )
+    return rows
 
 
 def published_pair(bench: Bench, a: str, b: str) -> str:
@@ -145,29 +158,58 @@ def published_tau(bench: Bench) -> Section:
 
 
 def figure_3(bench: Bench) -> Section:
-    name, _, judged = judged_qrels(bench).partition("=")
-    clicks = click_qrels(bench)
-    pool = [f"--pool={bench.file('pool')}", *bench.options("top")] if bench.has("pool") else []
-    level = bench.value("threshold") or 2 if bench.value("system_labels") == "graded" else 1
-    overlap = bench.run(
-        "label_overlap",
-        f"--judged={judged}",
-        "--clicks",
-        *(f"{one}={path}" for one, path in clicks.items()),
-        *pool,
-        f"--threshold={level}",
-        "--list-pairs",
-    )
-    where = f"the pool down to rank {bench.value('top')}" if pool else "all judged pairs (no `pool` is given)"
-    tables = [shares_table(overlap, where), contradicting_table(bench, overlap)]
+    need_all(bench, need_system_labels, need_clicks)
+    overlap = overlap_of(bench)
+    tables = [shares_table(overlap, considered(bench)), contradicting_table(bench, overlap)]
     figures = []
     for by_row, key, words in ((False, "figure-3", "all judged pairs"), (True, "figure-3-by-row", "each bar")):
-        figures.append(Figure(key, f"{name} against click labels: shares of {words}", agreement_picture(overlap, by_row=by_row)))
+        caption = f"{bench.value('name')} against click labels: shares of {words}"
+        figures.append(Figure(key, caption, agreement_picture(overlap, by_row=by_row)))
     values = {one: {key: value for key, value in row.items() if key != "contradicting_pairs"} for one, row in overlap.items()}
     return Section([table for table in tables if table.rows], figures, values=values)
 
 
+def overlap_of(bench: Bench, *, only: str | None = None) -> Result:
+    """only: a file of topics. Raises LeftOut."""
+    _, _, judged = judged_qrels(bench).partition("=")
+    level = bench.value("threshold") or 2 if bench.value("system_labels") == "graded" else 1
+    return bench.run(
+        "label_overlap",
+        f"--judged={judged}",
+        "--clicks",
+        *(f"{one}={path}" for one, path in click_qrels(bench).items()),
+        *([*pool(bench), *bench.options("top")] if bench.has("pool") else []),
+        f"--threshold={level}",
+        *([f"--only-topics={only}"] if only else []),
+        "--list-pairs",
+    )
+
+
+def considered(bench: Bench) -> str:
+    return f"the pool down to rank {bench.value('top')}" if bench.has("pool") else "all judged pairs (no `pool` is given)"
+
+
 def shares_table(overlap: Mapping[str, Any], where: str) -> Table:
+    header, rows = share_rows(overlap)
+    pairs = ", ".join(sorted({f"{one['pairs']:,}" for one in overlap.values()}))
+    note = (
+        f"Shares of {pairs} pairs, {where}. Agree: relevant and label 1 or more, or irrelevant and label 0 or none. "
+        "Contradicting: of the pairs with a click label."
+    )
+    return Table(
+        "figure-3",
+        "Judgements against click labels",
+        header,
+        rows,
+        note,
+        heads=(("", 2), ("click label", len(header) - 5), ("", 3)),
+        digits=(None, None, *[3] * (len(header) - 3), None),
+        ruled=frozenset(range(0, len(rows), 2)),
+    )
+
+
+def share_rows(overlap: Mapping[str, Any]) -> tuple[list[str], list[list[Cell]]]:
+    """(header, rows): of each click qrels relevant and irrelevant judgements by click label, as shares of all pairs considered."""
     labels = sorted({label for one in overlap.values() for label in one["relevant"] if label != "unlabelled"}, key=int)
     rows: list[list[Cell]] = []
     for name, one in overlap.items():
@@ -180,38 +222,48 @@ def shares_table(overlap: Mapping[str, Any], where: str) -> Table:
                     *([one["agree"], one["disagree"], one["contradicting"]] if kind == "relevant" else [None] * 3),
                 ]
             )
-    header = ["click qrels", "judged", "no label", *(f"label {label}" for label in labels), "agree", "disagree", "contradicting pairs"]
-    pairs = ", ".join(sorted({f"{one['pairs']:,}" for one in overlap.values()}))
-    note = (
-        f"Shares of {pairs} pairs, {where}. Agree: relevant and label 1 or more, or irrelevant and label 0 or none. "
-        "Contradicting: of the pairs with a click label."
-    )
-    return Table(
-        "figure-3",
-        "Judgements against click labels",
-        header,
-        rows,
-        note,
-        heads=(("", 2), ("click label", 1 + len(labels)), ("", 3)),
-        digits=(None, None, *[3] * (3 + len(labels)), None),
-        ruled=frozenset(range(0, len(rows), 2)),
-    )
+    return ["click qrels", "judged", "no label", *(f"label {label}" for label in labels), "agree", "disagree", "contradicting pairs"], rows
 
 
 def contradicting_table(bench: Bench, overlap: Mapping[str, Any]) -> Table:
-    rows: list[list[Cell]] = []
-    texts = {topic.topic: topic.text for topic in read_topics(bench.file("texts") or "")} if bench.has("texts") else {}
+    """With the texts and the group that the inputs know."""
     pairs = list(pairs_listed(overlap))
-    for name, pair in pairs[:LISTED]:
-        rows.append([name, pair["topic"], texts.get(pair["topic"], ""), pair["document"], pair["judged"], pair["clicks"]])
-    note = f"The first {LISTED} of {len(pairs):,}." if len(pairs) > LISTED else ""
+    listed = pairs[:LISTED]
+    queries = {topic.topic: topic.text for topic in read_topics(bench.file("texts") or "")} if bench.has("texts") else {}
+    texts = texts_of(bench, {pair["document"] for _, pair in listed})
+    group = {topic: name for name, members in groups(bench).items() for topic in members} if bench.has("topic_groups") else {}
+    columns: dict[str, list[Cell]] = {
+        "click qrels": [name for name, _ in listed],
+        "group": [group.get(pair["topic"], "") for _, pair in listed],
+        "topic": [pair["topic"] for _, pair in listed],
+        "query": [queries.get(pair["topic"], "") for _, pair in listed],
+        "document": [pair["document"] for _, pair in listed],
+        "text": [texts.get(pair["document"], "") for _, pair in listed],
+        "judged": [pair["judged"] for _, pair in listed],
+        "click label": [pair["clicks"] for _, pair in listed],
+    }
+    known = {"group": bool(group), "text": bool(texts)}
+    chosen = {name: cells for name, cells in columns.items() if known.get(name, True)}
+    note = [f"The first {LISTED} of {len(pairs):,}."] if len(pairs) > LISTED else []
+    note += [f"Of each document the first {BEGINNING} characters."] if texts else []
     return Table(
         "contradicting",
         "Pairs of which one of judgement and clicks says relevant, and the other not",
-        ["click qrels", "topic", "query", "document", "judged", "click label"],
-        rows,
-        note,
+        list(chosen),
+        [list(row) for row in zip(*chosen.values(), strict=True)],
+        " ".join(note),
     )
+
+
+def texts_of(bench: Bench, wanted: set[str]) -> dict[str, str]:
+    """Id -> title and beginning of the text, of the documents that `document_texts` has."""
+    texts = {}
+    for path in bench.files("document_texts"):
+        for document in read_documents(path):
+            if document.document in wanted:
+                whole = " ".join(f"{document.title}: {document.text}".removeprefix(": ").split())
+                texts[document.document] = whole[:BEGINNING] + ("…" if len(whole) > BEGINNING else "")
+    return texts
 
 
 def pairs_listed(overlap: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -65,3 +65,19 @@ def test_the_qrels_of_a_campaign_hold_the_topics_named(grades: str, all_labels: 
     assert "# only the topics t2\n" in lines
     assert (found["pairs"], found["judgements"]) == (3, 9)
     assert run("campaign_stats", "--campaign", campaign.slug, "--only-topics", only)["judgements"] == 9
+
+
+def test_rankings_and_overlap_over_the_topics_named_are_those_of_files_without_the_others(tmp_path: Path) -> None:
+    judged = "a 0 x 1\na 0 y 0\nb 0 x 0\nb 0 y 1\nb 0 z 1\n"
+    clicks = "a 0 y 2\nb 0 x 1\nb 0 y 0\n"
+    only = written(tmp_path, "b\n", "only.txt")
+    whole = [written(tmp_path, text, name) for text, name in ((judged, "judged"), (clicks, "clicks"))]
+    less = [written(tmp_path, without(text, "a"), f"{name}-b") for text, name in ((judged, "judged"), (clicks, "clicks"))]
+    orders = {order: "".join(f"{t} Q0 {d} {n} {9 - n} {order}\n" for t in "ab" for n, d in enumerate(order)) for order in ("xyz", "zyx", "yxz")}
+    ranked = [written(tmp_path, text, order) for order, text in orders.items()]
+    found = run("compare_rankings", *ranked, *(f"--qrels=q{n}={path}" for n, path in enumerate(whole)), "--only-topics", only)
+    assert found == run("compare_rankings", *ranked, *(f"--qrels=q{n}={path}" for n, path in enumerate(less)))
+    overlap = run("label_overlap", "--judged", whole[0], "--clicks", f"c={whole[1]}", "--only-topics", only)["c"]
+    # by hand, of topic b: x irrelevant and clicked, y relevant and not clicked, z relevant without a click label
+    assert (overlap["pairs"], overlap["contradicting"], overlap["both"], overlap["clicked_only"]) == (3, 2, 2, 0)
+    assert (overlap["agree"], overlap["relevant"]["unlabelled"]) == (0, pytest.approx(1 / 3))

@@ -15,7 +15,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from analysis.core.rankings import tau_of_sorted_names
 from analysis.studies import published
-from tests.analysis.studies.made import about, study_of, table
+from tests.analysis.studies.made import about, refusal, study_of, table
 
 GIVEN = {
     ("t1", "d1"): [2, 2, 2], ("t1", "d2"): [1, 2, 2], ("t1", "d3"): [0, 2, 3],
@@ -42,6 +42,7 @@ documents = 3
 pool = "pool.txt"
 top = 2
 texts = "texts.txt"
+document_texts = ["documents.jsonl.txt"]
 topic_groups = "groups.txt"
 runs = ["one.txt", "two.txt", "three.txt", "four.txt"]
 survey = "survey.txt"
@@ -55,6 +56,7 @@ DCTR = "clicks.txt"
 """
 FILES = {
     "raw": RAW, "pool": POOL, "clicks": CLICKS, "texts": "t1\twhat is love\nt2\tbaby don't\n", "groups": "t1\tHead\nt2\tTail\n",
+    "documents.jsonl": '{"_id": "d1", "title": "One", "text": "of  many"}\n{"_id": "d2", "title": "", "text": "' + 50 * "word " + '"}\n',
     "survey": "question,answer\nHow?,Good\nHow?,Good\nHow?,Very good\nHow?,\n", **RUNS,
 }  # fmt: skip
 
@@ -161,8 +163,11 @@ def test_figure_3_counts_agreement_by_hand(out: Path) -> None:
     relevant, irrelevant = table(out, "figure-3")
     assert [float(relevant[name]) for name in ("no label", "label 0", "label 1", "label 3", "agree", "disagree")] == [0, 0.25, 0.25, 0, 0.5, 0.5]
     assert [float(irrelevant[name]) for name in ("no label", "label 0", "label 1", "label 3")] == [0, 0.25, 0, 0.25]
-    listed = {(row["topic"], row["document"], row["judged"], row["click label"]): row["query"] for row in table(out, "contradicting")}
-    assert listed == {("t1", "d2", "1", "0"): "what is love", ("t2", "d1", "0", "3"): "baby don't"}
+    listed = [list(row.values()) for row in table(out, "contradicting")]
+    assert listed == [
+        ["DCTR", "Head", "t1", "what is love", "d2", 40 * "word " + "…", "1", "0"],
+        ["DCTR", "Tail", "t2", "baby don't", "d1", "One: of many", "0", "3"],
+    ]
     svg = (out / "figures" / "figure-3.svg").read_text(encoding="utf-8")
     assert "agree, label 1" in svg
     assert "disagree, label 3" in svg
@@ -175,6 +180,75 @@ def test_groups_have_their_own_numbers(out: Path) -> None:
     assert float(decisions["Head", "all grades"]["lowest grade"]) == pytest.approx(1 / 3)
     assert float(decisions["Tail", "all grades"]["lowest grade"]) == 1
     assert {(row["group"], row["qrels"]) for row in table(out, "table-2-groups")} == {(g, q) for g in ("Head", "Tail") for q in ("Judged", "DCTR")}
+
+
+def test_figures_and_times_of_a_group_are_those_of_its_topics_by_hand(out: Path) -> None:
+    """Head is t1: three judgements a pair of d1, d2, d3; Tail is t2: two, two and five, the last two of days 4 and 5."""
+    half_days = {row["from"][:13]: (row["Head"], row["Tail"]) for row in table(out, "per-12h-groups")}
+    assert {day[8:10]: counts for day, counts in half_days.items() if counts != ("0", "0")} == {
+        "01": ("3", "3"), "02": ("3", "3"), "03": ("3", "1"), "04": ("0", "1"), "05": ("0", "1"),
+    }  # fmt: skip
+    seconds = {(row["group"], row["day"]): row for row in table(out, "daily-seconds-groups")}
+    assert (float(seconds["Tail", "2022-03-01"]["Topic"]), seconds["Head", "2022-03-01"]["Perfect"]) == (20, "")
+    labels = {(row["group"], row["scale"], row["label"]): row for row in table(out, "figure-1-groups")}
+    assert [labels["Head", "all grades", name]["pairs"] for name in ("Wrong", "Topic", "Partial", "all")] == ["1", "0", "2", "3"]
+    assert float(labels["Tail", "2 grades", "irrelevant"]["majority"]) == pytest.approx(1 / 3)
+    shares = {(row["group"], row["judged"]): row for row in table(out, "figure-3-groups")}
+    assert [float(shares["Head", "relevant"][name]) for name in ("label 0", "label 1", "agree")] == [0.5, 0.5, 0.5]
+    assert [float(shares["Tail", "irrelevant"][name]) for name in ("label 0", "label 3")] == [0.5, 0.5]
+    agreement = {(row["group"], row["scale"]): row for row in table(out, "figure-2-groups")}
+    head = [(given[k], GRADED[pair]) for pair, given in GIVEN.items() for k in range(3) if pair[0] == "t1"]
+    kappas = [cohen_kappa_score(*zip(*head[k::3], strict=True), labels=[0, 1, 2, 3], weights="linear") for k in range(3)]
+    assert float(agreement["Head", "all grades"]["mean"]) == pytest.approx(np.mean(kappas))
+    assert float(agreement["Head", "all grades"]["median"]) == pytest.approx(np.median(kappas))
+    for key in ("figure-1-graded-Head", "figure-1-binary-Tail", "figure-2-graded-Head", "figure-3-Tail"):
+        assert (out / "figures" / f"{key}.pdf").exists()
+
+
+def test_labels_alone_are_compared_within_any_column_by_trec_evals_means_and_scipys_tau(tmp_path: Path) -> None:
+    import pytrec_eval
+
+    rng = np.random.default_rng(3)
+    topics, documents = [f"q{n}" for n in range(12)], [f"d{n}" for n in range(30)]
+    judged = {t: {d: int(rng.integers(0, 4)) for d in documents} for t in topics}
+    clicked = {t: {d: int(rng.integers(0, 4)) for d in documents[:20]} for t in topics}
+    runs = {f"run{n}": {t: dict(zip(rng.permutation(documents).tolist(), range(30, 0, -1), strict=True)) for t in topics} for n in range(6)}
+    groups = {t: ("old", "new", "newest")[n % 3] for n, t in enumerate(topics)}
+    files = {
+        "labels": "".join(f"{t} 0 {d} {g}\n" for t in topics for d, g in judged[t].items()),
+        "clicks": "".join(f"{t} 0 {d} {g}\n" for t in topics for d, g in clicked[t].items()),
+        "topics": "qid,text,year of birth\n" + "".join(f"{t},words,{groups[t]}\n" for t in topics),
+        **{tag: "".join(f"{t} Q0 {d} {31 - s} {s} {tag}\n" for t in topics for d, s in run[t].items()) for tag, run in runs.items()},
+    }
+    text = (
+        'labels = "labels.txt"\nruns = ["run*.txt"]\nsystem_labels = "graded"\ntopic_groups = "topics.txt"\ngroup_column = "Year of birth"\n'
+        'ranking_measures = "nDCG@10"\nmeasures = "nDCG@10"\n[clicks]\nDCTR = "clicks.txt"\n'
+    )
+    out = study_of(tmp_path, "tripjudge", text, **files)
+    taus = {row["group"]: row for row in table(out, "table-3-groups")}
+    shares = {(row["group"], row["judged"]): row for row in table(out, "figure-3-groups")}
+    labels = {(row["group"], row["label"]): row for row in table(out, "figure-1-groups")}
+    assert list(taus) == ["old", "new", "newest"]
+    for name in taus:
+        members = [t for t in topics if groups[t] == name]
+        means = []
+        for qrels in (judged, clicked):
+            reference = pytrec_eval.RelevanceEvaluator({t: qrels[t] for t in members}, {"ndcg_cut.10"})
+            means.append([np.mean([row["ndcg_cut_10"] for row in reference.evaluate(run).values()]) for run in runs.values()])
+        assert float(taus[name]["tau of the means"]) == pytest.approx(kendalltau(*means).statistic)
+        pairs = [(judged[t][d] >= 2, clicked[t].get(d)) for t in members for d in documents]
+        agree = np.mean([(grade or 0) >= 1 if relevant else not grade for relevant, grade in pairs])
+        assert float(shares[name, "relevant"]["agree"]) == pytest.approx(agree)
+        assert float(shares[name, "irrelevant"]["label 2"]) == pytest.approx(np.mean([pair == (False, 2) for pair in pairs]))
+        assert int(labels[name, "grade 3"]["pairs"]) == sum(judged[t][d] == 3 for t in members for d in documents)
+    assert "needs `judgements`" in about(out)["left_out"]["campaign"]
+
+
+def test_a_column_of_groups_that_is_not_there_is_named(tmp_path: Path) -> None:
+    (tmp_path / "labels.txt").write_text("t1 0 a 1\n", encoding="utf-8")
+    (tmp_path / "topics.txt").write_text("topic\tband\nt1\tHead\n", encoding="utf-8")
+    err = refusal(tmp_path, "tripjudge", 'labels = "labels.txt"\ntopic_groups = "topics.txt"\ngroup_column = "bands"\n')
+    assert "topics.txt:1: no column bands, expected a header with topic and bands" in err
 
 
 def test_answers_of_the_survey_are_counted(out: Path) -> None:
@@ -195,7 +269,11 @@ def test_labels_alone_give_their_shares_and_say_what_they_lack(tmp_path: Path) -
     assert [(row["label"], row["pairs"]) for row in table(out, "figure-1")] == [("grade 0", "1"), ("grade 2", "2")]
     left = about(out)["left_out"]
     assert "needs `judgements`" in left["agreement"]
-    assert "needs `runs`" in left["systems"]
+    needs_labels = 'needs `judgements` or `binary_labels`, or `system_labels = "graded"` to take the `labels` that are given'
+    clicks = "needs `clicks` (click qrels) or `click_log` (from which they are derived)"
+    assert left["systems"] == f"needs `runs`; {needs_labels}"  # all at once, not one after the other
+    assert left["rankings"] == f"needs `runs`; {needs_labels}; {clicks}"
+    assert left["clicks"] == f"{needs_labels}; {clicks}"
 
 
 def test_a_file_of_the_size_of_tripjudges_in_firas_form(tmp_path: Path) -> None:
