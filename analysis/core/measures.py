@@ -119,6 +119,14 @@ def parse_measure(name: str) -> Measure:
     return Measure(family, cutoff, condensed or match["condensed"] is not None, level, persistence, highest)
 
 
+def name_of_condition(text: str) -> tuple[str, str]:
+    """(name, rest) of NAME=MEASURE,...; the name may hold a measure with its level, such as `RR(rel=2)@10 NIST`: what stands in
+    parentheses does not end it."""
+    split = re.match(r"((?:[^=(]|\([^()]*\))*)=", text)
+    name, _, rest = text.partition("=") if split is None else (split[1], "=", text[split.end() :])
+    return name, rest
+
+
 def parse_measures(names: str | Iterable[str]) -> list[Measure]:
     """Measures of a list of names, or of a text with names between blanks or commas; each once, in the order given."""
     words = re.findall(r"(?:\([^()]*\)|[^\s,(])+", names) if isinstance(names, str) else list(names)

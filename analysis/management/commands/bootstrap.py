@@ -20,7 +20,7 @@ from analysis.commandline.measures import (
 from analysis.core.bootstrap import BootstrapChunk, BootstrapTally, as_json, chunks, combine, run_chunk, summarise
 from analysis.core.bootstrap_words import beaten_by, many_comparisons, may_be
 from analysis.core.evaluation import Evaluation, Evaluator
-from analysis.core.measures import Measure
+from analysis.core.measures import Measure, name_of_condition
 from analysis.core.score_table import ScoreTable, score_table
 from analysis.core.significance import Floats
 from pooling.commandline import BadInput, positive, text_table
@@ -152,7 +152,7 @@ def _tally(scores: dict[str, Floats], piece: tuple[str, BootstrapChunk]) -> Boot
 
 def condition(text: str) -> Condition:
     """For argparse: NAME=MEASURE,QRELS[,TOPICS_FILE[,LEVEL]]."""
-    name, _, rest = text.partition("=")
+    name, rest = name_of_condition(text)
     parts = rest.split(",")
     if not name or not 2 <= len(parts) <= 4 or not parts[1]:
         raise ArgumentTypeError(f"{text!r} is not NAME=MEASURE,QRELS[,TOPICS_FILE[,LEVEL]]")

@@ -9,6 +9,7 @@ from analysis.charts.matrices import matrix
 from analysis.charts.points import DrawnInterval, intervals
 from analysis.core.bootstrap import BootstrapTally
 from analysis.core.bootstrap_words import beaten_by, many_comparisons, may_be
+from analysis.core.measures import name_of_condition
 from analysis.systems.figures.drawing import MOST, plain
 from analysis.systems.kind import Drawing, Files, NotPossible, ReportKind, Result
 from analysis.systems.options import READING, Field, arguments_of, measures_field
@@ -66,7 +67,7 @@ def written_conditions(text: str, files: Files) -> list[str]:
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
-        name, _, rest = line.partition("=")
+        name, rest = name_of_condition(line)
         parts = [part.strip() for part in rest.split(",")]
         if not name.strip() or not 2 <= len(parts) <= 4 or not all(parts[:2]):
             raise NotPossible(f"condition {number}, {line.strip()!r}: expected name = measure, qrels, topic subset, lowest relevant grade")

@@ -122,3 +122,11 @@ def test_real_runs_equal_a_naive_twin(data_folder):
                 assert (other in found["significantly_worse"][tag]) == (interval.high < 0)
     # a run that wins 2.4 % of the trials is not significantly worse: the interval reaches over 0
     assert any(share <= 0.025 and other not in found["significantly_worse"][tag] for tag in tags for other, share in found["beats"][tag].items())
+
+
+def test_the_name_of_a_condition_may_hold_a_measure_with_its_level(files):
+    name, other = "RR(rel=2)@5 judged", "a (b"
+    qrels, *runs = files
+    found = printed("bootstrap", qrels, *runs, "--trials", "20", "--condition", f"{name}=RR(rel=2)@5,{qrels}", "--condition", f"{other}=RR@5,{qrels},,2")
+    assert set(found) == {name, other, "seed"}
+    assert found[name]["expected_rank"] == found[other]["expected_rank"]  # the level in the measure or of the condition
