@@ -4,7 +4,7 @@ VENV = .venv/bin/python
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test bench calibration acceptance lint lock screenshots clean
+.PHONY: help install run test bench calibration acceptance reproduction lint lock screenshots clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */  make \1\t/'
@@ -33,6 +33,10 @@ calibration:  ## simulate how often intervals cover, and write docs/calibration.
 acceptance:  ## replay real judgements with every way of pooling, and write docs/sampling.md (ARGS="--simulations 20" for a short one)
 	@$(PYTHON) config/install.py dev
 	@$(VENV) -m benchmarks.acceptance $(ARGS)
+
+reproduction:  ## make the four papers' studies of the collections at ASSAY_TEST_DATA, and write docs/reproduction.md (ARGS="NAME" for a part)
+	@$(PYTHON) config/install.py dev
+	@$(VENV) -m benchmarks.reproduction $(ARGS)
 
 lint:  ## ruff and mypy (installed on demand, apart from what the tests need)
 	@$(PYTHON) config/install.py dev

@@ -1,7 +1,8 @@
 """What docs/reproduction.md says that commands print is what they print.
 
 Each console block of the page stands under a comment `<!-- check: name -->` and is run again: `$ manage.py ...` in this process, any other
-line behind `$` by the shell. Each table that is not the plain output of a command stands under such a comment too, and has a test here.
+line behind `$` by the shell. Each table that is not the plain output of a command stands under such a comment too, and has a test here. Studies stand under
+a comment of their own, and are made again. `make reproduction` (benchmarks/reproduction.py) writes blocks and studies.
 """
 
 from __future__ import annotations
@@ -10,8 +11,6 @@ import csv
 import io
 import json
 import re
-import shlex
-import subprocess
 from fractions import Fraction
 from itertools import permutations
 from pathlib import Path
@@ -26,43 +25,15 @@ from analysis.core.evaluation import Evaluator
 from analysis.core.measures import parse_measures
 from analysis.core.rankings import tau_b
 from analysis.core.stability import Protocol, as_json, chunks, combine, population, run_chunk
+from analysis.studies.papers import NAMES
+from benchmarks.reproduction import CHECKED, KEPT, PAGE, ROOT, STUDY, commands, run, study_folder, study_text, written
 from pooling.formats.qrels import read_qrels
 from pooling.formats.runs import read_run
 
-ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "reproduction.md"
-KEPT = ROOT / "docs" / "reproduction"
 TEXT = PAGE.read_text("utf-8")
-CHECKED = re.compile(r"^<!-- check: (\S+) -->\n(```console\n.*?^```$|\|.*?(?=\n\n|\n?\Z))", re.MULTILINE | re.DOTALL)
 BLOCKS = {name: body for name, body in CHECKED.findall(TEXT) if body.startswith("```")}
 TABLES = {name: body for name, body in CHECKED.findall(TEXT) if body.startswith("|")}
-PIPED = re.compile(r" \| (?=(?:head|tail|grep|cut|sort|wc|awk)\b)")
-
-
-def commands(block: str) -> list[tuple[str, str]]:
-    """(command line, what it printed) of a console block, in order."""
-    parts = re.split(r"^\$ (.+)\n", block.removeprefix("```console\n").removesuffix("```"), flags=re.MULTILINE)
-    return list(zip(parts[1::2], parts[2::2], strict=True))
-
-
-def run(command: str, *, data: Path, work: Path) -> str:
-    """What a line of the page prints. $DATA is the folder of collections, $WORK an empty one."""
-    variables = {"DATA": str(data), "WORK": str(work)}
-    shell = {"env": {"PATH": "/usr/bin:/bin", "LC_ALL": "C", **variables}, "cwd": ROOT, "check": True, "text": True, "capture_output": True}
-    if not command.startswith("manage.py "):
-        return str(subprocess.run(["bash", "-c", command], **shell).stdout)
-    command, *rest = PIPED.split(command.removeprefix("manage.py "), maxsplit=1)
-    for name, value in variables.items():
-        command = command.replace(f"${name}", value)
-    arguments: list[str] = []
-    for word in shlex.split(command):
-        path = Path(word)
-        arguments += sorted(map(str, path.parent.glob(path.name))) if "*" in path.name else [word]
-    out = io.StringIO()
-    call_command(*arguments, stdout=out, stderr=io.StringIO())
-    if rest:
-        return str(subprocess.run(["bash", "-c", rest[0]], input=out.getvalue(), **shell).stdout)
-    return out.getvalue()
+STUDIES = {name: (tables, body) for name, tables, body in STUDY.findall(TEXT)}
 
 
 def cells(table: str) -> list[list[str]]:
@@ -83,6 +54,29 @@ def test_a_command_of_the_page_prints_what_the_page_says(name, data_folder, tmp_
     for command, expected in commands(BLOCKS[name]):
         printed = run(command, data=data_folder, work=tmp_path)
         assert printed.rstrip("\n").splitlines() == expected.rstrip("\n").splitlines(), command
+
+
+@pytest.mark.slow
+@pytest.mark.data
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_study_of_the_page_gives_what_the_page_says(name, data_folder, tmp_path):
+    tables, body = STUDIES[name]
+    assert study_text(name, tables.split(), study_folder(name, data=data_folder, work=tmp_path)) == body
+
+
+def test_every_file_of_a_study_is_on_the_page_and_all_five_studies_are():
+    assert {path.stem for path in KEPT.glob("*.toml")} == STUDIES.keys()
+    assert {name.partition("-")[0] for name in STUDIES} == set(NAMES)
+    for name, (_, body) in STUDIES.items():
+        said = body.removeprefix("```toml\n").partition("```")[0]
+        assert said in (KEPT / f"{name}.toml").read_text("utf-8")
+
+
+@pytest.mark.data
+def test_only_what_is_named_is_written_anew(data_folder):
+    page = "<!-- check: one -->\n```console\n$ echo 1\nold\n```\n\nWords.\n\n<!-- check: two -->\n```console\n$ echo 2\nold\n$ echo 3\n```\n"
+    assert written(page, ["two"], data=data_folder) == page.replace("2\nold\n$ echo 3\n", "2\n2\n$ echo 3\n3\n")
+    assert written(page, [], data=data_folder) == page.replace("1\nold", "1\n1").replace("2\nold\n$ echo 3\n", "2\n2\n$ echo 3\n3\n")
 
 
 def test_every_block_and_table_of_numbers_has_a_check_and_every_check_its_own_name():

@@ -1,0 +1,162 @@
+"""`make reproduction`: compute docs/reproduction.md again on the collections of ASSAY_TEST_DATA, and write what came out into it.
+
+    python -m benchmarks.reproduction [NAME ...]      everything, or the blocks and studies of these names
+
+The page's words are written by hand. What stands below a comment `<!-- check: name -->` as a console block is what its commands print;
+what stands between `<!-- study: name; tables: ... -->` and `<!-- end: name -->` is the output of `study` on docs/reproduction/name.toml.
+tests/test_reproduction.py holds that both are up to date.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "reproduction.md"
+KEPT = ROOT / "docs" / "reproduction"
+CHECKED = re.compile(r"^<!-- check: (\S+) -->\n(```console\n.*?^```$|\|.*?(?=\n\n|\n?\Z))", re.MULTILINE | re.DOTALL)
+STUDY = re.compile(r"^<!-- study: (\S+); tables: ([\w -]*) -->\n(.*?)^<!-- end: \1 -->$", re.MULTILINE | re.DOTALL)
+BEFORE = "# before: "
+"""Begins a line of a study's file that says how an input is made of what is public."""
+PIPED = re.compile(r" \| (?=(?:head|tail|grep|cut|sort|wc|awk)\b)")
+MOST_ROWS = 30
+"""Rows of a table on the page."""
+
+
+def commands(block: str) -> list[tuple[str, str]]:
+    """(command line, what it printed) of a console block, in order."""
+    parts = re.split(r"^\$ (.+)\n", block.removeprefix("```console\n").removesuffix("```"), flags=re.MULTILINE)
+    return list(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def run(command: str, *, data: Path, work: Path, folder: Path = ROOT) -> str:
+    """What a line prints. $DATA is the folder of collections, $WORK an empty one, $ASSAY this repository. folder: in which it runs."""
+    from django.core.management import call_command
+
+    variables = {"DATA": str(data), "WORK": str(work), "ASSAY": str(ROOT)}
+    shell = {"env": {"PATH": "/usr/bin:/bin", "LC_ALL": "C", **variables}, "cwd": folder, "check": True, "text": True, "capture_output": True}
+    if not command.startswith("manage.py "):
+        return str(subprocess.run(["bash", "-c", command], **shell).stdout)
+    command, *rest = PIPED.split(command.removeprefix("manage.py "), maxsplit=1)
+    for name, value in variables.items():
+        command = command.replace(f"${name}", value)
+    arguments: list[str] = []
+    for word in shlex.split(command):
+        path = Path(word)
+        arguments += sorted(map(str, path.parent.glob(path.name))) if "*" in path.name else [word]
+    out = io.StringIO()
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        call_command(*arguments, stdout=out, stderr=io.StringIO())
+    finally:
+        os.chdir(before)
+    if rest:
+        return str(subprocess.run(["bash", "-c", rest[0]], input=out.getvalue(), **shell).stdout)
+    return out.getvalue()
+
+
+def block_again(block: str, *, data: Path, work: Path) -> str:
+    """A console block with what its commands print now."""
+    lines = [f"$ {command}\n{run(command, data=data, work=work).rstrip(chr(10))}".rstrip("\n") for command, _ in commands(block)]
+    return "```console\n" + "\n".join(lines) + "\n```"
+
+
+def study_folder(name: str, *, data: Path, work: Path) -> Path:
+    """The folder of the study of docs/reproduction/name.toml, made in the empty folder `work`."""
+    (work / "data").symlink_to(data)
+    text = (KEPT / f"{name}.toml").read_text("utf-8")
+    (work / f"{name}.toml").write_text(text, encoding="utf-8")
+    for line in text.splitlines():
+        if line.startswith(BEFORE):
+            run(line.removeprefix(BEFORE), data=data, work=work, folder=work)
+    run(f"manage.py study {name.partition('-')[0]} {name}.toml --output {name}", data=data, work=work, folder=work)
+    return work / name
+
+
+def study_text(name: str, tables: list[str], folder: Path) -> str:
+    """What the page says of a study: its file, the commands that make it, what is there and what is left out, and these tables."""
+    from pooling.core.counts import counted
+
+    about = json.loads((folder / "study.json").read_text("utf-8"))
+    toml = (KEPT / f"{name}.toml").read_text("utf-8")
+    before = [line.removeprefix(BEFORE) for line in toml.splitlines() if line.startswith(BEFORE)]
+    said = "\n".join(line for line in toml.splitlines() if not line.startswith(BEFORE))
+    shell = ["ln -s $DATA data", f"cp $ASSAY/docs/reproduction/{name}.toml .", *before, f"manage.py study {about['study']} {name}.toml --output results"]
+    n_tables, n_figures = ({path for part in about["parts"].values() for path in part["files"] if path.endswith(end)} for end in (".csv", ".pdf"))
+    parts = [
+        f"```toml\n{said}\n```",
+        "\n".join(f"    {line}" for line in shell),
+        f"{counted(len(n_tables), 'table')} and {counted(len(n_figures), 'figure')}, in the parts {', '.join(f'`{part}`' for part in about['parts'])}.",
+    ]
+    if about["left_out"]:
+        parts.append("Left out:\n\n" + "\n".join(f"- `{part}`: {reason}" for part, reason in about["left_out"].items()))
+    report = (folder / "report.md").read_text("utf-8")
+    parts += [table_text(folder, report, key) for key in tables]
+    return "\n\n".join(parts) + "\n"
+
+
+def table_text(folder: Path, report: str, key: str) -> str:
+    """A table as the study's own report in Markdown has it."""
+    from pooling.core.markdown import escaped
+
+    table = json.loads((folder / "tables" / f"{key}.json").read_text("utf-8"))
+    start = report.index(f"**{escaped(table['title'])}.** {escaped(table['note'])}".strip())
+    caption, body = report[start:].split("\n\n", 2)[:2]
+    lines = body.splitlines()
+    rows = lines[: 2 + MOST_ROWS]
+    more = len(table["rows"]) - (len(rows) - 2)
+    end = f"\n\n{more:,} more rows in `tables/{key}.csv`." if more else ""
+    return f"{caption}\n\n" + "\n".join(rows) + end
+
+
+def study_block(name: str, tables: str, *, data: Path, work: Path) -> str:
+    """All between the comments, and they themselves."""
+    text = study_text(name, tables.split(), study_folder(name, data=data, work=work))
+    return f"<!-- study: {name}; tables: {tables} -->\n{text}<!-- end: {name} -->"
+
+
+def written(text: str, names: list[str], *, data: Path) -> str:
+    """The page with its blocks and studies computed again. names: only these; none: all."""
+
+    def fresh(match: re.Match[str]) -> str:
+        if (names and match[1] not in names) or not match[2].startswith("```console"):
+            return match[0]
+        with tempfile.TemporaryDirectory(prefix="assay-reproduction-") as work:
+            return f"<!-- check: {match[1]} -->\n{block_again(match[2], data=data, work=Path(work))}"
+
+    def studied(match: re.Match[str]) -> str:
+        if names and match[1] not in names:
+            return match[0]
+        with tempfile.TemporaryDirectory(prefix="assay-reproduction-") as work:
+            return study_block(match[1], match[2], data=data, work=Path(work))
+
+    return CHECKED.sub(fresh, STUDY.sub(studied, text))
+
+
+def main() -> int:
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    django.setup()
+    data = os.environ.get("ASSAY_TEST_DATA")
+    if not data:
+        sys.stderr.write("ASSAY_TEST_DATA is not set to the folder of real collections; nothing was written.\n")
+        return 2
+    before = PAGE.read_text("utf-8")
+    after = written(before, sys.argv[1:], data=Path(data).resolve())
+    PAGE.write_text(after, encoding="utf-8")
+    print(f"{PAGE.relative_to(ROOT)}: {'as it was' if after == before else 'written anew'}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
