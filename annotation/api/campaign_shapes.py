@@ -73,6 +73,7 @@ class AppliedSerializer(serializers.Serializer):
     campaign = serializers.CharField(allow_null=True, help_text="its address")
     collection = serializers.CharField(help_text="its address")
     changes = ChangeSerializer(many=True)
+    unnamed = serializers.ListField(child=serializers.CharField(), help_text="what is there, was not named and stays, in words")
     applied = serializers.BooleanField()
     dry_run = serializers.BooleanField()
 

@@ -15,6 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api import campaign_shapes as shapes
+from annotation.api.toml_bodies import TomlParser
 from annotation.core.campaign_file import CampaignMistakes, DescribedCampaign, document_of, read_document, shown_path
 from annotation.models import Campaign, Membership
 from annotation.permissions import managed_campaign
@@ -23,26 +24,32 @@ from annotation.services import declared
 from annotation.services.errors import CampaignError
 from pooling.api.lists import Filter, one_of
 from pooling.api.views import Conflict, Door
-from pooling.core.declared import Mistake
+from pooling.core.declared import Mistake, line_of
 from pooling.models import Collection
 from pooling.permissions import creating, managed_collection
 
 DRY_RUN = OpenApiParameter("dry_run", bool, description="only say what would change")
+PRUNE = OpenApiParameter(
+    "prune", bool, description="remove annotators whom `people` does not name and who have judged nothing, and withdraw such invitations"
+)
 
 
 class CampaignDoor(Door):
     def handle_exception(self, exc: Exception) -> Response:
         if isinstance(exc, CampaignMistakes):
             errors: dict[str, list[str]] = {}
+            text = getattr(self.request.data, "text", "")
             for one in exc.mistakes:
-                errors.setdefault(shown_path(one.path), []).append(f"{one.problem}, expected {one.expected}")
+                line = line_of(text, one.path) if text else None
+                place = f"line {line}: " if line else ""
+                errors.setdefault(shown_path(one.path), []).append(f"{place}{one.problem}, expected {one.expected}")
             return super().handle_exception(ValidationError(errors))
         return super().handle_exception(Conflict(str(exc)) if isinstance(exc, CampaignError) else exc)
 
     def apply(self, request: Request, said: DescribedCampaign) -> dict[str, Any]:
         """Do it, or with dry_run only say it. Raises what handle_exception knows."""
-        dry_run = asked(request)
-        plan = declared.planned(said, folder=None)
+        dry_run = asked(request, "dry_run")
+        plan = declared.planned(said, folder=None, prune=asked(request, "prune"))
         changes = plan.all_changes
         if plan.collection.heavy or any(change.name == "topic_check" for change in changes):
             words = next(change.words for change in changes if change.table == "pool" or change.name == "topic_check")
@@ -53,13 +60,14 @@ class CampaignDoor(Door):
         elif changes:
             declared.carried_out(plan, actor=actor)
         names = {"campaign": said.campaign.get("slug"), "collection": said.collection["slug"]}
-        return {**names, "changes": [declared.change_json(one) for one in changes], "applied": bool(changes) and not dry_run, "dry_run": dry_run}
+        told = {"changes": [declared.change_json(one) for one in changes], "unnamed": plan.unnamed}
+        return {**names, **told, "applied": bool(changes) and not dry_run, "dry_run": dry_run}
 
 
-def asked(request: Request) -> bool:
-    text = request.query_params.get("dry_run", "false")
+def asked(request: Request, name: str) -> bool:
+    text = request.query_params.get(name, "false")
     if text not in ("true", "false"):
-        raise ValidationError({"dry_run": ["true or false is needed"]})
+        raise ValidationError({name: ["true or false is needed"]})
     return text == "true"
 
 
@@ -78,7 +86,7 @@ def permitted(request: Request, said: DescribedCampaign) -> None:
 
 class Campaigns(CampaignDoor):
     serializer_class = shapes.DocumentSerializer
-    parser_classes = [JSONParser]
+    parser_classes = [JSONParser, TomlParser]
     queryset = Campaign.objects.none()
     orders = ("name", "slug", "created_at", "opened_at", "closed_at")
     filters = (one_of("state", Campaign.State.values), Filter("collection", "collection__slug"))
@@ -93,7 +101,10 @@ class Campaigns(CampaignDoor):
 
     @extend_schema(parameters=[DRY_RUN], responses={200: shapes.AppliedSerializer, 201: shapes.AppliedSerializer})
     def post(self, request: Request) -> Response:
-        """Make a campaign, and its collection where that is new, as a document says. 200 with dry_run, when nothing is made."""
+        """Make a campaign, and its collection where that is new, as a document says. 200 with dry_run, when nothing is made.
+
+        The body may be the same as TOML, too (Content-Type: application/toml).
+        """
         creating(request)
         said = read_document(request.data)
         try:
@@ -117,15 +128,18 @@ class CampaignDocument(CampaignDoor):
     """The campaign as a document."""
 
     serializer_class = shapes.DocumentSerializer
-    parser_classes = [JSONParser]
+    parser_classes = [JSONParser, TomlParser]
 
     @extend_schema(operation_id="campaigns_document")
     def get(self, request: Request, slug: str) -> Response:
         return Response(without_files(document_of(described(managed_campaign(request, slug)), as_text=True)))
 
-    @extend_schema(operation_id="campaigns_apply", parameters=[DRY_RUN], responses=shapes.AppliedSerializer)
+    @extend_schema(operation_id="campaigns_apply", parameters=[DRY_RUN, PRUNE], responses=shapes.AppliedSerializer)
     def put(self, request: Request, slug: str) -> Response:
-        """Change the campaign to what the document says: its rules, scale, guidelines, gold, people, state. Again it changes nothing."""
+        """Change the campaign to what the document says: its rules, scale, guidelines, gold, people, state. Again it changes nothing.
+
+        The body may be the same as TOML, too (Content-Type: application/toml). `unnamed` tells what is there and was not named.
+        """
         managed_campaign(request, slug)
         said = read_document(request.data)
         if said.campaign.get("slug") != slug:

@@ -38,6 +38,7 @@ class AuditAction(StrEnum):
     RESUMED_AN_ANNOTATOR = "resumed an annotator"
     EXCLUDED_AN_ANNOTATOR = "excluded an annotator"
     INCLUDED_AN_ANNOTATOR_AGAIN = "included an annotator again"
+    REMOVED_AN_ANNOTATOR = "removed an annotator"
     WROTE_A_MESSAGE = "wrote a message"
     ANSWERED_A_QUESTION = "answered a question"
 

@@ -47,6 +47,9 @@ INVITATION = (
 )
 
 
+INVITATIONS = Key("invitations", "rows", "Links to send. Others stay.", row=INVITATION, identity=("name", "email", "role", "max_uses", "expires_at"))
+
+
 def _number(name: str, kind: str, help: str, *, none: int | None = None) -> Key:
     most = rules.MOST.get(name, 2**31 - 1 if kind == "whole" else None)
     return Key(name, kind, help, least=rules.LEAST.get(name, 0), most=most, none=none)
@@ -95,7 +98,7 @@ CAMPAIGN = (
     Key("gold", "rows", "Pairs that are not ordinary. The list is whole: others become so.", row=GOLD, identity=("topic", "document"), whole=True),
     Key("gold_file", "file", "A file of them (topic, document, grade; or qrels), in place of the list."),
     Key("people", "rows", "Who takes part; accounts must exist. Others stay.", row=PERSON, identity=("user", "pseudonym")),
-    Key("invitations", "rows", "Links to send. Others stay.", row=INVITATION, identity=("name", "email", "role", "max_uses", "expires_at")),
+    INVITATIONS,
     Key("state", "text", "The state that is wanted.", choices=STATES),
     Key("paused_reason", "text", "What annotators read while it is paused."),
 )  # fmt: skip

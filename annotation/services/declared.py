@@ -23,6 +23,7 @@ from annotation.selectors.described import described_campaign, known_pairs
 from annotation.services import campaigns, exclusion, people
 from annotation.services.errors import CampaignError
 from annotation.services.pairs import set_kind, set_pool
+from annotation.services.unnamed import take_away, unnamed, unnamed_of_collection
 from pooling.core.declared import Change, Mistake
 from pooling.models import Collection
 from pooling.services import declared as of_collections
@@ -34,12 +35,14 @@ State = Campaign.State
 
 @dataclass
 class CampaignPlan:
-    """collection: the plan of what stands below. campaign: None where it is to be made, or where the file says nothing of one."""
+    """collection: the plan of what stands below. campaign: None where it is to be made, or where the file says nothing of one.
+    unnamed: what is there, is not named and stays, in words."""
 
     described: DescribedCampaign
     collection: of_collections.CollectionPlan
     campaign: Campaign | None
     changes: list[Change]
+    unnamed: list[str]
 
     @property
     def all_changes(self) -> list[Change]:
@@ -49,14 +52,15 @@ class CampaignPlan:
         return [change for change in self.changes if change.name == name]
 
 
-def planned(described: DescribedCampaign, *, folder: str | None) -> CampaignPlan:
-    """folder: in which the file's paths begin; None where there are no files. Raises CampaignMistakes for all that cannot be, and FormatError for
-    a file that cannot be read."""
+def planned(described: DescribedCampaign, *, folder: str | None, prune: bool = False) -> CampaignPlan:
+    """folder: in which the file's paths begin; None where there are no files. prune: take away who is not named and has judged nothing, and
+    invitations that are not named. Raises CampaignMistakes for all that cannot be, and FormatError for a file that cannot be read."""
     said = described.campaign
     below = of_collections.planned(described.collection, described.pool, folder=folder)
     campaign = Campaign.objects.select_related("collection", "pool").filter(slug=said["slug"]).first() if said else None
     refused = [*below.refused]
     changes: list[Change] = []
+    stays = [] if below.collection is None else unnamed_of_collection(below.collection, described.collection)
     if said:
         before = _before(campaign, said)
         changed, wrong = campaign_changes(before, said)
@@ -69,9 +73,13 @@ def planned(described: DescribedCampaign, *, folder: str | None) -> CampaignPlan
         elif campaign.collection.slug != described.collection["slug"]:
             refused.append(Mistake(("collection", "slug"), f"{campaign.slug} is built on the collection {campaign.collection.slug}", campaign.collection.slug))
         changes += _of_pool(campaign, described, before) + changed
+        if campaign is not None:
+            further, removed = unnamed(campaign, before, said, prune=prune)
+            stays += further
+            changes += removed
     if refused:
         raise CampaignMistakes(refused)
-    return CampaignPlan(described, below, campaign, changes)
+    return CampaignPlan(described, below, campaign, changes, stays)
 
 
 def _before(campaign: Campaign | None, said: Mapping[str, Any]) -> dict[str, Any]:
@@ -155,8 +163,10 @@ def _done(plan: CampaignPlan, actor: User | None) -> tuple[Collection, Campaign 
         campaigns.save_guideline(campaign, plan.described.campaign["guidelines"], note=plan.described.campaign.get("guidelines_note", ""), actor=actor)
     _gold(plan, campaign, actor)
     for change in plan.of("invitations"):
-        people.invite(campaign=campaign, actor=actor, **change.after)
+        if change.after is not None:
+            people.invite(campaign=campaign, actor=actor, **change.after)
     _standings(plan, campaign, actor)
+    take_away([change for change in plan.changes if change.name in ("people", "invitations") and change.after is None], campaign, actor=actor)
     _state(plan, campaign, actor)
     return collection, campaign
 
@@ -174,8 +184,8 @@ def _settings(plan: CampaignPlan, collection: Collection, actor: User | None) ->
 
 def _join(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
     """Those who are new; who makes a campaign manages it, named or not."""
-    users = {user.get_username(): user for user in get_user_model().objects.filter(username__in=[change.after["user"] for change in plan.of("people")])}
     rows = [change.after for change in plan.of("people") if change.before is None]
+    users = {user.get_username(): user for user in get_user_model().objects.filter(username__in=[row["user"] for row in rows])}
     for row in sorted(rows, key=lambda row: not row["pseudonym"]):  # the free ones are those that nobody has asked for
         kind = campaign.judge_kind if row["role"] == Membership.Role.ANNOTATOR else "person"
         people.add_member(campaign=campaign, user=users[row["user"]], role=row["role"], judge_kind=kind, pseudonym=row["pseudonym"])
@@ -198,8 +208,7 @@ def _gold(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
 
 
 def _standings(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
-    for change in plan.of("people"):
-        row = change.after
+    for row in (change.after for change in plan.of("people") if change.after is not None):
         member = campaign.memberships.select_related("campaign").get(user__username=row["user"])
         if (member.standing, member.standing_reason) == (row["standing"], row["reason"]):
             continue

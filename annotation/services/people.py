@@ -26,6 +26,7 @@ from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 from annotation.core.audit_actions import AuditAction
 from annotation.core.judges import JudgeKind
 from annotation.models import ApiTokenRow, Campaign, Invitation, Membership, Message, Profile
+from annotation.services import leases
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from pooling.formats.errors import FormatError, Problem
@@ -129,7 +130,7 @@ def invite_many(*, campaign: Campaign, actor: User | None, people: list[tuple[st
     ]
 
 
-def revoke(*, invitation: Invitation, actor: User) -> None:
+def revoke(*, invitation: Invitation, actor: User | None) -> None:
     invitation.revoked_at = timezone.now()
     invitation.save(update_fields=["revoked_at"])
     record(invitation.campaign, actor, AuditAction.REVOKED_AN_INVITATION, str(invitation))
@@ -184,6 +185,19 @@ def add_member(*, campaign: Campaign, user: User, role: str, judge_kind: str = J
         campaign.judge_kind = JudgeKind.SIMULATED
         campaign.save(update_fields=["judge_kind"])
     return membership
+
+
+def remove_member(membership: Membership, *, actor: User | None) -> None:
+    """The person is no annotator of the campaign any more; the account stays. CampaignError for who has judged, or manages."""
+    with transaction.atomic():
+        member = Membership.objects.select_for_update().select_related("campaign").get(pk=membership.pk)
+        if member.role == Membership.Role.MANAGER:
+            raise CampaignError(f"{member.pseudonym} manages the campaign and stays.")
+        if member.judgements.exists():
+            raise CampaignError(f"{member.pseudonym} has judged: exclude or pause the annotator, so that the judgements keep their name.")
+        leases.release(member)
+        record(member.campaign, actor, AuditAction.REMOVED_AN_ANNOTATOR, member.pseudonym)
+        member.delete()
 
 
 def next_pseudonym(campaign: Campaign, role: str) -> str:

@@ -110,8 +110,8 @@ def value_of(key: Key, value: Any, path: Path) -> Any:
 
 
 def bounds(key: Key) -> str:
-    parts = [f"at least {key.least:g}" if key.least is not None else "", f"at most {key.most:g}" if key.most is not None else ""]
-    return " and ".join(part for part in parts if part)
+    limits = (("at least", key.least), ("at most", key.most))
+    return " and ".join(f"{word} {int(value) if value == int(value) else value:,}" for word, value in limits if value is not None)
 
 
 def rows_of(key: Key, value: Any, path: Path) -> list[dict[str, Any]]:

@@ -19,12 +19,13 @@ from annotation.demo.corpus import CorpusEntry
 from annotation.demo.systems import tf_idf
 from annotation.demo.topics import TOPICS
 from annotation.models import Campaign, Pair
-from annotation.services import campaigns
+from annotation.services import campaigns, people, scheduling
 from annotation.services.campaign_files import CampaignFile
+from annotation.services.errors import CampaignError
 from pooling.core.declared import Key, line_of
 from pooling.formats.errors import FormatError
 from pooling.models import Collection, DocumentFile
-from tests.builders import judge, make_user
+from tests.builders import judge, make_annotator, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -313,6 +314,42 @@ def test_nobody_to_ask_means_nothing_is_done(folder, capsys):
     assert ended.value.code == 2
     assert "--yes applies them, --dry-run only tells them" in capsys.readouterr().err
     assert not Collection.objects.exists()
+
+
+def test_what_the_file_does_not_name_is_told_and_pruned_only_where_nothing_hangs_on_it(folder):
+    applied(folder)
+    campaign = Campaign.objects.get()
+    bob, eve = (make_annotator(campaign, name) for name in ("bob", "eve"))
+    judge(bob, 2)
+    held = scheduling.claim(eve)
+    assert held is not None
+    people_named = '[[campaign.people]]\nuser = "boss"\nrole = "manager"\n\n[[campaign.people]]\nuser = "ada"\npseudonym = "A007"\n'
+    shorter = CAMPAIGN.replace(people_named, people_named.partition("\n\n")[0] + "\n").replace('name = "Grace"\nemail = "grace', 'name = "Ann"\nemail = "ann')
+    shorter = shorter.replace('[[collection.runs]]\ntag = "B"\nfile = "b.run"\nbaseline = true\n', "")
+    (folder / "campaign.toml").write_text(shorter, encoding="utf-8")
+    told = called("apply", str(folder / "campaign.toml"), "--yes")
+    assert [change["words"] for change in told["changes"]] == ["invitations: Ann ann@example.org annotator 1: new"]
+    assert told["unnamed"] == [
+        "runs: B: stays",
+        f"people: bob {bob.pseudonym}: stays (1 judgement)",
+        f"people: eve {eve.pseudonym}: stays (has judged nothing, so prune removes)",
+        "people: ada A007: stays (has judged nothing, so prune removes)",
+        "invitations: Grace grace@example.org annotator 1: stays (prune withdraws)",
+    ]
+    open_slots = Pair.objects.get(pk=held.pair_id).open_slots
+    pruned = called("apply", str(folder / "campaign.toml"), "--yes", "--prune")
+    assert [change["words"] for change in pruned["changes"]] == [
+        f"people: eve {eve.pseudonym}: removed (has judged nothing)",
+        "people: ada A007: removed (has judged nothing)",
+        "invitations: Grace grace@example.org annotator 1: withdrawn",
+    ]
+    assert pruned["unnamed"] == ["runs: B: stays", f"people: bob {bob.pseudonym}: stays (1 judgement)"]
+    assert sorted(campaign.memberships.values_list("user__username", flat=True)) == ["bob", "boss"]
+    assert Pair.objects.get(pk=held.pair_id).open_slots == open_slots + 1  # what eve had on screen is free again
+    assert list(campaign.invitations.filter(revoked_at=None).values_list("name", flat=True)) == ["Ann"]
+    assert called("apply", str(folder / "campaign.toml"), "--prune", "--yes")["changes"] == []
+    with pytest.raises(CampaignError, match="has judged: exclude or pause"):
+        people.remove_member(bob, actor=None)
 
 
 def test_who_applies_it_manages_what_is_made(folder):

@@ -41,6 +41,11 @@ class Command(DatabaseCommand):
         parser.add_argument("what", metavar="FILE|SLUG", help="apply: the TOML file; export: the campaign's address")
         parser.add_argument("--yes", action="store_true", help="apply without asking")
         parser.add_argument("--dry-run", action="store_true", help="say what would change, and change nothing")
+        parser.add_argument(
+            "--prune",
+            action="store_true",
+            help="apply: remove annotators whom the file's list of people does not name and who have judged nothing, and withdraw such invitations",
+        )
         parser.add_argument("--user", metavar="NAME", help="in whose name it is done; manages what is made")
         parser.add_argument("--collection", action="store_true", help="export: SLUG is that of a collection, of which no campaign is written")
         parser.add_argument("--files", action="store_true", help="export: --output is a new folder that gets the collection's files, too")
@@ -51,11 +56,11 @@ class Command(DatabaseCommand):
         except (CampaignError, Refused, Failed) as error:
             raise BadInput(str(error)) from None
 
-    def apply(self, path: str, *, yes: bool, dry_run: bool, user: str | None, json: bool, **_: Any) -> dict[str, Any]:
+    def apply(self, path: str, *, yes: bool, dry_run: bool, prune: bool, user: str | None, json: bool, **_: Any) -> dict[str, Any]:
         actor = user_named(user)
         file = CampaignFile(path)
         try:
-            plan = declared.planned(file.described, folder=file.folder)
+            plan = declared.planned(file.described, folder=file.folder, prune=prune)
         except CampaignMistakes as error:
             raise file.with_lines(error) from None
         declared.rehearse(plan, actor=actor)
@@ -65,7 +70,8 @@ class Command(DatabaseCommand):
             declared.carried_out(plan, actor=actor)
         said = file.described
         names = {"campaign": said.campaign.get("slug"), "collection": said.collection["slug"]}
-        return {**names, "changes": [declared.change_json(one) for one in changes], "applied": applied, "dry_run": dry_run}
+        told = {"changes": [declared.change_json(one) for one in changes], "unnamed": plan.unnamed}
+        return {**names, **told, "applied": applied, "dry_run": dry_run}
 
     def agreed(self, changes: list[Change], *, asked: bool) -> bool:
         """Whether a person at the terminal says yes. BadInput where nobody is there to be asked."""
@@ -122,11 +128,12 @@ class Command(DatabaseCommand):
                 return self.toml.removesuffix("\n")
             return f"{result['file']}: {result['campaign'] or result['collection']}"
         told = shown(change["words"] for change in result["changes"])
+        beyond = ["Not named in the file, and as it was:", *(f"  {words}" for words in shown(result["unnamed"]))] if result["unnamed"] else []
         if not told:
-            return "Nothing to change: everything is as the file says."
+            return "\n".join(["Nothing to change: everything is as the file says.", *beyond])
         n = counted(len(result["changes"]), "change")
         end = f"{n} made." if result["applied"] else f"{n}; nothing was changed."
-        return "\n".join([*([] if result["applied"] and not options["yes"] else told), end])
+        return "\n".join([*([] if result["applied"] and not options["yes"] else told), end, *beyond])
 
 
 def shown(words: Any) -> list[str]:

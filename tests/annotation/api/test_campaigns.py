@@ -71,6 +71,30 @@ def test_mistakes_name_the_key_and_refusals_the_reason(client, manager):
     assert sent(client, "c/document?dry_run=perhaps", {"collection": of, "campaign": {"slug": "c"}}).status_code == 400
 
 
+def test_the_file_itself_is_a_body_and_mistakes_have_its_lines(client, manager):
+    campaign = make_campaign(manager=manager, slug="c", name="C")
+    make_annotator(campaign, "ada")
+    of = f'[collection]\nslug = "{campaign.collection.slug}"\n\n[campaign]\nslug = "c"\n'
+
+    def put(text: str, query: str = ""):
+        return client.put(f"/api/v1/campaigns/c/document{query}", text.encode(), content_type="application/toml")
+
+    said = f'{of}name = "Größe"\npeople = [{{ user = "manager", role = "manager" }}]\n'
+    made = put(said).json()
+    assert [one["words"] for one in made["changes"]] == ["name: “C” → “Größe”"]
+    assert made["unnamed"] == ["people: ada A001: stays (has judged nothing, so prune removes)"]
+    assert put(said).json()["changes"] == []
+    assert [one["words"] for one in put(said, "?prune=true&dry_run=true").json()["changes"]] == ["people: ada A001: removed (has judged nothing)"]
+    wrong = put(f"{of}band = 0\n")
+    assert (wrong.status_code, wrong.json()["errors"]) == (400, {"campaign.band": ["line 6: band = 0, expected at least 1 and at most 2,147,483,647"]})
+    assert wrong.headers["Content-Type"] == "application/problem+json"
+    broken = put(f"{of}name = \n")
+    assert (broken.status_code, "Not TOML" in broken.json()["detail"], "line 6" in broken.json()["detail"]) == (400, True, True)
+    assert put("\xff").status_code == 400
+    campaign.refresh_from_db()
+    assert (campaign.name, campaign.memberships.count()) == ("Größe", 2)
+
+
 def test_nobody_changes_what_is_not_his(client, manager):
     """The manager of a campaign on somebody's collection may not change the collection, nor a stranger either; a maker makes no campaign on it."""
     owner = make_user("owner", may_create=True)
