@@ -6,11 +6,12 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         import annotation.kinds  # noqa: F401  registers the app's kinds of jobs
+        from annotation.selectors.machine_grades import SOURCE
         from annotation.services.planned_batches import labels_so_far, plan_what_runs_low
         from annotation.services.pool_changes import follow_decisions, follow_pool, follow_texts, give_back_pairs, manages_campaign_of
         from pooling import jobs
         from pooling.permissions import job_readers
-        from pooling.services import ordering
+        from pooling.services import ordering, sampling
         from pooling.services.extending import before_taking_back
         from pooling.services.pools import on_extended, on_texts
         from pooling.services.topics import on_decided
@@ -21,4 +22,5 @@ class AnnotationConfig(AppConfig):
         on_texts.append(follow_texts)
         ordering.labels_so_far.append(labels_so_far)
         jobs.upkeep.append(plan_what_runs_low)
+        sampling.machine_sources.append(SOURCE)
         job_readers.append(manages_campaign_of)

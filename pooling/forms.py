@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
 
 from pooling.core.batches import AUDIT, SIZE, Goal
 from pooling.core.pool_kinds import MOST_AUDIT, MOST_IN_BATCH, PoolKind
+from pooling.core.stages import MACHINE
 from pooling.models import Collection, Qrels, Run, Upload
 from pooling.services.uploads import MODES
 
@@ -101,6 +103,7 @@ class PercentagesField(forms.CharField):
             raise forms.ValidationError("Enter percentages with blanks between them, as in 10 20.") from None
 
 
+BANDS = [("rank", "Each topic's bands of best rank"), ("votes", "Bands of votes, over all topics: better for the first ten ranks")]
 BATCHES = "The order is learnt anew after each. Smaller ones follow what is found more closely; larger ones leave annotators fewer waits."
 CHANCE = "Drawn at random from all that is left: they tell how many relevant documents remain. 0: none, and nothing is told."
 
@@ -129,7 +132,7 @@ class PoolForm(forms.Form):
     )
     strata = forms.ChoiceField(
         label="Strata of a sampled pool",
-        choices=[("rank", "Each topic's bands of best rank"), ("votes", "Bands of votes, over all topics: better for the first ten ranks")],
+        choices=BANDS,
         required=False,
     )
     goal = forms.ChoiceField(
@@ -137,6 +140,7 @@ class PoolForm(forms.Form):
         choices=[("relevant", "What is most likely relevant, whatever its topic"), ("equal", "Of each topic the same share")],
         required=False,
     )
+    machine = forms.ChoiceField(label="The machine judge", required=False, help_text="Frozen, and with a label of every pair of these runs and depth.")
     batch = forms.IntegerField(label="Pairs of a batch", min_value=1, max_value=MOST_IN_BATCH, initial=SIZE, required=False, help_text=BATCHES)
     audit = forms.FloatField(
         label="Of a batch by chance, percent", min_value=0, max_value=100 * MOST_AUDIT, initial=100 * AUDIT, required=False, help_text=CHANCE
@@ -144,8 +148,14 @@ class PoolForm(forms.Form):
     name = forms.CharField(max_length=200, required=False, help_text="Empty: made from depth and number of runs.")
     seed = forms.IntegerField(required=False, initial=0, min_value=0, max_value=2**63 - 1, help_text="Fixes the order of topics.")
 
-    def __init__(self, *args: Any, collection: Collection, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, collection: Collection, judges: Sequence[tuple[str, str]] = (), **kwargs: Any) -> None:
+        """judges: names and words of the machine judges by whose grades may be drawn."""
         super().__init__(*args, **kwargs)
+        if judges:
+            self.fields["machine"].choices = judges  # type: ignore[attr-defined]
+            self.fields["strata"].choices = [*BANDS, (MACHINE, "Votes and a machine's grades, over all topics: for people corrected by it")]  # type: ignore[attr-defined]
+        else:
+            del self.fields["machine"]
         runs = collection.runs.all()
         self.fields["runs"].queryset = runs  # type: ignore[attr-defined]
         self.fields["runs"].initial = [run.pk for run in runs]
@@ -155,6 +165,11 @@ class PoolForm(forms.Form):
 
     def clean_strata(self) -> str:
         return self.cleaned_data["strata"] or "rank"
+
+    def clean(self) -> dict[str, Any]:
+        """A machine only where strata are made by its grades."""
+        data = super().clean() or {}
+        return data | {"machine": data.get("machine", "") if data.get("strata") == MACHINE else ""}
 
     def clean_batch(self) -> int:
         return self.cleaned_data["batch"] or SIZE

@@ -168,7 +168,7 @@ def contradictions(said: DescribedCampaign) -> list[Mistake]:
         if (row["standing"] == "active") == bool(row["reason"]):
             problem = f"standing {row['standing']} of {row['user'] or row['pseudonym']}"
             mistakes.append(Mistake(("campaign", "people", number), problem, "a reason where paused or excluded, and only there"))
-    batches, sample = ([name for name in names if name in said.pool] for names in (("goal", "batch", "audit"), ("strata", "stages")))
+    batches, sample = ([name for name in names if name in said.pool] for names in (("goal", "batch", "audit"), ("strata", "stages", "machine")))
     if said.pool.get("pairs") and ({"depth", "runs"} & set(said.pool) or batches or sample):
         mistakes.append(Mistake(("pool", "pairs"), "pairs of a file beside what makes a pool of runs", "one of the two"))
     if batches and sample:

@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from pooling.core.batches import AUDIT, SIZE, Goal
 from pooling.core.pool_kinds import ENTERED, MOST_AUDIT, MOST_IN_BATCH
-from pooling.core.stages import MOST_STAGES, STRATA
+from pooling.core.stages import KINDS_OF_STRATA, MOST_STAGES
 from pooling.models import Collection, DocumentFile, Job, Pool, PoolEntry, Qrels, Run, Topic, Upload
 from pooling.selectors import jobs as job_selectors
 from pooling.services.sampling import USUAL_STAGES
@@ -172,6 +172,7 @@ class PoolSerializer(serializers.ModelSerializer):
 
 class NewPoolSerializer(serializers.Serializer):
     """runs: tags; empty or left out: all runs of the collection. strata, stages (shares of the pool by the end of each): of a sampled pool.
+    machine: for strata by a machine's grades, the frozen judge as campaign/judge.
     Of an ordered pool: goal, what its batches hold, the pairs that are most likely relevant or of each topic the same share; batch, pairs of each;
     audit, the share of them that is drawn at random."""
 
@@ -179,7 +180,8 @@ class NewPoolSerializer(serializers.Serializer):
     goal = serializers.ChoiceField(choices=[goal.value for goal in Goal], default=Goal.RELEVANT.value)
     batch = serializers.IntegerField(min_value=1, max_value=MOST_IN_BATCH, default=SIZE)
     audit = serializers.FloatField(min_value=0, max_value=MOST_AUDIT, default=AUDIT)
-    strata = serializers.ChoiceField(choices=sorted(STRATA), default="rank")
+    strata = serializers.ChoiceField(choices=sorted(KINDS_OF_STRATA), default="rank")
+    machine = serializers.CharField(default="", allow_blank=True, max_length=200)
     stages = serializers.ListField(child=serializers.FloatField(min_value=0, max_value=1), default=list(USUAL_STAGES), max_length=MOST_STAGES)
 
     depth = serializers.IntegerField(min_value=1, max_value=1000, default=10)

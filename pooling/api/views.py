@@ -27,7 +27,7 @@ from pooling.selectors import pools as pool_selectors
 from pooling.selectors import topics as topic_selectors
 from pooling.services import collections, ordering, pool_preview, pools, sampling, topics, uploads
 from pooling.services.documents import delete_document_file
-from pooling.services.making import parameters_of
+from pooling.services.making import MAKING, parameters_of
 from pooling.services.qrels import delete_qrels
 from pooling.services.runs import delete_run, describe_run
 
@@ -284,7 +284,7 @@ class Pools(Door):
         given = dict(self.read(request).validated_data)
         tags = given.pop("runs")
         runs = runs_by_tag(collection, tags) if tags else list(collection.runs.all())
-        making = parameters_of(given.pop("kind"), **{name: given.pop(name) for name in ("strata", "stages", "goal", "batch", "audit")})
+        making = parameters_of(given.pop("kind"), **{name: given.pop(name) for name in MAKING}, of=collection, user=request.user)
         return self.accepted(self.ask(collection, runs=runs, user=request.user, making=making, **given))
 
 

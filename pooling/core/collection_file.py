@@ -49,7 +49,8 @@ POOL = (
     Key("goal", "text", "Of a pool in batches, relevant first: whatever topic, or of each the same share.", choices=("relevant", "equal")),
     Key("batch", "whole", "Of a pool in batches: pairs of each.", least=1, most=MOST_IN_BATCH),
     Key("audit", "number", "Of a pool in batches: share of each that is drawn at random.", least=0, most=MOST_AUDIT),
-    Key("strata", "text", "Of a sampled pool.", choices=("rank", "votes")),
+    Key("strata", "text", "Of a sampled pool.", choices=("rank", "votes", "machine")),
+    Key("machine", "text", "With strata of a machine: the frozen judge by whose grades they are made, as campaign/judge."),
     Key("stages", "numbers", "Of a sampled pool: shares of it by the end of each stage; further ones are drawn."),
     Key("pairs", "file", "A file that names its pairs, in place of depth and runs."),
 )

@@ -15,9 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pooling.core.depth import PooledPairs
-from pooling.core.strata import Strata, allocation, finishing, rank_strata, shuffled, spreads_of, vote_strata
+from pooling.core.strata import Strata, allocation, finishing, machine_strata, rank_strata, shuffled, spreads_of, vote_strata
 
 STRATA: dict[str, Callable[[PooledPairs], Strata]] = {"rank": rank_strata, "votes": vote_strata}
+MACHINE = "machine"
+"""Strata of votes and a machine's grades, which need its labels of every pair."""
+KINDS_OF_STRATA = (*STRATA, MACHINE)
 MOST_STAGES = 10
 """More looks at the results than this would find something by chance (SAMPLING 4)."""
 
@@ -43,24 +46,36 @@ def budgets_in_order(budgets: Sequence[float]) -> list[float]:
     return given
 
 
-def staged(pool: PooledPairs, *, strata: str, budgets: Sequence[float], seed: int) -> Draw:
-    """budgets: shares of the pool by the end of each stage. The same pairs, runs and seed give the same draw, whatever the order of files."""
-    made = STRATA[strata](pool)
+def staged(
+    pool: PooledPairs, *, strata: str, budgets: Sequence[float], seed: int, grades: NDArray[np.integer] | None = None, n_grades: int = 0
+) -> Draw:
+    """budgets: shares of the pool by the end of each stage. The same pairs, runs and seed give the same draw, whatever the order of files.
+
+    grades: int (n_pairs), by a machine whose scale has n_grades, for strata of MACHINE.
+    """
+    if strata == MACHINE:
+        assert grades is not None
+        made, spreads = machine_strata(pool, grades, n_grades=n_grades)
+    else:
+        made = STRATA[strata](pool)
+        spreads = spreads_of(made.rates)
     place = shuffled(made, np.random.default_rng(seed), pool.documents, pool.topic)
-    counts = counts_of(made.sizes, made.rates, budgets)
+    counts = counts_of(made.sizes, spreads, budgets)
     return Draw(made, place, counts, stages_of(made.stratum, place, counts))
 
 
 def counts_of(
-    sizes: NDArray[np.int64], rates: NDArray[np.float64], budgets: Sequence[float], *, least: NDArray[np.int64] | None = None
+    sizes: NDArray[np.int64], spreads: NDArray[np.float64], budgets: Sequence[float], *, least: NDArray[np.int64] | None = None
 ) -> NDArray[np.int64]:
     """n_h by the end of each stage, int64 (n_stages, n_strata). No stage takes back what one before has drawn, nor `least`.
+
+    spreads: float64 (n_strata), the standard deviation expected within each.
 
     A stratum of which less than 15 % would be left is finished: the few left would tell its spread badly.
     """
     before, rows = np.zeros(len(sizes), np.int64) if least is None else least, []
     for budget in budgets:
-        wanted = allocation(sizes, spreads_of(rates), round(budget * int(sizes.sum())))
+        wanted = allocation(sizes, spreads, round(budget * int(sizes.sum())))
         before = np.maximum(before, finishing(sizes, wanted))  # the largest remainder of a larger budget can be another's
         rows.append(before)
     return np.array(rows, np.int64).reshape(len(rows), len(sizes))

@@ -26,6 +26,8 @@ VOTE_QUANTILES = (0.5, 0.8, 0.95)
 VOTE_DEPTH = 10
 VOTE_RATES = (0.08, 0.20, 0.35, 0.50)
 RANK_NAMES = [f"{low + 1}-{high}" for low, high in zip((0, *RANK_BANDS[:-1]), RANK_BANDS, strict=True)] + [f"{RANK_BANDS[-1] + 1}+"]
+GRADE_RATES = VOTE_RATES
+"""Share of relevant documents expected at each grade of a machine, from its lowest to its highest."""
 VOTE_NAMES = [f"*votes{k + 1}" for k in range(len(VOTE_RATES))]
 LEAST = 2
 """Pairs drawn of every stratum that has as many: one alone tells nothing about the spread within it."""
@@ -63,28 +65,41 @@ def vote_strata(pool: PooledPairs) -> Strata:
     return _strata(band, VOTE_NAMES, np.array(VOTE_RATES))
 
 
-def rate_of(name: str) -> float:
-    """Share of relevant documents expected in the stratum of this name before anything is judged. KeyError for a band that is none of ours."""
+def rate_of(name: str, *, n_grades: int = 0) -> float:
+    """Share of relevant documents expected in the stratum of this name before anything is judged. KeyError for a band that is none of ours.
+
+    n_grades: of the scale of the machine by whose grades the strata were made.
+    """
+    if name.startswith("*votes") and "-grade" in name:
+        return float(rates_of_grades(n_grades)[int(name.rpartition("-grade")[2])])
     known = dict(zip((*RANK_NAMES, *VOTE_NAMES), (*RANK_RATES, *VOTE_RATES), strict=True))
     return known[name if name in known else name.rpartition("/")[2]]
 
 
-def machine_strata(pool: PooledPairs, grades: NDArray[np.integer]) -> tuple[Strata, NDArray[np.float64]]:
+def rates_of_grades(n_grades: int) -> NDArray[np.float64]:
+    return np.interp(np.linspace(0, 1, max(n_grades, 2)), np.linspace(0, 1, len(GRADE_RATES)), GRADE_RATES)[:n_grades]
+
+
+def spreads_by_votes(stratum: NDArray[np.int32], rates: NDArray[np.float64], votes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """float64 (n_strata): the mean of √(v(1 - v)) over the votes v of a stratum's pairs, times √(p(1 - p)) of its rate."""
+    n = len(rates)
+    return np.bincount(stratum, weights=spreads_of(votes), minlength=n) / np.bincount(stratum, minlength=n) * spreads_of(rates)
+
+
+def machine_strata(pool: PooledPairs, grades: NDArray[np.integer], *, n_grades: int = 0) -> tuple[Strata, NDArray[np.float64]]:
     """Band of votes x the machine's grade, over all topics, and the spreads by which people's judgements are shared out (SAMPLING 5.2).
 
-    grades: int (n_pairs), by the machine, which must have been made before the draw. The spread of a stratum is the mean of √(v(1 - v)) over its
-    votes v, times √(p(1 - p)) of the rate expected at the grade, .08 to .50 from the lowest grade to the highest. -> Strata, float64 (n_strata)
+    grades: int (n_pairs), by the machine, which must have been made before the draw; n_grades: of its scale, where that is known. The rate expected
+    at a grade goes from .08 at the lowest to .50 at the highest. -> Strata, spreads float64 (n_strata)
     """
     votes = shares_of_votes(pool)
     cuts = np.quantile(votes, VOTE_QUANTILES) if len(votes) else np.zeros(len(VOTE_QUANTILES))
     band = np.searchsorted(cuts, votes, side="left")
-    n_grades = int(grades.max(initial=0)) + 1
-    rate = np.interp(np.linspace(0, 1, max(n_grades, 2)), np.linspace(0, 1, len(VOTE_RATES)), VOTE_RATES)[:n_grades]
+    n_grades = max(n_grades, int(grades.max(initial=0)) + 1)
     code = band * n_grades + grades
     names = [f"*votes{k + 1}-grade{g}" for k in range(len(cuts) + 1) for g in range(n_grades)]
-    made = _strata(code, names, np.tile(rate, len(cuts) + 1))
-    votes_spread = np.bincount(made.stratum, weights=spreads_of(votes), minlength=len(made.names)) / made.sizes
-    return made, votes_spread * spreads_of(made.rates)
+    made = _strata(code, names, np.tile(rates_of_grades(n_grades), len(cuts) + 1))
+    return made, spreads_by_votes(made.stratum, made.rates, votes)
 
 
 def shares_of_votes(pool: PooledPairs) -> NDArray[np.float64]:

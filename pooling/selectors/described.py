@@ -48,6 +48,8 @@ def described_pool(pool: Pool) -> dict[str, Any]:
     settings |= {"depth": pool.depth, "runs": list(pool.runs.order_by("tag").values_list("tag", flat=True)), "seed": pool.seed}
     if pool.kind == PoolKind.SAMPLED:
         settings |= {"strata": pool.parameters["strata"], "stages": list(pool.parameters["stages"])}
+        if machine := pool.parameters.get("machine"):
+            settings["machine"] = machine["judge"]
     if pool.kind == PoolKind.ORDERED:
         settings |= {name: pool.parameters[name] for name in ("goal", "batch", "audit")}
     return settings

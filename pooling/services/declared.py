@@ -227,9 +227,10 @@ def _proposed(collection: Collection, level: str) -> dict[str, str]:
     return {topic_id: proposals[topic_id][0] for topic_id, *_, decided in rows if topic_id in proposals and decided is None}
 
 
-FIXED = {"seed": "its order is drawn", "strata": "its strata are drawn"} | dict.fromkeys(("goal", "batch", "audit"), "its batches are planned")
+OF_BATCHES, OF_SAMPLES = ("goal", "batch", "audit"), ("strata", "stages", "machine")
+STRATA_DRAWN = "its strata are drawn"
+FIXED = {"seed": "its order is drawn", "strata": STRATA_DRAWN, "machine": STRATA_DRAWN} | dict.fromkeys(OF_BATCHES, "its batches are planned")
 """Keys of a pool that stay as they were when it was made -> why."""
-OF_BATCHES, OF_SAMPLES = ("goal", "batch", "audit"), ("strata", "stages")
 
 
 def _plan_pool(plan: CollectionPlan) -> None:
@@ -341,7 +342,7 @@ def _make_pool(plan: CollectionPlan, collection: Collection, user: Any) -> Pool:
         _import(plan, collection, Bring("set", os.path.join(plan.folder or "", said["pairs"]), {"name": said["name"]}), user)
     elif pool is None:
         kind = PoolKind.ORDERED if set(OF_BATCHES) & set(said) else PoolKind.SAMPLED if set(OF_SAMPLES) & set(said) else PoolKind.DEPTH
-        making = parameters_of(kind, **{name: said[name] for name in (*OF_BATCHES, *OF_SAMPLES) if name in said})
+        making = parameters_of(kind, **{name: said[name] for name in (*OF_BATCHES, *OF_SAMPLES) if name in said}, of=collection, user=user)
         runs = _runs(collection, said["runs"]) if "runs" in said else list(collection.runs.all())
         given = {"depth": said["depth"], "seed": said.get("seed", 0), "name": said["name"]}
         jobs.do_now(pools.ask_for_pool(collection, runs=runs, making=making, user=user, **given))

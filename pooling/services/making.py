@@ -8,18 +8,24 @@ from typing import Any
 from pooling.core.batches import AUDIT, SIZE, Goal
 from pooling.core.pool_kinds import PoolKind
 from pooling.jobs import Refused
+from pooling.models import Collection
 from pooling.services import ordering, sampling
+
+MAKING = ("strata", "stages", "goal", "batch", "audit", "machine")
+"""What is said of a pool that is no plain pool of a depth, by forms, the API and commands alike."""
 
 
 def parameters_of(
-    kind: str, *, strata: str = "rank", stages: Sequence[float] = sampling.USUAL_STAGES, goal: str = Goal.RELEVANT, batch: int = SIZE, audit: float = AUDIT
-) -> dict[str, Any]:
-    """strata, stages: of a sampled pool; goal, batch (pairs of each), audit (share of them by chance): of an ordered one. Refused for what is no way
+    kind: str, *, strata: str = "rank", stages: Sequence[float] = sampling.USUAL_STAGES, goal: str = Goal.RELEVANT, batch: int = SIZE,
+    audit: float = AUDIT, machine: str = "", of: Collection | None = None, user: Any = None,
+) -> dict[str, Any]:  # fmt: skip
+    """strata, stages, machine (the frozen judge by whose grades strata are made, campaign/judge): of a sampled pool; goal, batch (pairs of each),
+    audit (share of them by chance): of an ordered one. of, user: in whose collection and name it is made, for a machine. Refused for what is no way
     to make one."""
     if kind == PoolKind.DEPTH:
         return {}
     if kind == PoolKind.SAMPLED:
-        return sampling.parameters_of(strata, stages)
+        return sampling.parameters_of(strata, stages, machine=sampling.frozen_labels(of, machine, user) if machine and of is not None else None)
     if kind == PoolKind.ORDERED:
         return ordering.parameters_of(goal, batch=batch, audit=audit)
     raise Refused("a pool is made by depth, ordered or sampled")

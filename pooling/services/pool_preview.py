@@ -53,15 +53,15 @@ def preview_pool(work: Work) -> dict[str, Any]:
         warnings.append("there is no document file yet; pairs can be judged once their texts are there")
     given = {name: work.parameters[name] for name in ("runs", "depth", "seed", "name")} | {"making": work.parameters.get("making", {})}
     chosen = made_as(given["making"])
-    previews = {kind: _of_kind(kind, pairs, given["making"] if kind == chosen else parameters_of(kind), seed=given["seed"]) for kind in OF_RUNS}
+    previews = {kind: _of_kind(kind, collection, pairs, given["making"] if kind == chosen else parameters_of(kind), given["seed"]) for kind in OF_RUNS}
     ways = [{"kind": kind.value, "pairs": _to_judge(one, len(pairs)), "half_way": one["half_way"]} for kind, one in previews.items()]
     return {"facts": facts, "warnings": warnings, **pools.figures(pairs), **given, **previews[chosen], "kind": chosen.value, "ways": ways}
 
 
-def _of_kind(kind: PoolKind, pairs: Pairs, parameters: Mapping[str, Any], *, seed: int) -> dict[str, Any]:
+def _of_kind(kind: PoolKind, collection: Collection, pairs: Pairs, parameters: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """What is to be said of these pairs where they are pooled so: half_way, and of staged kinds their stages or batches."""
     if kind == PoolKind.SAMPLED:
-        return sampling.preview(pairs, parameters, seed=seed)
+        return sampling.preview(collection, pairs, parameters, seed=seed)
     return ordering.preview(pairs, parameters) if kind == PoolKind.ORDERED else {"half_way": half_way_by_depth(pairs.by_depth())}
 
 

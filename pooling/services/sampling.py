@@ -2,40 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pooling import jobs
+from pooling.core.counts import part_of
 from pooling.core.depth import PooledPairs as Pairs
 from pooling.core.pool_kinds import Entered, PoolKind, staged_priority
 from pooling.core.pool_words import half_way_sampled
-from pooling.core.stages import STRATA, Draw, budgets_in_order, counts_of, order_of, staged, stages_of
-from pooling.core.strata import rate_of
+from pooling.core.stages import KINDS_OF_STRATA, MACHINE, Draw, budgets_in_order, counts_of, order_of, staged, stages_of
+from pooling.core.strata import rate_of, shares_of_votes, spreads_by_votes, spreads_of
 from pooling.jobs import Refused, Work
-from pooling.models import Job, Pool, PoolEntry, Stratum
+from pooling.models import Collection, Job, Pool, PoolEntry, Stratum
 from pooling.services import pools
 
 USUAL_STAGES = (0.1, 0.2)
 AT_ONCE = 2000
 
 
-def parameters_of(strata: str, stages: Sequence[float]) -> dict[str, Any]:
+class FrozenLabels(NamedTuple):
+    """A machine's labels, which cannot change any more. judge: by which it is named, campaign/judge. grade_of: by topic id and document id."""
+
+    judge: str
+    model: str
+    digest: str
+    frozen_at: str
+    n_grades: int
+    grade_of: Mapping[tuple[str, str], int]
+
+
+class MachineSource(NamedTuple):
+    """judges: (name, words) of the frozen machine judges of a collection that somebody may draw by. labels: of the one of this name, for whom
+    anybody (None: whoever runs the installation) may draw by them; Refused otherwise."""
+
+    judges: Callable[[Collection, Any], list[tuple[str, str]]]
+    labels: Callable[[Collection, str, Any], FrozenLabels]
+
+
+machine_sources: list[MachineSource] = []
+"""Where the labels of machines are kept; empty where no app keeps any."""
+
+
+def frozen_judges(collection: Collection, user: Any) -> list[tuple[str, str]]:
+    return [judge for source in machine_sources for judge in source.judges(collection, user)]
+
+
+def frozen_labels(collection: Collection, judge: str, user: Any) -> FrozenLabels:
+    for source in machine_sources:
+        return source.labels(collection, judge, user)
+    raise Refused("this installation keeps no labels of machines")
+
+
+def parameters_of(strata: str, stages: Sequence[float], *, machine: FrozenLabels | None = None) -> dict[str, Any]:
     """What a sampled pool keeps of how it was made. Refused for what is no way to make one."""
-    if strata not in STRATA:
-        raise Refused(f"strata are bands of {' or '.join(STRATA)}")
+    if strata not in KINDS_OF_STRATA:
+        raise Refused(f"strata are bands of {' or '.join(KINDS_OF_STRATA)}")
+    if (strata == MACHINE) != (machine is not None):
+        raise Refused("strata by a machine's grades need the machine judge, named as CAMPAIGN/JUDGE; other strata need none")
     try:
-        return {"strata": strata, "stages": budgets_in_order(stages)}
+        made: dict[str, Any] = {"strata": strata, "stages": budgets_in_order(stages)}
     except ValueError as error:
         raise Refused(str(error)) from None
+    if machine is not None:
+        made["machine"] = {name: value for name, value in machine._asdict().items() if name != "grade_of"}
+    return made
 
 
-def preview(pairs: Pairs, parameters: Mapping[str, Any], *, seed: int) -> dict[str, Any]:
+def _drawn(collection: Collection, pairs: Pairs, parameters: Mapping[str, Any], *, seed: int) -> Draw:
+    """Refused where a machine's grades are asked for and it has not labelled every pair."""
+    grades, n_grades = None, 0
+    if parameters["strata"] == MACHINE:
+        said = parameters["machine"]
+        labels = frozen_labels(collection, said["judge"], None)
+        if labels.digest != said["digest"]:
+            raise Refused(f"{labels.judge} is not the machine judge any more by which this pool was to be drawn")
+        n_grades = labels.n_grades
+        keys = [(pairs.topics[t], d.decode("utf-8")) for t, d in zip(pairs.topic.tolist(), pairs.documents.tolist(), strict=True)]
+        if missing := [key for key in keys if key not in labels.grade_of]:
+            raise Refused(
+                f"{labels.judge} has no label of {part_of(len(missing), len(keys), 'pair')}, such as topic {missing[0][0]}, document {missing[0][1]}; "
+                "a machine by whose grades a sample is drawn has to have labelled every pair before. Choose the runs and depth that it was given, "
+                "or draw by votes"
+            )
+        grades = np.array([labels.grade_of[key] for key in keys], np.int64)
+    return staged(pairs, strata=parameters["strata"], budgets=parameters["stages"], seed=seed, grades=grades, n_grades=n_grades)
+
+
+def preview(collection: Collection, pairs: Pairs, parameters: Mapping[str, Any], *, seed: int) -> dict[str, Any]:
     """-> strata, stages (share and pairs by the end of each), half_way: what can be answered when half is judged, as sentences"""
-    draw = staged(pairs, strata=parameters["strata"], budgets=parameters["stages"], seed=seed % 2**64)
+    draw = _drawn(collection, pairs, parameters, seed=seed % 2**64)
     drawn = draw.counts.sum(axis=1).tolist()
     stages = [{"share": share, "pairs": n} for share, n in zip(parameters["stages"], drawn, strict=True)]
     return {"strata": len(draw.strata.names), "stages": stages, "half_way": half_way_sampled(drawn, pairs=len(pairs), topics=len(pairs.topics))}
@@ -44,7 +103,7 @@ def preview(pairs: Pairs, parameters: Mapping[str, Any], *, seed: int) -> dict[s
 def fill(work: Work, pool: Pool, pairs: Pairs) -> Pairs:
     """Store the strata and entries of a pool that has none. -> the pairs in the order of service, with the priorities of their stages"""
     seed = pools.seed_of(pool)
-    draw = staged(pairs, strata=pool.parameters["strata"], budgets=pool.parameters["stages"], seed=seed)
+    draw = _drawn(pool.collection, pairs, pool.parameters, seed=seed)
     order = order_of(pairs, draw.stage, seed=seed)
     arranged = _arranged(pairs, draw.stage, order)
     strata = [
@@ -104,8 +163,8 @@ def draw_stage(work: Work) -> dict[str, Any]:
     before = np.array([one.drawn for one in strata], np.int64).T
     if share not in shares:  # an attempt before this one may have got as far as writing
         shares.append(share)
-        sizes, rates = np.array([one.size for one in strata], np.int64), np.array([rate_of(one.name) for one in strata])
-        before = np.vstack([before, counts_of(sizes, rates, [share], least=before[-1])])
+        sizes = np.array([one.size for one in strata], np.int64)
+        before = np.vstack([before, counts_of(sizes, _spreads(pool, strata, pairs, stratum), [share], least=before[-1])])
     stage = stages_of(stratum, place, before)
     order = order_of(pairs, stage, seed=seed)
     arranged = _arranged(pairs, stage, order)
@@ -129,6 +188,13 @@ def draw_stage(work: Work) -> dict[str, Any]:
         facts = {"pairs": len(pairs), "stage": len(shares), "new pairs": len(new), "pairs drawn": drawn}
         report.update(facts=facts, warnings=[], pool=pool.pk)
     return report
+
+
+def _spreads(pool: Pool, strata: Sequence[Stratum], pairs: Pairs, stratum: NDArray[np.int32]) -> NDArray[np.float64]:
+    """float64 (n_strata), as they were at the first draw. stratum: of each pair, as an index into strata."""
+    n_grades = pool.parameters.get("machine", {}).get("n_grades", 0)
+    rates = np.array([rate_of(one.name, n_grades=n_grades) for one in strata])
+    return spreads_by_votes(stratum, rates, shares_of_votes(pairs)) if n_grades else spreads_of(rates)
 
 
 pools.fillers[PoolKind.SAMPLED] = fill

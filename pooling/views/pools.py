@@ -21,7 +21,7 @@ from pooling.selectors import jobs as job_selectors
 from pooling.selectors import pools as pool_selectors
 from pooling.services import extending, ordering, pool_names, pool_preview, sampling
 from pooling.services import pools as services
-from pooling.services.making import parameters_of
+from pooling.services.making import MAKING, parameters_of
 
 
 @login_required
@@ -37,12 +37,12 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
 def new(request: HttpRequest, slug: str) -> HttpResponse:
     """Choose runs and depth; a POST asks for a preview, or with action=build for the pool itself."""
     collection = permissions.managed_collection(request, slug)
-    form = PoolForm(request.POST or None, collection=collection)
+    form = PoolForm(request.POST or None, collection=collection, judges=sampling.frozen_judges(collection, request.user))
     if form.is_valid():
         given = form.cleaned_data
         ask = services.ask_for_pool if request.POST.get("action") == "build" else pool_preview.ask_for_preview
         try:
-            making = parameters_of(given["kind"], **{name: given[name] for name in ("strata", "stages", "goal", "batch", "audit")})
+            making = parameters_of(given["kind"], **{name: given[name] for name in MAKING}, of=collection, user=request.user)
             job = ask(
                 collection,
                 runs=list(given["runs"]),

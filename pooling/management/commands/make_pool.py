@@ -10,7 +10,7 @@ from pooling.commandline import fraction, positive, seed_number
 from pooling.core.batches import AUDIT, SIZE, Goal
 from pooling.core.counts import counted
 from pooling.core.pool_kinds import PoolKind
-from pooling.core.stages import STRATA
+from pooling.core.stages import KINDS_OF_STRATA
 from pooling.jobs import Refused
 from pooling.management.import_commands import Failed, collection_named, report_lines, run_here, user_named
 from pooling.services.making import parameters_of
@@ -36,12 +36,13 @@ class Command(BaseCommand):
             "--audit", type=fraction, default=AUDIT, metavar="SHARE", help=f"relevant first: of each batch drawn at random (default {AUDIT:g}; 0: none)"
         )
         parser.add_argument("--sampled", type=fraction, nargs="+", default=[], metavar="SHARE", help="draw at random, in stages up to these shares of the pool")
-        parser.add_argument("--strata", choices=sorted(STRATA), default="rank", help="of a sampled pool (default rank)")
+        parser.add_argument("--strata", choices=sorted(KINDS_OF_STRATA), default="rank", help="of a sampled pool (default rank)")
+        parser.add_argument("--machine", default="", metavar="CAMPAIGN/JUDGE", help="with --strata machine: the frozen judge by whose grades they are made")
         parser.add_argument("--preview", action="store_true", help="say what it would hold and what could be answered half-way, and make nothing")
         parser.add_argument("--user", metavar="NAME", help="in whose name it is done")
 
     def handle(
-        self, *, collection: str, depth: int, seed: int, runs: list[str], name: str, ordered: str, sampled: list[float], strata: str,
+        self, *, collection: str, depth: int, seed: int, runs: list[str], name: str, ordered: str, sampled: list[float], strata: str, machine: str,
         batch: int, audit: float, preview: bool, user: str | None, **_: Any,
     ) -> None:  # fmt: skip
         target = collection_named(collection)
@@ -52,9 +53,12 @@ class Command(BaseCommand):
             if ordered and sampled:
                 raise Failed("a pool is relevant first or sampled, not both")
             kind = PoolKind.ORDERED if ordered else PoolKind.SAMPLED if sampled else PoolKind.DEPTH
-            making = parameters_of(kind, strata=strata, stages=sampled, goal=ordered, batch=batch, audit=audit)
+            own = user_named(user)
+            making = parameters_of(
+                kind, strata=strata, stages=sampled, goal=ordered, batch=batch, audit=audit, machine=machine, of=target, user=own
+            )
             ask = ask_for_preview if preview else ask_for_pool
-            job = ask(target, runs=chosen, depth=depth, seed=seed, name=name, making=making, user=user_named(user))
+            job = ask(target, runs=chosen, depth=depth, seed=seed, name=name, making=making, user=own)
         except Refused as error:
             raise Failed(str(error)) from None
         done = run_here(job, self.stderr)

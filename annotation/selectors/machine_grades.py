@@ -1,0 +1,49 @@
+"""Frozen machine judges as the draw of a sampled pool needs them: by whose grades strata are made (SAMPLING 5.2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+
+from annotation.models import MachineJudge, Membership
+from annotation.selectors.machines import labels_of
+from pooling.jobs import Refused
+from pooling.models import Collection
+from pooling.services.sampling import FrozenLabels, MachineSource
+
+
+def _managed(collection: Collection, user: Any) -> QuerySet[MachineJudge]:
+    """Of the collection's campaigns that the user manages; user None: of all."""
+    judges = MachineJudge.objects.filter(campaign__collection=collection).select_related("campaign")
+    if user is None or user.is_superuser:
+        return judges
+    own = Membership.objects.filter(user=user, role=Membership.Role.MANAGER).values("campaign")
+    return judges.filter(campaign__in=own)
+
+
+def named(judge: MachineJudge) -> str:
+    return f"{judge.campaign.slug}/{judge.name}"
+
+
+def frozen_judges(collection: Collection, user: Any) -> list[tuple[str, str]]:
+    """(name by which a pool may be drawn, words) of those that are frozen."""
+    judges = _managed(collection, user).exclude(frozen_at=None).order_by("campaign__slug", "name")
+    return [(named(judge), f"{judge.name} ({judge.model}), of {judge.campaign.name}") for judge in judges]
+
+
+def frozen_labels(collection: Collection, name: str, user: Any) -> FrozenLabels:
+    """The labels of the judge called campaign/judge. Refused where the user manages no such campaign of the collection, or it is not frozen."""
+    slug, _, own = name.partition("/")
+    judge = _managed(collection, user).filter(campaign__slug=slug, name=own).first()
+    if judge is None:
+        known = ", ".join(one for one, _ in frozen_judges(collection, user))
+        raise Refused(f"no machine judge of this collection is called {name[:100]!r}; " + (f"there is {known}" if known else "none of it is frozen yet"))
+    if judge.frozen_at is None:
+        raise Refused(f"{judge.name} is not frozen: its labels could still change once the sample is known. Freeze it on the page Machines first")
+    highest = max(int(grade["value"]) for grade in judge.scale)
+    at = judge.frozen_at.isoformat(timespec="seconds")
+    return FrozenLabels(named(judge), judge.model, judge.digest, at, highest + 1, labels_of(judge))
+
+
+SOURCE = MachineSource(frozen_judges, frozen_labels)
