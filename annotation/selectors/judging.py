@@ -22,6 +22,7 @@ from annotation.selectors.guidelines import guideline, must_read, newest_guideli
 from annotation.selectors.pairs import held_back, kept_pairs
 from annotation.selectors.parting import farewell, parting
 from annotation.services.claim_sql import FREE, NOT_SKIPPED
+from annotation.services.slots import TAKING
 from annotation.services.statements import as_moment, rows_of
 from pooling.core.counts import counted
 
@@ -339,7 +340,7 @@ def audit_invariants(campaign: Campaign) -> list[str]:
     faults: list[str] = []
     live, counted = Lease.State.LIVE, Judgement.Standing.COUNTED
     judged = dict(
-        Judgement.objects.filter(pair__campaign=campaign, current=True, standing=counted)
+        Judgement.objects.filter(TAKING, pair__campaign=campaign, current=True, standing=counted)
         .values_list("pair")
         .annotate(n=Count("pk"))
         .order_by()

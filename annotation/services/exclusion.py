@@ -45,7 +45,7 @@ def exclude_annotator(membership: Membership, *, reason: str, actor: User | None
         pairs = slots.locked(pair_id for _, pair_id in rows)
         # Only what still counts under the locks: its pair was locked by nobody else, and the member's own answers wait for us.
         for _, pair_id in rows:
-            pairs[pair_id].counted -= 1
+            pairs[pair_id].counted -= slots.takes_slots(member)
         _set_standing([pk for pk, _ in rows], Standing.EXCLUDED)
         slots.save_all(pairs.values(), member.campaign_id)
         record(member.campaign, actor, AuditAction.EXCLUDED_AN_ANNOTATOR, member.pseudonym, reason=reason, judgements=len(rows))
@@ -76,8 +76,8 @@ def include_annotator(membership: Membership, *, actor: User | None, reason: str
         for pk, pair_id in rows:
             pair = pairs[pair_id]
             slots.settle(pair, n)
-            if pair.kind != Pair.Kind.NORMAL or pair.open_slots > 0:
-                pair.counted += 1
+            if pair.kind != Pair.Kind.NORMAL or pair.open_slots > 0 or not slots.takes_slots(member):
+                pair.counted += slots.takes_slots(member)
                 counted.append(pk)
             else:
                 extra.append(pk)

@@ -104,7 +104,8 @@ class _Bringing:
     def run(self, step: Callable[[int], object]) -> Brought:
         self._say_what_is_unknown()
         pairs = self._pairs()
-        answers = restoring.answers_of(self._rows(), pairs)
+        machines = frozenset(self.pseudonyms if self.wanted.judge_kind == JudgeKind.MACHINE else ())
+        answers = restoring.answers_of(self._rows(), pairs, machines=machines)
         collection = self.wanted.collection or restore_collection({"name": self.wanted.name, "slug": self.wanted.name}, user=self.user)
         topics = self._topics(collection)
         pool = restore_pool(

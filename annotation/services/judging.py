@@ -156,10 +156,10 @@ def _take(
     )
     judgement.after_deadline = _in_time(campaign, moment, now)
     times = _times(answer, member, timing.passed_ms(since, now) if member.is_person else None)
-    had_slot = _end_live(opening.leases, pair)
+    had_slot, fills = _end_live(opening.leases, pair), slots.takes_slots(member)
     if old is not None:
         times = timing.added(timing.Times(old.active_ms, old.idle_ms, old.hidden_ms, old.wall_ms, old.server_ms), times)
-        pair.counted -= old.standing == Standing.COUNTED
+        pair.counted -= fills and old.standing == Standing.COUNTED
         Judgement.objects.filter(pk=old.pk).update(current=False)
     if old is not None and old.standing == Standing.CANNOT:
         slots.recount_unjudgeable(pair, n)
@@ -170,7 +170,7 @@ def _take(
         standing = _standing(member, pair, answer.grade, times, n=n, has_slot=had_slot, was_counted=was_counted)
     judgement.pair, judgement.membership, judgement.standing, judgement.judged_at = pair, member, standing, moment
     _fill(judgement, answer, spans, times)
-    pair.counted += standing == Standing.COUNTED
+    pair.counted += fills and standing == Standing.COUNTED
     if standing == Standing.CANNOT:
         slots.recount_unjudgeable(pair, n, one_more=answer.cannot_reason in slots.REASONS_IN_THE_PAIR)
     slots.settle(pair, n)

@@ -26,7 +26,7 @@ def recount(campaign: Campaign) -> int:
 @transaction.atomic
 def _recount_pairs(campaign: Campaign, ids: list[int]) -> int:
     pairs = slots.locked(ids)
-    current = Judgement.objects.filter(pair__in=ids, current=True, standing=Judgement.Standing.COUNTED)
+    current = Judgement.objects.filter(slots.TAKING, pair__in=ids, current=True, standing=Judgement.Standing.COUNTED)
     counted = dict(current.values_list("pair").annotate(n=Count("pk")).order_by())
     live = Lease.objects.filter(pair__in=ids, state=Lease.State.LIVE, takes_slot=True)
     held = dict(live.values_list("pair").annotate(n=Count("pk")).order_by())

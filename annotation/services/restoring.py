@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -105,7 +105,8 @@ class Answers:
     last: datetime | None = None
 
 
-def answers_of(rows: Iterable[JudgementRow], pairs: Iterable[PairRow]) -> Answers:
+def answers_of(rows: Iterable[JudgementRow], pairs: Iterable[PairRow], *, machines: Set[str] = frozenset()) -> Answers:
+    """machines: pseudonyms of annotators whose judgements take no slot."""
     qualification = {(row.topic, row.document) for row in pairs if row.kind == Pair.Kind.QUALIFICATION}
     newest: dict[tuple[str, str, str], str] = {}
     answers = Answers()
@@ -113,8 +114,9 @@ def answers_of(rows: Iterable[JudgementRow], pairs: Iterable[PairRow]) -> Answer
         newest[row.topic, row.document, row.annotator] = row.standing
         answers.last = max(answers.last or row.judged_at, row.judged_at)
     for (topic, document, annotator), standing in newest.items():
-        answers.started.add((topic, document))
-        if standing == Judgement.Standing.COUNTED:
+        if annotator not in machines:
+            answers.started.add((topic, document))
+        if standing == Judgement.Standing.COUNTED and annotator not in machines:
             answers.filled[topic, document] += 1
         if (topic, document) not in qualification and standing != Judgement.Standing.TOO_FAST:
             answers.n_counted[annotator] += 1

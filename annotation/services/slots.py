@@ -11,14 +11,18 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from django.db import OperationalError, connection, transaction
+from django.db.models import Q
 
-from annotation.models import Campaign, Judgement, Lease, Pair
+from annotation.core.judges import JudgeKind
+from annotation.models import Campaign, Judgement, Lease, Membership, Pair
 from pooling.unavailable import lost_a_race
 
 COUNTERS = ["needed", "counted", "held", "open_slots", "started", "unjudgeable"]
 BATCH = 500  # pairs changed in one transaction: SQLite has a single writer, and on PostgreSQL claims wait for locked pairs
 REASONS_IN_THE_PAIR = ("query", "document")  # why nobody could judge it; the other reasons lie in the annotator
 ATTEMPTS = 5
+TAKING = ~Q(membership__judge_kind=JudgeKind.MACHINE.value)
+"""Of judgements: those that fill slots. A machine's are a layer of their own beside people's (SAMPLING 5)."""
 Result = TypeVar("Result")
 
 
@@ -34,6 +38,11 @@ def retrying(work: Callable[[], Result]) -> Result:
                 raise
             time.sleep(0.01 * 2**attempt)
     raise AssertionError("unreachable")
+
+
+def takes_slots(member: Membership) -> bool:
+    """Whether the member's judgements fill slots: a machine's never do."""
+    return member.judge_kind != JudgeKind.MACHINE
 
 
 def locked(pair_ids: Iterable[int]) -> dict[int, Pair]:

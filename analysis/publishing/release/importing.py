@@ -21,7 +21,7 @@ from django.db import DataError, IntegrityError, transaction
 from analysis.core.aggregation import METHODS
 from analysis.judgements.labels import KNOWN, Choices, labels
 from analysis.models import Recipe
-from analysis.publishing.release.parts import SHARED_SETTINGS
+from analysis.publishing.release.parts import MACHINES, SHARED_SETTINGS
 from analysis.publishing.release.reading import ReleaseFile, open_release
 from annotation.core import judges
 from annotation.core import scale as scales
@@ -31,6 +31,7 @@ from annotation.models import Campaign
 from annotation.services import restoring as campaigns
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
+from annotation.services.restoring_machines import restore_machines
 from pooling.formats.errors import FormatError
 from pooling.formats.pool import read_pool
 from pooling.formats.qrels import write_qrels
@@ -64,14 +65,16 @@ class _Import:
 
     def run(self) -> Campaign:
         pair_rows = self.release.pairs()
-        answers = campaigns.answers_of(self.release.judgements(self.scale), pair_rows)
+        annotators = self.release.annotators()
+        named = {row.pseudonym for row in annotators if row.judge_kind == JudgeKind.MACHINE}
+        answers = campaigns.answers_of(self.release.judgements(self.scale), pair_rows, machines=named)
         collection = collections.restore_collection(self.release.about["collection"], user=self.user)
         topics = self._topics(collection)
         pool = self._pool(collection, topics)
         campaign = self._campaign(collection, pool, last=answers.last)
         self._guidelines(campaign)
         with self._part("annotators.tsv"):
-            members = campaigns.restore_annotators(campaign, self.release.annotators(), n_counted=answers.n_counted)
+            members = campaigns.restore_annotators(campaign, annotators, n_counted=answers.n_counted)
         self.step("annotators", len(members))
         if self.release.has("feedback.tsv"):
             with self._part("feedback.tsv"):
@@ -87,6 +90,7 @@ class _Import:
             )
         self.step("judgements", n)
         self._prove(campaign)
+        self._machines(campaign, topics)
         self._recipe(campaign)
         record(campaign, self.user, AuditAction.IMPORTED_A_RELEASE, self.release.name, judgements=n, recipe=self.choices.words())
         return campaign
@@ -193,6 +197,14 @@ class _Import:
         campaigns.store_pairs(campaign, pairs)
         self.step("pairs", len(pairs))
         return pairs
+
+    def _machines(self, campaign: Campaign, topics: dict[str, Topic]) -> None:
+        """The frozen machine judges with their labels, which have to give the digests that machines.json says."""
+        if not self.release.has(MACHINES):
+            return
+        with self._part(MACHINES):
+            n = restore_machines(campaign, self.release.machines(), self.release.machine_labels(), topics=topics)
+        self.step("labels of machines", n)
 
     def _prove(self, campaign: Campaign) -> None:
         """FormatError unless the judgements give the release's qrels."""

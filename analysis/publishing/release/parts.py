@@ -126,6 +126,7 @@ def _annotators(content: ReleaseContent) -> Iterable[Sequence[Any]]:
     )
 
 
+MACHINES, MACHINE_LABELS = "machines.json", "machine-labels.tsv"
 MACHINE_COLUMNS = ("machine", "topic", "document", "grade")
 PAIR_COLUMNS = ("topic", "document", "best_rank", "priority", "kind", "needed", "judgements")
 PAIR_FIELDS = ("entry__topic__topic_id", "entry__docno", "entry__best_rank", "priority", "kind", "needed", "counted")
@@ -238,14 +239,14 @@ PARTS = (
         asked=_is_staged,
     ),
     ReleasePart(
-        "machine-labels.tsv",
+        MACHINE_LABELS,
         "labels of machines, not of people: none of them is in any other file here",
         columns=MACHINE_COLUMNS,
         rows=_machine_labels,
         asked=_has_machines,
     ),
     ReleasePart(
-        "machines.json",
+        MACHINES,
         "the machines of machine-labels.tsv: model, prompt, scale, guidelines, date and digest",
         lambda c, text: text.write(plain([machines.described(judge) for judge in machines.frozen_of(c.campaign)])),
         asked=_has_machines,

@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from analysis.publishing.contents import OPINION, REMARK
-from analysis.publishing.release.parts import BY_NAME, FILE_NAMES, FORMAT, GUIDELINES, PARTS, SUMS, VERSION
+from analysis.publishing.release.parts import BY_NAME, FILE_NAMES, FORMAT, GUIDELINES, MACHINE_LABELS, MACHINES, PARTS, SUMS, VERSION
 from annotation.core.judges import JudgeKind
 from annotation.models import Feedback, Judgement, Membership, Pair
 from annotation.services.restoring import AnnotatorRow, FeedbackRow, JudgementRow, PairRow, Ruling
+from annotation.services.restoring_machines import MachineLabelRow
 from pooling.core.pool_kinds import MOST_STAGES, Entered
 from pooling.formats.delimited import DelimitedTable, FileMistakes, Row
 from pooling.formats.errors import FormatError
@@ -244,6 +245,25 @@ class ReleaseFile:
             return DrawRow(line, c["topic"], c["document"], stratum, place, stage, entered)
 
         return list(self._checked("draw.tsv", read))
+
+    def machines(self) -> list[dict[str, Any]]:
+        """What machines.json says of each, not looked into."""
+        try:
+            said = json.loads(self.text(MACHINES))
+        except (json.JSONDecodeError, RecursionError, ValueError) as error:
+            raise self.wrong(f"not JSON ({str(error)[:100]})", "JSON", part=MACHINES) from None
+        if not isinstance(said, list) or not all(isinstance(one, dict) for one in said):
+            raise self.wrong("no list of machines", "a list of objects", part=MACHINES)
+        return said
+
+    def machine_labels(self) -> Iterator[MachineLabelRow]:
+        def read(line: int, c: dict[str, str]) -> MachineLabelRow:
+            grade = number(c["grade"], "grade")
+            if grade is None or grade > 32_000:
+                raise WrongCell(f"grade {c['grade'][:20]!r}", "a whole number up to 32,000")
+            return MachineLabelRow(line, c["machine"], c["topic"], c["document"], grade)
+
+        return self._checked(MACHINE_LABELS, read) if self.has(MACHINE_LABELS) else iter(())
 
     def gold(self, scale: set[int]) -> list[Ruling]:
         def read(line: int, c: dict[str, str]) -> Ruling:

@@ -17,11 +17,16 @@ from django.db import transaction
 from analysis.judgements.labels import Choices
 from analysis.publishing.recipes import plan_of
 from analysis.publishing.release import reading
-from analysis.publishing.release.importing import import_release
+from analysis.publishing.release.importing import _Import, import_release
 from analysis.publishing.release.parts import ReleasePlan
+from analysis.publishing.release.reading import open_release
 from analysis.publishing.release.writing import write_release
-from annotation.models import Campaign, Feedback, Judgement, Membership, Pair
-from annotation.services import campaigns, judging, participation, restoring
+from annotation.machine.label_files import LabelOfFile
+from annotation.models import Campaign, Feedback, Judgement, MachineJudge, Membership, Pair
+from annotation.selectors import machines as selectors
+from annotation.selectors.judging import audit_invariants
+from annotation.services import campaigns, judging, machines, participation, restoring
+from annotation.services.errors import CampaignError
 from pooling.formats.errors import FormatError
 from pooling.models import Collection, Pool
 from tests.analysis.commands.judged_file import refused, run
@@ -109,6 +114,95 @@ def test_a_pool_of_0_1_0_is_a_depth_pool(release):
 
     pool = import_release(changed(release, "campaign.json", earlier), name="old.zip", user=make_user()).pool
     assert (pool.kind, pool.depth, pool.words, pool.parameters, pool.level_word) == ("depth", 10, "depth 10", {}, "rank")
+
+
+def with_machines() -> Campaign:
+    """A campaign with two frozen machines, one asked at an endpoint and one from a file, and one that is not frozen."""
+    campaign = make_it()
+    pairs = list(campaign.pool.entries.values_list("topic__topic_id", "docno"))
+    for name, grade in (("first", 1), ("second", 2), ("open", 0)):
+        rows = [LabelOfFile(topic, document, grade, "why", None, False) for topic, document in pairs]
+        machine = machines.add_from_file(campaign, name=name, model=f"model {name}", labels=rows, file_name=f"{name}.txt", related="T1", actor=None)
+        if name == "first":
+            asked = {"source": "endpoint", "prompt_name": "grade", "prompt_text": "$query $document", "samples": 3, "guidelines": "Read.", "file_name": ""}
+            MachineJudge.objects.filter(pk=machine.pk).update(**asked, parameters={"temperature": 0.5}, endpoint="http://127.0.0.1:1/v1")
+        if name != "open":
+            machines.freeze(machine, actor=None)
+    return campaign
+
+
+@pytest.fixture(scope="module")
+def released_with_machines(django_db_setup, django_db_blocker) -> bytes:
+    with django_db_blocker.unblock(), transaction.atomic():
+        data = built(with_machines(), ReleasePlan("first", Choices(min_judgements=2), documents=True, notes=True))
+        transaction.set_rollback(True)
+    return data
+
+
+@pytest.fixture
+def release_with_machines(released_with_machines, tmp_path) -> Path:
+    path = tmp_path / "machines.zip"
+    path.write_bytes(released_with_machines)
+    return path
+
+
+def test_machine_judges_come_back_frozen_with_their_labels_and_go_out_as_they_came(release_with_machines):
+    made = import_release(release_with_machines, name="release.zip", user=make_user("importer"))
+    first, second = made.machine_judges.order_by("name")
+    assert (first.source, first.prompt_text, first.samples, first.parameters) == ("endpoint", "$query $document", 3, {"temperature": 0.5})
+    assert (second.source, second.file_name, second.related) == ("file", "second.txt", "T1")
+    assert set(selectors.labels_of(first).values()) == {1}
+    assert len(selectors.labels_of(first)) == made.pool.n_pairs
+    with pytest.raises(CampaignError, match="frozen"):
+        machines.ask_to_run(first, user=None)
+    assert not made.memberships.filter(judge_kind="machine").exists()
+    out = io.BytesIO()
+    write_release(made, plan_of(made.recipes.get()), out)
+    assert out.getvalue() == release_with_machines.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("part", "old", "new", "said"),
+    [
+        ("machine-labels.tsv", "first\tt1\td1\t1", "first\tt1\td1\t2", "the labels of first are not those of its digest"),
+        ("machine-labels.tsv", "first\tt1\td1\t1", "nobody\tt1\td1\t1", "a label of 'nobody'"),
+        ("machine-labels.tsv", "first\tt1\td1\t1", "first\tt1\td1\tx", "grade 'x'"),
+        ("machines.json", '"name": "second"', '"name": "first"', "the machine 'first' twice"),
+        ("machines.json", '"frozen_at": "2', '"frozen_at": "x2', "is no date and time"),
+    ],
+)
+def test_machine_labels_that_are_not_those_that_were_frozen_leave_nothing_behind(release_with_machines, part, old, new, said):
+    assert said in error_of(changed(release_with_machines, part, replaced(old, new)))
+
+
+def test_a_machine_among_the_annotators_takes_no_slot(release):
+    """The first annotator of the release called a machine: its judgements stay, its slots are free, and the counters agree."""
+
+    def machine(data: bytes) -> bytes:
+        rows = [line.split("\t") for line in data.decode().splitlines()]
+        rows[1][3] = "machine"
+        return "".join("\t".join(row) + "\n" for row in rows).encode()
+
+    plain = import_release(release, name="release.zip", user=make_user())
+    before, pseudonym = slots_of(plain), plain.memberships.filter(role="annotator").order_by("pseudonym").first().pseudonym
+    mine = {
+        (one.pair.entry.topic.topic_id, one.pair.entry.docno)
+        for one in Judgement.objects.filter(pair__campaign=plain, membership__pseudonym=pseudonym, current=True, standing="counted")
+    }
+    campaign = campaigns_of_machine(release, machine)
+    after = slots_of(campaign)
+    assert mine
+    assert {pair for pair in before if before[pair][1] != after[pair][1]} == mine
+    assert all(before[pair][1] - after[pair][1] == 1 for pair in mine)
+    assert [fault for fault in audit_invariants(campaign) if "count" in fault and "started" not in fault] == []
+
+
+def campaigns_of_machine(release: Path, change: Callable[[bytes], bytes]) -> Campaign:
+    """Restored by the services, since labels without that annotator are no more those of the release."""
+    with open_release(changed(release, "annotators.tsv", change), name="release.zip") as opened:
+        importing = _Import(opened, None, lambda what, n: None)
+        importing._prove = lambda campaign: None  # type: ignore[method-assign]
+        return importing.run()
 
 
 def replaced(old: str, new: str) -> Callable[[bytes], bytes]:

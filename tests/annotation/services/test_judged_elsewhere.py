@@ -10,6 +10,8 @@ import pytest
 from django.test import Client
 
 from annotation.models import Campaign, Judgement
+from annotation.selectors.judging import audit_invariants
+from annotation.services.recounting import recount
 from pooling.models import Collection, Topic
 from tests.analysis.commands.judged_file import refused, run
 from tests.builders import make_user
@@ -51,6 +53,17 @@ CROWD_KIT = "task,worker,label\nq1 d1,w1,2\nq1 d1,w2,0\n"
 def written(folder: Path, text: str, name: str = "raw.tsv") -> str:
     (folder / name).write_text(text, encoding="utf-8")
     return str(folder / name)
+
+
+def test_what_machines_judged_takes_no_slot(tmp_path: Path) -> None:
+    """The same file as people's fills the two pairs with two judgements each; as a machine's it fills none, and the counters agree."""
+    people, machine = (Campaign.objects.get(slug=run("import_judgements", written(tmp_path, FIRA), "--name", kind, "--judges", kind)["campaign"])
+                       for kind in ("person", "machine"))  # fmt: skip
+    assert set(people.pairs.values_list("counted", "open_slots")) == {(2, 0)}
+    assert set(machine.pairs.values_list("counted", "open_slots")) == {(0, 2)}
+    assert Judgement.objects.filter(pair__campaign=machine, current=True).count() == 5
+    assert [fault for fault in audit_invariants(machine) if "judgements count" in fault] == []
+    assert recount(machine) == 0
 
 
 def test_firas_export_becomes_a_closed_campaign_with_people_times_and_order(tmp_path: Path) -> None:
