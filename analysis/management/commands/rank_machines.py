@@ -1,4 +1,4 @@
-"""`manage.py rank_machines QRELS --machine NAME=QRELS...`: machine judges in the order of their use, told from pairs that people judged, too."""
+"""`manage.py rank_machines QRELS --machine NAME=QRELS...` or `--table FILE`: machine judges in the order of their use, by pairs that people judged."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from analysis.core.usefulness import usefulness
 from pooling.commandline import BadInput, FileCommand, named_file, positive, text_table
 from pooling.core.columns import QrelsColumns
 from pooling.core.counts import counted
+from pooling.formats.label_table import read_label_table
 
 FEWEST_PAIRS = 200
 """So many pairs tell a correlation to about ±.1 (SAMPLING 9)."""
@@ -22,22 +23,35 @@ class Command(FileCommand):
     help = "Rank machine judges by how much of people's work their labels would save, from the pairs that people judged, too."
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("qrels", metavar="QRELS", help="what people judged: a pilot of some 200 pairs is enough")
-        parser.add_argument("--machine", action="append", required=True, metavar="NAME=QRELS", help="a machine's labels")
+        parser.add_argument("qrels", metavar="QRELS", nargs="?", help="what people judged: a pilot of some 200 pairs is enough")
+        parser.add_argument("--machine", action="append", default=[], metavar="NAME=QRELS", help="a machine's labels")
+        parser.add_argument("--table", metavar="FILE", help="in place of both: topic, document, people's grade, and a column for each machine, with a header")
         parser.add_argument("--level", type=positive, default=1, metavar="N", help="lowest relevant grade (default 1)")
         parser.add_argument("--scale", type=positive, metavar="GRADE", help="highest grade (default: that of people); machine labels outside are left out")
 
-    def compute(self, *, qrels: str, machine: list[str], level: int, scale: int | None, seed: int, **options: Any) -> dict[str, Any]:
-        people = one_qrels(self, qrels)
+    def compute(
+        self, *, qrels: str | None, machine: list[str], table: str | None, level: int, scale: int | None, seed: int, **options: Any
+    ) -> dict[str, Any]:
+        if (table is None) == (qrels is None or not machine) or (table is not None and (qrels is not None or machine)):
+            raise BadInput("give what people judged and --machine NAME=QRELS for each machine, or a --table with a column for each")
+        people, labels_of = self.of_table(table) if table is not None else self.of_files(str(qrels), machine)
         highest = scale or int(people.grades.max(initial=0))
-        machines: dict[str, dict[str, Any]] = {}
-        for text in machine:
-            name, path = named_file(text)
-            if name in machines:
-                raise BadInput(f"two machines are called {name}; name them, as in first={path}")
-            machines[name] = self.of_machine(people, one_qrels(self, path, name), name, level, highest, seed)
+        machines = {name: self.of_machine(people, labels, name, level, highest, seed) for name, labels in labels_of.items()}
         order = sorted(machines, key=lambda name: (-machines[name]["gain"], name))
         return {"level": level, "machines": {name: machines[name] for name in order}, "order": order}
+
+    def of_files(self, qrels: str, machine: list[str]) -> tuple[QrelsColumns, dict[str, QrelsColumns]]:
+        people, labels_of = one_qrels(self, qrels), {}
+        for text in machine:
+            name, path = named_file(text)
+            if name in labels_of:
+                raise BadInput(f"two machines are called {name}; name them, as in first={path}")
+            labels_of[name] = one_qrels(self, path, name)
+        return people, labels_of
+
+    def of_table(self, path: str) -> tuple[QrelsColumns, dict[str, QrelsColumns]]:
+        columns = read_label_table(path)
+        return columns.pop(next(iter(columns))), columns
 
     def of_machine(self, people: QrelsColumns, labels: QrelsColumns, name: str, level: int, highest: int, seed: int) -> dict[str, Any]:
         topic = np.repeat(np.arange(len(people.topics)), np.diff(people.offsets))

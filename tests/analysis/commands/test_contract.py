@@ -30,7 +30,7 @@ OPTIONS = {
     "machine_judges": "--machine --machines --about --judgements --related --measures",
     "simulate_campaign": "--order --depth --budgets --strata --batch --audit --sensitivity --specificity --judgements --simulations --stopping --processes",
     "judge_by_machine": "--topics --documents --endpoint --model --store --prompt --samples --per-minute --most-cost --estimate",
-    "rank_machines": "--machine --level --scale",
+    "rank_machines": "--machine --table --level --scale",
     "stopping_advice": "--sampled --depth --cutoff --last --audit --recall --level",
     "compare_rankings": f"{MEASURED} --measures --qrels --bootstrap --campaign",
     "label_overlap": "--judged --clicks --pool --top --threshold --campaign",
