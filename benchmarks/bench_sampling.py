@@ -3,13 +3,18 @@
 - Estimates of 63 runs x 53 topics: HT-nDCG@10, HT-P@10, xinfAP and infNDCG, runs joined with the pool before.
 - A refit of the rank model over 42,000 judged pairs of 17 runs.
 - The stopping rule of ordered pools at TripJudge's size: 1,136 topics, 12,590 pairs, 7 runs, half of it judged.
+- A look in the worker at a campaign of that size, ordered level by level and sampled: reading judgements, labels, rule.
 """
 
 from __future__ import annotations
 
+import json
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
@@ -22,12 +27,22 @@ from pooling.core.depth import PooledPairs, depth_pool, top_of_run
 from pooling.core.rank_model import fitted, rank_features_of
 from pooling.core.strata import allocation, drawn, rank_strata, shuffled, spreads_of
 
+ROOT = Path(__file__).resolve().parent.parent
 ESTIMATES = "HT-nDCG@10 HT-P@10 xinfAP infNDCG"
 
 
 def main(quick: bool) -> list[dict[str, object]]:
     scale = 0.1 if quick else 1.0
-    return [estimates(scale, quick), refit(scale, quick), stopping(scale, quick)]
+    return [estimates(scale, quick), refit(scale, quick), stopping(scale, quick), look("depth", quick), look("sampled", quick)]
+
+
+def look(kind: str, quick: bool) -> dict[str, object]:
+    """In a process and on a database of its own."""
+    command = [sys.executable, "-m", "benchmarks.look_load", kind, *(["--quick"] if quick else [])]
+    made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    taken = json.loads(made.stdout.splitlines()[-1])
+    work = f"a look in the worker, {kind} pool, {taken['pairs']} pairs, {taken['judgements']} judgements"
+    return row(work, taken["processor"], 5.0) | {"note": f"{taken['processor']:.2f} s of processor time, {taken['seconds']:.2f} s by the clock"}
 
 
 def row(work: str, seconds: float, limit: float) -> dict[str, object]:

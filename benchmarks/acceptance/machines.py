@@ -5,18 +5,18 @@ The systems are made: rerankings of the judged pairs, ten noisy by people's grad
 
 from __future__ import annotations
 
-import csv
-import gzip
+import io
+import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from django.core.management import call_command
 from numpy.typing import NDArray
 
 from analysis.core.correction import Targets, corrected, tuned_lambda
 from analysis.core.estimates import Sample
-from analysis.core.usefulness import usefulness
 from pooling.core.depth import PooledPairs
 from pooling.core.strata import Strata, allocation, drawn, machine_strata, shuffled, spreads_of, vote_strata
 from pooling.formats.qrels import read_qrels
@@ -119,14 +119,14 @@ def corrections(folder: Path, simulations: int, seed: int) -> list[dict[str, obj
 
 
 def judges(folder: Path, seed: int) -> list[dict[str, object]]:
-    """The machine judges of LLMJudge, the most useful first; labels outside the scale are left out."""
-    with gzip.open(folder / "labels_wide.tsv.gz", "rt", newline="") as lines:
-        rows = list(csv.DictReader(lines, delimiter="\t"))
-    number = {topic: k for k, topic in enumerate(sorted({row["query_id"] for row in rows}))}
-    usefulness_of = []
-    for judge in list(rows[0])[3:]:
-        kept = [row for row in rows if int(row[judge]) <= HIGHEST]
-        people, machine = (np.array([int(row[name]) for row in kept]) for name in ("human", judge))
-        topic = np.array([number[row["query_id"]] for row in kept])
-        usefulness_of.append({"judge": judge} | usefulness(people, machine, topic, level=LEVEL, rng=np.random.default_rng(seed))._asdict())
-    return sorted(usefulness_of, key=lambda row: (-row["gain"], row["judge"]))
+    """The machine judges of LLMJudge, the most useful first, by `rank_machines`; labels outside the scale are left out."""
+    out = io.StringIO()
+    given = ["--level", str(LEVEL), "--scale", str(HIGHEST), "--seed", str(seed)]
+    call_command("rank_machines", "--table", str(folder / "labels_wide.tsv.gz"), *given, "--json", stdout=out, stderr=io.StringIO())
+    result = json.loads(out.getvalue())
+    line = f"rank_machines --table {folder.name}/labels_wide.tsv.gz {' '.join(given)}"
+    rows = []
+    for name in result["order"]:
+        low, high = result["machines"][name].pop("interval")
+        rows.append({"judge": name, "line": line} | result["machines"][name] | {"low": low, "high": high})
+    return rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import statistics
 import zipfile
 from collections import Counter, defaultdict
 from datetime import timedelta
@@ -100,12 +101,15 @@ def campaign(collection) -> Campaign:
     return made
 
 
+MEASURES = "HT-P@10 HT-DCG@10 HT-nDCG@10 HT-AP xinfAP"
+
+
 def exported(campaign: Campaign, name: str) -> str:
     return prepared(EXPORTS[name], campaign, ExportWanted()).read().decode()
 
 
 def recomputed(prels: str, ranking: dict[str, list[str]]) -> dict[str, dict[str, float]]:
-    """HT-P@10, HT-nDCG@10 and xinfAP of each topic, from the five columns and the run alone, in plain Python (SAMPLING 3.2)."""
+    """MEASURES of each topic, from the five columns and the run alone, in plain Python (SAMPLING 3.2)."""
     pool: dict[str, dict[str, tuple[str, int]]] = defaultdict(dict)
     size: Counter[str] = Counter()
     judged: Counter[str] = Counter()
@@ -115,13 +119,14 @@ def recomputed(prels: str, ranking: dict[str, list[str]]) -> dict[str, dict[str,
         pool[topic][document] = (key, int(grade))
         size[key] += 1
         judged[key] += int(grade) >= 0
-    found: dict[str, dict[str, float]] = {"HT-P@10": {}, "HT-nDCG@10": {}, "xinfAP": {}}
+    found: dict[str, dict[str, float]] = {measure: {} for measure in MEASURES.split()}
     for topic, pairs in pool.items():
         weight = {d: size[h] / judged[h] for d, (h, g) in pairs.items() if g >= 0}
         n_of = Counter()
         for document, one in weight.items():
             n_of[pairs[document][1]] += one
-        gain = precision = average = 0.0
+        gain = precision = average = expanded = 0.0
+        relevant_above: list[str] = []
         above: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])  # of each stratum: pooled, judged, relevant
         for rank, document in enumerate(ranking[topic], start=1):
             if document not in pairs:
@@ -133,13 +138,25 @@ def recomputed(prels: str, ranking: dict[str, list[str]]) -> dict[str, dict[str,
                     gain += grade * weight[document] / math.log2(rank + 1)
                 expected = sum(m * (rel + 1e-5) / (jud + 3e-5) for m, jud, rel in above.values())
                 average += weight[document] * (1 + expected) / rank
+                together = sum(1 / weight[document] / both_drawn(stratum, pairs[other][0], judged, size) for other in relevant_above)
+                expanded += weight[document] * (1 + together) / rank
+                relevant_above.append(document)
             counts = above[stratum]
             counts[0], counts[1], counts[2] = counts[0] + 1, counts[1] + (grade >= 0), counts[2] + (grade >= 1)
         relevant = sum(n for grade, n in n_of.items() if grade >= 1)
         found["HT-P@10"][topic] = precision
+        found["HT-DCG@10"][topic] = gain
         found["HT-nDCG@10"][topic] = gain / ideal(n_of, 10)
+        found["HT-AP"][topic] = expanded / relevant
         found["xinfAP"][topic] = average / relevant
     return found
+
+
+def both_drawn(one: str, other: str, n: Counter[str], size: Counter[str]) -> float:
+    """The chance of two pairs of these strata."""
+    if one != other:
+        return n[one] / size[one] * n[other] / size[other]
+    return n[one] * (n[one] - 1) / (size[one] * (size[one] - 1))
 
 
 def ideal(n_of: Counter[int], places: int) -> float:
@@ -160,12 +177,16 @@ def ideal(n_of: Counter[int], places: int) -> float:
 def test_what_is_exported_gives_every_estimate_again(collection, strata):
     campaign = make_sampled(collection, strata)
     judge_stage(campaign, 1)
-    answer = run("evaluate", "--campaign", campaign.slug, "--measures", "HT-P@10 HT-nDCG@10 xinfAP", "--per-topic")
+    answer = run("evaluate", "--campaign", campaign.slug, "--measures", MEASURES, "--per-topic")
     prels = exported(campaign, "prels")
     for tag in "AB":
         by_hand = recomputed(prels, ranked(tag))
         for measure, topics in answer["per_topic"][campaign.slug][tag].items():
             assert topics == pytest.approx(by_hand[measure], abs=1e-12, rel=0), (tag, measure)
+        values = list(by_hand["HT-nDCG@10"].values())
+        half = math.sqrt(2 / (0.05 * 1.95) - 2) * statistics.stdev(values) / math.sqrt(3)  # t of 2 degrees of freedom has a closed form
+        interval = answer["interval"][campaign.slug][tag]["HT-nDCG@10"]
+        assert interval == pytest.approx([statistics.mean(values) - half, statistics.mean(values) + half], abs=1e-12)
 
 
 def test_the_table_gives_the_same_chances(campaign):

@@ -1,0 +1,123 @@
+"""For bench_sampling: a look at whether judging may stop, as the worker takes it, in a campaign of TripJudge's size (GENERATED).
+
+    python -m benchmarks.look_load depth|sampled [--quick]
+
+1,136 topics, 7 runs, a pool of about 29,000 pairs of depth 10, of which the first half (or the first stage of a sampled pool: half of it) has three
+judgements. Everything is on a SQLite database of its own; only the job is measured: labels, model or estimates, advice.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import time
+from typing import Any
+
+N_TOPICS, N_RUNS, DEPTH, N_DOCUMENTS, N_ANNOTATORS = 1136, 7, 10, 70, 20
+
+
+def main() -> None:
+    kind, quick = sys.argv[1], "--quick" in sys.argv
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ |= {"ASSAY_DATA_DIR": folder, "DJANGO_SETTINGS_MODULE": "config.settings"}
+        os.environ.pop("ASSAY_DATABASE_URL", None)
+        import django
+        from django.core.management import call_command
+
+        django.setup()
+        call_command("migrate", verbosity=0)
+        campaign = filled(kind, N_TOPICS // 20 if quick else N_TOPICS)
+        print(json.dumps(look(campaign)))
+
+
+def filled(kind: str, n_topics: int) -> Any:
+    import numpy as np
+    from django.contrib.auth.models import User
+    from django.core.files.base import ContentFile
+
+    from annotation.services import campaigns
+    from pooling.core.pool_kinds import PoolKind
+    from pooling.models import Document, Pool, Topic
+    from pooling.services import pools, uploads
+    from pooling.services.collections import create_collection
+    from pooling.services.making import parameters_of
+
+    rng = np.random.default_rng(3)
+    owner = User.objects.create(username="owner")
+    collection = create_collection(name="Generated", user=owner)
+    Topic.objects.bulk_create(Topic(collection=collection, topic_id=str(t), text=f"query number {t}", position=t) for t in range(n_topics))
+    for number in range(N_RUNS):
+        lines = []
+        for topic in range(n_topics):
+            order = np.argsort(np.arange(N_DOCUMENTS) + rng.normal(0, N_DOCUMENTS / 5, N_DOCUMENTS))
+            lines += [f"{topic} Q0 {topic}-{d} {rank} {100 - rank} run{number}\n" for rank, d in enumerate(order.tolist(), start=1)]
+        upload = uploads.receive(collection, kind="run", file=ContentFile("".join(lines).encode(), name="run.txt"), name="run.txt", user=None)
+        done(uploads.ask_for_import(upload, mode="import", options={}, user=None))
+    ids = [f"{topic}-{d}" for topic in range(n_topics) for d in range(N_DOCUMENTS)]
+    Document.objects.bulk_create((Document(collection=collection, docno=one, text="text", n_words=1) for one in ids), batch_size=2000)
+    making = parameters_of(PoolKind(kind), stages=(0.5,))
+    job = done(pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=DEPTH, making=making, user=owner))
+    campaign = campaigns.create_campaign(name="Generated", collection=collection, actor=owner, min_active_seconds=0, target_per_annotator=0)
+    campaigns.set_pool(campaign, Pool.objects.get(pk=job.parameters["pool"]))
+    campaigns.open_campaign(campaign)
+    judge(campaign, rng)
+    return campaign
+
+
+def done(job: Any) -> Any:
+    from pooling import jobs
+
+    jobs.run_job(job.pk)
+    job.refresh_from_db()
+    if job.state != "done":
+        raise SystemExit(f"the job {job.kind} ended as {job.state}: {job.message}")
+    return job
+
+
+def judge(campaign: Any, rng: Any) -> None:
+    """Three judgements of each pair of the first half in order, or of the stage: often relevant at the first ranks, one in ten a slip."""
+    import uuid
+
+    from django.contrib.auth.models import User
+    from django.db import transaction
+    from django.utils import timezone
+
+    from annotation.models import Judgement, Membership, Pair
+
+    users = User.objects.bulk_create(User(username=f"u{k}") for k in range(N_ANNOTATORS))
+    members = Membership.objects.bulk_create(
+        Membership(campaign=campaign, user=user, role="annotator", pseudonym=f"A{k:02d}", seed=k) for k, user in enumerate(users)
+    )
+    pairs = list(campaign.pairs.select_related("entry").order_by("position"))
+    pairs = pairs if campaign.pool.kind == "sampled" else pairs[: len(pairs) // 2]
+    now, rows = timezone.now(), []
+    for number, pair in enumerate(pairs):
+        truth = int(rng.integers(1, 4)) if rng.random() < 1 / (1 + pair.entry.best_rank / 5) else 0
+        for turn in range(3):
+            grade = int(rng.integers(0, 4)) if rng.random() < 0.1 else truth
+            member = members[(number + 7 * turn) % N_ANNOTATORS]
+            rows.append(Judgement(key=uuid.uuid4(), pair=pair, membership=member, revision=1, current=True, grade=grade, judged_at=now, received_at=now))
+        pair.counted, pair.open_slots, pair.started = 3, pair.needed - 3, True
+    with transaction.atomic():
+        Judgement.objects.bulk_create(rows, batch_size=2000)
+        Pair.objects.bulk_update(pairs, ["counted", "open_slots", "started"], batch_size=500)
+
+
+def look(campaign: Any) -> dict[str, Any]:
+    from analysis.judgements import stopping_looks
+    from annotation.models import Campaign, Judgement
+
+    campaign = Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk)
+    job = stopping_looks.ask(campaign, user=None)
+    wall, processor = time.perf_counter(), time.process_time()
+    report = done(job).report
+    taken = {"seconds": time.perf_counter() - wall, "processor": time.process_time() - processor}
+    if "undefined" in report:
+        raise SystemExit(f"no advice was given: {report['undefined']}")
+    return taken | {"pairs": campaign.pool.n_pairs, "judgements": Judgement.objects.count(), "judged": report["judged"]}
+
+
+if __name__ == "__main__":
+    main()
