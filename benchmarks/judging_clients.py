@@ -45,9 +45,16 @@ class Client:
 
     async def ask(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, str], Any]:
         """-> (status, headers, body); status 0 where nothing came back in time."""
+        return await self._timed(f"POST /api/v1/judging/{self.slug}/{path}", json.dumps(body).encode())
+
+    async def look(self, page: str) -> tuple[int, dict[str, str], Any]:
+        """At a page of the campaign, as `ask`."""
+        return await self._timed(f"GET /campaigns/{self.slug}/{page}", b"")
+
+    async def _timed(self, line: str, body: bytes) -> tuple[int, dict[str, str], Any]:
         began = time.monotonic()
         try:
-            status, headers, text = await asyncio.wait_for(self._exchange(path, json.dumps(body).encode()), GIVEN_UP_AFTER)
+            status, headers, text = await asyncio.wait_for(self._exchange(line, body), GIVEN_UP_AFTER)
         except (TimeoutError, OSError, asyncio.IncompleteReadError, IndexError):
             self.close()
             status, headers, text = 0, {}, b""
@@ -55,13 +62,13 @@ class Client:
         self.diary.asked.append((now, now - began, status))
         return status, headers, json.loads(text) if text[:1] == b"{" else None
 
-    async def _exchange(self, path: str, body: bytes) -> tuple[int, dict[str, str], bytes]:
+    async def _exchange(self, line: str, body: bytes) -> tuple[int, dict[str, str], bytes]:
         if self.streams is None or self.streams[0].at_eof():
             self.close()
             self.streams = await asyncio.open_connection("127.0.0.1", self.port)
         reader, writer = self.streams
         head = (
-            f"POST /api/v1/judging/{self.slug}/{path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nCookie: {self.cookies}\r\nX-CSRFToken: {self.csrf}\r\n"
+            f"{line} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nCookie: {self.cookies}\r\nX-CSRFToken: {self.csrf}\r\n"
             f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         )
         writer.write(head.encode() + body)
@@ -109,6 +116,15 @@ async def all_judge(clients: list[Client], seconds: float, *, every: float) -> t
     began = time.monotonic()
     await asyncio.gather(*(client.judge_for(seconds, every=every) for client in clients))
     return began, time.monotonic()
+
+
+async def look_for(manager: Client, pages: list[str], seconds: float, *, every: float) -> None:
+    """This manager opens one page after the other, one every so many seconds."""
+    end, due, n = time.monotonic() + seconds, time.monotonic() + random.random() * every, 0
+    while due < end:
+        await asyncio.sleep(max(0.0, due - time.monotonic()))
+        await manager.look(pages[n % len(pages)])
+        due, n = max(due + every, time.monotonic()), n + 1
 
 
 async def sign_in(port: int, username: str, password: str, diary: Diary, *, after: float) -> None:

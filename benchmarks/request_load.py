@@ -1,6 +1,6 @@
 """What the judging page asks of one web process, called without a server between: processor time, time and statements of each request.
 
-    python benchmarks/request_load.py --fill | --measure ROUNDS | --sessions N | --audit FILE
+    python benchmarks/request_load.py --fill | --measure ROUNDS | --sessions N | --managers N | --audit FILE
 
 in the folder of the version to be measured, ASSAY_DATABASE_URL set.
 
@@ -87,9 +87,24 @@ def sessions(n: int) -> list[dict[str, str]]:
     hashed = make_password(PASSWORD)
     users = User.objects.bulk_create(User(username=f"crowd{i}", password=hashed) for i in range(n))
     rows = [
-        Membership(campaign=campaign, user=user, role="annotator", pseudonym=f"C{i}", seed=i, guideline_read=newest) for i, user in enumerate(users)
+        Membership(campaign=campaign, user=user, role="annotator", pseudonym=f"C{i}", seed=i, guideline_read=newest)
+        for i, user in enumerate(users)
     ]
     return [session_of(member) for member in Membership.objects.bulk_create(rows)]
+
+
+def managers(n: int) -> list[dict[str, str]]:
+    """Sessions of so many new people who may see everything."""
+    from django.contrib.auth.models import User
+
+    from annotation.models import Campaign, Membership
+
+    campaign = Campaign.objects.get()
+    users = [User.objects.create_superuser(f"boss{i}", password=None) for i in range(n)]
+    return [
+        session_of(Membership.objects.create(campaign=campaign, user=user, role="manager", pseudonym=f"M{i}", seed=i))
+        for i, user in enumerate(users)
+    ]
 
 
 def audit(accepted: list[str]) -> dict[str, int]:
@@ -227,6 +242,8 @@ if __name__ == "__main__":
         fill()
     elif sys.argv[1] == "--sessions":
         print(json.dumps(sessions(int(sys.argv[2]))))
+    elif sys.argv[1] == "--managers":
+        print(json.dumps(managers(int(sys.argv[2]))))
     elif sys.argv[1] == "--audit":
         with open(sys.argv[2], encoding="ascii") as listed:
             print(json.dumps(audit(json.load(listed))))

@@ -1,0 +1,123 @@
+"""A crowd of annotators at their own pace while three managers look, through the web server: 1,350 who judge once in 30 seconds, and 5,000
+who judge once in 48.
+
+    python -m benchmarks.bench_crowd [--quick] [--databases postgresql sqlite]
+
+One web server of two processes with eight threads, a background worker, the database, all annotators' pages (`judging_clients`) and the
+managers on one machine. Each manager opens a page of the campaign every five seconds, in turn. Afterwards every judgement that was
+accepted must be stored, none counted twice, and no pair over-judged. Where not all can be answered the rest is refused early and said.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from benchmarks.bench_claims import ROOT
+from benchmarks.bench_overload import NORMAL_MS, Server, p99, rates
+from benchmarks.bench_requests import Installation
+from benchmarks.judging_clients import Client, Diary, all_judge, look_for
+from benchmarks.request_load import SLUG
+from config.management.commands.up import worker_command
+
+CROWDS = [(1350, 30.0), (5000, 48.0)]
+"""(annotators, seconds between two judgements of each)"""
+MANAGERS, EVERY = 3, 5.0
+MANAGERS_PAGES = ["", "people/", "agreement/", "time/", "labels/"]
+
+
+@contextmanager
+def working(installation: Installation) -> Iterator[None]:
+    process = subprocess.Popen(
+        worker_command(), cwd=installation.code, env=installation.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        yield
+        if process.poll() is not None:
+            raise SystemExit(f"the background worker ended with {process.returncode}")
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+
+
+async def measured(
+    port: int, sessions: list[dict[str, str]], bosses: list[dict[str, str]], *, every: float, seconds: float
+) -> dict[str, object]:
+    diary, looked = Diary(), Diary()
+    clients = [Client(port, SLUG, one["cookies"], one["csrf"], diary) for one in sessions]
+    managers = [Client(port, SLUG, one["cookies"], one["csrf"], looked) for one in bosses]
+    await all_judge(clients, every, every=every)  # all have their first pairs
+    (began, ended), _ = await asyncio.gather(
+        all_judge(clients, seconds, every=every),
+        asyncio.gather(*(look_for(manager, MANAGERS_PAGES, seconds, every=EVERY) for manager in managers)),
+    )
+    for client in [*clients, *managers]:
+        client.close()
+    pages = looked.between(began, ended + 1)
+    return {
+        **rates(diary, began, ended), "pages": len(pages), "pages_p99_ms": p99([took for took, status in pages if status == 200]),
+        "pages_refused": sum(status != 200 for _, status in pages), "accepted": sorted(diary.accepted),
+    }  # fmt: skip
+
+
+def one_crowd(vendor: str, folder: str, n: int, every: float, seconds: float) -> dict[str, object]:
+    installation = Installation(ROOT, vendor, folder)
+    try:
+        sessions, bosses = json.loads(installation.run("--sessions", str(n))), json.loads(installation.run("--managers", str(MANAGERS)))
+        server = Server(installation, threads_only=False)
+        try:
+            with working(installation):
+                figures = asyncio.run(measured(server.port, sessions, bosses, every=every, seconds=seconds))
+        finally:
+            server.end()
+        accepted = Path(folder) / "accepted.json"
+        accepted.write_text(json.dumps(figures.pop("accepted")))
+        return {**figures, **json.loads(installation.run("--audit", str(accepted)))}
+    finally:
+        installation.drop()
+
+
+def told(figures: dict[str, object]) -> str:
+    return (
+        f"{figures['done_per_s']:.0f} judgements and leases a second at p50 {figures['p50_ms']:.0f}, p99 {figures['p99_ms']:.0f} ms, "
+        f"{figures['refused_per_s']:.1f}/s refused, {figures['lost']} lost; {figures['pages']} managers' pages at p99 {figures['pages_p99_ms']:.0f} ms, "
+        f"{figures['pages_refused']} of them refused; {figures['n_accepted']:,} accepted, {figures['n_missing']} of them not stored, "
+        f"{figures['n_faults']} counters wrong; load {os.getloadavg()[0]:.1f}"
+    )
+
+
+def main(quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite")) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = []
+    for vendor in vendors:
+        for n, every in [(60, 5.0)] if quick else CROWDS:
+            with tempfile.TemporaryDirectory() as folder:
+                figures = one_crowd(vendor, folder, n, every, seconds=10 if quick else 90)
+            slow = figures["p99_ms"]
+            assert isinstance(slow, float)
+            rows.append(
+                {
+                    "work": f"{n:,} annotators, one judgement in {every:.0f} s each, {vendor}",
+                    "peer": f"limit {NORMAL_MS:.0f} ms at p99",
+                    "ratio": NORMAL_MS / slow,
+                    "at_least": 1.0 if n <= 1350 else None,
+                    "note": told(figures),
+                }
+            )
+    return rows
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--databases", nargs="+", default=["postgresql", "sqlite"])
+    options = parser.parse_args()
+    for database in options.databases:
+        for row in main(options.quick, (database,)):
+            print(json.dumps(row, indent=1), flush=True)
