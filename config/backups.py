@@ -21,6 +21,7 @@ from django.db import OperationalError, connection
 from django.db.models import FileField
 from django.utils import timezone
 
+from pooling.kept_files import kept_files
 from pooling.version import program_version
 
 FORMAT, ATTEMPTS = "assay backup 1", 3
@@ -43,7 +44,7 @@ def back_up(folder: Path) -> dict[str, Any]:
             part.mkdir(parents=True, mode=0o700)
             named = _named_files()
             _copy_database(part / COPIES[connection.vendor])
-            _copy_files(Path(settings.MEDIA_ROOT), part / FILES)
+            _copy_files(part / FILES)
             if all((part / FILES / name).exists() for name in named - _named_files()):
                 break
         else:
@@ -64,15 +65,17 @@ def back_up(folder: Path) -> dict[str, Any]:
 def restore(folder: Path) -> dict[str, Any]:
     """Bring a backup in where nothing is yet. -> its listing. BackupError before anything is changed."""
     listing = _checked_listing(folder)
-    target = Path(settings.MEDIA_ROOT)
-    if target.exists() and any(target.iterdir()):
-        raise BackupError(f"{target} is not empty; restore into a new data folder, or move the old one away")
+    if any(kept_files.each()):
+        raise BackupError(f"{kept_files.called} is not empty; restore into a new one, or move the old one away")
     if _has_people():
         raise BackupError("the database is not empty; restore into a new one, or move the old one away")
     connection.close()
     _bring_database(folder / COPIES[connection.vendor])
-    if (folder / FILES).exists():
-        shutil.copytree(folder / FILES, target, dirs_exist_ok=True)
+    for path in sorted((folder / FILES).rglob("*")):
+        if path.is_file():
+            name = path.relative_to(folder / FILES).as_posix()
+            shutil.copy2(path, kept_files.place(name))
+            kept_files.keep(name)
     if (folder / KEY).exists():
         shutil.copy2(folder / KEY, Path(settings.DATA_DIR) / KEY)
     return listing
@@ -122,16 +125,13 @@ def _run(program: str, *arguments: str) -> None:
         raise BackupError(f"{program}: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode}")
 
 
-def _copy_files(source: Path, target: Path) -> None:
+def _copy_files(target: Path) -> None:
     target.mkdir()
-    for path in sorted(source.rglob("*")) if source.exists() else []:
-        place = target / path.relative_to(source)
-        if path.is_dir():
-            place.mkdir(parents=True, exist_ok=True)
-            continue
+    for one in kept_files.each():
+        place = target / one.name
         place.parent.mkdir(parents=True, exist_ok=True)
         try:
-            shutil.copy2(path, place)
+            shutil.copy2(kept_files.path(one.name), place)
         except FileNotFoundError:
             continue  # deleted meanwhile; the caller asks whether a row still names it
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import socket
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from django.views.decorators.http import require_safe
 
 from annotation.models import Judgement, Lease
 from pooling import sqlite_log
+from pooling.kept_files import kept_files
 from pooling.models import Job
 
 BROKER_SECONDS = 2
@@ -60,19 +60,7 @@ def _migrations() -> str:
 
 
 def _storage() -> str:
-    return storage_problem(Path(settings.MEDIA_ROOT))
-
-
-def storage_problem(folder: Path) -> str:
-    """Why files cannot be kept in the folder; empty where they can."""
-    probe = folder / f".probe-{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe.write_bytes(b"assay")
-        probe.unlink()
-    except OSError as error:
-        return f"{folder} cannot be written: {error.strerror}"
-    return ""
+    return kept_files.problem()
 
 
 def _broker() -> str:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from config import databases, logs
+from config import databases, file_stores, logs
 from config import environment as env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -106,7 +106,7 @@ STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "default": file_stores.described(env.text("STORAGE"), cache_gigabytes=env.number("CACHE_GB", 20, least=1)),
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG

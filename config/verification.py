@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 from django.apps import apps
 from django.conf import settings
-from django.core.files.storage import default_storage
 from django.db import connection, transaction
 from django.db.models import FileField, Model
 
@@ -26,6 +25,7 @@ from annotation.selectors.judging import audit_invariants
 from annotation.services.recounting import recount
 from pooling.formats.errors import FormatError
 from pooling.formats.storage import digest, load_columns
+from pooling.kept_files import kept_files
 from pooling.models import DocumentFile, Job, Qrels, Run
 
 COLUMNS = {Run: ("run", ("offsets", "documents", "scores", "ranks")), Qrels: ("qrels", ("offsets", "documents", "grades"))}
@@ -74,7 +74,7 @@ def file_faults() -> Iterator[Fault]:
         for row in model._default_manager.order_by("pk").iterator():
             for field in fields:
                 name = getattr(row, field).name
-                if name and not default_storage.exists(name):
+                if name and not kept_files.exists(name):
                     yield Fault(f"{model._meta.verbose_name} {row.pk} ({row}): its file {name} is missing")
                 elif name and (expected := getattr(row, "digest", "")) and (digest := content_digest(row, field)) and digest != expected:
                     yield Fault(f"{model._meta.verbose_name} {row.pk} ({row}): the content of {name} is not what was stored")
@@ -102,16 +102,16 @@ def content_digest(row: Any, field: str) -> str:
 
 def nameless_files(*, mend: bool) -> Iterator[Fault]:
     """Files that no row names, left by a process that was killed between writing a file and its row."""
-    folder, named = Path(settings.MEDIA_ROOT), names_of_files()
-    for path in sorted(folder.rglob("*")) if folder.exists() else []:
-        name = path.relative_to(folder).as_posix()
-        if not path.is_file() or name in named or any(name.startswith(f"{one}/") for one in named) or time.time() - path.stat().st_mtime < YOUNG_SECONDS:
+    named = names_of_files()
+    for name, n_bytes, changed_at in list(kept_files.each()):
+        if name in named or any(name.startswith(f"{one}/") for one in named) or time.time() - changed_at < YOUNG_SECONDS:
             continue
         if mend:
             target = Path(settings.DATA_DIR) / ASIDE / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(path, target)
-        yield Fault(f"{name} ({path.stat().st_size if path.exists() else target.stat().st_size:,} bytes) belongs to nothing", mend)
+            shutil.copy2(kept_files.path(name), target)
+            kept_files.delete(name)
+        yield Fault(f"{name} ({n_bytes:,} bytes) belongs to nothing", mend)
 
 
 def names_of_files() -> set[str]:

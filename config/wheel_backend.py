@@ -55,6 +55,11 @@ def metadata() -> str:
         *("Metadata-Version: 2.4", f"Name: {of['name']}", f"Version: {of['version']}", f"Summary: {of['description']}"),
         *(f"License-Expression: {of['license']}", "License-File: LICENSE", f"Requires-Python: {of['requires-python']}"),
         *(f"Requires-Dist: {one}" for one in dependencies()),
+        *(
+            line
+            for extra, needed in of["optional-dependencies"].items()
+            for line in (f"Provides-Extra: {extra}", *(f'Requires-Dist: {one}; extra == "{extra}"' for one in needed))
+        ),
         "Description-Content-Type: text/markdown",
     ]
     return "\n".join(head) + "\n\n" + (ROOT / of["readme"]).read_text(encoding="utf-8")

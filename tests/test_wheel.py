@@ -94,7 +94,8 @@ def test_the_same_sources_make_the_same_bytes(wheel: Path, tmp_path: Path) -> No
 def test_what_the_wheel_needs_is_what_requirements_in_names(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         lines = archive.read("assay-0.1.0.dist-info/METADATA").decode().splitlines()
-    needed = [line.removeprefix("Requires-Dist: ") for line in lines if line.startswith("Requires-Dist")]
+    needed = [line.removeprefix("Requires-Dist: ") for line in lines if line.startswith("Requires-Dist") and "; extra ==" not in line]
+    assert lines.index("Provides-Extra: s3") + 1 == lines.index('Requires-Dist: django-storages[s3]>=1.14.6; extra == "s3"')
     assert "numpy" in needed
     assert "Django>=5.2,<5.3" in needed
     assert len(needed) == sum(not line.startswith("#") for line in (ROOT / "requirements.in").read_text(encoding="utf-8").splitlines() if line)

@@ -44,12 +44,14 @@ def receive(file: File, *, user: Any, judged: Mapping[str, Any] | None = None) -
 
 
 def discard_forgotten() -> None:
-    if not default_storage.exists(FOLDER):
-        return
     waiting = set(
         Job.objects.filter(kind=IMPORT, state__in=Job.ACTIVE).values_list("parameters__stored", flat=True)
     )
-    for name in default_storage.listdir(FOLDER)[1]:
+    try:
+        _, names = default_storage.listdir(FOLDER)
+    except FileNotFoundError:  # nothing was ever uploaded
+        return
+    for name in names:
         path = f"{FOLDER}/{name}"
         if path not in waiting and default_storage.get_modified_time(path) < timezone.now() - KEPT:
             default_storage.delete(path)

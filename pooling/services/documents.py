@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from django.conf import settings
-from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 from django.db.models import OuterRef, Subquery
 from django.utils import timezone
@@ -26,6 +25,7 @@ from pooling.core.words import count_words
 from pooling.formats.documents import DocumentRecord as Read
 from pooling.formats.documents import read_documents
 from pooling.jobs import Refused, Work
+from pooling.kept_files import kept_files
 from pooling.models import Collection, Document, DocumentFile, Pool, PoolEntry, Upload
 from pooling.services import uploads
 from pooling.services.matching import examples, id_digest, known_documents, top_documents, unmatched_documents
@@ -70,10 +70,10 @@ def import_documents(work: Work) -> dict[str, Any]:
             fetch_later(collection, work)
             final.update(report, documents=row.pk, digest=digest)
     except IntegrityError:
-        default_storage.delete(name)
+        kept_files.delete(name)
         raise Refused(f"{upload.name} has just been imported by somebody else") from None
     except BaseException:
-        default_storage.delete(name)
+        kept_files.delete(name)
         raise
     return final
 
@@ -135,15 +135,14 @@ def inspect(source: Upload | uploads.UnpackedPart, work: Work) -> Inspected:
 def keep_ids(digests: NDArray[np.uint64]) -> str:
     """Store the sorted id digests of a document file. -> name in the storage"""
     name = fresh_name(".ids.npy")
-    np.save(default_storage.path(name), digests, allow_pickle=False)
+    np.save(kept_files.place(name), digests, allow_pickle=False)
+    kept_files.keep(name)
     return name
 
 
 def fresh_name(ending: str) -> str:
-    """A free name among the stored document files, whose folder is there."""
-    name = default_storage.generate_filename(timezone.now().strftime(f"documents/%Y/%m/{uuid.uuid4().hex}{ending}"))
-    Path(default_storage.path(name)).parent.mkdir(parents=True, exist_ok=True)
-    return name
+    """A free name among the stored document files."""
+    return kept_files.generate_filename(timezone.now().strftime(f"documents/%Y/%m/{uuid.uuid4().hex}{ending}"))
 
 
 def fetch_later(collection: Collection, work: Work) -> None:
@@ -255,4 +254,4 @@ def delete_document_file(file: DocumentFile) -> None:
 
 def _delete_files(names: Sequence[str]) -> None:
     for name in names:
-        default_storage.delete(name)
+        kept_files.delete(name)

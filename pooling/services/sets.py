@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from django.conf import settings
-from django.core.files.storage import default_storage
 from django.db import IntegrityError
 from django.utils import timezone
 
@@ -36,6 +35,7 @@ from pooling.formats.sets import missing, read_fira_config, role_of, settings_wo
 from pooling.formats.topics import TopicRecord as Read
 from pooling.formats.topics import read_topics
 from pooling.jobs import Refused, Work
+from pooling.kept_files import kept_files
 from pooling.models import Collection, Pool, PoolEntry, Topic, Upload
 from pooling.services import documents, qrels, topics, uploads
 from pooling.services.matching import examples, known_documents, unmatched_documents
@@ -290,7 +290,8 @@ def _store(upload: Upload, work: Work, coming: Coming) -> dict[str, Any]:
         if coming.documents is not None and content.documents is not None:
             name, ids = documents.fresh_name(_ending(content.documents.name)), documents.keep_ids(coming.documents.digests)
             written += [name, ids]
-            Path(content.documents.path).replace(default_storage.path(name))
+            Path(content.documents.path).replace(kept_files.place(name))
+            kept_files.keep(name)
             warnings = coming.documents.warnings
             file_row = coming.documents.row(collection, name=content.documents.name, file=name, ids=ids, digest=coming.digest, warnings=warnings)
         qrels_rows = []
@@ -372,4 +373,4 @@ def _ending(name: str) -> str:
 
 def _drop(names: list[str]) -> None:
     for name in names:
-        default_storage.delete(name)
+        kept_files.delete(name)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from django.core.files.storage import default_storage
-
+from pooling.kept_files import kept_files
 from pooling.models import DocumentFile, Qrels, Run, Upload
 
 LOOKED_AT = 3
@@ -18,9 +17,9 @@ def what_is_missing() -> str:
         for name in model._default_manager.order_by("-pk").values_list(field, flat=True)[:LOOKED_AT]
         if name
     ]
-    if not names or any(default_storage.exists(name) for name in names):
+    if not names or any(kept_files.exists(name) for name in names):
         return ""
     return (
         f"this machine does not see the files of the installation (for example {names[0]}): "
-        "ASSAY_DATA_DIR has to be the folder that all its machines share"
+        + kept_files.where
     )

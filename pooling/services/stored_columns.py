@@ -7,20 +7,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from django.core.files.storage import default_storage
 from django.db import IntegrityError
 from django.utils import timezone
 
 from pooling.jobs import Refused
+from pooling.kept_files import kept_files
 
 
 def store_columns(folder: str, write: Callable[[Path], str]) -> tuple[str, str]:
     """Write a columnar file under a fresh name. -> (name in the storage, digest)"""
-    name = default_storage.generate_filename(timezone.now().strftime(f"{folder}/%Y/%m/{uuid.uuid4().hex}.npz"))
-    path = Path(default_storage.path(name))
-    path.parent.mkdir(parents=True, exist_ok=True)
+    name = kept_files.generate_filename(timezone.now().strftime(f"{folder}/%Y/%m/{uuid.uuid4().hex}.npz"))
+    path = kept_files.place(name)
     try:
-        return name, write(path)
+        digest = write(path)
+        kept_files.keep(name)
+        return name, digest
     except BaseException:
         path.unlink(missing_ok=True)
         raise
@@ -36,8 +37,8 @@ def columns_for_a_row(folder: str, write: Callable[[Path], str], *, taken: str) 
     try:
         yield name, digest
     except IntegrityError:
-        default_storage.delete(name)
+        kept_files.delete(name)
         raise Refused(taken) from None
     except BaseException:
-        default_storage.delete(name)
+        kept_files.delete(name)
         raise

@@ -1,0 +1,33 @@
+"""Where files lie, as Django's STORAGES has it, from one setting."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+
+def described(address: str, *, cache_gigabytes: int) -> dict[str, Any]:
+    """An entry of STORAGES from the setting: empty for the folder, or s3://BUCKET[/PREFIX][?addressing=path]. ImproperlyConfigured."""
+    if not address:
+        return {"BACKEND": "pooling.kept_files.Folder"}
+    parts = urlsplit(address)
+    style = parse_qs(parts.query).get("addressing", [None])[0]
+    if (
+        parts.scheme != "s3"
+        or not parts.hostname
+        or parts.username
+        or style not in (None, "path", "virtual")
+        or set(parse_qs(parts.query)) - {"addressing"}
+    ):
+        raise ImproperlyConfigured(
+            f"ASSAY_STORAGE={address!r} is neither empty (files in ASSAY_DATA_DIR) nor s3://BUCKET, s3://BUCKET/PREFIX or one of these with ?addressing=path"
+        )
+    options = {
+        "bucket_name": parts.netloc,
+        "prefix": parts.path.strip("/"),
+        "addressing_style": style,
+        "cache_bytes": cache_gigabytes * 1_000_000_000,
+    }
+    return {"BACKEND": "pooling.kept_files.ObjectStore", "OPTIONS": options}

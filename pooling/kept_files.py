@@ -1,0 +1,219 @@
+"""Where uploads, columns and releases lie: a folder of this machine or one that machines share, or an object store.
+
+All files of an installation go through Django's default storage, which is one of these two (`ASSAY_STORAGE`). Every file is written once,
+under a name of its own, and never changed: so what an object store has under a name may be kept in the folder of each machine for as long
+as there is room, and a name says as much as a digest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import shutil
+import socket
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from django.core.exceptions import ImproperlyConfigured
+from django.core.files.base import File
+from django.core.files.storage import FileSystemStorage, default_storage
+
+IN_USE_SECONDS = 3600
+"""What was asked for within this time is not taken out of a cache: somebody may be about to open it."""
+SPOOLED_BYTES = 10_000_000
+CONNECT_SECONDS, READ_SECONDS = 3, 30
+
+
+class KeptFile(NamedTuple):
+    """changed_at: seconds since 1970"""
+
+    name: str
+    n_bytes: int
+    changed_at: float
+
+
+class Folder(FileSystemStorage):
+    """Files in the folder MEDIA_ROOT."""
+
+    where = "ASSAY_DATA_DIR has to be the folder that all its machines share, or ASSAY_STORAGE their object store"
+
+    @property
+    def called(self) -> str:
+        """For people."""
+        return str(self.location)
+
+    def place(self, name: str) -> Path:
+        """Where on this machine a new file of this name is to be written; then call `keep`. Its folder is there."""
+        path = Path(super().path(name))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def keep(self, name: str) -> None:
+        """The file at its place is complete."""
+
+    def each(self) -> Iterator[KeptFile]:
+        """All files, by name; not the folders that jobs unpack uploads in."""
+        folder = Path(self.location)
+        for path in sorted(folder.rglob("*")) if folder.exists() else []:
+            with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
+                if path.is_file():
+                    status = path.stat()
+                    yield KeptFile(path.relative_to(folder).as_posix(), status.st_size, status.st_mtime)
+
+    def problem(self) -> str:
+        """Why no files can be kept here; empty where they can."""
+        return folder_problem(Path(self.location))
+
+
+def folder_problem(folder: Path) -> str:
+    """Why nothing can be written into the folder; empty where it can."""
+    probe = folder / f".probe-{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe.write_bytes(b"assay")
+        probe.unlink()
+    except OSError as error:
+        return f"{folder} cannot be written: {error.strerror}"
+    return ""
+
+
+class ObjectStore(Folder):
+    """Files in a bucket of an object store with Amazon's protocol; MEDIA_ROOT is this machine's cache of them.
+
+    Where the store does not answer: OSError (EREMOTEIO).
+    """
+
+    where = "ASSAY_STORAGE has to name the bucket that all its machines share"
+
+    @property
+    def called(self) -> str:
+        return f"the bucket {self.bucket_name}{f'/{self.prefix}' if self.prefix else ''}"
+
+    def __init__(self, *, bucket_name: str, prefix: str = "", addressing_style: str | None = None, cache_bytes: int) -> None:
+        super().__init__()
+        self.bucket_name, self.prefix, self.addressing_style, self.cache_bytes = bucket_name, prefix, addressing_style, cache_bytes
+
+    @cached_property
+    def remote(self) -> Any:
+        """Keys and the store's address are those of the environment that every program of this protocol reads (AWS_ACCESS_KEY_ID,
+        AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT_URL_S3, AWS_REGION, ...)."""
+        try:
+            from botocore.config import Config
+            from storages.backends.s3 import S3Storage
+        except ImportError:
+            raise ImproperlyConfigured("ASSAY_STORAGE names an object store, for which django-storages[s3] has to be installed") from None
+        client = Config(
+            connect_timeout=CONNECT_SECONDS,
+            read_timeout=READ_SECONDS,
+            retries={"total_max_attempts": 2},
+            s3={"addressing_style": self.addressing_style},
+        )
+        return S3Storage(
+            bucket_name=self.bucket_name, location=self.prefix, client_config=client, max_memory_size=SPOOLED_BYTES, file_overwrite=True
+        )
+
+    @contextlib.contextmanager
+    def _asked(self) -> Iterator[Any]:
+        from boto3.exceptions import Boto3Error
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        remote = self.remote
+        try:
+            yield remote
+        except (BotoCoreError, ClientError, Boto3Error) as error:
+            raise OSError(errno.EREMOTEIO, f"the object store does not answer ({error})") from error
+
+    def path(self, name: str) -> str:
+        """Of the file in this machine's cache, brought there where it is not. A file that the store does not have is not there."""
+        path = Path(super().path(name))
+        if path.exists():
+            os.utime(path)
+        else:
+            self._fetch(name, path)
+        return str(path)
+
+    def _fetch(self, name: str, path: Path) -> None:
+        part = path.with_name(f"{path.name}.part-{secrets.token_hex(6)}")
+        try:
+            with self._asked() as remote, remote.open(name, "rb") as source:
+                self._make_room(source.size)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with part.open("xb") as target:
+                    shutil.copyfileobj(source, target, 1 << 20)
+            part.replace(path)
+        except FileNotFoundError:
+            return
+        finally:
+            part.unlink(missing_ok=True)
+
+    def _make_room(self, n_bytes: int) -> None:
+        """Take out of the cache what was longest not asked for, until so many bytes more keep within its bound."""
+        kept = sorted(super().each(), key=lambda one: one.changed_at)
+        over, young = sum(one.n_bytes for one in kept) + n_bytes - self.cache_bytes, time.time() - IN_USE_SECONDS
+        for one in kept:
+            if over <= 0 or one.changed_at > young:
+                return
+            Path(self.location, one.name).unlink(missing_ok=True)
+            over -= one.n_bytes
+
+    def keep(self, name: str) -> None:
+        path = Path(super().path(name))
+        try:
+            with path.open("rb") as source, self._asked() as remote:
+                remote.save(name, File(source))
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+
+    def _save(self, name: str, content: Any) -> str:
+        name = super()._save(name, content)  # type: ignore[misc]
+        self.keep(name)
+        return name
+
+    def exists(self, name: str) -> bool:
+        with self._asked() as remote:
+            return bool(remote.exists(name))
+
+    def delete(self, name: str) -> None:
+        with self._asked() as remote:
+            remote.delete(name)
+        Path(super().path(name)).unlink(missing_ok=True)
+
+    def size(self, name: str) -> int:
+        with self._asked() as remote:
+            return int(remote.size(name))
+
+    def listdir(self, path: str) -> tuple[list[str], list[str]]:
+        with self._asked() as remote:
+            folders, names = remote.listdir(path)
+        return folders, names
+
+    def get_modified_time(self, name: str) -> datetime:
+        with self._asked() as remote:
+            return remote.get_modified_time(name)  # type: ignore[no-any-return]
+
+    def each(self) -> Iterator[KeptFile]:
+        head = f"{self.prefix}/" if self.prefix else ""
+        with self._asked() as remote:
+            for one in remote.bucket.objects.filter(Prefix=head):
+                yield KeptFile(one.key.removeprefix(head), one.size, one.last_modified.timestamp())
+
+    def problem(self) -> str:
+        if sentence := super().problem():
+            return sentence
+        try:
+            with self._asked() as remote:
+                remote.bucket.meta.client.head_bucket(Bucket=self.bucket_name)
+        except OSError as error:
+            return f"bucket {self.bucket_name}: {error.strerror}"
+        return ""
+
+
+kept_files = cast(Folder, default_storage)
+"""The installation's own."""
