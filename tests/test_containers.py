@@ -1,0 +1,65 @@
+"""The container files agree with the program and the units. No engine builds them here: docs/deployment.md says that they are untested."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.documented import block
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "docs" / "container"
+SETTINGS = set(re.findall(r"^\| `(ASSAY_\w+)`", (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8"), re.MULTILINE))
+
+
+@pytest.fixture(scope="module")
+def services() -> dict[str, Any]:
+    return yaml.safe_load((FOLDER / "compose.yaml").read_text(encoding="utf-8"))["services"]
+
+
+def instructions() -> list[tuple[str, str]]:
+    text = re.sub(r"\\\n\s*", " ", (FOLDER / "Containerfile").read_text(encoding="utf-8"))
+    return [(line.split(" ", 1)[0], line.split(" ", 1)[1]) for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def command_of_unit(name: str) -> list[str]:
+    unit = block("deployment.md", f"# /etc/systemd/system/{name}").replace("\\\n", " ")
+    [command] = [shlex.split(line.removeprefix("ExecStart=")) for line in unit.splitlines() if line.startswith("ExecStart=")]
+    return [word.replace("/opt/assay/program/", "") for word in command]
+
+
+def test_web_server_and_worker_are_started_as_by_the_units(services):
+    [web] = [json.loads(rest) for word, rest in instructions() if word == "CMD"]
+    assert [word.replace("0.0.0.0", "127.0.0.1") for word in web] == command_of_unit("assay-web.service")
+    assert "command" not in services["web"], "the image's own"
+    assert services["worker"]["command"] == command_of_unit("assay-worker.service")
+
+
+def test_each_setting_is_one_that_the_program_has(services):
+    named = {name for service in services.values() for name in service.get("environment", {}) if name.startswith("ASSAY_")}
+    named |= {word.split("=")[0] for instruction, rest in instructions() if instruction == "ENV" for word in rest.split()}
+    assert named
+    assert named - SETTINGS == set()
+
+
+def test_only_this_machine_reaches_it_and_no_secret_is_in_the_files(services):
+    published = [port for service in services.values() for port in service.get("ports", [])]
+    assert published == ["127.0.0.1:8000:8000"]
+    for service in services.values():
+        for name, value in service.get("environment", {}).items():
+            assert "PASSWORD" not in name or value.startswith("${"), name
+    assert "{POSTGRES_PASSWORD:?" in services["web"]["environment"]["ASSAY_DATABASE_URL"], "nothing starts without one"
+
+
+def test_the_image_holds_no_data_and_no_history_and_does_not_run_as_root():
+    left_out = (FOLDER / "Containerfile.dockerignore").read_text(encoding="utf-8").splitlines()
+    assert {".git", ".venv", "var"} <= set(left_out)
+    words = [word for word, _ in instructions()]
+    assert dict(instructions())["USER"] == "assay"
+    assert words.index("USER") < len(words) - 1 - words[::-1].index("RUN"), "what is installed is the user's"
