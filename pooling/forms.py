@@ -36,6 +36,12 @@ class CollectionForm(forms.Form):
         min_value=1,
         help_text="Only where the files you bring hold a part of it; it appears in the statistics.",
     )
+    text_format = forms.ChoiceField(
+        label="Texts of documents",
+        required=False,
+        choices=Collection.TextFormat.choices,
+        help_text="Markdown: annotators see headings, lists, emphasis and code set as such. What is stored stays as it was brought.",
+    )
 
 
 class ManagerForm(forms.Form):

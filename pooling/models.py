@@ -17,10 +17,17 @@ from pooling.core.pool_kinds import PoolKind
 class Collection(models.Model):
     """Topics, documents, runs and qrels that belong together. `managers` may change it and build campaigns on it."""
 
+    class TextFormat(models.TextChoices):
+        PLAIN = "plain", "plain text"
+        MARKDOWN = "markdown", "Markdown"
+
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=200)
     description = models.TextField(blank=True)
     n_documents = models.PositiveBigIntegerField(null=True, blank=True, help_text="documents in the whole collection, not only the pooled ones")
+    text_format = models.CharField(
+        max_length=10, choices=TextFormat, default=TextFormat.PLAIN, db_default=TextFormat.PLAIN.value, help_text="how documents are set for reading"
+    )
     managers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="collections", blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)

@@ -8,6 +8,7 @@ from rest_framework import serializers
 from annotation.core.scale import SHAPES
 from annotation.models import Campaign, Judgement, Lease
 from annotation.services.judging import REASONS
+from pooling.models import Collection
 
 STATE_CHOICES = [
     ("judging", "pairs may be judged"),
@@ -93,7 +94,8 @@ class ShownDocumentSerializer(NamedDocumentSerializer):
     shown_end = serializers.IntegerField(help_text="as characters of the text")
     idle_limit_s = serializers.IntegerField(help_text="seconds without a sign of reading after which time does not count")
     rotation = serializers.IntegerField(help_text="the character at which the shown text begins")
-    dir = serializers.CharField()
+    lang = serializers.CharField(allow_blank=True, help_text="by its field lang or language (BCP 47); empty: not known")
+    dir = serializers.ChoiceField(choices=["auto", "ltr", "rtl"], help_text="by its field dir, else by its language")
 
 
 class RevisionSerializer(serializers.Serializer):
@@ -253,6 +255,7 @@ class CampaignSettingsSerializer(serializers.Serializer):
     continue_after_target = serializers.BooleanField()
     simulated = serializers.BooleanField()
     threshold = serializers.IntegerField(help_text="lowest relevant grade")
+    text_format = serializers.ChoiceField(choices=Collection.TextFormat.choices, help_text="how the collection's documents are set")
 
 
 class UnreadSerializer(serializers.Serializer):

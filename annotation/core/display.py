@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 
 from pooling.core.words import end_of_word
 
@@ -39,6 +40,24 @@ def rotation(text: str, seed: int, *, words: int | None = None) -> int:
     starts = [0, *(match.end() for match in SENTENCE_START.finditer(text, 0, shown_end(text, words)))]
     digest = hashlib.blake2b(f"{seed}|rotation".encode(), digest_size=8).digest()
     return starts[int.from_bytes(digest, "big") % len(starts)]
+
+
+LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+RIGHT_TO_LEFT = {"ar", "arc", "ckb", "dv", "fa", "he", "iw", "ks", "ps", "sd", "syr", "ug", "ur", "yi"}
+
+
+def language(fields: Mapping[str, object]) -> str:
+    """The language tag (BCP 47) of a document's field `lang` or `language`; empty where there is none, or no such tag ("German")."""
+    named = next((str(fields[name]).strip() for name in ("lang", "language") if fields.get(name)), "")
+    return named if LANGUAGE.fullmatch(named) and len(named.split("-")[0]) <= 3 else ""
+
+
+def direction(fields: Mapping[str, object]) -> str:
+    """ltr or rtl: by the field `dir`, else by the language; "auto" (each paragraph by its first letter) where neither says."""
+    given = str(fields.get("dir", "")).strip().lower()
+    if given in ("ltr", "rtl"):
+        return given
+    return "rtl" if language(fields).split("-")[0].lower() in RIGHT_TO_LEFT else "auto"
 
 
 def merged_spans(spans: list[tuple[int, int]], *, length: int) -> list[list[int]]:

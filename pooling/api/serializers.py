@@ -20,7 +20,7 @@ from pooling.services.uploads import MODES
 class CollectionSerializer(serializers.ModelSerializer):
     class Meta:
         model = Collection
-        fields = ["slug", "name", "description", "n_documents", "created_at"]
+        fields = ["slug", "name", "description", "n_documents", "text_format", "created_at"]
         read_only_fields = ["created_at"]
         extra_kwargs = {"slug": {"required": False, "validators": []}}
 

@@ -88,7 +88,7 @@ class OneCollection(Door):
         collection = self.collection(slug)
         serializer = shapes.CollectionSerializer(collection, data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)
-        given: dict[str, Any] = {"name": collection.name, "description": collection.description, "n_documents": collection.n_documents}
+        given: dict[str, Any] = {name: getattr(collection, name) for name in ("name", "description", "n_documents", "text_format")}
         given.update({name: value for name, value in serializer.validated_data.items() if name in given})
         return Response(shapes.CollectionSerializer(collections.describe_collection(collection, **given)).data)
 

@@ -29,6 +29,7 @@ COLLECTION = (
     Key("name", "text", "What people read; needed for a new one."),
     Key("description", "text", "What it is."),
     Key("n_documents", "whole", "Documents of the whole collection, not only of pools; 0 where it is not known.", least=0, none=0),
+    Key("text_format", "text", "How its documents are set on the judging page.", choices=("plain", "markdown")),
     Key("managers", "texts", "Sign-in names of those who may change it. Others stay."),
     Key("topics", "files", "Files of topics."),
     Key("documents", "files", "Files of documents."),

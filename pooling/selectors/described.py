@@ -26,6 +26,7 @@ def described_collection(collection: Collection) -> dict[str, Any]:
         "name": collection.name,
         "description": collection.description,
         "n_documents": collection.n_documents,
+        "text_format": collection.text_format,
         "managers": list(collection.managers.order_by("username").values_list("username", flat=True)),
         "runs": [
             {

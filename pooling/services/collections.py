@@ -16,7 +16,9 @@ from pooling.jobs import Refused
 from pooling.models import Collection
 
 
-def create_collection(*, name: str, user: Any, description: str = "", slug: str = "", n_documents: int | None = None) -> Collection:
+def create_collection(
+    *, name: str, user: Any, description: str = "", slug: str = "", n_documents: int | None = None, text_format: str = ""
+) -> Collection:
     """A new collection, managed by its maker. The slug is made from the name unless given; a taken one gets a number."""
     if not name.strip():
         raise Refused("a collection needs a name")
@@ -26,7 +28,12 @@ def create_collection(*, name: str, user: Any, description: str = "", slug: str 
         try:
             with transaction.atomic():
                 made = Collection.objects.create(
-                    slug=free, name=name.strip(), description=description.strip(), n_documents=n_documents, created_by=user
+                    slug=free,
+                    name=name.strip(),
+                    description=description.strip(),
+                    n_documents=n_documents,
+                    text_format=text_format or Collection.TextFormat.PLAIN,
+                    created_by=user,
                 )
                 if user is not None:
                     made.managers.add(user)
@@ -37,9 +44,11 @@ def create_collection(*, name: str, user: Any, description: str = "", slug: str 
     raise Refused(f"a thousand collections are called {name!r}; choose another name")
 
 
-def describe_collection(collection: Collection, *, name: str, description: str, n_documents: int | None) -> Collection:
+def describe_collection(collection: Collection, *, name: str, description: str, n_documents: int | None, text_format: str = "") -> Collection:
+    """text_format: empty, as it was."""
     collection.name, collection.description, collection.n_documents = name.strip(), description.strip(), n_documents
-    collection.save(update_fields=["name", "description", "n_documents"])
+    collection.text_format = text_format or collection.text_format
+    collection.save(update_fields=["name", "description", "n_documents", "text_format"])
     return collection
 
 

@@ -36,7 +36,7 @@ from pooling.services.making import parameters_of
 from pooling.services.pool_names import rename_pool
 from pooling.services.runs import describe_run, rankings_of
 
-DESCRIBING = ("name", "description", "n_documents")
+DESCRIBING = ("name", "description", "n_documents", "text_format")
 
 
 class Bring(NamedTuple):

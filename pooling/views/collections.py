@@ -58,7 +58,7 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
 def edit(request: HttpRequest, slug: str) -> HttpResponse:
     """Name, description and managers."""
     collection = permissions.managed_collection(request, slug)
-    initial = {"name": collection.name, "description": collection.description, "n_documents": collection.n_documents}
+    initial = {name: getattr(collection, name) for name in ("name", "description", "n_documents", "text_format")}
     action = request.POST.get("action", "")
     form = CollectionForm(request.POST if action == "describe" else None, initial=initial)
     manager_form = ManagerForm(request.POST if action == "add-manager" else None)

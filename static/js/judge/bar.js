@@ -3,14 +3,6 @@
 import { make } from "./dom.js";
 import { shape } from "./shapes.js";
 
-/** The grades with their explanations and examples. */
-export function gradeList(scale) {
-  return make("ol.grade-list", {}, ...scale.map((grade, place) => make("li", {},
-    make("p.grade-head", {}, make("kbd", {}, String(place + 1)), shape(grade.shape, place), make("strong", {}, grade.name)),
-    grade.explanation ? make("p", {}, grade.explanation) : null,
-    grade.example ? make("p.example", {}, make("span.faint", {}, "Example: "), grade.example) : null)));
-}
-
 export class Bar {
   constructor({ bar, grades, message, toast }) {
     Object.assign(this, { bar, grades, messageBox: message, toastBox: toast });

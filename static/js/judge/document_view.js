@@ -1,7 +1,7 @@
 // A pair's document on the page. Built ahead, off the page, so that showing it is one replacement. All text is set as text:
 // nothing of a document is ever parsed, fetched or executed.
 
-import { here } from "./lazy.js";
+import { here, part } from "./lazy.js";
 import { StoredText, paragraphs, pieces } from "./text.js";
 
 const FIRST_UNITS = 40000; // of a very long text, painted at once; the rest follows when the browser has time
@@ -14,14 +14,15 @@ function element(name, className, text) {
 }
 
 export class DocumentView {
-  constructor(pair) {
-    this.pair = pair;
+  /** `isMarkdown`: the collection says so of its texts. */
+  constructor(pair, isMarkdown) {
+    Object.assign(this, { pair, isMarkdown });
     this.stored = new StoredText(pair.document.text ?? "");
     this.pieces = pieces(this.stored.text, {
       shownEnd: pair.document.shown_words ? this.stored.toUnit(pair.document.shown_end) : null,
       rotateAt: this.stored.toUnit(pair.document.rotation ?? 0),
     });
-    this.blocks = []; // {node, start, end, piece} in the order of display
+    this.blocks = []; // text nodes: {node, start, end, piece, whole} in the order of display; whole: of another length than what is stored
     this.later = [];
     this.element = this.#build();
   }
@@ -29,9 +30,11 @@ export class DocumentView {
   #build() {
     const { document: doc } = this.pair;
     const article = element("article", "doc");
-    article.lang = ""; // unknown: the page's own language must not be assumed
-    this.heading = element("h2", "doc-title", doc.title || `Document ${doc.id}`);
-    this.heading.dir = "auto";
+    article.lang = doc.lang ?? ""; // where it is unknown the page's own must not be assumed
+    const title = doc.title || `Document ${doc.id}`;
+    this.heading = element("h2", "doc-title", here.typeset ? "" : title);
+    here.typeset?.fill(this.heading, title, { start: 0, end: title.length });
+    this.heading.dir = doc.dir;
     this.heading.tabIndex = -1;
     article.append(this.heading);
     const fields = Object.entries(doc.fields ?? {}).filter(([, value]) => value !== null && value !== "");
@@ -42,8 +45,8 @@ export class DocumentView {
     this.pieces.forEach((piece, index) => {
       if (piece.rest) return;
       if (index === 1) this.body.append(element("p", "seam", "The text begins here; what stands above is its later part."));
-      for (const block of paragraphs(this.stored.text, piece)) {
-        if (room > 0) this.body.append(this.#block(block, index));
+      for (const block of this.#paragraphs(piece)) {
+        if (room > 0) this.body.append(this.block(block, index));
         else this.later.push([block, index]);
         room -= block.end - block.start;
       }
@@ -66,15 +69,22 @@ export class DocumentView {
     return list;
   }
 
-  #block({ start, end, kind }, piece) {
-    const made = element("p", kind, this.stored.text.slice(start, end));
-    made.dir = "auto";
+  #paragraphs(piece) { return (this.isMarkdown && here.typeset ? here.typeset.blocks : paragraphs)(this.stored.text, piece); }
+
+  block({ start, end, kind }, piece) {
+    const level = /^heading-(\d)/.exec(kind)?.[1];
+    const made = element(level ? `h${Math.min(6, Number(level) + 2)}` : "p", kind);
+    made.dir = this.pair.document.dir;
     if (kind === "fixed") {
       made.tabIndex = 0; // can be scrolled sideways by keyboard
       made.setAttribute("role", "group");
       made.setAttribute("aria-label", "Table or code");
     }
-    this.blocks.push({ node: made.firstChild, start, end, piece });
+    if (here.typeset && kind !== "fixed") this.blocks.push(...here.typeset.fill(made, this.stored.text, { start, end }, this.isMarkdown).map((part) => ({ ...part, piece })));
+    else {
+      made.textContent = this.stored.text.slice(start, end);
+      this.blocks.push({ node: made.firstChild, start, end, piece });
+    }
     return made;
   }
 
@@ -99,24 +109,12 @@ export class DocumentView {
     this.cutBox.remove();
     this.cutBox = null;
     this.body.append(element("p", "seam", "From here on the text had been left out."));
-    for (const block of paragraphs(this.stored.text, this.rest)) this.body.append(this.#block(block, this.pieces.indexOf(this.rest)));
+    for (const block of this.#paragraphs(this.rest)) this.body.append(this.block(block, this.pieces.indexOf(this.rest)));
     this.termRanges = null;
   }
 
   /** Paints what a very long text still lacks; resolves to whether anything was added. */
-  async complete() {
-    const waiting = this.later;
-    this.later = [];
-    while (waiting.length) {
-      await new Promise((resolve) => setTimeout(resolve, 0));
-      if (!this.element.isConnected) { this.later = waiting; return false; }
-      const some = document.createDocumentFragment();
-      for (const [block, piece] of waiting.splice(0, 60)) some.append(this.#block(block, piece));
-      this.body.append(some);
-      this.termRanges = null;
-    }
-    return true;
-  }
+  async complete() { return (await part("whole_text")).complete(this); }
 
   /** Ranges of the page for [start, end) in units of the stored text; several when a span crosses blocks. */
   ranges(start, end) {
@@ -124,20 +122,12 @@ export class DocumentView {
     for (const block of this.blocks) {
       const from = Math.max(start, block.start), to = Math.min(end, block.end);
       if (from >= to) continue;
-      found.push(new StaticRange({ startContainer: block.node, startOffset: from - block.start, endContainer: block.node, endOffset: to - block.start }));
+      const [first, last] = block.whole ? [0, block.node.length] : [from - block.start, to - block.start];
+      found.push(new StaticRange({ startContainer: block.node, startOffset: first, endContainer: block.node, endOffset: last }));
     }
     return found;
   }
 
   /** Where the words of the query stand: [start, end) in each block, as ranges. None until the part that finds them is here. */
-  terms() {
-    if (!here.highlight) return [];
-    if (!this.termRanges) {
-      const { occurrences, terms } = here.highlight;
-      const wanted = terms(this.pair.topic.text ?? "");
-      this.termRanges = this.blocks.flatMap((block) =>
-        occurrences(block.node.data, wanted).map(([from, to]) => new StaticRange({ startContainer: block.node, startOffset: from, endContainer: block.node, endOffset: to })));
-    }
-    return this.termRanges;
-  }
+  terms() { return (this.termRanges ??= here.highlight?.rangesOf(this)) ?? []; }
 }

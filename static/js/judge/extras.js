@@ -2,21 +2,36 @@
 // and what is done from time to time.
 
 import { Examples } from "./examples.js";
+import { drawGuidelines } from "./guideline.js";
 import { attend } from "./presence.js";
 import { Questions } from "./questions.js";
 import { Reading } from "./reading.js";
 import { Rhythm } from "./rhythm.js";
 import { keepUp } from "./upkeep.js";
 
-/** `parts`: what each of them needs (see there), by the same names. Returns what answers to keys: {reading, questions}. */
+/** Esc: what is open is closed, the last thing first. */
+function escapeFrom({ open, bar, input, wide, toggleGuidelines, press, leaveReview }) {
+  const menu = document.querySelector(".jhead details[open]"), guidelines = document.getElementById("guidelines");
+  if (menu) {
+    menu.open = false;
+    open.focus();
+  } else if (open.spans.cancel() || bar.leaveReason()) return;
+  else if (!wide.matches && !guidelines.hidden) toggleGuidelines();
+  else if (input.pending) press("cancel");
+  else if (!leaveReview()) bar.hideToast();
+}
+
+/** `parts`: what each of them needs (see there), by the same names. Returns what answers to keys: {reading, questions, drawGuidelines(), escape()}. */
 export function join({ api, settings, open, setup, ...parts }) {
+  const draw = () => drawGuidelines(setup);
+  draw();
   const reading = new Reading({ settings, open });
-  const questions = new Questions({ api, open, setup, ...parts });
+  const questions = new Questions({ api, open, setup, drawGuidelines: draw, ...parts });
   questions.take(setup);
   api.heard = (answer) => questions.take(answer);
   new Examples(parts);
   new Rhythm({ settings, ...parts });
   keepUp({ api, leaseMinutes: setup.campaign.lease_minutes ?? 10, ...parts });
   attend({ onReturn: () => parts.heartbeat(), ...parts });
-  return { reading, questions };
+  return { reading, questions, drawGuidelines: draw, escape: () => escapeFrom({ open, ...parts }) };
 }

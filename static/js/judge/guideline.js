@@ -1,10 +1,23 @@
-// Dialogs that must be read before going on: guidelines, and the explanation of a practice answer.
+// The guidelines beside the document, and what must be read before going on: they, and the explanation of a practice answer.
 
-import { gradeList } from "./bar.js";
 import { announce, byId, make, paint, trusted } from "./dom.js";
 import { gradeName } from "./grades.js";
 import { phrases } from "./highlight.js";
 import { shape } from "./shapes.js";
+
+/** The grades with their explanations and examples. */
+export function gradeList(scale) {
+  return make("ol.grade-list", {}, ...scale.map((grade, place) => make("li", {},
+    make("p.grade-head", {}, make("kbd", {}, String(place + 1)), shape(grade.shape, place), make("strong", {}, grade.name)),
+    grade.explanation ? make("p", {}, grade.explanation) : null,
+    grade.example ? make("p.example", {}, make("span.faint", {}, "Example: "), grade.example) : null)));
+}
+
+/** The panel beside the document. `setup`: {guideline, scale}. */
+export function drawGuidelines({ guideline, scale }) {
+  byId("guidelines-version").textContent = guideline?.number ? `v${guideline.number}` : "";
+  byId("guidelines-text").replaceChildren(gradeList(scale), trusted(guideline?.html ?? ""));
+}
 
 /** What must be read or agreed to before the next document. */
 export class Gate {

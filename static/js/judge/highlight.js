@@ -43,6 +43,12 @@ export function occurrences(text, wanted) {
   return found;
 }
 
+/** Where the words of its query stand on the page in a document, `view`. */
+export function rangesOf({ pair, blocks }) {
+  const wanted = terms(pair.topic.text ?? "");
+  return blocks.flatMap(({ node }) => occurrences(node.data, wanted).map(([from, to]) => new StaticRange({ startContainer: node, startOffset: from, endContainer: node, endOffset: to })));
+}
+
 /** Places of a phrase as typed, without case; spaces match any white space. */
 export function phrases(text, phrase) {
   const wanted = phrase.trim();

@@ -45,6 +45,7 @@ export class Judging {
     this.bar.setScale(setup.scale, setup.campaign.spans === "required" ? setup.campaign.spans_from : undefined);
     this.leases.ahead = setup.campaign.lease_window ?? 3;
     this.outboxLimit = Math.max(1, this.leases.ahead);
+    this.open.views.isMarkdown = setup.campaign.text_format === "markdown";
     if (setup.campaign.spans !== "off") await this.open.markPassages();
     if (setup.messages.length) this.#notify((notices) => notices.messages(setup.messages, { api: this.api, banners: this.banners }));
     if (this.outbox.refused.length) this.#tellRefused();
@@ -61,6 +62,7 @@ export class Judging {
     if (this.outbox.busy) return;
     try {
       const answer = await this.leases.topUp();
+      await this.open.views.prepare(this.leases.queue);
       this.connection.reach(true);
       this.react(answer);
       if (!this.stopped && ["loading", "waiting", "state"].includes(this.mode) && !stops(answer.state)) this.advance({ asked: answer });

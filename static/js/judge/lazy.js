@@ -12,6 +12,8 @@ const PARTS = {
   presses: () => import("./presses.js"),
   review: () => import("./review.js"),
   states: () => import("./states.js"),
+  typeset: () => import("./typeset.js"),
+  whole_text: () => import("./whole_text.js"),
 };
 const WAIT_MS = 250;
 let styles = null;

@@ -2,8 +2,8 @@
 
 import { Api, Refused, SignedOut } from "./api.js";
 import { Banners } from "./banners.js";
-import { Bar, gradeList } from "./bar.js";
-import { afterPaint, byId, trusted } from "./dom.js";
+import { Bar } from "./bar.js";
+import { afterPaint, byId } from "./dom.js";
 import { Head } from "./head.js";
 import { Judging } from "./judging.js";
 import { actionOf, keyName, label } from "./keyboard.js";
@@ -27,7 +27,7 @@ const leases = new Leases({ api, outbox });
 const bar = new Bar({ bar: byId("bar"), grades: byId("grades"), message: byId("bar-message"), toast: byId("toast") });
 const head = new Head();
 const banners = new Banners(byId("banners"));
-const judging = new Judging({ api, outbox, leases, bar, head, settings, memory: new Memory({ prefix: `${mine}:` }), banners, askNote, askSignIn, drawGuidelines });
+const judging = new Judging({ api, outbox, leases, bar, head, settings, memory: new Memory({ prefix: `${mine}:` }), banners, askNote, askSignIn, drawGuidelines: () => drawGuidelines() });
 const tabs = new Tabs(`${mine}:tab`);
 
 const backToDocument = () => judging.open.focus();
@@ -51,13 +51,6 @@ function send(entry) {
 }
 
 // Guidelines.
-
-function drawGuidelines() {
-  const { guideline, scale } = judging.setup;
-  byId("guidelines-version").textContent = guideline?.number ? `v${guideline.number}` : "";
-  byId("guidelines-text").replaceChildren(gradeList(scale), trusted(guideline?.html ?? ""));
-  showKeys();
-}
 
 function showGuidelines(open) {
   byId("guidelines").hidden = !open;
@@ -91,7 +84,7 @@ function showKeys() {
   for (const kbd of document.querySelectorAll("[data-key]")) kbd.textContent = label(settings.keys[kbd.dataset.key]);
 }
 
-let reading = null, questions = null;
+let reading, questions, escape = () => {}, drawGuidelines = escape; // extras.js
 /** The controls in the head, by key. */
 function openReading() {
   const box = byId("reading");
@@ -146,7 +139,7 @@ const actions = {
   span: (device) => { if (judging.ready) judging.open.spans.step(device); },
   unspan: () => judging.open.spans.removeNear(),
   confirm: (device) => judging.confirm(device),
-  cancel: escape,
+  cancel: () => escape(),
   down: () => scrollBy(0, 120),
   up: () => scrollBy(0, -120),
   leave: async () => {
@@ -154,17 +147,6 @@ const actions = {
     await (await part("presence")).leave({ leases, outbox, go: () => location.assign(home) });
   },
 };
-
-function escape() {
-  const menu = document.querySelector(".jhead details[open]");
-  if (menu) {
-    menu.open = false;
-    backToDocument();
-  } else if (judging.open.spans.cancel() || bar.leaveReason()) return;
-  else if (!wide.matches && !byId("guidelines").hidden) toggleGuidelines();
-  else if (judging.input.pending) judging.press("cancel");
-  else if (!judging.leaveReview()) bar.hideToast();
-}
 
 document.addEventListener("keydown", (event) => {
   judging.reader.sign();
@@ -264,7 +246,6 @@ async function begin() {
   judging.connection.reach(true);
   settings.take(setup.profile);
   judging.setup = setup;
-  drawGuidelines();
   showGuidelines(wide.matches && settings.get("guidelines"));
   const tick = () => { if (head.showDeadline(setup.campaign.deadline, api.serverNow()) < 0 && judging.mode === "judging") void judging.check(); };
   tick();
@@ -276,8 +257,8 @@ async function begin() {
   afterPaint(() => fetchAhead(async () => {
     judging.open.repaintTerms();
     void judging.preparePresses();
-    ({ reading, questions } = (await part("extras")).join({
-      api, settings, open: judging.open, setup, banners, bar, outbox, name: `${mine}:pace`, progress: () => head.progress, drawGuidelines, build, buildUrl, tick, reader: judging.reader, openJudgement: (id) => judging.openJudgement(id),
+    ({ reading, questions, escape, drawGuidelines } = (await part("extras")).join({
+      api, settings, open: judging.open, setup, banners, bar, outbox, name: `${mine}:pace`, progress: () => head.progress, build, buildUrl, tick, reader: judging.reader, openJudgement: (id) => judging.openJudgement(id), input: judging.input, wide, toggleGuidelines, press: (what) => judging.press(what), leaveReview: () => judging.leaveReview(),
       heartbeat: (sinceMs) => judging.heartbeat(sinceMs), onNewBuild: () => { judging.reloadWanted = true; }, hasUnsent: () => outbox.size > 0 && !judging.stopped,
       onNetwork: (isThere) => { judging.connection.reach(isThere); if (isThere) judging.retry(); },
     }));

@@ -35,7 +35,7 @@ export function placeOf(view, node, offset) {
   const point = document.createRange();
   point.setStart(node, offset);
   for (const block of view.blocks) {
-    if (node === block.node) return { piece: block.piece, unit: block.start + offset };
+    if (node === block.node) return { piece: block.piece, unit: block.whole ? (offset ? block.end : block.start) : block.start + offset };
     if (point.comparePoint(block.node, 0) > 0) return { piece: block.piece, unit: block.start }; // the first block after the point
   }
   const last = view.blocks[view.blocks.length - 1];
@@ -53,6 +53,14 @@ export function between(view, from, to) {
   return spans;
 }
 
+/** Words that a sign of their own (an entity) parts are one. */
+function rejoined(words, word) {
+  const last = words[words.length - 1];
+  if (last && last.end === word.start && last.piece === word.piece && last.block !== word.block) Object.assign(last, { end: word.end, block: word.block });
+  else words.push(word);
+  return words;
+}
+
 /** Words in the order of display, for the word cursor: {piece, start, end}. */
 export function wordsOf(view) {
   if (view.wordList && view.wordBlocks === view.blocks.length) return view.wordList;
@@ -60,11 +68,12 @@ export function wordsOf(view) {
   view.wordBlocks = view.blocks.length;
   view.wordList = view.blocks.flatMap((block) => {
     const text = block.node.data;
+    if (block.whole) return /[\p{L}\p{N}]/u.test(text) ? [{ piece: block.piece, start: block.start, end: block.end, block }] : [];
     const parts = segmenter
       ? [...segmenter.segment(text)].filter((part) => part.isWordLike).map(({ index, segment }) => [index, segment.length])
       : [...text.matchAll(/[\p{L}\p{N}\p{M}]+/gu)].map((match) => [match.index, match[0].length]);
-    return parts.map(([at, length]) => ({ piece: block.piece, start: block.start + at, end: block.start + at + length }));
-  });
+    return parts.map(([at, length]) => ({ piece: block.piece, start: block.start + at, end: block.start + at + length, block }));
+  }).reduce(rejoined, []);
   return view.wordList;
 }
 

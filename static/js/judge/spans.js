@@ -228,7 +228,7 @@ export class Spans extends EventTarget {
   /** Moves the word cursor by an arrow key; left is forward where the text runs from right to left. */
   move(arrow) {
     const words = wordsOf(this.view);
-    const { node } = this.view.blocks.find((block) => block.start <= this.#word.start && this.#word.end <= block.end);
+    const { node } = this.view.blocks.find((block) => block.start <= this.#word.start && this.#word.start < block.end);
     const forward = getComputedStyle(node.parentElement).direction === "rtl" ? -1 : 1;
     const by = { left: -forward, right: forward, up: -8, down: 8 }[arrow];
     this.cursor.word = Math.max(0, Math.min(words.length - 1, this.cursor.word + by));

@@ -1,13 +1,22 @@
 // The documents behind the one on the page, built ahead, so that showing them is one replacement.
 
 import { DocumentView } from "./document_view.js";
+import { here, part } from "./lazy.js";
 
 const WARM = 3;
 
 export class Views {
-  constructor({ build = (pair) => new DocumentView(pair) } = {}) {
+  constructor({ build = (pair) => new DocumentView(pair, this.isMarkdown) } = {}) {
     this.build = build;
     this.built = new Map(); // by pair
+  }
+
+  /** What the documents are set with is here, where one asks for it. */
+  async prepare(queue) {
+    if (!here.typeset && (this.isMarkdown || queue.some(({ document: { text, title } }) => /&[#\w]+;|\\[([]|\$\S/.test(title + text)))) {
+      await part("typeset");
+      this.built.clear();
+    }
   }
 
   of(pair) {

@@ -71,3 +71,20 @@ def test_marked_text_is_sorted_and_joined_where_it_touches():
 def test_marked_text_outside_the_document_is_refused(span):
     with pytest.raises(ValueError, match="not a part"):
         display.merged_spans([span], length=20)
+
+
+@pytest.mark.parametrize(
+    ("fields", "lang", "direction"),
+    [
+        ({}, "", "auto"),
+        ({"lang": "de"}, "de", "auto"),
+        ({"language": "pt-BR"}, "pt-BR", "auto"),
+        ({"language": "German"}, "", "auto"),
+        ({"lang": "ar-EG"}, "ar-EG", "rtl"),
+        ({"lang": "ar", "dir": "LTR"}, "ar", "ltr"),
+        ({"dir": "sideways", "lang": 7}, "", "auto"),
+        ({"lang": None, "language": "he"}, "he", "rtl"),
+    ],
+)
+def test_language_and_direction_are_told_by_the_documents_fields(fields, lang, direction):
+    assert (display.language(fields), display.direction(fields)) == (lang, direction)
