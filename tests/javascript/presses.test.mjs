@@ -15,7 +15,7 @@ function made({ confirm = false, campaign = { spans: "off" }, isPractice = false
     paintedAt: performance.now() - 5000, record: null, note: "", title: "T", pair: { pair: 7, lease: "l7" }, reader: { clock: { read: () => TIMES } },
     spans: { units: [], points: [], cursor: null, guide(on) { this.guided = on; } }, focus() {}, setNote(text) { this.note = text; },
   });
-  const bar = { scale: SCALE, bar: { classList: { toggle() {}, remove() {} } }, gradeAt: (place) => SCALE[place], placeOf: () => 4, select(value) { this.selected = value; }, say() {}, messageBox: { append() {} }, leaveReason() {}, toast: (text) => told.push(text) };
+  const bar = { scale: SCALE, bar: { classList: { toggle() {}, remove() {} } }, gradeAt: (place) => SCALE[place], placeOf: () => 4, select(value) { this.selected = value; }, say() {}, messageBox: { replaceChildren() {} }, leaveReason() {}, toast: (text) => told.push(text) };
   const input = { at: null, last: null, device: "keyboard", pending: null };
   const trail = { add: (record) => told.push(record) };
   const presses = new Presses({

@@ -8,7 +8,7 @@ import { label } from "./keyboard.js";
 function tell(bar, text, { urgent = false, choices = [] } = {}) {
   bar.bar.classList.toggle("urgent", urgent);
   bar.say(text);
-  bar.messageBox.append(...choices.map(([name, action]) => make("button.button.small", { type: "button", dataset: { action } }, name)));
+  if (choices.length) bar.messageBox.replaceChildren(make("span.words", {}, text), ...choices.map(([name, action]) => make("button.button.small", { type: "button", dataset: { action } }, name)));
   announce(text, { urgent });
 }
 
@@ -31,25 +31,25 @@ export function reasons({ bar }) {
 export function missing({ bar, grade, device }) {
   const how = { touch: "tap the first word of it, then the last", mouse: "click its first word, then its last, or select it" }[device]
     ?? "S brings up a word cursor; by mouse, click its first word, then its last";
-  tell(bar, `“${grade.name}” needs a marked passage: ${how}. `, { urgent: true, choices: [CHANGE] });
+  tell(bar, `“${grade.name}” needs a marked passage: ${how}.`, { urgent: true, choices: [CHANGE] });
 }
 
 export function chosen({ bar, grade, device }) {
-  tell(bar, `${grade.name} is chosen. ${howToSend(grade, device)} `, { choices: [CHANGE] });
+  tell(bar, `${grade.name} is chosen. ${howToSend(grade, device)}`, { choices: [CHANGE] });
 }
 
 export function marked({ bar, grade, device }) {
-  tell(bar, `Passage marked. ${howToSend(grade, device)} `, { choices: [DONE, CHANGE] });
+  tell(bar, `Passage marked. ${howToSend(grade, device)}`, { choices: [DONE, CHANGE] });
 }
 
 /** The first word of a passage is tapped; its last is awaited. */
 export function begun({ bar, word }) {
-  tell(bar, `It begins at “${word}”. Now its last word. `, { choices: [AGAIN] });
+  tell(bar, `It begins at “${word}”. Now its last word.`, { choices: [AGAIN] });
 }
 
 /** Passages may be tapped, though no grade waits for one. */
 export function tapping({ bar }) {
-  tell(bar, "Tap the first word of the passage, then the last. ", { choices: [["Enough", "cancel"]] });
+  tell(bar, "Tap the first word of the passage, then the last.", { choices: [["Enough", "cancel"]] });
 }
 
 /** `cursor`: {word, anchor} of the word cursor, or null; `key`: that of passages. */
