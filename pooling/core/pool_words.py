@@ -45,8 +45,10 @@ def half_way_sampled(drawn: Sequence[int], *, pairs: int, topics: int) -> list[s
     """drawn: pairs drawn by the end of each stage. pairs: of the whole pool."""
     whole = [n for n in drawn if n <= drawn[-1] / 2]
     if not whole:
+        stage = "One stage" if len(drawn) == 1 else f"The first of {len(drawn)} stages"
+        earlier = "Draw in more stages" if len(drawn) == 1 else "Begin with a smaller one"
         return [
-            f"One stage of {counted(drawn[0], 'pair')}: before it is complete nothing can be said of the scores. Draw in more stages to look earlier.",
+            f"{stage} of {counted(drawn[0], 'pair')}: before it is complete nothing can be said of the scores. {earlier} to look earlier.",
             f"Then {_share(drawn[0], pairs)} of the pool is judged, drawn at random with known chances. {CHANCE}",
             *_said(drawn[0], pairs, topics),
         ]

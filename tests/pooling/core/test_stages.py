@@ -90,3 +90,6 @@ def test_what_can_be_answered_half_way_is_counted():
     assert each == "That is 10 judged pairs a topic: ranges are shown for nDCG@10 and P@10, not yet for average precision (from 40 on)."
     assert price.startswith("At 20 %")
     assert half_way_sampled([300], pairs=1000, topics=10)[0].startswith("One stage of 300 pairs: before it is complete nothing can be said")
+    of_two = half_way_sampled([24, 30], pairs=150, topics=3)[0]
+    assert of_two.startswith("The first of 2 stages of 24 pairs: before it is complete nothing can be said")
+    assert of_two.endswith("Begin with a smaller one to look earlier.")
