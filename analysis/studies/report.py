@@ -23,7 +23,7 @@ th, td { padding: .2rem .5rem; text-align: left; vertical-align: top; }
 thead tr:last-child th { border-bottom: 1px solid #182130; }
 th.head { text-align: center; border-bottom: 1px solid #818c9f; }
 td.number, th.number { text-align: right; white-space: nowrap;
-font-variant-numeric: tabular-nums; }
+font-variant-numeric: tabular-nums; } td.words { min-width: 20rem; }
 tr.ruled td, tr.ruled th { border-top: 1px solid #818c9f; } tbody th { font-weight: 400; }
 figure { margin: 1.5rem 0; } .legend { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: .2rem 1rem; font-size: .875rem; }
 .legend svg { width: 16px; height: 16px; vertical-align: -3px; } details { font-size: .875rem; } code, pre { font-size: .85rem; overflow-wrap: anywhere; }
@@ -34,6 +34,8 @@ pre { background: #f3f5f8; padding: .6rem; overflow-x: auto; } .out { background
 SIMULATED = "A part of the data is simulated: the numbers show that the computation works, and nothing about people."
 
 
+WORDS = 40
+"""Characters from which a cell is a sentence: it keeps its width where a table is wider than the page."""
 MOST_ROWS = 60
 """Tables with more rows are folded away in HTML and cut in Markdown; from MOST_SHOWN on they are in their files only."""
 
@@ -97,7 +99,8 @@ def _table_html(table: Table) -> str:
             text = f"<strong>{text}</strong>" if (r, c) in table.bold else text
             sign = table.marks.get((r, c), "")
             text += f"<sup>{escape(sign)}</sup>" if sign else ""
-            cells.append(f'<th scope="row">{text}</th>' if c == 0 else f"<td{_number(numeric[c])}>{text}</td>")
+            kind = ' class="words"' if not numeric[c] and len(table.shown(r, c)) > WORDS else _number(numeric[c])
+            cells.append(f'<th scope="row">{text}</th>' if c == 0 else f"<td{kind}>{text}</td>")
         rows.append(f"<tr{' class=ruled' if r in table.ruled and r else ''}>{''.join(cells)}</tr>")
     note = f"<br><span>{_said(table.note)}</span>" if table.note else ""
     links = ", ".join(f'<a href="tables/{table.key}.{kind}">{kind}</a>' for kind in ("tex", "csv", "json"))
