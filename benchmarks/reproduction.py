@@ -43,6 +43,7 @@ def run(command: str, *, data: Path, work: Path, folder: Path = ROOT) -> str:
 
     variables = {"DATA": str(data), "WORK": str(work), "ASSAY": str(ROOT)}
     shell = {"env": {"PATH": "/usr/bin:/bin", "LC_ALL": "C", **variables}, "cwd": folder, "check": True, "text": True, "capture_output": True}
+    command = re.sub(r"^assay ", "manage.py ", command)
     if not command.startswith("manage.py "):
         return str(subprocess.run(["bash", "-c", command], **shell).stdout)
     command, *rest = PIPED.split(command.removeprefix("manage.py "), maxsplit=1)
@@ -51,7 +52,7 @@ def run(command: str, *, data: Path, work: Path, folder: Path = ROOT) -> str:
     arguments: list[str] = []
     for word in shlex.split(command):
         path = Path(word)
-        arguments += sorted(map(str, path.parent.glob(path.name))) if "*" in path.name else [word]
+        arguments += matching(path, folder) if "*" in path.name else [word]
     out = io.StringIO()
     before = Path.cwd()
     os.chdir(folder)
@@ -62,6 +63,12 @@ def run(command: str, *, data: Path, work: Path, folder: Path = ROOT) -> str:
     if rest:
         return str(subprocess.run(["bash", "-c", rest[0]], input=out.getvalue(), **shell).stdout)
     return out.getvalue()
+
+
+def matching(pattern: Path, folder: Path) -> list[str]:
+    """The files of a pattern, as the shell would name them in this folder."""
+    files = sorted(map(str, (folder / pattern.parent).glob(pattern.name)))
+    return files if pattern.is_absolute() else [os.path.relpath(file, folder) for file in files]
 
 
 def block_again(block: str, *, data: Path, work: Path) -> str:

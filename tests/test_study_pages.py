@@ -1,0 +1,60 @@
+"""The newcomer's page of each study: its lines do on the sample what it says, in the order in which it says them.
+
+`python -m tests.test_study_pages` writes what they print into the pages.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from analysis.studies.papers import NAMES
+from benchmarks.reproduction import ROOT, commands, run
+
+PAGES = ROOT / "docs" / "studies"
+BLOCK = re.compile(r"^```console\n.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+def page_again(name: str, work: Path) -> str:
+    """The page with what its lines print in a copy of the sample."""
+    folder = work / "afternoon"
+    shutil.copytree(PAGES / "sample", folder)
+
+    def again(block: re.Match[str]) -> str:
+        lines = [f"$ {command}\n{run(command, data=work, work=work, folder=folder)}".rstrip("\n") for command, _ in commands(block[0])]
+        return "```console\n" + "\n".join(lines) + "\n```"
+
+    return BLOCK.sub(again, (PAGES / f"{name}.md").read_text("utf-8"))
+
+
+def test_each_study_has_its_page_which_studies_md_links_and_which_shows_the_file_of_the_sample() -> None:
+    assert {path.stem for path in PAGES.glob("*.md")} == set(NAMES)
+    reference = (ROOT / "docs" / "studies.md").read_text("utf-8")
+    for name in NAMES:
+        assert f"(studies/{name}.md)" in reference
+        assert f"```toml\n{(PAGES / 'sample' / f'{name}.toml').read_text('utf-8')}```" in (PAGES / f"{name}.md").read_text("utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_the_lines_of_a_page_do_what_it_says(name: str, tmp_path: Path) -> None:
+    assert page_again(name, tmp_path) == (PAGES / f"{name}.md").read_text("utf-8")
+    about = (tmp_path / "afternoon" / "results" / "study.json").read_text("utf-8")
+    assert '"left_out": {}' in about  # the sample has all that the study could ask for
+
+
+if __name__ == "__main__":
+    import os
+
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    django.setup()
+    for wanted in sys.argv[1:] or NAMES:
+        with tempfile.TemporaryDirectory() as temporary:
+            (PAGES / f"{wanted}.md").write_text(page_again(wanted, Path(temporary)), encoding="utf-8")
