@@ -10,10 +10,11 @@ from analysis.core.aggregation import METHODS
 from analysis.studies.bench import Bench
 from analysis.studies.study import PartLeftOut, SettingKey
 from analysis.studies.words import READ, READING, RUNS, slug
+from pooling.formats.opening import lines
 from pooling.formats.qrels import read_qrels
 
 KEYS = (
-    SettingKey("judgements", "file", "One row a judgement: our columns, or FiRA's, crowd-kit's, HiCAL's or Quepid's export."),
+    SettingKey("judgements", "file", "One row a judgement: our columns, or the export of FiRA, crowd-kit, HiCAL, Label Studio, Potato or Quepid."),
     SettingKey("name", "text", "What the judgements are called in tables (judgements).", "judgements"),
     SettingKey("scale", "whole", "Number of grades (4).", least=2),
     SettingKey("threshold", "whole", "Lowest relevant grade (2).", least=1),
@@ -34,6 +35,7 @@ KEYS = (
     RUNS,
     SettingKey("clicks", "named", "Click qrels by their names."),
     SettingKey("click_log", "file", "A click log, in place of click qrels: they are derived as DCTR and Raw."),
+    SettingKey("click_queries", "file", "Where click_log is TripClick's log (JSON lines): the topics whose queries are wanted (texts)."),
     SettingKey("shown", "file", "The ranking that was shown for each topic, where the click log has clicks only."),
     SettingKey("measures", "text", "Of Table 2 (J@5 J@10 nDCG-J@5 nDCG@5 nDCG@10 R@100).", "Judged@5 Judged@10 nDCG-J@5 nDCG@5 nDCG@10 R@100"),
     SettingKey("ranking_measures", "text", "Of Table 3 (nDCG@5 nDCG@10 RR@10 R@100).", "nDCG@5 nDCG@10 RR@10 R@100"),
@@ -126,11 +128,24 @@ def click_qrels(bench: Bench) -> dict[str, str]:
         return bench.named("clicks")
     made = {}
     shown = [f"--shown={bench.file('shown')}"] if bench.has("shown") else []
+    shown += queries_of_log(bench)
     for name in ("DCTR", "Raw"):
         path = bench.scratch_file(f"{name}.qrels")
         bench.run("click_qrels", bench.file("click_log") or "", *shown, f"--model={name.lower()}", f"--output={path}")
         made[name] = path
     return made
+
+
+def queries_of_log(bench: Bench) -> list[str]:
+    """The option that TripClick's log needs, whose records name queries and no topics. Raises LeftOut."""
+    if bench.has("click_queries"):
+        return [f"--queries={bench.file('click_queries')}"]
+    first = next((line for _, line in lines(bench.file("click_log") or "") if line.strip()), "")
+    if not first.lstrip().startswith("{"):
+        return []
+    if not bench.has("texts"):
+        raise PartLeftOut("needs `texts` or `click_queries`: the click log is TripClick's, which names queries in place of topics")
+    return [f"--queries={bench.file('texts')}"]
 
 
 def clicks_if_any(bench: Bench) -> dict[str, str]:

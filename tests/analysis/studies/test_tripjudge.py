@@ -264,6 +264,21 @@ def test_click_qrels_may_come_from_a_log(tmp_path: Path) -> None:
     assert float(shares["DCTR", "relevant"]["label 3"]) == pytest.approx(2 / 6)  # d1 in 2 of 3, d2 in 1 of 3 showings: above .30
 
 
+def test_tripclicks_own_log_meets_the_topics_by_their_texts(tmp_path: Path) -> None:
+    """By hand: d1 is clicked in 1 of 2 lists of results, d2 in 1 of 2, d3 in none of 1."""
+    records = [("s1", "what  is LOVE", ["d1", "d2", "d3"], "d1"), ("s2", "what is love", ["d1", "d2"], "d2"), ("s3", "something else", ["d1"], "d1")]
+    names = ("SessionId", "Keywords", "Documents", "DocumentId")
+    log = "".join(json.dumps(dict(zip(names, record, strict=True))) + "\n" for record in records)
+    text = 'judgements = "raw.txt"\nclick_log = "log.txt"\n'
+    alone = study_of(tmp_path, "tripjudge", text, log=log, **FILES)
+    assert about(alone)["left_out"]["clicks"] == "needs `texts` or `click_queries`: the click log is TripClick's, which names queries in place of topics"
+    for key in ("texts", "click_queries"):
+        out = study_of(tmp_path, "tripjudge", f'{text}{key} = "texts.txt"\n', log=log, **FILES)
+        shares = {(row["click qrels"], row["judged"]): row for row in table(out, "figure-3")}
+        assert [float(shares["DCTR", "relevant"][name]) for name in ("label 0", "label 3")] == pytest.approx([1 / 6, 2 / 6])
+        assert float(shares["Raw", "relevant"]["label 1"]) == pytest.approx(2 / 6)
+
+
 def test_labels_alone_give_their_shares_and_say_what_they_lack(tmp_path: Path) -> None:
     out = study_of(tmp_path, "tripjudge", 'labels = "labels.txt"\n', labels="t 0 a 0\nt 0 b 2\nt 0 c 2\nt 0 d -1\n")
     assert [(row["label"], row["pairs"]) for row in table(out, "figure-1")] == [("grade 0", "1"), ("grade 2", "2")]
