@@ -91,18 +91,15 @@ def study_folder(name: str, *, data: Path, work: Path) -> Path:
 
 def study_text(name: str, tables: list[str], folder: Path) -> str:
     """What the page says of a study: its file, the commands that make it, what is there and what is left out, and these tables."""
-    from pooling.core.counts import counted
-
     about = json.loads((folder / "study.json").read_text("utf-8"))
     toml = (KEPT / f"{name}.toml").read_text("utf-8")
     before = [line.removeprefix(BEFORE) for line in toml.splitlines() if line.startswith(BEFORE)]
     said = "\n".join(line for line in toml.splitlines() if not line.startswith(BEFORE))
     shell = ["ln -s $DATA data", f"cp $ASSAY/docs/reproduction/{name}.toml .", *before, f"manage.py study {about['study']} {name}.toml --output results"]
-    n_tables, n_figures = ({path for part in about["parts"].values() for path in part["files"] if path.endswith(end)} for end in (".csv", ".pdf"))
     parts = [
         f"```toml\n{said}\n```",
         "\n".join(f"    {line}" for line in shell),
-        f"{counted(len(n_tables), 'table')} and {counted(len(n_figures), 'figure')}, in the parts {', '.join(f'`{part}`' for part in about['parts'])}.",
+        f"Made: the parts {', '.join(f'`{part}`' for part in about['parts'])}.",
     ]
     if about["left_out"]:
         parts.append("Left out:\n\n" + "\n".join(f"- `{part}`: {reason}" for part, reason in about["left_out"].items()))

@@ -119,8 +119,8 @@ MOST_ROWS = 40
 
 def to_latex(table: Table) -> str:
     """A booktabs table; numbers to four decimals or to the table's digits, undefined as a dash. One that a column of text of ordinary
-    size cannot hold is shrunk to it; one longer than a page is a longtable, with its head on every page."""
-    if len(table.rows) > MOST_ROWS and not _fits_shrunk(table):
+    size cannot hold is shrunk to it; one longer than a page, or with a column of sentences, is a longtable, with its head on every page."""
+    if _has_sentences(table) or (len(table.rows) > MOST_ROWS and not _fits_shrunk(table)):
         return _long(table)
     columns = "".join("r" if numeric else "l" for numeric in table.numeric)
     wide = _characters(table) > PAGE
@@ -145,6 +145,14 @@ SIZES = ((72, ""), (90, r"\footnotesize"), (104, r"\scriptsize"), (144, r"\tiny"
 """Characters beside each other that a page holds in each size of type: a table over pages cannot be shrunk as a whole."""
 TEXT = 28
 """Characters of the widest cell from which a column of words is set in lines."""
+
+
+SENTENCE = 80
+"""Characters of the widest cell from which a column of words cannot be shrunk and still be read."""
+
+
+def _has_sentences(table: Table) -> bool:
+    return any(not numeric and width > SENTENCE for numeric, width in zip(table.numeric, _widths(table), strict=True))
 
 
 def _long(table: Table) -> str:
