@@ -16,6 +16,29 @@ def beaten_by(condition: dict[str, Any], tag: str, *, most: int | None = MOST) -
     return ", ".join(named) + (f" and {rest} more" if rest else "") or "-"
 
 
+LABELS_DRAWN = (
+    "With the noise of labels: judgements drawn anew within their pairs, for the topics as they are, and together with topics. The spread over "
+    "topics holds that noise already, as far as labels of different topics err apart; so the last columns are on the safe side. A pair whose "
+    "judgements agree never changes, so with two or three of them the noise is understated."
+)
+LABELS_HEADER = ["run", "by labels: expected rank", "best", "worst", "with topics: expected rank", "2.5 %", "97.5 %", "may be"]
+
+
+def label_rows(condition: dict[str, Any], tags: list[str]) -> list[list[Any]]:
+    """A row a run, as LABELS_HEADER."""
+    drawn = condition["labels"]
+    return [
+        [
+            tag,
+            *(drawn["by_labels"][key][tag] for key in ("expected_rank", "best_rank", "worst_rank")),
+            drawn["with_topics"]["expected_rank"][tag],
+            *drawn["with_topics"]["interval"][tag],
+            may_be(drawn, tag),
+        ]
+        for tag in tags
+    ]
+
+
 def may_be(condition: dict[str, Any], tag: str) -> str:
     """The ranks that a run may truly have; a dash in reports of before."""
     if tag not in condition.get("rank_interval", {}):

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from analysis.commandline.stored_campaigns import judgements_text
+from analysis.judgements.labels import is_own
 from analysis.models import Report
 from annotation.models import Campaign
 from pooling.jobs import Refused, Work
@@ -27,6 +29,26 @@ def chosen_runs(report: Report) -> list[Run]:
     chosen = report.parameters.get("runs", [])
     rows = {row.pk: row for row in Run.objects.filter(collection=report.collection, pk__in=chosen)}
     return [rows[pk] for pk in chosen if pk in rows]
+
+
+JUDGEMENTS = "judgements.tsv"
+
+
+def judgements_wanted(parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None) -> bool:
+    """Whether single judgements are read beside the qrels that were made of them."""
+    if not parameters.get("options", {}).get("judgements"):
+        return False
+    if campaign is None or not all(map(is_own, parameters.get("qrels", []))):
+        raise Refused("the noise of labels needs single judgements, which only a campaign's own labels have")
+    return True
+
+
+def written_judgements(report: Report, work: Work) -> str:
+    assert report.campaign is not None, "asked for with its campaign only"
+    return judgements_text(report.campaign)
+
+
+SINGLE_JUDGEMENTS = WrittenFile(JUDGEMENTS, judgements_wanted, written_judgements)
 
 
 def tab_separated(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

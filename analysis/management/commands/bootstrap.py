@@ -13,18 +13,20 @@ from analysis.commandline.measures import (
     PieceworkPlan,
     add_level_options,
     add_run_options,
+    all_runs,
     each_run,
     measure_list,
     one_qrels,
 )
+from analysis.commandline.rank_noise import RankNoise, add_label_options, wants_noise
 from analysis.core.bootstrap import BootstrapChunk, BootstrapTally, as_json, chunks, combine, run_chunk, summarise
-from analysis.core.bootstrap_words import beaten_by, many_comparisons, may_be
+from analysis.core.bootstrap_words import LABELS_DRAWN, LABELS_HEADER, beaten_by, label_rows, many_comparisons, may_be
 from analysis.core.evaluation import Evaluation, Evaluator
 from analysis.core.measures import Measure, name_of_condition
 from analysis.core.score_table import ScoreTable, score_table
 from analysis.core.significance import Floats
 from pooling.commandline import BadInput, positive, text_table
-from pooling.core.columns import QrelsColumns
+from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.core.counts import counted, part_of
 from pooling.formats.opening import lines
 
@@ -63,6 +65,7 @@ class Command(OfCampaign, PiecewiseCommand):
             metavar="NAME=MEASURE,QRELS[,TOPICS_FILE[,LEVEL]]",
             help="rank the runs under this condition too; may be repeated",
         )
+        add_label_options(parser)
         add_level_options(parser)
         add_run_options(parser)
 
@@ -71,7 +74,9 @@ class Command(OfCampaign, PiecewiseCommand):
         conditions = [Condition(str(measure), measure, qrels) for measure in measures] + conditions
         if twice := [one.name for i, one in enumerate(conditions) if one.name in {other.name for other in conditions[:i]}]:
             raise BadInput(f"two conditions are called {twice[0]}")
-        tables = self.tables(conditions, runs, options)
+        columns = all_runs(self, runs, options) if wants_noise(options) else each_run(self, runs, options)
+        judged: dict[str, QrelsColumns] = {}
+        tables = self.tables(conditions, columns, judged, options)
         tags = next(iter(tables.values())).tags
         shown = tags if options["show"] is None else [tag for tag in options["show"].split(",") if tag]
         if unknown := [tag for tag in shown if tag not in tags]:
@@ -83,13 +88,19 @@ class Command(OfCampaign, PiecewiseCommand):
             for name, table in tables.items():
                 summary = summarise(combine(tally for (of, _), tally in zip(pieces, tallies, strict=True) if of == name))
                 result[name] = {**as_json(summary, tags, table.scores, shown=shown), "topics": len(table.topics)}
+            if isinstance(columns, list):
+                of_qrels = {one.name: one for one in conditions if one.qrels == qrels}
+                noise = RankNoise(self, judged[qrels], columns, options, trials=trials, seed=seed)
+                for name, one in of_qrels.items():
+                    result[name]["labels"] = noise.of(one.measure, one.level, tables[name].topics, list(shown))
             return result
 
         return PieceworkPlan("bootstrap", _tally, {name: table.scores for name, table in tables.items()}, pieces, finish)
 
-    def tables(self, conditions: list[Condition], runs: list[str], options: dict[str, Any]) -> dict[str, ScoreTable]:
-        """The scores of all runs under each condition; each file is read once."""
-        judged: dict[str, QrelsColumns] = {}
+    def tables(
+        self, conditions: list[Condition], runs: Iterable[RunColumns], judged: dict[str, QrelsColumns], options: dict[str, Any]
+    ) -> dict[str, ScoreTable]:
+        """The scores of all runs under each condition; each file is read once. judged: is filled with the qrels."""
         evaluators = {}
         for one in conditions:
             if one.qrels not in judged:
@@ -99,7 +110,7 @@ class Command(OfCampaign, PiecewiseCommand):
                 judged[one.qrels], [one.measure], level=level, topics=options["topics"], only_with_relevant=options["only_with_relevant"]
             )
         evaluations: dict[str, list[Evaluation]] = {one.name: [] for one in conditions}
-        for run in each_run(self, runs, options):
+        for run in runs:
             for name, evaluator in evaluators.items():
                 evaluations[name].append(evaluator.evaluate(run))
         tables = {}
@@ -142,6 +153,8 @@ class Command(OfCampaign, PiecewiseCommand):
             ]
             over = f"{counted(condition['topics'], 'topic')}, {counted(condition['trials'], 'trial')}"
             parts.append(f"{name}: {over}\n{text_table(header, rows)}\n{many_comparisons(condition)}")
+            if condition.get("labels"):
+                parts.append(f"{LABELS_DRAWN}\n{text_table(LABELS_HEADER, label_rows(condition, tags))}")
         return "\n\n".join(parts)
 
 

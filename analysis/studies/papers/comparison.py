@@ -93,11 +93,14 @@ def by_group(bench: Bench) -> Section:
 
 
 def ranks(bench: Bench) -> Section:
-    result = bench.run("bootstrap", *runs_under(bench), *bench.options("measures", *READ))
+    judged = bench.file("judgements")
+    noise = [f"--judgements={judged}", *bench.options("scale", "label_trials")] if judged else []
+    result = bench.run("bootstrap", *runs_under(bench), *bench.options("measures", *READ), *noise)
     tables = [table for table in BOOTSTRAP.tables(result) if not table.key.startswith("beats")]
     pictures = BOOTSTRAP.pictures(result)
     conditions = {name: one for name, one in result.items() if isinstance(one, dict) and "expected_rank" in one}
-    values = {name: {"expected_rank": one["expected_rank"], "interval": one["interval"]} for name, one in conditions.items()}
+    told = ("expected_rank", "rank_interval", "interval", "labels")
+    values = {name: {key: one[key] for key in told if key in one} for name, one in conditions.items()}
     return Section(prefixed(tables, "certainty"), pictured(pictures, "ranks"), values=values)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from analysis.charts.matrices import matrix
 from analysis.charts.points import DrawnInterval, intervals
 from analysis.core.bootstrap import BootstrapTally
-from analysis.core.bootstrap_words import beaten_by, many_comparisons, may_be
+from analysis.core.bootstrap_words import LABELS_DRAWN, beaten_by, label_rows, many_comparisons, may_be
 from analysis.core.measures import name_of_condition
 from analysis.systems.figures.drawing import MOST, plain
 from analysis.systems.kind import Drawing, Files, NotPossible, ReportKind, Result
@@ -16,6 +16,7 @@ from analysis.systems.options import READING, Field, arguments_of, measures_fiel
 from analysis.systems.pictures import MOST_RUNS, key_of, numbered
 from analysis.systems.tables import conditions_of
 from analysis.systems.tabular import Cell, Table, place
+from analysis.systems.written_files import JUDGEMENTS, SINGLE_JUDGEMENTS
 from pooling.core.counts import counted
 
 if TYPE_CHECKING:
@@ -34,13 +35,25 @@ FIELDS = (
         hint="One a line: name = measure, qrels, topic subset, lowest relevant grade; the last two may be left out. "
         "Empty: each measure under each qrels, on all topics and on each topic subset.",
     ),
+    Field(
+        "judgements",
+        "With the noise of labels",
+        "yes",
+        False,
+        hint="Of a campaign's own labels: its judgements are drawn anew within their pairs, with the topics as they are and together with them.",
+    ),
+    Field("scale", "Grades of these judgements", "scale", 4, least=2, most=100),
+    Field("label_trials", "Labellings drawn", "whole", 200, least=2, most=100_000),
     *READING,
 )
+NOT_PLAIN = ("measures", "topic_lists", "conditions", "judgements", "scale", "label_trials")
 
 
 def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
     given = str(options.get("measures") or "RR@100")
-    rest = arguments_of([one for one in FIELDS if one.name not in ("measures", "topic_lists", "conditions")], options)
+    rest = arguments_of([one for one in FIELDS if one.name not in NOT_PLAIN], options)
+    if JUDGEMENTS in files.others:
+        rest += [f"--judgements={files.others[JUDGEMENTS]}", *arguments_of([one for one in FIELDS if one.name in ("scale", "label_trials")], options)]
     head = [files.qrels[0][1], *files.runs]
     if options.get("conditions"):
         return [*head, *written_conditions(str(options["conditions"]), files), *rest]
@@ -105,12 +118,24 @@ def tables(result: Result) -> list[Table]:
         ]
         over = f"{counted(condition['topics'], 'topic')}, {counted(condition['trials'], 'sample')}."
         made.append(Table(f"ranks-{number}", f"Ranks by {name}", header, rows, f"{over} {many_comparisons(condition)}".rstrip()))
+        if condition.get("labels"):
+            made.append(labels_table(f"labels-{number}", name, condition))
         places = sorted(condition["rank_share"][tags[0]], key=int)
         share_rows: list[list[Cell]] = [[tag, *(condition["rank_share"][tag][place] for place in places)] for tag in tags]
         made.append(Table(f"places-{number}", f"Probability of each rank by {name}", ["run", *places], share_rows, over))
         beats: list[list[Cell]] = [[a, *("" if a == b else condition["beats"].get(a, {}).get(b) for b in tags)] for a in tags]
         made.append(Table(f"beats-{number}", f"How often the row's run beats the column's by {name}", ["run", *tags], beats, over))
     return made
+
+
+def labels_table(key: str, name: str, condition: Result) -> Table:
+    """Ranks with the noise of labels."""
+    drawn = condition["labels"]
+    rows: list[list[Cell]] = [[row[0], row[1], place(row[2]), place(row[3]), *row[4:]] for row in label_rows(condition, ranked(condition))]
+    header = ["run", "expected rank", "best", "worst", "expected rank", "2.5 %", "97.5 %", "may be"]
+    heads = (("", 1), ("labels drawn anew", 3), ("labels and topics", 4))
+    note = f"{counted(drawn['labellings'], 'labelling')} of {counted(drawn['pairs'], 'pair')}, {counted(drawn['topics'], 'topic')}. {LABELS_DRAWN}"
+    return Table(key, f"Ranks with the noise of labels by {name}", header, rows, note, heads=heads, digits=(None, 2, None, None, 2, 1, 1, None))
 
 
 def pictures(result: Result) -> list[str]:
@@ -178,4 +203,5 @@ KIND = ReportKind(
     qrels=(1, 0),
     pieces=True,
     piece=BootstrapTally,
+    written=(SINGLE_JUDGEMENTS,),
 )

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from analysis.commandline.stored_campaigns import judgements_text
-from analysis.judgements.labels import is_own
-from analysis.models import Report
 from analysis.systems.comparison_tables import noise_picture, noise_table, planning_curves, planning_picture, planning_table, planning_words
 from analysis.systems.figures.drawing import curves
 from analysis.systems.kind import Drawing, Files, ReportKind, Result
 from analysis.systems.options import ALPHA, READING, Field, arguments_of, measures_field
 from analysis.systems.planning_tables import depths_picture, depths_table, labels_table
 from analysis.systems.tabular import Table
-from analysis.systems.written_files import WrittenFile
-from annotation.models import Campaign
-from pooling.jobs import Refused, Work
-from pooling.models import Run
+from analysis.systems.written_files import JUDGEMENTS, SINGLE_JUDGEMENTS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-JUDGEMENTS = "judgements.tsv"
 FIELDS = (
     measures_field("nDCG@10 AP"),
     Field("difference", "Difference to be found", "number", "", least=0, most=1, hint="Of two means, in truth. Empty: 0.05."),
@@ -47,20 +40,6 @@ def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
     judged = [f"--judgements={files.others[JUDGEMENTS]}"] if JUDGEMENTS in files.others else []
     rest = arguments_of([one for one in FIELDS if one.name != "judgements"], options)
     return [files.qrels[0][1], *files.runs, *judged, *rest]
-
-
-def with_judgements(parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None) -> bool:
-    """Whether single judgements are read beside the qrels that were made of them."""
-    if not parameters.get("options", {}).get("judgements"):
-        return False
-    if campaign is None or not all(map(is_own, parameters.get("qrels", []))):
-        raise Refused("the noise of labels needs single judgements, which only a campaign's own labels have")
-    return True
-
-
-def written_judgements(report: Report, work: Work) -> str:
-    assert report.campaign is not None, "asked for with its campaign only"
-    return judgements_text(report.campaign)
 
 
 def tables(result: Result) -> list[Table]:
@@ -103,5 +82,5 @@ KIND = ReportKind(
     pictures=pictures,
     figures=figures,
     least_runs=2,
-    written=(WrittenFile(JUDGEMENTS, with_judgements, written_judgements),),
+    written=(SINGLE_JUDGEMENTS,),
 )

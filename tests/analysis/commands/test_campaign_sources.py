@@ -124,3 +124,21 @@ def test_the_noise_of_labels_is_that_of_the_campaigns_own_judgements(campaign, f
     by_model = run("plan_study", "--campaign", campaign.slug, "--method", "dawid-skene", *how)
     assert by_model["AP"]["labels"] is None
     assert "majority" in by_model["undefined"]["labels"]
+
+
+def test_ranks_with_the_noise_of_labels_take_the_campaigns_own_judgements(campaign, files, tmp_path) -> None:
+    judged = str(tmp_path / "judged.tsv")
+    run("export_judgements", "--campaign", campaign.slug, "--output", judged)
+    how = ["--measures", "AP", "--trials", "60", "--label-trials", "6"]
+    scale = ["--judgements", judged, "--scale", str(campaign.grades.size)]
+    expected = run("bootstrap", files["graded"], *(files[tag] for tag in RUNS), *how, *scale)
+    own = run("bootstrap", "--campaign", campaign.slug, "--label-noise", *how)
+    assert own == expected
+    drawn, plain = own["AP"]["labels"], own["AP"]
+    for tag, (low, high) in drawn["rank_interval"].items():
+        assert low <= plain["rank_interval"][tag][0]
+        assert high >= plain["rank_interval"][tag][1]
+    assert sum(drawn["by_labels"]["expected_rank"].values()) == pytest.approx(15)  # ranks 1 to 5
+    assert "labels" not in run("bootstrap", "--campaign", campaign.slug, *how)["AP"]
+    status, _, err = refused("bootstrap", files["graded"], files["sys.1"], "--label-noise")
+    assert (status, "--judgements FILE" in err) == (2, True)

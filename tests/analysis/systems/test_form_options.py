@@ -52,6 +52,7 @@ ELSEWHERE = {
     "judgements": "the worker writes the campaign's; elsewhere it is in the form",
     "related": "a machine judge has its related systems",
     "deltas": "each tau in the JSON, for programs and studies",
+    "label_noise": "the worker writes the judgements of the campaign",
 }
 SAME = {"condition": "conditions"}
 

@@ -32,6 +32,7 @@ ASKED: list[tuple[str, int, list[str], dict[str, Any]]] = [
     ("leaderboard", 5, ["judged, old"], {"level": 2, "highlight": "bert", "correction": "holm"}),
     ("bootstrap", 4, ["judged, old"], {"measures": "AP RR@10", "trials": 300}),
     ("bootstrap", 4, ["judged, old", "clicks A"], {"measures": "AP", "trials": 130}),
+    ("bootstrap", 4, [CAMPAIGN], {"measures": "AP", "trials": 130, "judgements": True, "label_trials": 6}),
     ("split_half", 5, ["judged, old"], {"measures": "AP", "splits": 12}),
     ("submissions", 5, ["judged, old", "clicks A"], {"measure": "AP", "limit": 1}),
     ("stability", 5, ["judged, old"], {"element": "assessments", "overlaps": "20:100:40", "pairs": 4, "measures": "AP nDCG"}),
