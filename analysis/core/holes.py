@@ -50,8 +50,8 @@ class TopicTop:
         return [rank for rank, grade in enumerate(self.grades, start=1) if grade is None]
 
 
-def tops_under(run: RunColumns, qrels: QrelsColumns, depth: int) -> list[TopicTop]:
-    """Each topic of the qrels with the run's first `depth` documents; a negative grade is a hole. A topic that the run lacks is empty."""
+def tops_under(run: RunColumns, qrels: QrelsColumns, depth: int | None) -> list[TopicTop]:
+    """Each topic of the qrels with the run's first `depth` documents (None: all); a negative grade is a hole. A topic that the run lacks is empty."""
     place = {topic: k for k, topic in enumerate(run.topics)}
     tops = []
     for index, topic in enumerate(qrels.topics):
@@ -75,38 +75,45 @@ def precision_bounds(tops: Sequence[TopicTop], *, cutoff: int, level: int) -> Bo
     return Bounds(relevant / cutoff, relevant / cutoff, (relevant + holes) / cutoff)
 
 
-def rbp_bounds(tops: Sequence[TopicTop], *, persistence: float, level: int) -> Bounds:
-    """Rank-biased precision (Moffat and Zobel 2008) of the ranks given; its residual is that of the holes and of all below the last rank."""
+def rbp_bounds(tops: Sequence[TopicTop], *, persistence: float, level: int, cutoff: int | None = None) -> Bounds:
+    """Rank-biased precision (Moffat and Zobel 2008) of the ranks given; its residual is that of the holes and, without a cutoff, of all below
+    the last rank."""
     low, high = np.zeros(len(tops)), np.zeros(len(tops))
     for k, top in enumerate(tops):
-        weights = (1 - persistence) * persistence ** np.arange(len(top.grades))
-        low[k] = sum(w for w, grade in zip(weights.tolist(), top.grades, strict=True) if grade is not None and grade >= level)
-        residual = sum(w for w, grade in zip(weights.tolist(), top.grades, strict=True) if grade is None)
-        high[k] = low[k] + residual + persistence ** len(top.grades)
+        grades = top.grades[:cutoff]
+        weights = (1 - persistence) * persistence ** np.arange(len(grades))
+        low[k] = sum(w for w, grade in zip(weights.tolist(), grades, strict=True) if grade is not None and grade >= level)
+        residual = sum(w for w, grade in zip(weights.tolist(), grades, strict=True) if grade is None)
+        high[k] = low[k] + residual + (persistence ** len(grades) if cutoff is None else 0.0)
     return Bounds(low, low, high)
 
 
-def ndcg_bounds(tops: Sequence[TopicTop], *, cutoff: int, highest: int) -> Bounds:
+def ndcg_bounds(tops: Sequence[TopicTop], *, cutoff: int | None, highest: int, exponential: bool = False) -> Bounds:
     """Every multiset of grades of the holes is tried, falling along the ranks for the upper end, rising for the lower.
 
-    A hole also raises the ideal, so neither all 0 nor all highest need be an end. At most C(cutoff + highest, highest) multisets a topic.
+    A hole also raises the ideal, so neither all 0 nor all highest need be an end. C(holes + highest, highest) multisets a topic. cutoff: None
+    for all ranks given. exponential: the gain of a grade g is 2^g - 1, else g.
     Only this run's holes are taken as open: unjudged documents elsewhere stay out of the ideal.
     """
-    ends = [_ndcg_range(top, cutoff, highest) for top in tops]
+    ends = [_ndcg_range(top, cutoff, highest, exponential) for top in tops]
     low, zero, high = (np.array(column) for column in zip(*ends, strict=True)) if ends else (np.empty(0),) * 3
     return Bounds(low, zero, high)
 
 
-def _ndcg_range(top: TopicTop, cutoff: int, highest: int) -> tuple[float, float, float]:
+def _ndcg_range(top: TopicTop, cutoff: int | None, highest: int, exponential: bool) -> tuple[float, float, float]:
+    def gains(grades: NDArray[np.int64]) -> Floats:
+        return np.exp2(grades) - 1 if exponential else grades.astype(np.float64)
+
     grades = top.grades[:cutoff]
-    discount = 1 / np.log2(np.arange(2, cutoff + 2))
+    depth = max(len(top.grades), len(top.judged) + len(top.holes)) if cutoff is None else cutoff
+    discount = 1 / np.log2(np.arange(2, depth + 2))
     places = np.array([k for k, grade in enumerate(grades) if grade is None], np.int64)
-    fixed = float(sum(grade * discount[k] for k, grade in enumerate(grades) if grade))
-    known = np.array(sorted((grade for grade in top.judged if grade > 0), reverse=True)[:cutoff], np.int64)
+    fixed = float(sum(gain * discount[k] for k, gain in enumerate(gains(np.array([grade or 0 for grade in grades], np.int64)).tolist())))
+    known = gains(np.array(sorted((grade for grade in top.judged if grade > 0), reverse=True)[:depth], np.int64))
     multisets = list(combinations_with_replacement(range(highest + 1), len(places)))  # one, the empty one, where there is no hole
-    fillings = np.array(multisets, np.int64).reshape(len(multisets), len(places))
+    fillings = gains(np.array(multisets, np.int64).reshape(len(multisets), len(places)))
     pooled = np.concatenate([np.broadcast_to(known, (len(fillings), len(known))), fillings], axis=1)
-    pooled = -np.sort(-pooled, axis=1)[:, :cutoff]
+    pooled = -np.sort(-pooled, axis=1)[:, :depth]
     ideal = pooled @ discount[: pooled.shape[1]]
     rising = fixed + fillings @ discount[places]  # the multisets come in ascending order
     falling = fixed + fillings[:, ::-1] @ discount[places]

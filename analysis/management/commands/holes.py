@@ -11,6 +11,7 @@ import numpy as np
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.measures import add_run_options, all_runs, measure_list, one_qrels
 from analysis.commandline.run_groups import groups_of_runs
+from analysis.core.hole_bounds import bounds_of, depth_of, why_not
 from analysis.core.holes import (
     MANY_HOLES,
     SETTLED,
@@ -21,10 +22,7 @@ from analysis.core.holes import (
     enough_to_settle,
     filled_ndcg,
     filled_precision,
-    ndcg_bounds,
     order_of_filling,
-    precision_bounds,
-    rbp_bounds,
     tops_under,
     widths_left,
     worth_of_uniques,
@@ -37,10 +35,6 @@ from pooling.formats.pool import HEADER_LINE, pool_line
 MEASURES = "nDCG@10 P@10 RBP(0.8)"
 MOST_PRIORITY = 10_000
 """Priorities of a pool are small numbers; beyond this many holes the last ones share the lowest."""
-DEEPEST = 100
-"""Ranks of a run that are read for RBP; what lies below is in its residual."""
-MOST_NDCG = 15
-"""Cutoff of nDCG up to which every filling of the holes can be tried."""
 
 
 class Command(OfCampaign):
@@ -53,7 +47,7 @@ class Command(OfCampaign):
         parser.add_argument("run", metavar="RUN", help="the late run")
         add_campaign_options(parser)
         parser.add_argument(
-            "--measures", type=measure_list, default=MEASURES, metavar='"..."', help=f'nDCG@k, P@k and RBP(p) (default "{MEASURES}")'
+            "--measures", type=measure_list, default=MEASURES, metavar='"..."', help=f'any of qrels (default "{MEASURES}")'
         )
         parser.add_argument("--pool", nargs="+", metavar="RUN", default=[], help="runs of the pool: what only one of them found tells what a hole is worth")
         parser.add_argument("--groups", metavar="FILE", help="tag and group of each run of the pool; a run is a group of its own without it")
@@ -69,24 +63,26 @@ class Command(OfCampaign):
         scale: int | None, level: int, **options: Any,
     ) -> dict[str, Any]:  # fmt: skip
         judged = one_qrels(self, qrels)
-        refuse_others(measures)
+        for measure in measures:
+            if reason := why_not(measure):
+                raise BadInput(f"there is no range of {measure}: {reason}")
         (late,) = all_runs(self, [run], options)
         highest = scale or max(int(judged.grades.max(initial=0)), 1)
         if highest < int(judged.grades.max(initial=0)):
             raise BadInput(f"--scale {highest}, but the qrels have the grade {int(judged.grades.max())}")
-        tops = tops_under(late, judged, DEEPEST)
+        tops = tops_under(late, judged, depth_of(measures))
         cutoff = max(measure.cutoff or 10 for measure in measures)
         result = holes_of(tops, cutoff)
         result |= {"score": {}, "bounds": {}}
         for measure in measures:
-            bounds = bounds_of(tops, measure, level, highest)
+            bounds = ranges(tops, measure, level, highest)
             result["score"][str(measure)] = mean(bounds.zero)
             result["bounds"][str(measure)] = [mean(bounds.low), mean(bounds.high)]
         result |= self.filled(judged, late, tops, measures, pool, groups, level, options)
         rival = None
         if against is not None:
             (other,) = all_runs(self, [against], options)
-            rival = tops_under(other, judged, DEEPEST)
+            rival = tops_under(other, judged, depth_of(measures))
             result["against"] = {"run": other.tag, "differences": differences(tops, rival, measures, level, highest)}
         order = order_of_filling(tops, cutoff=cutoff, rival=rival)
         result["order"] = [[hole.topic, hole.document, hole.weight] for hole in order]
@@ -114,7 +110,7 @@ class Command(OfCampaign):
             filled[name] = None
             if not runs:
                 reasons[name] = "--pool with the runs of the pool tells what a hole is worth"
-            elif measure.family == "RBP":
+            elif measure.family not in ("nDCG", "P") or measure.cutoff is None:
                 reasons[name] = "expected fill is for nDCG@k and P@k; the residual of RBP is in its bounds"
             elif holes[name] > MANY_HOLES:
                 reasons[name] = f"{holes[name]:.1f} holes a topic: expected fill flatters such runs; trust the bounds, or judge some"
@@ -176,7 +172,7 @@ def differences(
     """Of the late run to the other, whatever the holes of both turn out to be; settled where the range excludes 0."""
     bounds_of_measure = {}
     for measure in measures:
-        own, other = bounds_of(tops, measure, level, highest), bounds_of(rival, measure, level, highest)
+        own, other = ranges(tops, measure, level, highest), ranges(rival, measure, level, highest)
         low, high = mean(own.low) - mean(other.high), mean(own.high) - mean(other.low)
         bounds_of_measure[str(measure)] = {"difference": mean(own.zero) - mean(other.zero), "bounds": [low, high], "settled": low > 0 or high < 0}
     return bounds_of_measure
@@ -189,24 +185,11 @@ def write_top_up(order: Sequence[Hole], out: IO[str]) -> None:
     out.writelines(pool_line(hole.topic, hole.document, hole.rank, max(urgent - k, 0), ()) for k, hole in enumerate(order))
 
 
-def refuse_others(measures: Sequence[Measure]) -> None:
-    for measure in measures:
-        fits = (measure.family in ("nDCG", "P") and measure.cutoff is not None) or (measure.family == "RBP" and measure.cutoff is None)
-        if not fits or measure.condensed:
-            raise BadInput(f"the range of {measure} over its holes is not computed, expected nDCG@k, P@k or RBP(p)")
-        if measure.family == "nDCG" and (measure.cutoff or 0) > MOST_NDCG:
-            raise BadInput(f"{measure}: every filling of the holes is tried, which ends at nDCG@{MOST_NDCG}")
-        if (measure.cutoff or 0) > DEEPEST:
-            raise BadInput(f"{measure}: expected a cutoff up to {DEEPEST}")
-
-
-def bounds_of(tops: Sequence[TopicTop], measure: Measure, level: int, highest: int) -> Bounds:
-    lowest = measure.level or level
-    if measure.family == "nDCG":
-        return ndcg_bounds(tops, cutoff=measure.cutoff or 0, highest=highest)
-    if measure.family == "P":
-        return precision_bounds(tops, cutoff=measure.cutoff or 0, level=lowest)
-    return rbp_bounds(tops, persistence=measure.persistence or 0.0, level=lowest)
+def ranges(tops: Sequence[TopicTop], measure: Measure, level: int, highest: int) -> Bounds:
+    try:
+        return bounds_of(tops, measure, level=level, highest=highest)
+    except ValueError as error:
+        raise BadInput(str(error)) from None
 
 
 def holes_of(tops: Sequence[TopicTop], cutoff: int) -> dict[str, Any]:

@@ -149,7 +149,8 @@ def test_holes_of_a_late_run(tmp_path: Path) -> None:
     assert found["filled"]["RBP(0.5)"] is None
     assert found["order"] == [["1", "b", pytest.approx(1 / (ideal * math.log2(3)))]]
     assert "--pool" in answer(*arguments)[0]["undefined"]["nDCG@3"]
-    assert "expected nDCG@k, P@k or RBP(p)" in refused("holes", qrels, late, "--measures", "AP")
+    assert "no range of AP-J" in refused("holes", qrels, late, "--measures", "AP-J")
+    assert set(answer("holes", qrels, late, "--measures", "AP RR R@5 Bpref ERR@5")[0]["bounds"]) == {"AP", "RR", "R@5", "Bpref", "ERR@5"}
     assert "late: 1 hole in the first 10 of 1 topic," in printed("holes", qrels, late)[0]
 
 

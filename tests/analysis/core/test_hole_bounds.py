@@ -1,0 +1,108 @@
+"""Ranges of measures over the holes: against trec_eval and the published formulas on every grade of every hole."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import Any
+
+import pytest
+import pytrec_eval
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analysis.core.evaluation import Evaluator
+from analysis.core.hole_bounds import bounds_of, depth_of, why_not
+from analysis.core.holes import TopicTop, tops_under
+from analysis.core.measures import parse_measure, parse_measures
+from pooling.formats.qrels import qrels_of_rows
+from tests.analysis.core.test_estimates import ranking
+
+TREC_EVAL = {
+    "AP": "map", "AP@5": "map_cut_5", "Rprec": "Rprec", "Bpref": "bpref", "RR": "recip_rank", "R@5": "recall_5", "Success@5": "success_5",
+    "P@5": "P_5", "nDCG": "ndcg", "nDCG@5": "ndcg_cut_5",
+}  # fmt: skip
+CUT = {"AP@5", "R@5", "Success@5", "P@5", "nDCG@5", "DCG@5", "NCG@5", "ERR@5", "nDCG-exp@5", "RBP(0.8)@5"}
+
+
+def by_formula(name: str, grades: list[int], base: list[int]) -> float:
+    """Of a ranking of grades and all judged grades, highest 2."""
+    top = grades[:5]
+    if name == "RBP(0.8)@5":
+        return 0.2 * sum(0.8**k for k, grade in enumerate(top) if grade)
+    if name == "NCG@5":
+        best = sum(sorted(base, reverse=True)[:5])
+        return sum(top) / best if best else 0.0
+    if name == "ERR@5":
+        total, going = 0.0, 1.0
+        for rank, grade in enumerate(top, start=1):
+            chance = (2**grade - 1) / 4
+            total += going * chance / rank
+            going *= 1 - chance
+        return total
+    gain = {"nDCG-exp@5": lambda grade: 2**grade - 1, "DCG@5": lambda grade: grade}[name]
+    summed = sum(gain(grade) / math.log2(k + 2) for k, grade in enumerate(top))
+    best = sum(gain(grade) / math.log2(k + 2) for k, grade in enumerate(sorted(base, reverse=True)[:5]))
+    return summed if name == "DCG@5" else summed / best if best else 0.0
+
+
+def fillings(grades: list[int | None], cutoff: int | None) -> list[list[int]]:
+    """Every grade of every hole down to the cutoff; further holes stay unjudged (-1)."""
+    holes = [k for k, grade in enumerate(grades[:cutoff]) if grade is None]
+    filled = []
+    for chosen in product(range(3), repeat=len(holes)):
+        full = [-1 if grade is None else grade for grade in grades]
+        for place, grade in zip(holes, chosen, strict=True):
+            full[place] = grade
+        filled.append(full)
+    return filled
+
+
+def values(name: str, grades: list[int | None], others: list[int]) -> list[float]:
+    made = []
+    for full in fillings(grades, 5 if name in CUT else None):
+        if name not in TREC_EVAL:
+            made.append(by_formula(name, [max(grade, 0) for grade in full], [grade for grade in full if grade >= 0] + others))
+            continue
+        qrels = {f"d{k}": grade for k, grade in enumerate(full) if grade >= 0} | {f"o{k}": grade for k, grade in enumerate(others)}
+        run = {f"d{k}": float(100 - k) for k in range(len(full))}
+        scored = pytrec_eval.RelevanceEvaluator({"t": qrels}, pytrec_eval.supported_measures).evaluate({"t": run}) if qrels else {}
+        made.append(scored.get("t", {}).get(TREC_EVAL[name], 0.0))
+    return made
+
+
+@given(
+    grades=st.lists(st.one_of(st.none(), st.integers(0, 2)), min_size=1, max_size=7).filter(lambda grades: grades.count(None) <= 4),
+    others=st.lists(st.integers(0, 2), max_size=3),
+)
+@settings(max_examples=25, deadline=None)
+@pytest.mark.parametrize("name", [*TREC_EVAL, "DCG@5", "NCG@5", "ERR@5", "nDCG-exp@5", "RBP(0.8)@5"])
+def test_the_range_is_that_of_every_grade_of_every_hole(name: str, grades: list[Any], others: list[int]) -> None:
+    expected = values(name, grades, others)
+    judged = [grade for grade in grades if grade is not None] + others
+    top = TopicTop("t", [f"d{k}" for k in range(len(grades))], grades, judged, len(grades))
+    bounds = bounds_of([top], parse_measure(name), level=1, highest=2)
+    assert (bounds.low[0], bounds.high[0]) == pytest.approx((min(expected), max(expected)), abs=1e-6)
+    assert bounds.zero[0] == pytest.approx(expected[0], abs=1e-6)  # the first filling has only grade 0
+
+
+def test_without_holes_both_ends_are_the_measure() -> None:
+    qrels = qrels_of_rows("q", [("1", "a", 2), ("1", "b", 0), ("1", "c", 1), ("1", "z", 2), ("2", "b", 1), ("2", "a", 0)])
+    run = ranking({"1": "bca", "2": "ab"})
+    measures = parse_measures("AP Rprec Bpref RR R@2 Success@1 DCG NCG@2 ERR nDCG nDCG-exp P@2 AP(rel=2)")
+    evaluated = Evaluator(qrels, measures).evaluate(run)
+    for column, measure in enumerate(measures):
+        bounds = bounds_of(tops_under(run, qrels, depth_of([measure])), measure, level=1, highest=2)
+        assert bounds.low == pytest.approx(evaluated.values[:, column]), measure
+        assert bounds.high == pytest.approx(evaluated.values[:, column]), measure
+
+
+def test_what_has_no_range_is_said() -> None:
+    for name, reason in (("nDCG-J@5", "condensed"), ("Judged@10", "how much is judged"), ("infAP", "random sample")):
+        assert reason in (why_not(parse_measure(name)) or "")
+        with pytest.raises(ValueError, match=reason):
+            bounds_of([], parse_measure(name), level=1, highest=1)
+    many = TopicTop("t7", ["d"] * 200, [None] * 200, [], 200)
+    with pytest.raises(ValueError, match="topic t7 has 200 holes"):
+        bounds_of([many], parse_measure("nDCG"), level=1, highest=3)
+    assert bounds_of([many], parse_measure("DCG"), level=1, highest=3).low.tolist() == [0]
