@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -26,6 +26,7 @@ from analysis.core.rankings import tau_b_batch
 from analysis.core.subcollections import (
     DEFAULT_OVERLAPS,
     ELEMENTS,
+    JOINT,
     Population,
     columns_of,
     draw_pairs,
@@ -44,7 +45,8 @@ SLACK = 1e-12
 class Protocol:
     """What is asked.
 
-    element: one of ELEMENTS. overlaps: levels as fractions from 0 to 1; None: 5 % to 100 % by 5, and for topics each number of
+    element: one of ELEMENTS, or of JOINT: two of them varied together, each by itself.
+    overlaps: levels as fractions from 0 to 1; None: 5 % to 100 % by 5, and for topics each number of
     shared topics. pairs: of sub-collections at each level. threshold: of tau. level: lowest relevant grade.
     per_topic_quota: halve the assessments of each topic by themselves. topics: "complete" or "intersection".
     """
@@ -60,17 +62,26 @@ class Protocol:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.element not in ELEMENTS:
-            raise ValueError(f"the element is one of {', '.join(ELEMENTS)}, not {self.element!r}")
-        if self.per_topic_quota and self.element not in ("assessments", "positive"):
+        if self.element not in (*ELEMENTS, *JOINT):
+            raise ValueError(f"the element is one of {', '.join((*ELEMENTS, *JOINT))}, not {self.element!r}")
+        if self.per_topic_quota and not {"assessments", "positive"} & set(self.elements):
             raise ValueError(f"a quota per topic is for assessments, not for {self.element}")
         if self.overlaps is not None and not all(0 <= overlap <= 1 for overlap in self.overlaps):
             raise ValueError("an overlap is a fraction from 0 to 1")
 
+    @property
+    def elements(self) -> tuple[str, ...]:
+        """One, or two that are varied together."""
+        return tuple(self.element.split("+"))
+
+    def alone(self, element: str) -> Protocol:
+        """The same with only this element varied: its populations and draws are those of the joint protocol."""
+        return replace(self, element=element, per_topic_quota=self.per_topic_quota and element in ("assessments", "positive"))
+
 
 @dataclass(frozen=True)
 class StabilityChunk:
-    """One level of overlap: o and the number s of shared things."""
+    """One level of overlap: o and the number s of shared things, of two elements those of the first."""
 
     overlap: Fraction
     shared: int
@@ -98,13 +109,14 @@ class Stability:
 
 def population(collection: PackedCollection, protocol: Protocol, documents: NDArray[np.bytes_] | None = None) -> Population:
     """What sub-collections are drawn from. documents: the collection's ids where they are known (sorted, distinct), else those
-    of runs and qrels together. Raises ValueError where there are fewer than two things to divide."""
+    of runs and qrels together. Of two elements that of the first. Raises ValueError where there are fewer than two things to divide."""
+    protocol = protocol.alone(protocol.elements[0])
     if protocol.element == "documents":
         drawn = Population.whole(len(collection.documents if documents is None else documents))
     elif protocol.element == "topics":
         drawn = Population.whole(len(collection.topics))
     else:
-        rows = _drawn_rows(collection, protocol)
+        rows = drawn_rows(collection, protocol)
         if protocol.per_topic_quota:
             drawn = Population.by_group(np.searchsorted(collection.offsets, rows, side="right") - 1)
         else:
@@ -112,6 +124,11 @@ def population(collection: PackedCollection, protocol: Protocol, documents: NDAr
     if drawn.size == 0:
         raise ValueError(f"{drawn.n} {protocol.element} cannot be divided in two halves")
     return drawn
+
+
+def populations(collection: PackedCollection, protocol: Protocol, documents: NDArray[np.bytes_] | None = None) -> dict[str, Population]:
+    """By element; as `population`."""
+    return {element: population(collection, protocol.alone(element), documents) for element in protocol.elements}
 
 
 def chunks(drawn: Population, protocol: Protocol) -> list[StabilityChunk]:
@@ -128,38 +145,51 @@ def run_chunk(collection: PackedCollection, protocol: Protocol, chunk: Stability
     -> float64 (n_measures, n_pairs). Arguments as for `population`. The random stream belongs to seed, element and overlap,
     whatever other levels there are and whoever computes them.
     """
-    key = (ELEMENTS.index(protocol.element), chunk.overlap.numerator, chunk.overlap.denominator)
-    rng = np.random.default_rng(np.random.SeedSequence(protocol.seed, spawn_key=key))
-    memberships = draw_pairs(population(collection, protocol, documents), chunk.overlap, protocol.pairs, rng)
-    means = _means(collection, protocol, memberships, documents)
+    means = _means(collection, protocol, drawn_at(collection, protocol, chunk, documents), documents)
     by_pair = means.reshape(len(protocol.measures), len(collection.tags), protocol.pairs, 2)
     return np.array([tau_b_batch(first.T, second.T) for first, second in zip(by_pair[..., 0], by_pair[..., 1], strict=True)])
 
 
+def drawn_at(
+    collection: PackedCollection, protocol: Protocol, chunk: StabilityChunk, documents: NDArray[np.bytes_] | None = None
+) -> dict[str, NDArray[np.uint8]]:
+    """By element the memberships of a level, uint8 (n_pairs, N): things are documents (of the list, if one is given), topics, or rows of
+    `drawn_rows`. Those of an element varied with another are those that it has alone."""
+    drawn = {}
+    for element in protocol.elements:
+        key = (ELEMENTS.index(element), chunk.overlap.numerator, chunk.overlap.denominator)
+        rng = np.random.default_rng(np.random.SeedSequence(protocol.seed, spawn_key=key))
+        drawn[element] = draw_pairs(population(collection, protocol.alone(element), documents), chunk.overlap, protocol.pairs, rng)
+    return drawn
+
+
 def _means(
-    collection: PackedCollection, protocol: Protocol, memberships: NDArray[np.uint8], documents: NDArray[np.bytes_] | None
+    collection: PackedCollection, protocol: Protocol, drawn: dict[str, NDArray[np.uint8]], documents: NDArray[np.bytes_] | None
 ) -> NDArray[np.float64]:
     """Mean scores on the drawn sub-collections. -> float64 (n_measures, n_runs, 2 x n_pairs)"""
-    measures = protocol.measures
-    if protocol.element == "topics":
-        scores = whole_scores(collection, measures, level=protocol.level)
-        counted = columns_of(memberships).T[:, None, :]  # samples x runs (or 1) x topics
-        if protocol.topics == "intersection":
-            counted = counted * collection.has
-        sums = np.stack([(scores * topics).sum(axis=-1) for topics in counted], axis=-1)
-        with np.errstate(invalid="ignore"):
-            return sums / counted.sum(axis=-1).T
-    if protocol.element == "documents":
-        kept = columns_of(_of_collection(memberships, collection, documents))
-        scores = evaluate(collection, measures, kept=kept, level=protocol.level)
-    else:
+    kept, assessed = None, None
+    if "documents" in drawn:
+        kept = columns_of(_of_collection(drawn["documents"], collection, documents))
+    for element in {"assessments", "positive"} & set(drawn):
         assessed = np.ones((len(collection.grades), 2 * protocol.pairs), np.uint8)
-        assessed[_drawn_rows(collection, protocol)] = columns_of(memberships)
-        scores = evaluate(collection, measures, assessed=assessed, level=protocol.level)
-    return mean_scores(collection, scores, topics=protocol.topics)
+        assessed[drawn_rows(collection, protocol.alone(element))] = columns_of(drawn[element])
+    if "topics" not in drawn:
+        scores = evaluate(collection, protocol.measures, kept=kept, assessed=assessed, level=protocol.level)
+        return mean_scores(collection, scores, topics=protocol.topics)
+    topics = columns_of(drawn["topics"]).T[:, None, :]  # samples x runs (or 1) x topics
+    if protocol.topics == "intersection":
+        topics = topics * collection.has
+    if kept is None and assessed is None:
+        whole = whole_scores(collection, protocol.measures, level=protocol.level)
+        sums = np.stack([(whole * counted).sum(axis=-1) for counted in topics], axis=-1)
+    else:
+        scores = evaluate(collection, protocol.measures, kept=kept, assessed=assessed, level=protocol.level)
+        sums = np.stack([(scores[..., number] * counted).sum(axis=-1) for number, counted in enumerate(topics)], axis=-1)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(sums / topics.sum(axis=-1).T)
 
 
-def _drawn_rows(collection: PackedCollection, protocol: Protocol) -> NDArray[np.int64]:
+def drawn_rows(collection: PackedCollection, protocol: Protocol) -> NDArray[np.int64]:
     """Rows of the qrels that are drawn from: all, negative grades too, or the relevant ones; the others always stay."""
     if protocol.element == "positive":
         return np.flatnonzero(collection.grades >= protocol.level)

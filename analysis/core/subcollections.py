@@ -10,12 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 ELEMENTS = ("documents", "topics", "assessments", "positive")
 """What can be varied, in the order that numbers their random streams."""
+
+JOINT = tuple(f"{a}+{b}" for a, b in combinations(ELEMENTS, 2) if (a, b) != ("assessments", "positive"))
+"""Two elements varied together, each by itself at the same overlap; both kinds of assessments are rows of the same qrels."""
 
 IN_FIRST, IN_SECOND = 1, 2
 """Bits of a membership."""

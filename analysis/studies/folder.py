@@ -1,7 +1,7 @@
 """The folder of a study: whole or not at all.
 
 report.html report.md study.toml study.json SHA256SUMS
-tables/NAME.tex .csv .json    figures/NAME.pdf .svg .png
+tables/NAME.tex .csv .json    figures/NAME.pdf .svg .png    data/NAME, where a part has files that are neither
 """
 
 from __future__ import annotations
@@ -98,9 +98,11 @@ def _write_part(one: MadePart, folder: Path) -> list[str]:
             files |= {f"figures/{figure.key}.{kind}": data for kind, data in printed(figure.picture).items()}
         except Nothing:
             continue  # the report says in its place why there is none
+    files |= {f"data/{name}": data for name, data in one.section.files.items()}
     for name, data in files.items():
         if (folder / name).exists():
             raise ValueError(f"two parts of a study write {name}")
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)
     return list(files)
 

@@ -49,12 +49,17 @@ def html(made: MadeStudy) -> str:
         body += [_p(words) for words in one.section.words]
         body += [_table_html(table) for table in one.section.tables]
         body += [_figure_html(figure) for figure in one.section.figures]
+        body += [f'<p class="files">data: {_data_html(one)}</p>'] if one.section.files else []
         body += [f"<details><summary>Made by</summary><pre>{escape(chr(10).join(one.commands))}</pre></details>"] if one.commands else []
         body.append("</section>")
     body.append("<section><h2>How this was made</h2>" + _about_html(made) + "</section>")
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(made.title)}</title>'
     page = f'<!doctype html>\n<html lang="en"><head>{head}<style>{STYLE}{css()}</style></head>\n<body><main>\n' + "\n".join(body)
     return renumbered(page) + "\n</main></body></html>\n"
+
+
+def _data_html(one: MadePart) -> str:
+    return ", ".join(f'<a href="data/{escape(name)}">{escape(name)}</a>' for name in one.section.files)
 
 
 def renumbered(page: str) -> str:

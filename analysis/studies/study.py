@@ -43,12 +43,13 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """What a part gives. words: paragraphs. values: for JSON, what a script would ask for."""
+    """What a part gives. words: paragraphs. values: for JSON, what a script would ask for. files: name below `data/` -> content."""
 
     tables: list[Table] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
     values: dict[str, Any] = field(default_factory=dict)
+    files: dict[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.measures import PiecewiseCommand, PieceworkPlan, add_measure_options, all_runs, divisible_measures, one_qrels
+from analysis.commandline.subcollection_files import export, new_folder
 from analysis.core.batch import PackedCollection, pack
 from analysis.core.digits import error_of_share, text_of
-from analysis.core.stability import MEASURES, Protocol, Stability, StabilityChunk, as_json, chunks, combine, population, run_chunk
-from analysis.core.subcollections import ELEMENTS
+from analysis.core.stability import MEASURES, Protocol, Stability, StabilityChunk, as_json, chunks, combine, populations, run_chunk
+from analysis.core.subcollections import ELEMENTS, JOINT
 from pooling.commandline import BadInput, fraction, positive, text_table
 from pooling.core.counts import counted
 from pooling.formats.errors import FormatError
@@ -33,7 +34,10 @@ class Command(OfCampaign, PiecewiseCommand):
         parser.add_argument("qrels", metavar="QRELS")
         parser.add_argument("runs", nargs="+", metavar="RUN")
         add_campaign_options(parser)
-        parser.add_argument("--element", choices=ELEMENTS, required=True, help="what is varied; positive: relevant assessments only")
+        parser.add_argument(
+            "--element", choices=[*ELEMENTS, *JOINT], required=True,
+            help="what is varied; positive: relevant assessments only; a+b: two at once, each by itself",
+        )  # fmt: skip
         parser.add_argument(
             "--overlaps",
             type=levels,
@@ -45,12 +49,14 @@ class Command(OfCampaign, PiecewiseCommand):
         parser.add_argument("--also", type=thresholds, default=(), metavar="T,T", help="further thresholds of tau-b, as in 0.8,0.95")
         parser.add_argument("--deltas", action="store_true", help="in the JSON the tau-b of every pair of sub-collections, too")
         parser.add_argument("--docids", metavar="FILE", help="the collection's document ids, one a line (default: those of runs and qrels)")
+        parser.add_argument("--export", metavar="FOLDER", help="write which documents, topics or assessments each sub-collection holds")
+        parser.add_argument("--export-qrels", type=positive, metavar="N", help="with --export: the qrels of the first N pairs of each level, too")
         parser.add_argument("--per-topic-quota", action="store_true", help="draw half of each topic's assessments, not half of all")
         add_measure_options(parser, measures=MEASURES, reading=divisible_measures)
 
     def plan(self, *, qrels: str, runs: list[str], docids: str | None, **options: Any) -> PieceworkPlan:
         protocol = protocol_of(options)
-        if docids is not None and protocol.element != "documents":
+        if docids is not None and "documents" not in protocol.elements:
             raise BadInput(f"--docids is for --element documents, not for {protocol.element}")
         documents = None if docids is None else self.document_ids(docids)
         judged = one_qrels(self, qrels)
@@ -60,11 +66,15 @@ class Command(OfCampaign, PiecewiseCommand):
         if unmet := [tag for tag, has in zip(collection.tags, collection.has, strict=True) if not has.any()]:
             self.warn(f"{', '.join(unmet)}: no topic in common with the qrels")
         try:
-            drawn = population(collection, protocol, documents)
+            parts = populations(collection, protocol, documents)
         except ValueError as error:
             raise BadInput(str(error)) from None
         unlisted = 0 if documents is None else self.unlisted(collection, documents)
+        drawn = parts[protocol.elements[0]]
         work = chunks(drawn, protocol)
+        folder = None if options["export"] is None else new_folder(options["export"])
+        if folder is None and options["export_qrels"]:
+            raise BadInput("--export-qrels writes into a folder: name one with --export")
 
         def finish(taus: list[NDArray[np.float64]]) -> dict[str, Any]:
             result = {**as_json(combine(drawn, protocol, work, taus)), "pairs": protocol.pairs, "threshold": protocol.threshold}
@@ -74,7 +84,15 @@ class Command(OfCampaign, PiecewiseCommand):
                 result["at"] = {f"{t:g}": at_threshold(combine(drawn, replace(protocol, threshold=t), work, taus)) for t in options["also"]}
             if options["deltas"]:
                 result["deltas"] = {name: [np.asarray(level, np.float64)[k].tolist() for level in taus] for k, name in enumerate(names)}
-            if protocol.element == "documents":
+            if len(parts) > 1:
+                of_part = {
+                    element: {"population": one.n, "size": one.size, "shared": [one.shared(level.overlap) for level in work]}
+                    for element, one in parts.items()
+                }
+                result |= {"parts": of_part, "population": None, "size": None, "shared": [None] * len(work)}
+            if folder is not None:
+                result["exported"] = export(folder, collection, protocol, work, documents, n_qrels=options["export_qrels"] or 0)
+            if "documents" in protocol.elements:
                 result |= {"unlisted": unlisted, "note": FILTERED}
             return result
 
@@ -109,7 +127,7 @@ class Command(OfCampaign, PiecewiseCommand):
         rows: list[list[Any]] = [
             [
                 f"{100 * level:.4g} %",
-                result["shared"][i],
+                shown_shared(result, i),
                 *(shown_share(result["probability"][name][i], result["pairs"]) for name in names),
                 *(result["mean_tau"][name][i] for name in names),
             ]
@@ -126,13 +144,22 @@ class Command(OfCampaign, PiecewiseCommand):
             for name in names
         ]
         parts = [
-            f"{result['element']}: {result['size']} of {result['population']} in each sub-collection, {result['pairs']} pairs a level; "
+            f"{shown_sizes(result)} in each sub-collection, {result['pairs']} pairs a level; "
             f"P = share of pairs with Kendall's tau-b >= {result['threshold']:g}, tau = its mean",
             text_table(header, rows),
             f"A share of {result['pairs']} pairs is known to {error_of_share(0.5, result['pairs']):.2g} (standard error of a half).",
             text_table(["measure", "slope", "intercept", "least overlap with P = 1", "undefined taus"], summary),
         ]
         return "\n\n".join(parts + ([result["note"]] if "note" in result else []))
+
+
+def shown_sizes(result: dict[str, Any]) -> str:
+    parts = result.get("parts") or {result["element"]: result}
+    return " and ".join(f"{element}: {part['size']} of {part['population']}" for element, part in parts.items())
+
+
+def shown_shared(result: dict[str, Any], level: int) -> Any:
+    return ", ".join(str(part["shared"][level]) for part in result["parts"].values()) if "parts" in result else result["shared"][level]
 
 
 def at_threshold(estimate: Stability) -> dict[str, Any]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from analysis.charts.lines import Line, lines
 from analysis.charts.panels import panels
 from analysis.charts.points import radar
-from analysis.core.subcollections import ELEMENTS
+from analysis.core.subcollections import ELEMENTS, JOINT
 from analysis.studies.bench import Bench
 from analysis.studies.study import Figure, PartLeftOut, Section, SettingKey, Study, StudyPart
 from analysis.studies.words import QRELS, READ, READING, RUNS, pictured, prefixed, runs_under
 from analysis.systems.kind import Result
-from analysis.systems.kinds.stability import KIND, fitted, none_below, words
+from analysis.systems.kinds.stability import KIND, fitted, none_below, shared_of, words
 from analysis.systems.tabular import Cell, Table
 from pooling.core.counts import counted
 
@@ -22,11 +23,54 @@ PANEL = 400.0
 
 
 def computed(bench: Bench, element: str) -> Result:
-    docids = [f"--docids={bench.file('docids')}"] if element == "documents" and bench.has("docids") else []
-    quota = ["--per-topic-quota"] if element == "assessments" and bench.value("per_topic_quota") else []
+    varied = element.split("+")
+    docids = [f"--docids={bench.file('docids')}"] if "documents" in varied and bench.has("docids") else []
+    quota = ["--per-topic-quota"] if "assessments" in varied and bench.value("per_topic_quota") else []
+    exported = [f"--export={bench.scratch_file(key_of(element))}"] if bench.value("export") else []
     given = bench.options("measures", "pairs", "threshold", "also", *READ)
     overlaps = [] if element == "topics" and bench.value("overlaps") is None else bench.options("overlaps")
-    return bench.run("stability", *runs_under(bench), f"--element={element}", *overlaps, *given, *docids, *quota, "--deltas")
+    return bench.run("stability", *runs_under(bench), f"--element={element}", *overlaps, *given, *docids, *quota, *exported, "--deltas")
+
+
+def key_of(element: str) -> str:
+    """In names of files: of two elements both."""
+    return element.replace("+", "-and-")
+
+
+def exported_files(bench: Bench, element: str, result: Result) -> dict[str, bytes]:
+    """Name below `data/` -> content, of the sub-collections drawn; empty unless they are asked for."""
+    folder = Path(bench.scratch_file(key_of(element)))
+    return {f"{key_of(element)}/{name}": (folder / name).read_bytes() for name in result.get("exported", [])}
+
+
+def section_of(bench: Bench, element: str) -> Section:
+    """What is said of one element, or of two that are varied together."""
+    result = computed(bench, element)
+    tables = [*prefixed(KIND.tables(result), key_of(element), title=f", {words(element)}"), deltas_table(result)]
+    tables += [at_table(result)] if "at" in result else []
+    said = [result["note"][:1].upper() + result["note"][1:] + "."] if "note" in result else []
+    files = exported_files(bench, element, result)
+    said += [f"The sub-collections drawn are in `data/{key_of(element)}`: a digit a pair, 1 in the first, 2 in the second, 3 in both."] if files else []
+    kept = {key: value for key, value in result.items() if key not in ("deltas", "exported")}
+    return Section(tables, pictured(KIND.pictures(result)[:2], key_of(element)), said, kept, files)
+
+
+def joint(bench: Bench) -> Section:
+    """Pairs of elements varied together: what each of them alone does not tell."""
+    if not bench.has("joint"):
+        raise PartLeftOut("`joint` names pairs of elements to vary together, as in documents+topics")
+    chosen = str(bench.value("joint")).split()
+    if unknown := [one for one in chosen if one not in JOINT]:
+        raise PartLeftOut(f"`joint` names {', '.join(unknown)}; there are {', '.join(JOINT)}")
+    sections = [section_of(bench, element) for element in chosen]
+    results = {element: computed(bench, element) for element in chosen}
+    caption = "P(o) where two elements share o at once"
+    drawn = Figure("joint", caption, panels([(words(element), curves(result)) for element, result in results.items()], caption=caption))
+    return Section(
+        [table for one in sections for table in one.tables], [drawn, *(figure for one in sections for figure in one.figures)],
+        list(dict.fromkeys(text for one in sections for text in one.words)),
+        {element: one.values for element, one in zip(chosen, sections, strict=True)}, {name: data for one in sections for name, data in one.files.items()},
+    )  # fmt: skip
 
 
 def wanted(bench: Bench) -> list[str]:
@@ -40,12 +84,7 @@ def of_element(element: str) -> Callable[[Bench], Section]:
     def make(bench: Bench) -> Section:
         if element not in wanted(bench):
             raise PartLeftOut(f"`elements` does not name {element}")
-        result = computed(bench, element)
-        tables = [*prefixed(KIND.tables(result), element, title=f", {words(element)}"), deltas_table(result)]
-        tables += [at_table(result)] if "at" in result else []
-        said = [result["note"][:1].upper() + result["note"][1:] + "."] if "note" in result else []
-        kept = {key: value for key, value in result.items() if key != "deltas"}
-        return Section(tables, pictured(KIND.pictures(result)[:2], element), said, kept)
+        return section_of(bench, element)
 
     return make
 
@@ -55,12 +94,12 @@ def deltas_table(result: Result) -> Table:
     rows: list[list[Cell]] = [
         [measure, level, shared, number, tau]
         for measure, levels in result["deltas"].items()
-        for level, shared, taus in zip(result["levels"], result["shared"], levels, strict=True)
+        for level, shared, taus in zip(result["levels"], [shared_of(result, k) for k in range(len(levels))], levels, strict=True)
         for number, tau in enumerate(taus, 1)
     ]
     element = result["element"]
     return Table(
-        f"{element}-deltas",
+        f"{key_of(element)}-deltas",
         f"Delta of every pair of sub-collections, {words(element)}",
         ["measure", "overlap", "shared", "pair", "tau-b"],
         rows,
@@ -74,7 +113,7 @@ def at_table(result: Result) -> Table:
             rows.append([float(threshold), measure, fit["slope"], fit["intercept"], none_below(at_threshold["minimum_overlap"][measure])])
     element = result["element"]
     header = ["threshold", "measure", "slope", "intercept", "least overlap with P = 1"]
-    return Table(f"{element}-thresholds", f"The same at other thresholds, {words(element)}", header, rows, digits=(2, None, 3, 3, 3))
+    return Table(f"{key_of(element)}-thresholds", f"The same at other thresholds, {words(element)}", header, rows, digits=(2, None, 3, 3, 3))
 
 
 def together(bench: Bench) -> Section:
@@ -143,11 +182,14 @@ STUDY = Study(
         SettingKey("threshold", "number", "Rankings agree from this tau-b on (0.9).", least=0),
         SettingKey("also", "text", "Further thresholds, as in 0.8,0.95."),
         SettingKey("docids", "file", "The collection's document ids, one a line (those of runs and qrels)."),
+        SettingKey("joint", "text", "Pairs of elements to vary together, as in documents+topics (none)."),
+        SettingKey("export", "flag", "Write which documents, topics and assessments each sub-collection holds."),
         SettingKey("per_topic_quota", "flag", "Draw half of each topic's assessments, not half of all."),
         *READING,
     ),
     parts=(
         StudyPart("elements", "All elements", together),
         *(StudyPart(element, words(element).capitalize(), of_element(element)) for element in ELEMENTS),
+        StudyPart("joint", "Pairs of elements", joint),
     ),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.charts.lines import Line, lines
 from analysis.charts.points import radar
-from analysis.core.subcollections import ELEMENTS
+from analysis.core.subcollections import ELEMENTS, JOINT
 from analysis.models import Report
 from analysis.systems.figures.drawing import curves
 from analysis.systems.kind import Drawing, Files, NotPossible, ReportKind, Result
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def words(element: str) -> str:
-    return "relevant assessments" if element == "positive" else element
+    return " and ".join("relevant assessments" if one == "positive" else one for one in element.split("+"))
 
 
 FIELDS = (
@@ -34,7 +34,7 @@ FIELDS = (
         "What is varied",
         "choice",
         "documents",
-        tuple((name, words(name)) for name in ELEMENTS),
+        tuple((name, words(name)) for name in (*ELEMENTS, *JOINT)),
     ),
     measures_field("AP Rprec Bpref nDCG", divisible=True),
     Field(
@@ -74,7 +74,7 @@ def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
     if options.get("documents"):
         if "docids.txt" not in files.others:
             raise NotPossible("choose the file with the list of the collection's documents")
-        if options.get("element") != "documents":
+        if "documents" not in str(options.get("element")).split("+"):
             raise NotPossible("the collection's documents are drawn from only when documents vary")
         rest.append(f"--docids={files.others['docids.txt']}")
     return [files.qrels[0][1], *files.runs, *rest]
@@ -96,7 +96,7 @@ def document_list(report: Report, work: Work) -> str:
 def tables(result: Result) -> list[Table]:
     names = list(result["probability"])
     rows: list[list[Cell]] = [
-        [level, result["shared"][i], *(result[key][name][i] for key in ("probability", "mean_tau") for name in names)]
+        [level, shared_of(result, i), *(result[key][name][i] for key in ("probability", "mean_tau") for name in names)]
         for i, level in enumerate(result["levels"])
     ]
     summary: list[list[Cell]] = [
@@ -108,7 +108,8 @@ def tables(result: Result) -> list[Table]:
         ]
         for name in names
     ]
-    sizes = f"{result['size']:,} of {result['population']:,} {words(result['element'])}"
+    parts = result.get("parts") or {result["element"]: result}
+    sizes = " and ".join(f"{part['size']:,} of {part['population']:,} {words(element)}" for element, part in parts.items())
     over = f"{sizes} in each sub-collection, {counted(result['pairs'], 'pair')} at each level."
     return [
         Table(
@@ -126,6 +127,13 @@ def tables(result: Result) -> list[Table]:
             f"P: share of pairs whose tau-b is at least {result['threshold']:g}; tau: its mean. {over}",
         ),
     ]
+
+
+def shared_of(result: Result, level: int) -> Cell:
+    """Of two elements both numbers."""
+    if "parts" in result:
+        return ", ".join(f"{part['shared'][level]:,}" for part in result["parts"].values())
+    return int(result["shared"][level])
 
 
 def none_below(overlap: float | None) -> Cell:

@@ -13,10 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from django.core.management import call_command
+from scipy.stats import kendalltau
 
+from analysis.core.subcollections import JOINT
 from analysis.management.commands.stability import levels
 from tests.analysis.commands.called import answer, refused
-from tests.analysis.core.small_collections import Small, random_collection
+from tests.analysis.commands.ranked_files import printed
+from tests.analysis.core.small_collections import Small, keep_documents, random_collection, reference_scores
 from tests.installation import interruptible
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -168,3 +171,53 @@ def test_an_interruption_leaves_no_file_and_no_process(files: list[str], tmp_pat
     assert list(target.parent.iterdir()) == []
     with pytest.raises(ProcessLookupError):
         os.killpg(started.pid, 0)
+
+
+def exported(folder: Path, element: str, level: str, pair: int, side: int) -> set[str]:
+    """Ids of what a sub-collection holds, as its file says: in the first (1 or 3) or in the second (2 or 3)."""
+    with gzip.open(folder / f"{element}-{level}.tsv.gz", "rt", encoding="utf-8") as lines:
+        rows = [line.rstrip("\n").split("\t") for line in lines][1:]
+    return {row[0] for row in rows if int(row[-1][pair]) & side}
+
+
+@pytest.mark.parametrize("element", ["documents", "topics", "assessments", "positive", *JOINT])
+def test_the_sub_collections_written_give_the_taus_by_pytrec_eval_and_scipy(files: list[str], tmp_path: Path, element: str) -> None:
+    """Each sub-collection is evaluated from its files: its qrels, the documents kept in the runs, the topics averaged over."""
+    small = random_collection(np.random.default_rng(1), n_topics=8, n_runs=5)
+    out, names = tmp_path / "drawn", ["AP", "Bpref", "nDCG"]
+    how = ("--element", element, "--overlaps", "25,50", "--pairs", 3, "--measures", " ".join(names), "--deltas", "--seed", 4)
+    result, _ = answer("stability", *files, *how, "--export", out, "--export-qrels", 3)
+    assert sorted(result["exported"]) == sorted(str(path.relative_to(out)) for path in out.rglob("*") if path.is_file())
+    for number, level in enumerate(("0.25", "0.5")):
+        for pair in range(3):
+            sides = []
+            for side in (1, 2):
+                rows = [line.split() for line in (out / f"qrels-{level}" / f"{pair + 1}-{side}.txt").read_text().splitlines()]
+                qrels: dict[str, dict[str, int]] = {}
+                for topic, _, document, grade in rows:
+                    qrels.setdefault(topic, {})[document] = int(grade)
+                kept = exported(out, "documents", level, pair, side) if "documents" in element else set(small.documents())
+                topics = sorted(exported(out, "topics", level, pair, side) if "topics" in element else small.qrels)
+                runs = keep_documents(small, kept).runs
+                sides.append([reference_scores(qrels, of_run, names, topics).mean(axis=1) for of_run in runs.values()])
+            first, second = np.round(sides, 10)
+            expected = [kendalltau(first[:, m], second[:, m]).statistic for m in range(len(names))]
+            np.testing.assert_allclose([np.nan if (tau := result["deltas"][m][number][pair]) is None else tau for m in names], expected, atol=1e-9)
+
+
+def test_two_elements_have_the_sizes_and_draws_of_each_alone(files: list[str], tmp_path: Path) -> None:
+    how = ("--overlaps", "50", "--pairs", 2, "--measures", "AP", "--seed", 4)
+    together, _ = answer("stability", *files, "--element", "topics+assessments", *how, "--export", tmp_path / "both", "--processes", 2)
+    assert together["population"] is None
+    for element in ("topics", "assessments"):
+        alone, _ = answer("stability", *files, "--element", element, *how, "--export", tmp_path / element)
+        assert together["parts"][element] == {key: alone[key] for key in ("population", "size", "shared")}
+        name = f"{element}-0.5.tsv.gz"
+        assert (tmp_path / "both" / name).read_bytes() == (tmp_path / element / name).read_bytes()
+    with gzip.open(tmp_path / "both" / "topics-0.5.tsv.gz", "rt") as lines:
+        rows = lines.read().splitlines()
+    assert rows[0] == "topic\tpairs"
+    assert [sum(row[-2] == digit for row in rows[1:]) for digit in "0123"] == [2, 2, 2, 2]  # 8 topics, halves of 4 that share 2
+    assert "topics: 4 of 8 and assessments" in printed("stability", *files, "--element", "topics+assessments", *how)[0]
+    assert "not an empty folder" in refused("stability", *files, "--element", "topics", *how, "--export", tmp_path / "both")
+    assert "name one with --export" in refused("stability", *files, "--element", "topics", *how, "--export-qrels", 1)

@@ -41,7 +41,7 @@ def test_all_elements_stand_in_one_table_with_their_sizes(out: Path) -> None:
     assert sizes == {
         "documents": ("6", "3"), "topics": ("12", "6"), "assessments": ("72", "36"), "relevant assessments": (str(positive), str(positive // 2)),
     }  # fmt: skip
-    assert about(out)["left_out"] == {}
+    assert set(about(out)["left_out"]) == {"joint"}
 
 
 def test_probability_mean_and_other_thresholds_follow_from_the_deltas(out: Path) -> None:
@@ -85,7 +85,26 @@ def test_it_is_the_same_as_the_command_for_each_element(out: Path, tmp_path: Pat
 
 def test_elements_may_be_chosen(tmp_path: Path) -> None:
     out = study_of(tmp_path, "stability", TOML + 'elements = "topics"\n', qrels=QRELS, **runs())
-    assert set(about(out)["left_out"]) == {"documents", "assessments", "positive"}
+    assert set(about(out)["left_out"]) == {"documents", "assessments", "positive", "joint"}
     data = json.loads((out / "tables" / "elements.json").read_text(encoding="utf-8"))
     assert {row[0] for row in data["rows"]} == {"topics"}
     assert "there are documents, topics" in refusal(tmp_path / "inputs", "stability", TOML + 'elements = "queries"\n')
+
+
+def test_pairs_of_elements_and_the_sub_collections_drawn_are_written_where_asked_for(tmp_path: Path) -> None:
+    more = 'elements = "topics"\njoint = "topics+assessments"\nexport = true\n'
+    out = study_of(tmp_path, "stability", TOML + more, qrels=QRELS, **runs())
+    assert set(about(out)["left_out"]) == {"documents", "assessments", "positive"}
+    (files,) = (about(out)["parts"]["joint"]["files"],)
+    assert "data/topics-and-assessments/topics-0.5.tsv.gz" in files
+    assert (out / "data" / "topics-and-assessments" / "topics-0.5.tsv.gz").read_bytes() == (out / "data" / "topics" / "topics-0.5.tsv.gz").read_bytes()
+    shared = {row["overlap"]: row["shared"] for row in table(out, "topics-and-assessments-deltas")}
+    assert shared == {"0.5": "3, 18", "0.75": "5, 27", "1.0": "6, 36"}  # of 6 topics and 36 assessments; 4.5 is 5
+    sums = (out / "SHA256SUMS").read_text(encoding="utf-8")
+    assert "  data/topics/topics-0.5.tsv.gz" in sums
+    assert 'href="data/topics/topics-0.5.tsv.gz"' in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_without_pairs_of_elements_the_part_is_left_out_with_a_reason(tmp_path: Path) -> None:
+    out = study_of(tmp_path, "stability", TOML + 'elements = "topics"\njoint = "topics+queries"\n', qrels=QRELS, **runs())
+    assert "topics+queries; there are documents+topics" in about(out)["left_out"]["joint"]
