@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 from dataclasses import replace
 from typing import Any
 
+from analysis.commandline.institutions import read_institutions, taken
 from analysis.core.submissions import LIMIT, Submission, records
 from pooling.commandline import BadInput, FileCommand, distinct_tags, positive, text_table
 from pooling.formats.leaderboards import SUBMISSIONS, read_leaderboard
@@ -27,12 +28,18 @@ class Command(FileCommand):
         )
         parser.add_argument("--ranks", metavar="FILE", help="what `bootstrap --json` printed: private ranks by tag")
         parser.add_argument("--condition", metavar="NAME", help="with --ranks: the condition that is private (default: the only one)")
+        parser.add_argument("--until", default="", metavar="DATE", help="leave out what is later, as in 2021-02-01")
+        parser.add_argument("--institutions", metavar="FILE", help="group and institution, with a header: teams that are counted as one")
         parser.add_argument("--score-column", metavar="NAME", help="the header of the column of public scores")
 
     def compute(
-        self, *, file: str, limit: int, ranks: str | None, condition: str | None, score_column: str | None, **options: Any
-    ) -> dict[str, Any]:
+        self, *, file: str, limit: int, ranks: str | None, condition: str | None, score_column: str | None, until: str, institutions: str | None,
+        **options: Any,
+    ) -> dict[str, Any]:  # fmt: skip
         rows = read_leaderboard(file, columns=SUBMISSIONS, required=("tag", "date", "group", "score"), score_column=score_column)
+        rows = taken(rows, institutions={} if institutions is None else read_institutions(institutions), until=until)
+        if not rows:
+            raise BadInput(f"{file}: nothing was submitted until {until}")
         tags, _ = distinct_tags(row.tag for row in rows)
         submissions = [
             Submission(

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any
 
+from analysis.charts.lines import Line, lines
+from analysis.charts.panels import panels
 from analysis.charts.points import DrawnInterval, Spot, intervals, scatter
+from analysis.commandline.institutions import taken
+from analysis.core.submissions import mean_ranks
 from analysis.studies.bench import Bench
 from analysis.studies.study import Figure, PartLeftOut, Section, SettingKey, Study, StudyPart
 from analysis.studies.words import READ, READING, RUNS, pictured, prefixed, slug
@@ -16,24 +22,31 @@ from analysis.systems.kinds.leaderboard import KIND as BOARD
 from analysis.systems.kinds.split_half import KIND as HALVES
 from analysis.systems.kinds.submissions import KIND as SUBMISSIONS
 from analysis.systems.tables import best_of, conditions_of
-from analysis.systems.tabular import Cell, Table
+from analysis.systems.tabular import Cell, Table, place
 from analysis.systems.written_files import tab_separated
 from pooling.core.counts import counted
 from pooling.formats.leaderboards import SUBMISSIONS as COLUMNS
 from pooling.formats.leaderboards import BoardRow, read_leaderboard
 
+MOST_GROUPS = 4
+"""Groups whose submissions are drawn over time."""
+PANEL = 400.0
+DENSE = 30
+"""Days within which only the first and the last are written below a panel."""
 FIRST = 5
 """Places that Tables 1 and 2 of the paper show."""
 
 
 def boards(bench: Bench) -> Section:
     bench.need("boards", why="tables of scores by name (tag, date, group, score)")
+    aliases = bench.value("institutions") or {}
     tables, figures, values = [], [], {}
     for name, path in bench.named("boards").items():
         board = bench.run("leaderboard", f"--scores={path}", *bench.options("score_column", "until", "highlight"))
         runs = {run["tag"]: run for run in board["runs"]}
         rows: list[list[Cell]] = [
-            [n, tag, runs[tag]["date"], runs[tag]["group"], runs[tag]["score"]] for n, tag in enumerate(board["chain"], 1)
+            [n, tag, runs[tag]["date"], aliases.get(runs[tag]["group"], runs[tag]["group"]), runs[tag]["score"]]
+            for n, tag in enumerate(board["chain"], 1)
         ]
         title = f"The records of the leaderboard {name}, {counted(len(runs), 'run')}"
         tables.append(
@@ -78,7 +91,7 @@ def certainty(bench: Bench) -> Section:
                 bold=best_of(rows, range(1, len(places) + 1)),
             )
         )
-        values[name] = {key: condition[key] for key in ("observed", "expected_rank", "interval", "best_rank", "worst_rank")}
+        values[name] = {key: condition[key] for key in ("observed", "expected_rank", "rank_interval", "interval", "best_rank", "worst_rank")}
     every = [table for table in BOOTSTRAP.tables(result) if not table.key.startswith("beats")]
     pictures = BOOTSTRAP.pictures(result)
     return Section(
@@ -117,11 +130,11 @@ def name_all(by_condition: Mapping[str, Any]) -> dict[str, Any]:
 
 def side_by_side(by_condition: Mapping[str, Any], tags: Sequence[str]) -> Figure:
     rows = [
-        DrawnInterval(f"{tag} · {number}", one["expected_rank"][tag], *one["interval"][tag])
+        DrawnInterval(f"{tag} · {number}", one["expected_rank"][tag], *one["rank_interval"][tag])
         for tag in tags
         for number, one in enumerate(by_condition.values(), 1)
     ]
-    caption = f"Expected rank with its 95 % interval under each condition; {'; '.join(by_condition)}"
+    caption = f"Expected rank over samples of topics, and the ranks that a run may have (95 %), under each condition; {'; '.join(by_condition)}"
     return Figure("figure-4", caption, intervals(rows, caption=caption, x_label="rank (1 is the best)", what="run · condition"))
 
 
@@ -147,10 +160,7 @@ def submitted(bench: Bench) -> list[BoardRow]:
         required=("tag", "date", "group", "score"),
         score_column=bench.value("score_column"),
     )
-    aliases = bench.value("institutions") or {}
-    until = (bench.value("until") or "").replace("/", "-")
-    named = [row._replace(group=aliases.get(row.group, row.group)) for row in rows]
-    return [row for row in named if not until or row.date[:10] <= until]
+    return taken(rows, institutions=bench.value("institutions") or {}, until=bench.value("until") or "")
 
 
 def submissions(bench: Bench) -> Section:
@@ -161,13 +171,55 @@ def submissions(bench: Bench) -> Section:
         lines = [[row.tag, row.date, row.group, *("" if (x := row.numbers[key]) != x else repr(x) for key in numbers)] for row in rows]
         out.write(tab_separated(["tag", "date", "group", "score", "private score", "private rank", "expected private rank"], lines))
     answer = bench.run("submissions", path, *bench.options("limit"))
-    tables = SUBMISSIONS.tables(answer)
+    tables = [*SUBMISSIONS.tables(answer), every_table(rows)]
     until = bench.value("until")
     said = [f"{len(rows):,} submissions{f' until {until}' if until else ''}, {len(conditions_of(answer)):,} groups."]
     figures = pictured(SUBMISSIONS.pictures(answer), "submissions")
     if private := [row for row in rows if row.numbers["private_score"] == row.numbers["private_score"]]:
-        figures.append(every_submission(private))
+        figures += [every_submission(private), *over_time(private)]
     return Section(prefixed(tables, "submissions"), figures, said, conditions_of(answer))
+
+
+def every_table(rows: Sequence[BoardRow]) -> Table:
+    """Group by group, those with the most submissions first, each over time."""
+    counts = Counter(row.group for row in rows)
+    public, private = (mean_ranks([row.numbers[key] for row in rows]).tolist() for key in ("score", "private_score"))
+    cells: list[list[Cell]] = [
+        [row.group, row.tag, row.date[:10], known(row.numbers["score"]), place(known(a)), known(row.numbers["private_score"]), place(known(b))]
+        for row, a, b in zip(rows, public, private, strict=True)
+    ]
+    cells.sort(key=lambda cell: (-counts[str(cell[0])], str(cell[0]), str(cell[2]), str(cell[1])))
+    ruled = frozenset(k for k in range(1, len(cells)) if cells[k][0] != cells[k - 1][0])
+    header = ["group", "run", "date", "score", "rank", "score", "rank"]
+    note = "Ranks among all of these submissions, 1 the best; equal scores share the mean rank."
+    heads = (("", 3), ("public", 2), ("private", 2))
+    digits = (None, None, None, 3, None, 3, None)
+    return Table("every", "Every submission of each group, public against private", header, cells, note, heads=heads, digits=digits, ruled=ruled)
+
+
+def known(value: float) -> float | None:
+    return None if value != value else value
+
+
+def over_time(rows: Sequence[BoardRow]) -> list[Figure]:
+    """Public and private score of all submissions of a group, over time, of the groups with the most of them."""
+    counts = Counter(row.group for row in rows)
+    groups = [group for group, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if n > 1][:MOST_GROUPS]
+    if not groups:
+        return []
+    caption = "Public and private score of every submission of a group over time"
+    drawn = [(group[:40], of_group([row for row in rows if row.group == group], group)) for group in groups]
+    return [Figure("groups-over-time", f"{caption}; the {len(groups)} with the most submissions", panels(drawn, caption=caption))]
+
+
+def of_group(rows: Sequence[BoardRow], group: str) -> str:
+    days = sorted((float(date.fromisoformat(row.date[:10]).toordinal()), row.numbers["score"], row.numbers["private_score"]) for row in rows)
+    at = sorted({days[0][0], days[len(days) // 2][0], days[-1][0]} if days[-1][0] - days[0][0] > DENSE else {days[0][0], days[-1][0]})
+    series = [Line("public", [(day, score) for day, score, _ in days], marks=True), Line("private", [(day, score) for day, _, score in days], marks=True)]
+    return lines(
+        series, caption=group[:40], x_label="date", y_label="score", x_form=lambda x: date.fromordinal(int(x)).isoformat(), x_at=at, width=PANEL,
+        height=220,
+    )  # fmt: skip
 
 
 def every_submission(rows: Sequence[BoardRow]) -> Figure:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from analysis.charts.matrices import matrix
@@ -10,7 +11,7 @@ from analysis.charts.points import DrawnInterval, intervals
 from analysis.core.bootstrap import BootstrapTally
 from analysis.core.bootstrap_words import LABELS_DRAWN, beaten_by, label_rows, many_comparisons, may_be
 from analysis.core.measures import name_of_condition
-from analysis.systems.figures.drawing import MOST, plain
+from analysis.systems.figures.drawing import MOST, plain, points
 from analysis.systems.kind import Drawing, Files, NotPossible, ReportKind, Result
 from analysis.systems.options import READING, Field, arguments_of, measures_field
 from analysis.systems.pictures import MOST_RUNS, key_of, numbered
@@ -159,15 +160,20 @@ def pictures(result: Result) -> list[str]:
             )
         )
     if len(conditions) > 1:
-        tags = ranked(next(iter(conditions.values())))[:30]
-        rows = [
-            DrawnInterval(numbered(tag, i, len(conditions)), one["expected_rank"].get(tag), *one.get("rank_interval", {}).get(tag, (None, None)))
-            for tag in tags
-            for i, one in enumerate(conditions.values(), 1)
-        ]
+        rows = [DrawnInterval(*row) for row in side_by_side(conditions, 30 * len(conditions))]
         caption = f"Expected rank over samples of topics, and the ranks that each run may have (95 %), conditions side by side{key_of(list(conditions))}"
         drawn.insert(0, intervals(rows, caption=caption, x_label="rank (1 is the best)", what="run · condition"))
     return drawn
+
+
+def side_by_side(conditions: Mapping[str, Result], most: int) -> list[tuple[str, float | None, float | None, float | None]]:
+    """(run and number of the condition, expected rank, the ranks that it may have), run by run; at most so many rows, runs whole."""
+    tags = ranked(next(iter(conditions.values())))[: max(most // len(conditions), 1)]
+    return [
+        (numbered(tag, i, len(conditions)), one["expected_rank"].get(tag), *one.get("rank_interval", {}).get(tag, (None, None)))
+        for tag in tags
+        for i, one in enumerate(conditions.values(), 1)
+    ]
 
 
 def figures(result: Result) -> Iterator[Drawing]:
@@ -188,6 +194,8 @@ def figures(result: Result) -> Iterator[Drawing]:
             figure.colorbar(image, ax=axes, label="probability")
 
         yield f"ranks-{number}", heat
+    if len(conditions_of(result)) > 1:
+        yield "conditions", partial(points, rows=side_by_side(conditions_of(result), MOST), label="expected rank, and the ranks that the run may have (95 %)")
 
 
 KIND = ReportKind(

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 FIELDS = (
     Field("measure", "Measure", "measure", "RR@100"),
     Field("limit", "Submissions a month that a group may make", "whole", 2, least=1),
+    Field("until", "Leave out what is later than", "date", ""),
     Field(
         "ranks", "Expected private ranks", "report", "", report="bootstrap", hint="From a finished report on the certainty of the ranks."
     ),
@@ -44,7 +45,7 @@ FIELDS = (
 
 
 def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
-    words = [files.others["submissions.tsv"], *arguments_of(named(FIELDS, "limit"), options)]
+    words = [files.others["submissions.tsv"], *arguments_of(named(FIELDS, "limit", "until"), options)]
     if "ranks.json" in files.others:
         words += [f"--ranks={files.others['ranks.json']}", *arguments_of(named(FIELDS, "condition"), options)]
     return words

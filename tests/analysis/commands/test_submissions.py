@@ -86,3 +86,17 @@ def test_the_ms_marco_leaderboard_by_team(data_folder):
     found = printed("submissions", str(path))
     assert {team: one["submissions"] for team, one in found.items()} == Counter(row["team"].strip() for row in rows)
     assert sum(n for one in found.values() for n in one["per_month"].values()) == 117
+
+
+def test_teams_of_one_institution_are_counted_as_one_up_to_a_day(board, tmp_path):
+    names = tmp_path / "institutions.tsv"
+    names.write_text("group\tinstitution\nalpha\tInstitute\nbeta\tInstitute\n")
+    together = printed("submissions", board, "--institutions", str(names))
+    assert {group: of["submissions"] for group, of in together.items() if group != "seed"} == {"Institute": 4}
+    assert together["Institute"]["best"] == "b1"
+    until = printed("submissions", board, "--until", "2021/01/10")  # a3 came later
+    assert {group: until[group]["submissions"] for group in ("alpha", "beta")} == {"alpha": 2, "beta": 1}
+    assert until["alpha"]["its_private_rank"] == 3
+    assert "until 2020-12-31" in refused("submissions", board, "--until", "2020-12-31")
+    names.write_text("group\tinstitution\nalpha\tOne\nalpha\tTwo\n")
+    assert "alpha belongs to One and Two" in refused("submissions", board, "--institutions", str(names))

@@ -82,6 +82,23 @@ def test_institutions_take_the_place_of_their_teams_up_to_a_date(out: Path) -> N
     assert ">Institute<" in svg
 
 
+def test_every_submission_of_a_group_stands_public_against_private(out: Path) -> None:
+    """Public .30 .32 .33 .40 .20, private .31 .30 .29 .20 .40: the best in public is the last in private."""
+    rows = [[row[0], *row[1:]] for row in csv.reader((out / "tables" / "submissions-every.csv").open(encoding="utf-8", newline=""))][1:]
+    assert [(row[0], row[1], row[4], row[6]) for row in rows] == [
+        ("Team A", "a1", "4", "2"), ("Team A", "a2", "3", "3"), ("Team A", "a3", "2", "4"), ("Institute", "b1", "1", "5"), ("Institute", "c1", "5", "1"),
+    ]  # fmt: skip
+    svg = (out / "figures" / "groups-over-time.svg").read_text(encoding="utf-8")
+    for words in ("(a) Team A", "(b) Institute", "public", "private"):
+        assert f">{words}<" in svg
+
+
+def test_figure_4_shows_the_ranks_that_tests_leave_not_percentiles_of_samples(out: Path) -> None:
+    values = about(out)["parts"]["certainty"]["values"]
+    assert all(low <= one["expected_rank"][tag] <= high for one in values.values() for tag, (low, high) in one["rank_interval"].items())
+    assert "the ranks that a run may have" in (out / "report.md").read_text(encoding="utf-8")
+
+
 def test_halves_have_every_test(out: Path) -> None:
     found = about(out)["parts"]["halves"]["values"]["sparse"]["RR@100"]
     assert set(found["mean"]) == {"sign", "wrs", "wsr", "t"}
@@ -98,3 +115,16 @@ def test_submissions_of_the_public_leaderboard_up_to_a_day(data_folder: Path, tm
     out = study_of(tmp_path, "leaderboard", text)
     assert {name: found["submissions"] for name, found in about(out)["parts"]["submissions"]["values"].items()} == expected
     assert expected.total() > 50
+
+
+@pytest.mark.data
+def test_institutions_of_the_public_leaderboard(data_folder: Path, tmp_path: Path) -> None:
+    """Of the three with the most submissions the paper counts 12, 11 and 7: the last two follow from the file."""
+    path = data_folder / "msmarco" / "doc_leaderboard.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        teams = {row["team"].strip() for row in csv.DictReader(file)}
+    words = {"THU-MSR": "THU-MSR", "University of Waterloo": "Waterloo", "Bosch": "Bosch"}
+    lines = "".join(f'"{team}" = "{name}"\n' for word, name in words.items() for team in sorted(teams) if word in team)
+    text = f'submissions = "{path}"\nscore_column = "MRR@100 (Eval)"\nuntil = "2021-02-01"\n[institutions]\n{lines}'
+    groups = about(study_of(tmp_path, "leaderboard", text))["parts"]["submissions"]["values"]
+    assert {name: groups[name]["submissions"] for name in words.values()} == {"THU-MSR": 16, "Waterloo": 11, "Bosch": 7}

@@ -52,6 +52,7 @@ ELSEWHERE = {
     "judgements": "the worker writes the campaign's; elsewhere it is in the form",
     "related": "a machine judge has its related systems",
     "deltas": "each tau in the JSON, for programs and studies",
+    "institutions": "the groups of the stored runs",
     "export": "files in a folder of who calls; the study of stability has them in its folder",
     "export_qrels": "as export",
     "label_noise": "the worker writes the judgements of the campaign",
