@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from assay.places import HOME, PACKAGES
 
-ON_FILES = {"FileCommand", "PiecewiseCommand", "OfCampaign"}
+ON_FILES = {"FileCommand", "PiecewiseCommand", "OfCampaign", "ByTopicGroup"}
 """Base classes of commands that need no Django to begin with."""
 LEAST_COLUMN = 20
 

@@ -203,5 +203,5 @@ def _judged(name: str, judgements: Any, scale: int, options: dict[str, Any]) -> 
 
 
 def _answer(command: FileCommand, options: dict[str, Any]) -> dict[str, Any]:
-    answer: dict[str, Any] = jsonable(command.compute(**options))
+    answer: dict[str, Any] = jsonable(command.answered(options))
     return answer

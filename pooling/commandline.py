@@ -134,9 +134,16 @@ class FileCommand:
     compute: Callable[..., dict[str, Any]]
     table: Callable[..., str]
 
+    def answered(self, options: dict[str, Any]) -> dict[str, Any]:
+        """What `compute` says of these options, which `prepared` has seen."""
+        return self.compute(**options)
+
+    def shown(self, result: dict[str, Any], options: dict[str, Any]) -> str:
+        return self.table(result, **options)
+
     def handle(self, **options: Any) -> None:
         try:
-            result = self.compute(**self.prepared(options))
+            result = self.answered(self.prepared(options))
         except FormatError as error:
             for line in error.lines():
                 self.stderr.write(line, RED)
@@ -151,7 +158,7 @@ class FileCommand:
             raise SystemExit(130) from None
         if self.takes_seed:
             result.setdefault("seed", options["seed"])
-        text = json.dumps(jsonable(result), ensure_ascii=False, allow_nan=False) if options["json"] else self.table(result, **options)
+        text = json.dumps(jsonable(result), ensure_ascii=False, allow_nan=False) if options["json"] else self.shown(result, options)
         target = None if self.makes_data_file else options["output"]
         if target and target != "-":
             with whole_file(target) as out:

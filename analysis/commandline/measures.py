@@ -23,6 +23,8 @@ from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from analysis.commandline.by_topic_group import ByTopicGroup
+from analysis.commandline.only_topics import qrels_of
 from analysis.core.chunks import in_processes
 from analysis.core.evaluation import Evaluation, Evaluator
 from analysis.core.measures import Measure, UnknownMeasure, parse_measures, refuse_estimates, refuse_indivisible
@@ -173,11 +175,24 @@ def one_qrels(command: FileCommand, path: str, name: str | None = None) -> Qrels
     """The qrels of this file, called `name` or as the file without its extensions; warnings go to standard error."""
     stored = getattr(command, "stored", None)
     if stored is not None and path in stored.qrels:
-        return dataclasses.replace(stored.qrels[path](), name=name or bare_name(path))
+        return within_group(command, dataclasses.replace(stored.qrels[path](), name=name or bare_name(path)))
     qrels = read_qrels(path, name=name or bare_name(path))
     for warning in qrels.warnings:
         command.warn(f"{path}: {warning}")
-    return qrels
+    return within_group(command, qrels)
+
+
+def within_group(command: FileCommand, qrels: QrelsColumns) -> QrelsColumns:
+    """Cut to the group of topics that a command of `ByTopicGroup` computes within; BadInput where they have none of it."""
+    if not isinstance(command, ByTopicGroup):
+        return qrels
+    if command.topics_read is None:
+        command.topics_read = list(qrels.topics)
+    if command.only_these is None:
+        return qrels
+    if command.only_these.isdisjoint(qrels.topics):
+        raise BadInput(f"{qrels.name} has no topic of this group")
+    return qrels_of(qrels, command.only_these)
 
 
 def named_qrels(command: FileCommand, files: Iterable[str]) -> dict[str, QrelsColumns]:

@@ -51,7 +51,7 @@ class Analysis:
     def compute(self) -> dict[str, Any]:
         """The command's JSON object. Raises NotPossible."""
         try:
-            return self.finished(self.command.compute(**self.options))
+            return self.finished(self.command.answered(self.options))
         except (BadInput, FormatError, OSError) as error:
             raise NotPossible(self._reason(error)) from None
 

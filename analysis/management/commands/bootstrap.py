@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from analysis.commandline.by_topic_group import ByTopicGroup
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.measures import (
     PiecewiseCommand,
@@ -46,7 +47,7 @@ class Condition:
     level: int | None = None
 
 
-class Command(OfCampaign, PiecewiseCommand):
+class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
     help = "Rank runs on bootstrap samples of the topics: probability of each rank, expected rank, interval, who beats whom."
 
     def arguments(self, parser: ArgumentParser) -> None:

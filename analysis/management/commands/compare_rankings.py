@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from itertools import combinations
 from typing import Any
 
+from analysis.commandline.by_topic_group import ByTopicGroup
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.measures import add_measure_options, evaluate_files, named_qrels
 from analysis.commandline.only_topics import add_only_topics, only_topics, qrels_of
@@ -15,7 +16,7 @@ from analysis.management.commands.evaluate import means_of, notes, side_by_side,
 from pooling.commandline import BadInput, positive, text_table
 
 
-class Command(OfCampaign):
+class Command(ByTopicGroup, OfCampaign):
     help = "Rankings of systems under two or more qrels: Kendall's tau, AP correlation, swapped and tied pairs, bootstrap interval."
 
     def arguments(self, parser: ArgumentParser) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from analysis.commandline.by_topic_group import ByTopicGroup
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.first_ranks import add_verdict_options, first_ranks
 from analysis.commandline.measures import add_level_options, add_run_options
@@ -20,7 +21,7 @@ from pooling.commandline import BadInput, text_table
 from pooling.core.counts import counted
 
 
-class Command(OfCampaign):
+class Command(ByTopicGroup, OfCampaign):
     help = "Compare two runs by outcome (answered by neither, one, both), with tests and verdicts; differences are B minus A."
     run_places = ("run_a", "run_b")
 

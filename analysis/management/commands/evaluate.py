@@ -6,6 +6,7 @@ import math
 from argparse import ArgumentParser
 from typing import Any
 
+from analysis.commandline.by_topic_group import ByTopicGroup
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.measures import DEFAULT_MEASURES, add_measure_options, evaluate_files, measures_or_estimates, named_qrels
 from analysis.commandline.only_topics import add_only_topics, only_topics, qrels_of
@@ -16,7 +17,7 @@ from pooling.commandline import BadInput, named_file, text_table
 from pooling.core.counts import counted, part_of
 
 
-class Command(OfCampaign):
+class Command(ByTopicGroup, OfCampaign):
     help = "Measures of runs under qrels: means over the topics of the qrels, and each topic on request."
     takes_seed = False
     qrels_place = "judged"

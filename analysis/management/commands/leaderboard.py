@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from analysis.commandline.by_topic_group import ByTopicGroup
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.first_ranks import FirstRanks, add_verdict_options, first_ranks
 from analysis.commandline.measures import add_level_options
@@ -27,7 +28,7 @@ from pooling.formats.leaderboards import ORDER, BoardRow, read_leaderboard
 PRECISIONS = ("float64", "float32")
 
 
-class Command(OfCampaign):
+class Command(ByTopicGroup, OfCampaign):
     help = "The chain of runs that were the state of the art, compared as Lin et al. do; with --scores FILE the chain alone."
 
     def arguments(self, parser: ArgumentParser) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from analysis.commandline.by_topic_group import ByTopicGroup
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.judged_files import DEFAULT_SCALE, at_least_two
 from analysis.commandline.measures import add_measure_options, all_runs, one_qrels
@@ -34,7 +35,7 @@ MEASURES = "nDCG@10 AP"
 DIFFERENCE = 0.05
 
 
-class Command(OfCampaign):
+class Command(ByTopicGroup, OfCampaign):
     help = "Topics that a study needs to see a difference, or to give an interval of a width, from the variances of runs at hand."
 
     def arguments(self, parser: ArgumentParser) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from analysis.commandline.by_topic_group import ByTopicGroup
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.measures import (
     DEFAULT_MEASURES,
@@ -24,7 +25,7 @@ from pooling.commandline import positive, text_table
 from pooling.core.counts import counted
 
 
-class Command(OfCampaign, PiecewiseCommand):
+class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
     help = "Leave one run or group out of the pool, and make the pool shallower: how much do scores and ranks change?"
 
     def arguments(self, parser: ArgumentParser) -> None:

@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from dataclasses import asdict
 from typing import Any
 
+from analysis.commandline.by_topic_group import ByTopicGroup
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.measures import PiecewiseCommand, PieceworkPlan, add_measure_options, evaluate_files, one_qrels
 from analysis.core.score_table import score_table
@@ -17,7 +18,7 @@ from pooling.core.counts import counted
 NAMES = {"sign": "sign", "wrs": "rank-sum", "wsr": "signed-rank", "t": "t"}
 
 
-class Command(OfCampaign, PiecewiseCommand):
+class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
     help = "Split the topics at random into halves and count how often tests on the halves agree about pairs of runs."
 
     def arguments(self, parser: ArgumentParser) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.commandline.by_topic_group import ByTopicGroup
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.measures import PiecewiseCommand, PieceworkPlan, add_measure_options, all_runs, divisible_measures, one_qrels
 from analysis.commandline.subcollection_files import export, new_folder
@@ -27,7 +28,7 @@ from pooling.formats.opening import lines
 FILTERED = "runs are filtered to the documents drawn, not run again on them"
 
 
-class Command(OfCampaign, PiecewiseCommand):
+class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
     help = "Rank systems on pairs of sub-collections that share more and more of one element, and say how often the rankings agree."
 
     def arguments(self, parser: ArgumentParser) -> None:

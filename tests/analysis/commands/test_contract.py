@@ -14,7 +14,7 @@ from tests.analysis.commands.judged_file import run
 from tests.analysis.commands.ranked_files import CLICKS, GOOD, OTHER, POOR, QRELS, files
 
 JUDGED = "--scale --threshold --min-seconds --campaign"
-MEASURED = "--level --topics --scores --lenient"
+MEASURED = "--level --topics --scores --lenient --topic-groups"
 OPTIONS = {
     "check_topics": "--match --keep --removed",
     "build_pool": "--depth --topics --lenient",
@@ -23,7 +23,7 @@ OPTIONS = {
     "campaign_stats": f"{JUDGED} --pool --documents",
     "evaluate": f"{MEASURED} --measures --per-topic --intervals --qrels --campaign --sampled",
     "sample_pool": "--depth --budget --strata",
-    "compare_systems": f"{MEASURED} --measures --against --family --trials --alpha --topic-groups --campaign",
+    "compare_systems": f"{MEASURED} --measures --against --family --trials --alpha --campaign",
     "plan_study": f"{MEASURED} --measures --power --alpha --difference --width --campaign",
     "study": "--campaign --collection --processes --replace --keys",
     "holes": "--measures --pool --groups --against --campaign",

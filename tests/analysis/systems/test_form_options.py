@@ -52,6 +52,7 @@ ELSEWHERE = {
     "judgements": "the worker writes the campaign's; elsewhere it is in the form",
     "related": "a machine judge has its related systems",
     "deltas": "each tau in the JSON, for programs and studies",
+    "topic_groups": "of the report Systems compared; elsewhere for programs, and a topic subset on the page of ranks",
     "institutions": "the groups of the stored runs",
     "export": "files in a folder of who calls; the study of stability has them in its folder",
     "export_qrels": "as export",
