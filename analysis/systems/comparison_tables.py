@@ -77,31 +77,25 @@ def pairs_table(key: str, title: str, answer: Mapping[str, Any], settings: Mappi
     tested = TESTED if "tests" not in settings else TESTED[:1]
     held = [(test, words) for test, words in tested if settings["family"] != "max" or test == "randomisation"]
     held = [] if settings["family"] == "none" else held
-    header = [
-        "A",
-        "B",
-        "B - A",
-        "2.5 %",
-        "97.5 %",
-        "effect",
-        "wins",
-        "ties",
-        "losses",
-        *(words for _, words in tested),
-        *(words for _, words in held),
-    ]
+    by_bca = [row.get("interval_bca", (None, None)) for row in answer["pairs"]]
+    shown = any(low is not None for low, _ in by_bca)
+    bca = ["2.5 %", "97.5 %"] if shown else []
+    header = ["A", "B", "B - A", "2.5 %", "97.5 %", *bca, "effect", "from", "to", "wins", "ties", "losses"]
+    header += [words for _, words in (*tested, *held)]
     rows: list[list[Cell]] = [
-        [row["a"], row["b"], row["difference"], *row["interval"], row["effect"], row["wins"], row["ties"], row["losses"]]
+        [row["a"], row["b"], row["difference"], *row["interval"], *(interval if shown else ()), row["effect"], *row.get("effect_interval", (None, None))]
+        + [row["wins"], row["ties"], row["losses"]]
         + [p_value(row[test]) for test, _ in tested]
         + [p_value(row["corrected"][test]) for test, _ in held]
-        for row in answer["pairs"]
+        for row, interval in zip(answer["pairs"], by_bca, strict=True)
     ]
     decided = len(header) - 1 if held else header.index(dict(TESTED)[settings["letters_by"]])
     bold = {(number, decided) for number, row in enumerate(rows) if isinstance(p := row[decided], float) and p < settings["alpha"]}
-    heads = [("", 2), ("difference", 3), ("", 1), ("topics of B", 3), ("raw", len(tested))]
+    heads = [("", 2), ("difference", 3), *([("by BCa", 2)] if shown else []), ("effect", 3), ("topics of B", 3), ("raw", len(tested))]
     heads += [(f"corrected ({settings['family']})", len(held))] if held else []
     note = (
-        f"Over {answer['topics']} topics; intervals by t; effect: mean difference / standard deviation of the differences. "
+        f"Over {answer['topics']} topics; intervals by t{' and by BCa' if shown else ''}; effect: mean difference / standard deviation of the "
+        "differences, with its interval. "
         f"In bold: below {settings['alpha']:g}. "
     )
     randomised = f"Randomisation: {settings['trials']:,} changes of signs, all where they are fewer."

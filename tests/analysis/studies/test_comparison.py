@@ -57,6 +57,15 @@ def test_tests_of_a_pair_are_those_of_scipy(tmp_path: Path) -> None:
     assert float(row["randomisation p"]) == pytest.approx(2 / 8)
 
 
+def test_the_interval_of_the_effect_stands_beside_it(tmp_path: Path) -> None:
+    """As scipy's noncentral t has it: at either end the observed t is just likely."""
+    row = next(row for row in table(made(tmp_path), "differences-RR") if (row["A"], row["B"]) == ("good", "mixed"))
+    n = sum(int(row[name]) for name in ("wins", "ties", "losses"))
+    t = float(row["effect"]) * n**0.5
+    assert stats.nct.sf(t, n - 1, float(row["from"]) * n**0.5) == pytest.approx(0.025, abs=1e-4)
+    assert stats.nct.cdf(t, n - 1, float(row["to"]) * n**0.5) == pytest.approx(0.025, abs=1e-4)
+
+
 def test_groups_of_topics_have_their_own_table(tmp_path: Path) -> None:
     out = made(tmp_path, 'topic_groups = "groups.txt"\n')
     assert {row["run"]: float(row["mean"]) for row in table(out, "scores-Head")} == {"good": 1.0, "late": 0.5, "mixed": 1.0}
