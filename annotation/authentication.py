@@ -1,30 +1,60 @@
-"""API tokens for scripts: `Authorization: Token …`; only the token's digest is stored."""
+"""API tokens for scripts: `Authorization: Token …`; only the token's digest is stored, and its scopes bound what it opens."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from django.contrib.auth.models import User
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import APIException, AuthenticationFailed
+from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
-from annotation.services.people import user_of_api_token
+from annotation.models import ApiTokenRow, Scope
+from annotation.services import tokens
 
 
 class ApiToken(BaseAuthentication):
+    """`request.auth` is the token's row."""
+
     keyword = "Token"
 
-    def authenticate(self, request: Request) -> tuple[User, str] | None:
+    def authenticate(self, request: Request) -> tuple[User, ApiTokenRow] | None:
         parts = get_authorization_header(request).decode("latin-1").split()
         if not parts or parts[0].lower() != self.keyword.lower():
             return None
-        user = user_of_api_token(parts[1]) if len(parts) == 2 else None
-        if user is None:
+        row = tokens.token_row(parts[1]) if len(parts) == 2 else None
+        if row is None:
             raise AuthenticationFailed("This token is not valid; make a new one on the account page.")
-        return user, parts[1]
+        if row.is_over:
+            raise AuthenticationFailed(f"This token ended on {row.expires_at:%Y-%m-%d}; make a new one on the account page.")
+        return row.user, row
 
     def authenticate_header(self, request: Request) -> str:
         return self.keyword
+
+
+class OutOfScope(APIException):
+    status_code, default_code = 403, "out_of_scope"
+
+
+class WithinScope(BasePermission):
+    """Of every address of the API: what a token opens is what its owner may do, and of that what its scopes say. Sessions have all.
+
+    Views of judging say so by `judging = True`.
+    """
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        row = request.auth
+        if not isinstance(row, ApiTokenRow):
+            return True
+        judging, changes = getattr(view, "judging", False), request.method not in SAFE_METHODS
+        if tokens.enough(row.scopes, judging=judging, changes=changes):
+            return True
+        needed = Scope.JUDGE if judging else Scope.MANAGE if changes else Scope.READ
+        has = " and ".join(row.scopes.split())
+        raise OutOfScope(f"This token has the scope {has}, and this needs {needed}; make another token on the account page.")
 
 
 class ApiTokenScheme(OpenApiAuthenticationExtension):
@@ -32,4 +62,5 @@ class ApiTokenScheme(OpenApiAuthenticationExtension):
     name = "token"
 
     def get_security_definition(self, auto_schema: object) -> dict[str, str]:
-        return {"type": "apiKey", "in": "header", "name": "Authorization", "description": "`Token <token>`, made on the account page."}
+        said = "`Token <token>`, made on the account page with scopes: read, judge, manage (which reads, too)."
+        return {"type": "apiKey", "in": "header", "name": "Authorization", "description": said}

@@ -9,6 +9,9 @@ from django import forms
 from django.contrib.auth import get_user_model, password_validation
 from django.contrib.auth.validators import UnicodeUsernameValidator
 
+from annotation.models import Scope
+from annotation.services.tokens import DAYS, USUAL_DAYS
+
 
 class SignInForm(forms.Form):
     username = forms.CharField(
@@ -102,3 +105,11 @@ class PasswordForm(forms.Form):
 
 class TokenForm(forms.Form):
     name = forms.CharField(max_length=100, help_text="What the token is for, such as “export script”.")
+    scopes = forms.MultipleChoiceField(
+        label="What it may do",
+        choices=Scope.choices,
+        initial=[Scope.READ],
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one."},
+    )
+    days = forms.ChoiceField(label="Ends after", choices=[(days, f"{days} days") for days in DAYS], initial=USUAL_DAYS)

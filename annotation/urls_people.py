@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.views import people
+from annotation.views import account, people
 
 urlpatterns = [
     path("", people.home, name="home"),
@@ -12,6 +12,6 @@ urlpatterns = [
     path("sign-out", people.sign_out, name="sign-out"),
     path("join", people.join_by_code, name="join-code"),
     path("join/<str:token>", people.join, name="join"),
-    path("account", people.account, name="account"),
+    path("account", account.account, name="account"),
     path("accounts", people.accounts, name="accounts"),
 ]

@@ -18,7 +18,7 @@ from analysis.models import Report
 from analysis.publishing import recipes
 from analysis.publishing.release.parts import ReleasePlan
 from annotation.models import MachineLabel, Message
-from annotation.services import machines, people
+from annotation.services import machines, tokens
 from annotation.services.machines import Wanted
 from pooling import jobs
 from pooling.services import pools
@@ -69,8 +69,8 @@ def installation(settings, tmp_path, monkeypatch):
     }
     named = {"judgement_id": judged.pk, "message_id": message.pk, "pair_id": campaign.pairs.last().pk, "name": "qrels"}
     slugs = {"/api/v1/collections": collection.slug, "/api/v1/campaigns": campaign.slug, "/api/v1/judging": campaign.slug}
-    tokens = {user.username: people.create_api_token(user=user, name="fuzz") for user in (manager, member.user)}
-    return tokens, ids, named, slugs
+    token_of = {user.username: tokens.create_api_token(user=user, name="fuzz") for user in (manager, member.user)}
+    return token_of, ids, named, slugs
 
 
 def real(path, installation):

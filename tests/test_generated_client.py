@@ -16,8 +16,9 @@ from tests.installation import Installation
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "docs" / "campaign_by_client.py"
 PEOPLE = """
+from annotation.services import tokens
 for name in ("boss", "ada", "bob"):
-    print(people.create_api_token(user=make_user(name, may_create=name == "boss"), name="script"))
+    print(tokens.create_api_token(user=make_user(name, may_create=name == "boss"), name="script"))
 """
 PAGE = """
 from django.contrib.auth.models import User

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,11 +10,13 @@ import pytest
 from django.core.management import call_command
 from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
+from django.test import Client
 
 from annotation.models import AuditEvent, Campaign, Judgement, Lease, Membership, Pair
 from annotation.selectors.judging import audit_invariants
 from annotation.services import serving
 from annotation.services.pool_changes import follow_decisions
+from annotation.services.tokens import token_row
 from pooling.models import Document, Pool, PoolEntry, Topic
 from tests.builders import submit
 from tests.databases import own_database
@@ -67,6 +70,7 @@ def fill(apps: Any) -> None:
         return apps.get_model(name).objects.create(**fields)
 
     people = {name: make("auth.User", username=name, password="!") for name in ("manager", "ada", "bob")}
+    make("annotation.ApiTokenRow", user=people["ada"], name="old", digest=hashlib.sha256(b"assay_old").hexdigest())
     collection = make("pooling.Collection", slug="old", name="Old")
     topics = {
         "t1": make("pooling.Topic", collection=collection, topic_id="t1", text="kept", position=0),
@@ -163,6 +167,13 @@ def test_people_go_on_where_they_were(upgraded):
     assert {(row.pair.entry.topic.topic_id, row.pair.entry.docno) for row in Lease.objects.filter(membership=bob, state="live")} == {("t1", "d3")}
     assert served.situation.state == "judging"
     assert audit_invariants(Campaign.objects.get()) == []
+
+
+def test_a_token_made_then_opens_what_it_did(upgraded):
+    answer = Client(headers={"Authorization": "Token assay_old"}).get("/api/v1/judging/old/setup")
+    assert (answer.status_code, answer.json()["pseudonym"]) == (200, "ada")
+    row = token_row("assay_old")
+    assert (row.scopes, row.expires_at) == ("read judge manage", None)
 
 
 def test_a_topic_removed_then_can_be_kept_again_today(upgraded):

@@ -29,7 +29,7 @@ from analysis.systems.kinds import KINDS
 from analysis.systems.selectors import result_of
 from annotation.machine.label_files import LabelOfFile
 from annotation.models import Campaign, Membership, Message
-from annotation.services import campaigns, machines, people, questions, scheduling
+from annotation.services import campaigns, machines, people, questions, scheduling, tokens
 from pooling.models import Collection, Job
 from pooling.services import extending, pool_preview, pools
 from pooling.services.collections import create_collection
@@ -267,12 +267,12 @@ class World:
             given["slug"] = self.collection.slug if "collections/" in route else self.campaign.slug
         return reverse(name, kwargs=given | self.numbers.get(name, {}))
 
-    def ask(self, role: str, name: str, route: str) -> HttpResponse:
-        """One request, of which nothing stays."""
-        client = Client(raise_request_exception=True)
-        if (person := self.people[role]) is not None:
+    def ask(self, role: str, name: str, route: str, *, token: str = "", method: str = "") -> HttpResponse:
+        """One request, of which nothing stays: in a session, or with a token."""
+        client = Client(raise_request_exception=True, headers={"Authorization": f"Token {token}"} if token else {})
+        if (person := self.people[role]) is not None and not token:
             client.force_login(person)
-        method = TABLE[name][0]
+        method = method or TABLE[name][0]
         data = self.bodies.get(name, {})
         with transaction.atomic():
             options = {"content_type": "application/json"} if route.startswith("api/") and method != "get" else {}
@@ -430,6 +430,50 @@ def test_every_address_answers_each_role_as_the_table_says(world: World, role: s
     if role == "anonymous":
         led_to = {name: answer.url for name, answer in answers.items() if answer.status_code == 302}
         assert {name: url for name, url in led_to.items() if not url.startswith(reverse("sign-in"))} == {}
+
+
+SCOPES_THAT_OPEN = {
+    ("judging", "get"): {"read", "judge", "manage"},
+    ("judging", "post"): {"judge"},
+    ("judging", "put"): {"judge"},
+    ("other", "get"): {"read", "manage"},
+    ("other", "post"): {"manage"},
+    ("other", "delete"): {"manage"},
+}
+
+
+@pytest.mark.parametrize("role", ["annotator", "manager"])
+@pytest.mark.parametrize("scope", ["read", "judge", "manage"])
+def test_a_token_opens_of_what_its_owner_may_do_what_its_scope_says(world: World, role: str, scope: str) -> None:
+    person = world.people[role]
+    assert person is not None
+    token = tokens.create_api_token(user=person, name="script", scopes=[scope])
+    wrong = {}
+    for name, route in every_pattern().items():
+        if not route.startswith("api/v1/"):
+            continue
+        method, statuses = TABLE[name]
+        opened = scope in SCOPES_THAT_OPEN["judging" if route.startswith("api/v1/judging/") else "other", method]
+        expected = int(statuses.split()[ROLES.index(role)]) if opened else 403
+        answer = world.ask(role, name, route, token=token)
+        if answer.status_code != expected:
+            wrong[name] = answer.status_code
+        elif not opened:
+            assert (answer["Content-Type"], answer.json()["code"]) == ("application/problem+json", "out_of_scope")
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("scope", ["read", "judge"])
+def test_a_token_without_manage_changes_nothing_by_whatever_method(world: World, scope: str) -> None:
+    """Also by the methods that the table does not name, as manager and superuser."""
+    for role in ("manager", "superuser"):
+        person = world.people[role]
+        assert person is not None
+        token = tokens.create_api_token(user=person, name="script", scopes=[scope])
+        for name, route in every_pattern().items():
+            if route.startswith("api/v1/") and not route.startswith("api/v1/judging/"):
+                found = {method: world.ask(role, name, route, token=token, method=method).status_code for method in ("post", "put", "patch", "delete")}
+                assert set(found.values()) == {403}, (name, found)
 
 
 def test_no_answer_to_an_annotator_holds_or_reads_a_machines_label(world: World, settings: Any) -> None:

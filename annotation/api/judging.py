@@ -110,6 +110,7 @@ def _reader(kind: type[serializers.Serializer]) -> serializers.Serializer:
 class JudgingView(APIView):
     """Finds the membership, and says errors in the page's own words (their shape: pooling.api.problems)."""
 
+    judging = True
     serializer_class: type[serializers.Serializer] | None = None
 
     def member(self, request: Request, slug: str) -> Membership:
@@ -177,6 +178,8 @@ class Setup(JudgingView):
 
 
 class Trial(JudgingView):
+    judging = False
+
     @extend_schema(responses=shapes.TrialSerializer, operation_id="campaign_trial")
     def get(self, request: Request, slug: str) -> Response:
         """A trial of the page for managers: settings and a few pairs. The page judges them by itself; nothing is stored."""

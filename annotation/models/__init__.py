@@ -6,10 +6,11 @@ from annotation.models.campaigns import Campaign, GuidelineVersion, completion_c
 from annotation.models.judgements import Judgement, Lease, Pair, Skip
 from annotation.models.machines import MachineJudge, MachineLabel
 from annotation.models.members import Feedback, Invitation, Membership, Message, invite_token
-from annotation.models.profiles import ApiTokenRow, Profile
+from annotation.models.profiles import EVERY_SCOPE, ApiTokenRow, Profile, Scope
 from annotation.models.questions import Question
 
 __all__ = [
+    "EVERY_SCOPE",
     "ApiTokenRow",
     "Attempts",
     "AuditEvent",
@@ -26,6 +27,7 @@ __all__ = [
     "Pair",
     "Profile",
     "Question",
+    "Scope",
     "Skip",
     "completion_code",
     "default_scale",

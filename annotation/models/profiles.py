@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
 
 
 class Profile(models.Model):
@@ -18,14 +19,31 @@ class Profile(models.Model):
         return str(self.user)
 
 
+class Scope(models.TextChoices):
+    """What a token lets a script do, at most what its owner may do."""
+
+    READ = "read", "read: see what you may see"
+    JUDGE = "judge", "judge: judge as you do, in campaigns where you annotate"
+    MANAGE = "manage", "manage: read, and change everything that you may change"
+
+
+EVERY_SCOPE = " ".join(Scope.values)
+
+
 class ApiTokenRow(models.Model):
     """A token for scripts; only its SHA-256 digest is stored."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=100)
     digest = models.CharField(max_length=64, unique=True)
+    scopes = models.CharField(max_length=60, default=EVERY_SCOPE, help_text="words of Scope with blanks between; those made before there were scopes have all")
+    expires_at = models.DateTimeField(null=True, blank=True, help_text="empty: made before tokens ended")
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_over(self) -> bool:
+        return self.expires_at is not None and self.expires_at <= timezone.now()

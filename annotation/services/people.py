@@ -1,14 +1,13 @@
-"""Invitations, joining, accounts, sign-in links and API tokens."""
+"""Invitations, joining, accounts and sign-in links."""
 
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import logging
 import re
 import secrets
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 
 from django.conf import settings
@@ -25,7 +24,7 @@ from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 
 from annotation.core.audit_actions import AuditAction
 from annotation.core.judges import JudgeKind
-from annotation.models import ApiTokenRow, Campaign, Invitation, Membership, Message, Profile
+from annotation.models import Campaign, Invitation, Membership, Message, Profile
 from annotation.services import leases
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
@@ -281,20 +280,3 @@ def send_sign_in_link(*, email: str, address: str) -> None:
             settings.DEFAULT_FROM_EMAIL,
             [user.email],
         )
-
-
-def create_api_token(*, user: User, name: str) -> str:
-    """A new token for scripts. It is returned once; only its digest is stored."""
-    token = "assay_" + secrets.token_urlsafe(32)
-    ApiTokenRow.objects.create(user=user, name=name, digest=hashlib.sha256(token.encode()).hexdigest())
-    return token
-
-
-def user_of_api_token(token: str) -> User | None:
-    row = ApiTokenRow.objects.select_related("user").filter(digest=hashlib.sha256(token.encode()).hexdigest(), user__is_active=True).first()
-    if row is None:
-        return None
-    now = timezone.now()
-    if row.last_used_at is None or now - row.last_used_at > timedelta(minutes=5):
-        ApiTokenRow.objects.filter(pk=row.pk).update(last_used_at=now)
-    return row.user

@@ -16,7 +16,7 @@ from django.db import connection
 
 from annotation.core import simulation as core
 from annotation.models import ApiTokenRow, Campaign
-from annotation.services import people
+from annotation.services import tokens
 from annotation.services.errors import AnswerRefused, CampaignError
 from annotation.services.simulation import Simulated, SimulationReport, Truth, answer_of
 
@@ -44,7 +44,7 @@ def run_over_http(
     """
     began = time.monotonic()
     for annotator in annotators:
-        annotator.token = people.create_api_token(user=annotator.membership.user, name=TOKEN_NAME)
+        annotator.token = tokens.create_api_token(user=annotator.membership.user, name=TOKEN_NAME)
     crowd = _Crowd(url, campaign.slug, truth, annotators, reliability=reliability, seconds=seconds, patience=patience, most=most, told=told)
     groups = [annotators[i::threads] for i in range(min(threads, len(annotators)))]
     workers = [threading.Thread(target=crowd.work, args=(group,), daemon=True) for group in groups]

@@ -1,10 +1,10 @@
-"""Signing in and out, joining a campaign, the home and account pages."""
+"""Signing in and out, joining a campaign, the home page, and everybody's rights."""
 
 from __future__ import annotations
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import authenticate, get_user_model, login, logout, update_session_auth_hash
+from django.contrib.auth import authenticate, get_user_model, login, logout
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
@@ -16,8 +16,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.forms import AccountForm, CodeForm, LinkForm, PasswordForm, RegisterForm, SignInForm, TokenForm
-from annotation.models import ApiTokenRow, Membership
+from annotation.forms import CodeForm, LinkForm, RegisterForm, SignInForm
+from annotation.models import Membership
 from annotation.permissions import may_create
 from annotation.selectors.people import my_campaigns
 from annotation.services import attempts, people
@@ -170,48 +170,6 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
 def _start_of(membership: Membership) -> str:
     name = "campaign" if membership.role == Membership.Role.MANAGER else "judge"
     return reverse(name, args=[membership.campaign.slug])
-
-
-@sensitive_post_parameters("current", "new")
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def account(request: SignedInRequest) -> HttpResponse:
-    user, profile = request.user, people.profile_of(request.user)
-    action = request.POST.get("action", "")
-    initial = {"email": user.email, "time_zone": profile.time_zone}
-    details = AccountForm(request.POST if action == "details" else None, initial=initial)
-    password = PasswordForm(user, request.POST if action == "password" else None)
-    token_form = TokenForm(request.POST if action == "token" else None)
-    new_token = ""
-    if action == "details" and details.is_valid():
-        user.email = details.cleaned_data["email"]
-        user.save(update_fields=["email"])
-        profile.time_zone = details.cleaned_data["time_zone"]
-        profile.save(update_fields=["time_zone"])
-        request.session["time_zone"] = profile.time_zone
-        messages.success(request, "Saved.")
-        return redirect("account")
-    if action == "password" and password.is_valid():
-        user.set_password(password.cleaned_data["new"])
-        user.save(update_fields=["password"])
-        update_session_auth_hash(request, user)
-        messages.success(request, "Your password is changed.")
-        return redirect("account")
-    if action == "token" and token_form.is_valid():
-        new_token = people.create_api_token(user=user, name=token_form.cleaned_data["name"])
-    if action == "drop-token":
-        ApiTokenRow.objects.filter(user=user, pk=request.POST.get("token") or 0).delete()
-        messages.success(request, "The token is no longer valid.")
-        return redirect("account")
-    context = {
-        "details": details,
-        "password": password,
-        "token_form": token_form,
-        "tokens": user.api_tokens.order_by("-created_at"),
-        "new_token": new_token,
-    }
-    bad = any(form.is_bound and form.errors for form in (details, password, token_form))
-    return render(request, "annotation/account.html", context, status=400 if bad else 200)
 
 
 @login_required

@@ -14,7 +14,7 @@ from pooling.api.problems import CONTENT_TYPE
 WORDS = {
     400: "The request is not understood; `errors` says of each field what is wrong with it.",
     401: "Nobody is signed in, or the token is not valid.",
-    403: "You may not do this, or a session's request came without its CSRF token.",
+    403: "You may not do this, the token's scopes do not reach so far, or a session's request came without its CSRF token.",
     404: "There is no such thing, or you may not know of it.",
     409: "What was asked for cannot be done as things stand; `detail` says why.",
     415: "The body is of a kind that this operation does not read.",
@@ -55,7 +55,7 @@ class Schema(AutoSchema):
         reads, changes = bool(self._get_request_body()), self.method not in SAFE
         asks = any(one["in"] == "query" for one in self._get_parameters())
         named = bool(uritemplate.variables(self.path))
-        possible = {400: reads or asks, 401: True, 403: named or changes, 404: named, 409: changes, 415: reads, 503: True}
+        possible = {400: reads or asks, 401: True, 403: True, 404: named, 409: changes, 415: reads, 503: True}
         return [status for status, can in possible.items() if can]
 
     def map_parsers(self) -> list[str]:

@@ -14,7 +14,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import ApiTokenRow, Membership, Pair
-from annotation.services import people
+from annotation.services import people, tokens
 from annotation.services.pairs import set_kind
 from config import environment
 from pooling.formats.errors import FormatError
@@ -289,7 +289,8 @@ class TestAccount:
     def test_a_token_is_shown_once_stored_as_digest_and_opens_the_api(self):
         member = make_annotator(make_campaign())
         client = client_of(member.user)
-        text = client.post("/account", {"action": "token", "name": "script"}).content.decode()
+        form = {"action": "token", "name": "script", "scopes": ["judge"], "days": "30"}
+        text = client.post("/account", form).content.decode()
         token = next(word for word in text.replace("<", " ").replace(">", " ").split() if word.startswith("assay_"))
         assert token not in client.get("/account").content.decode()
         assert not ApiTokenRow.objects.filter(digest=token).exists()
@@ -297,9 +298,41 @@ class TestAccount:
         assert Client().get(address, headers={"authorization": f"Token {token}"}).status_code == 200
         assert Client().get(address, headers={"authorization": "Token assay_wrong"}).status_code == 401
 
+    def test_a_token_ends_by_its_date_and_by_one_press(self, monkeypatch):
+        user = make_user()
+        client, script = client_of(user), Client()
+        client.post("/account", {"action": "token", "name": "short", "scopes": ["read"], "days": "7"})
+        row = ApiTokenRow.objects.get()
+        assert timedelta(days=6.9) < row.expires_at - timezone.now() < timedelta(days=7.1)
+        token = tokens.create_api_token(user=user, name="long", scopes=["read"], days=30)
+        headers = {"authorization": f"Token {token}"}
+        assert script.get("/api/v1/jobs/", headers=headers).status_code == 200
+        kept = ApiTokenRow.objects.get(name="long")
+        assert kept.last_used_at is not None
+        ApiTokenRow.objects.filter(pk=kept.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
+        answer = script.get("/api/v1/jobs/", headers=headers)
+        assert (answer.status_code, answer["Content-Type"]) == (401, "application/problem+json")
+        assert "This token ended on" in answer.json()["detail"]
+        ApiTokenRow.objects.filter(pk=kept.pk).update(expires_at=None)  # as one made before tokens ended
+        assert script.get("/api/v1/jobs/", headers=headers).status_code == 200
+        client.post("/account", {"action": "drop-token", "token": kept.pk})
+        assert script.get("/api/v1/jobs/", headers=headers).status_code == 401
+
+    def test_a_token_needs_a_scope_and_an_end_and_there_are_not_thousands(self):
+        user = make_user()
+        client = client_of(user)
+        for wrong in ({"days": "7"}, {"scopes": ["all"], "days": "7"}, {"scopes": ["read"]}, {"scopes": ["read"], "days": "9999"}):
+            assert client.post("/account", {"action": "token", "name": "x", **wrong}).status_code == 400
+        assert not ApiTokenRow.objects.exists()
+        for _ in range(50):
+            tokens.create_api_token(user=user, name="one of many")
+        answer = client.post("/account", {"action": "token", "name": "x", "scopes": ["read"], "days": "7"})
+        assert (answer.status_code, ApiTokenRow.objects.count()) == (400, 50)
+        assert "You have 50 tokens" in answer.content.decode()
+
     def test_nobody_drops_the_token_of_another(self):
         ada, grace = make_user(), make_user()
-        people.create_api_token(user=ada, name="hers")
+        tokens.create_api_token(user=ada, name="hers")
         client_of(grace).post("/account", {"action": "drop-token", "token": ApiTokenRow.objects.get().pk})
         assert ApiTokenRow.objects.count() == 1
 

@@ -18,7 +18,7 @@ from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.models import AuditEvent, Judgement
 from annotation.services import judging
-from annotation.services.people import create_api_token
+from annotation.services.tokens import create_api_token
 from pooling import jobs
 from pooling.models import Job
 from tests.analysis.commands.judged_file import refused, run

@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 
 from annotation.models import Judgement, Lease, Membership, Message, Pair
 from annotation.selectors.judging import audit_invariants
-from annotation.services import campaigns, exclusion, people
+from annotation.services import campaigns, exclusion, tokens
 from tests.builders import judge, judge_pair, make_annotator, make_campaign, make_user
 
 pytestmark = pytest.mark.django_db
@@ -78,7 +78,7 @@ def test_strangers_get_404_and_managers_403_everywhere(page):
 
 
 def test_a_token_signs_in_and_a_wrong_one_is_refused(page):
-    token = people.create_api_token(user=page.member.user, name="script")
+    token = tokens.create_api_token(user=page.member.user, name="script")
     client = APIClient()
     client.credentials(HTTP_AUTHORIZATION=f"Token {token}")
     assert client.get(page.address + "setup").status_code == 200

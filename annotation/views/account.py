@@ -1,0 +1,83 @@
+"""One's own account: details, password, tokens."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from annotation.forms import AccountForm, PasswordForm, TokenForm
+from annotation.models import ApiTokenRow, Profile
+from annotation.services import people, tokens
+from pooling.permissions import SignedInRequest
+
+
+@sensitive_post_parameters("current", "new")
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def account(request: SignedInRequest) -> HttpResponse:
+    user, profile = request.user, people.profile_of(request.user)
+    action = request.POST.get("action", "")
+    initial = {"email": user.email, "time_zone": profile.time_zone}
+    details = AccountForm(request.POST if action == "details" else None, initial=initial)
+    password = PasswordForm(user, request.POST if action == "password" else None)
+    token_form = TokenForm(request.POST if action == "token" else None)
+    new_token = ""
+    if action == "details" and details.is_valid():
+        _change_details(request, profile, details)
+        return redirect("account")
+    if action == "password" and password.is_valid():
+        _change_password(request, password)
+        return redirect("account")
+    if action == "drop-token":
+        ApiTokenRow.objects.filter(user=user, pk=_number(request.POST.get("token"))).delete()
+        messages.success(request, "The token is no longer valid.")
+        return redirect("account")
+    if action == "token" and token_form.is_valid():
+        new_token = _make_token(request, token_form)
+    context = {
+        "details": details,
+        "password": password,
+        "token_form": token_form,
+        "tokens": user.api_tokens.order_by("-created_at"),
+        "new_token": new_token,
+    }
+    bad = any(form.is_bound and form.errors for form in (details, password, token_form))
+    return render(request, "annotation/account.html", context, status=400 if bad else 200)
+
+
+def _number(written: str | None) -> int:
+    """A row's number as a form has it; 0, which no row has, for everything else."""
+    return int(written) if written and written.isascii() and written.isdigit() and len(written) < 19 else 0
+
+
+def _change_details(request: SignedInRequest, profile: Profile, form: AccountForm) -> None:
+    request.user.email = form.cleaned_data["email"]
+    request.user.save(update_fields=["email"])
+    profile.time_zone = form.cleaned_data["time_zone"]
+    profile.save(update_fields=["time_zone"])
+    request.session["time_zone"] = profile.time_zone
+    messages.success(request, "Saved.")
+
+
+def _change_password(request: SignedInRequest, form: PasswordForm) -> None:
+    request.user.set_password(form.cleaned_data["new"])
+    request.user.save(update_fields=["password"])
+    update_session_auth_hash(request, request.user)
+    messages.success(request, "Your password is changed.")
+
+
+def _make_token(request: SignedInRequest, form: TokenForm) -> str:
+    """The new token; empty, with the reason in the form, where there are too many."""
+    wanted = form.cleaned_data
+    try:
+        return tokens.create_api_token(user=request.user, name=wanted["name"], scopes=wanted["scopes"], days=int(wanted["days"]))
+    except people.PeopleError as error:
+        form.add_error(None, str(error))
+        return ""
