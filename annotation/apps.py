@@ -5,8 +5,11 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
+        from django.contrib.auth.signals import user_logged_in
+
         import annotation.kinds  # noqa: F401  registers the app's kinds of jobs
         from annotation.selectors.machine_grades import SOURCE
+        from annotation.services import sessions
         from annotation.services.planned_batches import labels_so_far, plan_what_runs_low
         from annotation.services.pool_changes import follow_decisions, follow_pool, follow_texts, give_back_pairs, manages_campaign_of
         from pooling import jobs
@@ -24,3 +27,4 @@ class AnnotationConfig(AppConfig):
         jobs.upkeep.append(plan_what_runs_low)
         sampling.machine_sources.append(SOURCE)
         job_readers.append(manages_campaign_of)
+        user_logged_in.connect(sessions.note_sign_in, dispatch_uid="annotation.services.sessions")

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.contrib.sessions.backends.db import SessionStore
 from django.core.management import call_command
 from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
@@ -16,6 +17,7 @@ from annotation.models import AuditEvent, Campaign, Judgement, Lease, Membership
 from annotation.selectors.judging import audit_invariants
 from annotation.services import serving
 from annotation.services.pool_changes import follow_decisions
+from annotation.services.sessions import open_sessions
 from annotation.services.tokens import token_row
 from pooling.models import Document, Pool, PoolEntry, Topic
 from tests.builders import submit
@@ -71,6 +73,8 @@ def fill(apps: Any) -> None:
 
     people = {name: make("auth.User", username=name, password="!") for name in ("manager", "ada", "bob")}
     make("annotation.ApiTokenRow", user=people["ada"], name="old", digest=hashlib.sha256(b"assay_old").hexdigest())
+    for key, content in (("of ada", {"_auth_user_id": str(people["ada"].pk)}), ("of nobody", {"time_zone": "UTC"})):
+        make("sessions.Session", session_key=key, session_data=SessionStore().encode(content), expire_date=NOW + timedelta(days=1))
     collection = make("pooling.Collection", slug="old", name="Old")
     topics = {
         "t1": make("pooling.Topic", collection=collection, topic_id="t1", text="kept", position=0),
@@ -174,6 +178,10 @@ def test_a_token_made_then_opens_what_it_did(upgraded):
     assert (answer.status_code, answer.json()["pseudonym"]) == (200, "ada")
     row = token_row("assay_old")
     assert (row.scopes, row.expires_at) == ("read judge manage", None)
+
+
+def test_who_was_signed_in_then_stands_in_the_list_of_sessions(upgraded):
+    assert [(one.session_id, one.user.username) for one in open_sessions()] == [("of ada", "ada")]
 
 
 def test_a_topic_removed_then_can_be_kept_again_today(upgraded):

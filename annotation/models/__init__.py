@@ -8,6 +8,7 @@ from annotation.models.machines import MachineJudge, MachineLabel
 from annotation.models.members import Feedback, Invitation, Membership, Message, invite_token
 from annotation.models.profiles import EVERY_SCOPE, ApiTokenRow, Profile, Scope
 from annotation.models.questions import Question
+from annotation.models.sessions import OpenSession
 
 __all__ = [
     "EVERY_SCOPE",
@@ -24,6 +25,7 @@ __all__ = [
     "MachineLabel",
     "Membership",
     "Message",
+    "OpenSession",
     "Pair",
     "Profile",
     "Question",

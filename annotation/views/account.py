@@ -1,10 +1,11 @@
-"""One's own account: details, password, tokens."""
+"""One's own account: details, password, where one is signed in, tokens."""
 
 from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.decorators import login_required
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -12,8 +13,8 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from annotation.forms import AccountForm, PasswordForm, TokenForm
-from annotation.models import ApiTokenRow, Profile
-from annotation.services import people, tokens
+from annotation.models import ApiTokenRow, OpenSession, Profile
+from annotation.services import people, sessions, tokens
 from pooling.permissions import SignedInRequest
 
 
@@ -39,11 +40,16 @@ def account(request: SignedInRequest) -> HttpResponse:
         ApiTokenRow.objects.filter(user=user, pk=_number(request.POST.get("token"))).delete()
         messages.success(request, "The token is no longer valid.")
         return redirect("account")
+    if action in ("end-session", "end-others"):
+        _end_sessions(request, action)
+        return redirect("account")
     if action == "token" and token_form.is_valid():
         new_token = _make_token(request, token_form)
     context = {
         "details": details,
         "password": password,
+        "sessions": sessions.open_sessions(user),
+        "this_session": request.session.session_key,
         "token_form": token_form,
         "tokens": user.api_tokens.order_by("-created_at"),
         "new_token": new_token,
@@ -70,7 +76,20 @@ def _change_password(request: SignedInRequest, form: PasswordForm) -> None:
     request.user.set_password(form.cleaned_data["new"])
     request.user.save(update_fields=["password"])
     update_session_auth_hash(request, request.user)
-    messages.success(request, "Your password is changed.")
+    sessions.note(request, request.user)
+    n = sessions.end(_others(request))
+    messages.success(request, f"Your password is changed.{' All other browsers are signed out.' if n else ''}")
+
+
+def _others(request: SignedInRequest) -> QuerySet[OpenSession]:
+    """The person's sessions without the one that asks."""
+    return sessions.open_sessions(request.user).exclude(session=request.session.session_key)
+
+
+def _end_sessions(request: SignedInRequest, action: str) -> None:
+    rows = _others(request)
+    n = sessions.end(rows.filter(pk=_number(request.POST.get("session"))) if action == "end-session" else rows)
+    messages.success(request, "It is signed out." if n == 1 else f"{n} browsers are signed out." if n else "There was nothing to sign out.")
 
 
 def _make_token(request: SignedInRequest, form: TokenForm) -> str:

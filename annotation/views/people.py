@@ -35,6 +35,9 @@ def _next(request: HttpRequest) -> str:
 
 
 def _start_session(request: HttpRequest, user: User) -> None:
+    """A session under a new key, whoever was signed in before: Django keeps the key of who signs in once more."""
+    if request.user.is_authenticated:
+        request.session.cycle_key()
     login(request, user, backend=LINK_BACKEND)
     request.session["time_zone"] = people.profile_of(user).time_zone
 
