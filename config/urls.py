@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from config import health, views
+from config import health, installation, views
 
 api = [
     path("", include("pooling.api_urls")),
@@ -18,6 +18,8 @@ urlpatterns = [
     path("api/v1/", include(api)),
     path("api/schema", views.SchemaView.as_view(), name="api-schema"),
     path("api/docs", views.Documents.as_view(), name="api-docs"),
+    path("installation", installation.installation, name="installation"),
+    path("installation/doors", installation.doors, name="installation-doors"),
     path("healthz", health.live, name="health"),
     path("readyz", health.ready, name="readiness"),
     path("metrics", health.metrics, name="metrics"),

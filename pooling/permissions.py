@@ -47,6 +47,14 @@ def creating(request_or_user: Any) -> Any:
     return person(request_or_user)
 
 
+def administering(request_or_user: Any) -> Any:
+    """The person, if he is an administrator of the installation. 403 otherwise."""
+    user = person(request_or_user)
+    if not user.is_superuser:
+        raise PermissionDenied("Only administrators of this installation see its accounts and its state.")
+    return user
+
+
 def my_collections(request_or_user: Any) -> QuerySet[Collection]:
     """The collections that the person may see."""
     user = person(request_or_user)

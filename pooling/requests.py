@@ -28,6 +28,11 @@ def current_id() -> str:
     return _current.get()
 
 
+def row_number(written: str | None) -> int:
+    """A row's number as a form has it; 0, which no row has, for everything else."""
+    return int(written) if written and written.isascii() and written.isdigit() and len(written) < 19 else 0
+
+
 def address_of(request: HttpRequest) -> str:
     """The address of the person's machine; empty where nobody can tell.
 

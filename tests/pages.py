@@ -27,6 +27,8 @@ PAGES: dict[str, tuple[str, str, int]] = {
     "home manager": ("manager", "/", 200),
     "account": ("annotator", "/account", 200),
     "accounts": ("superuser", "/accounts", 200),
+    "installation": ("superuser", "/installation", 200),
+    "installation-doors": ("superuser", "/installation/doors?name=manager", 200),
     "judge": ("annotator", "/judge/python-documentation/", 200),
     "judge-try": ("manager", "/judge/python-documentation/try", 200),
     "judge-history": ("annotator", "/judge/python-documentation/history", 200),

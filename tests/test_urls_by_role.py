@@ -66,6 +66,8 @@ TABLE: dict[str, tuple[str, str]] = {
     "join": ("get", "200 200 302 302 200"),
     "account": ("get", SIGNED_IN),
     "accounts": ("get", "302 403 403 403 200"),
+    "installation": ("get", "302 403 403 403 200"),
+    "installation-doors": ("get", "302 403 403 403 200"),
     # judging
     "judge": ("get", "302 404 200 302 404"),  # managers: to the trial
     "judge-try": ("get", CAMPAIGN),
@@ -472,8 +474,8 @@ def test_a_token_without_manage_changes_nothing_by_whatever_method(world: World,
         token = tokens.create_api_token(user=person, name="script", scopes=[scope])
         for name, route in every_pattern().items():
             if route.startswith("api/v1/") and not route.startswith("api/v1/judging/"):
-                found = {method: world.ask(role, name, route, token=token, method=method).status_code for method in ("post", "put", "patch", "delete")}
-                assert set(found.values()) == {403}, (name, found)
+                statuses = {method: world.ask(role, name, route, token=token, method=method).status_code for method in ("post", "put", "patch", "delete")}
+                assert set(statuses.values()) == {403}, (name, statuses)
 
 
 def test_no_answer_to_an_annotator_holds_or_reads_a_machines_label(world: World, settings: Any) -> None:

@@ -16,6 +16,7 @@ from annotation.forms import AccountForm, PasswordForm, TokenForm
 from annotation.models import ApiTokenRow, OpenSession, Profile
 from annotation.services import people, sessions, tokens
 from pooling.permissions import SignedInRequest
+from pooling.requests import row_number
 
 
 @sensitive_post_parameters("current", "new")
@@ -37,7 +38,7 @@ def account(request: SignedInRequest) -> HttpResponse:
         _change_password(request, password)
         return redirect("account")
     if action == "drop-token":
-        ApiTokenRow.objects.filter(user=user, pk=_number(request.POST.get("token"))).delete()
+        ApiTokenRow.objects.filter(user=user, pk=row_number(request.POST.get("token"))).delete()
         messages.success(request, "The token is no longer valid.")
         return redirect("account")
     if action in ("end-session", "end-others"):
@@ -56,11 +57,6 @@ def account(request: SignedInRequest) -> HttpResponse:
     }
     bad = any(form.is_bound and form.errors for form in (details, password, token_form))
     return render(request, "annotation/account.html", context, status=400 if bad else 200)
-
-
-def _number(written: str | None) -> int:
-    """A row's number as a form has it; 0, which no row has, for everything else."""
-    return int(written) if written and written.isascii() and written.isdigit() and len(written) < 19 else 0
 
 
 def _change_details(request: SignedInRequest, profile: Profile, form: AccountForm) -> None:
@@ -88,7 +84,7 @@ def _others(request: SignedInRequest) -> QuerySet[OpenSession]:
 
 def _end_sessions(request: SignedInRequest, action: str) -> None:
     rows = _others(request)
-    n = sessions.end(rows.filter(pk=_number(request.POST.get("session"))) if action == "end-session" else rows)
+    n = sessions.end(rows.filter(pk=row_number(request.POST.get("session"))) if action == "end-session" else rows)
     messages.success(request, "It is signed out." if n == 1 else f"{n} browsers are signed out." if n else "There was nothing to sign out.")
 
 

@@ -7,7 +7,6 @@ from django.contrib import messages
 from django.contrib.auth import authenticate, get_user_model, login, logout
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -21,8 +20,8 @@ from annotation.models import Membership
 from annotation.permissions import may_create
 from annotation.selectors.people import my_campaigns
 from annotation.services import attempts, people
-from pooling.permissions import SignedInRequest
-from pooling.requests import address_of
+from pooling.permissions import SignedInRequest, administering
+from pooling.requests import address_of, row_number
 
 MOST_ACCOUNTS = 200  # on one page
 MOST_MAILS = 3  # to one address in five minutes
@@ -179,10 +178,9 @@ def _start_of(membership: Membership) -> str:
 @require_http_methods(["GET", "HEAD", "POST"])
 def accounts(request: SignedInRequest) -> HttpResponse:
     """Everybody with an account, for administrators: who may make collections and campaigns."""
-    if not request.user.is_superuser:
-        raise PermissionDenied("Only administrators of this installation see its accounts.")
+    administering(request)
     if request.method == "POST":
-        user = get_object_or_404(get_user_model(), pk=request.POST.get("user") or 0)
+        user = get_object_or_404(get_user_model(), pk=row_number(request.POST.get("user")))
         give = request.POST.get("action") == "give"
         people.set_maker(user, may_create=give, actor=request.user)
         messages.success(request, f"{user.get_username()} {'may' if give else 'may no longer'} make collections and campaigns.")

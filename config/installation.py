@@ -1,0 +1,160 @@
+"""Pages for administrators: how the installation is, and who is signed in to it or holds a token."""
+
+from __future__ import annotations
+
+import logging
+import platform
+import shutil
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import django
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import get_user_model
+from django.contrib.auth.decorators import login_required
+from django.db import connection
+from django.db.models import Count, Q, Sum
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import urlencode
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotation.models import ApiTokenRow
+from annotation.services import sessions
+from config import doctor
+from pooling.jobs import STALE
+from pooling.models import DocumentFile, Job, Upload
+from pooling.permissions import SignedInRequest, administering
+from pooling.requests import row_number
+from pooling.version import program_version
+
+log = logging.getLogger(__name__)
+MOST_ROWS = 200
+A_DAY = timedelta(days=1)
+
+
+@login_required
+@never_cache
+@require_safe
+def installation(request: HttpRequest) -> HttpResponse:
+    """What is not right, as `manage.py doctor` says it, and figures of people, work, storage and versions."""
+    administering(request)
+    context = {
+        "findings": doctor.findings(),
+        "people": people(),
+        "work": work(),
+        "storage": storage(),
+        "versions": versions(),
+    }
+    return render(request, "config/installation.html", context)
+
+
+def people() -> dict[str, int]:
+    """How many accounts there are, of what kind, and how many browsers and tokens are good now."""
+    active, creates, administrator = Q(is_active=True), Q(profile__may_create=True), Q(is_superuser=True)
+    counts = get_user_model().objects.aggregate(
+        n=Count("pk"),
+        active=Count("pk", filter=active),
+        administrators=Count("pk", filter=active & administrator),
+        makers=Count("pk", filter=active & creates & ~administrator),
+    )
+    good = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
+    return {**counts, "sessions": sessions.open_sessions().count(), "tokens": ApiTokenRow.objects.filter(good).count()}
+
+
+def work() -> dict[str, Any]:
+    """Jobs that wait, run, have lost their worker, and that failed within a day."""
+    now = timezone.now()
+    running, gone = Q(state=Job.State.RUNNING), Q(heartbeat__lt=now - STALE)
+    counts = Job.objects.aggregate(
+        waiting=Count("pk", filter=Q(state=Job.State.QUEUED)),
+        running=Count("pk", filter=running & ~gone),
+        lost=Count("pk", filter=running & gone),
+        failed=Count("pk", filter=Q(state=Job.State.FAILED, finished_at__gt=now - A_DAY)),
+    )
+    oldest = Job.objects.filter(state=Job.State.QUEUED).order_by("created_at").values_list("created_at", flat=True).first()
+    return {**counts, "oldest": oldest}
+
+
+def storage() -> dict[str, Any]:
+    """Bytes: of the database, of what was brought in, and what is free where files lie; None where it cannot be told."""
+    folder = Path(settings.MEDIA_ROOT)
+    room = shutil.disk_usage(folder) if folder.exists() else None
+    return {
+        "folder": folder,
+        "free": room.free if room else None,
+        "room": room.total if room else None,
+        "database": database_bytes(),
+        "documents": DocumentFile.objects.aggregate(n=Sum("n_bytes"))["n"] or 0,
+        "waiting": Upload.objects.aggregate(n=Sum("n_bytes"))["n"] or 0,
+    }
+
+
+def database_bytes() -> int | None:
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_database_size(current_database())")
+            return int(cursor.fetchone()[0])
+    file = Path(str(connection.settings_dict["NAME"]))
+    return file.stat().st_size if file.exists() else None
+
+
+def versions() -> list[tuple[str, str]]:
+    """(what, its version) of what answers this request."""
+    connection.ensure_connection()
+    major, *rest = connection.get_database_version()
+    name = {"postgresql": "PostgreSQL", "sqlite": "SQLite"}.get(connection.vendor, connection.vendor)
+    return [
+        ("Assay", program_version()),
+        ("Python", platform.python_version()),
+        ("Django", django.get_version()),
+        (name, ".".join(map(str, (major, *rest)))),
+        ("System", f"{platform.system()} {platform.release()}"),
+    ]
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def doors(request: SignedInRequest) -> HttpResponse:
+    """Who is signed in where and which tokens are good, of everybody; ended one by one, or all of one person."""
+    administering(request)
+    if request.method == "POST":
+        _end(request)
+        return redirect(f"{reverse('installation-doors')}?{urlencode({'name': request.POST.get('name', '')})}")
+    name = request.GET.get("name", "").strip()
+    open_now = sessions.open_sessions().filter(user__username__icontains=name)
+    tokens = ApiTokenRow.objects.filter(user__username__icontains=name).select_related("user").order_by("-created_at")
+    context = {
+        "name": name,
+        "most": MOST_ROWS,
+        "sessions": open_now[:MOST_ROWS],
+        "n_sessions": open_now.count(),
+        "tokens": tokens[:MOST_ROWS],
+        "n_tokens": tokens.count(),
+        "this_session": request.session.session_key,
+        "one_person": get_user_model().objects.filter(username=name).first() if name else None,
+    }
+    return render(request, "config/doors.html", context)
+
+
+def _end(request: SignedInRequest) -> None:
+    """What the form asks for; the administrator's own session stays."""
+    action, number = request.POST.get("action", ""), row_number(request.POST.get("number"))
+    others = sessions.open_sessions().exclude(session=request.session.session_key)
+    n_sessions = n_tokens = 0
+    if action == "session":
+        n_sessions = sessions.end(others.filter(pk=number))
+    elif action == "token":
+        n_tokens = ApiTokenRow.objects.filter(pk=number).delete()[0]
+    elif action == "person":
+        n_sessions = sessions.end(others.filter(user=number))
+        n_tokens = ApiTokenRow.objects.filter(user=number).delete()[0]
+    log.warning("%s ended %d sessions and %d tokens (%s %d)", request.user, n_sessions, n_tokens, action, number)
+    ended = [f"{n} {word}{'s' if n > 1 else ''}" for n, word in ((n_sessions, "browser"), (n_tokens, "token")) if n]
+    messages.success(request, f"Ended: {' and '.join(ended)}." if ended else "There was nothing to end.")
