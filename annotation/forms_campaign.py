@@ -213,7 +213,9 @@ class InvitationForm(forms.Form):
     max_uses = forms.IntegerField(
         label="Good for so many people", min_value=1, max_value=100_000, required=False, help_text="Empty: any number."
     )
-    expires_at = forms.DateTimeField(label="Good until", required=False, widget=forms.DateTimeInput(attrs={"type": "datetime-local"}))
+    expires_at = forms.DateTimeField(
+        label="Good until", required=False, help_text="Empty: half a year.", widget=forms.DateTimeInput(attrs={"type": "datetime-local"})
+    )
 
 
 class NamesForm(forms.Form):

@@ -27,13 +27,16 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any, TypeVar
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
+from django.core.exceptions import PermissionDenied
 from django.db import OperationalError, connection, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from pooling import owners
+from pooling.core.counts import counted
 from pooling.formats.errors import FormatError, Problem
 from pooling.models import Collection, Job
 
@@ -57,6 +60,12 @@ T = TypeVar("T")
 
 class Refused(Exception):
     """What was asked for cannot be done; the message says why and what would help."""
+
+
+class OverQuota(PermissionDenied):
+    """A person has asked for as much as one person may. One sentence with the way out; pages and API answer 403."""
+
+    code = "over_quota"
 
 
 class Cancelled(Exception):
@@ -117,6 +126,7 @@ def enqueue(
     """A new queued job. The door that calls this also calls `pooling.tasks.send(job)`, or `pooling.tasks.enqueue` for both."""
     if kind not in KINDS:
         raise ValueError(f"no kind of job is called {kind!r}")
+    check_quota(user)
     return Job.objects.create(
         kind=kind,
         parameters=parameters,
@@ -126,6 +136,19 @@ def enqueue(
         campaign_id=campaign_id,
         unit=KINDS[kind].unit,
     )
+
+
+def check_quota(user: User | AnonymousUser | None) -> None:
+    """OverQuota where the person has as many jobs waiting and running as this installation lets one have."""
+    most = settings.JOBS_PER_PERSON
+    if not most or user is None or not user.is_authenticated:
+        return
+    n = Job.objects.filter(created_by=user, state__in=Job.ACTIVE).count()
+    if n >= most:
+        raise OverQuota(
+            f"You have {counted(n, 'job')} waiting or running, and here one person may have {most:,}. "
+            "Wait until some are done, or cancel some under Background work."
+        )
 
 
 def request_cancel(job: Job) -> None:

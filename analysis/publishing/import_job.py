@@ -36,7 +36,7 @@ def receive(file: File, *, user: Any, judged: Mapping[str, Any] | None = None) -
     Refused where it is too large for this installation or its disk.
     """
     size = file.size or 0
-    check_room(size)
+    check_room(size, user)
     discard_forgotten()
     shown = safe_name(file.name or "release.zip")
     stored = default_storage.save(f"{FOLDER}/{uuid.uuid4().hex}.zip", file)

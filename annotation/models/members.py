@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import secrets
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import models
 
 from annotation.core.judges import CHOICES, JudgeKind
 from annotation.models.campaigns import Campaign
+
+LONGEST_INVITATION = timedelta(days=180)
+"""How long an invitation is good for which nobody said an end."""
 
 
 def invite_token() -> str:
@@ -97,6 +101,10 @@ class Invitation(models.Model):
 
     def __str__(self) -> str:
         return self.name or self.token[:6]
+
+    @property
+    def ends_at(self) -> datetime:
+        return self.expires_at or self.created_at + LONGEST_INVITATION
 
 
 class Feedback(models.Model):

@@ -22,6 +22,10 @@ from annotation.models import Attempts
 
 SPAN = timedelta(minutes=5)
 MOST_OF_ACCOUNT, MOST_OF_ADDRESS = 10, 100
+MOST_CODES, MOST_CODES_OF_NOBODY = 100, 1000
+"""Wrong codes of a person or an address; of all those together whose address nobody can tell."""
+MOST_MAILS, MOST_MAILS_FROM, MOST_MAILS_OF_NOBODY = 3, 20, 100
+"""Mails to one person; asked for by one address; by all those whose address nobody can tell."""
 COOKIE, COOKIE_SECONDS = "assay-known", 365 * 86400
 SALT = "annotation.services.attempts"
 
@@ -68,6 +72,30 @@ class SignIn:
 
     def succeeded(self) -> None:
         forget(self.account_key)
+
+
+class Code:
+    """One code of an invitation, typed by somebody who is signed in (then the count is that person's) or at an address.
+
+    A link needs no code: whoever shares an address with somebody who guesses still comes in by that.
+    """
+
+    def __init__(self, user: User | None, *, address: str) -> None:
+        self.key = f"code|user|{user.pk}" if user is not None else f"code|address|{address}"
+        self.most = MOST_CODES if user is not None or address else MOST_CODES_OF_NOBODY
+
+    def refused(self) -> bool:
+        return too_many(self.key, self.most)
+
+    def failed(self) -> None:
+        count(self.key)
+
+
+def may_mail(email: str, *, address: str) -> bool:
+    """Whether one more mail may go to this person because somebody at this address asks. Who uses up another's mails has filled that
+    person's mailbox with links that are good: nobody is kept out."""
+    from_here = count(f"link from|{address}")
+    return from_here <= (MOST_MAILS_FROM if address else MOST_MAILS_OF_NOBODY) and count(f"link|{email.lower()}") <= MOST_MAILS
 
 
 def cookie_for(user: User) -> str:

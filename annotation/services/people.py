@@ -55,7 +55,7 @@ def invite(
     max_uses: int | None = None,
     expires_at: datetime | None = None,
 ) -> Invitation:
-    """An invitation by link and by code; for one person when `max_uses` is 1."""
+    """An invitation by link and by code; for one person when `max_uses` is 1. Without `expires_at` it is good for half a year."""
     for _ in range(10):
         code = "".join(secrets.choice(CODE_ALPHABET) for _ in range(8))
         try:
@@ -143,7 +143,7 @@ def find_invitation(*, token: str = "", code: str = "") -> Invitation:
         raise PeopleError("There is no such invitation. Check the link or the code, or ask the person who sent it.")
     if invitation.revoked_at:
         raise PeopleError("This invitation was withdrawn. Ask the person who sent it for a new one.")
-    if invitation.expires_at and invitation.expires_at <= timezone.now():
+    if invitation.ends_at <= timezone.now():
         raise PeopleError("This invitation has expired. Ask the person who sent it for a new one.")
     if invitation.max_uses is not None and invitation.n_uses >= invitation.max_uses:
         raise PeopleError("This invitation has been used already. Sign in if it was you; else ask for a new one.")

@@ -24,7 +24,6 @@ from pooling.permissions import SignedInRequest, administering
 from pooling.requests import address_of, row_number
 
 MOST_ACCOUNTS = 200  # on one page
-MOST_MAILS = 3  # to one address in five minutes
 LINK_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -92,7 +91,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 def ask_for_link(request: HttpRequest) -> HttpResponse:
     form = LinkForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        if attempts.count(f"link|{form.cleaned_data['email'].lower()}") <= MOST_MAILS:
+        if attempts.may_mail(form.cleaned_data["email"], address=address_of(request)):
             people.send_sign_in_link(email=form.cleaned_data["email"], address=request.build_absolute_uri("/sign-in/link/"))
         return render(request, "annotation/link_sent.html", {"email": form.cleaned_data["email"], "minutes": people.sign_in_links.minutes})
     return render(request, "annotation/link_ask.html", {"form": form}, status=400 if form.errors else 200)
@@ -127,9 +126,13 @@ def home(request: HttpRequest) -> HttpResponse:
 def join_by_code(request: HttpRequest) -> HttpResponse:
     form = CodeForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
+        code = attempts.Code(request.user if request.user.is_authenticated else None, address=address_of(request))
         try:
+            if code.refused():
+                raise people.PeopleError("Too many wrong codes. Wait five minutes, or open the link of your invitation.")
             return redirect("join", people.find_invitation(code=form.cleaned_data["code"]).token)
         except people.PeopleError as error:
+            code.failed()
             form.add_error("code", str(error))
     return render(request, "annotation/join_code.html", {"form": form}, status=400 if form.errors else 200)
 

@@ -68,7 +68,7 @@ def handler(error: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(error, Http404):
         return problem(404, "not_found", str(error) or "There is nothing at this address.")
     if isinstance(error, PermissionDenied):
-        return problem(403, "forbidden", str(error) or "You may not do this.")
+        return problem(403, getattr(error, "code", "forbidden"), str(error) or "You may not do this.")
     if isinstance(error, exceptions.ValidationError):
         return problem(400, "malformed", "; ".join(sentences(error.detail)), errors=error.detail)
     if isinstance(error, exceptions.APIException):

@@ -110,7 +110,7 @@ class Uploads(Door):
         super().initial(request, *args, **kwargs)
         self.collection(kwargs["slug"])
         if request.method == "POST":
-            uploads.check_room(int(request.META.get("CONTENT_LENGTH") or 0))
+            uploads.check_room(int(request.META.get("CONTENT_LENGTH") or 0), request.user)
 
     @extend_schema(responses=shapes.UploadSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:

@@ -17,7 +17,7 @@ from django.conf import settings
 from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
 from pooling import jobs
@@ -47,14 +47,21 @@ def safe_name(name: str) -> str:
     return clean or "file"
 
 
-def check_room(n_bytes: int) -> None:
-    """Refuse, before it is received, what is too large for this installation or its disk."""
+def check_room(n_bytes: int, user: Any) -> None:
+    """Refuse, before it is received, what is too large for this installation, its disk, or what one person may have waiting."""
     if n_bytes > settings.MAX_UPLOAD_BYTES:
         raise Refused(f"the file has {n_bytes:,} bytes; this installation accepts at most {settings.MAX_UPLOAD_BYTES:,} (ASSAY_MAX_UPLOAD_MB)")
     settings.MEDIA_ROOT.mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(settings.MEDIA_ROOT).free
     if n_bytes + 100_000_000 > free:
         raise Refused("the server's disk is too full for this file; tell its administrator")
+    if user is not None and user.is_authenticated and settings.WAITING_BYTES_PER_PERSON:
+        waiting = Upload.objects.filter(created_by=user).aggregate(n=Sum("n_bytes"))["n"] or 0
+        if waiting + n_bytes > settings.WAITING_BYTES_PER_PERSON:
+            raise Refused(
+                f"your uploads that wait have {waiting:,} bytes, with this file {waiting + n_bytes:,}, and here one person may have "
+                f"{settings.WAITING_BYTES_PER_PERSON:,} (ASSAY_MAX_WAITING_MB); import or discard some of them first"
+            )
 
 
 def receive(collection: Collection, *, kind: str, file: File, name: str, user: Any) -> Upload:
@@ -64,7 +71,7 @@ def receive(collection: Collection, *, kind: str, file: File, name: str, user: A
     shown = safe_name(name)
     if not file.size:
         raise Refused(f"{shown} is empty")
-    check_room(file.size)
+    check_room(file.size, user)
     discard_forgotten(collection)
     endings = [s for s in PurePosixPath(shown.lower()).suffixes[-2:] if s in SUFFIXES]
     upload = Upload(collection=collection, kind=kind, name=shown, n_bytes=file.size)

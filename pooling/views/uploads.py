@@ -24,7 +24,7 @@ def upload(request: HttpRequest, slug: str) -> HttpResponse:
     """Take one file or several. Asked for JSON it answers {"jobs": [{"url", "fragment"}]} or {"error"}; else it goes back to the page."""
     collection = permissions.managed_collection(request, slug)
     try:
-        uploads.check_room(int(request.META.get("CONTENT_LENGTH") or 0))
+        uploads.check_room(int(request.META.get("CONTENT_LENGTH") or 0), request.user)
     except Refused as error:
         return _answer(request, collection, error=str(error), status=413)
     return _receive(request, collection)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.core import mail
 from django.core.cache import cache
 from django.test import Client, RequestFactory
 from django.utils import timezone
 
 from annotation.models import Attempts
-from annotation.services import attempts
+from annotation.services import attempts, people
 from config import environment
 from pooling.requests import address_of
-from tests.builders import PASSWORD, make_user
+from tests.builders import PASSWORD, make_campaign, make_user
 
 pytestmark = pytest.mark.django_db
 TOO_MANY = "Too many failed attempts"
@@ -111,3 +112,62 @@ def test_a_proxy_that_is_no_address_stops_the_start(monkeypatch):
     monkeypatch.setenv("ASSAY_TRUSTED_PROXIES", "127.0.0.1, proxy.example.org")
     with pytest.raises(Exception, match=r"'proxy\.example\.org' is neither an address nor a network"):
         environment.networks("TRUSTED_PROXIES")
+
+
+def wrong_codes(times: int, client: Client | None = None, **where: str) -> None:
+    for number in range(times):
+        answer = (client or Client()).post("/join", {"code": f"WRONG{number:03d}"}, **where)
+        assert (answer.status_code, "no such invitation" in answer.content.decode()) == (400, True)
+
+
+def test_a_hundred_wrong_codes_are_the_last_of_an_address_and_its_links_still_open():
+    invitation = people.invite(campaign=make_campaign(), actor=None)
+    here = {"REMOTE_ADDR": "203.0.113.9"}
+    wrong_codes(100, **here)
+    refused = Client().post("/join", {"code": invitation.code}, **here)
+    assert (refused.status_code, "Too many wrong codes" in refused.content.decode()) == (400, True)
+    assert Client().get(f"/join/{invitation.token}", **here).status_code == 200
+    assert Client().post("/join", {"code": invitation.code}, REMOTE_ADDR="198.51.100.4").status_code == 302
+    known = Client()
+    known.force_login(make_user("ada"))
+    assert known.post("/join", {"code": invitation.code}, **here).status_code == 302, "who is signed in has an own count"
+
+
+def test_a_forged_address_gives_no_new_count_of_codes(monkeypatch):
+    monkeypatch.setattr(attempts, "MOST_CODES_OF_NOBODY", 3)
+    for number in range(3):
+        wrong_codes(1, headers={"x-forwarded-for": f"192.0.2.{number}"})
+    answer = Client().post("/join", {"code": "WRONGONE"}, headers={"x-forwarded-for": "192.0.2.77"})
+    assert "Too many wrong codes" in answer.content.decode()
+
+
+def test_who_uses_up_anothers_mails_keeps_nobody_out():
+    ada = make_user("ada")
+    ada.email = "ada@example.org"
+    ada.save()
+    for number in range(10):
+        Client().post("/sign-in/link", {"email": ada.email}, REMOTE_ADDR=f"192.0.2.{number}")
+    assert len(mail.outbox) == 3
+    path = mail.outbox[-1].body.split("http://testserver")[1].split()[0]
+    assert Client().post(path).status_code == 302
+
+
+def test_one_address_has_twenty_mails_sent_to_people_of_all_kinds():
+    for number in range(25):
+        user = make_user(f"person{number}x")
+        user.email = f"p{number}@example.org"
+        user.save()
+        assert Client().post("/sign-in/link", {"email": user.email}, REMOTE_ADDR="203.0.113.9").status_code == 200
+    assert len(mail.outbox) == 20
+
+
+def test_an_invitation_without_an_end_is_good_for_half_a_year(client):
+    invitation = people.invite(campaign=make_campaign(), actor=None)
+    made = type(invitation).objects.filter(pk=invitation.pk)
+    made.update(created_at=timezone.now() - timedelta(days=179))
+    assert client.get(f"/join/{invitation.token}").status_code == 200
+    made.update(created_at=timezone.now() - timedelta(days=181))
+    assert client.get(f"/join/{invitation.token}").status_code == 410
+    assert "expired" in client.post("/join", {"code": invitation.code}).content.decode()
+    made.update(expires_at=timezone.now() + timedelta(days=1))
+    assert client.get(f"/join/{invitation.token}").status_code == 200
