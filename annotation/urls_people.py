@@ -2,11 +2,14 @@
 
 from django.urls import path
 
-from annotation.views import account, people
+from annotation.views import account, institution, people
 
 urlpatterns = [
     path("", people.home, name="home"),
     path("sign-in", people.sign_in, name="sign-in"),
+    path("sign-in/institution", institution.by_header, name="sign-in-institution"),
+    path("sign-in/oidc", institution.oidc_ask, name="sign-in-oidc"),
+    path("sign-in/oidc/back", institution.oidc_back, name="sign-in-oidc-back"),
     path("sign-in/link", people.ask_for_link, name="sign-in-link"),
     path("sign-in/link/<str:identifier>/<str:token>", people.use_link, name="sign-in-link-use"),
     path("sign-out", people.sign_out, name="sign-out"),

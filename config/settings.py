@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from config import databases, file_stores, logs
+from config import databases, file_stores, institution, logs
 from config import environment as env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -151,6 +151,19 @@ SPECTACULAR_SETTINGS = {
         "LeaseState": "annotation.models.Lease.State",
     },
 }
+
+INSTITUTION = env.text("INSTITUTION", "your institution")  # on the button of the sign-in page
+USER_HEADER, GROUPS_HEADER = env.text("USER_HEADER"), env.text("GROUPS_HEADER")
+MAKER_GROUPS, ADMIN_GROUPS = env.words("MAKER_GROUPS"), env.words("ADMIN_GROUPS")
+OIDC_ISSUER = env.text("OIDC_ISSUER")
+OIDC_RP_CLIENT_ID, OIDC_RP_CLIENT_SECRET = env.text("OIDC_CLIENT"), env.text("OIDC_SECRET")
+OIDC_OP_AUTHORIZATION_ENDPOINT, OIDC_OP_TOKEN_ENDPOINT = env.text("OIDC_AUTHORIZE"), env.text("OIDC_TOKENS")
+OIDC_OP_USER_ENDPOINT, OIDC_OP_JWKS_ENDPOINT = env.text("OIDC_USERINFO"), env.text("OIDC_KEYS")
+OIDC_RP_SCOPES = env.text("OIDC_SCOPES", "openid profile email")
+OIDC_NAME_CLAIM, OIDC_GROUPS_CLAIM = env.text("OIDC_NAME_CLAIM", "preferred_username"), env.text("OIDC_GROUPS_CLAIM", "groups")
+OIDC_RP_SIGN_ALGO, OIDC_USE_PKCE, OIDC_TIMEOUT = "RS256", True, 10
+OIDC_AUTHENTICATION_CALLBACK_URL = "sign-in-oidc-back"
+institution.check(USER_HEADER, GROUPS_HEADER, trusted_proxies=TRUSTED_PROXIES, issuer=OIDC_ISSUER, secret=OIDC_RP_CLIENT_SECRET)
 
 BROKER_URL = env.text("BROKER_URL")  # empty: the worker feeds itself from the Job table (docs/deployment.md)
 CELERY_BROKER_URL = BROKER_URL or "memory://"

@@ -49,6 +49,11 @@ def address_of(request: HttpRequest) -> str:
     return nearest
 
 
+def is_from_trusted_proxy(request: HttpRequest) -> bool:
+    """Whether the machine that asks is one that ASSAY_TRUSTED_PROXIES names: what it writes into headers is its own word."""
+    return _is_of(request.META.get("REMOTE_ADDR", ""), settings.TRUSTED_PROXIES)
+
+
 def _is_of(address: str, networks: list[str]) -> bool:
     try:
         client = ipaddress.ip_address(address)

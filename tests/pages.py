@@ -97,6 +97,7 @@ NO_PAGES = {
     "campaign-machine-labels",
     *("pool-table", "job-fragment", "job-problems"),
     *("health", "readiness", "metrics"),  # lines for machines
+    *("sign-in-institution", "sign-in-oidc", "sign-in-oidc-back"),  # lead elsewhere, where an institution signs people in
     "api-docs",  # Swagger UI, which is not ours
 }
 

@@ -60,6 +60,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "home": ("get", SIGNED_IN),
     "sign-in": ("get", "200 302 302 302 302"),
     "sign-in-link": ("get", OPEN),
+    **dict.fromkeys(("sign-in-institution", "sign-in-oidc", "sign-in-oidc-back"), ("get", "404 404 404 404 404")),  # not configured
     "sign-in-link-use": ("get", OPEN),
     "sign-out": ("post", "302 302 302 302 302"),
     "join-code": ("get", OPEN),

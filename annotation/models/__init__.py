@@ -3,6 +3,7 @@
 from annotation.models.attempts import Attempts
 from annotation.models.audit import AuditEvent
 from annotation.models.campaigns import Campaign, GuidelineVersion, completion_code, default_scale
+from annotation.models.institution import InstitutionAccount
 from annotation.models.judgements import Judgement, Lease, Pair, Skip
 from annotation.models.machines import MachineJudge, MachineLabel
 from annotation.models.members import Feedback, Invitation, Membership, Message, invite_token
@@ -18,6 +19,7 @@ __all__ = [
     "Campaign",
     "Feedback",
     "GuidelineVersion",
+    "InstitutionAccount",
     "Invitation",
     "Judgement",
     "Lease",

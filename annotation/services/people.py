@@ -268,11 +268,12 @@ def user_of_sign_in_link(identifier: str, token: str) -> User | None:
 
 
 def send_sign_in_link(*, email: str, address: str) -> None:
-    """Mail a link to every active account with this address; silent when there is none, so that nobody can probe for addresses.
+    """Mail a link to every active account with this address (but those that the institution signs in); silent when there is none, so that
+    nobody can probe for addresses.
 
     address: absolute URL prefix to which `<user>/<token>` is added.
     """
-    for user in get_user_model().objects.filter(email__iexact=email, is_active=True).exclude(email=""):
+    for user in get_user_model().objects.filter(email__iexact=email, is_active=True, institution=None).exclude(email=""):
         send_mail(
             "Your sign-in link",
             f"Hello {user.get_username()},\n\nthis link signs you in. It is good once, for {sign_in_links.minutes} minutes:\n\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.decorators import login_required
@@ -13,7 +14,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from annotation.forms import AccountForm, PasswordForm, TokenForm
-from annotation.models import ApiTokenRow, OpenSession, Profile
+from annotation.models import ApiTokenRow, InstitutionAccount, OpenSession, Profile
 from annotation.services import people, sessions, tokens
 from pooling.permissions import SignedInRequest
 from pooling.requests import row_number
@@ -28,7 +29,8 @@ def account(request: SignedInRequest) -> HttpResponse:
     action = request.POST.get("action", "")
     initial = {"email": user.email, "time_zone": profile.time_zone}
     details = AccountForm(request.POST if action == "details" else None, initial=initial)
-    password = PasswordForm(user, request.POST if action == "password" else None)
+    by_institution = InstitutionAccount.objects.filter(user=user).exists()  # such an account gets no other way in
+    password = PasswordForm(user, request.POST if action == "password" and not by_institution else None)
     token_form = TokenForm(request.POST if action == "token" else None)
     new_token = ""
     if action == "details" and details.is_valid():
@@ -48,6 +50,7 @@ def account(request: SignedInRequest) -> HttpResponse:
         new_token = _make_token(request, token_form)
     context = {
         "details": details,
+        "by_institution": settings.INSTITUTION if by_institution else "",
         "password": password,
         "sessions": sessions.open_sessions(user),
         "this_session": request.session.session_key,

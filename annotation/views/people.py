@@ -19,7 +19,7 @@ from annotation.forms import CodeForm, LinkForm, RegisterForm, SignInForm
 from annotation.models import Membership
 from annotation.permissions import may_create
 from annotation.selectors.people import my_campaigns
-from annotation.services import attempts, people
+from annotation.services import attempts, institution, people
 from pooling.permissions import SignedInRequest, administering
 from pooling.requests import address_of, row_number
 
@@ -27,12 +27,12 @@ MOST_ACCOUNTS = 200  # on one page
 LINK_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
-def _next(request: HttpRequest) -> str:
+def next_page(request: HttpRequest) -> str:
     target = request.POST.get("next") or request.GET.get("next") or ""
     return target if url_has_allowed_host_and_scheme(target, {request.get_host()}, request.is_secure()) else reverse("home")
 
 
-def _start_session(request: HttpRequest, user: User) -> None:
+def start_session(request: HttpRequest, user: User) -> None:
     """A session under a new key, whoever was signed in before: Django keeps the key of who signs in once more."""
     if request.user.is_authenticated:
         request.session.cycle_key()
@@ -68,15 +68,15 @@ def sign_in(request: HttpRequest) -> HttpResponse:
                 form.add_error(None, "User name and password do not match. Both are case-sensitive.")
             else:
                 attempt.succeeded()
-                _start_session(request, user)
-                return _remembered(user, HttpResponse(status=204) if wants_json else HttpResponseRedirect(_next(request)))
+                start_session(request, user)
+                return _remembered(user, HttpResponse(status=204) if wants_json else HttpResponseRedirect(next_page(request)))
     if wants_json:
         return JsonResponse(
             {"error": {"code": "not_signed_in", "message": " ".join(map(str, form.non_field_errors())) or "Type user name and password."}}, status=400
         )
     if request.user.is_authenticated and request.method != "POST":
-        return HttpResponseRedirect(_next(request))
-    return render(request, "annotation/sign_in.html", {"form": form, "next": _next(request)}, status=400 if form.errors else 200)
+        return HttpResponseRedirect(next_page(request))
+    return render(request, "annotation/sign_in.html", {"form": form, "next": next_page(request), **institution.offered()}, status=400 if form.errors else 200)
 
 
 @require_POST
@@ -105,7 +105,7 @@ def use_link(request: HttpRequest, identifier: str, token: str) -> HttpResponse:
     if user is None:
         return render(request, "annotation/link_bad.html", status=410)
     if request.method == "POST":
-        _start_session(request, user)
+        start_session(request, user)
         return _remembered(user, redirect("home"))
     return render(request, "annotation/link_use.html", {"name": user.get_username()})
 
@@ -160,7 +160,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
             member = people.register(
                 username=form.cleaned_data["username"], password=form.cleaned_data["password"], email=form.cleaned_data["email"]
             )
-            _start_session(request, member)
+            start_session(request, member)
         assert member is not None, "who is not signed in has the form"
         try:
             membership = people.join(invitation=invitation, user=member)

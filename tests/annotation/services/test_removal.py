@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 
 def counts():
     models = [*apps.get_app_config("annotation").get_models(), *apps.get_app_config("analysis").get_models()]
-    of_people = {"annotation.Profile", "annotation.ApiTokenRow", "annotation.Attempts", "annotation.OpenSession"}
+    of_people = {"annotation.Profile", "annotation.ApiTokenRow", "annotation.Attempts", "annotation.OpenSession", "annotation.InstitutionAccount"}
     return {model._meta.label: model.objects.count() for model in models if model._meta.label not in of_people}
 
 

@@ -1,0 +1,54 @@
+"""OpenID Connect by the package mozilla-django-oidc, where that is installed, and what it leaves to who uses it: whose token it is.
+
+The package exchanges the code (with PKCE) and checks signature, expiry and nonce. Issuer, audience, and that the answer to who the person
+is speaks of the same person, are checked here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jwt
+import requests
+from django.conf import settings
+from django.core.exceptions import SuspiciousOperation
+from django.http import HttpRequest
+from mozilla_django_oidc.auth import OIDCAuthenticationBackend
+
+from annotation.services.institution import Identity
+
+WRONG = (SuspiciousOperation, jwt.PyJWTError, requests.RequestException, KeyError, TypeError, ValueError, AttributeError)
+"""What a provider that is away, or says what it should not, ends in."""
+
+
+class Provider(OIDCAuthenticationBackend):
+    """Asked directly by the view, and no backend of Django's: passwords do not come past it."""
+
+    identity: Identity | None = None
+
+    def identify(self, request: HttpRequest, *, nonce: str, code_verifier: str) -> Identity:
+        """Who has come back with the code of this request. Raises one of WRONG."""
+        self.authenticate(request, nonce=nonce, code_verifier=code_verifier)
+        if self.identity is None:
+            raise SuspiciousOperation("the provider did not say who it is")
+        return self.identity
+
+    def get_or_create_user(self, access_token: str, id_token: str, payload: dict[str, Any]) -> None:
+        """Called with the token's content, once its signature is known to be good."""
+        audience = payload["aud"] if isinstance(payload["aud"], list) else [payload["aud"]]
+        if payload["iss"] != settings.OIDC_ISSUER:
+            raise SuspiciousOperation("the token is of another issuer")
+        if settings.OIDC_RP_CLIENT_ID not in audience or payload.get("azp", settings.OIDC_RP_CLIENT_ID) != settings.OIDC_RP_CLIENT_ID:
+            raise SuspiciousOperation("the token was made for another program")
+        if "exp" not in payload:
+            raise SuspiciousOperation("the token has no end")
+        said = self.get_userinfo(access_token, id_token, payload)
+        if said["sub"] != payload["sub"]:
+            raise SuspiciousOperation("the token and the answer are of two people")
+        groups = said.get(settings.OIDC_GROUPS_CLAIM, payload.get(settings.OIDC_GROUPS_CLAIM)) or []
+        self.identity = Identity(
+            subject=f"oidc {payload['iss']} {payload['sub']}",
+            name=str(said.get(settings.OIDC_NAME_CLAIM) or payload.get(settings.OIDC_NAME_CLAIM) or ""),
+            email=str(said.get("email") or "") if said.get("email_verified", True) is True else "",
+            groups=frozenset(map(str, [groups] if isinstance(groups, str) else groups)),
+        )

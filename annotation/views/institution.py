@@ -1,0 +1,96 @@
+"""Signing in by the institution: a header that a trusted proxy writes, or OpenID Connect. Both are 404 where they are not configured."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import re
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import SuspiciousOperation
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from annotation.services import institution
+from annotation.services.institution import Identity
+from annotation.services.people import PeopleError
+from annotation.views.people import next_page, start_session
+from pooling.requests import is_from_trusted_proxy
+
+log = logging.getLogger(__name__)
+NO_PACKAGE = "OpenID Connect needs the package mozilla-django-oidc beside Assay: pip install mozilla-django-oidc"
+
+
+@never_cache
+@require_safe
+def by_header(request: HttpRequest) -> HttpResponse:
+    """The proxy has signed the person in and says who it is; from anywhere else the header is worth nothing."""
+    if not settings.USER_HEADER:
+        raise Http404
+    if not is_from_trusted_proxy(request):
+        log.warning("%s came without a trusted proxy (from %s)", settings.USER_HEADER, request.META.get("REMOTE_ADDR", "nowhere"))
+        return _refused(request, "This way in is open only through the institution's own proxy.", status=403)
+    name = request.headers.get(settings.USER_HEADER, "").strip()
+    if not name:
+        return _refused(request, f"{settings.INSTITUTION} did not say who you are.", status=403)
+    groups = request.headers.get(settings.GROUPS_HEADER, "") if settings.GROUPS_HEADER else ""
+    identity = Identity(f"header {name}", name, "", frozenset(word for word in re.split(r"[,;\s]+", groups) if word))
+    return _enter(request, identity, next_page(request))
+
+
+@never_cache
+@require_safe
+def oidc_ask(request: HttpRequest) -> HttpResponse:
+    """To the provider, with a state, a nonce and a challenge that this browser's session keeps."""
+    if not settings.OIDC_ISSUER:
+        raise Http404
+    try:
+        package = importlib.import_module("mozilla_django_oidc.views")
+    except ImportError:
+        log.error(NO_PACKAGE)
+        return _refused(request, "The package for this way in is not installed. Tell an administrator of this installation.", status=503)
+    answer: HttpResponse = package.OIDCAuthenticationRequestView.as_view()(request)
+    return answer
+
+
+@never_cache
+@require_safe
+def oidc_back(request: HttpRequest) -> HttpResponse:
+    """From the provider, with a code for the state that this browser was sent away with: good once."""
+    if not settings.OIDC_ISSUER:
+        raise Http404
+    states: dict[str, Any] = request.session.get("oidc_states", {})
+    sent = states.pop(request.GET.get("state", ""), None)
+    request.session["oidc_states"] = states
+    if sent is None:
+        return _refused(request, "This browser did not ask to sign in, or has come back already. Begin once more.", status=400)
+    if "code" not in request.GET:
+        return _refused(request, f"{settings.INSTITUTION} did not sign you in.", status=403)
+    request.session.save()
+    oidc = importlib.import_module("annotation.oidc")
+    try:
+        identity: Identity = oidc.Provider().identify(request, nonce=sent["nonce"], code_verifier=sent["code_verifier"])
+    except oidc.WRONG as error:
+        log.warning("sign-in by %s failed: %s: %s", settings.OIDC_ISSUER, type(error).__name__, error if isinstance(error, SuspiciousOperation) else "")
+        return _refused(request, f"{settings.INSTITUTION} could not sign you in. Begin once more; if it stays so, tell an administrator.", status=502)
+    wanted = request.session.get("oidc_login_next") or ""
+    good = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, request.is_secure())
+    return _enter(request, identity, wanted if good else reverse("home"))
+
+
+def _enter(request: HttpRequest, identity: Identity, onward: str) -> HttpResponse:
+    try:
+        user = institution.account_of(identity)
+    except PeopleError as error:
+        return _refused(request, str(error), status=403)
+    start_session(request, user)
+    return HttpResponseRedirect(onward)
+
+
+def _refused(request: HttpRequest, reason: str, *, status: int) -> HttpResponse:
+    return render(request, "annotation/institution_refused.html", {"reason": reason}, status=status)
