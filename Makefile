@@ -21,6 +21,11 @@ test:  ## install what the tests need, then run all of them
 	@$(VENV) config/browser.py
 	@$(VENV) -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
+.PHONY: fuzz
+fuzz:  ## a hundred thousand mutated files for every reader of files: nothing but FormatError (ARGS="--files 2000" for a short one)
+	@$(PYTHON) config/install.py dev
+	@$(VENV) -m tests.fuzz_files --processes $(WORKERS) $(ARGS)
+
 bench:  ## measure speed against the peers, one table of ratios (ARGS=--quick for a short one)
 	@$(PYTHON) config/install.py dev
 	@$(VENV) config/browser.py

@@ -35,6 +35,8 @@ class CampaignFile:
             said = tomllib.loads(self.text)
         except UnicodeDecodeError:
             raise FormatError.single(self.name, None, "a byte that is not UTF-8", "UTF-8") from None
+        except RecursionError:
+            raise FormatError.single(self.name, None, "lists or tables in each other, too deep to be read", "a campaign file") from None
         except tomllib.TOMLDecodeError as error:
             line = re.search(r"\(at line (\d+)", str(error))
             raise FormatError.single(self.name, int(line[1]) if line else None, f"not TOML ({error})", "key = value") from None

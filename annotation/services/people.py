@@ -33,6 +33,8 @@ from pooling.formats.errors import FormatError, Problem
 log = logging.getLogger(__name__)
 CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no letters that look like digits
 MOST_NAMES = 5000
+LONGEST_NAME, LONGEST_EMAIL = 200, 254
+"""Of an invitation's columns."""
 
 
 class PeopleError(Exception):
@@ -84,7 +86,11 @@ def read_names(text: str, *, file: str = "names.csv") -> list[tuple[str, str]]:
     """
     text = text.removeprefix("\ufeff")
     dialect = "\t" if "\t" in text.partition("\n")[0] else ","
-    rows = [(number, [cell.strip() for cell in row]) for number, row in enumerate(csv.reader(io.StringIO(text), delimiter=dialect), start=1) if any(row)]
+    try:  # newline: a line of an old Mac ends with a carriage return alone
+        table = list(csv.reader(io.StringIO(text, newline=None), delimiter=dialect))
+    except csv.Error as error:
+        raise FormatError.single(file, None, f"not a table ({error})", "one name in each line, or a header with name and email") from None
+    rows = [(number, [cell.strip() for cell in row]) for number, row in enumerate(table, start=1) if any(row)]
     if not rows:
         raise FormatError.single(file, None, "no names", "one name in each line, or a header with name and email")
     header = [cell.lower() for cell in rows[0][1]]
@@ -101,6 +107,10 @@ def read_names(text: str, *, file: str = "names.csv") -> list[tuple[str, str]]:
         email = cells[email_at] if email_at is not None and email_at < len(cells) else ""
         if not name and not email:
             problems.append(Problem(number, "neither name nor address", "a name", ",".join(cells)))
+            continue
+        if len(name) > LONGEST_NAME or len(email) > LONGEST_EMAIL:
+            limits = f"at most {LONGEST_NAME} and {LONGEST_EMAIL} characters"
+            problems.append(Problem(number, "a name or address that is too long", limits, ",".join(cells)[:200]))
             continue
         if email:
             try:

@@ -107,8 +107,8 @@ def packed_clicks(path: str | os.PathLike[str]) -> tuple[str, str] | None:
                 names = column_names(table.first.cells)
                 if all(find_column(names, wanted) is not None for wanted in (TOPIC_NAMES, RANK, DOCUMENT_NAMES)):
                     member_by_form[find_column(names, SESSION) is not None] = name
-    except (zipfile.BadZipFile, zlib.error, FormatError, NotImplementedError, RuntimeError, EOFError, OSError, UnicodeError):
-        return None
+    except (zipfile.BadZipFile, zlib.error, FormatError, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, IndexError):
+        return None  # the last two: places before the begin of the archive, names in no encoding, a file without a name
     return (member_by_form[True], member_by_form[False]) if len(member_by_form) == 2 else None
 
 

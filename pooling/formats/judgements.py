@@ -207,14 +207,15 @@ def _crowdkit(names: list[str]) -> Callable[[Row], _Judgement | None]:
 
 
 def _quepid_book_csv(table: DelimitedTable, mistakes: FileMistakes, warnings: Warnings) -> Iterator[_Judgement]:
-    judges: list[str] = []
+    judges: dict[str, int] = {}  # name -> the number to try next for one of the same name
     for cell in table.first.cells[2:]:
-        judge, n = cell.strip() or "Anonymous", 1
-        while (judge if n == 1 else f"{judge}#{n}") in judges:
-            n += 1
-        if n > 1:
-            warnings.say(f"two judges are called {judge}; the later one is called {judge}#{n}")
-        judges.append(judge if n == 1 else f"{judge}#{n}")
+        name = judge = cell.strip() or "Anonymous"
+        while judge in judges:
+            judges[name] += 1
+            judge = f"{name}#{judges[name]}"
+        if judge != name:
+            warnings.say(f"two judges are called {name}; the later one is called {judge}")
+        judges[judge] = 1
     for row in table:
         text = table.delimiter.join(row.cells)
         if len(row.cells) != len(judges) + 2:

@@ -22,6 +22,7 @@ FIVE = "5 columns: topic 0 document stratum grade"
 SPANNING = "*"
 """Begins the name of a stratum that spans all topics; any other stratum is one of its topic."""
 UNJUDGED = -1
+LARGEST_GRADE = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +62,8 @@ def read_prel(path: Source, *, name: str | None = None) -> Prel:
         try:
             value = int(grade)
         except ValueError:
+            value = LARGEST_GRADE + 1
+        if abs(value) > LARGEST_GRADE:
             mistakes.add(number, f"{grade!r} is not a grade", "a whole number, -1 where nothing is judged", text)
             continue
         seen[topic, document] = (value, stratum if stratum.startswith(SPANNING) else f"{topic}/{stratum}", number)

@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from analysis.judgements.shared_answer import folder
 from analysis.models import Recipe, Release, Report
-from annotation.models import Campaign, Feedback, Judgement, MachineJudge, MachineLabel, Message, Pair, Skip
+from annotation.models import Campaign, Feedback, Judgement, MachineJudge, MachineLabel, Message, Pair, Question, Skip
 from annotation.selectors.judging import audit_invariants
 from annotation.services import campaigns, people, removal, scheduling
 from annotation.services.errors import CampaignError
@@ -43,6 +43,7 @@ def busy_campaign(**fields):
     Message.objects.create(membership=ada, text="Thank you.")
     Feedback.objects.create(membership=ada, score="GOOD")
     scheduling.claim(ada)
+    Question.objects.create(membership=ada, pair=campaign.pairs.last(), text="Both?")
     machine = MachineJudge.objects.create(campaign=campaign, name="machine", model="model")
     MachineLabel.objects.create(judge=machine, topic=campaign.collection.topics.all()[0], docno="d1", state="graded", grade=1)
     recipe = Recipe.objects.create(campaign=campaign, name="main")

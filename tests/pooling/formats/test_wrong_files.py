@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import io
+import pkgutil
 import random
+import sys
+import tempfile
 import zipfile
+from pathlib import Path
 
 import pytest
 
+from analysis.publishing.release.reading import open_release
+from annotation.services.campaign_files import CampaignFile, read_gold
+from annotation.services.people import read_names
+from pooling import formats
 from pooling.formats.bundles import read_bundle
+from pooling.formats.clicks import packed_clicks, read_packed_clicks
 from pooling.formats.detect import mistaken
 from pooling.formats.documents import read_documents
 from pooling.formats.errors import FormatError
 from pooling.formats.leaderboards import read_leaderboard
+from pooling.formats.prel import read_prel
 from pooling.formats.qrels import read_qrels
 from pooling.formats.quepid import read_ratings, read_snapshot
 from pooling.formats.runs import read_run
 from pooling.formats.sets import read_fira_config
 from pooling.formats.topics import read_topics
+from pooling.formats.tripclick import read_tripclick
+from tests.pooling.formats import test_hostile
 from tests.pooling.formats.test_detect import EXAMPLES
 from tests.pooling.formats.test_hostile import PIECES, READERS
 
@@ -45,20 +58,74 @@ OTHERS = {
     "deep": b'{"a":' * 20_000,
     "commas": b",\n,,\n",
 }
+QUERIES = b"t1\tsome text\nt2\tmore\n"
+
+
+OWN = {
+    "TripClick": b'{"SessionId": "s", "Keywords": "some text", "Documents": ["a", "b"], "DocumentId": "a"}\n',
+    "bundle": b'[{"id": 1, "data": {"topic": "t1", "document": "d1"}, "annotations": [{"result": [{"value": {"choices": ["1"]}}]}]}]',
+    "campaign file": b'[collection]\nslug = "c"\nname = "C"\n[pool]\nname = "p"\ndepth = 3\n[campaign]\nslug = "s"\nname = "S"\njudgements_per_pair = 2\n',
+    "known pairs": b"topic\tdocument\tgrade\tkind\texplanation\nt1\td1\t2\tgold\tbecause\nt1\td2\t\teveryone\t\n",
+    "leaderboard": b"tag,date,score,group\nr1,2021-01-02,0.5,a\nr2,2021/03/04,0.75,b\n",
+    "names": b"name,email\nAda,ada@example.org\nBob,bob@example.org\n",
+    "packed clicks": zipped(clicks__tsv=b"session\tquery_id\trank\tdoc_id\ns\t1\t1\ta\n", shown__tsv=b"query_id\trank\tdoc_id\n1\t1\ta\n1\t2\tb\n"),
+    "prel": b"t1 0 d1 s1 1\nt1 0 d2 s1 -1\nt2 0 d1 *all 0\n",
+    "ratings": b'query,docid,rating\n"red, shoes",d1,3\nblue,d9,1\n',
+    "release": zipped(campaign__json=b'{"format": "assay campaign archive", "version": 1}', SHA256SUMS=b"0" * 64 + b"  campaign.json\n"),
+    "settings": b"key\tvalue\nannotation_target_per_user\t5\n",
+    "snapshot": b"Snapshot Name,Snapshot Date,Case ID,Query Text,Doc ID,Doc Position\nmine,2021-01-01,1,blue,d1,1\n",
+}
+"""What the reader of each is made for, where it is none of the kinds above."""
+DEEP = [b"[" * 30_000, b'{"a":' * 20_000, b"a = " + b"[" * 20_000, b"a." * 20_000 + b"b = 1\n", b"<a>" * 20_000, b"[[" * 9_000 + b"]]" * 9_000]
+
+
+def campaign_file(stream) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "campaign.toml"
+        path.write_bytes(stream.read())
+        CampaignFile(path)
+
+
+def known_pairs(stream) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "gold.tsv"
+        path.write_bytes(stream.read())
+        read_gold(str(path), "given")
+
+
+def packed_log(stream) -> None:
+    """As the door does that takes it: what is no such archive is refused there."""
+    if packed_clicks(stream) is None:
+        raise FormatError.single("given", None, "no log of clicks", "two files")
+    stream.seek(0)
+    read_packed_clicks(stream)
+
+
+def release(stream) -> None:
+    with open_release(stream, name="given"):
+        pass
+
+
 MORE = {
     "bundle": lambda f: read_bundle(f, None),
     "leaderboard": read_leaderboard,
     "ratings": lambda f: read_ratings(f, name="x"),
     "snapshot": read_snapshot,
     "settings": read_fira_config,
+    "prel": read_prel,
+    "TripClick": lambda f: read_tripclick(f, queries=io.BytesIO(QUERIES)),
+    "packed clicks": packed_log,
+    "release": release,
+    "campaign file": campaign_file,
+    "known pairs": known_pairs,
+    "names": lambda f: read_names(f.read().decode("utf-8", "replace")),
 }
 ALL_READERS = {name: reader for name, (reader, _, _) in READERS.items()} | MORE
 
 
 @pytest.mark.parametrize("kind", ALL_READERS)
 def test_every_reader_reads_or_refuses_the_files_of_all_the_others_and_pieces_of_them(kind):
-    reader, rng = ALL_READERS[kind], random.Random(kind)
-    files = [text.encode() for texts in EXAMPLES.values() for text in texts] + list(OTHERS.values())
+    reader, rng, files = ALL_READERS[kind], random.Random(kind), whole_files(kind)
     n_refused = 0
     for content in [*files, *map(gzip.compress, files)] + [mixed(rng, rng.choice(files), files) for _ in range(1500)]:
         stream = io.BytesIO(content)
@@ -68,6 +135,27 @@ def test_every_reader_reads_or_refuses_the_files_of_all_the_others_and_pieces_of
         except FormatError:
             n_refused += 1
     assert n_refused > 100
+
+
+def whole_files(kind: str) -> list[bytes]:
+    """A file of each kind that there is, of others that people bring, and as many times what this reader is made for."""
+    others = [text.encode() for texts in EXAMPLES.values() for text in texts] + list(OTHERS.values()) + DEEP
+    if kind in OWN:
+        return others + [OWN[kind]] * len(others)
+    _, header, pattern = READERS[kind]
+    return others + [header + b"\n".join(pattern % n if b"%d" in pattern else pattern for n in range(4))] * len(others)
+
+
+def test_every_reader_there_is_is_held_to_it():
+    """By the source of the table above: a new `read_…` of a format has to stand in it."""
+    source = "".join(Path(one.__file__).read_text(encoding="utf-8") for one in (test_hostile, sys.modules[__name__]))
+    names = set()
+    for one in pkgutil.iter_modules(formats.__path__):
+        module = importlib.import_module(f"{formats.__name__}.{one.name}")
+        names |= {name for name, made in vars(module).items() if name.startswith("read_") and getattr(made, "__module__", "") == module.__name__}
+    inner = {"read_json", "read_snapshots"}  # of what another has opened
+    assert len(names) > 10
+    assert {name for name in names - inner if f"{name}(" not in source and f": {name}," not in source and f"({name}," not in source} == set()
 
 
 def mixed(rng: random.Random, content: bytes, others: list[bytes]) -> bytes:
@@ -81,9 +169,49 @@ def mixed(rng: random.Random, content: bytes, others: list[bytes]) -> bytes:
     return bytes(changed)
 
 
+@pytest.mark.parametrize(
+    ("kind", "content", "says"),
+    [
+        ("names", b"name,email\rAda,ada@example.org\r,\r", ""),
+        ("names", b"name\nAda" + b"x" * 200 + b"\n", "a name or address that is too long, expected at most 200"),
+        ("prel", b"t1 0 d1 s1 99999999999999999999\n", "is not a grade"),
+        ("prel", b"t1 0 d1 s1 " + b"9" * 5000 + b"\n", "is not a grade"),
+        ("campaign file", b"a = " + b"[" * 20_000, "too deep to be read"),
+    ],
+)
+def test_what_once_ended_in_another_error(kind, content, says):
+    """Found by `make fuzz`."""
+    if says:
+        assert says in refusal(ALL_READERS[kind], content)
+    else:
+        ALL_READERS[kind](io.BytesIO(content))
+
+
+def test_names_of_an_old_mac_are_read():
+    assert read_names("name,email\rAda,ada@example.org\r") == [("Ada", "ada@example.org")]
+
+
+def test_archives_whose_list_is_broken_hold_no_log():
+    whole = OWN["packed clicks"]
+    assert packed_clicks(io.BytesIO(whole)) is not None
+    at = whole.index(b"PK\x01\x02")  # the list at the end
+    nameless = whole[: at + 28] + b"\0\0" + whole[at + 30 :]
+    for content in (nameless, whole[:at] + whole[at + 3 :], whole[7:]):
+        assert packed_clicks(io.BytesIO(content)) is None
+
+
+def test_thousands_of_judges_of_one_name_are_numbered_in_one_go():
+    """It took 45 s for 3,000 of them."""
+    header = "query,docid," + ",".join(["Ann"] * 20_000 + ["Ann#2"]) + "\nq,d" + ",1" * 20_001 + "\n"
+    read = ALL_READERS["Quepid book"](io.BytesIO(header.encode()))
+    names = set(read.annotators)
+    assert len(names) == 20_001
+    assert {"Ann", "Ann#2", "Ann#3", "Ann#20000"} <= names
+
+
 def refusal(reader, content: bytes) -> str:
     with pytest.raises(FormatError) as error:
-        list(reader(io.BytesIO(content)))
+        list(reader(io.BytesIO(content)) or ())
     return str(error.value)
 
 
