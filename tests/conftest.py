@@ -9,11 +9,14 @@ from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from analysis.judgements import live
 
 REQUIRED = set(os.environ.get("ASSAY_TEST_REQUIRE", "").replace(",", " ").split())
 MISSING: dict[str, str] = {}
+settings.register_profile("assay", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # how busy the machine is, is no defect
+settings.load_profile("assay")
 
 
 def absent(kind: str, reason: str) -> None:
