@@ -16,6 +16,6 @@ urlpatterns = [
     path("campaigns/<slug:slug>/questions/", questions.index, name="campaign-questions"),
     path("campaigns/<slug:slug>/machines/", machines.index, name="campaign-machines"),
     path("campaigns/<slug:slug>/machines/<int:pk>/", machines.page, name="campaign-machine"),
-    path("campaigns/<slug:slug>/machines/<int:pk>/act", machines.act, name="campaign-machine-act"),
+    path("campaigns/<slug:slug>/machines/<int:pk>/act", machines.act_on_machine, name="campaign-machine-act"),
     path("campaigns/<slug:slug>/machines/<int:pk>/labels.txt", machines.labels, name="campaign-machine-labels"),
 ]

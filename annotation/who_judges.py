@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from annotation.models import Campaign, Membership, Profile
-from annotation.services.statements import Reader, moment, rows_of
+from annotation.services.statements import Reader, rows_of, stored_time
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 MOST_KNOWN = 20_000
@@ -41,7 +41,7 @@ def load(request: HttpRequest, slug: str) -> None:
     if guess is None:
         _meet(request, key)
         return
-    rows = rows_of(WHO, {"session": key, "user": guess, "slug": slug, "now": moment(timezone.now())})
+    rows = rows_of(WHO, {"session": key, "user": guess, "slug": slug, "now": stored_time(timezone.now())})
     if not rows:
         user_of_session.pop(key, None)
         return

@@ -163,7 +163,7 @@ def request_cancel(job: Job) -> None:
 def waiting(now: datetime | None = None) -> list[tuple[int, int]]:
     """(id, attempt) of jobs that a worker should take: queued ones, oldest first, then those whose worker went silent."""
     queued = Job.objects.filter(state=Job.State.QUEUED).order_by("created_at").values_list("pk", "attempt")
-    gone = Job.objects.filter(silent(now or timezone.now()), state=Job.State.RUNNING).order_by("created_at").values_list("pk", "attempt")
+    gone = Job.objects.filter(without_heartbeat(now or timezone.now()), state=Job.State.RUNNING).order_by("created_at").values_list("pk", "attempt")
     return [*queued, *gone]
 
 
@@ -176,7 +176,7 @@ def release_those_of_the_dead() -> int:
     return n
 
 
-def silent(now: datetime) -> Q:
+def without_heartbeat(now: datetime) -> Q:
     """Without a sign of life. A sign from the future was given before the clock was set back: a living worker gives the
     next within seconds."""
     return Q(heartbeat__lt=now - STALE) | Q(heartbeat__gt=now + STALE)
@@ -357,7 +357,7 @@ def _printable(text: str, length: int = 300) -> str:
 def _claim(job_id: int) -> Work | None:
     """Compare and set: of any number of workers that ask at once one gets the job."""
     now, token = timezone.now(), owners.new_token()
-    free = Q(state=Job.State.QUEUED) | (Q(state=Job.State.RUNNING) & silent(now))
+    free = Q(state=Job.State.QUEUED) | (Q(state=Job.State.RUNNING) & without_heartbeat(now))
     jobs = Job.objects.filter(free, pk=job_id)
     kind = KINDS.get(jobs.values_list("kind", flat=True).first() or "")
     kept = kind.kept if kind else "nothing was kept"

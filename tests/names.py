@@ -53,3 +53,14 @@ def bound(module: ast.AST) -> set[str]:
 def without_noun() -> set[str]:
     """file:name of every name in the program that stands in WORDLESS."""
     return {f"{path}:{name}" for path, module in parsed_files() for name in bound(module) & WORDLESS}
+
+
+def renamed_classes() -> set[str]:
+    """file: Class as Name, of every class of the program that a file imports under another name."""
+    ours = set(classes())
+    renamed = set()
+    for path, module in parsed_files():
+        for node in ast.walk(module):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in FOLDERS:
+                renamed |= {f"{path}: {one.name} as {one.asname}" for one in node.names if one.asname and one.name in ours}
+    return renamed

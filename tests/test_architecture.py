@@ -219,6 +219,10 @@ def test_a_class_has_its_name_to_itself() -> None:
     assert not shared, f"call the newer one what it is of (ReleasePlan, not Plan): {shared}"
 
 
+def test_a_class_keeps_its_name_where_it_is_imported() -> None:
+    assert not names.renamed_classes()
+
+
 def test_a_name_says_what_it_holds() -> None:
     wordless = names.without_noun()
     assert not wordless, f"name it after what it holds (a job, the mistakes, n_relevant), not how it came: {sorted(wordless)}"

@@ -96,7 +96,7 @@ def fill(apps: Any) -> None:
     members = {
         name: make(
             "annotation.Membership", campaign=campaign, user=people[name], role="annotator", pseudonym=name, guideline_read=2, n_counted=2, seed=1,
-            simulated=name == "bob",
+            simulated=name == "bob", topic_ids=[topics["t1"].pk], current_topic_id=topics["t1"].pk,
         )
         for name in ("ada", "bob")
     }
@@ -149,9 +149,14 @@ def test_a_campaign_keeps_its_order_and_its_counters_are_there(upgraded):
     campaign = Campaign.objects.get()
     assert (campaign.band, campaign.newest_guideline, campaign.top_priority) == (1, 2, 2), "9 was the priority of a removed topic"
     assert (campaign.n_pairs, campaign.n_topics, campaign.n_gold, campaign.n_everyone) == (3, 1, 0, 0)
-    assert list(Membership.objects.filter(role="annotator").values_list("n_counted", "n_today", "today_since", "qualification_after")) == [
+    assert list(Membership.objects.filter(role="annotator").values_list("n_judged", "n_today", "today_since", "qualification_after")) == [
         (2, 0, None, 0)
     ] * 2
+
+
+def test_an_annotator_keeps_the_topics_that_it_may_judge_and_the_one_that_it_is_at(upgraded):
+    row = Topic.objects.get(topic_id="t1").pk
+    assert list(Membership.objects.filter(role="annotator").values_list("topic_rows", "current_topic_row")) == [([row], row)] * 2
 
 
 def test_topics_removed_before_leave_and_the_trail_says_so(upgraded):

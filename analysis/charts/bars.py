@@ -12,10 +12,10 @@ from analysis.charts.svg import (
     are_whole,
     axis_bottom,
     axis_left,
+    centre_inside,
     drawing,
     element,
     figure,
-    inside,
     legend,
     lines_of,
     number,
@@ -71,7 +71,7 @@ def bars(
                 )
             )
         if i % every == 0:
-            middle = inside(x + step / 2, below[i], WIDTH)
+            middle = centre_inside(x + step / 2, below[i], WIDTH)
             parts.append(element("text", element("title", text=label), text=below[i], x=middle, y=bottom + 20, text_anchor="middle", class_="label"))
     parts.append(element("line", x1=left, x2=WIDTH - RIGHT, y1=bottom, y2=bottom, class_="axis"))
     described = f"{len(labels)} bars from {form(min(defined))} to {form(max(defined))} {unit}."

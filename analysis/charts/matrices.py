@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from analysis.charts.svg import (
     CHARACTER,
     LINE,
+    centre_inside,
     drawing,
     element,
     figure,
-    inside,
     lines_of,
     number,
     row_name,
@@ -55,7 +55,7 @@ def matrix(
     parts = [element("text", text=shortened(column_label, int((width - left) / CHARACTER)), x=left, y=14, class_="label")]
     for j, name in enumerate(columns):
         if j % every_column == 0:
-            tip, middle = element("title", text=name), inside(left + (j + 0.5) * cell_w, heads[j], width)
+            tip, middle = element("title", text=name), centre_inside(left + (j + 0.5) * cell_w, heads[j], width)
             parts.append(element("text", tip, text=heads[j], x=middle, y=top - 8, text_anchor="middle", class_="label"))
     for i, name in enumerate(rows):
         y = top + i * cell_h

@@ -103,7 +103,7 @@ def shortened(name: str, most: int) -> str:
     return name if len(name) <= most else name[: max(most - 1, 1)] + "…"
 
 
-def inside(x: float, words: str, width: float) -> float:
+def centre_inside(x: float, words: str, width: float) -> float:
     """Where words centred on x are centred so that they stay within a picture of this width."""
     half = CHARACTER * len(words) / 2
     return min(max(x, half), max(width - half, half))
@@ -167,7 +167,7 @@ def axis_bottom(
     for tick in at if at is not None else ticks(min(scale.low, scale.high), max(scale.low, scale.high), whole=whole):
         x, words = scale(tick), form(tick)
         parts.append(element("line", x1=x, x2=x, y1=bottom, y2=bottom + 4, class_="axis"))
-        centre, half = inside(x, words, width), CHARACTER * len(words) / 2
+        centre, half = centre_inside(x, words, width), CHARACTER * len(words) / 2
         if centre - half < free:
             continue
         free = centre + half + 4
@@ -175,7 +175,7 @@ def axis_bottom(
     if label:
         words = shortened(label, int(width / CHARACTER))
         tip = element("title", text=label) if words != label else ""
-        middle = inside((scale.start + scale.end) / 2, words, width)
+        middle = centre_inside((scale.start + scale.end) / 2, words, width)
         parts.append(element("text", tip, text=words, x=middle, y=bottom + 36, text_anchor="middle", class_="label"))
     return "".join(parts)
 

@@ -24,7 +24,7 @@ from analysis.core.system_comparison import TESTS, all_pairs, compare, letters
 from analysis.core.system_comparison import corrected as held_together
 from pooling.commandline import BadInput, FileCommand
 
-Pairs = Sequence[tuple[int, int]]
+SystemPairs = Sequence[tuple[int, int]]
 ONLY_T = "estimates from a sample are tested by t alone: only its intervals were found to cover what they say"
 
 
@@ -59,7 +59,7 @@ def compared_by_sample(
     return result | ({"undefined": undefined} if undefined else {})
 
 
-def _compared(values: NDArray[np.float64], tags: Sequence[str], pairs: Pairs, family: str, alpha: float, seed: int | None) -> dict[str, Any]:
+def _compared(values: NDArray[np.float64], tags: Sequence[str], pairs: SystemPairs, family: str, alpha: float, seed: int | None) -> dict[str, Any]:
     """values: float64 (n_topics, n_runs), estimates without NaN. seed: None where no interval may be shown: then there are means alone."""
     means = values.mean(axis=0) if len(values) else np.full(len(tags), np.nan)
     shown: dict[str, Any] = {"means": dict(zip(tags, means.tolist(), strict=True)), "topics": len(values), "pairs": [], "groups": dict.fromkeys(tags, "")}
@@ -79,7 +79,7 @@ def _compared(values: NDArray[np.float64], tags: Sequence[str], pairs: Pairs, fa
     return shown | {"groups": dict(zip(tags, together, strict=True))}
 
 
-def _add_linear(result: dict[str, Any], pool: SampledPool, packed: Sequence[Packed], pairs: Pairs, options: Mapping[str, Any]) -> None:
+def _add_linear(result: dict[str, Any], pool: SampledPool, packed: Sequence[Packed], pairs: SystemPairs, options: Mapping[str, Any]) -> None:
     """Of sums over pairs, over all topics: the interval for these topics, and the whole again with the regression on ranks where it is asked for."""
     linear = [measure for measure in options["measures"] if measure.family in LINEAR] if options["topics"] == "complete" else []
     if options["rank_model"] and not linear:

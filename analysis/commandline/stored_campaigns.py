@@ -28,8 +28,7 @@ from pooling.core.precision import in_order_by_score
 from pooling.formats.exports import write_raw_judgements
 from pooling.formats.prel import Prel
 from pooling.formats.qrels import read_qrels, write_qrels
-from pooling.models import Collection
-from pooling.models import Run as RunRow
+from pooling.models import Collection, Run
 from pooling.services.runs import rankings_of
 
 Row = TypeVar("Row", bound=Model)
@@ -54,7 +53,7 @@ def runs_of(campaign: Campaign) -> dict[str, Callable[[], RunColumns]]:
     return {row.tag: run_of(row) for row in campaign.collection.runs.all()}
 
 
-def run_of(row: RunRow) -> Callable[[], RunColumns]:
+def run_of(row: Run) -> Callable[[], RunColumns]:
     return lambda: in_order_by_score(rankings_of(row))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.core.evaluation import Evaluation
-from analysis.core.intervals import Interval, holding
+from analysis.core.intervals import Interval, interval_holding
 from analysis.core.rank_biased_overlap import rank_biased_overlap
 from analysis.core.rankings import swapped_pairs, tau_a, tau_ap, tau_ap_variant, tau_b, tied_pairs
 from analysis.core.tau_intervals import tau_intervals, undecided_pairs
@@ -67,7 +67,7 @@ def compare(rankings: Mapping[str, Rankings], *, seed: int, n_samples: int = 100
             result["tau_ap_variant"][measure][a][b] = tau_ap_variant(x, y)
             result["rbo"][measure][a][b] = rank_biased_overlap(x, y)
             shown = compared[a, b][i]
-            interval = holding(shown.interval, result["tau"][measure][a][b])
+            interval = interval_holding(shown.interval, result["tau"][measure][a][b])
             result["interval"][measure][a][b] = interval.bounds
             result["interval_reason"][measure][a][b] = interval.reason
             result["undecided"][measure][a][b] = [list(pair) for pair in shown.undecided]

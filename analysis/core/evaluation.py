@@ -184,7 +184,7 @@ class RecallBase:
         rows = np.flatnonzero(self.grades > 0)
         rows = rows[np.lexsort((-self.grades[rows], self.topic[rows]))]
         topic = self.topic[rows]
-        return topic, within(topic), self.grades[rows]
+        return topic, place_within_topic(topic), self.grades[rows]
 
 
 class JudgedRanking:
@@ -195,7 +195,7 @@ class JudgedRanking:
         judged = grade >= 0
         self.pooled_topic, self.pooled_grade, self.pooled_rank = packed.topic, grade, packed.rank
         self.topic, self.grade = packed.topic[judged], grade[judged]
-        self.rank = within(self.topic) if condensed else packed.rank[judged]
+        self.rank = place_within_topic(self.topic) if condensed else packed.rank[judged]
         self.n_topics = base.n_topics
         self.retrieved = np.bincount(self.topic, minlength=self.n_topics) if condensed else packed.retrieved
         self._relevant: dict[int, tuple[Ints, Ints]] = {}
@@ -224,7 +224,7 @@ def exponential_gains(grade: NDArray[np.integer[Any]] | int, highest: NDArray[np
     return np.asarray(np.exp2(np.asarray(grade, np.float64) - shift) - np.exp2(-shift))
 
 
-def within(topic: Ints) -> Ints:
+def place_within_topic(topic: Ints) -> Ints:
     """int64 (n): place from 1 of each row among the rows of its topic, which stand together."""
     places = np.arange(1, len(topic) + 1)
     starts = np.flatnonzero(np.concatenate([[True], topic[1:] != topic[:-1]]))[: len(topic)]
@@ -246,7 +246,7 @@ def ratio(numerator: NDArray[np.generic], denominator: NDArray[np.generic]) -> F
 def _average_precision(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None) -> Floats:
     """Mean over the topic's relevant documents of the precision at their ranks; not retrieved (up to the cutoff): 0."""
     topic, rank = ranking.relevant(level)
-    precision = within(topic) / rank
+    precision = place_within_topic(topic) / rank
     if cutoff is not None:
         topic, precision = topic[rank <= cutoff], precision[rank <= cutoff]
     return ratio(sums(topic, precision, base.n_topics), base.n_relevant(level))
@@ -273,7 +273,7 @@ def _ndcg_exponential(ranking: JudgedRanking, base: RecallBase, level: int, cuto
 
 def _reciprocal_rank(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None) -> Floats:
     topic, rank = ranking.relevant(level)
-    first = within(topic) == 1
+    first = place_within_topic(topic) == 1
     if cutoff is not None:
         first &= rank <= cutoff
     result = np.zeros(base.n_topics)
@@ -294,7 +294,7 @@ def _expected_reciprocal_rank(
     topic, rank = ranking.relevant(1)
     stops = stopping(ranking.grade[ranking.grade >= 1], int(base.grades.max(initial=0)) if highest is None else highest)
     going = np.concatenate(([0.0], np.cumsum(np.log1p(-stops))))
-    first = np.flatnonzero(within(topic) == 1)
+    first = np.flatnonzero(place_within_topic(topic) == 1)
     before = going[:-1] - np.repeat(going[first], np.diff(np.append(first, len(topic))))
     share = stops * np.exp(before) / rank
     if cutoff is not None:
@@ -328,7 +328,7 @@ def _bpref(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: None) -
     bound = np.minimum(n_relevant, base.n_judged - n_relevant)
     chosen = ranking.grade >= level
     topic = ranking.topic[chosen]
-    above = within(ranking.topic)[chosen] - within(topic)  # judged documents above, less the relevant ones: non-relevant above
+    above = place_within_topic(ranking.topic)[chosen] - place_within_topic(topic)  # judged documents above, less the relevant ones: non-relevant above
     penalty = ratio(np.minimum(above, n_relevant[topic]), bound[topic])
     return ratio(sums(topic, 1 - penalty, base.n_topics), n_relevant)
 

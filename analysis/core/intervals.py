@@ -37,15 +37,15 @@ class Interval(NamedTuple):
         return [self.low, self.high]
 
 
-def none(reason: str, unit: str = "") -> Interval:
+def no_interval(reason: str, unit: str = "") -> Interval:
     return Interval(math.nan, math.nan, reason, unit)
 
 
-def holding(interval: Interval, value: float) -> Interval:
+def interval_holding(interval: Interval, value: float) -> Interval:
     """The interval, if it contains the value that it is shown beside; that value may rest on more than the interval does."""
     if interval.reason or math.isnan(value) or interval.low <= value <= interval.high:
         return interval
-    return none("the value over everything lies outside the interval over what is shared", interval.unit)
+    return no_interval("the value over everything lies outside the interval over what is shared", interval.unit)
 
 
 def share_bound(n: int, n_with: int = 0, *, confidence: float = 0.95) -> float:
@@ -67,12 +67,12 @@ def agreement_interval(
     total = np.einsum("kij,k->ij", units, times.astype(np.float64))
     why = _refused(units, times, total, unit)
     if why:
-        return none(why, unit)
+        return no_interval(why, unit)
     value = float(statistic(total[None])[0])
     left_out = statistic(total - units)
     undefined = float(times[np.isnan(left_out)].sum() / n)
     if math.isnan(value) or undefined > MOST_UNDEFINED:
-        return none(f"undefined in {100 * undefined:.0f} % of the samples that leave out one of the {n} {unit}", unit)
+        return no_interval(f"undefined in {100 * undefined:.0f} % of the samples that leave out one of the {n} {unit}", unit)
     z = np.arctanh(np.clip(np.where(np.isnan(left_out), value, left_out), -LARGEST, LARGEST))
     mean = float(np.average(z, weights=times))
     error = math.sqrt((n - 1) / n * float((times * (z - mean) ** 2).sum()))

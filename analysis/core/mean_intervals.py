@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.core.estimates import interval_over_topics
-from analysis.core.intervals import Interval, none
+from analysis.core.intervals import Interval, no_interval
 
 LEAST_TOPICS = 25
 SKEWNESS_SQUARED = 5
@@ -27,12 +27,12 @@ def mean_interval(values: NDArray[np.float64], *, alpha: float = 0.05) -> Interv
     counted = values[~np.isnan(values)]
     n = len(counted)
     if n < LEAST_TOPICS:
-        return none(f"{n} {'topic' if n == 1 else 'topics'}; an interval needs {LEAST_TOPICS}", "topics")
+        return no_interval(f"{n} {'topic' if n == 1 else 'topics'}; an interval needs {LEAST_TOPICS}", "topics")
     if np.ptp(counted) < 1e-12:
-        return none(f"all {n} topics have the same value", "topics")
+        return no_interval(f"all {n} topics have the same value", "topics")
     needed = math.ceil(SKEWNESS_SQUARED * skewness(counted) ** 2)
     if n < needed:
-        return none(f"few topics bring most of the mean; with scores as skewed as these an interval needs {needed:,} topics, not {n:,}", "topics")
+        return no_interval(f"few topics bring most of the mean; with scores as skewed as these an interval needs {needed:,} topics, not {n:,}", "topics")
     return Interval(*interval_over_topics(counted, alpha=alpha), "", "topics")
 
 

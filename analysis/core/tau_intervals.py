@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from analysis.core.intervals import MOST_UNDEFINED, Floats, Interval, none
+from analysis.core.intervals import MOST_UNDEFINED, Floats, Interval, no_interval
 from analysis.core.rankings import resample_counts, sample_means, tau_b, tau_b_batch
 
 MOST_DOUBT, CLEARLY = 0.1, 2.0
@@ -59,9 +59,9 @@ def tau_intervals(a: Floats, b: Floats, *, rng: np.random.Generator, n_samples: 
     """
     n_topics, _, n_measures = a.shape
     if n_topics == 0:
-        return [none("the qrels share no topic")] * n_measures
+        return [no_interval("the qrels share no topic")] * n_measures
     if n_samples == 0:
-        return [none("no samples were asked for")] * n_measures
+        return [no_interval("no samples were asked for")] * n_measures
     counts = resample_counts(n_topics, n_samples, rng)
     return [_interval(counts, a[:, :, m], b[:, :, m], confidence) for m in range(n_measures)]
 
@@ -70,22 +70,22 @@ def _interval(counts: Floats, a: Floats, b: Floats, confidence: float) -> Interv
     n_topics = len(a)
     value = tau_b(*(sample_means(np.ones((1, n_topics)), values)[0] for values in (a, b)))
     if math.isnan(value):
-        return none("tau-b is undefined on the shared topics", "topics")
+        return no_interval("tau-b is undefined on the shared topics", "topics")
     doubt = order_of_systems(a).doubt + order_of_systems(b).doubt
     if not doubt < MOST_DOUBT:
         why = "the order of too many pairs of systems is undecided" if n_topics > 1 else "one shared topic"
-        return none(f"{why} with {n_topics} shared topics: tau would be biased", "topics")
+        return no_interval(f"{why} with {n_topics} shared topics: tau would be biased", "topics")
     if min(1 - value, 1 + value) / 2 <= CLEARLY * doubt:
         how = "alike" if value > 0 else "turned round"
-        return none(f"the rankings are {how} but for what other topics might turn: no interval so near {'1' if value > 0 else '-1'}", "topics")
+        return no_interval(f"the rankings are {how} but for what other topics might turn: no interval so near {'1' if value > 0 else '-1'}", "topics")
     samples = tau_b_batch(sample_means(counts, a), sample_means(counts, b))
     undefined = float(np.isnan(samples).mean())
     if undefined > MOST_UNDEFINED:
-        return none(f"tau-b is undefined in {100 * undefined:.0f} % of the samples of topics", "topics")
+        return no_interval(f"tau-b is undefined in {100 * undefined:.0f} % of the samples of topics", "topics")
     tail = 50 * (1 - confidence)
     low, high = np.nanpercentile(samples, [tail, 100 - tail])
     if not low <= value <= high:
-        return none("the samples of topics are biased: their interval would leave tau itself out", "topics")
+        return no_interval("the samples of topics are biased: their interval would leave tau itself out", "topics")
     return Interval(float(low), float(high), "", "topics")
 
 

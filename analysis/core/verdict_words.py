@@ -7,7 +7,7 @@ from typing import Any
 UNPAIRED = "The rank-sum test takes the runs for two unpaired samples: on the same topics it hardly ever finds a difference."
 
 
-def said(verdict: bool | None) -> str:
+def verdict_word(verdict: bool | None) -> str:
     return "no verdict" if verdict is None else "yes" if verdict else "no"
 
 

@@ -25,7 +25,7 @@ class Strip:
     changed_at: float
 
 
-def strip(campaign: Campaign) -> Strip:
+def strip_figures(campaign: Campaign) -> Strip:
     """Read from the database at most `rows.WAITING` seconds ago."""
     answer = shared("strip", campaign, lambda: _computed(campaign), fresh=rows.FRESH, waiting=rows.WAITING)
     progress, alpha = dict(answer.value["now"]), dict(answer.value["alpha"])

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.judgements.pairs import Pairs
+from analysis.judgements.pairs import PairColumns
 from analysis.judgements.rows import LISTS, JudgementRows
 from analysis.judgements.shared_answer import folder, identity, write_whole
 from annotation.models import AuditEvent, Campaign, Judgement
@@ -37,7 +37,7 @@ class Kept:
     """audit, settled: as in `Live`."""
 
     rows: JudgementRows
-    pairs: Pairs
+    pairs: PairColumns
     audit: int
     settled: int
 
@@ -46,7 +46,7 @@ def path_of(campaign: Campaign) -> Path:
     return folder() / f"{campaign.pk}-columns.npz"
 
 
-def write(campaign: Campaign, rows: JudgementRows, pairs: Pairs, *, audit: int, settled: int) -> None:
+def write(campaign: Campaign, rows: JudgementRows, pairs: PairColumns, *, audit: int, settled: int) -> None:
     """Nothing happens to small campaigns, where another process is at it, and where the disk is full."""
     if len(rows) + len(pairs) < SMALLEST or not len(rows):
         return
@@ -82,7 +82,7 @@ def load(campaign: Campaign, *, audit: int) -> Kept | None:
                 return None
             columns = {name: arrays[name] for name in arrays.files if name != "meta"}
         topics, documents, annotators, judges = (_unpacked(columns[name]) for name in LISTS)
-        pairs = Pairs(topics=topics, documents=documents, **{name: columns[f"pairs_{name}"] for name in OF_PAIRS})
+        pairs = PairColumns(topics=topics, documents=documents, **{name: columns[f"pairs_{name}"] for name in OF_PAIRS})
         own = {name: columns[f"rows_{name}"] for name in OF_ROWS}
     except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile):
         return None

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from analysis.core.labels import LabelTable
 from analysis.judgements import column_file as files
-from analysis.judgements.pairs import QUALIFICATION, Pairs, read_pairs
+from analysis.judgements.pairs import QUALIFICATION, PairColumns, read_pairs
 from analysis.judgements.rows import LISTS, NO_GRADE, STANDINGS, JudgementRows, seconds_of
 from analysis.judgements.shared_answer import forget_answers
 from annotation.core.audit_actions import AuditAction
@@ -68,7 +68,7 @@ class Live:
     """
 
     rows: JudgementRows
-    pairs: Pairs
+    pairs: PairColumns
     newest: int
     audit: int
     read_at: float
@@ -250,7 +250,7 @@ def _top() -> int:
     return Judgement.objects.aggregate(n=Max("pk"))["n"] or 0
 
 
-def _read(campaign: Campaign, pairs: Pairs | None = None) -> Live:
+def _read(campaign: Campaign, pairs: PairColumns | None = None) -> Live:
     moment, audit, top = clock(), _audited(campaign), _top()  # before the rows: what comes in between is read again, not missed
     pairs = read_pairs(campaign) if pairs is None else pairs
     members: dict[int, int] = {}
@@ -295,7 +295,7 @@ def _take(live: Live, fresh: Live) -> None:
         setattr(live, name, getattr(fresh, name))
 
 
-def _rows(campaign: Campaign, known: JudgementRows | None, pairs: Pairs, members: dict[int, int], *, after: int) -> JudgementRows | None:
+def _rows(campaign: Campaign, known: JudgementRows | None, pairs: PairColumns, members: dict[int, int], *, after: int) -> JudgementRows | None:
     """`known` with the judgements above the id `after`; `known` itself if there is none new, None if one is of an unknown pair.
 
     members is added to.

@@ -18,7 +18,7 @@ NO_GRADE = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class PairColumns:
     """All pairs of kept topics, qualification pairs among them, by ascending row id.
 
     topics, documents: distinct ids, ascending by code point; topic, document: index into them. ids: row ids.
@@ -79,7 +79,7 @@ class Pairs:
 COLUMNS = ("pk", "topic_row", "entry__docno", "priority", "entry__best_rank", "position", "kind", "gold_grade", "entry__document__n_words")
 
 
-def read_pairs(campaign: Campaign) -> Pairs:
+def read_pairs(campaign: Campaign) -> PairColumns:
     """In two queries."""
     columns = list(zip(*kept_pairs(campaign).order_by("pk").values_list(*COLUMNS).iterator(chunk_size=5000), strict=True)) or [()] * len(
         COLUMNS
@@ -92,7 +92,7 @@ def read_pairs(campaign: Campaign) -> Pairs:
     code_of_row = {row: topic_code[names[row]] for row in set(topic_rows)}
     document_code = {name: i for i, name in enumerate(documents)}
     kinds = {name: i for i, name in enumerate(KINDS)}
-    return Pairs(
+    return PairColumns(
         topics=topics,
         documents=documents,
         ids=np.array(ids, dtype=np.int64),

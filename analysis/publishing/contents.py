@@ -21,7 +21,6 @@ PAIRS_AT_ONCE = 400
 OPINION, REMARK = "How was judging here?", "Anything to tell us?"
 """What the judging page asks at the end (static/js/judge/thanks.js)."""
 FEEDBACK_COLUMNS = ("annotator", "question", "answer")
-Standing = Judgement.Standing
 
 RAW = (
     *("pair_id", "revision", "current", "grade", "cannot_reason", "note", "spans", "standing", "late", "after_deadline"),
@@ -84,22 +83,22 @@ def raw_judgements(
 def left_out(judgement: Mapping[str, Any], *, kind: str, gold: bool, choices: Choices, campaign: Campaign) -> str:
     """Why a revision does not enter labels; `` if it does."""
     reasons = {
-        Standing.TOO_FAST: f"faster than the campaign's {campaign.min_active_seconds:g} s",
-        Standing.EXTRA: "extra: others had made the judgements that its pair needs",
-        Standing.CANNOT: f"cannot judge: {judgement['cannot_reason'] or 'no reason given'}",
-        Standing.EXCLUDED: f"annotator excluded: {judgement['membership__standing_reason'] or 'no reason given'}",
+        Judgement.Standing.TOO_FAST: f"faster than the campaign's {campaign.min_active_seconds:g} s",
+        Judgement.Standing.EXTRA: "extra: others had made the judgements that its pair needs",
+        Judgement.Standing.CANNOT: f"cannot judge: {judgement['cannot_reason'] or 'no reason given'}",
+        Judgement.Standing.EXCLUDED: f"annotator excluded: {judgement['membership__standing_reason'] or 'no reason given'}",
     }
     if not judgement["current"]:
         return "superseded by a later revision"
     if kind == Pair.Kind.QUALIFICATION:
         return "qualification pair"
-    taken_back = judgement["standing"] == Standing.EXCLUDED and choices.takes_back(judgement["membership__pseudonym"])
+    taken_back = judgement["standing"] == Judgement.Standing.EXCLUDED and choices.takes_back(judgement["membership__pseudonym"])
     if taken_back and too_fast(judgement["active_ms"], min_active_seconds=campaign.min_active_seconds):
-        return reasons[Standing.TOO_FAST]
+        return reasons[Judgement.Standing.TOO_FAST]
     if judgement["standing"] in reasons and not taken_back:
         return reasons[judgement["standing"]]
     if judgement["grade"] is None:
-        return reasons[Standing.CANNOT]
+        return reasons[Judgement.Standing.CANNOT]
     if judgement["membership__judge_kind"] not in choices.judges:
         return f"judged by {WORDS[JudgeKind(judgement['membership__judge_kind'])]}, left out by choice"
     if gold and not choices.with_gold:

@@ -13,8 +13,7 @@ from analysis.studies.study import SettingKey, Study
 from analysis.systems.forms import FilesField
 from analysis.systems.inputs import campaign_references
 from annotation.models import Campaign
-from pooling.models import Collection
-from pooling.models import Qrels as QrelsRow
+from pooling.models import Collection, Qrels
 
 CHOICES = ("runs", "qrels", "clicks")
 
@@ -42,7 +41,7 @@ class StudyForm(forms.Form):
         rows = list(self.collection.qrels.order_by("name"))
         own = campaign_references(self.campaign) if self.campaign else []
         imported = [(f"imported:{row.pk}", f"{row.name} ({row.get_kind_display()}, {row.n_rows:,} pairs)") for row in rows]
-        clicks = [f"imported:{row.pk}" for row in rows if row.kind == QrelsRow.Kind.CLICKS or self.campaign is not None]
+        clicks = [f"imported:{row.pk}" for row in rows if row.kind == Qrels.Kind.CLICKS or self.campaign is not None]
         if "qrels" in self.keys:
             choices = own + imported
             if self.keys["qrels"].kind == "named":

@@ -51,7 +51,7 @@ def file_of(row: Report, name: str) -> bytes:
             raise Http404("No such file in this study.") from None
 
 
-def about(row: Report) -> dict[str, Any]:
+def about_study(row: Report) -> dict[str, Any]:
     described: dict[str, Any] = json.loads(file_of(row, ABOUT))
     return described
 

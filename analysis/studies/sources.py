@@ -32,8 +32,7 @@ from pooling.commandline import BadInput
 from pooling.formats.qrels import write_qrels
 from pooling.formats.runs import write_run
 from pooling.jobs import Refused
-from pooling.models import Collection
-from pooling.models import Qrels as QrelsRow
+from pooling.models import Collection, Qrels
 from pooling.services.matching import count_documents
 from pooling.services.qrels import grades_of
 
@@ -161,11 +160,11 @@ def collection_inputs(study: Study, slug: str, folder: Path, given: Given = NOTH
     made = _Folder(study, folder)
     made.value("title", f"{collection.name}: {study.title}")
     rows = [(f"imported:{row.pk}", row) for row in collection.qrels.order_by("name")]
-    judged = [reference for reference, row in rows if row.kind != QrelsRow.Kind.CLICKS]
+    judged = [reference for reference, row in rows if row.kind != Qrels.Kind.CLICKS]
     wanted = list(given.qrels) or judged or [reference for reference, _ in rows]
     if made.kinds.get("qrels") == "file" and len(wanted) > 1:
         raise BadInput(f"the collection {slug} has {len(wanted)} qrels ({', '.join(row.name for _, row in rows)}); choose one")
-    clicks = [reference for reference, row in rows if row.kind == QrelsRow.Kind.CLICKS]
+    clicks = [reference for reference, row in rows if row.kind == Qrels.Kind.CLICKS]
     _of_collection(made, collection, None, given, qrels=wanted, clicks=clicks)
     return made.finish(given)
 

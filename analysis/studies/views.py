@@ -15,7 +15,7 @@ from analysis.models import Report
 from analysis.studies import keeping
 from analysis.studies.forms import StudyForm
 from analysis.studies.papers import NAMES, study_named
-from analysis.studies.selectors import about, body_of, file_of, visible_study
+from analysis.studies.selectors import about_study, body_of, file_of, visible_study
 from analysis.systems.reports import delete_report
 from analysis.systems.views import frame
 from annotation.models import Campaign
@@ -102,7 +102,7 @@ def study(request: HttpRequest, pk: int) -> HttpResponse:
     context = frame(row.collection, row.campaign) | {"row": row, "study": keeping.study_of(row), "job": row.job, "full": False}
     context["work"] = shown(row.job) if row.job is not None else None
     if row.finished_at:
-        context |= {"body": mark_safe(body_of(row)), "about": about(row)}  # of report.html, which escapes what it says
+        context |= {"body": mark_safe(body_of(row)), "about": about_study(row)}  # of report.html, which escapes what it says
     return render(request, "analysis/study.html", context)
 
 
@@ -126,7 +126,7 @@ def file(request: HttpRequest, pk: int, name: str) -> HttpResponse:
 
 @login_required
 @require_POST
-def again(request: HttpRequest, pk: int) -> HttpResponseBase:
+def make_again(request: HttpRequest, pk: int) -> HttpResponseBase:
     """The same question once more, on what is stored now."""
     row = visible_study(request, pk)
     try:

@@ -48,11 +48,11 @@ def means_table(key: str, title: str, answer: Mapping[str, Any], settings: Mappi
         header, heads = ["run", *measures], []
     over = ", ".join(f"{n}" for n in sorted({one["topics"] for one in answer.values()}))
     return Table(
-        key, title, header, rows, f"Means over {over} topics. {how(settings)}", heads=tuple(heads), bold=best_of(rows, numbers), marks=marks
+        key, title, header, rows, f"Means over {over} topics. {how_tested(settings)}", heads=tuple(heads), bold=best_of(rows, numbers), marks=marks
     )
 
 
-def how(settings: Mapping[str, Any]) -> str:
+def how_tested(settings: Mapping[str, Any]) -> str:
     test = {"randomisation": "the paired randomisation test", "t": "the paired t-test"}[settings["letters_by"]]
     family = {"none": "uncorrected", "max": "by the greatest difference", "holm": "Holm-corrected", "bonferroni": "Bonferroni-corrected"}[
         settings["family"]

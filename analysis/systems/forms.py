@@ -17,8 +17,7 @@ from analysis.systems.options import Field
 from annotation.models import Campaign
 from pooling.core.counts import counted
 from pooling.formats.errors import FormatError
-from pooling.models import Collection
-from pooling.models import Qrels as QrelsRow
+from pooling.models import Collection, Qrels
 
 
 def is_binary(reference: str) -> bool:
@@ -60,7 +59,7 @@ class ReportForm(forms.Form):
         """One choice, or also one of those that come from clicks, or also one of private ones."""
         own = list(self.own.items())
         named = {reference: f"{row.name} ({row.get_kind_display()}, {counted(row.n_rows, 'pair')})" for reference, row in self.imported.items()}
-        clicks = [(reference, words) for reference, words in named.items() if self.imported[reference].kind == QrelsRow.Kind.CLICKS]
+        clicks = [(reference, words) for reference, words in named.items() if self.imported[reference].kind == Qrels.Kind.CLICKS]
         judged = [pair for pair in named.items() if not self.kind.click_qrels or pair not in clicks]
         self._qrels_field("qrels", self.kind.qrels_label, own + judged, multiple=self.kind.qrels[1] != 1)
         if self.kind.click_qrels:

@@ -22,8 +22,7 @@ from annotation.models import Campaign
 from pooling.formats.prel import write_prel
 from pooling.formats.qrels import write_qrels
 from pooling.jobs import Refused
-from pooling.models import Collection
-from pooling.models import Qrels as QrelsRow
+from pooling.models import Collection, Qrels
 
 if TYPE_CHECKING:
     from analysis.models import Report
@@ -117,7 +116,7 @@ def files_of(kind: ReportKind, parameters: Mapping[str, Any], *, collection: Col
 def _qrels(reference: str, collection: Collection, campaign: Campaign | None, taken: set[str], kind: ReportKind) -> InputFile:
     source, _, rest = reference.partition(":")
     if source == "imported" and rest.isdecimal():
-        row = QrelsRow.objects.filter(collection=collection, pk=int(rest)).first()
+        row = Qrels.objects.filter(collection=collection, pk=int(rest)).first()
         if row is None:
             raise Refused("qrels that were chosen are not in the collection any more")
         path = path_of("qrels", row.name, ".qrels", taken)

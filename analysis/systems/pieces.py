@@ -24,7 +24,7 @@ from analysis.systems import reports
 from analysis.systems.kind import NotPossible
 from analysis.systems.kinds import KINDS
 from analysis.systems.running import Analysis, as_text, from_text
-from pooling.jobs import ATTEMPTS, HEARTBEAT, Cancelled, Refused, Work, silent
+from pooling.jobs import ATTEMPTS, HEARTBEAT, Cancelled, Refused, Work, without_heartbeat
 from pooling.models import Job
 
 log = logging.getLogger(__name__)
@@ -93,7 +93,7 @@ def run_chunk(chunk_id: int) -> None:
 
 
 def _free() -> Q:
-    return Q(done_at=None, attempt__lt=ATTEMPTS) & (Q(owner="") | silent(timezone.now()))
+    return Q(done_at=None, attempt__lt=ATTEMPTS) & (Q(owner="") | without_heartbeat(timezone.now()))
 
 
 def _claim(chunk_id: int) -> tuple[ReportChunk, str] | None:

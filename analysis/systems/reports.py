@@ -33,9 +33,7 @@ from pooling.core.precision import in_order_by_score
 from pooling.formats.prel import Prel, read_prel
 from pooling.formats.qrels import read_qrels, write_qrels
 from pooling.jobs import Refused, Work
-from pooling.models import Collection, Job
-from pooling.models import Qrels as QrelsRow
-from pooling.models import Run as RunRow
+from pooling.models import Collection, Job, Qrels, Run
 from pooling.services.qrels import grades_of
 from pooling.services.runs import rankings_of
 from pooling.version import program_version
@@ -215,7 +213,7 @@ def opened(report: Report, work: Work | None) -> Iterator[Analysis]:
 
 
 def load_run(one: InputFile) -> RunColumns:
-    row = RunRow.objects.filter(pk=one.row).first()
+    row = Run.objects.filter(pk=one.row).first()
     if row is None or row.digest != one.digest:
         raise Refused(f"the run {one.name} has been deleted")
     return in_order_by_score(rankings_of(row))
@@ -229,7 +227,7 @@ def load_qrels(report: Report, one: InputFile) -> QrelsColumns:
     if one.path in report.files:
         with default_storage.open(report.files[one.path], "rb") as source:
             return read_qrels(io.BytesIO(source.read()), name=one.name)
-    row = QrelsRow.objects.filter(pk=one.row).first()
+    row = Qrels.objects.filter(pk=one.row).first()
     if row is None or row.digest != one.digest:
         raise Refused(f"the qrels {one.name} have been deleted")
     out = io.StringIO()
@@ -266,15 +264,15 @@ def delete_files(names: Sequence[str]) -> None:
 def check_inputs(report: Report) -> None:
     """Raises Refused where a run or qrels of the report have been deleted since."""
     for one in [InputFile.of(stored) for stored in report.inputs]:
-        if one.kind == "run" and not RunRow.objects.filter(pk=one.row, digest=one.digest).exists():
+        if one.kind == "run" and not Run.objects.filter(pk=one.row, digest=one.digest).exists():
             raise Refused(f"the run {one.name} has been deleted")
-        if one.kind == "qrels" and one.path not in report.files and not QrelsRow.objects.filter(pk=one.row, digest=one.digest).exists():
+        if one.kind == "qrels" and one.path not in report.files and not Qrels.objects.filter(pk=one.row, digest=one.digest).exists():
             raise Refused(f"the qrels {one.name} have been deleted")
 
 
 def ask_against_clicks(campaign: Campaign, *, user: Any) -> list[Report]:
     """Do clicks lead to the rankings and labels of the campaign's judgements? Two reports at most; what cannot be asked is left out."""
-    clicks = [f"imported:{pk}" for pk in campaign.collection.qrels.filter(kind=QrelsRow.Kind.CLICKS).values_list("pk", flat=True)]
+    clicks = [f"imported:{pk}" for pk in campaign.collection.qrels.filter(kind=Qrels.Kind.CLICKS).values_list("pk", flat=True)]
     if not clicks:
         raise Refused("the collection has no qrels from clicks; import them, and say that they come from clicks")
     runs = list(campaign.collection.runs.values_list("pk", flat=True))

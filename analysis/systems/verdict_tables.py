@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analysis.core.significance import PValue
-from analysis.core.verdict_words import UNPAIRED, said
+from analysis.core.verdict_words import UNPAIRED, verdict_word
 from analysis.systems.kind import Result
 from analysis.systems.tabular import Cell, Table
 
 
 def _verdict_cells(row: Result) -> list[Cell]:
     verdict = row["verdict"]
-    return [said(verdict[key]) for key in ("better", "significantly_better", "do_no_harm")]
+    return [verdict_word(verdict[key]) for key in ("better", "significantly_better", "do_no_harm")]
 
 
 def p_value(value: float | None) -> PValue | None:

@@ -270,7 +270,7 @@ def files(request: HttpRequest, pk: int) -> StreamingHttpResponse | HttpResponse
 
 @login_required
 @require_POST
-def again(request: HttpRequest, pk: int) -> HttpResponse:
+def compute_again(request: HttpRequest, pk: int) -> HttpResponse:
     """The same question once more, on what is stored now."""
     report = visible_report(request, pk)
     try:

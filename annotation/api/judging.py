@@ -108,12 +108,12 @@ def _reader(kind: type[serializers.Serializer]) -> serializers.Serializer:
 
 
 class JudgingView(APIView):
-    """Finds the membership, and says errors in the page's own words (their shape: pooling.api.problems)."""
+    """Finds the annotator, and says errors in the page's own words (their shape: pooling.api.problems)."""
 
     judging = True
     serializer_class: type[serializers.Serializer] | None = None
 
-    def member(self, request: Request, slug: str) -> Membership:
+    def annotator(self, request: Request, slug: str) -> Membership:
         return permissions.annotating(request, slug)
 
     def data(self, request: Request) -> dict[str, Any]:
@@ -151,28 +151,28 @@ def answer_of(situation: selectors.Situation, **more: Any) -> Response:
     )
 
 
-def situation_of(membership: Membership) -> selectors.Situation:
-    return selectors.situation(membership, now=timezone.now())
+def situation_of(annotator: Membership) -> selectors.Situation:
+    return selectors.situation(annotator, now=timezone.now())
 
 
-def _topped_up(membership: Membership, data: dict[str, Any], **more: Any) -> Response:
-    served = serving.top_up(membership, want=data["want"], held=data["held"], continue_after_target=data["continue_after_target"])
-    return answer_of(served.situation, pairs=selectors.leases_shown(served.leases, membership), **more)
+def _topped_up(annotator: Membership, data: dict[str, Any], **more: Any) -> Response:
+    served = serving.top_up(annotator, want=data["want"], held=data["held"], continue_after_target=data["continue_after_target"])
+    return answer_of(served.situation, pairs=selectors.leases_shown(served.leases, annotator), **more)
 
 
 class Setup(JudgingView):
     @extend_schema(responses=shapes.SetupSerializer, operation_id="judging_setup")
     def get(self, request: Request, slug: str) -> Response:
         """What the page needs once: the campaign's settings, the scale, the guidelines, one's own settings and unread messages."""
-        member = self.member(request, slug)
-        unread = member.messages.filter(read_at=None).order_by("created_at")
+        annotator = self.annotator(request, slug)
+        unread = annotator.messages.filter(read_at=None).order_by("created_at")
         return answer_of(
-            situation_of(member),
-            **campaign_setup(member.campaign, read=member.guideline_read),
-            profile=selectors.choices_of(member),
-            pseudonym=member.pseudonym,
-            feedback_given=Feedback.objects.filter(membership=member).exists(),
-            has_judged=selectors.has_judged(member),
+            situation_of(annotator),
+            **campaign_setup(annotator.campaign, read=annotator.guideline_read),
+            profile=selectors.choices_of(annotator),
+            pseudonym=annotator.pseudonym,
+            feedback_given=Feedback.objects.filter(membership=annotator).exists(),
+            has_judged=selectors.has_judged(annotator),
             messages=[{"id": row.pk, "text": row.text, "at": row.created_at} for row in unread],
         )
 
@@ -194,8 +194,8 @@ class Leases(JudgingView):
     @extend_schema(request=HeldSerializer, responses=shapes.ServedSerializer, operation_id="judging_lease")
     def post(self, request: Request, slug: str) -> Response:
         """Top up the leases in hand to `want`. Live leases that are not in `held` are sent again, so it can be repeated."""
-        member = self.member(request, slug)
-        return _topped_up(member, self.data(request))
+        annotator = self.annotator(request, slug)
+        return _topped_up(annotator, self.data(request))
 
 
 class RenewLeases(JudgingView):
@@ -204,10 +204,10 @@ class RenewLeases(JudgingView):
     @extend_schema(request=TokensSerializer, responses=shapes.RenewedSerializer, operation_id="judging_renew")
     def post(self, request: Request, slug: str) -> Response:
         """The heartbeat of a visible page: live leases last longer. Says of each what it is now."""
-        member = self.member(request, slug)
-        known = leases.renew(member, self.data(request)["leases"])
+        annotator = self.annotator(request, slug)
+        known = leases.renew(annotator, self.data(request)["leases"])
         shown = {token: {"state": lease.state, "expires_at": lease.expires_at} for token, lease in known.items()}
-        return answer_of(situation_of(member), leases=shown)
+        return answer_of(situation_of(annotator), leases=shown)
 
 
 class ReleaseLeases(JudgingView):
@@ -217,7 +217,7 @@ class ReleaseLeases(JudgingView):
     @extend_schema(request=TokensSerializer, responses=shapes.ReleasedSerializer, operation_id="judging_release")
     def post(self, request: Request, slug: str) -> Response:
         """On leaving the page: give leases back. A beacon sends a form with `leases` as JSON or repeated."""
-        member = self.member(request, slug)
+        annotator = self.annotator(request, slug)
         tokens = request.data.getlist("leases") if hasattr(request.data, "getlist") else request.data.get("leases", [])
         if len(tokens) == 1 and isinstance(tokens[0], str) and tokens[0].startswith("["):
             try:
@@ -226,8 +226,8 @@ class ReleaseLeases(JudgingView):
                 raise AnswerRefused("malformed", "leases: not a list of tokens") from None
         serializer = TokensSerializer(data={"leases": tokens})
         serializer.is_valid(raise_exception=True)
-        released = leases.release(member, serializer.validated_data["leases"])
-        return answer_of(situation_of(member), released=released)
+        released = leases.release(annotator, serializer.validated_data["leases"])
+        return answer_of(situation_of(annotator), released=released)
 
 
 class JudgementsView(JudgingView):
@@ -236,9 +236,9 @@ class JudgementsView(JudgingView):
     @extend_schema(request=SubmitSerializer, responses=shapes.SubmittedSerializer, operation_id="judging_submit")
     def post(self, request: Request, slug: str) -> Response:
         """Submit a judgement for a lease, also one that has expired, and get the next pairs. The same key again: the same answer."""
-        member, data = self.member(request, slug), self.data(request)
-        outcome = judging.submit(member, lease=data["lease"], key=data["key"], answer=_judged(data))
-        return _topped_up(member, data, **_shown(outcome))
+        annotator, data = self.annotator(request, slug), self.data(request)
+        outcome = judging.submit(annotator, lease=data["lease"], key=data["key"], answer=_judged(data))
+        return _topped_up(annotator, data, **_shown(outcome))
 
 
 class Revise(JudgingView):
@@ -247,9 +247,9 @@ class Revise(JudgingView):
     @extend_schema(request=AnswerSerializer, responses=shapes.SubmittedSerializer, operation_id="judging_revise")
     def post(self, request: Request, slug: str, judgement_id: int) -> Response:
         """Change one's own judgement: a new revision. All are kept, the last counts."""
-        member, data = self.member(request, slug), self.data(request)
-        outcome = judging.revise(member, judgement_id, key=data["key"], answer=_judged(data))
-        return _topped_up(member, data, **_shown(outcome))
+        annotator, data = self.annotator(request, slug), self.data(request)
+        outcome = judging.revise(annotator, judgement_id, key=data["key"], answer=_judged(data))
+        return _topped_up(annotator, data, **_shown(outcome))
 
 
 def _shown(outcome: judging.AnswerOutcome) -> dict[str, Any]:
@@ -275,30 +275,30 @@ class SkipView(JudgingView):
     @extend_schema(request=SkipSerializer, responses=shapes.ServedSerializer, operation_id="judging_skip")
     def post(self, request: Request, slug: str) -> Response:
         """Judge later: the pair comes back when there is nothing else."""
-        member, data = self.member(request, slug), self.data(request)
-        judging.skip(member, lease=data["lease"])
-        return _topped_up(member, data)
+        annotator, data = self.annotator(request, slug), self.data(request)
+        judging.skip(annotator, lease=data["lease"])
+        return _topped_up(annotator, data)
 
 
 class PutAside(JudgingView):
     @extend_schema(responses=shapes.PutAsideSerializer, operation_id="judging_later")
     def get(self, request: Request, slug: str) -> Response:
         """What was put aside, the latest first."""
-        member = self.member(request, slug)
-        return answer_of(situation_of(member), items=put_aside(member))
+        annotator = self.annotator(request, slug)
+        return answer_of(situation_of(annotator), items=put_aside(annotator))
 
 
 class TakeUp(JudgingView):
     @extend_schema(request=None, responses=shapes.ServedSerializer, operation_id="judging_take_up")
     def post(self, request: Request, slug: str, pair_id: int) -> Response:
         """Judge now what was put aside: a lease for it, beside those in hand."""
-        member = self.member(request, slug)
-        situation = situation_of(member)
+        annotator = self.annotator(request, slug)
+        situation = situation_of(annotator)
         if not situation.may_claim:
             raise AnswerRefused(situation.state, situation.message or "You cannot judge now.", 409)
-        lease = later.take_up(member, pair_id)
-        taken = [one for one in selectors.in_hand(member) if one.token == lease.token]
-        return answer_of(situation, pairs=selectors.leases_shown(taken, member))
+        lease = later.take_up(annotator, pair_id)
+        taken = [one for one in selectors.in_hand(annotator) if one.token == lease.token]
+        return answer_of(situation, pairs=selectors.leases_shown(taken, annotator))
 
 
 class HistoryView(JudgingView):
@@ -313,24 +313,24 @@ class HistoryView(JudgingView):
     )
     def get(self, request: Request, slug: str) -> Response:
         """One's own judgements, the latest first, each with its revisions."""
-        member = self.member(request, slug)
+        annotator = self.annotator(request, slug)
         limit = whole_number(request, "limit", least=1, most=MOST_HISTORY, default=HISTORY)
         before = whole_number(request, "before", least=1, most=LARGEST_ID, default=None)
         topic = request.query_params.get("topic", "").replace("\0", "\ufffd")  # no id has it, and PostgreSQL refuses it
-        return answer_of(situation_of(member), items=selectors.history(member, limit=limit, before=before, topic=topic))
+        return answer_of(situation_of(annotator), items=selectors.history(annotator, limit=limit, before=before, topic=topic))
 
 
 class HistoryItem(JudgingView):
     @extend_schema(responses=shapes.JudgedSerializer, operation_id="judging_history_item")
     def get(self, request: Request, slug: str, judgement_id: int) -> Response:
         """One own judgement with its pair, to be read again or revised."""
-        member = self.member(request, slug)
-        revisions = selectors.revisions_of(member, judgement_id)
+        annotator = self.annotator(request, slug)
+        revisions = selectors.revisions_of(annotator, judgement_id)
         if not revisions:
             raise AnswerRefused("judgement_unknown", "There is no such judgement of yours.", 404)
         shown = selectors.judgement_shown(revisions)
-        pair = {**selectors.pair_shown(selectors.pair_text(revisions[-1].pair), member), "lease": None, "previous": shown}
-        return answer_of(situation_of(member), pair=pair, judgement=shown)
+        pair = {**selectors.pair_shown(selectors.pair_text(revisions[-1].pair), annotator), "lease": None, "previous": shown}
+        return answer_of(situation_of(annotator), pair=pair, judgement=shown)
 
 
 class AcknowledgeGuideline(JudgingView):
@@ -338,37 +338,37 @@ class AcknowledgeGuideline(JudgingView):
 
     @extend_schema(request=NumberSerializer, responses=shapes.SituationSerializer, operation_id="judging_acknowledge")
     def post(self, request: Request, slug: str) -> Response:
-        member = self.member(request, slug)
-        participation.acknowledge(member, self.data(request)["number"])
-        return answer_of(situation_of(member))
+        annotator = self.annotator(request, slug)
+        participation.acknowledge(annotator, self.data(request)["number"])
+        return answer_of(situation_of(annotator))
 
 
 class Consent(JudgingView):
     @extend_schema(request=None, responses=shapes.SituationSerializer, operation_id="judging_consent")
     def post(self, request: Request, slug: str) -> Response:
-        member = self.member(request, slug)
-        participation.consent(member)
-        return answer_of(situation_of(member))
+        annotator = self.annotator(request, slug)
+        participation.consent(annotator)
+        return answer_of(situation_of(annotator))
 
 
 class OwnSettings(JudgingView):
     @extend_schema(request=OpenApiTypes.OBJECT, responses=shapes.SavedSettingsSerializer, operation_id="judging_profile")
     def put(self, request: Request, slug: str) -> Response:
         """The person's own settings of the page, as one JSON object; they hold in all campaigns."""
-        member = self.member(request, slug)
+        annotator = self.annotator(request, slug)
         if not isinstance(request.data, dict):
             raise AnswerRefused("malformed", "The settings are one JSON object.")
-        return answer_of(situation_of(member), profile=participation.save_choices(member, dict(request.data)))
+        return answer_of(situation_of(annotator), profile=participation.save_choices(annotator, dict(request.data)))
 
 
 class ReadMessage(JudgingView):
     @extend_schema(request=None, responses=shapes.SituationSerializer, operation_id="judging_message_read")
     def post(self, request: Request, slug: str, message_id: int) -> Response:
-        member = self.member(request, slug)
-        if not Message.objects.filter(pk=message_id, membership=member).exists():
+        annotator = self.annotator(request, slug)
+        if not Message.objects.filter(pk=message_id, membership=annotator).exists():
             raise AnswerRefused("message_unknown", "There is no such message.", 404)
-        participation.mark_read(member, message_id)
-        return answer_of(situation_of(member))
+        participation.mark_read(annotator, message_id)
+        return answer_of(situation_of(annotator))
 
 
 class GiveFeedback(JudgingView):
@@ -377,7 +377,7 @@ class GiveFeedback(JudgingView):
     @extend_schema(request=FeedbackSerializer, responses=shapes.SituationSerializer, operation_id="judging_feedback")
     def post(self, request: Request, slug: str) -> Response:
         """How the annotator liked it; sent again it replaces the earlier answer."""
-        member = self.member(request, slug)
+        annotator = self.annotator(request, slug)
         data = self.data(request)
-        participation.give_feedback(member, score=data["score"], text=data["text"])
-        return answer_of(situation_of(member))
+        participation.give_feedback(annotator, score=data["score"], text=data["text"])
+        return answer_of(situation_of(annotator))

@@ -33,24 +33,24 @@ class OwnQuestions(JudgingView):
     @extend_schema(responses=shapes.QuestionsSerializer, operation_id="judging_questions")
     def get(self, request: Request, slug: str) -> Response:
         """One's own questions with the manager's answers, the latest first."""
-        member = self.member(request, slug)
-        return answer_of(situation_of(member), items=selectors.own_questions(member))
+        annotator = self.annotator(request, slug)
+        return answer_of(situation_of(annotator), items=selectors.own_questions(annotator))
 
     @extend_schema(request=AskedQuestionSerializer, responses=shapes.QuestionsSerializer, operation_id="judging_ask")
     def post(self, request: Request, slug: str) -> Response:
         """Ask the manager about a pair that one was given. The same key again: the same question."""
-        member, data = self.member(request, slug), self.data(request)
-        questions.ask(member, pair_id=data["pair"], key=data["key"], text=data["text"])
-        return answer_of(situation_of(member), items=selectors.own_questions(member))
+        annotator, data = self.annotator(request, slug), self.data(request)
+        questions.ask(annotator, pair_id=data["pair"], key=data["key"], text=data["text"])
+        return answer_of(situation_of(annotator), items=selectors.own_questions(annotator))
 
 
 class ReadAnswer(JudgingView):
     @extend_schema(request=None, responses=shapes.SituationSerializer, operation_id="judging_answer_read")
     def post(self, request: Request, slug: str, question_id: int) -> Response:
         """The answer was opened."""
-        member = self.member(request, slug)
-        questions.read_answer(member, question_id)
-        return answer_of(situation_of(member))
+        annotator = self.annotator(request, slug)
+        questions.read_answer(annotator, question_id)
+        return answer_of(situation_of(annotator))
 
 
 class CampaignQuestionSerializer(serializers.Serializer):

@@ -81,7 +81,7 @@ def next_place(pool: BandSlots, mine: set[int], topic: int | None, in_block: int
     return None
 
 
-def play(entries: Sequence[BandEntry], *, width: int, annotators: int, needed: int, block_length: int, seed: int = 0) -> Preview:
+def judge_at_random(entries: Sequence[BandEntry], *, width: int, annotators: int, needed: int, block_length: int, seed: int = 0) -> Preview:
     """Judge a whole pool by annotators who take turns at random until nobody finds a pair."""
     rng, pool = np.random.default_rng(seed), BandSlots(entries, needed, width)
     mine: list[set[int]] = [set() for _ in range(annotators)]

@@ -58,7 +58,7 @@ def passage(text: str, rng: np.random.Generator) -> tuple[int, int] | None:
     return words[first][0], words[last][1]
 
 
-def truth(grade: int | None, values: Sequence[int]) -> int:
+def grade_of_scale(grade: int | None, values: Sequence[int]) -> int:
     """The grade of the scale that stands for a grade of the qrels: the highest that is not above it.
 
     A pair that the qrels do not know, or of a negative grade, is taken for the lowest grade: in a simulation somebody has to answer.
@@ -68,7 +68,7 @@ def truth(grade: int | None, values: Sequence[int]) -> int:
     return max((value for value in values if value <= grade), default=values[0])
 
 
-def behave(kind: str, true_grade: int, values: Sequence[int], *, reliability: float, seconds: float, rng: np.random.Generator) -> Behaviour:
+def simulated_answer(kind: str, true_grade: int, values: Sequence[int], *, reliability: float, seconds: float, rng: np.random.Generator) -> Behaviour:
     """One answer of an annotator of a kind.
 
     reliable and dropout: the true grade with probability `reliability`, else mostly a neighbouring one. clicker: any grade, in a

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from annotation.core.bands import BandEntry, Preview, play
+from annotation.core.bands import BandEntry, Preview, judge_at_random
 from annotation.models import Campaign, Membership, Pair
 
 MOST_PAIRS = 600
@@ -36,4 +36,4 @@ def band_previews(campaign: Campaign) -> list[Preview]:
 
 @lru_cache(maxsize=64)
 def _played(entries: tuple[BandEntry, ...], width: int, annotators: int, needed: int, block_length: int) -> Preview:
-    return play(entries, width=width, annotators=annotators, needed=needed, block_length=block_length)
+    return judge_at_random(entries, width=width, annotators=annotators, needed=needed, block_length=block_length)

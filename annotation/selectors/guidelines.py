@@ -18,7 +18,7 @@ def guideline(version: GuidelineVersion) -> dict[str, Any]:
     return {"number": version.number, "html": markdown(version.text), "note": version.note}
 
 
-def must_read(membership: Membership) -> bool:
+def must_read(annotator: Membership) -> bool:
     """Whether the guidelines have changed, since the annotator read them, by more than examples."""
-    unread = GuidelineVersion.objects.filter(campaign=membership.campaign_id, number__gt=membership.guideline_read)
-    return not membership.guideline_read or unread.filter(adds_example=False).exists()
+    unread = GuidelineVersion.objects.filter(campaign=annotator.campaign_id, number__gt=annotator.guideline_read)
+    return not annotator.guideline_read or unread.filter(adds_example=False).exists()

@@ -20,10 +20,10 @@ from annotation.models import Campaign, Judgement, Lease, Membership, Pair, Prof
 from annotation.selectors import qualification
 from annotation.selectors.guidelines import guideline, must_read, newest_guideline
 from annotation.selectors.pairs import held_back, kept_pairs
-from annotation.selectors.parting import farewell, parting
+from annotation.selectors.parting import parting, thanks_and_code
 from annotation.services.claim_sql import FREE, NOT_SKIPPED
 from annotation.services.slots import TAKING
-from annotation.services.statements import as_moment, rows_of
+from annotation.services.statements import rows_of, time_of_row
 from pooling.core.counts import counted
 
 RETRY_AFTER_S = 30
@@ -56,38 +56,38 @@ class Situation:
         return self.state in ("judging", "qualification")
 
 
-def zone_of(membership: Membership) -> zoneinfo.ZoneInfo:
+def zone_of(annotator: Membership) -> zoneinfo.ZoneInfo:
     """The annotator's time zone, from the profile; else the installation's."""
-    name = getattr(getattr(membership.user, "profile", None), "time_zone", "")
+    name = getattr(getattr(annotator.user, "profile", None), "time_zone", "")
     try:
         return zoneinfo.ZoneInfo(name) if name else zoneinfo.ZoneInfo(timezone.get_default_timezone_name())
     except (zoneinfo.ZoneInfoNotFoundError, ValueError):
         return zoneinfo.ZoneInfo("UTC")
 
 
-def choices_of(membership: Membership) -> dict[str, Any]:
+def choices_of(annotator: Membership) -> dict[str, Any]:
     """The person's own settings of the judging page; what was never chosen is not among them."""
-    profile: Profile | None = getattr(membership.user, "profile", None)
+    profile: Profile | None = getattr(annotator.user, "profile", None)
     return profile.choices if profile is not None else {}
 
 
-def judged_today(membership: Membership, now: datetime) -> tuple[datetime, int]:
+def judged_today(annotator: Membership, now: datetime) -> tuple[datetime, int]:
     """(the last midnight by the annotator's clock, how many pairs were judged since): as counted with each judgement, or counted now."""
-    since = scheduling.day_start(now, zone_of(membership))
-    if membership.today_since == since:
-        return since, membership.n_today
-    own = Judgement.objects.filter(membership=membership, current=True, judged_at__gte=since)
+    since = scheduling.day_start(now, zone_of(annotator))
+    if annotator.today_since == since:
+        return since, annotator.n_today
+    own = Judgement.objects.filter(membership=annotator, current=True, judged_at__gte=since)
     return since, own.exclude(standing=Judgement.Standing.TOO_FAST).exclude(pair__kind=Pair.Kind.QUALIFICATION).count()
 
 
-def progress(membership: Membership, *, now: datetime) -> AnnotatorProgress:
-    today = judged_today(membership, now)[1]
-    return AnnotatorProgress(membership.n_counted, membership.goal, today, membership.day_limit, membership.unread_answers)
+def progress(annotator: Membership, *, now: datetime) -> AnnotatorProgress:
+    today = judged_today(annotator, now)[1]
+    return AnnotatorProgress(annotator.n_judged, annotator.goal, today, annotator.day_limit, annotator.unread_answers)
 
 
-def situation(membership: Membership, *, now: datetime, continue_after_target: bool = False) -> Situation:
+def situation(annotator: Membership, *, now: datetime, continue_after_target: bool = False) -> Situation:
     """Whether the annotator may judge now, and if not, why. The first reason that holds is given, the most final first."""
-    campaign, own = membership.campaign, progress(membership, now=now)
+    campaign, own = annotator.campaign, progress(annotator, now=now)
 
     def say(state: str, message: str, **details: Any) -> Situation:
         return Situation(state, message, own, details)
@@ -95,27 +95,27 @@ def situation(membership: Membership, *, now: datetime, continue_after_target: b
     if campaign.state == Campaign.State.DRAFT:
         return say("draft", "This campaign has not been opened yet.")
     if campaign.state == Campaign.State.CLOSED:
-        return say("closed", "This campaign is closed. Thank you for your work.", **parting(membership))
-    if membership.standing == Membership.Standing.EXCLUDED:
+        return say("closed", "This campaign is closed. Thank you for your work.", **parting(annotator))
+    if annotator.standing == Membership.Standing.EXCLUDED:
         return say("excluded", "You no longer take part in this campaign. Ask its manager if you think that is wrong.")
     if campaign.deadline is not None and campaign.deadline <= now:
-        return say("deadline_passed", "The deadline has passed. Thank you for your work.", deadline=campaign.deadline, **parting(membership))
-    if membership.standing == Membership.Standing.PAUSED:
-        return say("paused", "Your judging is paused.", reason=membership.standing_reason, who="person")
+        return say("deadline_passed", "The deadline has passed. Thank you for your work.", deadline=campaign.deadline, **parting(annotator))
+    if annotator.standing == Membership.Standing.PAUSED:
+        return say("paused", "Your judging is paused.", reason=annotator.standing_reason, who="person")
     if campaign.state == Campaign.State.PAUSED:
         return say("paused", "The campaign is paused.", reason=campaign.paused_reason, who="campaign")
-    if campaign.consent_text and membership.consented_at is None:
+    if campaign.consent_text and annotator.consented_at is None:
         return say("consent_needed", "Please read and accept the terms first.", consent_html=markdown(campaign.consent_text))
-    version = newest_guideline(campaign) if membership.guideline_read < campaign.newest_guideline else None
-    if version is not None and must_read(membership):
+    version = newest_guideline(campaign) if annotator.guideline_read < campaign.newest_guideline else None
+    if version is not None and must_read(annotator):
         message = (
             "The guidelines have changed; please read them before you go on."
-            if membership.guideline_read
+            if annotator.guideline_read
             else "Please read the guidelines first."
         )
         return say("guideline_changed", message, guideline=guideline(version))
-    if qualification.asked_of(membership):
-        result = qualification.score(membership)
+    if qualification.asked_of(annotator):
+        result = qualification.score(annotator)
         return say(
             "qualification",
             "A short test first, explained as you go.",
@@ -126,35 +126,35 @@ def situation(membership: Membership, *, now: datetime, continue_after_target: b
         )
     may_continue = campaign.continue_after_target
     if own.target is not None and own.judged >= own.target and not (continue_after_target and may_continue):
-        return say("target_reached", f"You reached {counted(own.target, 'judgement')}. Thank you.", may_continue=may_continue, **farewell(campaign))
+        return say("target_reached", f"You reached {counted(own.target, 'judgement')}. Thank you.", may_continue=may_continue, **thanks_and_code(campaign))
     if own.daily_limit is not None and own.today >= own.daily_limit:
         return say("daily_limit", f"That is {own.today} for today, the daily limit. Come back tomorrow.")
     return say("judging", "", **({"guideline": guideline(version)} if version else {}))
 
 
-def when_nothing_is_free(membership: Membership, now: datetime) -> tuple[str, str, dict[str, Any]]:
+def when_nothing_is_free(annotator: Membership, now: datetime) -> tuple[str, str, dict[str, Any]]:
     """(state, message, details) for an annotator for whom there is no pair: nothing now, or done.
 
     Pairs that others hold may come back when their leases end, and those without a text when it is imported: somebody who has
     judged nothing yet waits for them, everybody else is done.
     """
-    pairs = kept_pairs(membership.campaign).filter(kind=Pair.Kind.NORMAL, counted__lt=F("needed"), held__gt=0)
-    if membership.topic_ids:
-        pairs = pairs.filter(topic_row__in=membership.topic_ids)
-    judged = Judgement.objects.filter(membership=membership, current=True).values("pair_id")
+    pairs = kept_pairs(annotator.campaign).filter(kind=Pair.Kind.NORMAL, counted__lt=F("needed"), held__gt=0)
+    if annotator.topic_rows:
+        pairs = pairs.filter(topic_row__in=annotator.topic_rows)
+    judged = Judgement.objects.filter(membership=annotator, current=True).values("pair_id")
     held = (
         Lease.objects.filter(state=Lease.State.LIVE, takes_slot=True, pair__in=pairs)
         .exclude(pair__in=judged)
-        .exclude(membership=membership)
+        .exclude(membership=annotator)
     )
     figures = held.aggregate(n=Count("pair", distinct=True), soonest=Min("expires_at"))
     if not figures["n"]:
-        waiting = held_back(membership.campaign, membership.topic_ids)
-        if waiting and not membership.n_counted:
+        waiting = held_back(annotator.campaign, annotator.topic_rows)
+        if waiting and not annotator.n_judged:
             message = f"The documents of this campaign are not there yet; its manager has to import them. We look again every {RETRY_AFTER_S} seconds."
             return "nothing_now", message, {"retry_after_s": RETRY_AFTER_S, "may_return": 0, "next_return_at": None, "without_documents": waiting}
         later = f" {waiting} pairs wait for their documents." if waiting > 1 else " One pair waits for its document." if waiting else ""
-        return "done", f"There is nothing left for you to judge in this campaign.{later} Thank you.", farewell(membership.campaign)
+        return "done", f"There is nothing left for you to judge in this campaign.{later} Thank you.", thanks_and_code(annotator.campaign)
     minutes = max(1, round((figures["soonest"] - now) / timedelta(minutes=1)))
     message = (
         f"All remaining pairs are with others; we look again every {RETRY_AFTER_S} seconds "
@@ -163,9 +163,9 @@ def when_nothing_is_free(membership: Membership, now: datetime) -> tuple[str, st
     return "nothing_now", message, {"retry_after_s": RETRY_AFTER_S, "may_return": figures["n"], "next_return_at": figures["soonest"]}
 
 
-def n_live(membership: Membership, now: datetime) -> int:
+def n_live(annotator: Membership, now: datetime) -> int:
     """How many leases of the annotator live and have not expired."""
-    return Lease.objects.filter(membership=membership, state=Lease.State.LIVE, expires_at__gt=now).count()
+    return Lease.objects.filter(membership=annotator, state=Lease.State.LIVE, expires_at__gt=now).count()
 
 
 class PairText(NamedTuple):
@@ -207,11 +207,11 @@ IN_HAND = f"""SELECT l.id, l.token, l.served_at, l.expires_at, l.why, q.topic_ro
   WHERE l.membership_id = %(me)s AND l.state = 'live' ORDER BY l.id"""
 
 
-def in_hand(membership: Membership) -> list[InHand]:
+def in_hand(annotator: Membership) -> list[InHand]:
     """The annotator's live leases in the order of their claims, with everything the page shows."""
-    campaign = membership.campaign
+    campaign = annotator.campaign
     values = {
-        "me": membership.pk,
+        "me": annotator.pk,
         "campaign": campaign.pk,
         "highest": campaign.top_priority,
         "band": campaign.band,
@@ -222,12 +222,12 @@ def in_hand(membership: Membership) -> list[InHand]:
     follow: Counter[int] = Counter()  # pairs of each topic that follow by the nearest of them, which may stand in a lower band
     for order, token, served_at, expires_at, why, topic, skipped, n_free, *shown in reversed(rows_of(IN_HAND, values)):
         place = (json.loads(why) if isinstance(why, str) else why).get("topic_in_a_row", 1)
-        following = n_free if topic == membership.current_topic_id else 0
+        following = n_free if topic == annotator.current_topic_row else 0
         left = max(0, min(campaign.block_length - place, max(following + later[topic], follow[topic])))
         later[topic] += 1
         follow[topic] = left + 1
         text = PairText(*shown)
-        leases_in_hand.append(InHand(order, uuid.UUID(str(token)), as_moment(served_at), as_moment(expires_at), left, bool(skipped), text))
+        leases_in_hand.append(InHand(order, uuid.UUID(str(token)), time_of_row(served_at), time_of_row(expires_at), left, bool(skipped), text))
     return leases_in_hand[::-1]
 
 
@@ -238,9 +238,9 @@ def pair_text(pair: Pair) -> PairText:
     return PairText(pair.pk, topic.topic_id, topic.text, topic.description, topic.narrative, entry.docno, *stored)
 
 
-def pair_shown(pair: PairText, membership: Membership, *, skipped: bool = False) -> dict[str, Any]:
+def pair_shown(pair: PairText, annotator: Membership, *, skipped: bool = False) -> dict[str, Any]:
     """A pair as the annotator sees it: never rank, score, run, the known grade or anybody else's label."""
-    campaign, text, n_words = membership.campaign, pair.text or "", pair.n_words or 0
+    campaign, text, n_words = annotator.campaign, pair.text or "", pair.n_words or 0
     shown = display.shown_words(n_words, campaign.truncate_words)
     fields = json.loads(pair.fields) if isinstance(pair.fields, str) else pair.fields
     return {
@@ -256,7 +256,7 @@ def pair_shown(pair: PairText, membership: Membership, *, skipped: bool = False)
             "shown_words": shown,
             "shown_end": display.shown_end(text, shown),
             "idle_limit_s": display.idle_limit_s(campaign.idle_seconds, n_words),
-            "rotation": display.rotation(text, membership.seed ^ pair.pair, words=shown) if campaign.rotate_text and text else 0,
+            "rotation": display.rotation(text, annotator.seed ^ pair.pair, words=shown) if campaign.rotate_text and text else 0,
             "lang": display.language(fields or {}),
             "dir": display.direction(fields or {}),
         },
@@ -265,7 +265,7 @@ def pair_shown(pair: PairText, membership: Membership, *, skipped: bool = False)
     }
 
 
-def leases_shown(leases: Sequence[InHand], membership: Membership) -> list[dict[str, Any]]:
+def leases_shown(leases: Sequence[InHand], annotator: Membership) -> list[dict[str, Any]]:
     """`order` rises with the claims: the page shows pairs by it, in whatever order its answers arrive."""
     return [
         {
@@ -274,31 +274,31 @@ def leases_shown(leases: Sequence[InHand], membership: Membership) -> list[dict[
             "served_at": lease.served_at,
             "expires_at": lease.expires_at,
             "left_in_topic": lease.left_in_topic,
-            **pair_shown(lease.shown, membership, skipped=lease.skipped),
+            **pair_shown(lease.shown, annotator, skipped=lease.skipped),
         }
         for lease in leases
     ]
 
 
-def has_judged(membership: Membership) -> bool:
+def has_judged(annotator: Membership) -> bool:
     """Whether the annotator has a judgement that can be opened again: those of the qualification test cannot."""
-    own = Judgement.objects.filter(membership=membership).exclude(pair__kind=Pair.Kind.QUALIFICATION)
-    return membership.n_counted > 0 or own.exists()
+    own = Judgement.objects.filter(membership=annotator).exclude(pair__kind=Pair.Kind.QUALIFICATION)
+    return annotator.n_judged > 0 or own.exists()
 
 
-def history(membership: Membership, *, limit: int, before: int | None, topic: str = "") -> list[dict[str, Any]]:
+def history(annotator: Membership, *, limit: int, before: int | None, topic: str = "") -> list[dict[str, Any]]:
     """The annotator's own judgements, the latest judged pair first; a revision does not move its pair.
 
     before: any judgement id of the pair after which to go on. topic: id of the only topic whose pairs are told; empty: of all.
     """
-    firsts = Judgement.objects.filter(membership=membership, revision=1)
+    firsts = Judgement.objects.filter(membership=annotator, revision=1)
     if topic:
         firsts = firsts.filter(pair__entry__topic__topic_id=topic)
     if before is not None:
-        pair_of = Judgement.objects.filter(pk=before, membership=membership).values_list("pair_id", flat=True).first()
+        pair_of = Judgement.objects.filter(pk=before, membership=annotator).values_list("pair_id", flat=True).first()
         firsts = firsts.filter(pk__lt=firsts.filter(pair=pair_of).values("pk")[:1])
     pair_ids = list(firsts.order_by("-pk").values_list("pair_id", flat=True)[:limit])
-    rows = Judgement.objects.filter(membership=membership, pair__in=pair_ids).select_related("pair__entry__topic", "pair__entry__document")
+    rows = Judgement.objects.filter(membership=annotator, pair__in=pair_ids).select_related("pair__entry__topic", "pair__entry__document")
     revisions: dict[int, list[Judgement]] = {}
     for row in rows.order_by("revision"):
         revisions.setdefault(row.pair_id, []).append(row)
@@ -326,10 +326,10 @@ def judgement_shown(revisions: list[Judgement]) -> dict[str, Any]:
     }
 
 
-def revisions_of(membership: Membership, judgement_id: int) -> list[Judgement]:
+def revisions_of(annotator: Membership, judgement_id: int) -> list[Judgement]:
     """All revisions of the pair to which an own judgement belongs, oldest first; empty when it is not one's own."""
-    pair_of = Judgement.objects.filter(pk=judgement_id, membership=membership).values("pair_id")[:1]
-    rows = Judgement.objects.filter(membership=membership, pair=pair_of).select_related("pair__entry__topic", "pair__entry__document")
+    pair_of = Judgement.objects.filter(pk=judgement_id, membership=annotator).values("pair_id")[:1]
+    rows = Judgement.objects.filter(membership=annotator, pair=pair_of).select_related("pair__entry__topic", "pair__entry__document")
     return list(rows.order_by("revision"))
 
 
@@ -386,6 +386,6 @@ def audit_invariants(campaign: Campaign) -> list[str]:
         .order_by()
     )
     for member in campaign.memberships.all():
-        if member.n_counted != own.get(member.pk, 0):
-            faults.append(f"{member}: {member.n_counted} judged by the counter, {own.get(member.pk, 0)} by the rows")
+        if member.n_judged != own.get(member.pk, 0):
+            faults.append(f"{member}: {member.n_judged} judged by the counter, {own.get(member.pk, 0)} by the rows")
     return faults

@@ -7,11 +7,11 @@ from typing import Any
 from annotation.models import Judgement, Membership, Skip
 
 
-def put_aside(membership: Membership) -> list[dict[str, Any]]:
+def put_aside(annotator: Membership) -> list[dict[str, Any]]:
     """What the annotator put aside and has not judged since, the latest first."""
-    judged = Judgement.objects.filter(membership=membership, current=True).values("pair_id")
+    judged = Judgement.objects.filter(membership=annotator, current=True).values("pair_id")
     rows = (
-        Skip.objects.filter(membership=membership, pair__removed=False)
+        Skip.objects.filter(membership=annotator, pair__removed=False)
         .exclude(pair__in=judged)
         .select_related("pair__entry__topic", "pair__entry__document")
     )

@@ -53,7 +53,7 @@ def my_campaigns(user: User) -> tuple[list[MyCampaign], list[Managed]]:
     """-> (campaigns to judge in, the open and nearest deadline first; those managed, the newest first)."""
     memberships = user.memberships.select_related("campaign", "campaign__collection")
     judging = [
-        MyCampaign(m, m.campaign, m.n_counted, m.goal, m.campaign.deadline)
+        MyCampaign(m, m.campaign, m.n_judged, m.goal, m.campaign.deadline)
         for m in memberships.filter(role=Membership.Role.ANNOTATOR).exclude(campaign__state=Campaign.State.DRAFT)
     ]
     judging.sort(key=lambda card: (not card.may_judge, card.deadline is None, card.deadline or timezone.now(), card.campaign.name))

@@ -28,18 +28,18 @@ class Score(NamedTuple):
         return self.right / self.judged if self.judged else None
 
 
-def asked_of(membership: Membership) -> bool:
+def asked_of(annotator: Membership) -> bool:
     """Whether the annotator still has to pass the qualification."""
-    campaign = membership.campaign
-    if not campaign.qualification_pass or membership.qualified_at is not None:
+    campaign = annotator.campaign
+    if not campaign.qualification_pass or annotator.qualified_at is not None:
         return False
     return kept_pairs(campaign).filter(kind=Pair.Kind.QUALIFICATION).exists()
 
 
-def feedback(pair: Pair, grade: int | None, membership: Membership) -> dict[str, object]:
+def feedback(pair: Pair, grade: int | None, annotator: Membership) -> dict[str, object]:
     """{right, grade, gold_grade, explanation} of an answer, and {judged, n_right, total, needed, passed} of the test so far; shown for
-    qualification pairs only. `membership` with its campaign; passed: None while pairs are left."""
-    result = score(membership)
+    qualification pairs only. `annotator` with its campaign; passed: None while pairs are left."""
+    result = score(annotator)
     return {
         "right": grade is not None and grade == pair.gold_grade,
         "grade": grade,
@@ -48,8 +48,8 @@ def feedback(pair: Pair, grade: int | None, membership: Membership) -> dict[str,
         "judged": result.judged,
         "n_right": result.right,
         "total": result.total,
-        "needed": needed(membership.campaign, result.total),
-        "passed": passed(membership.campaign, result),
+        "needed": needed(annotator.campaign, result.total),
+        "passed": passed(annotator.campaign, result),
     }
 
 
@@ -63,10 +63,10 @@ def passed(campaign: Campaign, result: Score) -> bool | None:
     return result.right >= needed(campaign, result.total) if result.judged >= result.total else None
 
 
-def score(membership: Membership) -> Score:
+def score(annotator: Membership) -> Score:
     """How many qualification pairs the annotator got right, of those with a text; cannot judge is not right."""
-    pairs = kept_pairs(membership.campaign).filter(kind=Pair.Kind.QUALIFICATION, without_text=False)
-    own = Judgement.objects.filter(THIS_TRY, pair__in=pairs, membership=membership, current=True)
+    pairs = kept_pairs(annotator.campaign).filter(kind=Pair.Kind.QUALIFICATION, without_text=False)
+    own = Judgement.objects.filter(THIS_TRY, pair__in=pairs, membership=annotator, current=True)
     counts = own.aggregate(judged=Count("pk"), right=Count("pk", filter=Q(grade=F("pair__gold_grade"))))
     return Score(counts["right"], counts["judged"], pairs.count())
 

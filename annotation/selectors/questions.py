@@ -21,10 +21,10 @@ def n_unanswered(campaign: Campaign) -> int:
     return Question.objects.filter(pair__campaign=campaign, answered_at=None).count()
 
 
-def own_questions(membership: Membership) -> list[dict[str, Any]]:
+def own_questions(annotator: Membership) -> list[dict[str, Any]]:
     """The annotator's own, the latest first, at most 100."""
-    rows = Question.objects.filter(membership=membership).select_related("pair__entry__topic", "pair__entry__document")[:MOST_SHOWN]
-    judged = Judgement.objects.filter(membership=membership, current=True, pair__in=[row.pair_id for row in rows])
+    rows = Question.objects.filter(membership=annotator).select_related("pair__entry__topic", "pair__entry__document")[:MOST_SHOWN]
+    judged = Judgement.objects.filter(membership=annotator, current=True, pair__in=[row.pair_id for row in rows])
     newest = dict(judged.exclude(pair__kind=Pair.Kind.QUALIFICATION).values_list("pair_id", "pk"))
     return [{**question_shown(row), "judgement": newest.get(row.pair_id)} for row in rows]
 

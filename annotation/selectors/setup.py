@@ -40,17 +40,17 @@ def trial_pairs(campaign: Campaign) -> list[Pair]:
     return tests + [pair for row in topics for pair in others.filter(topic_row=row["topic_row"])[:TRIAL_PAIRS_A_TOPIC]]
 
 
-def trial(campaign: Campaign, member: Membership) -> dict[str, Any]:
+def trial(campaign: Campaign, annotator: Membership) -> dict[str, Any]:
     """Everything that the judging page asks the server for in a trial, at once: the browser plays the server's part.
 
-    member: of nobody, not stored; no lease, no slot and no judgement is made. Pairs of the qualification come with their known grade.
+    annotator: of nobody, not stored; no lease, no slot and no judgement is made. Pairs of the qualification come with their known grade.
     """
     pairs = trial_pairs(campaign)
     n_tests = sum(pair.kind == Pair.Kind.QUALIFICATION for pair in pairs)
     shown = []
     for pair in pairs:
         known = {"grade": pair.gold_grade, "explanation": pair.gold_explanation} if pair.kind == Pair.Kind.QUALIFICATION else None
-        shown.append({**pair_shown(pair_text(pair), member), "known": known})
+        shown.append({**pair_shown(pair_text(pair), annotator), "known": known})
     return {
         **campaign_setup(campaign, read=0),
         "min_active_ms": round(campaign.min_active_seconds * 1000),

@@ -14,10 +14,10 @@ IN_ORDER = "p.priority DESC, p.started DESC, p.position"
 POOLS_ORDER = "p.priority DESC, p.position"
 EXPIRED = "EXISTS (SELECT 1 FROM annotation_lease l WHERE l.state = 'live' AND l.expires_at <= %(now)s)"
 N_LIVE = "(SELECT COUNT(*) FROM annotation_lease l WHERE l.state = 'live' AND l.membership_id = m.id)"
-SEAT = f"m.n_served, m.current_topic_id, m.block_served, m.topic_ids, m.standing, {EXPIRED} AS expired, {N_LIVE} AS n_live"
+SEAT = f"m.n_served, m.current_topic_row, m.block_served, m.topic_rows, m.standing, {EXPIRED} AS expired, {N_LIVE} AS n_live"
 TAKE_SLOT = """UPDATE annotation_pair SET held = held + 1, open_slots = open_slots - 1, started = TRUE
   WHERE id = %(pair)s AND open_slots > 0 RETURNING id"""
-GO_ON = """UPDATE annotation_membership SET n_served = n_served + 1, current_topic_id = %(topic)s, block_served = %(in_block)s,
+GO_ON = """UPDATE annotation_membership SET n_served = n_served + 1, current_topic_row = %(topic)s, block_served = %(in_block)s,
   last_seen = %(now)s WHERE id = %(me)s RETURNING id"""
 SHARED = """SELECT b.membership_id, COUNT(*) FROM annotation_judgement a JOIN annotation_judgement b
   ON b.pair_id = a.pair_id AND b.current AND b.standing = 'counted' AND b.membership_id <> a.membership_id

@@ -14,8 +14,6 @@ from annotation.services import slots
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 
-Standing = Judgement.Standing
-
 
 @dataclass(frozen=True)
 class Inclusion:
@@ -27,7 +25,7 @@ class Inclusion:
     pairs_short: int
 
 
-def exclude_annotator(membership: Membership, *, reason: str, actor: User | None, now: datetime | None = None) -> int:
+def exclude_annotator(annotator: Membership, *, reason: str, actor: User | None, now: datetime | None = None) -> int:
     """Take all the annotator's judgements out of the labels and give their slots back; returns how many counted until now.
 
     Nothing is deleted: the rows stand as excluded, and `include_annotator` reverses it.
@@ -37,96 +35,96 @@ def exclude_annotator(membership: Membership, *, reason: str, actor: User | None
     moment = now or timezone.now()
 
     def work() -> int:
-        member = _locked(membership)
-        member.standing, member.standing_reason = Membership.Standing.EXCLUDED, reason
-        member.save(update_fields=["standing", "standing_reason"])
-        _release(member, moment)
-        rows = list(Judgement.objects.filter(membership=member, current=True, standing=Standing.COUNTED).values_list("pk", "pair_id"))
+        locked = _locked(annotator)
+        locked.standing, locked.standing_reason = Membership.Standing.EXCLUDED, reason
+        locked.save(update_fields=["standing", "standing_reason"])
+        _release(locked, moment)
+        rows = list(Judgement.objects.filter(membership=locked, current=True, standing=Judgement.Standing.COUNTED).values_list("pk", "pair_id"))
         pairs = slots.locked(pair_id for _, pair_id in rows)
-        # Only what still counts under the locks: its pair was locked by nobody else, and the member's own answers wait for us.
+        # Only what still counts under the locks: its pair was locked by nobody else, and the annotator's own answers wait for us.
         for _, pair_id in rows:
-            pairs[pair_id].counted -= slots.takes_slots(member)
-        _set_standing([pk for pk, _ in rows], Standing.EXCLUDED)
-        slots.save_all(pairs.values(), member.campaign_id)
-        record(member.campaign, actor, AuditAction.EXCLUDED_AN_ANNOTATOR, member.pseudonym, reason=reason, judgements=len(rows))
+            pairs[pair_id].counted -= slots.takes_slots(locked)
+        _set_standing([pk for pk, _ in rows], Judgement.Standing.EXCLUDED)
+        slots.save_all(pairs.values(), locked.campaign_id)
+        record(locked.campaign, actor, AuditAction.EXCLUDED_AN_ANNOTATOR, locked.pseudonym, reason=reason, judgements=len(rows))
         return len(rows)
 
     done = slots.retrying(work)
-    membership.refresh_from_db(fields=["standing", "standing_reason"])
+    annotator.refresh_from_db(fields=["standing", "standing_reason"])
     return done
 
 
-def include_annotator(membership: Membership, *, actor: User | None, reason: str = "") -> Inclusion:
+def include_annotator(annotator: Membership, *, actor: User | None, reason: str = "") -> Inclusion:
     """Reverse an exclusion: judgements count again where their slot is still free, else they are extra. Returns what happened."""
 
     def work() -> Inclusion:
-        member = _locked(membership)
-        if member.standing != Membership.Standing.EXCLUDED:
-            raise CampaignError(f"{member.pseudonym} is not excluded.")
-        member.standing, member.standing_reason = Membership.Standing.ACTIVE, ""
-        member.save(update_fields=["standing", "standing_reason"])
+        locked = _locked(annotator)
+        if locked.standing != Membership.Standing.EXCLUDED:
+            raise CampaignError(f"{locked.pseudonym} is not excluded.")
+        locked.standing, locked.standing_reason = Membership.Standing.ACTIVE, ""
+        locked.save(update_fields=["standing", "standing_reason"])
         rows = list(
-            Judgement.objects.filter(membership=member, current=True, standing=Standing.EXCLUDED)
+            Judgement.objects.filter(membership=locked, current=True, standing=Judgement.Standing.EXCLUDED)
             .order_by("pk")
             .values_list("pk", "pair_id")
         )
         pairs = slots.locked(pair_id for _, pair_id in rows)
-        n = slots.per_pair(member.campaign_id)
+        n = slots.per_pair(locked.campaign_id)
         counted, extra = [], []
         for pk, pair_id in rows:
             pair = pairs[pair_id]
-            slots.settle(pair, n)
-            if pair.kind != Pair.Kind.NORMAL or pair.open_slots > 0 or not slots.takes_slots(member):
-                pair.counted += slots.takes_slots(member)
+            slots.balance_slots(pair, n)
+            if pair.kind != Pair.Kind.NORMAL or pair.open_slots > 0 or not slots.takes_slots(locked):
+                pair.counted += slots.takes_slots(locked)
                 counted.append(pk)
             else:
                 extra.append(pk)
-        _set_standing(counted, Standing.COUNTED)
-        _set_standing(extra, Standing.EXTRA)
-        slots.save_all(pairs.values(), member.campaign_id)
+        _set_standing(counted, Judgement.Standing.COUNTED)
+        _set_standing(extra, Judgement.Standing.EXTRA)
+        slots.save_all(pairs.values(), locked.campaign_id)
         short = sum(pair.counted < pair.needed for pair in pairs.values())
         record(
-            member.campaign, actor, AuditAction.INCLUDED_AN_ANNOTATOR_AGAIN, member.pseudonym, reason=reason, counted=len(counted), extra=len(extra)
+            locked.campaign, actor, AuditAction.INCLUDED_AN_ANNOTATOR_AGAIN, locked.pseudonym, reason=reason, counted=len(counted), extra=len(extra)
         )
         return Inclusion(len(counted), len(extra), short)
 
     done = slots.retrying(work)
-    membership.refresh_from_db(fields=["standing", "standing_reason"])
+    annotator.refresh_from_db(fields=["standing", "standing_reason"])
     return done
 
 
-def pause_annotator(membership: Membership, *, reason: str, actor: User | None, now: datetime | None = None) -> None:
+def pause_annotator(annotator: Membership, *, reason: str, actor: User | None, now: datetime | None = None) -> None:
     """No more pairs for this annotator until resumed; the reason is shown to the annotator, so it is needed."""
     if not reason.strip():
         raise CampaignError("Give the reason; it is what the annotator is shown.")
-    _change(membership, Membership.Standing.PAUSED, reason, actor, AuditAction.PAUSED_AN_ANNOTATOR, now or timezone.now())
+    _change(annotator, Membership.Standing.PAUSED, reason, actor, AuditAction.PAUSED_AN_ANNOTATOR, now or timezone.now())
 
 
-def resume_annotator(membership: Membership, *, actor: User | None) -> None:
-    _change(membership, Membership.Standing.ACTIVE, "", actor, AuditAction.RESUMED_AN_ANNOTATOR, timezone.now())
+def resume_annotator(annotator: Membership, *, actor: User | None) -> None:
+    _change(annotator, Membership.Standing.ACTIVE, "", actor, AuditAction.RESUMED_AN_ANNOTATOR, timezone.now())
 
 
-def _change(membership: Membership, standing: str, reason: str, actor: User | None, action: AuditAction, now: datetime) -> None:
+def _change(annotator: Membership, standing: str, reason: str, actor: User | None, action: AuditAction, now: datetime) -> None:
     def work() -> None:
-        member = _locked(membership)
-        if member.standing == Membership.Standing.EXCLUDED:
-            raise CampaignError(f"{member.pseudonym} is excluded; include the annotator again first.")
-        member.standing, member.standing_reason = standing, reason
-        member.save(update_fields=["standing", "standing_reason"])
+        locked = _locked(annotator)
+        if locked.standing == Membership.Standing.EXCLUDED:
+            raise CampaignError(f"{locked.pseudonym} is excluded; include the annotator again first.")
+        locked.standing, locked.standing_reason = standing, reason
+        locked.save(update_fields=["standing", "standing_reason"])
         if standing != Membership.Standing.ACTIVE:
-            _release(member, now)
-        record(member.campaign, actor, action, member.pseudonym, reason=reason)
+            _release(locked, now)
+        record(locked.campaign, actor, action, locked.pseudonym, reason=reason)
 
     slots.retrying(work)
-    membership.refresh_from_db(fields=["standing", "standing_reason"])
+    annotator.refresh_from_db(fields=["standing", "standing_reason"])
 
 
-def _locked(membership: Membership) -> Membership:
-    return Membership.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=membership.pk)
+def _locked(annotator: Membership) -> Membership:
+    return Membership.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=annotator.pk)
 
 
-def _release(member: Membership, now: datetime) -> None:
-    live = Lease.objects.select_for_update().filter(membership=member, state=Lease.State.LIVE).order_by("pk")
+def _release(annotator: Membership, now: datetime) -> None:
+    live = Lease.objects.select_for_update().filter(membership=annotator, state=Lease.State.LIVE).order_by("pk")
     slots.end_leases(list(live), Lease.State.RELEASED, now)
 
 

@@ -35,8 +35,6 @@ from pooling.formats.pool import HEADER_LINE, read_pool
 from pooling.models import Collection, Topic
 from pooling.services.restoring import NotRestorable, restore_collection, restore_pool, restore_topics
 
-Standing = Judgement.Standing
-
 
 @dataclass(frozen=True)
 class CampaignWanted:
@@ -117,7 +115,7 @@ class _Bringing:
             collection, pool, slug=self.wanted.name, settings=self._settings(pairs), judge_kind=self.wanted.judge_kind, seed=0,
             opened_at=min((row.judged_at for row in self._rows()), default=None), closed_at=answers.last, user=self.user,
         )  # fmt: skip
-        members = restoring.restore_annotators(campaign, self._annotators(), n_counted=answers.n_counted)
+        members = restoring.restore_annotators(campaign, self._annotators(), n_judged=answers.n_judged)
         made = restoring.unsaved_pairs(campaign, pairs, topics=topics, answers=answers)
         restoring.store_pairs(campaign, made)
         n = restoring.restore_judgements(campaign, self._rows(), members=members, pairs=made, step=step)
@@ -140,7 +138,7 @@ class _Bringing:
         """In the order in which the file first has them."""
         counted: Counter[tuple[str, str]] = Counter()
         for row in self._newest():
-            counted[row.topic, row.document] += row.standing == Standing.COUNTED
+            counted[row.topic, row.document] += row.standing == Judgement.Standing.COUNTED
         usual = Counter(n for n in counted.values() if n)
         self.per_pair = max(usual, key=lambda n: (usual[n], n), default=1)
         seen = dict.fromkeys(zip(self.file.topic.tolist(), self.file.document.tolist(), strict=True))
@@ -175,8 +173,8 @@ class _Bringing:
 
     def _standing(self, row: int, seconds: float) -> str:
         if self.file.excluded[row]:
-            return Standing.EXCLUDED if int(self.file.annotator[row]) in self.excluded else Standing.EXTRA
-        return Standing.TOO_FAST if seconds < self.wanted.min_seconds else Standing.COUNTED
+            return Judgement.Standing.EXCLUDED if int(self.file.annotator[row]) in self.excluded else Judgement.Standing.EXTRA
+        return Judgement.Standing.TOO_FAST if seconds < self.wanted.min_seconds else Judgement.Standing.COUNTED
 
     def _topics(self, collection: Collection) -> dict[str, Topic]:
         """Those of the collection, and new ones behind them."""

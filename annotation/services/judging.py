@@ -33,14 +33,12 @@ from annotation.services import qualification, slots
 from annotation.services.audit import record
 from annotation.services.errors import AnswerRefused, CampaignError
 from annotation.services.openings import OF_JUDGEMENT, OF_LEASE, Opening, open_pair
-from annotation.services.statements import in_one_trip, insertion, stored, stored_value
-from annotation.services.statements import moment as moment_of
+from annotation.services.statements import in_one_trip, insertion, stored, stored_time, stored_value
 from pooling.core.counts import counted
 
 __all__ = ["Answer", "AnswerOutcome", "AnswerRefused", "adjudicate", "revise", "skip", "submit"]
 
 REASONS = ("query", "document", "language", "expertise", "other")
-Standing = Judgement.Standing
 END_LEASE = """UPDATE annotation_lease SET state = 'submitted', ended_at = %(now)s
   WHERE pair_id = %(pair)s AND membership_id = %(me)s AND state = 'live' RETURNING id"""
 
@@ -71,19 +69,19 @@ class AnswerOutcome:
     feedback: dict[str, object] | None = None
 
 
-def submit(membership: Membership, *, lease: uuid.UUID, key: uuid.UUID, answer: Answer, now: datetime | None = None) -> AnswerOutcome:
+def submit(annotator: Membership, *, lease: uuid.UUID, key: uuid.UUID, answer: Answer, now: datetime | None = None) -> AnswerOutcome:
     """Take one judgement for one lease. The same key again returns the same judgement and changes nothing.
 
     A pair that the annotator has judged already (two devices may hold one lease) gets a new version: no work done is refused, unless
     the other judgement was made later.
 
-    `membership` is left as it is in the database then, its campaign, too. Raises Refused: 400 for an answer that does not fit the
+    `annotator` is left as it is in the database then, its campaign, too. Raises Refused: 400 for an answer that does not fit the
     campaign, 404 for an unknown lease, 409 where the annotator has judged the pair since or the campaign takes no more judgements.
     """
     now = now or timezone.now()
 
     def work() -> AnswerOutcome:
-        opening = open_pair(membership, key, OF_LEASE, stored_value(Lease, "token", lease))
+        opening = open_pair(annotator, key, OF_LEASE, stored_value(Lease, "token", lease))
         if opening.known is not None:
             return _known(opening.known)
         served = next((own for own in opening.leases if own.token == lease), None)
@@ -92,17 +90,17 @@ def submit(membership: Membership, *, lease: uuid.UUID, key: uuid.UUID, answer: 
         old = None
         if opening.judged is not None:
             old = Judgement.objects.get(pk=opening.judged)
-            if not qualification.is_of_an_earlier_try(opening.member, opening.pair, opening.judged):
+            if not qualification.is_of_an_earlier_try(opening.annotator, opening.pair, opening.judged):
                 return _judged_elsewhere(opening, old, answer, key=key, since=served.served_at, now=now)
         late = served.state != Lease.State.LIVE or served.expires_at <= now
         revision = old.revision + 1 if old is not None else 1
         judgement = Judgement(key=key, lease=served, late=late, served_at=served.served_at, revision=revision)
         return _take(opening, judgement, answer, since=served.served_at, now=now, old=old)
 
-    return _once(work, membership, key)
+    return _once(work, annotator, key)
 
 
-def revise(membership: Membership, judgement_id: int, *, key: uuid.UUID, answer: Answer, now: datetime | None = None) -> AnswerOutcome:
+def revise(annotator: Membership, judgement_id: int, *, key: uuid.UUID, answer: Answer, now: datetime | None = None) -> AnswerOutcome:
     """Add a revision to one's own judgement (any revision's id will do); all are kept, the last counts.
 
     Raises Refused: 404 unless it is one's own, 409 for a qualification pair or when the campaign takes no more judgements.
@@ -110,19 +108,19 @@ def revise(membership: Membership, judgement_id: int, *, key: uuid.UUID, answer:
     now = now or timezone.now()
 
     def work() -> AnswerOutcome:
-        opening = open_pair(membership, key, OF_JUDGEMENT, judgement_id)
+        opening = open_pair(annotator, key, OF_JUDGEMENT, judgement_id)
         if opening.known is not None:
             return _known(opening.known)
         if opening.judged is None:
             raise AnswerRefused("judgement_unknown", "There is no such judgement of yours.", 404)
         return _new_version(opening, Judgement.objects.get(pk=opening.judged), answer, key=key, now=now)
 
-    return _once(work, membership, key)
+    return _once(work, annotator, key)
 
 
 def _new_version(opening: Opening, old: Judgement, answer: Answer, *, key: uuid.UUID, now: datetime, since: datetime | None = None) -> AnswerOutcome:
     """Add a version to `old`. since: when this opening began, where that was not after `old`."""
-    if opening.member.standing == Membership.Standing.EXCLUDED:
+    if opening.annotator.standing == Membership.Standing.EXCLUDED:
         raise AnswerRefused("excluded", "You no longer take part in this campaign.", 403)
     if opening.pair.kind == Pair.Kind.QUALIFICATION:
         raise AnswerRefused("qualification_final", "Answers to qualification pairs cannot be changed, for their solution was shown.", 409)
@@ -144,8 +142,8 @@ def _take(
 ) -> AnswerOutcome:
     """Decide what the judgement is worth, store it, and count. since: when this opening of the pair began by the server's clock;
     old: the revision before this one."""
-    member, pair = opening.member, opening.pair
-    campaign = member.campaign
+    annotator, pair = opening.annotator, opening.pair
+    campaign = annotator.campaign
     n = campaign.judgements_per_pair
     spans = _checked(answer, campaign, pair)
     moment = timing.judged_at(
@@ -155,40 +153,40 @@ def _take(
         served_at=judgement.served_at if old is None else old.judged_at,
     )
     judgement.after_deadline = _in_time(campaign, moment, now)
-    times = _times(answer, member, timing.passed_ms(since, now) if member.is_person else None)
-    had_slot, fills = _end_live(opening.leases, pair), slots.takes_slots(member)
+    times = _times(answer, annotator, timing.passed_ms(since, now) if annotator.is_person else None)
+    had_slot, fills = _end_live(opening.leases, pair), slots.takes_slots(annotator)
     if old is not None:
         times = timing.added(timing.Times(old.active_ms, old.idle_ms, old.hidden_ms, old.wall_ms, old.server_ms), times)
-        pair.counted -= fills and old.standing == Standing.COUNTED
+        pair.counted -= fills and old.standing == Judgement.Standing.COUNTED
         Judgement.objects.filter(pk=old.pk).update(current=False)
-    if old is not None and old.standing == Standing.CANNOT:
+    if old is not None and old.standing == Judgement.Standing.CANNOT:
         slots.recount_unjudgeable(pair, n)
-    if old is not None and old.standing == Standing.EXTRA and answer.grade is not None:
-        standing = Standing.EXTRA
+    if old is not None and old.standing == Judgement.Standing.EXTRA and answer.grade is not None:
+        standing = Judgement.Standing.EXTRA
     else:
-        was_counted = old is not None and old.standing == Standing.COUNTED
-        standing = _standing(member, pair, answer.grade, times, n=n, has_slot=had_slot, was_counted=was_counted)
-    judgement.pair, judgement.membership, judgement.standing, judgement.judged_at = pair, member, standing, moment
+        was_counted = old is not None and old.standing == Judgement.Standing.COUNTED
+        standing = _standing(annotator, pair, answer.grade, times, n=n, has_slot=had_slot, was_counted=was_counted)
+    judgement.pair, judgement.membership, judgement.standing, judgement.judged_at = pair, annotator, standing, moment
     _fill(judgement, answer, spans, times)
-    pair.counted += fills and standing == Standing.COUNTED
-    if standing == Standing.CANNOT:
+    pair.counted += fills and standing == Judgement.Standing.COUNTED
+    if standing == Judgement.Standing.CANNOT:
         slots.recount_unjudgeable(pair, n, one_more=answer.cannot_reason in slots.REASONS_IN_THE_PAIR)
-    slots.settle(pair, n)
-    _store(opening, judgement, _progress(member, judgement, old, now), now)
+    slots.balance_slots(pair, n)
+    _store(opening, judgement, _progress(annotator, judgement, old, now), now)
     feedback = None
     if pair.kind == Pair.Kind.QUALIFICATION:
-        feedback = known_pairs.feedback(pair, answer.grade, member)
-        qualification.settle(member, now)
+        feedback = known_pairs.feedback(pair, answer.grade, annotator)
+        qualification.decide_qualification(annotator, now)
     return AnswerOutcome(judgement, message(judgement, pair), feedback)
 
 
 def _store(opening: Opening, judgement: Judgement, progress: dict[str, Any], now: datetime) -> None:
     """The judgement, the end of the lease, the pair's and the annotator's counters: in one trip to the database."""
-    member, pair = opening.member, opening.pair
+    annotator, pair = opening.annotator, opening.pair
     insert, values = insertion(judgement)
-    values |= {"me": member.pk, "pair": pair.pk, "now": moment_of(now)}
+    values |= {"me": annotator.pk, "pair": pair.pk, "now": stored_time(now)}
     values |= {f"pair_{name}": getattr(pair, name) for name in slots.COUNTERS}
-    values |= {f"own_{name}": moment_of(value) if isinstance(value, datetime) else value for name, value in progress.items()}
+    values |= {f"own_{name}": stored_time(value) if isinstance(value, datetime) else value for name, value in progress.items()}
     changes = [
         insert,
         f"UPDATE annotation_pair SET {', '.join(f'{name} = %(pair_{name})s' for name in slots.COUNTERS)} WHERE id = %(pair)s RETURNING id",
@@ -200,21 +198,21 @@ def _store(opening: Opening, judgement: Judgement, progress: dict[str, Any], now
         changes.append("DELETE FROM annotation_skip WHERE pair_id = %(pair)s AND membership_id = %(me)s RETURNING id")
     stored(judgement, in_one_trip(changes, values)[0])
     for name, value in progress.items():
-        setattr(member, name, value)
+        setattr(annotator, name, value)
 
 
-def skip(membership: Membership, *, lease: uuid.UUID, now: datetime | None = None) -> None:
+def skip(annotator: Membership, *, lease: uuid.UUID, now: datetime | None = None) -> None:
     """Judge later: give the lease back and do not offer the pair before there is nothing else. Repeating it changes nothing."""
     now = now or timezone.now()
 
     def work() -> None:
-        served = Lease.objects.select_for_update().filter(token=lease, membership=membership).first()
+        served = Lease.objects.select_for_update().filter(token=lease, membership=annotator).first()
         if served is None:
             raise AnswerRefused("lease_unknown", "This pair was not given to you by this campaign.", 404)
         if served.state == Lease.State.LIVE:
             slots.end_leases([served], Lease.State.RELEASED, now)
-            Skip.objects.update_or_create(pair_id=served.pair_id, membership=membership, defaults={"created_at": now})
-            Skip.objects.filter(pair_id=served.pair_id, membership=membership).update(created_at=now)
+            Skip.objects.update_or_create(pair_id=served.pair_id, membership=annotator, defaults={"created_at": now})
+            Skip.objects.filter(pair_id=served.pair_id, membership=annotator).update(created_at=now)
 
     slots.retrying(work)
 
@@ -244,27 +242,27 @@ def message(judgement: Judgement, pair: Pair) -> str:
     """One sentence for the annotator: whether it counts, and why not."""
     if pair.kind == Pair.Kind.QUALIFICATION:
         return "Saved."
-    if judgement.standing == Standing.TOO_FAST:
+    if judgement.standing == Judgement.Standing.TOO_FAST:
         return "Saved, but it was faster than anybody reads, so it does not count. Take your time."
-    if judgement.standing == Standing.EXTRA and judgement.late:
+    if judgement.standing == Judgement.Standing.EXTRA and judgement.late:
         return "Saved as extra: the pair had been offered to somebody else meanwhile, and is complete."
-    if judgement.standing == Standing.EXTRA:
+    if judgement.standing == Judgement.Standing.EXTRA:
         return "Saved as extra: the pair is complete already."
-    if judgement.standing == Standing.EXCLUDED:
+    if judgement.standing == Judgement.Standing.EXCLUDED:
         return "Saved, but you no longer take part in this campaign."
-    if judgement.standing == Standing.CANNOT:
+    if judgement.standing == Judgement.Standing.CANNOT:
         return "Saved: cannot judge. Others will be asked."
     if judgement.late:
         return "Saved. It came late, but its place was still free: it counts."
     return "Saved."
 
 
-def _once(work: slots.Callable[[], AnswerOutcome], membership: Membership, key: uuid.UUID) -> AnswerOutcome:
+def _once(work: slots.Callable[[], AnswerOutcome], annotator: Membership, key: uuid.UUID) -> AnswerOutcome:
     """Where the same key arrives twice at the same moment, the second gets the first one's answer."""
     try:
         return slots.retrying(work)
     except IntegrityError:
-        known = Judgement.objects.filter(membership=membership, key=key).values_list("pk", flat=True).first()
+        known = Judgement.objects.filter(membership=annotator, key=key).values_list("pk", flat=True).first()
         if known is None:
             raise
         return _known(known)
@@ -278,7 +276,7 @@ def _known(number: int) -> AnswerOutcome:
     return AnswerOutcome(judgement, message(judgement, judgement.pair), feedback)
 
 
-def _times(answer: Answer, member: Membership, server_ms: int | None) -> timing.Times:
+def _times(answer: Answer, annotator: Membership, server_ms: int | None) -> timing.Times:
     """server_ms: None for a simulated annotator, whose times are drawn and not lived through: the server's clock does not bound them."""
     return timing.bounded(
         active_ms=answer.active_ms, idle_ms=answer.idle_ms, hidden_ms=answer.hidden_ms, wall_ms=answer.wall_ms, server_ms=server_ms
@@ -338,24 +336,24 @@ def _end_live(own_leases: list[Lease], pair: Pair) -> bool:
 
 
 def _standing(
-    member: Membership, pair: Pair, grade: int | None, times: timing.Times, *, n: int, has_slot: bool, was_counted: bool = False
+    annotator: Membership, pair: Pair, grade: int | None, times: timing.Times, *, n: int, has_slot: bool, was_counted: bool = False
 ) -> Judgement.Standing:
     if pair.kind == Pair.Kind.QUALIFICATION:
-        return Standing.EXTRA
-    if member.standing == Membership.Standing.EXCLUDED:
-        return Standing.EXCLUDED
+        return Judgement.Standing.EXTRA
+    if annotator.standing == Membership.Standing.EXCLUDED:
+        return Judgement.Standing.EXCLUDED
     if grade is None:
-        return Standing.CANNOT
+        return Judgement.Standing.CANNOT
     if was_counted:
-        return Standing.COUNTED
-    if timing.too_fast(times.active_ms, min_active_seconds=member.campaign.min_active_seconds):
-        return Standing.TOO_FAST
+        return Judgement.Standing.COUNTED
+    if timing.too_fast(times.active_ms, min_active_seconds=annotator.campaign.min_active_seconds):
+        return Judgement.Standing.TOO_FAST
     if pair.kind in (Pair.Kind.GOLD, Pair.Kind.EVERYONE):
-        return Standing.COUNTED
-    slots.settle(pair, n)
+        return Judgement.Standing.COUNTED
+    slots.balance_slots(pair, n)
     room = n if pair.removed else pair.needed  # a slot reserved before its topic was removed is filled all the same
     free = pair.counted < room if has_slot else pair.open_slots > 0
-    return Standing.COUNTED if free else Standing.EXTRA
+    return Judgement.Standing.COUNTED if free else Judgement.Standing.EXTRA
 
 
 def _fill(judgement: Judgement, answer: Answer, spans: list[list[int]], times: timing.Times) -> None:
@@ -368,18 +366,18 @@ def _fill(judgement: Judgement, answer: Answer, spans: list[list[int]], times: t
     judgement.device = answer.device
 
 
-def _progress(member: Membership, judgement: Judgement, old: Judgement | None, now: datetime) -> dict[str, Any]:
+def _progress(annotator: Membership, judgement: Judgement, old: Judgement | None, now: datetime) -> dict[str, Any]:
     """The annotator's own counters after the judgement: pairs judged, other than too fast and qualification ones, of them today; and
     when the target was reached."""
     changes: dict[str, Any] = {"last_seen": now}
     if judgement.pair.kind == Pair.Kind.QUALIFICATION:
         return changes
-    worth = int(judgement.standing != Standing.TOO_FAST) - int(old is not None and old.standing != Standing.TOO_FAST)
-    changes["n_counted"] = member.n_counted + worth
+    worth = int(judgement.standing != Judgement.Standing.TOO_FAST) - int(old is not None and old.standing != Judgement.Standing.TOO_FAST)
+    changes["n_judged"] = annotator.n_judged + worth
     if old is not None:
         return {**changes, "today_since": None}  # its moment has changed: counted anew when asked
-    changes["today_since"], changes["n_today"] = judged_today(member, now)
+    changes["today_since"], changes["n_today"] = judged_today(annotator, now)
     changes["n_today"] += worth and judgement.judged_at >= changes["today_since"]
-    if worth and member.goal is not None and changes["n_counted"] >= member.goal and member.finished_at is None:
+    if worth and annotator.goal is not None and changes["n_judged"] >= annotator.goal and annotator.finished_at is None:
         changes["finished_at"] = now
     return changes

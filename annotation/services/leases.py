@@ -34,30 +34,30 @@ def reap_expired(now: datetime | None = None, *, at_most: int = REAPED_AT_ONCE) 
     return slots.retrying(reap)
 
 
-def expiry(membership: Membership, now: datetime) -> datetime:
-    return now + timedelta(minutes=membership.campaign.lease_minutes)
+def expiry(annotator: Membership, now: datetime) -> datetime:
+    return now + timedelta(minutes=annotator.campaign.lease_minutes)
 
 
-def renew(membership: Membership, tokens: Iterable[uuid.UUID], *, now: datetime | None = None) -> dict[str, Lease]:
+def renew(annotator: Membership, tokens: Iterable[uuid.UUID], *, now: datetime | None = None) -> dict[str, Lease]:
     """Push out the end of the annotator's live leases. Also of one whose time is over while nobody has taken its slot yet.
 
     Returns every known lease of `tokens` by token, live or not; unknown ones are left out. An annotator who is not active or a
     campaign that is not open renews nothing.
     """
     now, tokens = now or timezone.now(), list(tokens)
-    own = Lease.objects.filter(membership=membership, token__in=tokens)
-    if membership.standing == Membership.Standing.ACTIVE and membership.campaign.state == "open":
-        own.filter(state=Lease.State.LIVE).update(expires_at=expiry(membership, now))
+    own = Lease.objects.filter(membership=annotator, token__in=tokens)
+    if annotator.standing == Membership.Standing.ACTIVE and annotator.campaign.state == "open":
+        own.filter(state=Lease.State.LIVE).update(expires_at=expiry(annotator, now))
     return {str(lease.token): lease for lease in own}
 
 
-def release(membership: Membership, tokens: Iterable[uuid.UUID] | None = None, *, now: datetime | None = None) -> int:
+def release(annotator: Membership, tokens: Iterable[uuid.UUID] | None = None, *, now: datetime | None = None) -> int:
     """Give back live leases of the annotator (all of them without `tokens`); returns how many ended."""
     now = now or timezone.now()
     tokens = None if tokens is None else list(tokens)
 
     def give_back() -> int:
-        own = Lease.objects.select_for_update().filter(membership=membership, state=Lease.State.LIVE)
+        own = Lease.objects.select_for_update().filter(membership=annotator, state=Lease.State.LIVE)
         rows = list((own if tokens is None else own.filter(token__in=tokens)).order_by("pk"))
         if rows:
             slots.end_leases(rows, Lease.State.RELEASED, now)

@@ -32,7 +32,7 @@ class Opening:
     of the pair; skipped: whether it was put aside.
     """
 
-    member: Membership
+    annotator: Membership
     pair_had: Pair | None
     leases: list[Lease]
     known: int | None
@@ -47,15 +47,15 @@ class Opening:
         return self.pair_had
 
 
-def open_pair(membership: Membership, key: uuid.UUID, of: str, named: Any) -> Opening:
+def open_pair(annotator: Membership, key: uuid.UUID, of: str, named: Any) -> Opening:
     """Lock the membership, the annotator's leases of the pair, and the pair; then read what may have changed until then.
 
     of, named: OF_LEASE and a token, or OF_JUDGEMENT and an id. The membership and its campaign are brought up to date in place.
     """
-    values: dict[str, Any] = {"me": membership.pk, "named": named, "campaign": membership.campaign_id}
+    values: dict[str, Any] = {"me": annotator.pk, "named": named, "campaign": annotator.campaign_id}
     locks = row_locks()
     [own] = rows_of(f"{LOCK_MEMBER} {'FOR UPDATE' if locks else ''}", values)
-    MEMBER.refresh(membership, own)
+    MEMBER.refresh(annotator, own)
     rows = rows_of(f"{LOCK_LEASES.format(named=of)} {'FOR UPDATE OF l, p' if locks else ''}", values)
     own_leases = [LEASE.instance(row[: len(LEASE)]) for row in rows]
     pairs = [row[len(LEASE) :] for row in rows[:1]] or rows_of(f"{LOCK_PAIR.format(named=of)} {'FOR UPDATE' if locks else ''}", values)
@@ -63,5 +63,5 @@ def open_pair(membership: Membership, key: uuid.UUID, of: str, named: Any) -> Op
     values |= {"key": stored_value(Judgement, "key", key), "pair": pair.pk if pair else 0}
     [stands] = rows_of(STANDS, values)
     *campaign, known, judged, skipped = stands
-    membership.campaign = CAMPAIGN.instance(campaign)
-    return Opening(membership, pair, own_leases, known, judged, skipped is not None)
+    annotator.campaign = CAMPAIGN.instance(campaign)
+    return Opening(annotator, pair, own_leases, known, judged, skipped is not None)

@@ -39,7 +39,7 @@ def batches(ids: tuple[int | None, int | None]) -> list[tuple[int, int]]:
     return [(start, min(start + slots.BATCH - 1, last)) for start in range(first, last + 1, slots.BATCH)]
 
 
-def breathe(batch: int) -> None:
+def let_others_write(batch: int) -> None:
     """Leave the single writer of SQLite to others between two batches."""
     if connection.vendor == "sqlite" and batch and not connection.in_atomic_block:
         time.sleep(0.03)
@@ -91,7 +91,7 @@ def take_up_texts(campaign: Campaign) -> int:
     served = 0
     waiting = Pair.objects.filter(campaign=campaign, without_text=True, entry__document__isnull=False).order_by("pk")
     while ids := list(waiting.values_list("pk", flat=True)[: slots.BATCH]):
-        breathe(served)
+        let_others_write(served)
 
         def serve(ids: list[int] = ids) -> int:
             slots.locked(ids)
@@ -118,7 +118,7 @@ def follow_topics(campaign: Campaign, *, actor: User | None = None) -> None:
         rows = Topic.objects.filter(pk__in=changed.values("topic_row")).order_by("position")
         topics = dict(rows.values_list("topic_id", "removed_reason"))
         for start in range(0, len(ids), slots.BATCH):
-            breathe(start)
+            let_others_write(start)
             slots.retrying(partial(_set_removed, campaign, ids[start : start + slots.BATCH], removed))
         named = ", ".join(topics)
         record(campaign, actor, AuditAction.REMOVED_TOPICS if removed else AuditAction.RESTORED_TOPICS, named, topics=topics, pairs=len(ids))
@@ -139,7 +139,7 @@ def _add_missing(campaign: Campaign) -> int:
     staged = campaign.pool is not None and campaign.pool.is_staged
     ids = PoolEntry.objects.filter(pool=campaign.pool_id).aggregate(first=Min("pk"), last=Max("pk"))
     for number, (first, last) in enumerate(batches((ids["first"], ids["last"]))):
-        breathe(number)
+        let_others_write(number)
         with transaction.atomic(), connection.cursor() as cursor:
             n = slots.per_pair(campaign.pk)
             values = {"campaign": campaign.pk, "pool": campaign.pool_id, "n": n, "no": False, "staged": staged, "first": first, "last": last}
@@ -154,7 +154,7 @@ def _follow_order(campaign: Campaign) -> int:
     moved = 0
     ids = Pair.objects.filter(campaign=campaign).aggregate(first=Min("pk"), last=Max("pk"))
     for number, (first, last) in enumerate(batches((ids["first"], ids["last"]))):
-        breathe(number)
+        let_others_write(number)
 
         def follow(first: int = first, last: int = last) -> int:
             rows = Pair.objects.select_for_update(of=("self",)).select_related("entry").filter(campaign=campaign, pk__range=(first, last))
@@ -177,7 +177,7 @@ def renew_slots(campaign: Campaign) -> None:
     """After a change of judgements per pair: give every pair its new number of slots, while annotators judge."""
     ids = Pair.objects.filter(campaign=campaign).aggregate(first=Min("pk"), last=Max("pk"))
     for number, (first, last) in enumerate(batches((ids["first"], ids["last"]))):
-        breathe(number)
+        let_others_write(number)
 
         def renew(first: int = first, last: int = last) -> None:
             rows = Pair.objects.filter(campaign=campaign, pk__range=(first, last))

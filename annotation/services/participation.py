@@ -17,34 +17,34 @@ from annotation.services.errors import AnswerRefused
 MOST_CHOICES = 20_000  # characters of JSON
 
 
-def acknowledge(membership: Membership, number: int) -> None:
+def acknowledge(annotator: Membership, number: int) -> None:
     """The annotator has read this version of the guidelines."""
-    if not GuidelineVersion.objects.filter(campaign=membership.campaign_id, number=number).exists():
+    if not GuidelineVersion.objects.filter(campaign=annotator.campaign_id, number=number).exists():
         raise AnswerRefused("guideline_unknown", f"There is no version {number} of the guidelines.", 404)
-    Membership.objects.filter(pk=membership.pk).update(guideline_read=Greatest(F("guideline_read"), number))
-    membership.refresh_from_db(fields=["guideline_read"])
+    Membership.objects.filter(pk=annotator.pk).update(guideline_read=Greatest(F("guideline_read"), number))
+    annotator.refresh_from_db(fields=["guideline_read"])
 
 
-def consent(membership: Membership) -> None:
+def consent(annotator: Membership) -> None:
     """Agreement to the campaign's terms, once; with a row in the audit trail."""
-    if Membership.objects.filter(pk=membership.pk, consented_at=None).update(consented_at=timezone.now()):
-        membership.refresh_from_db(fields=["consented_at"])
-        record(membership.campaign, membership.user, AuditAction.CONSENTED, membership.pseudonym)
+    if Membership.objects.filter(pk=annotator.pk, consented_at=None).update(consented_at=timezone.now()):
+        annotator.refresh_from_db(fields=["consented_at"])
+        record(annotator.campaign, annotator.user, AuditAction.CONSENTED, annotator.pseudonym)
 
 
-def save_choices(membership: Membership, choices: dict[str, Any]) -> dict[str, Any]:
+def save_choices(annotator: Membership, choices: dict[str, Any]) -> dict[str, Any]:
     """Store the person's own settings of the judging page: one JSON object, known keys or not, of bounded size."""
     if len(json.dumps(choices)) > MOST_CHOICES:
         raise AnswerRefused("too_large", "These settings are too large.")
-    profile, _ = Profile.objects.get_or_create(user_id=membership.user_id)
+    profile, _ = Profile.objects.get_or_create(user_id=annotator.user_id)
     profile.choices = choices
     profile.save(update_fields=["choices"])
     return choices
 
 
-def mark_read(membership: Membership, message_id: int) -> None:
-    Message.objects.filter(pk=message_id, membership=membership, read_at=None).update(read_at=timezone.now())
+def mark_read(annotator: Membership, message_id: int) -> None:
+    Message.objects.filter(pk=message_id, membership=annotator, read_at=None).update(read_at=timezone.now())
 
 
-def give_feedback(membership: Membership, *, score: str, text: str) -> None:
-    Feedback.objects.update_or_create(membership=membership, defaults={"score": score, "text": text})
+def give_feedback(annotator: Membership, *, score: str, text: str) -> None:
+    Feedback.objects.update_or_create(membership=annotator, defaults={"score": score, "text": text})

@@ -19,26 +19,26 @@ MOST_CHARACTERS = 2000
 HEADING = "## Examples from questions"
 
 
-def ask(membership: Membership, *, pair_id: int, key: uuid.UUID, text: str) -> Question:
+def ask(annotator: Membership, *, pair_id: int, key: uuid.UUID, text: str) -> Question:
     """A question about a pair that the annotator was given. The same key again is the same question.
 
     Raises AnswerRefused: excluded, the pair was never given to this annotator, no text or too much, too many without an answer.
     """
     text = text.strip()
-    if membership.standing == Membership.Standing.EXCLUDED:
+    if annotator.standing == Membership.Standing.EXCLUDED:
         raise AnswerRefused("excluded", "You no longer take part in this campaign.", 403)
     if not text:
         raise AnswerRefused("question_empty", "Write what you want to know.")
     if len(text) > MOST_CHARACTERS:
         raise AnswerRefused("question_too_long", f"The question has {len(text):,} characters; at most {MOST_CHARACTERS:,} are taken.")
-    known = Question.objects.filter(membership=membership, key=key).first()
+    known = Question.objects.filter(membership=annotator, key=key).first()
     if known is not None:
         return known
-    if not Lease.objects.filter(membership=membership, pair_id=pair_id).exists():
+    if not Lease.objects.filter(membership=annotator, pair_id=pair_id).exists():
         raise AnswerRefused("pair_unknown", "This document was not given to you by this campaign.", 404)
-    if Question.objects.filter(membership=membership, answered_at=None).count() >= MOST_OPEN:
+    if Question.objects.filter(membership=annotator, answered_at=None).count() >= MOST_OPEN:
         raise AnswerRefused("too_many_questions", f"{MOST_OPEN} of your questions wait for an answer; ask again when some are answered.", 409)
-    question, _ = Question.objects.get_or_create(membership=membership, key=key, defaults={"pair_id": pair_id, "text": text})
+    question, _ = Question.objects.get_or_create(membership=annotator, key=key, defaults={"pair_id": pair_id, "text": text})
     return question
 
 
@@ -55,20 +55,20 @@ def reply(question: Question, answer: str, *, actor: User | None) -> Question:
     return question
 
 
-def read_answer(membership: Membership, question_id: int) -> None:
+def read_answer(annotator: Membership, question_id: int) -> None:
     """The annotator has opened the answer. Raises AnswerRefused where there is no such question with an answer."""
-    own = Question.objects.filter(pk=question_id, membership=membership).exclude(answered_at=None)
+    own = Question.objects.filter(pk=question_id, membership=annotator).exclude(answered_at=None)
     if not own.exists():
         raise AnswerRefused("question_unknown", "There is no such question of yours with an answer.", 404)
     with transaction.atomic():
         own.filter(read_at=None).update(read_at=timezone.now())
-        _recount(membership)
+        _recount(annotator)
 
 
-def _recount(membership: Membership) -> None:
-    unread = Question.objects.filter(membership=membership, read_at=None).exclude(answered_at=None).count()
-    Membership.objects.filter(pk=membership.pk).update(unread_answers=unread)
-    membership.unread_answers = unread
+def _recount(annotator: Membership) -> None:
+    unread = Question.objects.filter(membership=annotator, read_at=None).exclude(answered_at=None).count()
+    Membership.objects.filter(pk=annotator.pk).update(unread_answers=unread)
+    annotator.unread_answers = unread
 
 
 def publish(question: Question, *, actor: User | None) -> GuidelineVersion:

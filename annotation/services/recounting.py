@@ -42,4 +42,4 @@ def _recount_annotator(membership_id: int) -> int:
     member = Membership.objects.select_for_update().get(pk=membership_id)
     own = Judgement.objects.filter(membership=member, current=True).exclude(standing=Judgement.Standing.TOO_FAST)
     n = own.exclude(pair__kind=Pair.Kind.QUALIFICATION).count()
-    return Membership.objects.filter(pk=member.pk).exclude(n_counted=n).update(n_counted=n)
+    return Membership.objects.filter(pk=member.pk).exclude(n_judged=n).update(n_judged=n)

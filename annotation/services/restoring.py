@@ -2,7 +2,7 @@
 
 with transaction.atomic():
     campaign = restore_campaign(...)
-    members = restore_annotators(campaign, rows, n_counted=answers.n_counted)
+    members = restore_annotators(campaign, rows, n_judged=answers.n_judged)
     pairs = unsaved_pairs(campaign, rows, topics=..., answers=...)
     store_pairs(campaign, pairs)
     n = restore_judgements(campaign, rows, members=members, pairs=pairs)
@@ -96,12 +96,12 @@ class Ruling(NamedTuple):
 class Answers:
     """What the newest revisions together say of pairs and annotators, known before the rows are made.
 
-    filled: slots by pair; started: pairs with a judgement; n_counted: towards each annotator's target; last: when the last one judged.
+    filled: slots by pair; started: pairs with a judgement; n_judged: towards each annotator's target; last: when the last one judged.
     """
 
     filled: Counter[PairKey] = field(default_factory=Counter)
     started: set[PairKey] = field(default_factory=set)
-    n_counted: Counter[str] = field(default_factory=Counter)
+    n_judged: Counter[str] = field(default_factory=Counter)
     last: datetime | None = None
 
 
@@ -119,7 +119,7 @@ def answers_of(rows: Iterable[JudgementRow], pairs: Iterable[PairRow], *, machin
         if standing == Judgement.Standing.COUNTED and annotator not in machines:
             answers.filled[topic, document] += 1
         if (topic, document) not in qualification and standing != Judgement.Standing.TOO_FAST:
-            answers.n_counted[annotator] += 1
+            answers.n_judged[annotator] += 1
     return answers
 
 
@@ -161,7 +161,7 @@ def restore_guideline(campaign: Campaign, number: int, text: str, *, note: str, 
         campaign.save(update_fields=["newest_guideline"])
 
 
-def restore_annotators(campaign: Campaign, rows: Sequence[AnnotatorRow], *, n_counted: Mapping[str, int]) -> dict[str, Membership]:
+def restore_annotators(campaign: Campaign, rows: Sequence[AnnotatorRow], *, n_judged: Mapping[str, int]) -> dict[str, Membership]:
     """Members under their pseudonyms, whose accounts nobody can sign in to. -> by pseudonym. Raises NotRestorable."""
     theirs = {row.pseudonym for row in rows}
     if len(theirs) < len(rows):
@@ -172,7 +172,7 @@ def restore_annotators(campaign: Campaign, rows: Sequence[AnnotatorRow], *, n_co
     members = [
         Membership(
             campaign=campaign, user=user, role=Membership.Role.ANNOTATOR, pseudonym=row.pseudonym, standing=row.standing,
-            standing_reason=row.reason, judge_kind=row.judge_kind, n_counted=n_counted.get(row.pseudonym, 0),
+            standing_reason=row.reason, judge_kind=row.judge_kind, n_judged=n_judged.get(row.pseudonym, 0),
         )
         for user, row in zip(users, rows, strict=True)
     ]  # fmt: skip

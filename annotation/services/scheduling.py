@@ -46,7 +46,7 @@ from annotation.services.claim_sql import (
     restricted,
 )
 from annotation.services.errors import AnswerRefused
-from annotation.services.statements import in_one_trip, insertion, moment, row_locks, rows_of, stored
+from annotation.services.statements import in_one_trip, insertion, row_locks, rows_of, stored, stored_time
 from pooling.unavailable import lost_a_race
 
 ATTEMPTS, PATIENCE = 12, 7  # after so many attempts that found everything locked, wait for the first
@@ -97,34 +97,34 @@ class Seat(NamedTuple):
 Taken = tuple[Candidate, bool, dict[str, Any]]
 
 
-def claim(membership: Membership, *, at_most: int | None = None, now: datetime | None = None) -> Lease | None:
+def claim(annotator: Membership, *, at_most: int | None = None, now: datetime | None = None) -> Lease | None:
     """Reserve the next pair for the annotator, or None when there is none or the annotator holds `at_most` live leases already.
 
-    `membership.campaign` is used as loaded: state, deadline and target are the caller's to ask (`selectors.judging.situation`).
+    `annotator.campaign` is used as loaded: state, deadline and target are the caller's to ask (`selectors.judging.situation`).
     Slots of expired leases are given back first. Two claims of one annotator at the same time wait for each other; of different
     annotators they do not.
     """
-    return _claimed(membership, ANY_NUMBER if at_most is None else at_most, now or timezone.now())[0]
+    return _claimed(annotator, ANY_NUMBER if at_most is None else at_most, now or timezone.now())[0]
 
 
-def claim_up_to(membership: Membership, at_most: int, *, now: datetime) -> None:
+def claim_up_to(annotator: Membership, at_most: int, *, now: datetime) -> None:
     """Claim until the annotator holds `at_most` live leases or nothing is free."""
     n_live = 0
     while n_live < at_most:
-        lease, n_live = _claimed(membership, at_most, now)
+        lease, n_live = _claimed(annotator, at_most, now)
         if lease is None:
             return
 
 
-def _claimed(membership: Membership, at_most: int, now: datetime) -> tuple[Lease | None, int]:
+def _claimed(annotator: Membership, at_most: int, now: datetime) -> tuple[Lease | None, int]:
     """(the lease of the next pair or None, how many live leases the annotator holds then)."""
-    if membership.judge_kind == JudgeKind.MACHINE:
+    if annotator.judge_kind == JudgeKind.MACHINE:
         raise AnswerRefused("machine", "A machine takes nobody's place: its labels are a layer of their own.", 403)
     reaped = False
     for attempt in range(ATTEMPTS):
         try:
             with transaction.atomic():
-                return _claim(membership, at_most, now, reaped=reaped, wait=attempt >= PATIENCE)
+                return _claim(annotator, at_most, now, reaped=reaped, wait=attempt >= PATIENCE)
         except ExpiredLeases:
             leases.reap_expired(now)
             reaped = True  # what is left is being given back by another claim
@@ -137,21 +137,21 @@ def _claimed(membership: Membership, at_most: int, now: datetime) -> tuple[Lease
     return None, 0
 
 
-def _claim(membership: Membership, at_most: int, now: datetime, *, reaped: bool, wait: bool) -> tuple[Lease | None, int]:
+def _claim(annotator: Membership, at_most: int, now: datetime, *, reaped: bool, wait: bool) -> tuple[Lease | None, int]:
     def look(*, choose: bool) -> tuple[Seat, bool, tuple[Choice, Candidate] | None]:
-        return _look(membership, _choices(membership, now) if choose else (), at_most, now, reaped=reaped, wait=wait)
+        return _look(annotator, _choices(annotator, now) if choose else (), at_most, now, reaped=reaped, wait=wait)
 
-    due = _special_is_due(membership)
+    due = _special_is_due(annotator)
     seat, is_free, choice_and_pair = look(choose=not due)
-    if seat[:4] != (membership.n_served, membership.current_topic_id, membership.block_served, membership.topic_ids):
-        membership.n_served, membership.current_topic_id, membership.block_served, membership.topic_ids = seat[:4]
-        due = _special_is_due(membership)
+    if seat[:4] != (annotator.n_served, annotator.current_topic_row, annotator.block_served, annotator.topic_rows):
+        annotator.n_served, annotator.current_topic_row, annotator.block_served, annotator.topic_rows = seat[:4]
+        due = _special_is_due(annotator)
         seat, is_free, choice_and_pair = look(choose=not due)  # under the annotator's lock now
     if seat.standing != Membership.Standing.ACTIVE or seat.n_live >= at_most:
         return None, at_most
     if seat.expired and not reaped:
         raise ExpiredLeases
-    taken = _special(membership, due=True) if due else None
+    taken = _special(annotator, due=True) if due else None
     if due and taken is None:
         seat, is_free, choice_and_pair = look(choose=True)
     if taken is None and is_free:
@@ -161,22 +161,22 @@ def _claim(membership: Membership, at_most: int, now: datetime, *, reaped: bool,
         alone = choice in (CLOSING, OVERLAP)
         how = "" if alone else "highest band, finish started pairs, " if pair.started else "highest band, open a new pair, "
         taken = pair, True, {"rule": f"{how}{choice.reason}"}
-    taken = taken or _skipped(membership, wait) or _special(membership, due=False)
+    taken = taken or _skipped(annotator, wait) or _special(annotator, due=False)
     if taken is None:
         return None, seat.n_live
-    return _take(membership, *taken, now), seat.n_live + 1
+    return _take(annotator, *taken, now), seat.n_live + 1
 
 
-def _choices(membership: Membership, now: datetime) -> tuple[Choice, ...]:
+def _choices(annotator: Membership, now: datetime) -> tuple[Choice, ...]:
     """Where this annotator's next pair is looked for, by the membership as loaded: the order of service (METHODS 3)."""
-    campaign, topic = membership.campaign, membership.current_topic_id
+    campaign, topic = annotator.campaign, annotator.current_topic_row
     if topic is None:
         choices: tuple[Choice, ...] = POOLS_NEXT
-    elif rule.stays_in_block(served=membership.block_served, length=campaign.block_length):
+    elif rule.stays_in_block(served=annotator.block_served, length=campaign.block_length):
         choices = (STAY, *POOLS_NEXT)
     else:
         choices = BLOCK_FULL
-    if campaign.min_common and campaign.min_partners and _partner(membership) is not None:
+    if campaign.min_common and campaign.min_partners and _partner(annotator) is not None:
         choices = (OVERLAP, *choices)
     if rule.is_closing(now, deadline=campaign.deadline, hours=campaign.closing_hours):
         choices = (CLOSING, *choices)
@@ -184,25 +184,25 @@ def _choices(membership: Membership, now: datetime) -> tuple[Choice, ...]:
 
 
 def _look(
-    membership: Membership, choices: tuple[Choice, ...], at_most: int, now: datetime, *, reaped: bool, wait: bool
+    annotator: Membership, choices: tuple[Choice, ...], at_most: int, now: datetime, *, reaped: bool, wait: bool
 ) -> tuple[Seat, bool, tuple[Choice, Candidate] | None]:
     """Lock the annotator, then the first free pair under the first of the choices that has one.
 
     -> (the membership's columns as they are now, whether there is any free pair, what was found and by which choice). Pairs that other
     claims have locked are passed over, unless `wait`. Where the membership is not as it was loaded nothing is looked for.
     """
-    campaign, topics = membership.campaign, membership.topic_ids
+    campaign, topics = annotator.campaign, annotator.topic_rows
     values = {
-        "me": membership.pk,
+        "me": annotator.pk,
         "campaign": campaign.pk,
-        "now": moment(now),
-        "turn": membership.n_served,
-        "topic": membership.current_topic_id,
+        "now": stored_time(now),
+        "turn": annotator.n_served,
+        "topic": annotator.current_topic_row,
         "at_most": at_most,
         "reaped": reaped,
         "highest": campaign.top_priority,
         "band": campaign.band,
-        "partner": _partner(membership) if OVERLAP in choices else None,
+        "partner": _partner(annotator) if OVERLAP in choices else None,
     }
     [row] = rows_of(_statement(choices, tuple(topics), wait, row_locks()), values, prepare=not topics)
     turn, topic, in_block, own_topics, standing, expired, n_live, free, place, *pair = row
@@ -225,20 +225,20 @@ def _statement(choices: tuple[Choice, ...], topics: tuple[int, ...], wait: bool,
       SELECT s.*, t.id, c.* FROM seat s LEFT JOIN top t ON TRUE LEFT JOIN chosen c ON TRUE"""
 
 
-def _take(membership: Membership, pair: Candidate, takes_slot: bool, why: dict[str, Any], now: datetime) -> Lease:
+def _take(annotator: Membership, pair: Candidate, takes_slot: bool, why: dict[str, Any], now: datetime) -> Lease:
     """Take the slot by a guarded update that must hit one row, insert the lease, and move the annotator on: one trip to the database."""
-    campaign, turn = membership.campaign, membership.n_served
-    topic, in_block = membership.current_topic_id, membership.block_served
+    campaign, turn = annotator.campaign, annotator.n_served
+    topic, in_block = annotator.current_topic_row, annotator.block_served
     if takes_slot:  # gold and everyone pairs leave the block as it is
         stays = rule.stays_in_block(served=in_block, length=campaign.block_length)
         topic, in_block = pair.topic_row, in_block + 1 if pair.topic_row == topic and stays else 1
     lease = Lease(
         token=uuid.uuid4(),
         pair_id=pair.id,
-        membership=membership,
+        membership=annotator,
         takes_slot=takes_slot,
         served_at=now,
-        expires_at=leases.expiry(membership, now),
+        expires_at=leases.expiry(annotator, now),
         why={
             **why,
             "turn": turn,
@@ -254,44 +254,44 @@ def _take(membership: Membership, pair: Candidate, takes_slot: bool, why: dict[s
         },
     )
     insert, values = insertion(lease)
-    values |= {"pair": pair.id, "me": membership.pk, "topic": topic, "in_block": in_block, "now": moment(now)}
+    values |= {"pair": pair.id, "me": annotator.pk, "topic": topic, "in_block": in_block, "now": stored_time(now)}
     *guard, _, pk = in_one_trip([*([TAKE_SLOT] if takes_slot else []), GO_ON, insert], values)
     if guard == [None]:
         raise Contended
     stored(lease, pk)
-    membership.n_served, membership.current_topic_id, membership.block_served = turn + 1, topic, in_block
+    annotator.n_served, annotator.current_topic_row, annotator.block_served = turn + 1, topic, in_block
     return lease
 
 
-def plan_of(membership: Membership) -> rule.SpecialPairSpacing | None:
-    campaign = membership.campaign
+def plan_of(annotator: Membership) -> rule.SpecialPairSpacing | None:
+    campaign = annotator.campaign
     return rule.special_pair_spacing(
-        target=membership.goal, n_everyone=campaign.n_everyone, n_gold=campaign.n_gold, gold_every=campaign.gold_every
+        target=annotator.goal, n_everyone=campaign.n_everyone, n_gold=campaign.n_gold, gold_every=campaign.gold_every
     )
 
 
-def _special_is_due(membership: Membership) -> bool:
-    plan = plan_of(membership)
-    return plan is not None and rule.is_special_turn(membership.n_served, every=plan.every, seed=membership.seed)
+def _special_is_due(annotator: Membership) -> bool:
+    plan = plan_of(annotator)
+    return plan is not None and rule.is_special_turn(annotator.n_served, every=plan.every, seed=annotator.seed)
 
 
-def _special(membership: Membership, *, due: bool) -> Taken | None:
+def _special(annotator: Membership, *, due: bool) -> Taken | None:
     """The annotator's next gold or everyone pair: because this turn is one for it (`due`), or because nothing else is left."""
-    campaign = membership.campaign
+    campaign = annotator.campaign
     if not campaign.n_everyone and not campaign.n_gold:
         return None
-    plan = plan_of(membership)
+    plan = plan_of(annotator)
     specials = kept_pairs(campaign).filter(kind__in=[Pair.Kind.GOLD, Pair.Kind.EVERYONE], without_text=False)
-    if membership.topic_ids:
-        specials = specials.filter(topic_row__in=membership.topic_ids)
+    if annotator.topic_rows:
+        specials = specials.filter(topic_row__in=annotator.topic_rows)
     kinds = dict(specials.values_list("pk", "kind"))
-    done = set(specials.filter(judgements__membership=membership, judgements__current=True).values_list("pk", flat=True))
-    done |= set(specials.filter(leases__membership=membership, leases__state=Lease.State.LIVE).values_list("pk", flat=True))
+    done = set(specials.filter(judgements__membership=annotator, judgements__current=True).values_list("pk", flat=True))
+    done |= set(specials.filter(leases__membership=annotator, leases__state=Lease.State.LIVE).values_list("pk", flat=True))
     order = rule.special_order(
         everyone=[pk for pk, kind in kinds.items() if kind == Pair.Kind.EVERYONE],
         gold=[pk for pk, kind in kinds.items() if kind == Pair.Kind.GOLD],
         n_gold=plan.n_gold if plan else 0,
-        seed=membership.seed,
+        seed=annotator.seed,
     )
     for place, pk in enumerate(order):
         if pk not in done:
@@ -301,14 +301,14 @@ def _special(membership: Membership, *, due: bool) -> Taken | None:
     return None
 
 
-def _skipped(membership: Membership, wait: bool) -> Taken | None:
+def _skipped(annotator: Membership, wait: bool) -> Taken | None:
     """Nothing else is left: what the annotator put aside, the longest ago first; its row locked.
 
     Raises Contended where every such pair is locked by other claims (unless `wait`: then the first is waited for).
     """
     mine = "AND EXISTS (SELECT 1 FROM annotation_skip s WHERE s.pair_id = p.id AND s.membership_id = %(me)s)"
     oldest = "(SELECT s.created_at FROM annotation_skip s WHERE s.pair_id = p.id AND s.membership_id = %(me)s), p.id"
-    topics, values = membership.topic_ids, {"me": membership.pk, "campaign": membership.campaign_id}
+    topics, values = annotator.topic_rows, {"me": annotator.pk, "campaign": annotator.campaign_id}
     plain = f"SELECT {COLUMNS} FROM annotation_pair p WHERE {FREE} {mine} {restricted(topics, mine, oldest)} ORDER BY {oldest} LIMIT 1"
     locking = "" if not row_locks() else "FOR UPDATE OF p" if wait else "FOR UPDATE OF p SKIP LOCKED"
     rows = rows_of(f"{plain} {locking}", values, prepare=not topics)
@@ -317,11 +317,11 @@ def _skipped(membership: Membership, wait: bool) -> Taken | None:
     return (Candidate(*rows[0]), True, {"rule": "put aside earlier, nothing else is left"}) if rows else None
 
 
-def _partner(membership: Membership) -> int | None:
+def _partner(annotator: Membership) -> int | None:
     """The annotator with whom to share more pairs (planned overlap, ours): the one with whom most are shared, yet fewer than
     `min_common`, until there are `min_partners` with enough. None where the plan is fulfilled or the rule has nothing to choose."""
-    campaign: Campaign = membership.campaign
-    counts = [(int(annotator), int(n)) for annotator, n in rows_of(SHARED, {"me": membership.pk})]
+    campaign: Campaign = annotator.campaign
+    counts = [(int(partner), int(n)) for partner, n in rows_of(SHARED, {"me": annotator.pk})]
     if sum(n >= campaign.min_common for _, n in counts) >= campaign.min_partners:
         return None
     return rule.preferred_partner(counts, common=campaign.min_common)

@@ -136,7 +136,7 @@ class _Crowd:
     def judgement(self, annotator: Simulated, pair: dict[str, Any]) -> dict[str, Any]:
         """What the annotator says of the pair, as the API takes it."""
         grade, values = self.truth.of(pair["topic"]["id"], pair["document"]["id"]), self.truth.values
-        behaviour = core.behave(annotator.kind, grade, values, reliability=self.reliability, seconds=self.seconds, rng=annotator.rng)
+        behaviour = core.simulated_answer(annotator.kind, grade, values, reliability=self.reliability, seconds=self.seconds, rng=annotator.rng)
         answer = answer_of(behaviour, annotator, pair["document"]["text"])
         return {
             "key": str(uuid.uuid4()),

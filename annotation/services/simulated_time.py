@@ -97,8 +97,8 @@ class _Agenda:
             pause = PAUSES * self.sitting * float(annotator.rng.exponential())
             self.sit_down(annotator, min(moment + pause, self.now))
             return
-        member.n_counted = Membership.objects.values_list("n_counted", flat=True).get(pk=member.pk)
-        if member.goal is not None and member.n_counted >= member.goal:
+        member.n_judged = Membership.objects.values_list("n_judged", flat=True).get(pk=member.pk)
+        if member.goal is not None and member.n_judged >= member.goal:
             self.report.states["target_reached"] += 1
             return
         lease = scheduling.claim(member, now=moment)
@@ -120,7 +120,7 @@ class _Agenda:
         columns = "entry__topic__topic_id", "entry__docno", "entry__document__text"
         topic, docno, text = Pair.objects.values_list(*columns).get(pk=lease.pair_id)
         grade, values = self.truth.of(topic, docno), self.truth.values
-        behaviour = core.behave(annotator.kind, grade, values, reliability=self.reliability, seconds=self.seconds, rng=annotator.rng)
+        behaviour = core.simulated_answer(annotator.kind, grade, values, reliability=self.reliability, seconds=self.seconds, rng=annotator.rng)
         return answer_of(behaviour, annotator, text or "")
 
     def ask_again(self) -> None:

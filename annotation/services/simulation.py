@@ -69,7 +69,7 @@ class Truth:
             self.grades |= {(topic, d.decode()): int(g) for d, g in zip(qrels.documents[rows], qrels.grades[rows], strict=True)}
 
     def of(self, topic: str, docno: str) -> int:
-        return core.truth(self.grades.get((topic, docno)), self.values)
+        return core.grade_of_scale(self.grades.get((topic, docno)), self.values)
 
 
 def recruit(campaign: Campaign, n: int, *, weights: dict[str, float], seed: int) -> list[Simulated]:

@@ -50,7 +50,7 @@ def locked(pair_ids: Iterable[int]) -> dict[int, Pair]:
     return {pair.pk: pair for pair in Pair.objects.select_for_update().filter(pk__in=set(pair_ids)).order_by("pk")}
 
 
-def settle(pair: Pair, n: int) -> None:
+def balance_slots(pair: Pair, n: int) -> None:
     """Make the pair's numbers agree with `counted` and `held`. n: the campaign's judgements per pair, read under the pair's lock.
 
     A judgement that was counted stays counted when n is lowered, so `needed` is at least `counted`. A pair that cannot be judged
@@ -72,7 +72,7 @@ def per_pair(campaign_id: int) -> int:
 
 def save(pair: Pair, n: int | None = None) -> None:
     """Settle and store one locked pair. n: the judgements per pair, if the caller has read them under the lock."""
-    settle(pair, per_pair(pair.campaign_id) if n is None else n)
+    balance_slots(pair, per_pair(pair.campaign_id) if n is None else n)
     pair.save(update_fields=COUNTERS)
 
 
@@ -80,7 +80,7 @@ def save_all(pairs: Iterable[Pair], campaign_id: int) -> None:
     """Settle and store locked pairs of one campaign."""
     pairs, n = list(pairs), per_pair(campaign_id)
     for pair in pairs:
-        settle(pair, n)
+        balance_slots(pair, n)
     Pair.objects.bulk_update(pairs, COUNTERS, batch_size=BATCH)
 
 

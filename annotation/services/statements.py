@@ -10,7 +10,7 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 
 
-def moment(when: datetime | None) -> Any:
+def stored_time(when: datetime | None) -> Any:
     """As the ORM writes it; SQLite compares moments as text."""
     return connection.ops.adapt_datetimefield_value(when)
 
@@ -21,7 +21,7 @@ def stored_value(model: type[models.Model], name: str, value: Any) -> Any:
     return field.get_db_prep_save(value, connection)
 
 
-def as_moment(value: Any) -> datetime:
+def time_of_row(value: Any) -> datetime:
     """A moment of a raw row; SQLite keeps it without a zone, in UTC."""
     moment = value if isinstance(value, datetime) else datetime.fromisoformat(value)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

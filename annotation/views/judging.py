@@ -70,13 +70,13 @@ def trial(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/judge.html", {**_shell(nobody), "is_trial": True})
 
 
-def _shell(membership: Membership) -> dict[str, Any]:
+def _shell(annotator: Membership) -> dict[str, Any]:
     return {
-        "campaign": membership.campaign,
+        "campaign": annotator.campaign,
         "modules": modules(),
         "build": build(),
         "skeleton": range(9),
-        "guidelines_open": choices_of(membership).get("guidelines", True),
+        "guidelines_open": choices_of(annotator).get("guidelines", True),
     }
 
 
@@ -85,8 +85,8 @@ def _shell(membership: Membership) -> dict[str, Any]:
 @ensure_csrf_cookie
 @require_safe
 def history(request: HttpRequest, slug: str) -> HttpResponse:
-    membership = permissions.annotating(request, slug)
-    return render(request, "annotation/history.html", {"campaign": membership.campaign})
+    annotator = permissions.annotating(request, slug)
+    return render(request, "annotation/history.html", {"campaign": annotator.campaign})
 
 
 @never_cache

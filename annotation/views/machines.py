@@ -94,7 +94,7 @@ def page(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
 
 @login_required
 @require_POST
-def act(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+def act_on_machine(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     """action: run, freeze or delete. Cancelling is the job's own."""
     campaign = managed_campaign(request, slug)
     judge = _judge(campaign, pk)

@@ -134,7 +134,7 @@ class OneUpload(Door):
         upload = get_object_or_404(self.collection(slug).uploads, pk=pk)
         body = shapes.DecisionSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        return self.accepted(uploads.settle(upload, user=request.user, **body.validated_data))
+        return self.accepted(uploads.import_as_decided(upload, user=request.user, **body.validated_data))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:

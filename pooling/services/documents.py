@@ -22,8 +22,7 @@ from pooling import jobs
 from pooling.core.columns import RunColumns
 from pooling.core.counts import counted, part_of
 from pooling.core.words import count_words
-from pooling.formats.documents import DocumentRecord as Read
-from pooling.formats.documents import read_documents
+from pooling.formats.documents import DocumentRecord, read_documents
 from pooling.jobs import Refused, Work
 from pooling.kept_files import kept_files
 from pooling.models import Collection, Document, DocumentFile, Pool, PoolEntry, Upload
@@ -215,7 +214,7 @@ def store_documents(work: Work, collection: Collection, docnos: set[str]) -> int
     return stored
 
 
-def row_of(collection: Collection, document: Read) -> Document:
+def row_of(collection: Collection, document: DocumentRecord) -> Document:
     """A document as it is stored. NUL, which JSON can write and databases refuse, is left out."""
     text = document.text.replace("\0", "")
     fields = {key.replace("\0", ""): value.replace("\0", "") for key, value in document.fields.items()}

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from pooling import jobs
 from pooling.core.batches import AUDIT, SIZE, Batch, Goal, OrderedPool
-from pooling.core.depth import PooledPairs as Pairs
-from pooling.core.depth import of_topics
+from pooling.core.depth import PooledPairs, of_topics
 from pooling.core.pool_kinds import MOST_AUDIT, MOST_IN_BATCH, Entered, PoolKind, staged_priority
 from pooling.core.pool_words import half_way_ordered
 from pooling.jobs import Refused, Work
@@ -42,14 +41,14 @@ def parameters_of(goal: str = Goal.RELEVANT, *, batch: int = SIZE, audit: float 
     return {"goal": str(goal), "batch": batch, "audit": audit}
 
 
-def preview(pairs: Pairs, parameters: Mapping[str, Any]) -> dict[str, Any]:
+def preview(pairs: PooledPairs, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """-> batches (how many until all is judged), batch (pairs), audit (of them by chance), half_way: sentences"""
     size, audit = parameters["batch"], parameters["audit"]
     figures = {"batches": math.ceil(len(pairs) / size), "batch": min(size, len(pairs)), "audit": round(audit * min(size, len(pairs)))}
     return figures | {"half_way": half_way_ordered(pairs=len(pairs), batch=size, audit=audit)}
 
 
-def fill(work: Work, pool: Pool, pairs: Pairs) -> Pairs:
+def fill(work: Work, pool: Pool, pairs: PooledPairs) -> PooledPairs:
     """Store the entries of a pool that has none, with its first batch. -> the pairs in the order of service"""
     first = _planned(pool, pairs, np.full(len(pairs), np.nan), _without_text(work, pool, pairs), number=1)
     order = np.concatenate([first.rows, np.setdiff1d(np.arange(len(pairs)), first.rows)])
@@ -73,7 +72,7 @@ def fill(work: Work, pool: Pool, pairs: Pairs) -> Pairs:
     return arranged
 
 
-def _without_text(work: Work, pool: Pool, pairs: Pairs) -> NDArray[np.bool_]:
+def _without_text(work: Work, pool: Pool, pairs: PooledPairs) -> NDArray[np.bool_]:
     """bool (n_pairs): whom nobody could judge, so that no place of the first batch is theirs. Where no text has come yet, none is passed over."""
     docnos = {docno.decode("utf-8") for docno in pairs.documents.tolist()}
     store_documents(work, pool.collection, docnos)
@@ -81,7 +80,7 @@ def _without_text(work: Work, pool: Pool, pairs: Pairs) -> NDArray[np.bool_]:
     return np.array([bool(stored) and docno.decode("utf-8") not in stored for docno in pairs.documents.tolist()], bool)
 
 
-def _planned(pool: Pool, pairs: Pairs, labels: NDArray[np.float64], handed: NDArray[np.bool_], *, number: int) -> Batch:
+def _planned(pool: Pool, pairs: PooledPairs, labels: NDArray[np.float64], handed: NDArray[np.bool_], *, number: int) -> Batch:
     made = pool.parameters
     return OrderedPool.of(pairs).batch(
         labels, handed, stage=number - 1, seed=pools.seed_of(pool), size=made["batch"], audit=made["audit"], goal=Goal(made["goal"])
@@ -93,13 +92,13 @@ def _stratum(pool: Pool, number: int, batch: Batch) -> Stratum:
     return Stratum(pool=pool, number=number, name=f"*left{number}", size=batch.n_left, drawn=drawn)
 
 
-def _arranged(pairs: Pairs, stage: NDArray[np.int32], order: NDArray[np.int64]) -> Pairs:
+def _arranged(pairs: PooledPairs, stage: NDArray[np.int32], order: NDArray[np.int64]) -> PooledPairs:
     priority = np.array([staged_priority(int(one)) if one else 0 for one in stage.tolist()], np.int32)
     columns = {name: getattr(pairs, name)[order] for name in ("topic", "documents", "best_rank", "ranks", "everyone")}
     return replace(pairs, **columns, priority=priority[order])
 
 
-def keep_batches(pool: Pool, pairs: Pairs, entry_of: Mapping[tuple[str, str], int]) -> Pairs:
+def keep_batches(pool: Pool, pairs: PooledPairs, entry_of: Mapping[tuple[str, str], int]) -> PooledPairs:
     """The pairs of a pool that has grown or shrunk, with its batches as they were planned, first; what waits follows by best rank.
 
     entry_of: rows of the entries stored.

@@ -10,7 +10,7 @@ import numpy as np
 
 from pooling import jobs
 from pooling.core.counts import counted, part_of
-from pooling.core.depth import PooledPairs as Pairs
+from pooling.core.depth import PooledPairs
 from pooling.core.pool_kinds import OF_RUNS, PoolKind, made_as
 from pooling.core.pool_words import half_way_by_depth
 from pooling.jobs import Work
@@ -58,7 +58,7 @@ def preview_pool(work: Work) -> dict[str, Any]:
     return {"facts": facts, "warnings": warnings, **pools.figures(pairs), **given, **previews[chosen], "kind": chosen.value, "ways": ways}
 
 
-def _of_kind(kind: PoolKind, collection: Collection, pairs: Pairs, parameters: Mapping[str, Any], seed: int) -> dict[str, Any]:
+def _of_kind(kind: PoolKind, collection: Collection, pairs: PooledPairs, parameters: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """What is to be said of these pairs where they are pooled so: half_way, and of staged kinds their stages or batches."""
     if kind == PoolKind.SAMPLED:
         return sampling.preview(collection, pairs, parameters, seed=seed)

@@ -21,8 +21,7 @@ from django.utils import timezone
 from pooling import jobs
 from pooling.core import coverage
 from pooling.core.counts import part_of
-from pooling.core.depth import PooledPairs as Pairs
-from pooling.core.depth import Top, depth_pool, top_of_run
+from pooling.core.depth import PooledPairs, Top, depth_pool, top_of_run
 from pooling.core.depth import extend_pool as extended
 from pooling.core.pool_kinds import PoolKind, made_as
 from pooling.formats.pool import write_pool
@@ -40,10 +39,10 @@ again after a worker's death, so it adds what is missing and nothing else. `work
 on_texts: list[Callable[[Pool, Work], None]] = []
 """Called inside the job, after texts were linked to entries of a pool that had none. It may be called again, and when nothing is new."""
 
-fillers: dict[str, Callable[[Work, Pool, Pairs], Pairs]] = {}
+fillers: dict[str, Callable[[Work, Pool, PooledPairs], PooledPairs]] = {}
 """By kind of pool: what stores its pairs and says in which order they are handed out. Other pools have theirs by best rank."""
 
-arrangers: dict[str, Callable[[Pool, Pairs, Mapping[tuple[str, str], int]], Pairs]] = {}
+arrangers: dict[str, Callable[[Pool, PooledPairs, Mapping[tuple[str, str], int]], PooledPairs]] = {}
 """By kind of pool: its pairs, after it has grown or shrunk, in the order in which they are handed out. Others have theirs by best rank."""
 
 BIGGEST = 5_000_000
@@ -218,7 +217,7 @@ def give_texts(work: Work, pool: Pool) -> int:
     return stored
 
 
-def pooled(work: Work, collection: Collection, runs: Sequence[Run], *, depth: int, seed: int) -> tuple[Pairs, list[str]]:
+def pooled(work: Work, collection: Collection, runs: Sequence[Run], *, depth: int, seed: int) -> tuple[PooledPairs, list[str]]:
     """The pairs of the kept topics. -> (pairs, warnings)"""
     tops, warnings = tops_of(work, collection, runs, depth)
     pairs = depth_pool(tops, depth=depth, rng=np.random.default_rng(_seed(seed)))
@@ -257,7 +256,7 @@ def seed_of(pool: Pool) -> int:
     return _seed(pool.seed)
 
 
-def arranged(pool: Pool, pairs: Pairs, entry_of: Mapping[tuple[str, str], int]) -> Pairs:
+def arranged(pool: Pool, pairs: PooledPairs, entry_of: Mapping[tuple[str, str], int]) -> PooledPairs:
     """The pairs in the order of the pool's kind. entry_of: (topic id, docno) -> entry stored."""
     return arrangers[pool.kind](pool, pairs, entry_of) if pool.kind in arrangers else pairs
 
@@ -266,7 +265,7 @@ def _seed(seed: int) -> int:
     return seed % 2**64  # the generator takes no negative numbers, which older pools may have
 
 
-def figures(pairs: Pairs) -> dict[str, Any]:
+def figures(pairs: PooledPairs) -> dict[str, Any]:
     """by_depth, unique, overlap, contributed, shared: what preview and pool page show."""
     shared = coverage.shared_pairs(pairs)
     ratio = coverage.overlap(pairs)
@@ -279,7 +278,7 @@ def figures(pairs: Pairs) -> dict[str, Any]:
     }
 
 
-def stored_pairs(pool: Pool) -> tuple[Pairs, dict[tuple[str, str], int]]:
+def stored_pairs(pool: Pool) -> tuple[PooledPairs, dict[tuple[str, str], int]]:
     """The pool's entries as columns in their order. -> (pairs, (topic id, docno) -> entry)"""
     rows = list(pool.entries.order_by("position").values_list("topic__topic_id", "docno", "best_rank", "priority", "contributions", "pk", "everyone"))
     tags = list(pool.runs.order_by("tag").values_list("tag", flat=True))
@@ -291,7 +290,7 @@ def stored_pairs(pool: Pool) -> tuple[Pairs, dict[tuple[str, str], int]]:
     for i, row in enumerate(rows):
         for tag, rank in row[4].items():
             ranks[i, column[tag]] = rank
-    pairs = Pairs(
+    pairs = PooledPairs(
         depth=pool.least_depth,
         tags=tags,
         topics=topics,
@@ -305,7 +304,7 @@ def stored_pairs(pool: Pool) -> tuple[Pairs, dict[tuple[str, str], int]]:
     return pairs, {(row[0], row[1]): row[5] for row in rows}
 
 
-def digest_of(pairs: Pairs) -> str:
+def digest_of(pairs: PooledPairs) -> str:
     """sha256 of the pool's file."""
     text = io.StringIO()
     write_pool(pairs, text)
@@ -319,7 +318,7 @@ def pool_of(work: Work) -> Pool:
     return pool
 
 
-def new_entries(pool: Pool, pairs: Pairs, entry_of: dict[tuple[str, str], int]) -> Iterator[PoolEntry]:
+def new_entries(pool: Pool, pairs: PooledPairs, entry_of: dict[tuple[str, str], int]) -> Iterator[PoolEntry]:
     """The entries, not yet stored, of those pairs that are not in `entry_of`."""
     topics = dict(pool.collection.topics.values_list("topic_id", "pk"))
     for position, pair in enumerate(pairs):
@@ -335,7 +334,7 @@ def new_entries(pool: Pool, pairs: Pairs, entry_of: dict[tuple[str, str], int]) 
             )
 
 
-def changed_entries(pool: Pool, pairs: Pairs, entry_of: dict[tuple[str, str], int]) -> list[tuple[int, int, int, str, int]]:
+def changed_entries(pool: Pool, pairs: PooledPairs, entry_of: dict[tuple[str, str], int]) -> list[tuple[int, int, int, str, int]]:
     """(best rank, priority, position, contributions as JSON, row) of the entries in `entry_of` that are another thing in `pairs`."""
     stored = {row[0]: row[1:] for row in pool.entries.values_list("pk", "best_rank", "priority", "position", "contributions")}
     changed = []
@@ -355,14 +354,14 @@ def write_changes(rows: list[tuple[int, int, int, str, int]]) -> None:
             cursor.executemany(statement, rows)
 
 
-def description(pairs: Pairs, **more: Any) -> dict[str, Any]:
+def description(pairs: PooledPairs, **more: Any) -> dict[str, Any]:
     """What the pool's own row says of its pairs."""
     pool_figures = figures(pairs)
     coverage_of_runs = {name: pool_figures[name] for name in ("unique", "overlap", "contributed")}
     return {"n_pairs": len(pairs), "by_depth": pool_figures["by_depth"], "coverage": coverage_of_runs, "digest": digest_of(pairs), **more}
 
 
-def _finish(work: Work, pool: Pool, pairs: Pairs, warnings: list[str], *, n_before: int = 0, **changes: Any) -> dict[str, Any]:
+def _finish(work: Work, pool: Pool, pairs: PooledPairs, warnings: list[str], *, n_before: int = 0, **changes: Any) -> dict[str, Any]:
     stored = give_texts(work, pool)
     missing = pool.entries.filter(document=None).count()
     if missing:

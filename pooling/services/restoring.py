@@ -12,7 +12,7 @@ from django.db.models import Model
 from django.utils.text import slugify
 
 from pooling.core.counts import counted
-from pooling.core.depth import PooledPairs as PoolFile
+from pooling.core.depth import PooledPairs
 from pooling.core.pool_kinds import Entered, PoolKind
 from pooling.core.words import count_words
 from pooling.models import Collection, Document, Pool, PoolEntry, Stratum, Topic
@@ -118,7 +118,7 @@ def restore_documents(collection: Collection, rows: Iterable[tuple[int, Mapping[
 def restore_pool(
     collection: Collection,
     said: Mapping[str, Any],
-    pairs: PoolFile,
+    pairs: PooledPairs,
     *,
     topics: Mapping[str, Topic],
     documents: Mapping[str, int],

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pooling import jobs
 from pooling.core.counts import part_of
-from pooling.core.depth import PooledPairs as Pairs
+from pooling.core.depth import PooledPairs
 from pooling.core.pool_kinds import Entered, PoolKind, staged_priority
 from pooling.core.pool_words import half_way_sampled
 from pooling.core.stages import KINDS_OF_STRATA, MACHINE, Draw, budgets_in_order, counts_of, order_of, staged, stages_of
@@ -72,7 +72,7 @@ def parameters_of(strata: str, stages: Sequence[float], *, machine: FrozenLabels
     return made
 
 
-def _drawn(collection: Collection, pairs: Pairs, parameters: Mapping[str, Any], *, seed: int) -> Draw:
+def _drawn(collection: Collection, pairs: PooledPairs, parameters: Mapping[str, Any], *, seed: int) -> Draw:
     """Refused where a machine's grades are asked for and it has not labelled every pair."""
     grades, n_grades = None, 0
     if parameters["strata"] == MACHINE:
@@ -92,7 +92,7 @@ def _drawn(collection: Collection, pairs: Pairs, parameters: Mapping[str, Any], 
     return staged(pairs, strata=parameters["strata"], budgets=parameters["stages"], seed=seed, grades=grades, n_grades=n_grades)
 
 
-def preview(collection: Collection, pairs: Pairs, parameters: Mapping[str, Any], *, seed: int) -> dict[str, Any]:
+def preview(collection: Collection, pairs: PooledPairs, parameters: Mapping[str, Any], *, seed: int) -> dict[str, Any]:
     """-> strata, stages (share and pairs by the end of each), half_way: what can be answered when half is judged, as sentences"""
     draw = _drawn(collection, pairs, parameters, seed=seed % 2**64)
     drawn = draw.counts.sum(axis=1).tolist()
@@ -100,7 +100,7 @@ def preview(collection: Collection, pairs: Pairs, parameters: Mapping[str, Any],
     return {"strata": len(draw.strata.names), "stages": stages, "half_way": half_way_sampled(drawn, pairs=len(pairs), topics=len(pairs.topics))}
 
 
-def fill(work: Work, pool: Pool, pairs: Pairs) -> Pairs:
+def fill(work: Work, pool: Pool, pairs: PooledPairs) -> PooledPairs:
     """Store the strata and entries of a pool that has none. -> the pairs in the order of service, with the priorities of their stages"""
     seed = pools.seed_of(pool)
     draw = _drawn(pool.collection, pairs, pool.parameters, seed=seed)
@@ -117,13 +117,13 @@ def fill(work: Work, pool: Pool, pairs: Pairs) -> Pairs:
     return arranged
 
 
-def _arranged(pairs: Pairs, stage: NDArray[np.int32], order: NDArray[np.int64]) -> Pairs:
+def _arranged(pairs: PooledPairs, stage: NDArray[np.int32], order: NDArray[np.int64]) -> PooledPairs:
     priority = np.array([staged_priority(int(one)) if one else 0 for one in stage.tolist()], np.int32)
     columns = {name: getattr(pairs, name)[order] for name in ("topic", "documents", "best_rank", "ranks", "everyone")}
     return replace(pairs, **columns, priority=priority[order])
 
 
-def _entries(pool: Pool, arranged: Pairs, draw: Draw, order: NDArray[np.int64]) -> Iterator[PoolEntry]:
+def _entries(pool: Pool, arranged: PooledPairs, draw: Draw, order: NDArray[np.int64]) -> Iterator[PoolEntry]:
     for entry, row in zip(pools.new_entries(pool, arranged, {}), order.tolist(), strict=True):
         entry.stratum, entry.place = int(draw.strata.stratum[row]), int(draw.place[row])
         entry.stage = int(draw.stage[row]) or None
@@ -190,7 +190,7 @@ def draw_stage(work: Work) -> dict[str, Any]:
     return report
 
 
-def _spreads(pool: Pool, strata: Sequence[Stratum], pairs: Pairs, stratum: NDArray[np.int32]) -> NDArray[np.float64]:
+def _spreads(pool: Pool, strata: Sequence[Stratum], pairs: PooledPairs, stratum: NDArray[np.int32]) -> NDArray[np.float64]:
     """float64 (n_strata), as they were at the first draw. stratum: of each pair, as an index into strata."""
     n_grades = pool.parameters.get("machine", {}).get("n_grades", 0)
     rates = np.array([rate_of(one.name, n_grades=n_grades) for one in strata])

@@ -21,8 +21,7 @@ from django.utils import timezone
 from pooling import jobs
 from pooling.core.columns import QrelsColumns
 from pooling.core.counts import counted
-from pooling.core.depth import PooledPairs as Pairs
-from pooling.core.depth import is_ranked
+from pooling.core.depth import PooledPairs, is_ranked
 from pooling.core.pool_kinds import PoolKind
 from pooling.formats.archives import is_tar, unpack
 from pooling.formats.bundles import TopicNames, is_bundle, read_bundle, write_documents
@@ -32,8 +31,7 @@ from pooling.formats.opening import Peeked, bare_name
 from pooling.formats.pool import best_first, read_pool
 from pooling.formats.qrels import read_qrels, save_qrels
 from pooling.formats.sets import missing, read_fira_config, role_of, settings_words
-from pooling.formats.topics import TopicRecord as Read
-from pooling.formats.topics import read_topics
+from pooling.formats.topics import TopicRecord, read_topics
 from pooling.jobs import Refused, Work
 from pooling.kept_files import kept_files
 from pooling.models import Collection, Pool, PoolEntry, Topic, Upload
@@ -54,11 +52,11 @@ class SetContent:
     """What a set holds, read and checked by itself. parts: its files under names of ours, by role."""
 
     form: str
-    topics: list[Read]
+    topics: list[TopicRecord]
     topics_name: str
     documents: UnpackedPart | None = None
     grades: list[tuple[str, QrelsColumns]] = field(default_factory=list)
-    pairs: Pairs | None = None
+    pairs: PooledPairs | None = None
     pairs_name: str = ""
     suggested: dict[str, Any] = field(default_factory=dict)
     passed_over: list[str] = field(default_factory=list)
@@ -276,7 +274,7 @@ def _pairs_facts(collection: Collection, content: SetContent, digests: list[Any]
     return facts, [f"in {content.pairs_name}: {counted(len(without), 'document', 'is', 'are')} in no document file; such pairs wait for it{examples(names)}"]
 
 
-def _same_pool(collection: Collection, pairs: Pairs) -> bool:
+def _same_pool(collection: Collection, pairs: PooledPairs) -> bool:
     return collection.pools.exclude(source="").filter(digest=digest_of(pairs)).exists()
 
 

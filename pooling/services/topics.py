@@ -15,8 +15,7 @@ from pooling import jobs
 from pooling.core import hygiene
 from pooling.core.counts import part_of
 from pooling.formats.errors import SHOWN, FormatError, Problem
-from pooling.formats.topics import TopicRecord as Read
-from pooling.formats.topics import read_topics
+from pooling.formats.topics import TopicRecord, read_topics
 from pooling.jobs import Refused, Work
 from pooling.models import Collection, Job, Topic
 from pooling.services import uploads
@@ -65,7 +64,7 @@ def import_topics(work: Work) -> dict[str, Any]:
     return final
 
 
-def rows_of(collection: Collection, topics_read: Sequence[Read]) -> tuple[list[Topic], dict[str, Any]]:
+def rows_of(collection: Collection, topics_read: Sequence[TopicRecord]) -> tuple[list[Topic], dict[str, Any]]:
     """New topics as rows that are not saved yet, checked at the exact level against each other and those that are there. -> (rows, facts)"""
     topics = list(collection.topics.values_list("topic_id", "text", "position", "description", "narrative"))
     texts = [(topic_id, text) for topic_id, text, *_ in topics] + [(topic.topic, topic.text) for topic in topics_read]
@@ -92,7 +91,7 @@ def rows_of(collection: Collection, topics_read: Sequence[Read]) -> tuple[list[T
     return rows, {"topics": len(topics_read), **{f"proposed for removal: {reason}": n for reason, n in sorted(reasons.items())}}
 
 
-def refuse_known(collection: Collection, topics_read: Sequence[Read], name: str) -> None:
+def refuse_known(collection: Collection, topics_read: Sequence[TopicRecord], name: str) -> None:
     """FormatError or Refused where topics cannot be added: ids that are taken or too long, too many of them."""
     known = dict(collection.topics.values_list("topic_id", "text"))
     if known and all(known.get(topic.topic) == topic.text for topic in topics_read):
@@ -113,7 +112,7 @@ def refuse_known(collection: Collection, topics_read: Sequence[Read], name: str)
         raise FormatError(name, sorted(problems, key=lambda problem: problem.line or 0)[:SHOWN], len(problems))
 
 
-def unknown_to_runs(collection: Collection, topics_read: Sequence[Read]) -> list[str]:
+def unknown_to_runs(collection: Collection, topics_read: Sequence[TopicRecord]) -> list[str]:
     """Whether the runs that are there know these topics. -> warnings"""
     named: set[str] = set()
     for run in collection.runs.all():

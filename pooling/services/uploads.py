@@ -150,7 +150,7 @@ ELSEWHERE = {
 COMMANDS = {"topics": "import_topics", "documents": "import_documents", "run": "import_run", "qrels": "import_qrels", "set": "import_set"}
 
 
-def settle(upload: Upload, *, user: Any, kind: str = "", tag: str = "") -> Job:
+def import_as_decided(upload: Upload, *, user: Any, kind: str = "", tag: str = "") -> Job:
     """Import a file that waits, as a person has decided: as it is, as another kind, or under another tag. -> the queued job"""
     options = last_options(upload)
     if kind and kind != upload.kind:

@@ -64,7 +64,7 @@ def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             messages.success(request, f"{waiting.name} is discarded.")
             return redirect("collection", slug)
         given = {name: request.POST.get(name, "") for name in ("kind", "tag")}
-        job = uploads.settle(waiting, user=request.user, **given)
+        job = uploads.import_as_decided(waiting, user=request.user, **given)
         tasks.send(job)
         return redirect("job", job.pk)
     except Refused as error:

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { Standing, gates, isOver, isPolled, stops } from "../../static/js/judge/state_table.js";
+import { ServerState, gates, isOver, isPolled, stops } from "../../static/js/judge/state_table.js";
 
 const source = (name) => readFileSync(new URL(`../../static/js/judge/${name}`, import.meta.url), "utf8");
 const states = [...source("state_table.js").matchAll(/^ {2}(\w+): \{/gm)].map((match) => match[1]);
@@ -32,28 +32,28 @@ test("every state of the table but the change of guidelines has words in states.
 const at = (mode, shown = null, isFresh = false) => ({ mode, shown, isFresh });
 
 test("a pause takes the document away, is shown once, and goes on when judging is open again", () => {
-  const standing = new Standing();
-  assert.ok(standing.take({ state: "paused" }));
-  assert.equal(standing.effect(at("judging")), "stop");
-  assert.equal(standing.effect(at("state", "paused")), "");
-  standing.take({ state: "judging" });
-  assert.equal(standing.effect(at("state", "paused")), "go on");
-  assert.equal(standing.effect(at("judging")), "");
+  const server = new ServerState();
+  assert.ok(server.take({ state: "paused" }));
+  assert.equal(server.effect(at("judging")), "stop");
+  assert.equal(server.effect(at("state", "paused")), "");
+  server.take({ state: "judging" });
+  assert.equal(server.effect(at("state", "paused")), "go on");
+  assert.equal(server.effect(at("judging")), "");
 });
 
 test("a gate waits behind a document that is being read, and takes away one that has just come", () => {
-  const standing = new Standing();
-  standing.take({ state: "target_reached" });
-  assert.deepEqual([at("judging"), at("judging", null, true), at("waiting"), at("state", "nothing_now"), at("state", "target_reached")].map((page) => standing.effect(page)), ["", "gate", "gate", "gate", ""]);
-  standing.take({ state: "target_reached" }, { onward: true });
-  assert.equal(standing.gate, null);
+  const server = new ServerState();
+  server.take({ state: "target_reached" });
+  assert.deepEqual([at("judging"), at("judging", null, true), at("waiting"), at("state", "nothing_now"), at("state", "target_reached")].map((page) => server.effect(page)), ["", "gate", "gate", "gate", ""]);
+  server.take({ state: "target_reached" }, { onward: true });
+  assert.equal(server.gate, null);
 });
 
 test("what was asked for before the last judgement was answered is stale, unless it stops", () => {
-  const standing = new Standing();
-  standing.answered({}, 1000);
-  assert.equal(standing.take({ state: "target_reached", sentAt: 999 }), false);
-  assert.equal(standing.state, "judging");
-  assert.equal(standing.take({ state: "closed", sentAt: 999 }), true);
-  assert.equal(standing.take({}), false);
+  const server = new ServerState();
+  server.answered({}, 1000);
+  assert.equal(server.take({ state: "target_reached", sentAt: 999 }), false);
+  assert.equal(server.state, "judging");
+  assert.equal(server.take({ state: "closed", sentAt: 999 }), true);
+  assert.equal(server.take({}), false);
 });

@@ -45,7 +45,7 @@ def test_an_installation_that_agrees_is_left_alone(installation):
 def test_counters_are_found_and_counted_anew_only_when_told(installation):
     pair = Pair.objects.filter(counted=1).order_by("pk").first()
     Pair.objects.filter(pk=pair.pk).update(counted=0, open_slots=pair.open_slots + 1)
-    Membership.objects.filter(role="annotator").update(n_counted=7)
+    Membership.objects.filter(role="annotator").update(n_judged=7)
     for _ in range(2):  # looking changes nothing
         status, lines = verify()
         assert (status, len(lines)) == (1, 4)  # counted, started, the annotator's counter, the sum

@@ -8,7 +8,7 @@ import krippendorff
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.intervals import LEAST_UNITS, Interval, agreement_interval, none
+from analysis.core.intervals import LEAST_UNITS, Interval, agreement_interval, no_interval
 from analysis.core.labels import LabelTable
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -35,7 +35,7 @@ def alpha_interval(counts: NDArray[np.integer], *, level: Level, topic: NDArray[
     """
     twice = counts.sum(axis=1) > 1
     if not twice.any():
-        return none("no pair has two judgements")
+        return no_interval("no pair has two judgements")
     pairable = counts[twice]
     topics = np.unique(topic[twice], return_inverse=True)[1] if topic is not None else np.empty(0, dtype=np.int64)
     if len(topics) and topics.max() + 1 >= LEAST_UNITS["topics"]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from analysis.core.aggregation.labelling import Aggregation
 from analysis.core.aggregation.majority import majority
 from analysis.core.agreement.kappa import cohen_kappa
-from analysis.core.intervals import Interval, agreement_interval, none
+from analysis.core.intervals import Interval, agreement_interval, no_interval
 from analysis.core.labels import MISSING, LabelTable
 from pooling.core.columns import QrelsColumns
 
@@ -40,7 +40,7 @@ def kappa_interval(joint: NDArray[np.int64], *, weighted: bool) -> Interval:
     """95 % interval of a kappa of joint counts (n_grades, n_grades), or the reason why there is none; units are the pairs."""
     cells = np.argwhere(joint > 0)
     if not len(cells):
-        return none("no pair shared with others")
+        return no_interval("no pair shared with others")
     units = np.zeros((len(cells), *joint.shape))
     units[np.arange(len(cells)), cells[:, 0], cells[:, 1]] = 1
     return agreement_interval(units, joint[cells[:, 0], cells[:, 1]], lambda some: cohen_kappa(some, weighted=weighted), unit="pairs")

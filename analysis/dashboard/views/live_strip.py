@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.cache import get_conditional_response, patch_cache_control
 from django.views.decorators.http import require_safe
 
-from analysis.dashboard.live_strip import MINUTE, strip
+from analysis.dashboard.live_strip import MINUTE, strip_figures
 from analysis.dashboard.views.progress import verdict
 from analysis.judgements.live import REFRESH
 from annotation.permissions import managed_campaign
@@ -23,7 +23,7 @@ from annotation.permissions import managed_campaign
 def live_figures(request: HttpRequest, slug: str) -> HttpResponse:
     """304 to a browser that has these figures: written anew only when one of them, the minute or the reader's time zone is another."""
     campaign = managed_campaign(request, slug)
-    figures = strip(campaign)
+    figures = strip_figures(campaign)
     parts = (campaign.pk, figures.changed_at, timezone.now().timestamp() // MINUTE, timezone.get_current_timezone_name(), campaign.deadline, campaign.state)
     tag = f'"{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}"'
     # get_conditional_response needs no page where the browser already has it

@@ -148,7 +148,7 @@ def shares_chart(person: Person, names: list[str]) -> str:
 
 @login_required
 @require_POST
-def act(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
+def act_on_annotator(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
     """Message, pause, resume, include again, let in, let try again; or ask what an exclusion would change."""
     campaign = managed_campaign(request, slug)
     member = get_object_or_404(Membership.objects.select_related("campaign", "user"), campaign=campaign, pseudonym=pseudonym, role="annotator")

@@ -64,7 +64,7 @@ class Command(ByTopicGroup, OfCampaign):
         shared = "; ".join(f"{a} - {b}: {result['topics'][a][b]}" for a, b in combinations(names, 2))
         pairs = n_systems * (n_systems - 1) // 2
         reasons = [
-            f"{measure}, {a} - {b}: no interval: {why}; undecided: {some(result['undecided'][measure][a][b])} of {pairs} pairs of systems"
+            f"{measure}, {a} - {b}: no interval: {why}; undecided: {pairs_in_words(result['undecided'][measure][a][b])} of {pairs} pairs of systems"
             for measure in result["tau"]
             for a, b in combinations(names, 2)
             if (why := result["interval_reason"][measure][a][b])
@@ -82,7 +82,7 @@ def between_measures(by_run: dict[str, dict[str, float]]) -> dict[str, dict[str,
     return {one: {other: tau_b(means[one], means[other]) for other in means if other != one} for one in means}
 
 
-def some(pairs: list[list[str]], most: int = 5) -> str:
+def pairs_in_words(pairs: list[list[str]], most: int = 5) -> str:
     """How many pairs of systems, and the first of them by name."""
     if not pairs:
         return "0"

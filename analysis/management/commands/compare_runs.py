@@ -15,7 +15,7 @@ from analysis.commandline.measures import add_level_options, add_run_options
 from analysis.core.equal_runs import equal_runs
 from analysis.core.outcomes import compare
 from analysis.core.significance import p_text
-from analysis.core.verdict_words import UNPAIRED, equal_runs_words, said
+from analysis.core.verdict_words import UNPAIRED, equal_runs_words, verdict_word
 from analysis.core.verdicts import as_json, judge
 from pooling.commandline import BadInput, text_table
 from pooling.core.counts import counted
@@ -83,7 +83,7 @@ def comparison_table(row: dict[str, Any]) -> str:
         "",
         f"{'':28}by ESL      by RR",
         *(
-            f"B is {words:22} {said(verdict[key]):10}  {said(verdict['by_rr'][key])}"
+            f"B is {words:22} {verdict_word(verdict[key]):10}  {verdict_word(verdict['by_rr'][key])}"
             for key, words in (
                 ("better", "better"),
                 ("significantly_better", "significantly better"),

@@ -19,7 +19,7 @@ from analysis.core.leaderboard import BoardEntry, Point, by_date, chain, compari
 from analysis.core.outcomes import Comparison, compare
 from analysis.core.significance import CORRECTIONS
 from analysis.core.significance import p_text as p
-from analysis.core.verdict_words import UNPAIRED, equal_boards_words, said
+from analysis.core.verdict_words import UNPAIRED, equal_boards_words, verdict_word
 from analysis.core.verdicts import as_json, judge
 from pooling.commandline import BadInput, ProgressLine, distinct_tags, text_table
 from pooling.core.counts import counted
@@ -213,7 +213,7 @@ def paper_tables(rows: list[dict[str, Any]]) -> list[str]:
         return f"{100 * share:.0f} %"
 
     def words(verdict: dict[str, Any]) -> list[str]:
-        return [said(verdict[key]) for key in ("better", "significantly_better", "do_no_harm")]
+        return [verdict_word(verdict[key]) for key in ("better", "significantly_better", "do_no_harm")]
 
     is_corrected = rows[0]["correction"] != "none"
     tests, outcomes, verdicts = [], [], []

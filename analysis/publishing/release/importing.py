@@ -74,7 +74,7 @@ class _Import:
         campaign = self._campaign(collection, pool, last=answers.last)
         self._guidelines(campaign)
         with self._part("annotators.tsv"):
-            members = campaigns.restore_annotators(campaign, annotators, n_counted=answers.n_counted)
+            members = campaigns.restore_annotators(campaign, annotators, n_judged=answers.n_judged)
         self.step("annotators", len(members))
         if self.release.has("feedback.tsv"):
             with self._part("feedback.tsv"):

@@ -273,7 +273,7 @@ class ReleaseFile:
 
     def adjudications(self, scale: set[int]) -> list[Ruling]:
         def read(line: int, c: dict[str, str]) -> Ruling:
-            return Ruling(c["topic"], c["document"], _grade(c["grade"], scale), moment(c["decided_at"]), c["reason"])
+            return Ruling(c["topic"], c["document"], _grade(c["grade"], scale), read_time(c["decided_at"]), c["reason"])
 
         return list(self._checked("adjudications.tsv", read))
 
@@ -282,7 +282,7 @@ class ReleaseFile:
 
         def read(line: int, c: dict[str, str]) -> JudgementRow:
             revision, version = number(c["revision"], "revision"), number(c["guideline_version"], "guideline_version")
-            judged_at = moment(c["judged_at"])
+            judged_at = read_time(c["judged_at"])
             if not revision or revision > 32_000 or judged_at is None:
                 raise WrongCell("no revision or no time", "a revision from 1 and judged_at")
             standing = one_of(c["standing"], Judgement.Standing.values, "standing")
@@ -295,7 +295,7 @@ class ReleaseFile:
                 short(c["cannot_judge_reason"], 20), c["note"], spans(c["spans"]),
                 standing, flag(c["late"]), flag(c["after_deadline"]), active, idle, hidden,
                 number(c["total_ms"], "total_ms"), number(c["server_ms"], "server_ms"), version or 0, short(c["device"], 20),
-                moment(c["served_at"]),
+                read_time(c["served_at"]),
                 judged_at, lease(c["lease_id"]),
             )  # fmt: skip
 
@@ -343,7 +343,7 @@ def short(cell: str, most: int) -> str:
     return cell
 
 
-def moment(cell: str) -> datetime | None:
+def read_time(cell: str) -> datetime | None:
     if not cell:
         return None
     try:

@@ -53,7 +53,7 @@ def content_of(campaign: Campaign, plan: ReleasePlan) -> ReleaseContent:
     return replace(content, sheet=datasheet.written(content))
 
 
-def moment(at: datetime | None) -> str | None:
+def written_time(at: datetime | None) -> str | None:
     return at.isoformat().replace("+00:00", "Z") if at else None
 
 
@@ -70,9 +70,9 @@ def about_campaign(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[
             "state": campaign.state,
             "simulated": campaign.simulated,
             "seed": campaign.seed,
-            "opened_at": moment(campaign.opened_at),
-            "closed_at": moment(campaign.closed_at),
-            "settings": {name: moment(value) if isinstance(value, datetime) else value for name, value in settings.items()},
+            "opened_at": written_time(campaign.opened_at),
+            "closed_at": written_time(campaign.closed_at),
+            "settings": {name: written_time(value) if isinstance(value, datetime) else value for name, value in settings.items()},
         },
         "collection": {
             "slug": campaign.collection.slug,
@@ -85,9 +85,9 @@ def about_campaign(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[
         else {
             **{name: getattr(pool, name) for name in ("name", "kind", "words", "depth", "parameters", "source", "seed")},
             "pairs": pool.n_pairs,
-            "created_at": moment(pool.created_at),
+            "created_at": written_time(pool.created_at),
         },
-        "guidelines": [{"number": g.number, "note": g.note, "written_at": moment(g.created_at)} for g in campaign.guidelines.all()],
+        "guidelines": [{"number": g.number, "note": g.note, "written_at": written_time(g.created_at)} for g in campaign.guidelines.all()],
         "recipe": plan.as_json(),
         "labels": {
             "pairs": len(made.rows),

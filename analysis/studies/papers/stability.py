@@ -116,7 +116,7 @@ def at_table(result: Result) -> Table:
     return Table(f"{key_of(element)}-thresholds", f"The same at other thresholds, {words(element)}", header, rows, digits=(2, None, 3, 3, 3))
 
 
-def together(bench: Bench) -> Section:
+def elements_together(bench: Bench) -> Section:
     """The paper's Figure 1 with a panel for each element, its Figure 2 over all of them, and one table of both."""
     results = {element: computed(bench, element) for element in wanted(bench)}
     rows: list[list[Cell]] = []
@@ -188,7 +188,7 @@ STUDY = Study(
         *READING,
     ),
     parts=(
-        StudyPart("elements", "All elements", together),
+        StudyPart("elements", "All elements", elements_together),
         *(StudyPart(element, words(element).capitalize(), of_element(element)) for element in ELEMENTS),
         StudyPart("joint", "Pairs of elements", joint),
     ),

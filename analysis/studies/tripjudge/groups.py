@@ -38,8 +38,7 @@ from analysis.studies.tripjudge.inputs import (
 from analysis.studies.tripjudge.systems import overlap_of, rankings_of, share_rows, three_ways
 from analysis.systems.kinds.label_overlap import agreement_picture
 from analysis.systems.tabular import Cell, Table
-from pooling.formats.delimited import DelimitedTable as Delimited
-from pooling.formats.delimited import FileMistakes, column_names, find_column
+from pooling.formats.delimited import DelimitedTable, FileMistakes, column_names, find_column
 from pooling.formats.qrels import read_qrels
 
 Files = dict[str, str]
@@ -207,7 +206,7 @@ def clicks(bench: Bench, files: Files, made: Section) -> None:
 
 def survey(bench: Bench) -> Section:
     bench.need("survey", why="what annotators said of the campaign, one row an answer")
-    table = Delimited(bench.file("survey") or "")
+    table = DelimitedTable(bench.file("survey") or "")
     names = column_names(table.first.cells)
     question, answer = find_column(names, ("question",)), find_column(names, ("answer",))
     mistakes = FileMistakes(table.name)

@@ -16,7 +16,7 @@ from analysis.systems.tabular import Cell, Table
 from analysis.systems.written_files import WrittenFile, tab_separated
 from annotation.models import Campaign
 from pooling.jobs import Refused, Work
-from pooling.models import Run as RunRow
+from pooling.models import Run
 
 if TYPE_CHECKING:
     pass
@@ -37,7 +37,7 @@ def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
     return words + arguments_of(named(FIELDS, "threshold"), options)
 
 
-def pool_is_wanted(parameters: Mapping[str, Any], runs: Sequence[RunRow], campaign: Campaign | None) -> bool:
+def pool_is_wanted(parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None) -> bool:
     options = parameters.get("options", {})
     return bool(options.get("top")) and bool(options.get("pool") or (campaign is not None and campaign.pool is not None))
 

@@ -18,7 +18,7 @@ from analysis.systems.verdict_tables import comparisons
 from analysis.systems.written_files import WrittenFile, all_dated, chosen_runs, tab_separated
 from annotation.models import Campaign
 from pooling.jobs import Work
-from pooling.models import Run as RunRow
+from pooling.models import Run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,7 +41,7 @@ def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
     return [files.qrels[0][1], *files.runs, *order, *arguments_of(FIELDS, options)]
 
 
-def order_is_known(parameters: Mapping[str, Any], runs: Sequence[RunRow], campaign: Campaign | None) -> bool:
+def order_is_known(parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None) -> bool:
     """Raises Refused where some of the runs have a date and some have none."""
     return all_dated(runs, or_none=True)
 

@@ -17,7 +17,7 @@ from analysis.systems.written_files import WrittenFile, chosen_runs, tab_separat
 from annotation.models import Campaign
 from pooling.core.counts import counted
 from pooling.jobs import Work
-from pooling.models import Run as RunRow
+from pooling.models import Run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +36,7 @@ def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
     return [files.qrels[0][1], *files.runs, *groups, *arguments_of(chosen, options)]
 
 
-def groups_are_wanted(parameters: Mapping[str, Any], runs: Sequence[RunRow], campaign: Campaign | None) -> bool:
+def groups_are_wanted(parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None) -> bool:
     return bool(parameters.get("options", {}).get("by_group"))
 
 

@@ -18,7 +18,7 @@ from analysis.systems.written_files import WrittenFile
 from annotation.models import Campaign
 from pooling.core.counts import counted
 from pooling.jobs import Work
-from pooling.models import Run as RunRow
+from pooling.models import Run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -84,7 +84,7 @@ def subject(options: Mapping[str, Any]) -> str:
     return words(str(options.get("element", "")))
 
 
-def documents_are_wanted(parameters: Mapping[str, Any], runs: Sequence[RunRow], campaign: Campaign | None) -> bool:
+def documents_are_wanted(parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None) -> bool:
     return parameters.get("options", {}).get("documents") == "imported" and "docids.txt" not in parameters.get("lists", [])
 
 

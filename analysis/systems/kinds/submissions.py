@@ -24,8 +24,7 @@ from analysis.systems.written_files import WrittenFile, all_dated, chosen_runs, 
 from annotation.models import Campaign
 from pooling.core.columns import QrelsColumns
 from pooling.jobs import Refused, Work
-from pooling.models import Qrels as QrelsRow
-from pooling.models import Run as RunRow
+from pooling.models import Qrels, Run
 from pooling.services.qrels import grades_of
 from pooling.services.runs import rankings_of
 
@@ -51,12 +50,12 @@ def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
     return words
 
 
-def dates_are_known(parameters: Mapping[str, Any], runs: Sequence[RunRow], campaign: Campaign | None) -> bool:
+def dates_are_known(parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None) -> bool:
     """Raises Refused where a run has no date."""
     return all_dated(runs)
 
 
-def ranks_are_wanted(parameters: Mapping[str, Any], runs: Sequence[RunRow], campaign: Campaign | None) -> bool:
+def ranks_are_wanted(parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None) -> bool:
     return bool(parameters.get("options", {}).get("ranks"))
 
 
@@ -82,7 +81,7 @@ def submission_table(report: Report, work: Work) -> str:
 def _stored_qrels(report: Report, reference: str) -> QrelsColumns:
     if is_own(reference) and report.campaign is not None:
         return campaign_qrels(report.campaign, reference, reference)
-    row = QrelsRow.objects.filter(collection=report.collection, pk=int(reference.rpartition(":")[2])).first()
+    row = Qrels.objects.filter(collection=report.collection, pk=int(reference.rpartition(":")[2])).first()
     if row is None:
         raise Refused("qrels that were chosen are not in the collection any more")
     return grades_of(row)

@@ -8,7 +8,7 @@ import { part } from "./lazy.js";
 import { OpenPair } from "./open_pair.js";
 import { Panel } from "./panel.js";
 import { Reader } from "./reader.js";
-import { Standing, isOver, isPolled, stops } from "./state_table.js";
+import { ServerState, isOver, isPolled, stops } from "./state_table.js";
 import { Trail } from "./trail.js";
 
 const FRESH_MS = 3000; // a document on the page for less may be taken away again
@@ -19,7 +19,7 @@ export class Judging {
     Object.assign(this, { api, outbox, leases, bar, head, settings, memory, banners, askNote, drawGuidelines });
     this.mode = "loading"; // loading, judging, waiting, state, checking
     this.stopped = false;
-    this.standing = new Standing();
+    this.server = new ServerState();
     this.trail = new Trail();
     this.panel = new Panel({ context: () => this.#context() });
     this.connection = new Connection({ outbox, leases, banners, askSignIn, here: () => leases.queue.length + (this.open.pair && !this.trail.open ? 1 : 0), onBack: () => this.#checkUnlessJudging() });
@@ -97,7 +97,7 @@ export class Judging {
   /** Shows the next document, or says why there is none. */
   advance({ asked = null } = {}) {
     if (this.stopped) return;
-    const { state, answer, gate } = this.standing, { outbox } = this;
+    const { state, answer, gate } = this.server, { outbox } = this;
     this.trail.leave();
     this.open.drop();
     if (stops(state)) return void this.#showState(state, answer);
@@ -122,7 +122,7 @@ export class Judging {
   // A card at a change of the query. Not for one that was on the page a moment ago, before a pair of another one (gold, an undo).
 
   #isChange({ topic: { id } }) {
-    return !this.open.knows(id) && !this.trail.isRecent(id) && this.settings.get("cards") && !this.standing.isPractice;
+    return !this.open.knows(id) && !this.trail.isRecent(id) && this.settings.get("cards") && !this.server.isPractice;
   }
 
   /** From the card to the document. */
@@ -137,8 +137,8 @@ export class Judging {
 
   /** Shows a pair's document; `record`: the own judgement of it that is open again. */
   show(pair, { record = null } = {}) {
-    const { standing, setup: { campaign } } = this;
-    const practice = standing.isPractice && !record ? standing.answer : null;
+    const { server, setup: { campaign } } = this;
+    const practice = server.isPractice && !record ? server.answer : null;
     const { at: pressedAt, last } = this.input;
     Object.assign(this.input, { at: null, pending: null, last: pressedAt ? last : null }); // where no press has brought it, none is an echo
     this.mode = "judging";
@@ -152,7 +152,7 @@ export class Judging {
   /** Above a document that is no ordinary one. */
   #tellAbout(pair, { practice, record }) {
     for (const name of ["expired", "review", ...(practice ? [] : ["practice"])]) this.banners.hide(name);
-    if (practice) this.#notify((notices) => { if (this.standing.isPractice) notices.practice(practice, { banners: this.banners }); });
+    if (practice) this.#notify((notices) => { if (this.server.isPractice) notices.practice(practice, { banners: this.banners }); });
     if (pair.expired) this.#tellExpired();
     if (pair.skipped_before && !record) this.banners.show("later", { tone: "info", text: "You put this one aside before." });
     else this.banners.hide("later");
@@ -233,7 +233,7 @@ export class Judging {
     const { Presses } = await part("presses");
     const { bar, settings, open, input, setup, trail, outbox, askNote } = this;
     return (this.presses ??= new Presses({
-      bar, settings, open, input, setup, trail, outbox, askNote, isReady: () => this.ready, isPractice: () => this.standing.isPractice,
+      bar, settings, open, input, setup, trail, outbox, askNote, isReady: () => this.ready, isPractice: () => this.server.isPractice,
       onFinish: (pair) => this.#finish(pair), onPractice: (grade) => this.#awaitSolution(grade), advance: (told) => { this.told = told; this.advance(); },
     }));
   }
@@ -293,7 +293,7 @@ export class Judging {
   #sent({ entry, answer }) {
     const { outbox, leases, banners } = this;
     this.connection.reach(true);
-    this.standing.answered(answer, Date.now());
+    this.server.answered(answer, Date.now());
     this.trail.stored(entry.key, answer.judgement);
     if (entry.kind === "skip") leases.done.add(entry.lease);
     if (answer.judgement && !answer.feedback) this.#notify(({ outcome }) => outcome(entry, answer.judgement, { banners, reopen: (id) => this.openJudgement(id) }));
@@ -322,12 +322,12 @@ export class Judging {
 
   /** Takes over state, progress and times of an answer, and does what the state asks for unless `quiet`. */
   react(answer, { quiet = false } = {}) {
-    if (!this.standing.take(answer, { onward: this.leases.onward })) return;
+    if (!this.server.take(answer, { onward: this.leases.onward })) return;
     if (answer.progress) this.head.showProgress(answer.progress, this.#pending());
     if (answer.deadline) this.head.showDeadline(this.setup.campaign.deadline = answer.deadline, this.api.serverNow());
     if (quiet || this.stopped) return;
     const isFresh = this.mode === "judging" && !this.trail.open && performance.now() - (this.open.shownAt ?? 0) < FRESH_MS;
-    const effect = this.standing.effect({ mode: this.mode, shown: this.#shown, isFresh });
+    const effect = this.server.effect({ mode: this.mode, shown: this.#shown, isFresh });
     if (effect === "go on") {
       this.mode = "waiting";
       this.advance();
@@ -338,7 +338,7 @@ export class Judging {
   }
 
   async #openGate() {
-    const answer = this.standing.gate;
+    const answer = this.server.gate;
     if (answer.state !== "guideline_changed") return void this.#showState(answer.state, answer);
     this.#showWaiting();
     this.mode = "state";
@@ -356,7 +356,7 @@ export class Judging {
   /** What stood in the way is done. */
   #resume(answer) {
     this.drawGuidelines();
-    this.standing.pass();
+    this.server.pass();
     this.react(answer, { quiet: true });
     this.mode = "waiting";
     void this.check();
@@ -365,8 +365,8 @@ export class Judging {
   /** Beyond the target. */
   onward() {
     this.leases.onward = true;
-    this.standing.pass();
-    this.standing.state = "judging";
+    this.server.pass();
+    this.server.state = "judging";
     this.advance();
   }
 
@@ -391,7 +391,7 @@ export class Judging {
   /** Keeps the leases alive while somebody reads. sinceMs: an answer sent so recently has renewed them. */
   async heartbeat(sinceMs = 0) {
     const isThere = (this.mode === "judging" || this.onCard) && !this.reader.veil && document.visibilityState === "visible";
-    if (!isThere || this.stopped || this.outbox.held || Date.now() - (this.standing.answeredAt ?? 0) < sinceMs) return;
+    if (!isThere || this.stopped || this.outbox.held || Date.now() - (this.server.answeredAt ?? 0) < sinceMs) return;
     await this.connection.renew({
       serverNow: () => this.api.serverNow(), onAnswer: (answer) => this.react(answer), onFail: (error) => this.failed(error), onLost: () => this.#lost(),
     });

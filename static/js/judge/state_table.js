@@ -24,7 +24,7 @@ export const isOver = (state) => TABLE[state]?.over ?? false;
 export const isPolled = (state) => TABLE[state]?.polled ?? false;
 
 /** What the server said last, and what that does to the page. */
-export class Standing {
+export class ServerState {
   constructor() {
     Object.assign(this, { state: "judging", answer: null, gate: null, answeredAt: undefined, before: null }); // gate: what must be dealt with first
   }

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from analysis.dashboard import live_strip as service
-from analysis.dashboard.live_strip import strip
+from analysis.dashboard.live_strip import strip_figures
 from analysis.dashboard.views import live_strip as view
 from analysis.judgements import live, shared_answer
 from tests.builders import judge, make_annotator, make_campaign, make_manager
@@ -120,7 +120,7 @@ def test_the_strip_is_that_of_the_page(clock, campaign):
     """Every figure that the strip shows, beside one computed for the page alone."""
     for grade in (1, 2):
         judge(make_annotator(campaign), grade)
-    shown, own = strip(campaign).now, service.progress(campaign)
+    shown, own = strip_figures(campaign).now, service.progress(campaign)
     for name in (
         "needed",
         "counted",

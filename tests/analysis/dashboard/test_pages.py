@@ -488,7 +488,7 @@ def test_the_people_of_a_large_campaign_are_a_page_of_bounded_weight():
     client = manager_of(campaign)
     users = User.objects.bulk_create(User(username=f"annotator{i}", email=f"annotator{i}@example.org") for i in range(250))
     Membership.objects.bulk_create(
-        Membership(campaign=campaign, user=user, role="annotator", pseudonym=f"A{i + 1:03}", n_counted=i) for i, user in enumerate(users)
+        Membership(campaign=campaign, user=user, role="annotator", pseudonym=f"A{i + 1:03}", n_judged=i) for i, user in enumerate(users)
     )
     page = client.get(f"/campaigns/{campaign.slug}/people/")
     assert page.status_code == 200

@@ -75,7 +75,7 @@ def short_run():
     while other.pairs(want=3)["pairs"]:
         pass
     every = Membership.objects.filter(pk=page.member.pk)
-    every.update(target=0, n_counted=0)
+    every.update(target=0, n_judged=0)
     page.post("leases/release", leases=[])
     third = Page(make_annotator(campaign, consented_at=timezone.now(), target=0))
     third.post("leases", want=1)

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from annotation.core.bands import BandEntry, play
+from annotation.core.bands import BandEntry, judge_at_random
 from annotation.core.scheduling import band_of
 
 
@@ -24,7 +24,7 @@ def entries(rows):
 
 def test_one_annotator_stays_with_a_topic_to_the_end_of_the_band():
     pool = entries([(1, 9), (2, 9), (1, 8), (2, 8), (1, 7), (2, 7)])
-    strict, banded = (play(pool, width=width, annotators=1, needed=1, block_length=10) for width in (1, 3))
+    strict, banded = (judge_at_random(pool, width=width, annotators=1, needed=1, block_length=10) for width in (1, 3))
     # 1 2 2 1 1 2: four runs in six; 1 1 1 2 2 2: two runs, and 8 and 7 of topic 1 come before 9 of topic 2
     assert (strict.mean_run, strict.out_of_order) == (6 / 4, 0)
     assert (banded.mean_run, banded.out_of_order) == (3, 2 / 6)
@@ -32,7 +32,7 @@ def test_one_annotator_stays_with_a_topic_to_the_end_of_the_band():
 
 def test_a_full_block_gives_way_to_another_topic():
     pool = entries([(1, 1)] * 4 + [(2, 1)] * 4)
-    assert play(pool, width=1, annotators=1, needed=1, block_length=2).mean_run == 2  # 1 1 2 2 1 1 2 2
+    assert judge_at_random(pool, width=1, annotators=1, needed=1, block_length=2).mean_run == 2  # 1 1 2 2 1 1 2 2
 
 
 def pool_of_runs(n_topics, n_runs, depth, spread, seed):
@@ -54,7 +54,7 @@ def test_twelve_annotators_stay_on_a_topic_for_eight_documents_and_judge_no_pair
     """50 topics, depth 10, ten runs, three judgements a pair. In bands narrower than the pool a run cannot be longer than a topic has
     pairs in the band, and annotators who join a started topic share it: 1.7 documents in a row with bands of 1, 3.7 with bands of 3."""
     pool = pool_of_runs(50, 10, depth=10, spread=25, seed=1)
-    found = [play(pool, width=width, annotators=12, needed=3, block_length=10) for width in (1, 3, 5, 10)]
+    found = [judge_at_random(pool, width=width, annotators=12, needed=3, block_length=10) for width in (1, 3, 5, 10)]
     assert all(row.most_per_pair == 3 and row.n_judgements == 3 * len(pool) for row in found)
     runs = [row.mean_run for row in found]
     assert runs == sorted(runs)

@@ -12,7 +12,7 @@ VALUES = [0, 1, 2, 3]
 
 def grades(kind, true_grade, *, reliability=0.8, n=4000):
     rng = np.random.default_rng(1)
-    return [simulation.behave(kind, true_grade, VALUES, reliability=reliability, seconds=48, rng=rng) for _ in range(n)]
+    return [simulation.simulated_answer(kind, true_grade, VALUES, reliability=reliability, seconds=48, rng=rng) for _ in range(n)]
 
 
 def test_a_reliable_annotator_is_right_as_often_as_told_and_mostly_near_when_wrong():
@@ -50,4 +50,4 @@ def test_kinds_come_in_their_proportions_and_unknown_ones_are_refused():
 
 
 def test_a_grade_of_the_qrels_becomes_the_highest_of_the_scale_that_is_not_above_it():
-    assert [simulation.truth(grade, [0, 2, 5]) for grade in (None, -1, 0, 1, 2, 4, 7)] == [0, 0, 0, 0, 2, 2, 5]
+    assert [simulation.grade_of_scale(grade, [0, 2, 5]) for grade in (None, -1, 0, 1, 2, 4, 7)] == [0, 0, 0, 0, 2, 2, 5]

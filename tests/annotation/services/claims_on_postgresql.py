@@ -44,7 +44,7 @@ def test_whoever_was_restricted_or_paused_meanwhile_gets_what_holds_now():
     ada = make_annotator(campaign)
     stale = stale_copy(ada)
     second = campaign.collection.topics.get(topic_id="t2").pk
-    Membership.objects.filter(pk=ada.pk).update(topic_ids=[second])
+    Membership.objects.filter(pk=ada.pk).update(topic_rows=[second])
     assert Pair.objects.get(pk=scheduling.claim(stale).pair_id).topic_row == second
     Membership.objects.filter(pk=ada.pk).update(standing="paused")
     assert scheduling.claim(stale) is None

@@ -59,7 +59,7 @@ def test_the_pair_of_highest_priority_is_not_served_without_a_text_and_is_served
 def test_held_back_for_an_annotator_restricted_to_topics():
     campaign = campaign_without("d1", "d2", n_topics=2)
     topic = campaign.collection.topics.get(topic_id="t2")
-    assert documents_served(make_annotator(campaign, topic_ids=[topic.pk])) == ["d3"]
+    assert documents_served(make_annotator(campaign, topic_rows=[topic.pk])) == ["d3"]
     assert held_back(campaign) == 4
     assert held_back(campaign, [topic.pk]) == 2
 

@@ -56,7 +56,7 @@ def test_the_same_lease_judged_on_two_devices_is_one_judgement_with_two_versions
     assert "the last version counts" in outcome.message
     pair.refresh_from_db()
     ada.refresh_from_db()
-    assert (pair.counted, ada.n_counted) == (1, 1)
+    assert (pair.counted, ada.n_judged) == (1, 1)
     assert audit_invariants(campaign) == []
 
 
@@ -143,7 +143,7 @@ def test_a_too_fast_judgement_is_kept_but_fills_no_slot_and_the_pair_is_not_offe
     outcome = submit(ada, lease, 2, now=now + timedelta(seconds=30), active_ms=999, wall_ms=2000)
     pair.refresh_from_db()
     ada.refresh_from_db()
-    assert (outcome.judgement.standing, pair.counted, pair.open_slots, ada.n_counted) == ("too fast", 0, 1, 0)
+    assert (outcome.judgement.standing, pair.counted, pair.open_slots, ada.n_judged) == ("too fast", 0, 1, 0)
     assert scheduling.claim(ada) is None
     assert scheduling.claim(make_annotator(campaign)) is not None
     assert audit_invariants(campaign) == []
@@ -159,7 +159,7 @@ def test_taking_more_time_on_a_revision_mends_a_too_fast_judgement():
     assert (again.standing, again.active_ms) == ("counted", 1100)
     pair.refresh_from_db()
     ada.refresh_from_db()
-    assert (pair.counted, ada.n_counted) == (1, 1)
+    assert (pair.counted, ada.n_judged) == (1, 1)
     assert audit_invariants(campaign) == []
 
 
@@ -363,10 +363,10 @@ def test_the_counters_of_an_annotator_do_not_depend_on_who_judged_when():
     now = timezone.now()
     judge_pair(ada, campaign.pairs.get(entry__docno="d1"), 1, now=now)
     ada.refresh_from_db()
-    assert (ada.n_counted, ada.finished_at) == (1, None)
+    assert (ada.n_judged, ada.finished_at) == (1, None)
     judge_pair(ada, campaign.pairs.get(entry__docno="d2"), 1, now=now)
     ada.refresh_from_db()
-    assert (ada.n_counted, ada.finished_at) == (2, now)
+    assert (ada.n_judged, ada.finished_at) == (2, now)
 
 
 @pytest.mark.parametrize("end", ["close", "deadline"])

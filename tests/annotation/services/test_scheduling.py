@@ -139,14 +139,14 @@ def test_a_pair_put_aside_comes_back_when_nothing_else_is_left():
 def test_an_annotator_restricted_to_topics_gets_only_these_in_their_order():
     campaign = make_campaign(n_topics=4, n_documents=2, judgements_per_pair=1, block_length=1)
     topics = list(campaign.collection.topics.filter(topic_id__in=["t2", "t4"]).values_list("pk", flat=True))
-    assert served(make_annotator(campaign, topic_ids=topics), 4) == ["t2 d1", "t4 d1", "t2 d2", "t4 d2"]
+    assert served(make_annotator(campaign, topic_rows=topics), 4) == ["t2 d1", "t4 d1", "t2 d2", "t4 d2"]
 
 
 def test_a_restricted_annotator_also_finishes_started_pairs_first():
     campaign = make_campaign(n_topics=4, n_documents=1, judgements_per_pair=2, block_length=1)
     topics = list(campaign.collection.topics.filter(topic_id__in=["t2", "t4"]).values_list("pk", flat=True))
     judge_pair(make_annotator(campaign), Pair.objects.get(entry__topic__topic_id="t4"), 1, now=timezone.now())
-    assert served(make_annotator(campaign, topic_ids=topics), 2) == ["t4 d1", "t2 d1"]
+    assert served(make_annotator(campaign, topic_rows=topics), 2) == ["t4 d1", "t2 d1"]
 
 
 def test_gold_pairs_are_spread_over_the_sequence_and_take_no_slot():
@@ -284,9 +284,9 @@ def test_near_the_deadline_half_judged_pairs_of_other_topics_do_not_hold_up_whoe
     now = timezone.now()
     campaign = make_campaign(n_topics=2, n_documents=2, judgements_per_pair=2, deadline=now + timedelta(hours=2), closing_hours=24)
     first, second = campaign.collection.topics.order_by("position").values_list("pk", flat=True)
-    judge(make_annotator(campaign, topic_ids=[second]), 1)
+    judge(make_annotator(campaign, topic_rows=[second]), 1)
     monkeypatch.setattr(scheduling.time, "sleep", lambda seconds: pytest.fail("the claim was tried again"))
-    assert names(scheduling.claim(make_annotator(campaign, topic_ids=[first]))) == "t1 d1"
+    assert names(scheduling.claim(make_annotator(campaign, topic_rows=[first]))) == "t1 d1"
 
 
 @pytest.mark.parametrize("band", [1, 2, 4])

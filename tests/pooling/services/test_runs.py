@@ -87,9 +87,9 @@ def test_a_tag_that_is_taken_waits_for_another_beside_all_other_warnings(collect
     assert job.report["hold"][0] == "a run with the tag bm25 is there already, from first.run; give this one another tag or delete that one"
     assert any("topics are not in the collection" in warning for warning in job.report["hold"])
     assert list(collection.runs.values_list("tag", flat=True)) == ["bm25"]
-    again = done(uploads.settle(collection.uploads.get(), tag="bm25-2", user=manager))
+    again = done(uploads.import_as_decided(collection.uploads.get(), tag="bm25-2", user=manager))
     assert not again.report["stored"]  # of the other warnings a person has not been asked yet
-    assert done(uploads.settle(collection.uploads.get(), user=manager)).report["stored"]
+    assert done(uploads.import_as_decided(collection.uploads.get(), user=manager)).report["stored"]
     assert list(collection.runs.values_list("tag", flat=True)) == ["bm25", "bm25-2"]
 
 
