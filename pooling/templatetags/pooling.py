@@ -7,10 +7,12 @@ from typing import Any
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
+from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 from django.utils.timesince import timesince, timeuntil
 
 from pooling.core.counts import counted, some_of
+from pooling.selectors.jobs import Shown
 
 register = template.Library()
 
@@ -53,6 +55,27 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+@register.simple_tag
+def job_line(work: Shown) -> str:
+    """1,200 of 3,000 topics · 1.2 MB · 800 topics/s · 1.5 s: what there is of it, and while it is in hand what the job says."""
+    job, parts = work.job, []
+    if job.progress:
+        parts.append(f"{part_or_all(intcomma(job.progress), work.active and job.total and intcomma(job.total))} {job.unit}")
+    if job.n_bytes:
+        parts.append(part_or_all(filesizeformat(job.n_bytes), work.active and work.size and filesizeformat(work.size)))
+    if work.rows_per_second and work.seconds and work.seconds > 0.5:
+        parts.append(f"{rate(work.rows_per_second)} {job.unit}/s")
+    if work.seconds:
+        parts.append(duration(work.seconds))
+    if job.state == job.State.QUEUED:
+        parts = ["Waiting for the background worker"]
+    return " · ".join([*parts, job.message] if work.active and job.message else parts)
+
+
+def part_or_all(done: str, whole: str | int | None | bool) -> str:
+    return f"{done} of {whole}" if whole else done
 
 
 @register.filter
