@@ -9,7 +9,7 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.safestring import mark_safe
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from analysis.models import Report
 from analysis.studies import keeping
@@ -17,13 +17,11 @@ from analysis.studies.forms import StudyForm
 from analysis.studies.papers import NAMES, study_named
 from analysis.studies.selectors import about_study, body_of, file_of, visible_study
 from analysis.systems.reports import delete_report
-from analysis.systems.views import frame
+from analysis.systems.views import frame, of_both
 from annotation.models import Campaign
-from annotation.permissions import managed_campaign
 from pooling.formats.errors import FormatError
 from pooling.jobs import Refused
 from pooling.models import Collection
-from pooling.permissions import managed_collection
 from pooling.selectors.jobs import shown
 from pooling.tasks import send
 
@@ -33,19 +31,6 @@ TYPES = {
     "html": "text/html; charset=utf-8",
 }  # fmt: skip
 OTHER = "application/octet-stream"
-
-
-@login_required
-@require_safe
-def campaign_page(request: HttpRequest, slug: str) -> HttpResponse:
-    campaign = managed_campaign(request, slug)
-    return _index(request, campaign.collection, campaign)
-
-
-@login_required
-@require_safe
-def collection_page(request: HttpRequest, slug: str) -> HttpResponse:
-    return _index(request, managed_collection(request, slug), None)
 
 
 def _index(request: HttpRequest, collection: Collection, campaign: Campaign | None) -> HttpResponse:
@@ -58,17 +43,7 @@ def _index(request: HttpRequest, collection: Collection, campaign: Campaign | No
     return render(request, "analysis/studies.html", context)
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def campaign_new(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    campaign = managed_campaign(request, slug)
-    return _new(request, campaign.collection, campaign, name)
-
-
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def collection_new(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    return _new(request, managed_collection(request, slug), None, name)
+campaign_page, collection_page = of_both(_index)
 
 
 def _new(request: HttpRequest, collection: Collection, campaign: Campaign | None, name: str) -> HttpResponse:
@@ -85,8 +60,11 @@ def _new(request: HttpRequest, collection: Collection, campaign: Campaign | None
             form.add_error(None, "; ".join(error.lines()))
         else:
             return _started(row)
-    context = frame(collection, campaign) | {"study": chosen, "form": form}
+    context = frame(collection, campaign) | {"asked": chosen, "form": form}
     return render(request, "analysis/study_new.html", context, status=400 if form.errors else 200)
+
+
+campaign_new, collection_new = of_both(_new, "POST")
 
 
 def _started(row: Report) -> HttpResponse:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -35,17 +36,22 @@ SHOWN_ROWS = 500
 """Rows of a table on the page; the downloads have all."""
 
 
-@login_required
-@require_safe
-def campaign_page(request: HttpRequest, slug: str) -> HttpResponse:
-    campaign = managed_campaign(request, slug)
-    return _index(request, campaign.collection, campaign)
+def of_both(page: Callable[..., HttpResponse], *methods: str) -> tuple[Callable[..., HttpResponse], Callable[..., HttpResponse]]:
+    """The page's two views, of a campaign and of a collection that the person manages. page: takes request, collection, campaign or None,
+    and what else stands in the address."""
 
+    @login_required
+    @require_http_methods(["GET", "HEAD", *methods])
+    def of_campaign(request: HttpRequest, slug: str, **named: str) -> HttpResponse:
+        campaign = managed_campaign(request, slug)
+        return page(request, campaign.collection, campaign, **named)
 
-@login_required
-@require_safe
-def collection_page(request: HttpRequest, slug: str) -> HttpResponse:
-    return _index(request, managed_collection(request, slug), None)
+    @login_required
+    @require_http_methods(["GET", "HEAD", *methods])
+    def of_collection(request: HttpRequest, slug: str, **named: str) -> HttpResponse:
+        return page(request, managed_collection(request, slug), None, **named)
+
+    return of_campaign, of_collection
 
 
 def _index(request: HttpRequest, collection: Collection, campaign: Campaign | None) -> HttpResponse:
@@ -67,23 +73,13 @@ def _index(request: HttpRequest, collection: Collection, campaign: Campaign | No
     return render(request, "analysis/systems.html", context)
 
 
+campaign_page, collection_page = of_both(_index)
+
+
 def frame(collection: Collection, campaign: Campaign | None) -> dict[str, Any]:
     """What every page of reports and studies gets: whose it is, and the template around it."""
     base = "analysis/dashboard.html" if campaign else "analysis/systems_collection.html"
     return {"collection": collection, "campaign": campaign, "tab": "systems", "base": base}
-
-
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def campaign_new(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
-    campaign = managed_campaign(request, slug)
-    return _new(request, campaign.collection, campaign, kind)
-
-
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def collection_new(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
-    return _new(request, managed_collection(request, slug), None, kind)
 
 
 def _new(request: HttpRequest, collection: Collection, campaign: Campaign | None, kind: str) -> HttpResponse:
@@ -105,8 +101,11 @@ def _new(request: HttpRequest, collection: Collection, campaign: Campaign | None
             form.add_error(None, f"{str(error)[:1].upper()}{str(error)[1:]}.")
         else:
             return _started(report)
-    context = frame(collection, campaign) | {"kind": KINDS[kind], "form": form}
+    context = frame(collection, campaign) | {"asked": KINDS[kind], "form": form}
     return render(request, "analysis/report_new.html", context, status=400 if form.errors else 200)
+
+
+campaign_new, collection_new = of_both(_new, "POST")
 
 
 def _started(*made: Report) -> HttpResponse:
