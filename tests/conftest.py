@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from analysis.judgements import live
+from tests import times
 
 REQUIRED = set(os.environ.get("ASSAY_TEST_REQUIRE", "").replace(",", " ").split())
 MISSING: dict[str, str] = {}
@@ -82,3 +83,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for kind, texts in sorted(reasons.items()):
         terminalreporter.section(f"{kind} tests SKIPPED", sep="!", red=True, bold=True)
         terminalreporter.write_line(f"{len(texts)} tests did not run: {texts[0]}")
+    lines = times.told(report for reports in terminalreporter.stats.values() for report in reports)
+    if lines:
+        terminalreporter.write_sep("=", "slowest folders")
+        for line in lines:
+            terminalreporter.write_line(line)
