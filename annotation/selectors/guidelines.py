@@ -11,7 +11,8 @@ from annotation.models import Campaign, GuidelineVersion, Membership
 def newest_guideline(campaign: Campaign) -> GuidelineVersion | None:
     if not campaign.newest_guideline:
         return None
-    return GuidelineVersion.objects.filter(campaign=campaign, number=campaign.newest_guideline).first()
+    rows = GuidelineVersion.objects.select_related("campaign__collection")  # the judging page asks for the collection's texts, too
+    return rows.filter(campaign=campaign, number=campaign.newest_guideline).first()
 
 
 def guideline(version: GuidelineVersion) -> dict[str, Any]:

@@ -24,7 +24,7 @@ def campaign_setup(campaign: Campaign, *, read: int) -> dict[str, Any]:
     """Settings, scale, terms and the newest guidelines. read: the version of them that the person has read last."""
     version = newest_guideline(campaign)
     return {
-        "campaign": {name: getattr(campaign, name) for name in SETTINGS} | {"text_format": campaign.collection.text_format},
+        "campaign": {name: getattr(campaign, name) for name in SETTINGS} | {"text_format": (version.campaign if version else campaign).collection.text_format},
         "scale": campaign.scale,
         "guideline": {**guideline(version), "acknowledged": read} if version else None,
         "consent_html": markdown(campaign.consent_text) if campaign.consent_text else "",
