@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from analysis.systems.options import Field
 from analysis.systems.tabular import Table
 from analysis.systems.written_files import WrittenFile
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 Result = dict[str, Any]
 """A command's JSON object."""
-Drawing = tuple[str, "Callable[[Figure], None]"]
-"""The name of a figure for print, and what draws it."""
 
 
 class NotPossible(Exception):
@@ -50,8 +45,9 @@ def named_file(pair: tuple[str, str]) -> str:
 class ReportKind:
     """name: of the command. place: among the kinds on the pages, ascending. arguments: files and options -> the command's.
 
-    tables, pictures, figures: the command's answer as tables, as pictures of the page (`<figure>` strings with a text alternative)
-    and as figures for print; the most important first. beside_others: pictures take the answers about the same input, too.
+    tables, pictures: the command's answer as tables and as pictures (`<figure>` strings with a text alternative), the most important
+    first; `analysis.charts.printed` makes files for print of the same pictures. beside_others: pictures take the answers about the same
+    input, too.
 
     qrels: how many are chosen, least and most (0: any number); click_qrels: a second choice, of those that come from clicks;
     private_qrels: one more. pair: two runs, in an order. least_runs: fewer make no answer. written: files that the worker writes beside
@@ -68,7 +64,6 @@ class ReportKind:
     arguments: Callable[[Files, Mapping[str, Any]], list[str]]
     tables: Callable[[Result], list[Table]]
     pictures: Callable[..., list[str]]
-    figures: Callable[[Result], Iterator[Drawing]]
     qrels: tuple[int, int] = (1, 1)
     qrels_label: str = "Qrels"
     click_qrels: bool = False

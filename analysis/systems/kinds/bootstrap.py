@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from analysis.charts.matrices import matrix
 from analysis.charts.points import DrawnInterval, intervals
 from analysis.core.bootstrap import BootstrapTally
 from analysis.core.bootstrap_words import LABELS_DRAWN, beaten_by, label_rows, many_comparisons, may_be
 from analysis.core.measures import name_of_condition
-from analysis.systems.figures.drawing import MOST, plain, points
-from analysis.systems.kind import Drawing, Files, NotPossible, ReportKind, Result
+from analysis.systems.kind import Files, NotPossible, ReportKind, Result
 from analysis.systems.options import READING, Field, arguments_of, measures_field
 from analysis.systems.pictures import MOST_RUNS, key_of, numbered
 from analysis.systems.tables import conditions_of
 from analysis.systems.tabular import Cell, Table, place
 from analysis.systems.written_files import JUDGEMENTS, SINGLE_JUDGEMENTS
 from pooling.core.counts import counted
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 FIELDS = (
     measures_field("RR@100", graded="nDCG@10"),
@@ -176,28 +171,6 @@ def side_by_side(conditions: Mapping[str, Result], most: int) -> list[tuple[str,
     ]
 
 
-def figures(result: Result) -> Iterator[Drawing]:
-    for number, (name, condition) in enumerate(conditions_of(result).items(), 1):
-        tags = ranked(condition)[:MOST]
-        places = sorted(condition["rank_share"][tags[0]], key=int)
-
-        def heat(figure: Figure, name: str = name, condition: Result = condition, tags: list[str] = tags, places: list[str] = places) -> None:
-            figure.set_size_inches(6.5, 1.4 + 0.17 * len(tags))
-            axes = figure.add_subplot()
-            shares = [[condition["rank_share"][tag][place] for place in places] for tag in tags]
-            image = axes.imshow(shares, aspect="auto", cmap="Blues", vmin=0, vmax=1, interpolation="nearest")
-            axes.set_yticks(range(len(tags)), [plain(tag) for tag in tags])
-            every = max(1, len(places) // 15)
-            axes.set_xticks(range(0, len(places), every), places[::every])
-            axes.set_xlabel("rank")
-            axes.set_title(f"{plain(name)}, {counted(condition['topics'], 'topic')}, {counted(condition['trials'], 'sample')}")
-            figure.colorbar(image, ax=axes, label="probability")
-
-        yield f"ranks-{number}", heat
-    if len(conditions_of(result)) > 1:
-        yield "conditions", partial(points, rows=side_by_side(conditions_of(result), MOST), label="expected rank, and the ranks that the run may have (95 %)")
-
-
 KIND = ReportKind(
     name="bootstrap",
     place=60,
@@ -207,7 +180,6 @@ KIND = ReportKind(
     arguments=arguments,
     tables=tables,
     pictures=pictures,
-    figures=figures,
     qrels=(1, 0),
     pieces=True,
     piece=BootstrapTally,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
 from analysis.charts.points import DrawnInterval, Spot, intervals, scatter
-from analysis.systems.figures.drawing import MOST, points
-from analysis.systems.kind import Drawing, Files, ReportKind, Result, named_file
+from analysis.systems.kind import Files, ReportKind, Result, named_file
 from analysis.systems.options import MEASURES, RANKING_MEASURES, READING, Field, arguments_of, measures_field
 from analysis.systems.tables import scores_table
 from analysis.systems.tabular import Cell, Table
@@ -110,16 +109,6 @@ def pictures(result: Result) -> list[str]:
     return drawn
 
 
-def figures(result: Result) -> Iterator[Drawing]:
-    rows = []
-    for measure in result["tau"]:
-        for a, b in combinations(result["qrels"], 2):
-            low, high = result["interval"][measure][a][b] or (None, None)
-            rows.append((f"{measure}: {a}, {b}", result["tau"][measure][a][b], low, high))
-    if any(value is not None for _, value, *_ in rows):
-        yield "tau", lambda figure: points(figure, rows[:MOST], "Kendall's tau-b", reference=0.9)
-
-
 KIND = ReportKind(
     name="compare_rankings",
     place=10,
@@ -129,7 +118,6 @@ KIND = ReportKind(
     arguments=arguments,
     tables=tables,
     pictures=pictures,
-    figures=figures,
     qrels=(2, 0),
     least_runs=2,
 )

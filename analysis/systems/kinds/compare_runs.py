@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from analysis.core.verdict_words import equal_runs_words
-from analysis.systems.figures.drawing import outcomes
-from analysis.systems.kind import Drawing, Files, ReportKind, Result
+from analysis.systems.kind import Files, ReportKind, Result
 from analysis.systems.options import FAMILY, READING, VERDICT, Field, arguments_of
 from analysis.systems.pictures import outcome_bars
 from analysis.systems.tabular import Table
@@ -33,10 +32,6 @@ def pictures(result: Result) -> list[str]:
     return [outcome_bars([result], f"Topics by outcome: A is {result['a']}, B is {result['b']}")]
 
 
-def figures(result: Result) -> Iterator[Drawing]:
-    yield outcomes([result])
-
-
 KIND = ReportKind(
     name="compare_runs",
     place=40,
@@ -46,7 +41,6 @@ KIND = ReportKind(
     arguments=arguments,
     tables=tables,
     pictures=pictures,
-    figures=figures,
     pair=True,
     least_runs=2,
 )

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 from analysis.core.system_comparison import FAMILIES
 from analysis.systems.comparison_tables import (
-    MOST_PAIRS,
     differences_picture,
-    greatest,
     means_table,
     measures_of,
     pairs_table,
     these_topics_table,
 )
-from analysis.systems.figures.drawing import points
 from analysis.systems.inputs import PREL
-from analysis.systems.kind import Drawing, Files, ReportKind, Result
+from analysis.systems.kind import Files, ReportKind, Result
 from analysis.systems.options import ALPHA, READING, Field, arguments_of, measures_field, sampled_options
 from analysis.systems.tabular import Table
 
@@ -74,13 +70,6 @@ def pictures(result: Result) -> list[str]:
     return [differences_picture(measure, one) for measure, one in measures_of(result).items() if one["pairs"]]
 
 
-def figures(result: Result) -> Iterator[Drawing]:
-    for number, (measure, one) in enumerate(measures_of(result).items(), 1):
-        if one["pairs"]:
-            rows = [(f"{row['b']} - {row['a']}", row["difference"], *row["interval"]) for row in greatest(one["pairs"], MOST_PAIRS)]
-            yield f"differences-{number}", partial(points, rows=rows, label=f"difference of {measure}", reference=0.0)
-
-
 KIND = ReportKind(
     name="compare_systems",
     place=45,
@@ -90,7 +79,6 @@ KIND = ReportKind(
     arguments=arguments,
     tables=tables,
     pictures=pictures,
-    figures=figures,
     least_runs=2,
     estimates=True,
 )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 from analysis.charts.points import DrawnInterval, intervals
-from analysis.systems.figures.drawing import MOST, points
 from analysis.systems.inputs import PREL
-from analysis.systems.kind import Drawing, Files, ReportKind, Result, named_file
+from analysis.systems.kind import Files, ReportKind, Result, named_file
 from analysis.systems.options import MEASURES, READING, Field, arguments_of, measures_field, sampled_options
 from analysis.systems.pictures import MOST_RUNS, key_of, numbered
 from analysis.systems.tables import scores_table
@@ -159,18 +157,6 @@ def best_first(by_run: Mapping[str, Mapping[str, float | None]], measure: str) -
     return sorted(by_run, key=place)
 
 
-def figures(result: Result) -> Iterator[Drawing]:
-    first = next(iter(result["qrels"].values()))
-    for number, measure in enumerate(next(iter(first.values())), 1):
-        rows = [
-            (tag if len(result["qrels"]) == 1 else f"{tag} ({name})", by_run[tag][measure], *interval_of(result, name, tag, measure))
-            for tag in best_first(first, measure)
-            for name, by_run in result["qrels"].items()
-        ]
-        if any(value is not None for _, value, *_ in rows):
-            yield f"scores-{number}", partial(points, rows=rows[:MOST], label=axis_label(result, measure))
-
-
 KIND = ReportKind(
     name="evaluate",
     place=30,
@@ -180,7 +166,6 @@ KIND = ReportKind(
     arguments=arguments,
     tables=tables,
     pictures=pictures,
-    figures=figures,
     qrels=(1, 0),
     seeded=False,
     estimates=True,

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 from analysis.charts.points import DrawnInterval, intervals
-from analysis.systems.figures.drawing import points
-from analysis.systems.kind import Drawing, Files, NotPossible, ReportKind, Result
+from analysis.systems.kind import Files, NotPossible, ReportKind, Result
 from analysis.systems.options import LEVEL, SCORES, Field, arguments_of, measures_field
 from analysis.systems.tabular import Cell, Table
 
@@ -99,11 +97,6 @@ def pictures(result: Result) -> list[str]:
     return [intervals(rows, caption=caption, x_label="score", what="measure", low=0.0)]
 
 
-def figures(result: Result) -> Iterator[Drawing]:
-    rows = [(name, score if result["filled"][name] is None else result["filled"][name], *result["bounds"][name]) for name, score in result["score"].items()]
-    yield "scores", partial(points, rows=rows, label="score, and its range over the holes")
-
-
 KIND = ReportKind(
     name="holes",
     place=130,
@@ -113,7 +106,6 @@ KIND = ReportKind(
     arguments=arguments,
     tables=tables,
     pictures=pictures,
-    figures=figures,
     seeded=False,
     subject=lambda options: str(options.get("late") or ""),
 )

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from analysis.charts.bars import stacked
 from analysis.core.overlap import UNLABELLED
 from analysis.judgements.rows import pool_ranks
 from analysis.models import Report
-from analysis.systems.figures.drawing import lying_bars
-from analysis.systems.kind import Drawing, Files, ReportKind, Result, named_file
+from analysis.systems.kind import Files, ReportKind, Result, named_file
 from analysis.systems.options import Field, arguments_of, named
 from analysis.systems.tabular import Cell, Table
 from analysis.systems.written_files import WrittenFile, tab_separated
 from annotation.models import Campaign
 from pooling.jobs import Refused, Work
 from pooling.models import Run
-
-if TYPE_CHECKING:
-    pass
 
 FIELDS = (
     Field(
@@ -108,23 +104,6 @@ def agreement_picture(result: Result, *, by_row: bool = False) -> str:
     )
 
 
-def figures(result: Result) -> Iterator[Drawing]:
-    labels: list[str] = []
-    for overlap in result.values():
-        labels += [label for label in overlap["relevant"] if label not in labels]
-    known = {name: overlap for name, overlap in result.items() if overlap["pairs"]}
-    if known:
-        names = [f"{name}, {kind}" for name in known for kind in ("relevant", "irrelevant")]
-        series = [
-            (
-                "unlabelled" if label == "unlabelled" else f"label {label}",
-                [known[name][kind].get(label) or 0.0 for name in known for kind in ("relevant", "irrelevant")],
-            )
-            for label in labels
-        ]
-        yield "labels", lambda figure: lying_bars(figure, names, series, "share of the judged pairs")
-
-
 KIND = ReportKind(
     name="label_overlap",
     place=20,
@@ -135,7 +114,6 @@ KIND = ReportKind(
     counts_labels_only=True,
     tables=tables,
     pictures=pictures,
-    figures=figures,
     qrels_label="Judgements",
     click_qrels=True,
     least_runs=0,

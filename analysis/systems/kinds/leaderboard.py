@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from analysis.charts.points import Spot, scatter
 from analysis.core.verdict_words import equal_boards_words
 from analysis.models import Report
-from analysis.systems.figures.drawing import outcomes
-from analysis.systems.kind import Drawing, Files, ReportKind, Result
+from analysis.systems.kind import Files, ReportKind, Result
 from analysis.systems.options import FAMILY, READING, VERDICT, Field, arguments_of
 from analysis.systems.pictures import outcome_bars
 from analysis.systems.tabular import Table
@@ -19,9 +18,6 @@ from analysis.systems.written_files import WrittenFile, all_dated, chosen_runs, 
 from annotation.models import Campaign
 from pooling.jobs import Work
 from pooling.models import Run
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 FIELDS = (
     *VERDICT,
@@ -114,37 +110,6 @@ def pictures(result: Result) -> list[str]:
     return drawn
 
 
-def figures(result: Result) -> Iterator[Drawing]:
-    runs = [run for run in result["runs"] if run["score"] is not None]
-    dated = bool(runs) and all(run["date"] for run in runs)
-
-    def over_time(figure: Figure) -> None:
-        figure.set_size_inches(6, 3.6)
-        axes = figure.add_subplot()
-        x: list[Any] = [date.fromisoformat(run["date"][:10]) if dated else number for number, run in enumerate(runs, 1)]
-        for name, key, mark, colour, size in (
-            ("run", None, "o", "0.65", 4),
-            ("marked", "highlighted", "s", "C4", 5),
-            ("baseline", "baseline", "^", "C3", 6),
-            ("state of the art", "sota", "D", "C1", 6),
-        ):
-            chosen = [i for i, run in enumerate(runs) if key is None or run[key]]
-            if chosen:
-                axes.plot([x[i] for i in chosen], [runs[i]["score"] for i in chosen], mark, color=colour, markersize=size, label=name)
-        chain = [i for i, run in enumerate(runs) if run["sota"]]
-        axes.step([x[i] for i in chain], [runs[i]["score"] for i in chain], where="post", color="C1", linewidth=1)
-        axes.set_xlabel("submitted" if dated else "number of the run")
-        axes.set_ylabel("mean reciprocal rank")
-        if dated:
-            figure.autofmt_xdate()
-        figure.legend(loc="outside upper center", ncols=4)
-
-    if runs:
-        yield "over-time", over_time
-    if result.get("vs_previous"):
-        yield outcomes(result["vs_previous"])
-
-
 KIND = ReportKind(
     name="leaderboard",
     place=50,
@@ -154,6 +119,5 @@ KIND = ReportKind(
     arguments=arguments,
     tables=tables,
     pictures=pictures,
-    figures=figures,
     written=(WrittenFile("order.tsv", order_is_known, order_table),),
 )

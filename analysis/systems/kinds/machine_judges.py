@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.charts.points import DrawnInterval, intervals
 from analysis.judgements.campaign_sample import is_sampled
 from analysis.judgements.rows import counted_table
 from analysis.models import Report
-from analysis.systems.figures.drawing import MOST, points
 from analysis.systems.inputs import PREL
-from analysis.systems.kind import Drawing, Files, NotPossible, ReportKind, Result
+from analysis.systems.kind import Files, NotPossible, ReportKind, Result
 from analysis.systems.options import LEVEL, SCORES, arguments_of, measures_field
 from analysis.systems.pictures import MOST_RUNS
 from analysis.systems.tables import conditions_of
@@ -173,12 +171,6 @@ def pictures(result: Result) -> list[str]:
     return made
 
 
-def figures(result: Result) -> Iterator[Drawing]:
-    for number, (name, condition) in enumerate(conditions_of(result).items(), 1):
-        for place, (measure, systems) in enumerate(condition["systems"].items(), 1):
-            yield f"systems-{number}-{place}", partial(points, rows=rows_of(systems, name)[:MOST], label=measure)
-
-
 KIND = ReportKind(
     name="machine_judges",
     place=120,
@@ -188,7 +180,6 @@ KIND = ReportKind(
     arguments=arguments,
     tables=tables,
     pictures=pictures,
-    figures=figures,
     qrels_label="People's labels of the sampled pool",
     estimates=True,
     written=(WrittenFile(LABELS, wanted, labels_table), WrittenFile(ABOUT, wanted, about_machines), WrittenFile(JUDGEMENTS, wanted, judgements_table)),

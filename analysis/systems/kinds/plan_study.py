@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
-from analysis.systems.comparison_tables import noise_picture, noise_table, planning_curves, planning_picture, planning_table, planning_words
-from analysis.systems.figures.drawing import curves
-from analysis.systems.kind import Drawing, Files, ReportKind, Result
+from analysis.systems.comparison_tables import noise_picture, noise_table, planning_picture, planning_table
+from analysis.systems.kind import Files, ReportKind, Result
 from analysis.systems.options import ALPHA, READING, Field, arguments_of, measures_field
 from analysis.systems.planning_tables import depths_picture, depths_table, labels_table
 from analysis.systems.tabular import Table
 from analysis.systems.written_files import JUDGEMENTS, SINGLE_JUDGEMENTS
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 FIELDS = (
     measures_field("nDCG@10 AP"),
@@ -51,26 +47,6 @@ def pictures(result: Result) -> list[str]:
     return [*planning_picture(result), *noise_picture(result), *depths_picture(result)]
 
 
-def figures(result: Result) -> Iterator[Drawing]:
-    made = planning_curves(result)
-    if not made:
-        return
-    _, label, wanted = planning_words(result)
-
-    def plan(figure: Figure) -> None:
-        figure.set_size_inches(5, 3.4)
-        axes = figure.add_subplot()
-        topics = [n for n, _ in next(iter(made.values()))]
-        curves(axes, topics, {measure: [value for _, value in points] for measure, points in made.items()})
-        axes.axhline(wanted, color="0.6", linestyle=":", linewidth=1)
-        axes.set_ylim(bottom=0)
-        axes.set_xlabel("topics")
-        axes.set_ylabel(label)
-        axes.legend()
-
-    yield "planning", plan
-
-
 KIND = ReportKind(
     name="plan_study",
     place=48,
@@ -80,7 +56,6 @@ KIND = ReportKind(
     arguments=arguments,
     tables=tables,
     pictures=pictures,
-    figures=figures,
     least_runs=2,
     written=(SINGLE_JUDGEMENTS,),
 )

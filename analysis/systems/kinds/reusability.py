@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from analysis.charts.lines import Line, lines
 from analysis.charts.points import DrawnInterval, intervals
 from analysis.models import Report
-from analysis.systems.figures.drawing import curves
-from analysis.systems.kind import Drawing, Files, ReportKind, Result
+from analysis.systems.kind import Files, ReportKind, Result
 from analysis.systems.options import MEASURES, READING, Field, arguments_of, measures_field
 from analysis.systems.pictures import MOST_RUNS
 from analysis.systems.tabular import Cell, Table, place
@@ -18,9 +17,6 @@ from annotation.models import Campaign
 from pooling.core.counts import counted
 from pooling.jobs import Work
 from pooling.models import Run
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 FIELDS = (
     measures_field(MEASURES, divisible=True),
@@ -118,23 +114,6 @@ def pictures(result: Result) -> list[str]:
     return drawn
 
 
-def figures(result: Result) -> Iterator[Drawing]:
-    depths = result["depth"]
-
-    def by_depth(figure: Figure) -> None:
-        figure.set_size_inches(5, 3.2)
-        axes = figure.add_subplot()
-        names = next(iter(depths.values()))["tau"]
-        curves(axes, [int(depth) for depth in depths], {name: [changes["tau"][name] for changes in depths.values()] for name in names})
-        axes.axhline(0.9, color="0.6", linestyle=":", linewidth=1)
-        axes.set_xlabel("depth of the pool")
-        axes.set_ylabel("tau-b with the full qrels")
-        axes.legend()
-
-    if any(value is not None for changes in depths.values() for value in changes["tau"].values()):
-        yield "depth", by_depth
-
-
 KIND = ReportKind(
     name="reusability",
     place=100,
@@ -144,7 +123,6 @@ KIND = ReportKind(
     arguments=arguments,
     tables=tables,
     pictures=pictures,
-    figures=figures,
     least_runs=2,
     pieces=True,
     written=(WrittenFile("groups.tsv", groups_are_wanted, group_table),),

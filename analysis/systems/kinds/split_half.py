@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 from analysis.charts.bars import stacked
 from analysis.core.split_half import SplitHalfTally
-from analysis.systems.figures.drawing import lying_bars
-from analysis.systems.kind import Drawing, Files, ReportKind, Result
+from analysis.systems.kind import Files, ReportKind, Result
 from analysis.systems.options import ALPHA, READING, Field, arguments_of, measures_field
 from analysis.systems.tables import conditions_of
 from analysis.systems.tabular import Cell, Table
@@ -64,15 +62,6 @@ def pictures(result: Result) -> list[str]:
     return drawn
 
 
-def figures(result: Result) -> Iterator[Drawing]:
-    for number, (_, condition) in enumerate(conditions_of(result).items(), 1):
-        tests = {f"{kind}, {test}": rates for kind in ("mean", "median") for test, rates in condition[kind].items()}
-        if any(rates["agree"] is None for rates in tests.values()):
-            continue
-        series = [(rate, [rates[rate] for rates in tests.values()]) for rate in ("agree", "partial", "disagree")]
-        yield f"halves-{number}", partial(lying_bars, names=list(tests), series=series, label="share of pairs of runs")
-
-
 KIND = ReportKind(
     name="split_half",
     place=70,
@@ -82,7 +71,6 @@ KIND = ReportKind(
     arguments=arguments,
     tables=tables,
     pictures=pictures,
-    figures=figures,
     least_runs=2,
     pieces=True,
     piece=SplitHalfTally,

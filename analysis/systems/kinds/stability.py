@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from analysis.charts.lines import Line, lines
 from analysis.charts.points import radar
 from analysis.core.subcollections import ELEMENTS, JOINT
 from analysis.models import Report
-from analysis.systems.figures.drawing import curves
-from analysis.systems.kind import Drawing, Files, NotPossible, ReportKind, Result
+from analysis.systems.kind import Files, NotPossible, ReportKind, Result
 from analysis.systems.options import READING, Field, arguments_of, measures_field
 from analysis.systems.tabular import Cell, Table
 from analysis.systems.written_files import WrittenFile
@@ -19,9 +17,6 @@ from annotation.models import Campaign
 from pooling.core.counts import counted
 from pooling.jobs import Work
 from pooling.models import Run
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def words(element: str) -> str:
@@ -202,39 +197,6 @@ def least_radar(result: Result, kin: Sequence[Result]) -> list[str]:
     return [radar(measures, series, caption=caption, high=1.0, form=_percent)]
 
 
-def figures(result: Result) -> Iterator[Drawing]:
-    levels = result["levels"]
-    element = words(result["element"])
-
-    def overlap(figure: Figure) -> None:
-        figure.set_size_inches(5, 3.4)
-        axes = figure.add_subplot()
-        curves(axes, levels, result["probability"])
-        for number, fit in enumerate(result["fit"].values()):
-            if fit["slope"] is not None:
-                ends = [min(levels), max(levels)]
-                axes.plot(ends, [fit["slope"] * o + fit["intercept"] for o in ends], color=f"C{number % 7}", linestyle=":", linewidth=1)
-        axes.set_ylim(-0.03, 1.03)
-        axes.set_xlabel(f"overlap o of {element}")
-        axes.set_ylabel("P(o)")
-        axes.legend()
-
-    yield "overlap", overlap
-    measures = list(result["probability"])
-    if len(measures) >= 3:
-
-        def least(figure: Figure) -> None:
-            figure.set_size_inches(3.6, 3.6)
-            axes = figure.add_subplot(projection="polar")
-            angles = [2 * math.pi * i / len(measures) for i in range(len(measures))]
-            values = [1.0 if result["minimum_overlap"][name] is None else result["minimum_overlap"][name] for name in measures]
-            axes.plot([*angles, angles[0]], [*values, values[0]], marker="o", markersize=4)
-            axes.set_xticks(angles, measures)
-            axes.set_ylim(0, 1)
-
-        yield "least-overlap", least
-
-
 KIND = ReportKind(
     name="stability",
     place=90,
@@ -244,7 +206,6 @@ KIND = ReportKind(
     arguments=arguments,
     tables=tables,
     pictures=pictures,
-    figures=figures,
     least_runs=2,
     pieces=True,
     beside_others=True,

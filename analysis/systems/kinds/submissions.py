@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +14,7 @@ from analysis.core.evaluation import evaluate
 from analysis.core.measures import UnknownMeasure, parse_measure
 from analysis.judgements.labels import campaign_qrels, is_own
 from analysis.models import Report
-from analysis.systems.figures.drawing import plain
-from analysis.systems.kind import Drawing, Files, ReportKind, Result
+from analysis.systems.kind import Files, ReportKind, Result
 from analysis.systems.options import LEVEL, Field, arguments_of, named
 from analysis.systems.selectors import result_of
 from analysis.systems.tables import conditions_of
@@ -27,9 +26,6 @@ from pooling.jobs import Refused, Work
 from pooling.models import Qrels, Run
 from pooling.services.qrels import grades_of
 from pooling.services.runs import rankings_of
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 FIELDS = (
     Field("measure", "Measure", "measure", "RR@100"),
@@ -142,34 +138,6 @@ def pictures(result: Result) -> list[str]:
     ]
 
 
-def figures(result: Result) -> Iterator[Drawing]:
-    groups = [
-        (name, of_group)
-        for name, of_group in conditions_of(result).items()
-        if of_group["best_public_rank"] is not None and of_group["its_private_rank"] is not None
-    ]
-
-    def ranks(figure: Figure) -> None:
-        figure.set_size_inches(4.5, 4)
-        axes = figure.add_subplot()
-        for name, of_group in groups:
-            over = bool(of_group["breaches"])
-            axes.plot([of_group["best_public_rank"]], [of_group["its_private_rank"]], "s" if over else "o", color="C1" if over else "C0")
-            axes.annotate(
-                plain(name[:20]),
-                (of_group["best_public_rank"], of_group["its_private_rank"]),
-                xytext=(4, 4),
-                textcoords="offset points",
-                fontsize=7,
-            )
-        axes.set_xlabel("public rank of the group's best run")
-        axes.set_ylabel("its private rank")
-        axes.invert_yaxis()
-
-    if groups:
-        yield "ranks", ranks
-
-
 KIND = ReportKind(
     name="submissions",
     place=80,
@@ -179,7 +147,6 @@ KIND = ReportKind(
     arguments=arguments,
     tables=tables,
     pictures=pictures,
-    figures=figures,
     qrels_label="Public qrels",
     private_qrels=True,
     seeded=False,

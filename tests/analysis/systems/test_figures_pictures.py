@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from analysis.systems.figures.canvas import draw_all
+from analysis.systems.figures import drawn
 from analysis.systems.kinds import KINDS
 from analysis.systems.tabular import place, to_latex
 
@@ -92,7 +92,7 @@ def test_what_is_undefined_is_said_in_words_and_drawn_nowhere(kind: str, result:
     assert "nan" not in pictures.lower().replace("nanos", "")
     assert ">None<" not in pictures
     assert KINDS[kind].tables(result)
-    draw_all(kind, result)
+    drawn(kind, result)
 
 
 def test_one_topic_and_one_pair_are_said_in_the_singular() -> None:
@@ -106,13 +106,14 @@ def test_names_are_text_in_pictures_and_figures() -> None:
     for picture in KINDS["compare_rankings"].pictures(result):
         assert "<b>" not in picture
         ElementTree.fromstring(picture)
-    files = draw_all("evaluate", {"qrels": {"q": {HOSTILE: {"AP": 0.25}}}})
-    text = "".join(ElementTree.fromstring(files["scores-1.svg"]).itertext())
-    assert HOSTILE in text
+    counts = {"qrels": 1, "without_relevant": 0, "missing": {HOSTILE: 0}, "ignored": {HOSTILE: 0}, "averaged": {HOSTILE: 1}}
+    files = drawn("evaluate", {"qrels": {"q": {HOSTILE: {"AP": 0.25}}}, "topics": {"q": counts}})
+    assert sorted(files) == ["figure-1.pdf", "figure-1.png", "figure-1.svg"]
+    assert HOSTILE in "".join(ElementTree.fromstring(files["figure-1.svg"]).itertext())
 
 
 def test_figures_of_the_same_answer_are_the_same_bytes() -> None:
-    assert draw_all("compare_rankings", rankings(0.5)) == draw_all("compare_rankings", rankings(0.5))
+    assert drawn("compare_rankings", rankings(0.5)) == drawn("compare_rankings", rankings(0.5))
 
 
 def test_a_radar_has_the_elements_as_axes_once_three_are_known() -> None:

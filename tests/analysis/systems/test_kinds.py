@@ -48,6 +48,7 @@ def test_no_other_file_of_the_wing_names_a_kind() -> None:
 
 
 NEW = f'''
+from analysis.charts.bars import bars
 from analysis.systems.kind import ReportKind
 from analysis.systems.options import Field, arguments_of
 from analysis.systems.tabular import Table
@@ -62,8 +63,7 @@ KIND = ReportKind(
     fields=FIELDS,
     arguments=lambda files, options: [files.others["judged.csv"], *arguments_of(FIELDS, options)],
     tables=lambda result: [Table("labels", "Labels", ["grade", "pairs"], [[grade, n] for grade, n in result["labels"].items()])],
-    pictures=lambda result: ["<figure>a picture of labels</figure>"],
-    figures=lambda result: iter([("labels", lambda figure: figure.add_subplot().bar(list(result["labels"]), result["labels"].values()))]),
+    pictures=lambda result: [bars(list(result["labels"]), list(result["labels"].values()), caption="a picture of labels", unit="pairs")],
     qrels=(0, 0),
     least_runs=0,
     seeded=False,
@@ -96,6 +96,6 @@ def test_a_new_kind_is_one_file(tmp_path: Path, monkeypatch, settings, client) -
         assert "a picture of labels" in page
         table = client.get(reverse("report-table", args=[report.pk, "labels", "csv"])).content.decode()
         assert table == "grade,pairs\n0,1\n1,2\n2,1\n3,0\n"  # t1 d1: 0 0 2; t1 d2: 2 1; t2 d1: 2 3; t2 d3: 1
-        assert client.get(reverse("report-figure", args=[report.pk, "labels.pdf"])).status_code == 200
+        assert client.get(reverse("report-figure", args=[report.pk, "figure-1.pdf"])).status_code == 200
     finally:
         sys.modules.pop("analysis.systems.kinds.aggregate", None)

@@ -74,7 +74,7 @@ def addresses(campaign, report: Report) -> list[tuple[str, str]]:
         ("post", reverse("collection-report-new", args=[collection, "evaluate"])),
         ("get", reverse("report", args=[report.pk])),
         ("get", reverse("report-table", args=[report.pk, "scores", "csv"])),
-        ("get", reverse("report-figure", args=[report.pk, "scores-1.svg"])),
+        ("get", reverse("report-figure", args=[report.pk, "figure-1.svg"])),
         ("get", reverse("report-result", args=[report.pk])),
         ("get", reverse("report-files", args=[report.pk])),
         ("post", reverse("report-again", args=[report.pk])),
