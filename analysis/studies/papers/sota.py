@@ -39,7 +39,7 @@ def compared(bench: Bench) -> Result:
     return leaderboard
 
 
-def figure_1(bench: Bench) -> Section:
+def board_over_time(bench: Bench) -> Section:
     leaderboard = board(bench)
     runs = {run["tag"]: run for run in leaderboard["runs"]}
     rows: list[list[Cell]] = [
@@ -68,7 +68,7 @@ def pairs_of(leaderboard: Result) -> Iterator[tuple[str, Mapping[str, Any], bool
             yield words, row, number == 0
 
 
-def table_1(bench: Bench) -> Section:
+def tests_of_means(bench: Bench) -> Section:
     leaderboard = compared(bench)
     rows: list[list[Cell]] = []
     ruled, bold = set(), set()
@@ -101,7 +101,7 @@ def level_of(bench: Bench) -> float:
     return float(bench.value("alpha") or 0.05)
 
 
-def table_2(bench: Bench) -> Section:
+def outcomes_and_search_length(bench: Bench) -> Section:
     leaderboard = compared(bench)
     rows: list[list[Cell]] = []
     ruled, bold = set(), set()
@@ -184,9 +184,9 @@ STUDY = Study(
         *(key for key in READING if key.name != "scores"),
     ),
     parts=(
-        StudyPart("board", "Figure 1: the leaderboard over time", figure_1),
-        StudyPart("means", "Table 1: tests of mean RR", table_1),
-        StudyPart("outcomes", "Table 2: outcomes, ESL and RR", table_2),
+        StudyPart("board", "Figure 1: the leaderboard over time", board_over_time),
+        StudyPart("means", "Table 1: tests of mean RR", tests_of_means),
+        StudyPart("outcomes", "Table 2: outcomes, ESL and RR", outcomes_and_search_length),
         StudyPart("verdicts", "Is B better than A?", verdicts),
     ),
 )  # fmt: skip

@@ -32,7 +32,7 @@ def statistics_of(bench: Bench, *, only: str | None = None) -> dict[str, Any]:
     return bench.run("campaign_stats", *judgements(bench, only=only), *pool(bench), *bench.options("documents"))
 
 
-def table_1(bench: Bench) -> Section:
+def campaign_in_numbers(bench: Bench) -> Section:
     statistics = statistics_of(bench)
     rows: list[list[Cell]] = [[words, statistics[key], TRIPJUDGE_STATISTICS.get(key)] for key, words in COUNTS.items()]
     rows += grade_rows(bench, statistics)
@@ -68,7 +68,7 @@ def dropped(statistics: Mapping[str, Any]) -> list[str]:
     return [f"Judgements that do not count: {', '.join(said)}."] if said else []
 
 
-def figure_1(bench: Bench) -> Section:
+def labels_and_decisions(bench: Bench) -> Section:
     if not bench.has("judgements"):
         return label_shares(bench)
     aggregated = bench.run("aggregate", *judgements(bench), *bench.options("method"))
@@ -197,7 +197,7 @@ AGREEMENT = {
 }  # fmt: skip
 
 
-def figure_2(bench: Bench) -> Section:
+def agreement_of_annotators(bench: Bench) -> Section:
     agreement = bench.run("agreement", *judgements(bench))
     rows: list[list[Cell]] = [
         [

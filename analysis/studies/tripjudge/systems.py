@@ -42,7 +42,7 @@ def qrels_of(bench: Bench) -> list[str]:
     return [judged_qrels(bench), *(f"{name}={path}" for name, path in clicks_if_any(bench).items())]
 
 
-def table_2(bench: Bench) -> Section:
+def systems_by_labels(bench: Bench) -> Section:
     need_all(bench, need_runs, need_system_labels)
     first, *further = qrels_of(bench)
     evaluated = bench.run(
@@ -78,7 +78,7 @@ def short_name(measure: str) -> str:
     return f"n@{cutoff}" if family == "nDCG" and at else measure
 
 
-def table_3(bench: Bench) -> Section:
+def rankings_compared(bench: Bench) -> Section:
     need_all(bench, need_runs, need_system_labels, need_clicks)
     rankings = rankings_of(bench)
     header = ["measure", "qrels", "tau of the means", "2.5 %", "97.5 %", "tau-ap", "by their script", "published"]
@@ -157,7 +157,7 @@ def published_tau(bench: Bench) -> Section:
     return Section([table], values={f"{row[0]} {row[1]}": row[2:] for row in rows})
 
 
-def figure_3(bench: Bench) -> Section:
+def judgements_against_clicks(bench: Bench) -> Section:
     need_all(bench, need_system_labels, need_clicks)
     overlap = overlap_of(bench)
     tables = [shares_table(overlap, considered(bench)), contradicting_table(bench, overlap)]
