@@ -17,6 +17,7 @@ urlpatterns = [
     path("campaigns/<slug:slug>/releases/<int:pk>.zip", publishing.ReleaseFileView.as_view(), name="api-release"),
     path("reports/", systems.Reports.as_view(), name="api-reports"),
     path("reports/<int:pk>/", systems.OneReport.as_view(), name="api-report"),
+    path("reports/<int:pk>/top-up", systems.TopUp.as_view(), name="api-report-top-up"),
     path("studies/", studies.Studies.as_view(), name="api-studies"),
     path("studies/<int:pk>/", studies.OneStudy.as_view(), name="api-study"),
     path("studies/<int:pk>/study.zip", studies.StudyZip.as_view(), name="api-study-zip"),

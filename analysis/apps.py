@@ -10,7 +10,9 @@ class AnalysisConfig(AppConfig):
         from analysis.dashboard.progress import cost_of_more
         from analysis.deletion import forget_campaign
         from analysis.systems.selectors import files_of_collection
+        from analysis.systems.top_ups import close_reports
         from annotation.services.removal import forgetters
+        from pooling import jobs
         from pooling.services.collections import further_files
         from pooling.services.extending import on_preview
         from pooling.services.qrels import click_labels
@@ -19,3 +21,4 @@ class AnalysisConfig(AppConfig):
         on_preview.append(cost_of_more)
         further_files.append(files_of_collection)
         forgetters.append(forget_campaign)
+        jobs.upkeep.append(close_reports)

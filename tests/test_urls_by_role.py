@@ -158,8 +158,10 @@ TABLE: dict[str, tuple[str, str]] = {
     "report-files": ("get", REPORT),
     "report-again": ("post", REPORT_POST),
     "report-delete": ("post", REPORT_POST),
+    "report-top-up": ("post", REPORT_POST),
     "api-reports": ("get", API),
     "api-report": ("get", "401 404 404 200 200"),
+    "api-report-top-up": ("post", "401 404 404 409 409"),  # the report of this world names no pairs
     # studies
     "campaign-studies": ("get", CAMPAIGN),
     "campaign-study-new": ("get", CAMPAIGN),
@@ -352,7 +354,7 @@ def world(settings: Any, tmp_path: Path) -> World:
         "document": collection.documents.order_by("pk")[0].pk,
         "pool-preview": collection.jobs.get(kind="preview pool").pk,
         **dict.fromkeys(("report", "report-table", "report-figure", "report-result"), report.pk),
-        **dict.fromkeys(("report-files", "report-again", "report-delete", "api-report"), report.pk),
+        **dict.fromkeys(("report-files", "report-again", "report-delete", "report-top-up", "api-report", "api-report-top-up"), report.pk),
         **dict.fromkeys(("study", "study-zip", "study-again", "study-delete", "api-study", "api-study-zip"), study.pk),
         **dict.fromkeys(("campaign-recipe", "api-recipe-build"), recipe.pk),
         **dict.fromkeys(("campaign-release", "api-release"), recipe.releases.get().pk),

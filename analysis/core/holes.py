@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pooling.core.columns import QrelsColumns, RunColumns
+from pooling.formats.qrels import qrels_of_rows
 
 Floats = NDArray[np.float64]
 
@@ -67,6 +68,20 @@ def tops_under(run: RunColumns, qrels: QrelsColumns, depth: int | None) -> list[
         grades = [grade if grade >= 0 else None for grade in codes]
         tops.append(TopicTop(topic, [document.decode("utf-8") for document in documents], grades, judged, n_retrieved))
     return tops
+
+
+def with_later(qrels: QrelsColumns, later: Sequence[QrelsColumns]) -> QrelsColumns:
+    """The qrels with what was judged since of pairs that had no grade in them; a grade that is there stays, and so do the topics."""
+    grades: dict[tuple[str, str], int] = {}
+    for one in (qrels, *later):
+        for index, topic in enumerate(one.topics):
+            rows = one.rows(index)
+            for document, grade in zip(one.documents[rows].tolist(), one.grades[rows].tolist(), strict=True):
+                key = (topic, document.decode("utf-8"))
+                if grades.get(key, -1) < 0:
+                    grades[key] = grade
+    known = set(qrels.topics)
+    return qrels_of_rows(qrels.name, ((topic, document, grade) for (topic, document), grade in grades.items() if topic in known))
 
 
 def precision_bounds(tops: Sequence[TopicTop], *, cutoff: int, level: int) -> Bounds:

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.files.base import ContentFile
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
-from rest_framework.exceptions import APIException
+from rest_framework.exceptions import APIException, PermissionDenied
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,7 +17,8 @@ from analysis.systems import reports
 from analysis.systems.kinds import KINDS
 from analysis.systems.lists import lists_of
 from analysis.systems.selectors import my_reports, result_of, visible_report
-from annotation.permissions import managed_campaign
+from analysis.systems.top_ups import make_top_up
+from annotation.permissions import managed_campaign, may_create
 from pooling import tasks
 from pooling.api.lists import Filter, one_of
 from pooling.api.schema import problems
@@ -144,3 +145,31 @@ class OneReport(GenericAPIView):
     def delete(self, request: Request, pk: int) -> Response:
         reports.delete_report(visible_report(request, pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class TopUpSerializer(serializers.Serializer):
+    """pairs: how many of the report's order, from the first on; as many as the report speaks of, unless given."""
+
+    pairs = serializers.IntegerField(min_value=1, max_value=5_000_000, required=False, write_only=True)
+    campaign = serializers.SlugField(read_only=True, help_text="a draft")
+    n_pairs = serializers.IntegerField(read_only=True)
+
+
+class TopUp(GenericAPIView):
+    """Makes the draft campaign that judges what a report on a late run names, in its order."""
+
+    serializer_class = TopUpSerializer
+    queryset = Report.objects.none()
+
+    @extend_schema(request=TopUpSerializer, responses={201: TopUpSerializer, **problems(404, 409)})
+    def post(self, request: Request, pk: int) -> Response:
+        report = visible_report(request, pk)
+        if not may_create(request):
+            raise PermissionDenied("Ask an administrator for the right to make campaigns.")
+        asked = TopUpSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        try:
+            campaign = make_top_up(report, asked.validated_data.get("pairs"), user=request.user)
+        except Refused as error:
+            raise ReportConflict(str(error)) from None
+        return Response(TopUpSerializer({"campaign": campaign.slug, "n_pairs": campaign.n_pairs}).data, status=status.HTTP_201_CREATED)

@@ -94,16 +94,24 @@ def ask_for_report(
 
 
 def ask_again(report: Report, *, user: Any) -> Report:
-    """The same question on what is stored now, with the lists that were uploaded then. Raises Refused."""
+    """The same question on what is stored now, the labels of its top-up campaign too, with the lists that were uploaded then. Raises Refused."""
     return ask_for_report(
         KINDS[report.kind],
         collection=report.collection,
         campaign=report.campaign,
-        parameters=report.parameters,
+        parameters=with_top_up(report),
         seed=report.seed,
         user=user,
         lists={path: content(report, path).decode() for path in report.parameters.get("lists", [])},
     )
+
+
+def with_top_up(report: Report) -> dict[str, Any]:
+    """The report's question with the labels of the campaign that was made from it, if one was."""
+    asked = {name: value for name, value in report.parameters.items() if name not in ("top_up", "follows", "followed")}
+    if made := report.parameters.get("top_up"):
+        asked |= {"top_ups": [*report.parameters.get("top_ups", []), made], "follows": report.pk}
+    return asked
 
 
 def seed_argument(kind: ReportKind, seed: int) -> list[str]:

@@ -17,5 +17,6 @@ urlpatterns = [
     path("analyses/<int:pk>/result.json", views.result, name="report-result"),
     path("analyses/<int:pk>/files.zip", views.files, name="report-files"),
     path("analyses/<int:pk>/again", views.compute_again, name="report-again"),
+    path("analyses/<int:pk>/top-up", views.top_up, name="report-top-up"),
     path("analyses/<int:pk>/delete", views.delete, name="report-delete"),
 ]

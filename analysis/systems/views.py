@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
@@ -17,14 +18,15 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from analysis.judgements import stopping_looks
 from analysis.judgements.campaign_sample import is_sampled, order_said, stages_said
 from analysis.models import Report
-from analysis.systems import reports
+from analysis.systems import reports, top_ups
 from analysis.systems.files_zip import archive
 from analysis.systems.forms import ReportForm
 from analysis.systems.kinds import KINDS
 from analysis.systems.selectors import kin_of, my_reports, result_of, visible_report, without_studies
 from analysis.systems.tabular import Table, to_csv, to_latex
 from annotation.models import Campaign
-from annotation.permissions import managed_campaign
+from annotation.permissions import managed_campaign, may_create
+from pooling.core.counts import counted
 from pooling.jobs import Refused
 from pooling.models import Collection
 from pooling.permissions import managed_collection
@@ -159,8 +161,46 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
             "pictures": [mark_safe(picture) for picture in pictures],
             "figures": figure_names(report),
             "undefined": _undefined(result),
+            "top_up": _top_up(request, report, result) if kind.topped_up else None,
         }
     return render(request, "analysis/report.html", context)
+
+
+def _top_up(request: HttpRequest, report: Report, result: dict[str, Any]) -> dict[str, Any]:
+    """How far the judging of what the report left open is. n: pairs that a campaign would have, none where one is there or nothing is open."""
+    campaign, follower = top_ups.top_up_of(report), top_ups.follower_of(report)
+    done, n_pairs = top_ups.progress_of(campaign) if campaign is not None else (0, 0)
+    later = result_of(follower) if follower is not None else None
+    return {
+        "campaign": campaign,
+        "done": done,
+        "n_pairs": n_pairs,
+        "before": my_reports(request).filter(pk=report.parameters.get("follows")).first(),
+        "follower": follower,
+        "words": KINDS[report.kind].tables(later)[0].note if later else "",
+        "closed": bool(later and later.get("closed")),
+        "most": len(result["order"]),
+        "n": result["settles"]["n"] if campaign is None and not result.get("closed") else 0,
+        "may": may_create(request),
+    }
+
+
+@login_required
+@require_POST
+def top_up(request: HttpRequest, pk: int) -> HttpResponse:
+    """One click: a draft campaign on the pairs that the report names, in its order."""
+    report = visible_report(request, pk)
+    if not may_create(request):
+        raise PermissionDenied("Ask an administrator for the right to make campaigns.")
+    wanted = request.POST.get("n", "")
+    try:
+        if wanted and not (wanted.isdecimal() and int(wanted) > 0):
+            raise Refused("how many pairs is a whole number, at least 1")
+        campaign = top_ups.make_top_up(report, int(wanted) if wanted else None, user=request.user)
+    except Refused as error:
+        return _not_started(request, error, "report", pk)
+    messages.success(request, f"{campaign.name} is made, a draft with {counted(campaign.n_pairs, 'pair')}. Look at its rules, invite people and open it.")
+    return redirect("campaign-settings", campaign.slug)
 
 
 def shown_table(table: Table, *, folded: bool) -> dict[str, Any]:

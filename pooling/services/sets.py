@@ -16,13 +16,11 @@ from typing import Any
 import numpy as np
 from django.conf import settings
 from django.db import IntegrityError
-from django.utils import timezone
 
 from pooling import jobs
 from pooling.core.columns import QrelsColumns
 from pooling.core.counts import counted
-from pooling.core.depth import PooledPairs, is_ranked
-from pooling.core.pool_kinds import PoolKind
+from pooling.core.depth import PooledPairs
 from pooling.formats.archives import is_tar, unpack
 from pooling.formats.bundles import TopicNames, is_bundle, read_bundle, write_documents
 from pooling.formats.detect import FileKind, detect
@@ -34,10 +32,11 @@ from pooling.formats.sets import missing, read_fira_config, role_of, settings_wo
 from pooling.formats.topics import TopicRecord, read_topics
 from pooling.jobs import Refused, Work
 from pooling.kept_files import kept_files
-from pooling.models import Collection, Pool, PoolEntry, Topic, Upload
+from pooling.models import Collection, Pool, Topic, Upload
 from pooling.services import documents, qrels, topics, uploads
+from pooling.services.listed_pools import store_listed
 from pooling.services.matching import examples, known_documents, unmatched_documents
-from pooling.services.pools import BIGGEST, digest_of, figures
+from pooling.services.pools import BIGGEST, digest_of
 from pooling.services.rows import insert, prepared
 from pooling.services.stored_columns import store_columns
 from pooling.services.uploads import UnpackedPart
@@ -320,41 +319,9 @@ def _store_pool(upload: Upload, work: Work, content: SetContent) -> Pool | None:
     collection, pairs = upload.collection, content.pairs
     if pairs is None or _same_pool(collection, pairs):
         return None
-    wanted = str(work.parameters["options"].get("name") or f"Pairs of {_called(upload)}").strip()[:190]
-    taken = set(collection.pools.values_list("name", flat=True))
-    name = next(free for n in range(1, len(taken) + 2) if (free := wanted if n == 1 else f"{wanted} ({n})") not in taken)
-    pool_figures = figures(pairs)
-    pool = Pool.objects.create(
-        collection=collection,
-        name=name,
-        kind=PoolKind.GIVEN,
-        depth=pairs.depth if is_ranked(pairs) else None,
-        source=f"{upload.name}: {content.pairs_name}"[:255] if content.pairs_name != upload.name else upload.name,
-        suggested=content.suggested,
-        n_pairs=len(pairs),
-        by_depth=pool_figures["by_depth"],
-        coverage={key: pool_figures[key] for key in ("unique", "overlap", "contributed")},
-        digest=digest_of(pairs),
-        missing_documents=len(pairs),
-        created_by=work.job.created_by,
-        built_at=timezone.now(),
-    )
-    rows = dict(collection.topics.values_list("topic_id", "pk"))
-    entries = (
-        PoolEntry(
-            pool=pool,
-            topic_id=rows[pair.topic],
-            docno=pair.document,
-            best_rank=pair.best_rank,
-            priority=pair.priority,
-            everyone=everyone,
-            position=position,
-        )
-        for position, (pair, everyone) in enumerate(zip(pairs, pairs.everyone.tolist(), strict=True))
-    )
-    while batch := list(islice(entries, jobs.ROWS)):
-        insert(prepared(batch))
-    return pool
+    called = str(work.parameters["options"].get("name") or f"Pairs of {_called(upload)}")
+    source = f"{upload.name}: {content.pairs_name}" if content.pairs_name != upload.name else upload.name
+    return store_listed(collection, pairs, name=called, source=source, suggested=content.suggested, user=work.job.created_by)
 
 
 def _called(upload: Upload) -> str:

@@ -25,6 +25,7 @@ from analysis.core.holes import (
     order_of_filling,
     tops_under,
     widths_left,
+    with_later,
     worth_of_uniques,
 )
 from analysis.core.measures import Measure
@@ -54,15 +55,19 @@ class Command(OfCampaign):
         parser.add_argument("--against", metavar="RUN", help="order the holes by what they tell about the difference to this run")
         parser.add_argument("--judge", type=positive, metavar="N", help="what judging the first N holes would settle")
         parser.add_argument("--top-up", metavar="FILE", help="write the holes, in that order (the first N with --judge), as a pool for a campaign")
+        parser.add_argument(
+            "--topped-up", nargs="+", metavar="QRELS", default=[], help="what was judged of such pools since: the report as it is with that, and as it was"
+        )
         parser.add_argument("--scale", type=positive, metavar="GRADE", help="highest grade (default: that of the qrels)")
         parser.add_argument("--level", type=positive, default=1, metavar="N", help="lowest relevant grade, except for nDCG (default 1)")
         add_run_options(parser)
 
     def compute(
         self, *, qrels: str, run: str, measures: list[Measure], pool: list[str], groups: str | None, against: str | None,
-        scale: int | None, level: int, **options: Any,
+        scale: int | None, level: int, topped_up: list[str], **options: Any,
     ) -> dict[str, Any]:  # fmt: skip
-        judged = one_qrels(self, qrels)
+        first = one_qrels(self, qrels)
+        judged = with_later(first, [one_qrels(self, path) for path in topped_up]) if topped_up else first
         for measure in measures:
             if reason := why_not(measure):
                 raise BadInput(f"there is no range of {measure}: {reason}")
@@ -72,12 +77,10 @@ class Command(OfCampaign):
             raise BadInput(f"--scale {highest}, but the qrels have the grade {int(judged.grades.max())}")
         tops = tops_under(late, judged, depth_of(measures))
         cutoff = max(measure.cutoff or 10 for measure in measures)
-        result = holes_of(tops, cutoff)
-        result |= {"score": {}, "bounds": {}}
-        for measure in measures:
-            bounds = ranges(tops, measure, level, highest)
-            result["score"][str(measure)] = mean(bounds.zero)
-            result["bounds"][str(measure)] = [mean(bounds.low), mean(bounds.high)]
+        result = holes_of(tops, cutoff) | scores_of(tops, measures, level, highest)
+        if topped_up:
+            before = tops_under(late, first, depth_of(measures))
+            result["before"] = {"holes": holes_of(before, cutoff)["holes"]["total"]} | scores_of(before, measures, level, highest)
         result |= self.filled(judged, late, tops, measures, pool, groups, level, options)
         rival = None
         if against is not None:
@@ -90,7 +93,8 @@ class Command(OfCampaign):
         if options["top_up"]:
             with whole_file(options["top_up"]) as out:
                 write_top_up(order[: options["judge"]], out)
-        result["run"], result["cutoff"] = late.tag, cutoff
+        result |= {"run": late.tag, "cutoff": cutoff, "highest": highest}
+        result["closed"] = why_closed(order, result)
         return result
 
     def filled(
@@ -153,9 +157,31 @@ class Command(OfCampaign):
             )
             first = [[topic, document, weight] for topic, document, weight in result["order"][:10]]
             lines.append(f"judge first ({min(10, len(result['order']))} of {len(result['order'])})\n" + text_table(["topic", "document", "weight"], first))
+        if result["closed"]:
+            lines.append(f"Closed: {result['closed']}.")
         lines.append("The range holds as long as only this run's holes are judged.")
         return "\n\n".join(lines)
 
+
+def scores_of(tops: Sequence[TopicTop], measures: Sequence[Measure], level: int, highest: int) -> dict[str, Any]:
+    """score (holes as 0) and bounds of each measure."""
+    every = {str(measure): ranges(tops, measure, level, highest) for measure in measures}
+    return {
+        "score": {name: mean(bounds.zero) for name, bounds in every.items()},
+        "bounds": {name: [mean(bounds.low), mean(bounds.high)] for name, bounds in every.items()},
+    }
+
+
+def why_closed(order: Sequence[Hole], result: Mapping[str, Any]) -> str | None:
+    """Why no more needs to be judged for this report; None while something is open."""
+    if not order:
+        return f"every result down to rank {result['cutoff']} has been judged"
+    against = result.get("against")
+    if against and next(iter(against["differences"].values()))["settled"]:
+        return f"the sign of the difference to {against['run']} is settled, whatever the holes that are left turn out to be"
+    if result["settles"]["enough"] == 0:
+        return f"what the holes that are left may change is under {SETTLED}"
+    return None
 
 
 def what_it_settles(order: Sequence[Hole], highest: int, judge: int | None) -> dict[str, Any]:

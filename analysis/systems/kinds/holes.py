@@ -9,6 +9,7 @@ from analysis.charts.points import DrawnInterval, intervals
 from analysis.systems.kind import Files, NotPossible, ReportKind, Result
 from analysis.systems.options import LEVEL, SCORES, Field, arguments_of, measures_field
 from analysis.systems.tabular import Cell, Table
+from analysis.systems.topped_up import TOPPED_UP
 
 FIELDS = (
     Field("late", "The late run", "tag", "", (("", "the first that is chosen"),), hint="What only one of the others found tells what a hole is worth."),
@@ -32,6 +33,8 @@ def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
     pool = [path for tag, path in runs.items() if tag != late]
     rest = [one for one in FIELDS if one.name not in ("late", "against")]
     given = [files.qrels[0][1], runs[late], *arguments_of(rest, options)]
+    later = files.others.get(TOPPED_UP.name)
+    given += ["--topped-up", later] if later else []
     return given + (["--pool", *pool] if pool else []) + ([f"--against={runs[against]}"] if against else [])
 
 
@@ -49,8 +52,9 @@ def scores_table(result: Result) -> Table:
 def words(result: Result) -> str:
     """In the words of SAMPLING 6."""
     holes, n = result["holes"], max(len(result["holes"]["per_topic"]), 1)
+    closed = f"Closed: {result['closed']}. " if result.get("closed") else ""
     if not holes["total"]:
-        return f"Every result of {result['run']} down to rank {result['cutoff']} has been judged: nothing is open."
+        return f"{closed}Every result of {result['run']} down to rank {result['cutoff']} has been judged: nothing is open."
     name, score = next(iter(result["score"].items()))
     low, high = result["bounds"][name]
     expected = result["filled"][name]
@@ -59,10 +63,23 @@ def words(result: Result) -> str:
     of_what = f"the difference to {result['against']['run']}" if "against" in result else "it"
     share = 1 - settles["width_left"] / settles["width"] if settles["width"] else 1.0
     return (
-        f"{holes['total'] / n:.1f} of {result['cutoff']} results of this system have never been judged. "
+        f"{closed}{holes['total'] / n:.1f} of {result['cutoff']} results of this system have never been judged. "
         f"Its {name} is at least {low:.3f}, at most {high:.3f}{near} ("
         f"{score:.3f} if none of them is relevant); judging these {settles['n']} pairs settles {100 * share:.0f} % of {of_what}."
     )
+
+
+def before_table(result: Result) -> Table:
+    """What the judgements of top-up campaigns have settled."""
+    before = result["before"]
+    rows: list[list[Cell]] = [
+        [name, *before["bounds"][name], *result["bounds"][name], before["bounds"][name][1] - before["bounds"][name][0], bounds[1] - bounds[0]]
+        for name, bounds in result["bounds"].items()
+    ]
+    filled = before["holes"] - result["holes"]["total"]
+    note = f"{filled:,} of {before['holes']:,} holes have been judged since. Both ranges are over all grades that holes may have."
+    columns = ["measure", "at least then", "at most then", "at least now", "at most now", "width then", "width now"]
+    return Table("before", "What the top-up has settled", columns, rows, note)
 
 
 def settles_table(result: Result) -> Table:
@@ -73,7 +90,7 @@ def settles_table(result: Result) -> Table:
 
 
 def tables(result: Result) -> list[Table]:
-    made = [scores_table(result)]
+    made = [scores_table(result)] + ([before_table(result)] if "before" in result else [])
     if "against" in result:
         rows: list[list[Cell]] = [
             [name, one["difference"], *one["bounds"], "yes" if one["settled"] else "no"] for name, one in result["against"]["differences"].items()
@@ -83,7 +100,7 @@ def tables(result: Result) -> list[Table]:
     if result["order"]:
         made.append(settles_table(result))
         order: list[list[Cell]] = [[topic, document, weight] for topic, document, weight in result["order"]]
-        note = "By what each tells; the command `holes --top-up` makes a pool of them for a campaign."
+        note = "By what each tells. A top-up campaign has them in this order; the command `holes --top-up` writes them as a pool."
         made.append(Table("order", "Judge first", ["topic", "document", "weight"], order, note))
     return made
 
@@ -108,4 +125,6 @@ KIND = ReportKind(
     pictures=pictures,
     seeded=False,
     subject=lambda options: str(options.get("late") or ""),
+    written=(TOPPED_UP,),
+    topped_up=True,
 )

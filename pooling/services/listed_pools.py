@@ -1,0 +1,79 @@
+"""Pools whose pairs somebody has named: made at once, without runs, as they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from types import MappingProxyType
+from typing import Any
+
+from django.utils import timezone
+
+from pooling import jobs
+from pooling.core.depth import PooledPairs as Pairs
+from pooling.core.depth import is_ranked
+from pooling.core.pool_kinds import PoolKind
+from pooling.models import Collection, Document, Pool, PoolEntry
+from pooling.services.pools import digest_of, figures
+from pooling.services.rows import insert, prepared
+
+LONGEST_NAME = 190
+AT_ONCE = 500
+
+
+def store_listed(
+    collection: Collection, pairs: Pairs, *, name: str, source: str, suggested: Mapping[str, Any] = MappingProxyType({}), user: Any
+) -> Pool:
+    """Exactly these pairs in this order, inside the caller's transaction. A name that is taken gets a number. Texts: `link_known`, then a job's.
+
+    source: what named the pairs, in a few words. suggested: settings of a campaign that came with them.
+    """
+    taken = set(collection.pools.values_list("name", flat=True))
+    wanted = name.strip()[:LONGEST_NAME]
+    free = next(one for n in range(1, len(taken) + 2) if (one := wanted if n == 1 else f"{wanted} ({n})") not in taken)
+    pool_figures = figures(pairs)
+    pool = Pool.objects.create(
+        collection=collection,
+        name=free,
+        kind=PoolKind.GIVEN,
+        depth=pairs.depth if is_ranked(pairs) else None,
+        source=source[:255],
+        suggested=dict(suggested),
+        n_pairs=len(pairs),
+        by_depth=pool_figures["by_depth"],
+        coverage={key: pool_figures[key] for key in ("unique", "overlap", "contributed")},
+        digest=digest_of(pairs),
+        missing_documents=len(pairs),
+        created_by=user,
+        built_at=timezone.now(),
+    )
+    rows = dict(collection.topics.values_list("topic_id", "pk"))
+    entries = (
+        PoolEntry(
+            pool=pool,
+            topic_id=rows[pair.topic],
+            docno=pair.document,
+            best_rank=pair.best_rank,
+            priority=pair.priority,
+            everyone=everyone,
+            position=position,
+        )
+        for position, (pair, everyone) in enumerate(zip(pairs, pairs.everyone.tolist(), strict=True))
+    )
+    while batch := list(islice(entries, jobs.ROWS)):
+        insert(prepared(batch))
+    return pool
+
+
+def link_known(pool: Pool) -> int:
+    """Give the pairs of a small pool the texts that are stored already. -> how many still have none"""
+    waiting = list(pool.entries.filter(document=None))
+    for start in range(0, len(waiting), AT_ONCE):
+        some = waiting[start : start + AT_ONCE]
+        known = dict(Document.objects.filter(collection=pool.collection_id, docno__in={one.docno for one in some}).values_list("docno", "pk"))
+        for one in some:
+            one.document_id = known.get(one.docno)
+        PoolEntry.objects.bulk_update([one for one in some if one.document_id], ["document"])
+    pool.missing_documents = sum(one.document_id is None for one in waiting)
+    pool.save(update_fields=["missing_documents"])
+    return pool.missing_documents
