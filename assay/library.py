@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.commandline.measures import DEFAULT_MEASURES, Stored, evaluate_files
+from analysis.commandline.measures import DEFAULT_MEASURES, Stored, evaluate_files, refuse_sample
 from analysis.core.aggregation.labelling import Aggregation
 from analysis.core.evaluation import means_over_topics
 from assay.given import judgements_given, qrels_given, runs_given
@@ -177,6 +177,7 @@ def write_pool(pool: PooledPairs, path: str | os.PathLike[str]) -> None:
 def _stored(qrels: Any, runs: Any) -> tuple[QrelsColumns, Stored, list[str]]:
     """Qrels and runs in memory, as a command finds them. -> (qrels, stored, tags)"""
     judged, read = qrels_given(qrels), runs_given(runs)
+    refuse_sample(FileCommand(), judged.name, judged)
     tags, renamed = distinct_tags(run.tag for run in read)
     for message in renamed:
         warnings.warn(message, stacklevel=3)

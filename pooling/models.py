@@ -236,6 +236,10 @@ class Pool(models.Model):
         return self.kind in pool_kinds.STAGED
 
     @property
+    def is_sampled(self) -> bool:
+        return self.kind == pool_kinds.PoolKind.SAMPLED
+
+    @property
     def level_word(self) -> str:
         return pool_kinds.level_word(self.kind, depth=self.depth)
 

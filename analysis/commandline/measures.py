@@ -32,7 +32,7 @@ from pooling.commandline import BadInput, FileCommand, ProgressLine, bare_name, 
 from pooling.core.columns import JudgementColumns, QrelsColumns, RunColumns
 from pooling.core.precision import in_single_precision
 from pooling.formats.prel import Prel
-from pooling.formats.qrels import read_qrels
+from pooling.formats.qrels import OF_A_SAMPLE, read_qrels
 from pooling.formats.runs import read_run
 
 
@@ -175,8 +175,11 @@ def one_qrels(command: FileCommand, path: str, name: str | None = None) -> Qrels
     """The qrels of this file, called `name` or as the file without its extensions; warnings go to standard error."""
     stored = getattr(command, "stored", None)
     if stored is not None and path in stored.qrels:
-        return within_group(command, dataclasses.replace(stored.qrels[path](), name=name or bare_name(path)))
+        qrels = dataclasses.replace(stored.qrels[path](), name=name or bare_name(path))
+        refuse_sample(command, path, qrels)
+        return within_group(command, qrels)
     qrels = read_qrels(path, name=name or bare_name(path))
+    refuse_sample(command, path, qrels)
     for warning in qrels.warnings:
         command.warn(f"{path}: {warning}")
     return within_group(command, qrels)
@@ -193,6 +196,12 @@ def within_group(command: FileCommand, qrels: QrelsColumns) -> QrelsColumns:
     if command.only_these.isdisjoint(qrels.topics):
         raise BadInput(f"{qrels.name} has no topic of this group")
     return qrels_of(qrels, command.only_these)
+
+
+def refuse_sample(command: FileCommand, path: str, qrels: QrelsColumns) -> None:
+    """BadInput for labels of a sampled pool where a number would count what was not drawn as not relevant."""
+    if OF_A_SAMPLE in qrels.warnings and not getattr(command, "counts_labels_only", False):
+        raise BadInput(f"{path}: {OF_A_SAMPLE}; `evaluate PRELS RUN... --sampled` estimates from the five columns that are exported beside them")
 
 
 def named_qrels(command: FileCommand, files: Iterable[str]) -> dict[str, QrelsColumns]:

@@ -78,7 +78,7 @@ class CampaignSample:
 
 
 def is_sampled(campaign: Campaign) -> bool:
-    return campaign.pool is not None and campaign.pool.kind == PoolKind.SAMPLED
+    return campaign.pool is not None and campaign.pool.is_sampled
 
 
 def order_said(campaign: Campaign) -> str:

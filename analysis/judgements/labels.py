@@ -20,7 +20,7 @@ from annotation.core import judges as kinds_of_judges
 from annotation.core.judges import LABELLING, JudgeKind
 from annotation.models import Campaign, Pair
 from annotation.selectors.pairs import kept_pairs
-from pooling.formats.qrels import QrelsColumns, qrels_of_rows
+from pooling.formats.qrels import OF_A_SAMPLE, QrelsColumns, qrels_of_rows
 
 SCALES = ("graded", "binary")
 EVERYBODY = "*"
@@ -252,6 +252,10 @@ def is_own(reference: str) -> bool:
 
 
 def campaign_qrels(campaign: Campaign, reference: str, name: str) -> QrelsColumns:
-    """The labels as an export with no further choices, or with those of the recipe, writes them. reference: a Reference as text."""
+    """The labels as an export with no further choices, or with those of the recipe, writes them. reference: a Reference as text.
+
+    Those of a sampled pool say so among their warnings and, written, in their first line: no measure takes them.
+    """
     wanted = Reference.find(campaign, reference)
-    return replace(labels(campaign, wanted.choices).qrels(wanted.grades), name=name)
+    warnings = [OF_A_SAMPLE] if campaign.pool is not None and campaign.pool.is_sampled else []
+    return replace(labels(campaign, wanted.choices).qrels(wanted.grades), name=name, warnings=warnings)

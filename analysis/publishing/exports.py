@@ -38,7 +38,7 @@ from pooling.formats.exports import (
     write_quepid_snapshot,
     write_raw_judgements,
 )  # fmt: skip
-from pooling.formats.qrels import write_qrels
+from pooling.formats.qrels import MARK_OF_A_SAMPLE, write_qrels
 from pooling.formats.quepid_tables import CaseQuery, RatedPair, write_detailed, write_general, write_ratings
 from pooling.models import Document
 from pooling.services.topics import kept_table, removed_table
@@ -79,8 +79,9 @@ class Export:
     of_kind: PoolKind | None = None
 
     def filename(self, campaign: Campaign, choices: Choices | None = None) -> str:
-        """Simulated judgements say so in the name, too; so do a machine's."""
-        return f"{campaign.slug}{marker(campaign, choices if 'labels' in self.heeds else None)}-{self.file}"
+        """Simulated judgements say so in the name, too; so do a machine's, and qrels that hold the drawn pairs of a sampled pool alone."""
+        drawn = "-sampled" if "comments" in self.heeds and is_sampled(campaign) else ""
+        return f"{campaign.slug}{marker(campaign, choices if 'labels' in self.heeds else None)}{drawn}-{self.file}"
 
 
 def marker(campaign: Campaign, choices: Choices | None = None) -> str:
@@ -153,7 +154,7 @@ def comment_lines(campaign: Campaign, wanted: ExportWanted, *, n_adjudicated: in
     if n_known:
         yield f"# {counted(n_known, 'known grade')} of qualification pairs, judged by nobody in this campaign's labels\n"
     if is_sampled(campaign):
-        yield "# SAMPLED: pairs were drawn with unequal chances; scores are estimated from the five-column file, which has the strata\n"
+        yield f"{MARK_OF_A_SAMPLE}: pairs were drawn with unequal chances; scores are estimated from the five-column file, which has the strata\n"
     if half := order_said(campaign):
         yield f"# ORDERED, relevant first: {half} Scores computed from this are not comparable with those of a finished pool\n"
     if marker(campaign, wanted.choices) == "-simulated":

@@ -115,6 +115,18 @@ def these_topics_table(measure: str, answer: Mapping[str, Any]) -> Table | None:
     return Table(f"these-topics-{key}", f"These very topics, by {measure}", ["A", "B", "B - A", "from", "to", "why no range"], rows, note)
 
 
+def helped_table(measure: str, answer: Mapping[str, Any]) -> Table | None:
+    """Of a sampled pool: the differences once more, with the help of the regression on ranks; None where that was not asked for."""
+    helped = [(row["a"], row["b"], row["rank_model"]) for row in answer["pairs"] if "rank_model" in row]
+    if not helped:
+        return None
+    rows: list[list[Cell]] = [[a, b, one["difference"], *one["interval"], *one["these_topics"], one.get("undefined", "")] for a, b, one in helped]
+    key = re.sub(r"\W+", "-", measure).strip("-").lower()
+    note = "A regression of the label on the ranks that the runs gave, fitted in five folds without the pairs that it speaks of, helps the estimate."
+    columns = ["A", "B", "B - A", "from", "to", "these topics from", "these topics to", "why no range"]
+    return Table(f"helped-{key}", f"Helped by the rank model, by {measure}", columns, rows, note)
+
+
 def greatest(pairs: Sequence[Mapping[str, Any]], most: int) -> Sequence[Mapping[str, Any]]:
     """As they come, or where there are more those with the greatest differences, greatest first."""
     return pairs if len(pairs) <= most else sorted(pairs, key=lambda row: -abs(row["difference"]))[:most]

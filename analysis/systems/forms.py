@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 
 from analysis.core.measures import UnknownMeasure, parse_measure, parse_measures, refuse_estimates, refuse_indivisible
+from analysis.judgements.campaign_sample import is_sampled
 from analysis.judgements.labels import is_own
 from analysis.models import Report
 from analysis.systems.inputs import campaign_references, name_in, path_of, qrels_path
@@ -37,7 +38,8 @@ class ReportForm(forms.Form):
         self.imported = {f"imported:{row.pk}": row for row in collection.qrels.all()}
         self._add_runs()
         self._add_qrels()
-        for one in kind.fields:
+        on_sample = campaign is not None and is_sampled(campaign)
+        for one in (field for field in kind.fields if on_sample or not field.of_samples):
             self.fields[one.name] = self._option(one)
         if kind.seeded:
             self.fields["seed"] = forms.IntegerField(

@@ -18,6 +18,12 @@ class NotPossible(Exception):
     """What was asked for cannot be computed; the message says why."""
 
 
+def refuse_rank_model(options: Mapping[str, Any]) -> None:
+    """For labels that are no sampled pool. Raises NotPossible."""
+    if options.get("rank_model"):
+        raise NotPossible("the rank model helps estimates from a sampled pool, and the labels that were chosen are not of one; leave it out")
+
+
 @dataclass(frozen=True)
 class Files:
     """The files that stand for what was chosen. runs: paths; qrels: (name, path); others: name -> path; tags: of the runs, in their order."""

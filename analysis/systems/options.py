@@ -21,6 +21,7 @@ class Field:
     judged_only: a grade that is one of the qrels chosen first, not of all. marked: of tags, those that are chosen at first, by the
     runs' field of this name. begins: what the form begins with instead of the default; graded: the same in a campaign with more than two
     grades. divisible: of measures, only those that are computed on parts of a collection.
+    of_samples: for the labels of a campaign on a sampled pool only; other forms leave it out.
     report: the kind of reports to choose from. implies: option and value that an uploaded list stands for.
     """
 
@@ -38,6 +39,7 @@ class Field:
     implies: tuple[str, str] | None = None
     begins: str = ""
     graded: str = ""
+    of_samples: bool = False
     divisible: bool = False
 
     @property
@@ -105,6 +107,16 @@ VERDICT = (
     Field("decide", "Test where both runs answer", "choice", "wsr", (("wsr", "signed-rank test"), ("t", "t-test"))),
 )
 FAMILY = Field("family", "Comparisons in all", "whole", "", least=1, hint="For a correction: how many comparisons are made in all.")
+
+
+RANK_MODEL = Field(
+    "rank_model",
+    "Also helped by the rank model",
+    "yes",
+    False,
+    of_samples=True,
+    hint="HT-P@k and HT-DCG@k once more, with the help of a regression of the labels on ranks: as certain as a larger sample.",
+)
 
 
 def sampled_options(options: Mapping[str, Any], measures: Field) -> dict[str, Any]:

@@ -44,9 +44,9 @@ def make_top_up(report: Report, n: int | None, *, user: Any) -> Campaign:
         raise Refused("nothing is left to judge for this report")
     with transaction.atomic():
         locked = Report.objects.select_for_update().get(pk=report.pk)
-        there = top_up_of(locked)
-        if there is not None:
-            raise Refused(f"the top-up campaign {there.name} is there already")
+        earlier = top_up_of(locked)
+        if earlier is not None:
+            raise Refused(f"the top-up campaign {earlier.name} is there already")
         kept = set(report.collection.topics.filter(removed_reason="").values_list("topic_id", flat=True))
         if gone := sorted({topic for topic, _, _ in order} - kept):
             raise Refused(f"{counted(len(gone), 'topic')} of these pairs, such as {gone[0]}, left the collection since; compute the report again")

@@ -23,7 +23,11 @@ from pooling.formats.topic_column import TopicColumn
 from pooling.formats.ways_out import with_ways_out
 
 FOUR = "4 columns: topic Q0 document grade"
+FIVE = f"{FOUR}; five with a stratum are a sampled pool, which --sampled estimates from"
 BEIR = "3 columns: query-id corpus-id score"
+MARK_OF_A_SAMPLE = "# SAMPLED"
+"""Begins a head line of qrels that hold the drawn pairs of a sampled pool."""
+OF_A_SAMPLE = "these are labels of a sampled pool, and a measure would count every pair that was not drawn as not relevant"
 BEIR_HEADER = [b"query-id", b"corpus-id", b"score"]
 
 
@@ -53,6 +57,7 @@ class _QrelsReading:
         self.called, self.lenient = called, lenient
         self.problems = cells.Problems()
         self.n_columns = 0
+        self.of_a_sample = self.five = False
         self.topics = TopicColumn()
         self.words = Growing(np.uint64)
         self.grades = Growing(np.int32)
@@ -64,11 +69,12 @@ class _QrelsReading:
             line, _, rest = block.partition(b"\n")
             if line.strip() and not line.lstrip().startswith(b"#"):
                 break
+            self.of_a_sample |= line.lstrip().startswith(MARK_OF_A_SAMPLE.encode())
             block, first_line, n_lines = rest, first_line + 1, n_lines - 1
         if not block:
             return first_line, n_lines, b""
         if [token.lower() for token in line.split()][:3] != BEIR_HEADER:
-            self.n_columns = 4
+            self.n_columns, self.five = 4, len(line.split()) == 5
             return first_line, n_lines, block
         self.n_columns = 3
         return first_line + 1, n_lines - 1, rest
@@ -81,7 +87,7 @@ class _QrelsReading:
         beir = self.n_columns == 3
         rows, _ = cells.rows(
             block, first_line, self.n_columns, self.problems,
-            expected=BEIR if beir else FOUR, n_lines=n_lines, more_columns=self.lenient, comments=True,
+            expected=BEIR if beir else FIVE if self.five else FOUR, n_lines=n_lines, more_columns=self.lenient, comments=True,
         )  # fmt: skip
         if not len(rows):
             return
@@ -113,7 +119,7 @@ class _QrelsReading:
         offsets, grouping = self.topics.grouped()
         if grouping is not None:
             words, grades, lines = words[grouping], grades[grouping], lines[grouping]
-        warnings = []
+        warnings = [OF_A_SAMPLE] if self.of_a_sample else []
         if repeated := duplicates(words, offsets):
             extra = np.array([row for row, _ in repeated])
             first = np.array([row for _, row in repeated])
@@ -164,10 +170,12 @@ def qrels_of_rows(name: str, rows: Iterable[tuple[str, str, int]]) -> QrelsColum
 
 
 def write_qrels(qrels: QrelsColumns, out: IO[str], *, second: str = "0") -> None:
-    """`topic 0 document grade`, sorted by topic and document as bytes: the same grades give the same bytes.
+    """`topic 0 document grade`, sorted by topic and document as bytes: the same grades give the same bytes. Labels of a sample keep their head line.
 
     ValueError for an id with white space: no reader could tell its columns apart.
     """
+    if OF_A_SAMPLE in qrels.warnings:
+        out.write(f"{MARK_OF_A_SAMPLE}: pairs were drawn with unequal chances; scores are estimated from the five-column file, which has the strata\n")
     for index in sorted(range(len(qrels.topics)), key=lambda i: qrels.topics[i].encode("utf-8")):
         rows = qrels.rows(index)
         topic, documents = qrels.topics[index], qrels.documents[rows].tolist()

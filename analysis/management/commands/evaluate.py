@@ -100,10 +100,17 @@ def estimates_table(result: dict[str, Any]) -> str:
             "of new topics would lie with 95 % certainty"
         )
         parts.append(text_table(["run"] + [cell for m in measures for cell in (m, "from", "to")], rows))
+        if these := result.get("these_topics", {}).get(name):
+            parts.append(these_topics_table(these))
         if name in result.get("rank_model", {}):
             parts.append(rank_model_table(result["rank_model"][name]))
         parts += [f"{m}: no interval, {reason}" for m, reason in result.get("undefined", {}).get(name, {}).items()]
     return "\n\n".join(parts)
+
+
+def these_topics_table(ranges: dict[str, dict[str, list[float]]]) -> str:
+    rows = [[f"{tag}, {m}", *ends] for tag, by_measure in ranges.items() for m, ends in by_measure.items()]
+    return "Where the mean under all of this pool, judged, would lie for these topics with 95 % certainty\n" + text_table(["run, measure", "from", "to"], rows)
 
 
 def rank_model_table(estimates: dict[str, dict[str, dict[str, Any]]]) -> str:

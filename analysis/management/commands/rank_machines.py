@@ -21,6 +21,7 @@ FEWEST_PAIRS = 200
 
 class Command(FileCommand):
     help = "Rank machine judges by how much of people's work their labels would save, from the pairs that people judged, too."
+    counts_labels_only = True
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS", nargs="?", help="what people judged: a pilot of some 200 pairs is enough")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pooling.core.counts as counts
 import pooling.core.markdown as markdown
+from analysis.judgements.campaign_sample import is_sampled, stages_of
 from analysis.judgements.labels import KNOWN, Labels
 from analysis.publishing.release.parts import PARTS, ReleaseContent
 from annotation.models import Campaign
@@ -98,6 +99,11 @@ def _origin(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str:
         f"Labels: {markdown.escaped(', '.join(choices.words()))}; "
         f"{counts.counted(len(made.rows), 'labelled pair')}, {made.n_adjudicated:,} of them adjudicated."
     )
+    if is_sampled(campaign):
+        sentences.append(
+            "The pool is sampled: only pairs that were drawn by chance are judged. A measure under qrels.txt would count all others as not relevant; "
+            "scores are estimated from prels.txt, which has every pair with its stratum."
+        )
     if made.n_known:
         sentences.append(f"{counts.counted(made.n_known, 'label', 'is', 'are')} from known grades of qualification pairs (marked {KNOWN} in labels.tsv).")
     return "## Origin\n\n" + "\n".join(f"- {sentence}" for sentence in sentences)
@@ -202,6 +208,8 @@ def _commands(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str
         f"manage.py campaign_stats {common} --pool pairs.tsv{f' --documents {documents}' if documents else ''} --json",
         f"manage.py agreement {common} --json",
     ]
+    if is_sampled(campaign) and stages_of(campaign)[0]:
+        lines.append("manage.py evaluate prels.txt RUN... --sampled")
     note = ""
     if made.n_adjudicated:
         takes = counts.counted(made.n_adjudicated, "label of adjudications.tsv", "takes", "take", plural="labels of adjudications.tsv")

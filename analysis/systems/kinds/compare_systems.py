@@ -8,14 +8,15 @@ from typing import Any
 from analysis.core.system_comparison import FAMILIES
 from analysis.systems.comparison_tables import (
     differences_picture,
+    helped_table,
     means_table,
     measures_of,
     pairs_table,
     these_topics_table,
 )
 from analysis.systems.inputs import PREL
-from analysis.systems.kind import Files, ReportKind, Result
-from analysis.systems.options import ALPHA, READING, Field, arguments_of, measures_field, sampled_options
+from analysis.systems.kind import Files, ReportKind, Result, refuse_rank_model
+from analysis.systems.options import ALPHA, RANK_MODEL, READING, Field, arguments_of, measures_field, sampled_options
 from analysis.systems.tabular import Table
 
 GROUPS = "topic_groups.txt"
@@ -40,13 +41,16 @@ FIELDS = (
     ALPHA,
     Field("topic_groups", "Groups of topics", "rows", "", hint="A file of topic and group, tab-separated: the same within each group, too."),
     *READING,
+    RANK_MODEL,
 )
 
 
 def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
     groups = [f"--topic-groups={files.others[GROUPS]}"] if GROUPS in files.others else []
-    rest = arguments_of([one for one in FIELDS if not one.uploaded], options)
-    if files.qrels[0][1].endswith(PREL):
+    if not files.qrels[0][1].endswith(PREL):
+        refuse_rank_model(options)
+        rest = arguments_of([one for one in FIELDS if not one.uploaded], options)
+    else:
         rest = ["--sampled", *arguments_of([one for one in FIELDS if not one.uploaded], sampled_options(options, FIELDS[0]))]
     return [files.qrels[0][1], *files.runs, *groups, *rest]
 
@@ -61,7 +65,8 @@ def tables(result: Result) -> list[Table]:
         made.append(means_table(f"scores-group-{number}", f"Effectiveness on the topics of group {name}", within, settings))
     if "pool" in result:
         pool = result["pool"]
-        made += [one for measure, answers in answers.items() if (one := these_topics_table(measure, answers)) is not None]
+        by_pair = (make(measure, answer) for measure, answer in answers.items() for make in (these_topics_table, helped_table))
+        made += [one for one in by_pair if one is not None]
         made.append(Table("sample", "The sample", ["pairs", "judged", "strata"], [[pool["pairs"], pool["judged"], pool["strata"]]]))
     return made
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from analysis.charts.points import DrawnInterval, intervals
 from analysis.systems.inputs import PREL
-from analysis.systems.kind import Files, ReportKind, Result, named_file
-from analysis.systems.options import MEASURES, READING, Field, arguments_of, measures_field, sampled_options
+from analysis.systems.kind import Files, ReportKind, Result, named_file, refuse_rank_model
+from analysis.systems.options import MEASURES, RANK_MODEL, READING, Field, arguments_of, measures_field, sampled_options
 from analysis.systems.pictures import MOST_RUNS, key_of, numbered
 from analysis.systems.tables import scores_table
 from analysis.systems.tabular import Cell, Table
@@ -16,14 +16,18 @@ from pooling.core.natural import natural
 
 NO_TOPIC = "no topic of the run counts under these qrels"
 INTERVALS = "Where the mean over new topics of the same kind would lie with 95 % certainty: Student's t over the topics that count. It compares no two runs."
-FIELDS = (measures_field(MEASURES), *READING, Field("per_topic", "Also the value of every topic", "yes", False))
+FIELDS = (measures_field(MEASURES), *READING, Field("per_topic", "Also the value of every topic", "yes", False), RANK_MODEL)
+THESE_TOPICS = "These topics: where the mean would lie with 95 % certainty if all of this pool were judged; only of sums over pairs."
+HELPED = "A regression of the label on the ranks that the runs gave, fitted in five folds without the pairs that it speaks of, helps the estimate."
 
 
 def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
     further = [f"--qrels={named_file(pair)}" for pair in files.qrels[1:]]
-    given = ["--intervals", *arguments_of(FIELDS, options)]
     if any(path.endswith(PREL) for _, path in files.qrels):
         given = ["--sampled", *arguments_of(FIELDS, sampled_options(options, FIELDS[0]))]
+    else:
+        refuse_rank_model(options)
+        given = ["--intervals", *arguments_of(FIELDS, options)]
     return [named_file(files.qrels[0]), *files.runs, *further, *given]
 
 
@@ -34,12 +38,29 @@ def estimates(result: Result) -> list[Table]:
         reasons = result.get("undefined", {}).get(name, {})
         rows: list[list[Cell]] = []
         for tag, of_measure in means.items():
-            rows += [[tag, measure, value, *result["interval"][name][tag][measure], reasons.get(measure, "")] for measure, value in of_measure.items()]
-        made.append(Table(f"estimates-{number}", f"Estimates under {name}", ["run", "measure", "mean", "from", "to", "why no range"], rows))
+            these = result.get("these_topics", {}).get(name, {}).get(tag, {})
+            rows += [
+                [tag, measure, value, *result["interval"][name][tag][measure], *these.get(measure, (None, None)), reasons.get(measure, "")]
+                for measure, value in of_measure.items()
+            ]
+        columns = ["run", "measure", "mean", "from", "to", "these topics from", "these topics to", "why no range"]
+        made.append(Table(f"estimates-{number}", f"Estimates under {name}", columns, rows, THESE_TOPICS))
+        if name in result.get("rank_model", {}):
+            made.append(helped_table(f"helped-{number}", name, result["rank_model"][name]))
         pool, topics = result["pool"][name], result["topics"][name]
         cells: list[Cell] = [name, topics["qrels"], pool["pairs"], pool["judged"], pool["strata"]]
         made.append(Table(f"sample-{number}", "The sample", ["pool", "topics", "pairs", "judged", "strata"], [cells]))
     return made
+
+
+def helped_table(key: str, name: str, helped: Mapping[str, Any]) -> Table:
+    rows: list[list[Cell]] = [
+        [tag, measure, one["value"], *one["interval"], *one["these_topics"], one.get("undefined", "")]
+        for tag, of_measure in helped.items()
+        for measure, one in of_measure.items()
+    ]
+    columns = ["run", "measure", "mean", "from", "to", "these topics from", "these topics to", "why no range"]
+    return Table(key, f"Helped by the rank model, under {name}", columns, rows, HELPED)
 
 
 def is_estimate(result: Result) -> bool:

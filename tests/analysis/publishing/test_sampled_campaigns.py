@@ -259,6 +259,7 @@ def test_reports_estimate_or_refuse(campaign):
     assert list(expected["A"]) == ["HT-nDCG@10", "HT-P@10", "xinfAP", "infNDCG"]
     titles = [table.title for table in KINDS["evaluate"].tables(report.result)]
     assert titles == ["Estimates under c-graded", "The sample"]
+    assert [cells[0] for cells in report.result["these_topics"]["c-graded"].items()] == ["A", "B"]
     assert KINDS["evaluate"].pictures(report.result)
 
 

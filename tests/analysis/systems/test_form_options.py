@@ -44,7 +44,6 @@ ELSEWHERE = {
     "pool": "of a late run: the other runs that are chosen",
     "top_up": "of a late run: the table Judge first",
     "topped_up": "the worker writes what the top-up campaigns have judged",
-    "rank_model": "of sampled pools, as before",
     "list_pairs": "each pair in the JSON, for programs and studies",
     "also": "further thresholds in the JSON, for programs and studies",
     "machine": "frozen machine judges of the campaign come as --machines",
