@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from analysis.core.agreement.alpha import SubsetAlpha, alpha_by_group
 from analysis.core.agreement.report import agreement_report
 from analysis.core.labels import LabelTable
+from analysis.judgements.agreement_by_entry import agreement_by_entry, words_by_entry
 from analysis.judgements.as_json import scale_json
 from analysis.judgements.live import Live, live_rows
 from annotation.models import Campaign
@@ -61,14 +62,16 @@ def agreement_of(campaign: Campaign, live: Live) -> tuple[dict[str, Any] | None,
 
 
 def latest_alpha(campaign: Campaign) -> dict[str, Any]:
-    """Ordinal alpha as it was computed last -> value, low, high (None where undefined), at (when; None: never), reason for what is None in words"""
+    """Ordinal alpha as it was computed last -> value, low, high (None where undefined), at (when; None: never), reason for what is None in words;
+    by_entry: of an ordered pool, both kinds of its pairs apart, in a line"""
     newest = latest(campaign)
     if newest is None:
-        return {"value": None, "low": None, "high": None, "at": None, "reason": "not computed yet; the page Agreement does it"}
+        return {"value": None, "low": None, "high": None, "at": None, "reason": "not computed yet; the page Agreement does it", "by_entry": ""}
     graded = newest.report["graded"]
     low, high = graded["alpha_ci"]
     reason = graded.get("reasons", {}).get("alpha") or graded.get("alpha_ci_reason") or "undefined"
-    return {"value": graded["alpha"], "low": low, "high": high, "at": newest.finished_at, "reason": reason}
+    apart = words_by_entry(newest.report.get("by_entry", []))
+    return {"value": graded["alpha"], "low": low, "high": high, "at": newest.finished_at, "reason": reason, "by_entry": apart}
 
 
 def keep_alpha(campaign: Campaign, live: Live) -> Job | None:
@@ -92,7 +95,7 @@ def ask(campaign: Campaign, *, marks: list[int] | None = None, user: User | None
 
 @jobs.kind(AGREEMENT, unit="steps", figures=True)
 def compute(work: Work) -> dict[str, Any]:
-    """-> report: graded, binary (the keys of the command `agreement`), over_time, by_topic, by_length, by_guideline"""
+    """-> report: graded, binary (the keys of the command `agreement`), over_time, by_topic, by_length, by_guideline, by_entry"""
     campaign = Campaign.objects.get(pk=work.campaign_id)
     live = live_rows(campaign, fresh=0.0)
     table = live.table(campaign.grades.size)
@@ -130,6 +133,7 @@ def compute(work: Work) -> dict[str, Any]:
             "by_topic": by_topic,
             "by_length": by_length,
             "by_guideline": by_guideline,
+            "by_entry": agreement_by_entry(campaign, table),
             "seed": campaign.seed,
         }
     )

@@ -25,6 +25,7 @@ from annotation.permissions import managed_campaign
 from annotation.services import judging
 from annotation.services.errors import CampaignError
 from pooling.core.counts import counted
+from pooling.core.pool_kinds import PoolKind
 from pooling.permissions import SignedInRequest
 from pooling.tasks import send
 
@@ -57,7 +58,8 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
         if heavy
         else [],
         "over_time": mark_safe(alpha_over_time(heavy)),
-        "groups": [mark_safe(group_chart(heavy, key, title, what)) for key, title, what in GROUPS],
+        "groups": [mark_safe(group_chart(heavy, key, title, what)) for key, title, what in groups_of(heavy)],
+        "ordered": campaign.pool is not None and campaign.pool.kind == PoolKind.ORDERED,
         "confusion": mark_safe(
             matrix(
                 names,
@@ -80,6 +82,14 @@ GROUPS = [
     ("by_length", "Alpha by length of the document", "lengths"),
     ("by_guideline", "Alpha by version of the guidelines under which a pair was judged", "versions"),
 ]
+
+
+BY_ENTRY = ("by_entry", "Alpha of pairs drawn by chance and of pairs that the order chose", "two kinds of pairs")
+"""Of ordered pools alone."""
+
+
+def groups_of(heavy: dict[str, Any] | None) -> list[tuple[str, str, str]]:
+    return ([BY_ENTRY] if (heavy or {}).get("by_entry") else []) + GROUPS
 
 
 def scale_view(heavy: dict[str, Any], key: str, title: str) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class Command(FileCommand):
         )
 
     def compute(self, *, min_common: int, min_judgements: int, seed: int, **options: Any) -> dict[str, Any]:
-        table, dropped, threshold, *_ = read_judged(self, options)
+        table, dropped, threshold, campaign, _ = read_judged(self, options)
         report = agreement_report(
             table,
             threshold=threshold,
@@ -56,7 +56,7 @@ class Command(FileCommand):
             min_common=min_common,
             min_judgements=min_judgements,
         )
-        return {
+        result = {
             "graded": scale_json(report.graded),
             "binary": scale_json(report.binary),
             "annotators": {person.name: annotator_json(person) for person in report.annotators},
@@ -66,6 +66,12 @@ class Command(FileCommand):
             "dropped": dropped_rows(dropped),
             "threshold": threshold,
         }
+        if campaign is not None:
+            from analysis.judgements.agreement_by_entry import agreement_by_entry  # here: a file of judgements needs no database
+
+            if apart := agreement_by_entry(campaign, table):
+                result["by_entry"] = apart
+        return result
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         graded, binary = result["graded"], result["binary"]
@@ -86,6 +92,10 @@ class Command(FileCommand):
             [name, row["judgements"], row["kappa_graded"], row["kappa_graded_others"], row["kappa_binary"], row["kappa_binary_others"]]
             for name, row in result["annotators"].items()
         ]
+        apart = [
+            f"alpha (ordinal) of pairs {row['name']}: " + (f"none, {row['reason']}" if row["alpha"] is None else f"{row['alpha']:.3f}, {row['pairs']} pairs")
+            for row in result.get("by_entry", [])
+        ]
         reasons = [
             f"{scale}: {FIGURES.get(name, name)} is undefined: {why}"
             for scale in ("graded", "binary")
@@ -99,6 +109,7 @@ class Command(FileCommand):
                 "",
                 text_table(["", "graded", "", "binary", ""], rows),
                 CAVEAT,
+                *apart,
                 *reasons,
                 *intervals,
                 "",

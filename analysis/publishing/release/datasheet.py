@@ -8,6 +8,7 @@ from typing import Any
 
 import pooling.core.counts as counts
 import pooling.core.markdown as markdown
+from analysis.judgements.agreement_by_entry import words_by_entry
 from analysis.judgements.campaign_sample import is_sampled, stages_of
 from analysis.judgements.labels import KNOWN, Labels
 from analysis.publishing.release.parts import PARTS, ReleaseContent
@@ -188,7 +189,9 @@ def _agreement(agreement: Mapping[str, Any]) -> str:
         if name == "alpha":
             cells = [_with_interval(cell, scale) for cell, scale in zip(cells, (graded, binary), strict=True)]
         rows.append((words, *cells))
-    return "## Agreement\n\n" + _rows(("", "All grades (kappa linearly weighted)", "Two grades"), rows)
+    said = words_by_entry(agreement.get("by_entry", []))
+    apart = f"\n\nThe pool was judged relevant first. Ordinal alpha of pairs {said}. Only pairs drawn by chance are a sample of the pool." if said else ""
+    return "## Agreement\n\n" + _rows(("", "All grades (kappa linearly weighted)", "Two grades"), rows) + apart
 
 
 def _with_interval(cell: str, scale: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from analysis.core.agreement.report import agreement_report
 from analysis.core.campaign import campaign_statistics
+from analysis.judgements.agreement_by_entry import agreement_by_entry
 from analysis.judgements.as_json import annotator_json, scale_json, statistics_json
 from analysis.judgements.labels import Labels, labels
 from analysis.judgements.rows import pool_ranks
@@ -47,7 +48,7 @@ def content_of(campaign: Campaign, plan: ReleasePlan) -> ReleaseContent:
         plan=plan,
         labels=made,
         statistics=statistics_of(campaign, plan, made),
-        agreement=agreement_of(plan, made),
+        agreement=agreement_of(campaign, plan, made),
         about=about_campaign(campaign, plan, made),
     )
     return replace(content, sheet=datasheet.written(content))
@@ -124,13 +125,14 @@ def truncated_share(campaign: Campaign) -> float | None:
     return stored.filter(entry__document__n_words__gt=campaign.truncate_words).count() / n if n else None
 
 
-def agreement_of(plan: ReleasePlan, made: Labels) -> dict[str, Any]:
-    """With the keys of `agreement` at its defaults."""
+def agreement_of(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[str, Any]:
+    """With the keys of `agreement --campaign` at its defaults."""
     if not len(made.table):
         return {"undefined": "no judgement counts"}
     report = agreement_report(
         made.table, threshold=made.threshold, rng=np.random.default_rng(0), min_common=10, min_judgements=plan.choices.min_judgements
     )
+    apart = agreement_by_entry(campaign, made.table)
     return {
         "graded": scale_json(report.graded),
         "binary": scale_json(report.binary),
@@ -140,4 +142,5 @@ def agreement_of(plan: ReleasePlan, made: Labels) -> dict[str, Any]:
         "judgements": report.n_judgements,
         "threshold": made.threshold,
         "seed": 0,
+        **({"by_entry": apart} if apart else {}),
     }
