@@ -204,6 +204,8 @@ class ExtendForm(forms.Form):
         self.fields["runs"].queryset = pool.collection.runs.exclude(pools=pool)  # type: ignore[attr-defined]
         self.fields["depth"].initial = pool.least_depth
         self.fields["depth"].min_value = pool.least_depth  # type: ignore[attr-defined]
+        if pool.is_sampled:  # it keeps its depth, and takes late runs as strata of their own
+            self.fields["depth"].widget, self.fields["runs"].label = forms.HiddenInput(), "Late runs"
 
 
 class CostForm(forms.Form):

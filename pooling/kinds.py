@@ -3,6 +3,7 @@
 from pooling.services import (  # noqa: F401  registered on import
     documents,
     extending,
+    late_strata,
     ordering,
     pool_preview,
     pools,

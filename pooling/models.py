@@ -240,6 +240,11 @@ class Pool(models.Model):
         return self.kind == pool_kinds.PoolKind.SAMPLED
 
     @property
+    def stage_shares(self) -> list[float]:
+        """Of a sampled pool, the shares that its stages were drawn to, each once: the stage of a late run has the share of the one before."""
+        return list(dict.fromkeys(self.parameters.get("stages", [])))
+
+    @property
     def level_word(self) -> str:
         return pool_kinds.level_word(self.kind, depth=self.depth)
 

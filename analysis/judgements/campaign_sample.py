@@ -133,12 +133,13 @@ def stages_said(campaign: Campaign) -> str:
 
 
 def sampled_pairs(campaign: Campaign, made: Labels, stage: int) -> list[SampledPair]:
-    """Every pair of the pool, by topic and document id. stage: the last whose labels count."""
+    """Every pair of the pool as it was in this stage, by topic and document id: strata of late runs belong to it from their own stage on.
+    stage: the last whose labels count."""
     assert campaign.pool is not None
-    strata = {one.number: one for one in campaign.pool.strata.all()}
+    strata = {one.number: one for one in campaign.pool.strata.all() if one.drawn[max(stage, 1) - 1]}
     given = {(row.topic, row.document): row for row in made.rows}
     columns = ("topic__topic_id", "docno", "stratum", "place", "stage", "entered", "best_rank")
-    entries = list(campaign.pool.entries.filter(topic__removed_reason="").values_list(*columns))
+    entries = [row for row in campaign.pool.entries.filter(topic__removed_reason="").values_list(*columns) if row[2] in strata]
     size: dict[int, int] = {}
     drawn: dict[int, int] = {}
     for _, _, number, _, own, _, _ in entries:

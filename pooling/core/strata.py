@@ -29,6 +29,8 @@ RANK_NAMES = [f"{low + 1}-{high}" for low, high in zip((0, *RANK_BANDS[:-1]), RA
 GRADE_RATES = VOTE_RATES
 """Share of relevant documents expected at each grade of a machine, from its lowest to its highest."""
 VOTE_NAMES = [f"*votes{k + 1}" for k in range(len(VOTE_RATES))]
+LATE = "@"
+"""Between a band and the stage in which a late run brought it: pairs that come after a draw form strata of their own."""
 LEAST = 2
 """Pairs drawn of every stratum that has as many: one alone tells nothing about the spread within it."""
 
@@ -66,14 +68,16 @@ def vote_strata(pool: PooledPairs) -> Strata:
 
 
 def rate_of(name: str, *, n_grades: int = 0) -> float:
-    """Share of relevant documents expected in the stratum of this name before anything is judged. KeyError for a band that is none of ours.
+    """Share of relevant documents expected in the stratum of this name before anything is judged; what a late run brought (`@stage`) has the rate of
+    its band. KeyError for a band that is none of ours.
 
     n_grades: of the scale of the machine by whose grades the strata were made.
     """
     if name.startswith("*votes") and "-grade" in name:
         return float(rates_of_grades(n_grades)[int(name.rpartition("-grade")[2])])
     known = dict(zip((*RANK_NAMES, *VOTE_NAMES), (*RANK_RATES, *VOTE_RATES), strict=True))
-    return known[name if name in known else name.rpartition("/")[2]]
+    band = name if name.startswith("*") else name.rpartition("/")[2]
+    return known[band.partition(LATE)[0]]
 
 
 def rates_of_grades(n_grades: int) -> NDArray[np.float64]:

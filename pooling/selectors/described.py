@@ -48,7 +48,7 @@ def described_pool(pool: Pool) -> dict[str, Any]:
         return settings
     settings |= {"depth": pool.depth, "runs": list(pool.runs.order_by("tag").values_list("tag", flat=True)), "seed": pool.seed}
     if pool.kind == PoolKind.SAMPLED:
-        settings |= {"strata": pool.parameters["strata"], "stages": list(pool.parameters["stages"])}
+        settings |= {"strata": pool.parameters["strata"], "stages": pool.stage_shares}
         if machine := pool.parameters.get("machine"):
             settings["machine"] = machine["judge"]
     if pool.kind == PoolKind.ORDERED:

@@ -350,7 +350,7 @@ def _make_pool(plan: CollectionPlan, collection: Collection, user: Any) -> Pool:
         changed = {change.name for change in plan.changes if change.table == "pool"}
         if changed & {"depth", "runs"}:
             jobs.do_now(pools.ask_to_extend(pool, runs=_runs(collection, said.get("runs", [])), depth=said.get("depth"), user=user))
-        for share in said.get("stages", [])[len(pool.parameters.get("stages", [])) :]:
+        for share in said.get("stages", [])[len(pool.stage_shares) :]:
             jobs.do_now(sampling.ask_for_stage(pool, share, user=user))
             pool.refresh_from_db()
         pool.refresh_from_db()

@@ -15,6 +15,7 @@ from pooling.core.pool_kinds import PoolKind
 from pooling.jobs import Refused, Work
 from pooling.models import Job, Pool, PoolEntry, Run
 from pooling.services import pools
+from pooling.services.growing import growers, shrinkers
 from pooling.services.pool_names import name_after
 
 on_preview: list[Callable[[Pool, int], list[dict[str, Any]]]] = []
@@ -43,6 +44,8 @@ def preview_extension(work: Work) -> dict[str, Any]:
     pairs = extended(before, tops, depth=deeper, rng=np.random.default_rng(pools.seed_of(pool)))
     n_new = len(pairs) - len(entry_of)
     facts = {"pairs before": len(entry_of), "new pairs": n_new, "pairs": len(pairs), "depth": deeper, "runs": len(runs)}
+    if pool.kind in growers:
+        n_new = facts["pairs drawn"] = growers[pool.kind](pool, pairs, entry_of).n_asked
     campaigns = [row for cost in on_preview for row in cost(pool, n_new)]
     return {"facts": facts, "warnings": warnings, "campaigns": campaigns, "runs": work.parameters["runs"], "depth": deeper, "pool": pool.pk}
 
@@ -61,6 +64,9 @@ def ask_to_take_back(pool: Pool, *, user: Any) -> Job:
         raise Refused(f"{pool.name} has no extension that could be taken back")
     if pool.kind == PoolKind.ORDERED and last.parameters["before"]["n_batches"] != pool.strata.count():
         raise Refused(f"a batch of {pool.name} has been planned since; its audit pairs were drawn among what the extension brought, too")
+    stages = last.parameters["before"].get("n_stages")
+    if stages is not None and len(pool.parameters["stages"]) > stages + 1:
+        raise Refused(f"a further stage of {pool.name} has been drawn since, also from what the extension brought")
     if pool.source:
         raise Refused(f"pairs of {pool.name} came from {pool.source}; what its runs added cannot be told from them")
     parameters = {"pool": pool.pk, "extension": last.pk}
@@ -93,6 +99,8 @@ def take_extension_back(work: Work) -> dict[str, Any]:
                 give_back_pairs(pool, gone)
             for start in range(0, len(gone), jobs.SQLITE_ROWS):
                 PoolEntry.objects.filter(pk__in=gone[start : start + jobs.SQLITE_ROWS]).delete()
+            if pool.kind in shrinkers:
+                shrinkers[pool.kind](pool, was)
             pool.runs.set(runs)
             Pool.objects.filter(pk=pool.pk).update(**described, missing_documents=pool.entries.filter(document=None).count())
             pools.write_changes(changes)

@@ -28,6 +28,7 @@ from pooling.formats.pool import write_pool
 from pooling.jobs import Refused, Work
 from pooling.models import Collection, Job, Pool, PoolEntry, Run
 from pooling.services.documents import LONGEST_ID, link_documents, store_documents
+from pooling.services.growing import growers
 from pooling.services.pool_names import made_name, name_after
 from pooling.services.rows import insert, prepared
 from pooling.services.runs import rankings_of
@@ -105,8 +106,8 @@ def check_extension(pool: Pool, *, runs: Sequence[Run], depth: int | None) -> tu
     new = [run for run in runs if run.pk not in run_rows]
     if pool.built_at is None:
         raise Refused(f"{pool.name} is not built yet")
-    if pool.kind == PoolKind.SAMPLED:
-        raise Refused(f"{pool.name} is {pool.words}: what was drawn keeps its chances, so it grows by stages; pool further runs anew")
+    if pool.kind == PoolKind.SAMPLED and deeper != least:
+        raise Refused(f"{pool.name} is {pool.words}: what was drawn keeps its chances, so it grows by stages and by late runs, never deeper")
     if deeper < least:
         raise Refused(f"{pool.name} has depth {least}; a pool only grows")
     if not new and deeper == least:
@@ -171,14 +172,21 @@ def extend_pool(work: Work) -> dict[str, Any]:
     deeper = max(work.parameters["depth"], pool.least_depth)
     before, entry_of = stored_pairs(pool)
     tops, warnings = tops_of(work, pool.collection, sorted(set(runs), key=lambda run: run.tag), deeper)
-    pairs = arranged(pool, extended(before, tops, depth=deeper, rng=np.random.default_rng(seed_of(pool))), entry_of)
+    pairs = extended(before, tops, depth=deeper, rng=np.random.default_rng(seed_of(pool)))
+    grown = growers[pool.kind](pool, pairs, entry_of) if pool.kind in growers else None
+    pairs = arranged(pool, pairs, entry_of) if grown is None else grown.pairs
     was: dict[str, Any] = {"runs": sorted(pool.runs.values_list("pk", flat=True)), "depth": pool.depth}
     was["extended_at"] = pool.extended_at.isoformat() if pool.extended_at else None
     if pool.kind == PoolKind.ORDERED:
         was["n_batches"] = pool.strata.count()
+    if grown is not None:
+        was["n_stages"] = len(pool.parameters["stages"])
     was = work.parameters.get("before", was)
     n_before = work.parameters.get("n_before", len(entry_of))  # an earlier attempt may have got as far as adding the pairs
-    entries = prepared(list(new_entries(pool, pairs, entry_of)))
+    fresh = list(new_entries(pool, pairs, entry_of))
+    if grown is not None:
+        grown.mark(fresh)
+    entries = prepared(fresh)
     changes = changed_entries(pool, pairs, entry_of)
     described = description(pairs, depth=deeper, extended_at=timezone.now(), name=name_after(pool, deeper, len(set(runs))))
     work.progress(0, total=len(entries.values), message="writing pairs", now=True)
@@ -188,6 +196,8 @@ def extend_pool(work: Work) -> dict[str, Any]:
         missing = pool.entries.filter(document=None).count()
         Pool.objects.filter(pk=pool.pk).update(**described, missing_documents=missing)
         write_changes(changes)
+        if grown is not None:
+            grown.write()
         Job.objects.filter(pk=work.job.pk).update(parameters={**work.parameters, "n_before": n_before, "before": was}, cancel_requested=False)
     work.past_cancelling = True
     for catch_up in on_extended:

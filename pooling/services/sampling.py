@@ -105,7 +105,7 @@ def fill(work: Work, pool: Pool, pairs: PooledPairs) -> PooledPairs:
     seed = pools.seed_of(pool)
     draw = _drawn(pool.collection, pairs, pool.parameters, seed=seed)
     order = order_of(pairs, draw.stage, seed=seed)
-    arranged = _arranged(pairs, draw.stage, order)
+    arranged = in_stages(pairs, draw.stage, order)
     strata = [
         Stratum(pool=pool, number=number, name=name[:300], size=int(size), drawn=draw.counts[:, number].tolist())
         for number, (name, size) in enumerate(zip(draw.strata.names, draw.strata.sizes.tolist(), strict=True))
@@ -117,7 +117,8 @@ def fill(work: Work, pool: Pool, pairs: PooledPairs) -> PooledPairs:
     return arranged
 
 
-def _arranged(pairs: PooledPairs, stage: NDArray[np.int32], order: NDArray[np.int64]) -> PooledPairs:
+def in_stages(pairs: PooledPairs, stage: NDArray[np.int32], order: NDArray[np.int64]) -> PooledPairs:
+    """In this order, with the priorities of their stages."""
     priority = np.array([staged_priority(int(one)) if one else 0 for one in stage.tolist()], np.int32)
     columns = {name: getattr(pairs, name)[order] for name in ("topic", "documents", "best_rank", "ranks", "everyone")}
     return replace(pairs, **columns, priority=priority[order])
@@ -138,7 +139,7 @@ def ask_for_stage(pool: Pool, share: float, *, user: Any) -> Job:
     if pool.built_at is None:
         raise Refused(f"{pool.name} is not built yet")
     try:
-        budgets_in_order([*pool.parameters["stages"], share])
+        budgets_in_order([*pool.stage_shares, share])
     except ValueError as error:
         raise Refused(str(error)) from None
     pools.check_idle(pool)
@@ -167,7 +168,7 @@ def draw_stage(work: Work) -> dict[str, Any]:
         before = np.vstack([before, counts_of(sizes, _spreads(pool, strata, pairs, stratum), [share], least=before[-1])])
     stage = stages_of(stratum, place, before)
     order = order_of(pairs, stage, seed=seed)
-    arranged = _arranged(pairs, stage, order)
+    arranged = in_stages(pairs, stage, order)
     changed = pools.changed_entries(pool, arranged, entry_of)
     new = [pk for pk, one in zip(keys, stage.tolist(), strict=True) if one == len(shares)]
     with work.writing():

@@ -117,7 +117,7 @@ def pool(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "words": words,
         "without": without,
         "query": urlencode({"q": words, "show": "missing" if without else ""}),
-        "extend_form": None if pool.kind == PoolKind.SAMPLED else ExtendForm(pool=pool),
+        "extend_form": ExtendForm(pool=pool),
         "stage_form": StageForm() if pool.kind == PoolKind.SAMPLED else None,
         "batches": pool_selectors.planned_batches(pool),
         "stages": pool_selectors.drawn_stages(pool),
