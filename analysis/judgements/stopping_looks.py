@@ -61,9 +61,10 @@ def advice_on(campaign: Campaign) -> Advice | None:
     jobs_of = Job.objects.filter(campaign_id=campaign.pk, kind=STOPPING).order_by("-created_at", "-pk")
     newest, done = jobs_of.first(), looks(campaign)
     last = done[-1] if done else None
+    why_not = f"{LOOKS} looks have been taken, which is all: who looks too often stops too early" if len(done) >= LOOKS else _why_not(campaign, last)
     running = newest is not None and newest.state in Job.ACTIVE
     problem = newest.message if newest is not None and newest.state == Job.State.FAILED else ""
-    return Advice(last.report if last else None, last.finished_at if last else None, len(done), running, _why_not(campaign, last), problem)
+    return Advice(last.report if last else None, last.finished_at if last else None, len(done), running, why_not, problem)
 
 
 def looks(campaign: Campaign) -> list[Job]:

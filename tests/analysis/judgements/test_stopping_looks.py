@@ -16,10 +16,10 @@ from analysis.judgements import stopping_looks
 from analysis.judgements.campaign_sample import sample_of
 from analysis.judgements.stopping_looks import advice_on, ask, looks
 from annotation.models import Campaign, Judgement, Pair
-from annotation.services import campaigns
+from annotation.services import campaigns, scheduling
 from pooling.formats.prel import write_prel
 from pooling.jobs import Refused
-from pooling.models import Collection, Document, Pool, Topic
+from pooling.models import Collection, Document, Job, Pool, Topic
 from pooling.services import making, ordering, pools
 from pooling.services.collections import create_collection
 from tests.analysis.commands.called import answer
@@ -220,3 +220,26 @@ def test_pages_show_the_last_look_and_ask_for_one(ordered, client):
 def test_pairs_that_a_file_named_have_no_rule(ordered):
     Pool.objects.update(kind="given")
     assert advice_on(Campaign.objects.get()) is None
+
+
+def test_no_more_than_ten_looks_are_taken(ordered):
+    look(ordered)
+    (done,) = looks(ordered)
+    for number in range(2, 11):
+        Job.objects.create(
+            kind=done.kind, state="done", campaign_id=ordered.pk, collection=ordered.collection, report={**done.report, "judged": 100 + number, "look": number}
+        )
+    assert advice_on(ordered).n_looks == 10
+    with pytest.raises(Refused, match="10 looks have been taken, which is all"):
+        ask(ordered, user=None)
+
+
+def test_advice_stops_nothing(ordered):
+    """Whatever it says: the campaign stays open, the next batch is planned, and annotators are served."""
+    ada = make_annotator(ordered)
+    look(ordered)
+    (done,) = looks(ordered)
+    Job.objects.filter(pk=done.pk).update(report={**done.report, "stop": True})
+    assert Campaign.objects.get(pk=ordered.pk).state == "open"
+    next_batch(ordered)
+    assert scheduling.claim(ada) is not None

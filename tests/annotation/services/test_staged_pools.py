@@ -66,7 +66,7 @@ def test_a_later_stage_only_adds(campaign):
     assert before < set(campaign.pairs.values_list("pk", flat=True))
 
 
-def test_a_staged_pool_is_not_extended_by_depth_or_runs(campaign):
+def test_a_sampled_pool_is_not_extended_by_depth(campaign):
     Pool.objects.filter(pk=campaign.pool_id).update(built_at=campaign.created_at)
     with pytest.raises(Refused, match="is sampled, depth 10: what was drawn keeps its chances"):
         check_extension(Pool.objects.get(pk=campaign.pool_id), runs=[], depth=20)

@@ -1,0 +1,49 @@
+"""What is said about stopping: the sentences of SAMPLING 4, decisions without a range of ordered pools, and never that a result is final."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.core import stopping_words as words
+from analysis.core.stopping import Decision, Left, Order, SampledComparison
+
+DONE = SampledComparison("a", "b", 0.1, 0.001, 0.01, 0.2, None)
+OPEN = SampledComparison("a", "c", 0.1, 0.009, 0.01, 0.2, None)
+EQUAL = SampledComparison("a", "d", 0.0, 0.0, 0.0, 0.0, None)
+DECIDED = [Decision("a", "b", Order.BEFORE, 0.0, 0.1), Decision("a", "c", Order.EQUAL, 0.4, 1.0)]
+UNDECIDED = Decision("b", "c", Order.OPEN, 0.3, 0.2)
+
+
+def everything() -> list[str]:
+    said = [words.of_comparison(one) for one in (DONE, OPEN, EQUAL, DONE._replace(judging=0.0), DONE._replace(why="too few are judged"))]
+    said += [words.of_sampled_pool(some) for some in ([], [DONE], [DONE, OPEN])]
+    said += [words.of_decision(one) for one in (*DECIDED, UNDECIDED)]
+    said += [words.of_ordered_pool(some) for some in ([], DECIDED, [*DECIDED, UNDECIDED])]
+    return said + [words.of_left(Left(3.0, 9.0), 90, 40, recall=0.9, reached=reached, looks=10) for reached in (True, False)]
+
+
+def test_a_sampled_comparison_is_told_in_the_sentence_of_the_method() -> None:
+    said = words.of_comparison(DONE)
+    assert "judging the rest would narrow the range of this difference by at most a fifth" in said
+    assert said.endswith("It would not make more topics.")
+    assert words.of_comparison(EQUAL) == "a and d: equal so far."
+
+
+def test_an_ordered_pool_gets_decisions_and_never_a_range() -> None:
+    assert [words.of_decision(one) for one in DECIDED] == ["a before b", "a and c equal within 0.01"]
+    said = words.of_ordered_pool(DECIDED)
+    assert "How far apart they are is not said: that needs a sampled pool." in said
+    assert not any(mark in said for mark in ("95 %", " to 0.", "±", "interval"))
+    assert words.of_ordered_pool([*DECIDED, UNDECIDED]).startswith("1 of 3 pairs of the best systems is not decided.")
+
+
+def test_audit_pairs_are_told_with_the_bound_and_its_looks() -> None:
+    said = words.of_left(Left(3.0, 9.0), 90, 40, recall=0.9, reached=True, looks=10)
+    assert "By 40 audit pairs about 3 are left, and at most 9 (95 % over 10 looks together, Clopper-Pearson)" in said
+    assert said.endswith("at least 90% of the relevant are found.")
+    assert "not yet surely 90%" in words.of_left(Left(3.0, 19.0), 90, 40, recall=0.9, reached=False)
+
+
+@pytest.mark.parametrize("said", everything())
+def test_no_result_is_called_final(said: str) -> None:
+    assert not any(word in said.lower() for word in ("final", "certain that", "proven", "must stop", "is over"))
