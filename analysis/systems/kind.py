@@ -59,8 +59,8 @@ class ReportKind:
     private_qrels: one more. pair: two runs, in an order. least_runs: fewer make no answer. written: files that the worker writes beside
     runs and qrels. pieces: its command is a `PiecewiseCommand`; piece: the dataclass of a piece's result, None for plain values.
     estimates: its command estimates from a sampled pool. counts_labels_only: what is unjudged plays no part in it. Other kinds refuse the labels of a
-    campaign on a sampled pool. subject: options -> what a report is about, for its title. topped_up: its answer names the pairs
-    (`order`) whose judging would settle it, of which a campaign can be made.
+    campaign on a sampled pool. subject: options -> what a report is about, for its title. topped_up: of a kind whose answer
+    names the pairs (`order`) whose judging would settle it, of which a campaign can be made: the answer that follows -> what has become of it.
     """
 
     name: str
@@ -85,7 +85,7 @@ class ReportKind:
     counts_labels_only: bool = False
     subject: Callable[[Mapping[str, Any]], str] = lambda options: ""
     written: tuple[WrittenFile, ...] = ()
-    topped_up: bool = False
+    topped_up: Callable[[Result], str] | None = None
 
     @property
     def least_qrels(self) -> int:

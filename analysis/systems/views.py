@@ -170,14 +170,14 @@ def _top_up(request: HttpRequest, report: Report, result: dict[str, Any]) -> dic
     """How far the judging of what the report left open is. n: pairs that a campaign would have, none where one is there or nothing is open."""
     campaign, follower = top_ups.top_up_of(report), top_ups.follower_of(report)
     done, n_pairs = top_ups.progress_of(campaign) if campaign is not None else (0, 0)
-    later = result_of(follower) if follower is not None else None
+    later, said = result_of(follower) if follower is not None else None, KINDS[report.kind].topped_up
     return {
         "campaign": campaign,
         "done": done,
         "n_pairs": n_pairs,
         "before": my_reports(request).filter(pk=report.parameters.get("follows")).first(),
         "follower": follower,
-        "words": KINDS[report.kind].tables(later)[0].note if later else "",
+        "words": said(later) if later and said is not None and "before" in later else "",
         "closed": bool(later and later.get("closed")),
         "most": len(result["order"]),
         "n": result["settles"]["n"] if campaign is None and not result.get("closed") else 0,

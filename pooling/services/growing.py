@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from pooling.core.depth import PooledPairs as Pairs
+from pooling.core.depth import PooledPairs
 from pooling.models import Pool, PoolEntry
 
 
@@ -13,7 +13,7 @@ class GrownPool(Protocol):
     """How pairs that come to a pool enter it. pairs: all in their order. n_asked: of the new ones, those that are to be judged."""
 
     @property
-    def pairs(self) -> Pairs: ...
+    def pairs(self) -> PooledPairs: ...
 
     @property
     def n_asked(self) -> int: ...
@@ -25,7 +25,7 @@ class GrownPool(Protocol):
         """What else is stored, inside the transaction."""
 
 
-growers: dict[str, Callable[[Pool, Pairs, Mapping[tuple[str, str], int]], GrownPool]] = {}
+growers: dict[str, Callable[[Pool, PooledPairs, Mapping[tuple[str, str], int]], GrownPool]] = {}
 """By kind of pool: what new pairs are to it. In others they are pairs like all."""
 
 shrinkers: dict[str, Callable[[Pool, Mapping[str, Any]], None]] = {}

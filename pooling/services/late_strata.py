@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.core.depth import PooledPairs as Pairs
+from pooling.core.depth import PooledPairs
 from pooling.core.pool_kinds import Entered, PoolKind
 from pooling.core.stages import MOST_STAGES, STRATA, counts_of, order_of, stages_of
 from pooling.core.strata import LATE, Strata, shuffled, spreads_of
@@ -27,7 +27,7 @@ class LateStrata:
     """pairs: all, in the order of service. stage: that draws from the new strata. drawn_as: (topic, document) -> stratum's number, place, stage or None."""
 
     pool: Pool
-    pairs: Pairs
+    pairs: PooledPairs
     stage: int
     strata: list[Stratum]
     drawn_as: Mapping[tuple[str, str], tuple[int, int, int | None]]
@@ -52,7 +52,7 @@ class LateStrata:
         Pool.objects.filter(pk=self.pool.pk).update(parameters={**self.pool.parameters, "stages": [*shares, shares[-1]]})
 
 
-def late_strata(pool: Pool, pairs: Pairs, entry_of: Mapping[tuple[str, str], int]) -> LateStrata:
+def late_strata(pool: Pool, pairs: PooledPairs, entry_of: Mapping[tuple[str, str], int]) -> LateStrata:
     """The draw from what came new, by the pool's own bands, at the share that the pool has been drawn to. Refused beyond the last stage.
 
     The draw depends on the pool's seed, the stage and the pairs alone.
@@ -78,7 +78,7 @@ def late_strata(pool: Pool, pairs: Pairs, entry_of: Mapping[tuple[str, str], int
     return LateStrata(pool, _arranged(pool, pairs, entry_of, drawn_as), stage, _strata(pool, made, counts[0], stage, first), drawn_as, topics)
 
 
-def _rows(pairs: Pairs, rows: NDArray[np.int64]) -> Pairs:
+def _rows(pairs: PooledPairs, rows: NDArray[np.int64]) -> PooledPairs:
     return replace(pairs, **{name: getattr(pairs, name)[rows] for name in ("topic", "documents", "best_rank", "priority", "ranks", "everyone")})
 
 
@@ -90,14 +90,14 @@ def _strata(pool: Pool, made: Strata, counts: NDArray[np.int64], stage: int, fir
     ]
 
 
-def keep_draw(pool: Pool, pairs: Pairs, entry_of: Mapping[tuple[str, str], int]) -> Pairs:
+def keep_draw(pool: Pool, pairs: PooledPairs, entry_of: Mapping[tuple[str, str], int]) -> PooledPairs:
     """The pairs in the order of service of the stages that are stored."""
     return _arranged(pool, pairs, entry_of, {})
 
 
 def _arranged(
-    pool: Pool, pairs: Pairs, entry_of: Mapping[tuple[str, str], int], drawn_as: Mapping[tuple[str, str], tuple[int, int, int | None]]
-) -> Pairs:
+    pool: Pool, pairs: PooledPairs, entry_of: Mapping[tuple[str, str], int], drawn_as: Mapping[tuple[str, str], tuple[int, int, int | None]]
+) -> PooledPairs:
     stored: dict[int, int | None] = dict(pool.entries.values_list("pk", "stage"))
     keys = [(pair.topic, pair.document) for pair in pairs]
     stage = np.array([(stored[entry_of[key]] if key in entry_of else drawn_as[key][2]) or 0 for key in keys], np.int32)

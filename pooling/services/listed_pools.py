@@ -10,8 +10,7 @@ from typing import Any
 from django.utils import timezone
 
 from pooling import jobs
-from pooling.core.depth import PooledPairs as Pairs
-from pooling.core.depth import is_ranked
+from pooling.core.depth import PooledPairs, is_ranked
 from pooling.core.pool_kinds import PoolKind
 from pooling.models import Collection, Document, Pool, PoolEntry
 from pooling.services.pools import digest_of, figures
@@ -22,7 +21,7 @@ AT_ONCE = 500
 
 
 def store_listed(
-    collection: Collection, pairs: Pairs, *, name: str, source: str, suggested: Mapping[str, Any] = MappingProxyType({}), user: Any
+    collection: Collection, pairs: PooledPairs, *, name: str, source: str, suggested: Mapping[str, Any] = MappingProxyType({}), user: Any
 ) -> Pool:
     """Exactly these pairs in this order, inside the caller's transaction. A name that is taken gets a number. Texts: `link_known`, then a job's.
 

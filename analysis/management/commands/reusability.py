@@ -20,9 +20,14 @@ from analysis.commandline.measures import (
 )
 from analysis.commandline.run_groups import groups_of_runs
 from analysis.core.batch import PackedCollection, pack
+from analysis.core.late_runs import left_out_scores
 from analysis.core.reusability import Request, as_json, chunks, combine, run_chunk
 from pooling.commandline import positive, text_table
+from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.core.counts import counted
+
+LATE_CUTOFF = 10
+"""Of nDCG; of a shallower pool its depth."""
 
 
 class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
@@ -34,9 +39,10 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
         add_campaign_options(parser)
         parser.add_argument("--depth", type=positive, default=10, metavar="K", help="of the pool (default 10)")
         parser.add_argument("--groups", metavar="FILE", help="tag and group of each run: whole groups are left out")
+        parser.add_argument("--late", action="store_true", help="also what each one left out would be told as a late run: holes, range and expected nDCG")
         add_measure_options(parser, measures=DEFAULT_MEASURES, reading=divisible_measures)
 
-    def plan(self, *, qrels: str, runs: list[str], depth: int, groups: str | None, **options: Any) -> PieceworkPlan:
+    def plan(self, *, qrels: str, runs: list[str], depth: int, groups: str | None, late: bool, **options: Any) -> PieceworkPlan:
         collection = pack(one_qrels(self, qrels), all_runs(self, runs, options))
         request = Request(
             measures=tuple(options["measures"]),
@@ -51,7 +57,8 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
             answer = as_json(combine(collection, request, pieces, means))
             if len(collection.tags) < 2:
                 answer["undefined"] = "one run makes no ranking of systems, so that there is no tau"
-            return {**answer, "pool_depth": depth, "qrels_pairs": len(collection.grades), "topics": len(collection.topics)}
+            answer |= {"pool_depth": depth, "qrels_pairs": len(collection.grades), "topics": len(collection.topics)}
+            return answer | ({"late": as_late_runs(one_qrels(self, qrels), list(all_runs(self, runs, options)), request)} if late else {})
 
         return PieceworkPlan("reusability", _means, (collection, request), pieces, finish)
 
@@ -77,8 +84,29 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
                 f"{'groups' if of_group else 'runs'} left out; score, rank: the largest change of any run\n{text_table(header, left)}",
                 "shallower pools; change: mean absolute change of the scores\n"
                 + text_table(["depth", "pairs"] + [f"{what} {name}" for name in names for what in ("tau", "change")], depths),
+                *([late_table(result["late"])] if "late" in result else []),
             ]
         )
+
+
+def as_late_runs(judged: QrelsColumns, runs: list[RunColumns], request: Request) -> dict[str, Any]:
+    """cutoff k; runs, by tag: left_out, holes (mean a topic), nDCG@k judged (under all qrels), holes_as_0, bounds, and expected, null with many holes."""
+    cutoff = min(LATE_CUTOFF, request.depth)
+    scores = left_out_scores(runs, request.groups or [run.tag for run in runs], judged, cutoff=cutoff, level=request.level)
+    rows = {
+        one.tag: {
+            "left_out": one.unit, "holes": one.mean_holes, "judged": one.judged, "holes_as_0": float(one.bounds.zero.mean()),
+            "bounds": [float(one.bounds.low.mean()), float(one.bounds.high.mean())], "expected": one.filled if one.is_filled else None,
+        }
+        for one in scores
+    }  # fmt: skip
+    return {"cutoff": cutoff, "runs": rows}
+
+
+def late_table(late: dict[str, Any]) -> str:
+    rows = [[tag, one["left_out"], one["holes"], one["judged"], one["holes_as_0"], *one["bounds"], one["expected"]] for tag, one in late["runs"].items()]
+    header = ["run", "left out", "holes a topic", "judged", "holes as 0", "at least", "at most", "expected"]
+    return f"as a late run: nDCG@{late['cutoff']}\n" + text_table(header, rows)
 
 
 def _means(shared: tuple[PackedCollection, Request], piece: tuple[int, int]) -> np.ndarray:

@@ -69,6 +69,16 @@ def words(result: Result) -> str:
     )
 
 
+def closing_words(result: Result) -> str:
+    """Of the report that follows on a top-up: why nothing more needs to be judged, or what is open, and the first range now and then."""
+    left = result["holes"]["total"]
+    why = str(result.get("closed") or f"{left:,} results are left that nobody has judged")
+    name, (low, high) = next(iter(result["bounds"].items()))
+    now = f"is {low:.3f}" if round(low, 3) == round(high, 3) else f"is at least {low:.3f} and at most {high:.3f}"
+    then_low, then_high = result["before"]["bounds"][name]
+    return f"{why[:1].upper()}{why[1:]}. {name} of {result['run']} {now}; before the top-up it was somewhere from {then_low:.3f} to {then_high:.3f}."
+
+
 def before_table(result: Result) -> Table:
     """What the judgements of top-up campaigns have settled."""
     before = result["before"]
@@ -126,5 +136,5 @@ KIND = ReportKind(
     seeded=False,
     subject=lambda options: str(options.get("late") or ""),
     written=(TOPPED_UP,),
-    topped_up=True,
+    topped_up=closing_words,
 )

@@ -22,6 +22,7 @@ FIELDS = (
     measures_field(MEASURES, divisible=True),
     Field("depth", "Depth of the pool", "whole", 10, least=1, most=1000),
     Field("by_group", "Leave out whole groups", "yes", False, hint="As the runs' groups say; a run without one is a group of its own."),
+    Field("late", "What each one left out would be told as a late run", "yes", False, hint="Holes, exact range and expected nDCG."),
     *READING,
 )
 
@@ -82,7 +83,17 @@ def tables(result: Result) -> list[Table]:
             runs,
             "New minus old.",
         ),
+        *([late_table(result["late"])] if "late" in result else []),
     ]
+
+
+def late_table(late: Mapping[str, Any]) -> Table:
+    rows: list[list[Cell]] = [
+        [tag, one["left_out"], one["holes"], one["judged"], one["holes_as_0"], *one["bounds"], one["expected"]] for tag, one in late["runs"].items()
+    ]
+    note = "Documents that it (its group) alone found lose their judgement. Expected: what such documents of others were worth; none above three holes a topic."
+    columns = ["run", "left out", "holes a topic", f"nDCG@{late['cutoff']} judged", "holes as 0", "at least", "at most", "expected"]
+    return Table("late", "As a late run", columns, rows, note)
 
 
 def pictures(result: Result) -> list[str]:

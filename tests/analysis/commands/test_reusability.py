@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from io import StringIO
 from pathlib import Path
 
@@ -75,3 +76,23 @@ def test_the_table_names_runs_and_depths(files: list[str]) -> None:
     call_command("reusability", *files, "--depth", "2", "--measures", "AP", stdout=out, stderr=StringIO())
     assert "pool of depth 2, qrels of 4 pairs, 1 topic" in out.getvalue()
     assert "three" in out.getvalue()
+
+
+def test_what_a_run_left_out_would_be_told_as_a_late_run(files: list[str]) -> None:
+    """Depth 2: two has b and a, and b is its alone. With discount d = 1/log2(3): judged it has the ideal; b a hole, a at rank 2 over the ideal of a and d.
+
+    Expected: of the documents that one of the others alone has there, a is judged: e = (1 + .3) / (1 + 1).
+    """
+    found, _ = answer("reusability", *files, "--depth", 2, "--measures", "AP", "--late")
+    late = found["late"]["runs"]["two"]
+    d = 1 / math.log2(3)
+    assert (found["late"]["cutoff"], late["left_out"], late["holes"], late["judged"]) == (2, "two", 1, 1)
+    assert late["holes_as_0"] == pytest.approx(d / (1 + d))
+    assert late["bounds"] == pytest.approx([d / (1 + d), 1])
+    assert late["expected"] == pytest.approx((0.65 + d) / (1 + d))
+    one = found["late"]["runs"]["one"]
+    assert (one["holes"], one["bounds"]) == (0, [one["judged"]] * 2), "nothing is its alone"
+    assert "late" not in answer("reusability", *files, "--depth", 2, "--measures", "AP")[0]
+    out = StringIO()
+    call_command("reusability", *files, "--depth", "2", "--measures", "AP", "--late", stdout=out, stderr=StringIO())
+    assert "as a late run: nDCG@2" in out.getvalue()
