@@ -512,11 +512,11 @@ def test_qualification_explains_each_answer(signed_in_page: Signed, photograph: 
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     label, banner, practice = (judging.page.locator(name) for name in ("#query-label", "[data-name=practice]", "#practice"))
     expect(label).to_have_text("Query (practice 1 of 2)")
-    expect(banner).to_contain_text("A short test first, explained as you go. 1 of 2 right answers are needed.")
+    expect(banner).to_contain_text("A short test first, explained as you go. 1 of 2 answers have to be right.")
     first = judging.title.inner_text()
     judging.press("4")
     expect(practice).to_contain_text("Right")
-    expect(practice).to_contain_text("1 of 2; 1 right so far, 1 are needed.")
+    expect(practice).to_contain_text("1 of 2; 1 right so far, 1 needed.")
     expect(judging.title).to_have_text(first)  # the document stays while its answer is explained
     judging.press("2")  # judges nothing
     judging.press("Enter")

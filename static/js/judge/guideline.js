@@ -65,7 +65,7 @@ export function decisive(explanation, text) {
 export function explain({ right, grade, gold_grade: gold, explanation, judged, n_right: nRight, total, needed, passed }, { scale, view, done }) {
   const name = (value) => (value === null ? "Cannot judge" : gradeName(scale, value));
   const sign = (value) => { const place = scale.findIndex((one) => one.value === value); return place < 0 ? null : shape(scale[place].shape, place); };
-  const standing = passed === null ? `${judged} of ${total}; ${nRight} right so far, ${needed} are needed.`
+  const standing = passed === null ? `${judged} of ${total}; ${nRight} right so far, ${needed} needed.`
     : passed ? `${nRight} of ${total} right: passed. From here on it counts.` : `${nRight} of ${total} right; ${needed} were needed.`;
   const box = byId("practice"), title = make("h2", { tabindex: "-1" }, right ? "Right" : "Not quite");
   const ranges = view ? decisive(explanation, view.stored.text).flatMap(([start, end]) => view.ranges(start, end)) : [];

@@ -48,7 +48,7 @@ export function outcome({ kind, title, label, body }, { id, standing, late, revi
 
 /** Before judging begins: what the test is, and what it asks. */
 export function practice({ message: what, needed, total }, { banners }) {
-  banners.show("practice", { text: `${what} ${needed} of ${total} right answers are needed. They do not count as judgements.` });
+  banners.show("practice", { text: `${what} ${needed} of ${total} answers have to be right. They do not count as judgements.` });
 }
 
 export function expired({ banners }) {
