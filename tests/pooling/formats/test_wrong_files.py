@@ -23,6 +23,7 @@ from pooling.formats.clicks import packed_clicks, read_packed_clicks
 from pooling.formats.detect import mistaken
 from pooling.formats.documents import read_documents
 from pooling.formats.errors import FormatError
+from pooling.formats.label_table import read_label_table
 from pooling.formats.leaderboards import read_leaderboard
 from pooling.formats.prel import read_prel
 from pooling.formats.qrels import read_qrels
@@ -66,6 +67,7 @@ OWN = {
     "bundle": b'[{"id": 1, "data": {"topic": "t1", "document": "d1"}, "annotations": [{"result": [{"value": {"choices": ["1"]}}]}]}]',
     "campaign file": b'[collection]\nslug = "c"\nname = "C"\n[pool]\nname = "p"\ndepth = 3\n[campaign]\nslug = "s"\nname = "S"\njudgements_per_pair = 2\n',
     "known pairs": b"topic\tdocument\tgrade\tkind\texplanation\nt1\td1\t2\tgold\tbecause\nt1\td2\t\teveryone\t\n",
+    "label table": b"topic\tdocument\tm1\tm2\nt1\td1\t1\t0\nt1\td2\t2\t\n",
     "leaderboard": b"tag,date,score,group\nr1,2021-01-02,0.5,a\nr2,2021/03/04,0.75,b\n",
     "names": b"name,email\nAda,ada@example.org\nBob,bob@example.org\n",
     "packed clicks": zipped(clicks__tsv=b"session\tquery_id\trank\tdoc_id\ns\t1\t1\ta\n", shown__tsv=b"query_id\trank\tdoc_id\n1\t1\ta\n1\t2\tb\n"),
@@ -118,6 +120,7 @@ MORE = {
     "release": release,
     "campaign file": campaign_file,
     "known pairs": known_pairs,
+    "label table": read_label_table,
     "names": lambda f: read_names(f.read().decode("utf-8", "replace")),
 }
 ALL_READERS = {name: reader for name, (reader, _, _) in READERS.items()} | MORE
