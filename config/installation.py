@@ -28,6 +28,7 @@ from annotation.models import ApiTokenRow
 from annotation.services import sessions
 from config import doctor
 from pooling.jobs import STALE
+from pooling.kept_files import kept_files
 from pooling.models import DocumentFile, Job, Upload
 from pooling.permissions import SignedInRequest, administering
 from pooling.requests import row_number
@@ -82,11 +83,15 @@ def work() -> dict[str, Any]:
 
 
 def storage() -> dict[str, Any]:
-    """Bytes: of the database, of what was brought in, and what is free where files lie; None where it cannot be told."""
+    """Bytes: of the database, of what was brought in, and what is free where files lie; None where it cannot be told.
+
+    store: the object store of which the folder is a cache; empty where files lie in the folder itself.
+    """
     folder = Path(settings.MEDIA_ROOT)
     room = shutil.disk_usage(folder) if folder.exists() else None
     return {
         "folder": folder,
+        "store": kept_files.called if kept_files.is_cache else "",
         "free": room.free if room else None,
         "room": room.total if room else None,
         "database": database_bytes(),

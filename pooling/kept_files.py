@@ -41,6 +41,8 @@ class KeptFile(NamedTuple):
 class Folder(FileSystemStorage):
     """Files in the folder MEDIA_ROOT."""
 
+    is_cache = False
+    """Whether the folder holds copies only."""
     where = "ASSAY_DATA_DIR has to be the folder that all its machines share, or ASSAY_STORAGE their object store"
 
     @property
@@ -89,6 +91,7 @@ class ObjectStore(Folder):
     Where the store does not answer: OSError (EREMOTEIO).
     """
 
+    is_cache = True
     where = "ASSAY_STORAGE has to name the bucket that all its machines share"
 
     @property

@@ -17,7 +17,7 @@ import requests
 from django.core.exceptions import ImproperlyConfigured
 from django.core.files.base import ContentFile
 
-from config import file_stores
+from config import file_stores, installation
 from config.management.commands.up import gunicorn_command, worker_command
 from pooling.kept_files import IN_USE_SECONDS, Folder, ObjectStore
 from tests.databases import own_database
@@ -126,6 +126,14 @@ def test_the_folder_is_the_default_and_is_a_store_like_the_other(settings, tmp_p
     folder = Folder()
     folder.save("a/b", ContentFile(b"xyz"))
     assert [(one.name, one.n_bytes) for one in folder.each()] == [("a/b", 3)]
+
+
+@pytest.mark.django_db
+def test_the_page_of_the_installation_says_what_the_folder_is_a_cache_of(bucket, settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path
+    assert installation.storage()["store"] == ""
+    settings.STORAGES = {**settings.STORAGES, "default": file_stores.described(f"s3://{bucket}/x?addressing=path", cache_gigabytes=1)}
+    assert (installation.storage()["store"], installation.storage()["folder"]) == (f"the bucket {bucket}/x", tmp_path)
 
 
 class Visitor:
