@@ -59,6 +59,11 @@ def test_ap_correlation_punishes_errors_at_the_top_more() -> None:
     assert tau_b(reference, [5, 6, 7, 8, 4, 3, 2, 1]) == tau_b(reference, [8, 7, 6, 5, 1, 2, 3, 4]) == pytest.approx(1 - 12 / 28)
 
 
+def test_ap_correlation_of_one_swap_at_the_top() -> None:
+    """SAMPLING K2: truth A B C D, estimate B A C D. Above its second, third and fourth stand 0 of 1, 2 of 2 and 3 of 3 rightly: 2/3 (0 + 1 + 1) - 1."""
+    assert tau_ap([4, 3, 2, 1], [3, 4, 2, 1]) == pytest.approx(1 / 3)
+
+
 def test_ap_correlation_is_not_symmetric() -> None:
     # reference a b c; other c a b: above a only c (wrong), above b: c (wrong), a (right) -> 2/2 (0 + 1/2) - 1
     assert tau_ap([3, 2, 1], [2, 1, 3]) == pytest.approx(-0.5)
