@@ -47,6 +47,7 @@ PAGES: dict[str, tuple[str, str, int]] = {
     "campaign-agreement": ("manager", CAMPAIGN + "agreement/", 200),
     "campaign-pair": ("manager", CAMPAIGN + "pairs/{pair}/", 200),
     "campaign-gold": ("manager", CAMPAIGN + "gold/", 200),
+    "campaign-questions": ("manager", CAMPAIGN + "questions/", 200),
     "campaign-labels": ("manager", CAMPAIGN + "labels/", 200),
     "campaign-machines": ("manager", CAMPAIGN + "machines/", 200),
     "campaign-machine": ("manager", CAMPAIGN + "machines/{machine}/", 200),
@@ -114,6 +115,7 @@ def prepare(n_judgements: int = 260) -> None:
     from django.contrib.auth.models import User
     from django.core.files.base import ContentFile
     from django.test import Client
+    from django.utils import timezone
 
     from analysis.dashboard import agreement_figures, exclusions
     from analysis.judgements.labels import Choices
@@ -125,7 +127,7 @@ def prepare(n_judgements: int = 260) -> None:
     from analysis.systems import reports
     from analysis.systems.kinds import KINDS
     from annotation.machine.label_files import LabelOfFile
-    from annotation.models import Campaign, Feedback, Judgement, Message, Pair
+    from annotation.models import Campaign, Feedback, Judgement, Message, Pair, Question
     from annotation.services import campaigns, machines, people
     from annotation.services.pairs import set_kind
     from pooling import jobs
@@ -197,6 +199,9 @@ def prepare(n_judgements: int = 260) -> None:
     assert run
     assert pool
     assert document
+    Question.objects.create(membership=members[0], pair=disputed, text="Does a list of causes answer a query about symptoms?")
+    answered = {"answer": "Yes, if it says how long.", "answered_by": manager, "answered_at": timezone.now()}
+    Question.objects.create(membership=members[1], pair=disputed, text="Is a table enough?", **answered)
     given = {
         "sign_in": people.sign_in_path(User.objects.create_user("forgetful")),
         "token": people.invite(campaign=campaign, actor=manager).token,
