@@ -18,7 +18,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-CLIENT, SECRET = "assay", "a secret of the tests"
+CLIENT, SECRET = "assay", "a secret of the tests, as long as it should be"
 
 
 class TestProvider:

@@ -6,6 +6,8 @@ the annotator judges in it, the stranger is signed in and has nothing to do with
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,6 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.http import HttpResponse
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from analysis.dashboard import exclusions
@@ -486,13 +487,27 @@ def test_no_answer_to_an_annotator_holds_or_reads_a_machines_label(world: World,
     routes = every_pattern()
     for role in ("annotator", "stranger"):
         for name in TABLE:
-            with CaptureQueriesContext(connection) as queries:
+            with statements_sent() as statements:
                 answer = world.ask(role, name, routes[name])
             said = b"".join(answer.streaming_content) if answer.streaming else answer.content  # type: ignore[attr-defined]
             assert SECRET.encode() not in said, name
-            assert not [one["sql"] for one in queries if "annotation_machinelabel" in one["sql"] or "annotation_machinejudge" in one["sql"]], name
+            assert not reads_of_machines(statements), name
     for name in ("campaign-machines", "campaign-machine", "api-machines", "api-machine"):
-        assert SECRET.encode() in world.ask("manager", name, routes[name]).content, name
+        with statements_sent() as statements:
+            assert SECRET.encode() in world.ask("manager", name, routes[name]).content, name
+        assert reads_of_machines(statements), name
+
+
+@contextmanager
+def statements_sent() -> Iterator[list[str]]:
+    """In a list of our own: Django's keeps 9,000, and shows nothing new once it is full."""
+    statements: list[str] = []
+    with connection.execute_wrapper(lambda run, sql, *more: (statements.append(sql), run(sql, *more))[1]):
+        yield statements
+
+
+def reads_of_machines(statements: list[str]) -> list[str]:
+    return [sql for sql in statements if "annotation_machinelabel" in sql or "annotation_machinejudge" in sql]
 
 
 @pytest.mark.parametrize("role", ROLES)
