@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +37,21 @@ def table(out: Path, key: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def json_table(out: Path, key: str) -> dict[str, Any]:
+    """title, header, rows, note; heads, bold and marks where there are any."""
+    found: dict[str, Any] = json.loads((out / "tables" / f"{key}.json").read_text(encoding="utf-8"))
+    return found
+
+
 def about(out: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((out / "study.json").read_text(encoding="utf-8"))
     return found
+
+
+def drawn(out: Path, key: str) -> list[list[str]]:
+    """The numbers behind a figure, as the report tells them: its header, then its rows; of panels one below the other."""
+    page = (out / "report.html").read_text(encoding="utf-8")
+    end = page.index(f">figures/{key}: ")
+    figure = page[page.rindex('<figure class="figure">', 0, end) : end]
+    rows = re.findall(r"<tr>(.*?)</tr>", figure, re.DOTALL)
+    return [[unescape(re.sub(r"<.*?>", "", cell)) for cell in re.findall(r"<t[hd][^>]*?(?:/>|>(.*?)</t[hd]>)", row, re.DOTALL)] for row in rows]
