@@ -7,8 +7,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from scipy import stats
 
-from tests.analysis.studies.made import about, study_of, table
+from tests.analysis.studies.made import about, drawn, json_table, study_of, table
 
 QRELS = "".join(f"{t} 0 r {1 + t % 2}\n" for t in range(20))
 RUNS = {
@@ -44,33 +45,85 @@ c2,2021-02-05,Team C,.50,.50
 """
 
 
+LISTS = {"even": "".join(f"{t}\n" for t in range(0, 20, 2)), "odd": "".join(f"{t}\n" for t in range(1, 20, 2))}
+BOARD = "tag,date,group,score\na,2020-01-01,Team A,.3\nb,2020-01-02,Team A,.2\nc,2020-01-03,Team B,.5\nlate,2021-03-03,Team B,.9\n"
+
+
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    lists = {"even": "".join(f"{t}\n" for t in range(0, 20, 2)), "odd": "".join(f"{t}\n" for t in range(1, 20, 2))}
-    board = "tag,date,score\na,2020-01-01,.3\nb,2020-01-02,.2\nc,2020-01-03,.5\nlate,2021-03-03,.9\n"
-    return study_of(tmp_path_factory.mktemp("study"), "leaderboard", TOML, qrels=QRELS, board=board, submitted=SUBMITTED, **lists, **RUNS)
+    return study_of(tmp_path_factory.mktemp("study"), "leaderboard", TOML, qrels=QRELS, board=BOARD, submitted=SUBMITTED, **LISTS, **RUNS)
 
 
 def test_every_part_is_there(out: Path) -> None:
     assert about(out)["left_out"] == {}
-    assert [row["run"] for row in table(out, "records-documents")] == ["a", "c"]
+    records = [(row["run"], row["date"], row["group"], float(row["score"])) for row in table(out, "records-documents")]
+    assert records == [("a", "2020-01-01", "Team A", 0.3), ("c", "2020-01-03", "Institute", 0.5)]
+    assert drawn(out, "figure-1-documents")[1:] == [
+        ["a", "2020-01-01", "0.300", "state of the art"], ["b", "2020-01-02", "0.200", "run"], ["c", "2020-01-03", "0.500", "state of the art"],
+    ]  # fmt: skip
 
 
-def test_ranks_that_no_sample_changes_are_certain(out: Path) -> None:
-    """best answers every topic, worst none; half every other."""
-    rows = {row["run"]: row for row in table(out, "top-RR-100-sparse")}
-    assert float(rows["best"]["1"]) == 1.0
-    assert float(rows["worst"]["3"]) == 1.0
+ON_ALL = {"best": ("1.0", "1.0", "1", "1", ""), "half": ("0.5", "2.0", "2", "2", "best"), "worst": ("0.0", "3.0", "3", "3", "best half")}
+ON_EVEN = {"best": ("1.0", "1.0", "1", "1", ""), "half": ("0.0", "2.5", "2.5", "2 to 3", "best"), "worst": ("0.0", "2.5", "2.5", "2 to 3", "best")}
+ON_ODD = {"best": ("1.0", "1.5", "1.5", "1 to 2", ""), "half": ("1.0", "1.5", "1.5", "1 to 2", ""), "worst": ("0.0", "3.0", "3", "3", "best half")}
+"""score, expected rank, that of any sample, the ranks that it may have, who is significantly better. best answers every topic, worst none,
+half the odd ones: on even topics it is tied with worst, on odd ones with best."""
+SHARES = {"1": [1, 0, 0], "2": [0, 1, 0], "3": [0, 0, 1], "1.5": [0.5, 0.5, 0], "2.5": [0, 0.5, 0.5]}
+"""Of the ranks, by the rank of every sample: two that are tied have each of their places in half of them."""
+
+
+@pytest.mark.parametrize(("number", "slug", "expected"), [(1, "sparse", ON_ALL), (2, "sparse-even", ON_EVEN), (3, "sparse-odd", ON_ODD)])
+def test_ranks_that_no_sample_changes_are_certain(out: Path, number: int, slug: str, expected: dict[str, tuple[str, ...]]) -> None:
+    shares = {run: SHARES[rank] for run, (_, _, rank, _, _) in expected.items()}
+    for key in (f"top-RR-100-{slug}", f"certainty-places-{number}"):
+        assert {row["run"]: [float(row[place]) for place in "123"] for row in table(out, key)} == shares
+    assert {row[0]: list(map(float, row[1:])) for row in drawn(out, f"figure-3-{number}")[1:]} == shares
+    for row in table(out, f"certainty-ranks-{number}"):
+        score, rank, place, may_be, better = expected[row["run"]]
+        assert [row[name] for name in ("score", "expected rank", "may be")] == [score, rank, may_be]
+        assert {row[name] for name in ("best", "worst", "2.5 %", "97.5 %")} == {place}
+        assert row["significantly worse than"].strip("'-") == ", ".join(f"{other} (0.0 %)" for other in better.split())
 
 
 def test_conditions_stand_side_by_side(out: Path) -> None:
-    """On even topics half answers nothing and is tied with worst at 2.5, on odd ones it is tied with best at 1.5."""
     rows = {row["run"]: row for row in table(out, "figure-4")}
     names = about(out)["parts"]["conditions"]["values"]["conditions"]
-    assert len(names) == 3
-    even, odd = (next(name for name in names if name.endswith(word)) for word in ("even", "odd"))
-    assert (float(rows["half"][even]), float(rows["half"][odd])) == (2.5, 1.5)
-    assert (float(rows["half"]["best"]), float(rows["half"]["worst"])) == (1.5, 2.5)
+    assert [name.split()[-1] for name in names] == ["sparse", "even", "odd"]
+    expected = {"best": [1, 1, 1.5, 1, 1.5, 0], "half": [2, 2.5, 1.5, 1.5, 2.5, 2], "worst": [3, 2.5, 3, 2.5, 3, 3]}
+    last = ("best", "worst", "conditions in which a run beats it")
+    assert {run: [float(row[name]) for name in (*names, *last)] for run, row in rows.items()} == expected
+    spots = {row[0]: tuple(map(float, row[1:4])) for row in drawn(out, "figure-4")[1:]}
+    may_be = [(1, 1), (1, 1), (1, 2), (2, 2), (2, 3), (1, 2), (3, 3), (2, 3), (3, 3)]
+    assert spots == {
+        f"{run} · {k + 1}": (expected[run][k], *interval) for (run, k), interval in zip(((run, k) for run in expected for k in range(3)), may_be, strict=True)
+    }
+
+
+GRADED = "".join(f"{t} 0 two 2\n{t} 0 one 1\n{t} 0 none 0\n" for t in range(12))
+GAINS = {"both": "one two", "high": "two none", "low": "none one", "nothing": "none x"}
+
+
+def test_normalised_cumulative_gain_and_conditions_of_ones_own(tmp_path: Path) -> None:
+    """NCG@2: of a gain of 2 + 1 both have 3, high 2, low 1. At level 2 only `two` counts: RR 1/2, 1, 0, 0."""
+    runs = {tag: "".join(f"{t} Q0 {d} {k} {9 - k} {tag}\n" for t in range(12) for k, d in enumerate(found.split(), 1)) for tag, found in GAINS.items()}
+    text = """runs = ["both.txt", "high.txt", "low.txt", "nothing.txt"]
+trials = 20
+conditions = '''
+gain = NCG@2, graded
+strict = RR@100, graded, some, 2
+'''
+[qrels]
+graded = "qrels.txt"
+[topic_lists]
+some = "some.txt"
+"""
+    out = study_of(tmp_path, "leaderboard", text, qrels=GRADED, some="".join(f"{t}\n" for t in range(10)), **runs)
+    gain, strict = ({row["run"]: float(row["score"]) for row in table(out, f"certainty-ranks-{number}")} for number in (1, 2))
+    assert gain == pytest.approx({"both": 1, "high": 2 / 3, "low": 1 / 3, "nothing": 0})
+    assert strict == {"high": 1, "both": 0.5, "low": 0, "nothing": 0}
+    assert [[float(row[name]) for name in ("gain", "strict")] for row in table(out, "figure-4")] == [[1, 2], [2, 1], [3, 3.5], [4, 3.5]]
+    assert "12 topics" in json_table(out, "top-gain")["note"]
+    assert "10 topics" in json_table(out, "top-strict")["note"]
 
 
 def test_institutions_take_the_place_of_their_teams_up_to_a_date(out: Path) -> None:
@@ -84,10 +137,23 @@ def test_institutions_take_the_place_of_their_teams_up_to_a_date(out: Path) -> N
 
 def test_every_submission_of_a_group_stands_public_against_private(out: Path) -> None:
     """Public .30 .32 .33 .40 .20, private .31 .30 .29 .20 .40: the best in public is the last in private."""
-    rows = [[row[0], *row[1:]] for row in csv.reader((out / "tables" / "submissions-every.csv").open(encoding="utf-8", newline=""))][1:]
-    assert [(row[0], row[1], row[4], row[6]) for row in rows] == [
-        ("Team A", "a1", "4", "2"), ("Team A", "a2", "3", "3"), ("Team A", "a3", "2", "4"), ("Institute", "b1", "1", "5"), ("Institute", "c1", "5", "1"),
+    with (out / "tables" / "submissions-every.csv").open(encoding="utf-8", newline="") as file:
+        assert list(csv.reader(file))[1:] == [
+            ["Team A", "a1", "2021-01-01", "0.3", "4", "0.31", "2"], ["Team A", "a2", "2021-01-02", "0.32", "3", "0.3", "3"],
+            ["Team A", "a3", "2021-01-03", "0.33", "2", "0.29", "4"], ["Institute", "b1", "2021-01-04", "0.4", "1", "0.2", "5"],
+            ["Institute", "c1", "2021-01-05", "0.2", "5", "0.4", "1"],
+        ]  # fmt: skip
+    assert [list(row.values()) for row in table(out, "submissions-groups")] == [
+        ["Team A", "3", "3", "2021-01", "a3", "2.0", "4.0", ""], ["Institute", "2", "2", "", "b1", "1.0", "5.0", ""],
     ]  # fmt: skip
+    assert drawn(out, "submissions-1")[1:] == [["Team A", "3"], ["Institute", "2"]]
+    assert drawn(out, "submissions-2")[1:] == [["Team A", "2", "4", "group over the limit"], ["Institute", "1", "5", "group"]]
+    groups = ("Team A", "Team A", "Team A", "Institute", "Institute")
+    public, private = (".30", ".32", ".33", ".40", ".20"), (".310", ".300", ".290", ".200", ".400")
+    every = [[f"{run}", f"0{a}", f"0{b}", group] for run, a, b, group in zip(("a1", "a2", "a3", "b1", "c1"), public, private, groups, strict=True)]
+    assert drawn(out, "every-submission")[1:] == every
+    over_time = [[group, f"2021-01-0{k}", f"0{a}0", f"0{b}"] for k, (group, a, b) in enumerate(zip(groups, public, private, strict=True), 1)]
+    assert drawn(out, "groups-over-time")[1:] == over_time
     svg = (out / "figures" / "groups-over-time.svg").read_text(encoding="utf-8")
     for words in ("(a) Team A", "(b) Institute", "public", "private"):
         assert f">{words}<" in svg
@@ -99,11 +165,32 @@ def test_figure_4_shows_the_ranks_that_tests_leave_not_percentiles_of_samples(ou
     assert "the ranks that a run may have" in (out / "report.md").read_text(encoding="utf-8")
 
 
-def test_halves_have_every_test(out: Path) -> None:
-    found = about(out)["parts"]["halves"]["values"]["sparse"]["RR@100"]
-    assert set(found["mean"]) == {"sign", "wrs", "wsr", "t"}
-    for rates in found["mean"].values():
-        assert rates["agree"] + rates["partial"] + rates["disagree"] == pytest.approx(1)
+def test_halves_agree_as_often_as_the_hypergeometric_distribution_says(tmp_path: Path) -> None:
+    """Of 20 topics `half` answers 10; k of them fall into one half of the topics, 10 - k into the other.
+
+    best against worst differs on every topic: always agree, always significant. best against half, and half against worst, differ on
+    10 - k and k topics of a half, always in one direction: by the sign test that is significant from 6 on (2 / 2^6), so that both halves
+    say the same only for k = 5, by t from 4 on (t = 2.45, p = .037), for k = 4, 5, 6. The median of `half` is 0 on a half of the topics
+    where it answers fewer than 5, 1 where it answers more, and 1/2 at 5: only then is no median of the two halves tied with another run's.
+    """
+    splits = 400
+    answered = stats.hypergeom(20, 10, 10)
+    even, near = answered.pmf(5), answered.pmf([4, 5, 6]).sum()
+    out = study_of(tmp_path, "leaderboard", TOML.replace("splits = 5", f"splits = {splits}"), qrels=QRELS, submitted=SUBMITTED, board=BOARD, **LISTS, **RUNS)
+    rows = {(row["compared by"], row["test"]): row for row in table(out, "halves-sparse-agreement-1")}
+    found = {key: [float(row[name]) for name in ("agree", "partial", "disagree", "significant")] for key, row in rows.items()}
+    by_sign = [(1 + 2 * even) / 3, 2 * (1 - even) / 3, 0, (3 - 2 * even) / 3]
+    error = 3 * 2 / 3 * (0.25 / splits) ** 0.5
+    for test in ("sign", "rank-sum", "signed-rank"):
+        assert found["mean", test] == pytest.approx(by_sign, abs=error)
+        assert found["median", test] == pytest.approx([by_sign[0], 0, by_sign[1], by_sign[3]], abs=error)
+    assert found["mean", "t"] == pytest.approx([(1 + 2 * near) / 3, 2 * (1 - near) / 3, 0, 1], abs=error)
+    assert ("median", "t") not in found
+    shown = {row[0]: list(map(float, row[1:4])) for row in drawn(out, "table-4-sparse")[1:]}
+    words = {"sign": "sign", "rank-sum": "wrs", "signed-rank": "wsr", "t": "t"}
+    assert shown == {f"{kind}, {words[test]}": pytest.approx([100 * x for x in rates[:3]], abs=1e-3) for (kind, test), rates in found.items()}
+    tied = 100 * (1 - found["mean", "sign"][0]) / 2  # of the six halves of three pairs two are tied, unless k = 5
+    assert f"halves with equal medians: {tied:.1f} %" in json_table(out, "halves-sparse-agreement-1")["note"]
 
 
 @pytest.mark.data
