@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+import pytrec_eval
+from scipy.stats import kendalltau, linregress
 
 from tests.analysis.commands.judged_file import run
-from tests.analysis.studies.made import about, refusal, study_of, table
+from tests.analysis.studies.made import about, drawn, refusal, study_of, table
 
 N = 12
 QRELS = "".join(f"{t} 0 d{d} {(d + t) % 3}\n" for t in range(N) for d in range(6))
@@ -61,6 +64,81 @@ def test_probability_mean_and_other_thresholds_follow_from_the_deltas(out: Path)
             assert deltas[measure, "1.0"] == [1.0] * 4 or np.isnan(deltas[measure, "1.0"]).any()
 
 
+VARIED = {"documents": "documents", "topics": "topics", "assessments": "assessments", "positive": "relevant assessments"}
+LEVELS = ("0.5", "0.75", "1.0")
+
+
+def curve(out: Path, element: str, measure: str, threshold: float) -> tuple[list[float], list[float], int]:
+    """P and mean tau at each level, and how many taus are undefined, from the table of Deltas."""
+    taus = {level: [row["tau-b"] for row in table(out, f"{element}-deltas") if (row["measure"], row["overlap"]) == (measure, level)] for level in LEVELS}
+    reached = [sum(tau != "" and float(tau) >= threshold - 1e-9 for tau in of_level) / 4 for of_level in taus.values()]
+    means = [float(np.mean([float(tau) for tau in of_level if tau])) for of_level in taus.values()]
+    return reached, means, sum(tau == "" for of_level in taus.values() for tau in of_level)
+
+
+def line_and_least(reached: list[float]) -> tuple[float, float, str]:
+    """Slope and intercept below full overlap, and the least overlap from which P stays 1."""
+    fit = linregress([0.5, 0.75], reached[:2])
+    least = "0.5" if reached == [1, 1, 1] else "0.75" if reached[1:] == [1, 1] else "none below 1"
+    return fit.slope, fit.intercept, least
+
+
+@pytest.mark.parametrize("element", VARIED)
+def test_every_table_and_figure_of_an_element_follows_from_its_deltas(out: Path, element: str) -> None:
+    levels = table(out, f"{element}-levels")
+    assert [row["overlap"] for row in levels] == list(LEVELS)
+    in_panel = [row[1:4] for row in drawn(out, "elements")[1:] if row[0] == VARIED[element]]
+    for column, measure in enumerate(("AP", "nDCG"), 1):
+        reached, means, undefined = curve(out, element, measure, 0.9)
+        assert [float(row[f"P {measure}"]) for row in levels] == reached
+        assert [float(row[f"tau {measure}"]) for row in levels] == pytest.approx(means)
+        assert [float(row[column]) for row in drawn(out, f"{element}-1")[1:]] == reached == [float(row[column]) for row in in_panel]
+        assert [float(row[column]) for row in drawn(out, f"{element}-2")[1:]] == pytest.approx(means, abs=6e-4)
+        expected = line_and_least(reached)
+        lower = line_and_least(curve(out, element, measure, 0.3)[0])
+        wanted = [
+            (table(out, f"{element}-summary"), {"measure": measure, "undefined taus": str(undefined)}, expected),
+            (table(out, "elements"), {"measure": measure, "element": VARIED[element]}, expected),
+            (table(out, f"{element}-thresholds"), {"measure": measure, "threshold": "0.9"}, expected),
+            (table(out, f"{element}-thresholds"), {"measure": measure, "threshold": "0.3"}, lower),
+        ]
+        for rows, which, (slope, intercept, least) in wanted:
+            (row,) = [row for row in rows if which.items() <= row.items()]
+            assert [float(row["slope"]), float(row["intercept"])] == pytest.approx([slope, intercept], abs=1e-12)
+            assert row["least overlap with P = 1"] == least
+        radar = {row[0]: row[1:] for row in drawn(out, "least-overlap")}
+        share = 1.0 if expected[2] == "none below 1" else float(expected[2])
+        assert float(radar[measure][radar[""].index(VARIED[element])]) == share
+
+
+def test_deltas_are_those_of_pytrec_eval_and_scipy_on_the_topics_drawn(tmp_path: Path) -> None:
+    """The sub-collections are read from the study's own folder, the runs and qrels from what it was given."""
+    out = study_of(tmp_path, "stability", TOML + 'elements = "topics"\nexport = true\n', qrels=QRELS, **runs())
+    qrels: dict[str, dict[str, int]] = {}
+    for line in QRELS.splitlines():
+        topic, _, document, grade = line.split()
+        qrels.setdefault(topic, {})[document] = int(grade)
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg"})
+    scores = []
+    for text in runs().values():
+        rankings: dict[str, dict[str, float]] = {}
+        for line in text.splitlines():
+            topic, _, document, _, score, _ = line.split()
+            rankings.setdefault(topic, {})[document] = float(score)
+        scores.append(evaluator.evaluate(rankings))
+    deltas = {(row["measure"], row["overlap"], int(row["pair"])): row["tau-b"] for row in table(out, "topics-deltas")}
+    assert len(deltas) == 2 * 3 * 4
+    for level in LEVELS:
+        with gzip.open(out / "data" / "topics" / f"topics-{level if level != '1.0' else '1'}.tsv.gz", "rt", encoding="utf-8") as lines:
+            digits = dict(line.rstrip("\n").split("\t") for line in lines.readlines()[1:])
+        for pair in range(4):
+            sides = [[topic for topic, held in digits.items() if int(held[pair]) & side] for side in (1, 2)]
+            assert [len(topics) for topics in sides] == [6, 6]
+            for ours, theirs in (("AP", "map"), ("nDCG", "ndcg")):
+                means = [[round(float(np.mean([of_run[topic][theirs] for topic in topics])), 10) for of_run in scores] for topics in sides]
+                assert float(deltas[ours, level, pair + 1]) == pytest.approx(kendalltau(*means).statistic)
+
+
 def test_the_panels_are_one_figure_and_the_radar_is_over_the_elements(out: Path) -> None:
     svg = (out / "figures" / "elements.svg").read_text(encoding="utf-8")
     for words in ("(a) documents", "(b) topics", "(c) assessments", "(d) relevant assessments", "AP", "nDCG"):
@@ -100,6 +178,16 @@ def test_pairs_of_elements_and_the_sub_collections_drawn_are_written_where_asked
     assert (out / "data" / "topics-and-assessments" / "topics-0.5.tsv.gz").read_bytes() == (out / "data" / "topics" / "topics-0.5.tsv.gz").read_bytes()
     shared = {row["overlap"]: row["shared"] for row in table(out, "topics-and-assessments-deltas")}
     assert shared == {"0.5": "3, 18", "0.75": "5, 27", "1.0": "6, 36"}  # of 6 topics and 36 assessments; 4.5 is 5
+    for column, measure in enumerate(("AP", "nDCG"), 1):
+        reached, means, _ = curve(out, "topics-and-assessments", measure, 0.9)
+        levels = table(out, "topics-and-assessments-levels")
+        assert [float(row[f"P {measure}"]) for row in levels] == reached
+        assert [float(row[f"tau {measure}"]) for row in levels] == pytest.approx(means)
+        (row,) = [row for row in table(out, "topics-and-assessments-summary") if row["measure"] == measure]
+        slope, intercept, least = line_and_least(reached)
+        assert [float(row["slope"]), float(row["intercept"])] == pytest.approx([slope, intercept], abs=1e-12)
+        assert row["least overlap with P = 1"] == least
+        assert [float(row[1 + column]) for row in drawn(out, "joint")[1:]] == reached
     sums = (out / "SHA256SUMS").read_text(encoding="utf-8")
     assert "  data/topics/topics-0.5.tsv.gz" in sums
     assert 'href="data/topics/topics-0.5.tsv.gz"' in (out / "report.html").read_text(encoding="utf-8")
