@@ -5,13 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
+from bisect import bisect_left
+from itertools import combinations, permutations, product
+from math import comb, sqrt
 from pathlib import Path
 from shutil import which
 
+import numpy as np
 import pytest
 from scipy import stats
 
-from tests.analysis.studies.made import about, refusal, study_of, table
+from tests.analysis.core.counted_signs import counted_signed_rank
+from tests.analysis.studies.made import about, drawn, refusal, study_of, table
 from tests.conftest import absent
 
 QRELS = "".join(f"{t} 0 r 1\n" for t in range(6))
@@ -25,6 +30,7 @@ TOML = 'study = "comparison"\ntitle = "Three & more"\nqrels = "qrels.txt"\nruns 
 
 
 def made(tmp_path: Path, more: str = "") -> Path:
+    tmp_path.mkdir(exist_ok=True)
     return study_of(tmp_path, "comparison", TOML + more, qrels=QRELS, groups="0\tHead\n1\tHead\n2\tTail\n3\tTail\n4\tTail\n5\tTail\n", **RUNS)
 
 
@@ -64,6 +70,185 @@ def test_the_interval_of_the_effect_stands_beside_it(tmp_path: Path) -> None:
     t = float(row["effect"]) * n**0.5
     assert stats.nct.sf(t, n - 1, float(row["from"]) * n**0.5) == pytest.approx(0.025, abs=1e-4)
     assert stats.nct.cdf(t, n - 1, float(row["to"]) * n**0.5) == pytest.approx(0.025, abs=1e-4)
+
+
+SCORES = {"good": [1.0] * 6, "late": [0.5] * 6, "mixed": [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]}
+"""RR by topic."""
+
+
+def test_every_raw_and_corrected_p_stands_in_its_column(tmp_path: Path) -> None:
+    """good against late: six losses, 2 / 2^6; against mixed three, 2 / 2^3. Holm: three, two and one times the p, in ascending order."""
+    names = ("t p", "signed-rank p", "sign p", "randomisation p")
+    plain, holm = (made(tmp_path / family, f'family = "{family}"\n') for family in ("none", "holm"))
+    t = stats.ttest_rel(SCORES["good"], SCORES["mixed"]).pvalue
+    raw = {("good", "late"): [0.0, 1 / 32, 1 / 32, 1 / 32], ("good", "mixed"): [t, 0.25, 0.25, 0.25], ("late", "mixed"): [1.0, 1.0, 1.0, 1.0]}
+    held = {("good", "late"): [0.0, 3 / 32, 3 / 32, 3 / 32], ("good", "mixed"): [2 * t, 0.5, 0.5, 0.5], ("late", "mixed"): [1.0, 1.0, 1.0, 1.0]}
+    found = {(row["A"], row["B"]): row for row in table(plain, "differences-RR")}
+    corrected = {(row["A"], row["B"]): row for row in table(holm, "differences-RR")}
+    for pair, expected in raw.items():
+        assert [float(found[pair][name]) for name in names] == pytest.approx(expected)
+        assert [float(corrected[pair][f"raw: {name}"]) for name in names] == pytest.approx(expected)
+        assert [float(corrected[pair][f"corrected (holm): {name}"]) for name in names] == pytest.approx(held[pair])
+        x, y = (np.array(SCORES[tag]) for tag in pair)
+        assert float(found[pair]["B - A"]) == (y - x).mean()
+        effect = None if np.ptp(y - x) == 0 else pytest.approx((y - x).mean() / (y - x).std(ddof=1))
+        assert (float(found[pair]["effect"]) if found[pair]["effect"] else None) == effect
+    assert drawn(plain, "differences-RR")[1:] == [
+        ["late - good", "-0.500", "-0.500", "-0.500", ""], ["mixed - good", "-0.500", "-1.075", "0.075", ""], ["mixed - late", "0", "-0.575", "0.575", ""],
+    ]  # fmt: skip
+
+
+def test_the_greatest_difference_is_held_against_every_exchange_of_scores(tmp_path: Path) -> None:
+    scores = np.array(list(SCORES.values())).T
+    sums = np.zeros((1, 3))
+    for of_topic in scores:
+        sums = (sums[:, None] + np.array(list(permutations(of_topic)))).reshape(-1, 3)
+    greatest = np.ptp(sums, axis=1)
+    rows = table(made(tmp_path, 'family = "max"\n'), "differences-RR")
+    for row in rows:
+        observed = abs(sum(SCORES[row["A"]]) - sum(SCORES[row["B"]]))
+        assert float(row["corrected (max): randomisation p"]) == pytest.approx((greatest >= observed - 1e-9).mean(), abs=0.006)
+    assert not [name for name in rows[0] if name.startswith("corrected") and not name.endswith("randomisation p")]
+
+
+def test_from_fifty_topics_on_scipys_bca_stands_beside_the_interval_by_t(tmp_path: Path) -> None:
+    """One run finds the document at once on nine topics of 60, at ranks 2 to 9 on others; the other is ten places behind."""
+    ranks = [1] * 9 + [2, 3, 4, 5, 6, 7, 8, 9] * 3 + [10] * 27
+    runs = {}
+    for tag, behind in (("front", 0), ("back", 10)):
+        runs[tag] = "".join(f"{t} Q0 x{k} 1 {100 - k} {tag}\n" for t, rank in enumerate(ranks) for k in range(1, rank + behind))
+        runs[tag] += "".join(f"{t} Q0 r 1 {100 - rank - behind + 0.5} {tag}\n" for t, rank in enumerate(ranks))
+    toml = 'qrels = "qrels.txt"\nruns = ["back.txt", "front.txt"]\nmeasures = "RR"\n'
+    out = study_of(tmp_path, "comparison", toml, qrels="".join(f"{t} 0 r 1\n" for t in range(60)), **runs)
+    [row] = table(out, "differences-RR")
+    d = np.array([1 / rank - 1 / (rank + 10) for rank in ranks])
+    expected = stats.bootstrap((d,), np.mean, method="BCa", n_resamples=20_000, rng=np.random.default_rng(1)).confidence_interval
+    by_t = stats.ttest_1samp(d, 0).confidence_interval(0.95)
+    assert float(row["B - A"]) == pytest.approx(d.mean())
+    assert [float(row[f"difference: {name}"]) for name in ("2.5 %", "97.5 %")] == pytest.approx([by_t.low, by_t.high])
+    found = [float(row[f"by BCa: {name}"]) for name in ("2.5 %", "97.5 %")]
+    assert found == pytest.approx([expected.low, expected.high], abs=0.004)
+    assert found != pytest.approx([by_t.low, by_t.high], abs=0.008)
+    assert float(row["signed-rank p"]) == pytest.approx(counted_signed_rank(d))
+
+
+def test_samples_of_six_topics_give_ranks_as_often_as_all_of_them_do(tmp_path: Path) -> None:
+    """mixed leads late where more than three of six draws are one of its three topics, and reaches good where all are."""
+    out = made(tmp_path)
+    chance = {k: comb(6, k) / 2**6 for k in range(7)}
+    shares = {tag: np.zeros(3) for tag in SCORES}
+    for k, p in chance.items():
+        ranks = stats.rankdata([-1.0, -0.5, -k / 6])
+        for tag, rank in zip(SCORES, ranks, strict=True):
+            shares[tag] += p * np.bincount([int(np.floor(rank)) - 1, int(np.ceil(rank)) - 1], minlength=3) / 2
+    places = {row["run"]: [float(row[place]) for place in "123"] for row in table(out, "certainty-places-1")}
+    assert places == {tag: pytest.approx(share.tolist(), abs=0.05) for tag, share in shares.items()}
+    assert {row[0]: [float(cell) for cell in row[1:]] for row in drawn(out, "ranks")[1:]} == places
+    rows = {row["run"]: row for row in table(out, "certainty-ranks-1")}
+    for tag, share in shares.items():
+        assert float(rows[tag]["expected rank"]) == pytest.approx(share @ [1, 2, 3], abs=0.05)
+        assert float(rows[tag]["expected rank"]) == pytest.approx(np.array(places[tag]) @ [1, 2, 3])
+    assert [[row[name] for name in ("score", "best", "worst", "2.5 %", "97.5 %")] for row in rows.values()] == [
+        ["1.0", "1", "1.5", "1", "1"], ["0.5", "2", "3", "2", "3"], ["0.5", "1.5", "3", "2", "3"],
+    ]  # fmt: skip
+    better = [row["significantly worse than"].strip("'-") for row in rows.values()]
+    assert better == ["", "good (0.0 %)", ""]  # a constant difference; that of mixed has p = .076
+
+
+def topics_for(difference: float, variance: float) -> int:
+    """The fewest for the paired t-test with a power of .8, by scipy's noncentral t."""
+
+    def power(n: int) -> float:
+        critical, shift = stats.t.ppf(0.975, n - 1), difference * sqrt(n / variance)
+        return float(stats.nct.sf(critical, n - 1, shift) + stats.nct.cdf(-critical, n - 1, shift))
+
+    return bisect_left(range(5000), 0.8, lo=2, key=power)
+
+
+def test_topics_needed_are_those_of_the_noncentral_t(tmp_path: Path) -> None:
+    """`rare` finds r second on four topics, not at all on two."""
+    rare = "".join(f"{t} Q0 x 1 2 rare\n" + (f"{t} Q0 r 2 1 rare\n" if t < 4 else "") for t in range(6))
+    toml = TOML.replace('"mixed.txt"', '"mixed.txt", "rare.txt"') + "difference = 0.2\n"
+    out = study_of(tmp_path, "comparison", toml, qrels=QRELS, rare=rare, **RUNS)
+    scores = {**SCORES, "rare": [0.5] * 4 + [0.0] * 2}
+    variances = [np.var(np.subtract(scores[a], scores[b]), ddof=1) for a, b in combinations(scores, 2)]
+    median, highest = np.median(variances), max(variances)
+    [row] = table(out, "planning")
+    assert (row["measure"], row["topics here"]) == ("RR", "6")
+    assert [float(row[name]) for name in ("median pair", "highest")] == pytest.approx([median, highest])
+    assert (row["topics needed"], row["for the highest"]) == (str(topics_for(0.2, median)), str(topics_for(0.2, highest)))
+    assert topics_for(float(row["seen here"]), median) == 6 < topics_for(float(row["seen here"]) - 1e-4, median)
+    seen = {int(row[0]): float(row[1]) for row in drawn(out, "planning")[1:]}
+    assert all(topics_for(difference + 6e-4, median) <= n <= topics_for(difference - 6e-4, median) for n, difference in seen.items())
+
+
+def test_pools_of_other_depths_by_hand(tmp_path: Path) -> None:
+    """`one` has r first, `two` in every second topic, else third behind x and y. Depth 1 holds r and, in four topics of eight, x; y is
+    not judged. Differences of P@1 are 1 and 0 in turn at every depth: a variance of 2 / 7."""
+    one = "".join(f"{t} Q0 r 1 2 one\n" for t in range(8))
+    two = "".join(f"{t} Q0 {document} {k} {3 - k} two\n" for t in range(8) for k, document in enumerate("r" if t % 2 else "xyr"))
+    toml = 'qrels = "qrels.txt"\nruns = ["one.txt", "two.txt"]\nmeasures = "P@1"\ndepths = "1,2"\ndifference = 0.2\n'
+    out = study_of(tmp_path, "comparison", toml, qrels="".join(f"{t} 0 r 1\n{t} 0 x 0\n" for t in range(8)), one=one, two=two)
+    needed = topics_for(0.2, 2 / 7)
+    rows = [list(row.values()) for row in table(out, "depths")]
+    assert [row[:2] for row in rows] == [["P@1", "1"], ["P@1", "2"]]
+    pairs = [-(-needed * 3 // 2), needed * 2]
+    expected = [[1.5, 1.0, 2 / 7, needed, pairs[0]], [2.0, 0.75, 2 / 7, needed, pairs[1]]]
+    assert [[float(cell) for cell in row[2:7]] for row in rows] == [pytest.approx(row) for row in expected]
+    assert [topics_for(float(row[7]), 2 / 7) for row in rows] == [8, 8]
+    assert [float(row[8]) for row in rows] == [1.0, 1.0]
+    assert drawn(out, "depths")[1:] == [["1", str(pairs[0])], ["2", str(pairs[1])]]
+
+
+def majority(n: int) -> float:
+    """That of n judgements drawn from two that say relevant and one that does not, most say so. n: odd."""
+    return float(stats.binom.sf(n // 2, n, 2 / 3))
+
+
+def test_the_noise_of_labels_in_each_cell_is_that_of_drawing_from_two_to_one(tmp_path: Path) -> None:
+    """Every topic's document was called relevant by two of three. A topic's scores are 0 where the labels drawn say it is not."""
+    rows = "".join(f"{t},r,{who},{int(who != 'c')}\n" for t in range(6) for who in "abc")
+    toml = TOML + 'judgements = "judged.txt"\nscale = 2\nlabel_trials = 2000\ndifference = 0.1\n'
+    out = study_of(tmp_path, "comparison", toml, qrels=QRELS, judged=f"topic,document,annotator,grade\n{rows}", **RUNS)
+    d = np.array([np.subtract(SCORES[a], SCORES[b]) for a, b in combinations(SCORES, 2)])
+
+    def by_labels(n: int) -> np.ndarray:
+        p = majority(n)
+        return np.sqrt((d**2).sum(axis=1) * p * (1 - p)) / 6
+
+    [noise], [needed] = table(out, "noise"), table(out, "judgements-a-pair")
+    assert float(noise["by topics"]) == pytest.approx(np.median(d.std(axis=1, ddof=1)) / sqrt(6))
+    assert float(noise["by labels"]) == pytest.approx(np.median(by_labels(3)), rel=0.04)
+    for n in (1, 3, 5):
+        assert float(noise[str(n)]) == pytest.approx(np.median(by_labels(n)), rel=0.04)
+        spread = np.median(np.sqrt(np.maximum(d.var(axis=1, ddof=1) + 6 * (by_labels(n) ** 2 - by_labels(3) ** 2), 0)))
+        assert int(needed[str(n)]) == pytest.approx(topics_for(0.1, spread**2), abs=6)
+    p = majority(3)
+    tau = 0.0
+    for labels in product((0, 1), repeat=6):
+        found = stats.kendalltau([1, 0.5, 0.5], [np.dot(SCORES[tag], labels) for tag in SCORES]).statistic
+        tau += found * p ** sum(labels) * (1 - p) ** (6 - sum(labels)) if any(labels) else 0
+    assert float(noise["tau"]) == pytest.approx(tau / (1 - (1 - p) ** 6), abs=0.03)  # where nothing is relevant all are tied: no tau
+    assert [[row[0], float(row[1])] for row in drawn(out, "noise")[1:]] == [[n, pytest.approx(float(noise[n]), abs=6e-4)] for n in ("1", "2", "3", "5", "10")]
+
+
+def test_ranks_with_the_noise_of_labels_are_those_of_all_outcomes(tmp_path: Path) -> None:
+    """Of topic 5 two of three said relevant: 20 / 27 of three drawn. Samples of topics: three kinds, 0 to 2, 3 and 4, and 5."""
+    rows = "".join(f"{t},r,{who},{int(t < 5 or who != 'c')}\n" for t in range(6) for who in "abc")
+    toml = TOML + 'judgements = "judged.txt"\nscale = 2\nlabel_trials = 2000\n'
+    out = study_of(tmp_path, "comparison", toml, qrels=QRELS, judged=f"topic,document,annotator,grade\n{rows}", **RUNS)
+    alone, together = np.zeros(3), np.zeros(3)
+    for relevant, p in ((1, 20 / 27), (0, 7 / 27)):
+        alone += p * stats.rankdata([-(5 + relevant), -(5 + relevant) / 2, -3])
+        for a in range(7):
+            for b in range(7 - a):
+                c = 6 - a - b
+                good = a + b + c * relevant
+                together += p * stats.multinomial.pmf([a, b, c], 6, [1 / 2, 1 / 3, 1 / 6]) * stats.rankdata([-good, -good / 2, -a])
+    found = {row["run"]: row for row in table(out, "certainty-labels-1")}
+    assert [float(found[tag]["labels drawn anew: expected rank"]) for tag in SCORES] == pytest.approx(alone, abs=0.03)
+    assert [float(found[tag]["labels and topics: expected rank"]) for tag in SCORES] == pytest.approx(together, abs=0.06)
+    assert [(found[tag]["best"], found[tag]["worst"]) for tag in SCORES] == [("1", "1"), ("2.5", "3"), ("2", "2.5")]
 
 
 def test_groups_of_topics_have_their_own_table(tmp_path: Path) -> None:
