@@ -89,14 +89,14 @@ def pairs_table(key: str, title: str, answer: Mapping[str, Any], settings: Mappi
         + [p_value(row["corrected"][test]) for test, _ in held]
         for row, interval in zip(answer["pairs"], by_bca, strict=True)
     ]
-    decided = len(header) - 1 if held else header.index(dict(TESTED)[settings["letters_by"]])
-    bold = {(number, decided) for number, row in enumerate(rows) if isinstance(p := row[decided], float) and p < settings["alpha"]}
+    decided = range(len(header) - len(held or tested), len(header))
+    bold = {(number, k) for number, row in enumerate(rows) for k in decided if isinstance(p := row[k], float) and p < settings["alpha"]}
     heads = [("", 2), ("difference", 3), *([("by BCa", 2)] if shown else []), ("effect", 3), ("topics of B", 3), ("raw", len(tested))]
     heads += [(f"corrected ({settings['family']})", len(held))] if held else []
     note = (
         f"Over {answer['topics']} topics; intervals by t{' and by BCa' if shown else ''}; effect: mean difference / standard deviation of the "
         "differences, with its interval. "
-        f"In bold: below {settings['alpha']:g}. "
+        f"In bold: {'corrected ' if held else ''}p-values below {settings['alpha']:g}. "
     )
     randomised = f"Randomisation: {settings['trials']:,} changes of signs, all where they are fewer."
     note += randomised if "tests" not in settings else f"{settings['tests'].capitalize()}."

@@ -16,7 +16,7 @@ import pytest
 from scipy import stats
 
 from tests.analysis.core.counted_signs import counted_signed_rank
-from tests.analysis.studies.made import about, drawn, refusal, study_of, table
+from tests.analysis.studies.made import about, drawn, json_table, refusal, study_of, table
 from tests.conftest import absent
 
 QRELS = "".join(f"{t} 0 r 1\n" for t in range(6))
@@ -76,7 +76,7 @@ SCORES = {"good": [1.0] * 6, "late": [0.5] * 6, "mixed": [1.0, 1.0, 1.0, 0.0, 0.
 """RR by topic."""
 
 
-def test_every_raw_and_corrected_p_stands_in_its_column(tmp_path: Path) -> None:
+def test_every_raw_and_corrected_p_stands_in_its_column_and_those_below_the_level_are_bold(tmp_path: Path) -> None:
     """good against late: six losses, 2 / 2^6; against mixed three, 2 / 2^3. Holm: three, two and one times the p, in ascending order."""
     names = ("t p", "signed-rank p", "sign p", "randomisation p")
     plain, holm = (made(tmp_path / family, f'family = "{family}"\n') for family in ("none", "holm"))
@@ -93,6 +93,10 @@ def test_every_raw_and_corrected_p_stands_in_its_column(tmp_path: Path) -> None:
         assert float(found[pair]["B - A"]) == (y - x).mean()
         effect = None if np.ptp(y - x) == 0 else pytest.approx((y - x).mean() / (y - x).std(ddof=1))
         assert (float(found[pair]["effect"]) if found[pair]["effect"] else None) == effect
+    assert json_table(plain, "differences-RR")["bold"] == [[0, 11], [0, 12], [0, 13], [0, 14]]  # the first pair: 0 and three times 1 / 32
+    assert "In bold: p-values below 0.05." in json_table(plain, "differences-RR")["note"]
+    assert json_table(holm, "differences-RR")["bold"] == [[0, 15]]  # corrected, only t is
+    assert "In bold: corrected p-values below 0.05." in json_table(holm, "differences-RR")["note"]
     assert drawn(plain, "differences-RR")[1:] == [
         ["late - good", "-0.500", "-0.500", "-0.500", ""], ["mixed - good", "-0.500", "-1.075", "0.075", ""], ["mixed - late", "0", "-0.575", "0.575", ""],
     ]  # fmt: skip
