@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -87,7 +86,10 @@ class _Compared(NamedTuple):
 def _over_shared_topics(
     rankings: Mapping[str, Rankings], seed: int, n_samples: int
 ) -> tuple[dict[tuple[str, str], list[_Compared]], dict[tuple[str, str], int]]:
-    """{(A, B): what the shared topics tell, for each measure} and {(A, B): topics shared}, both ways round."""
+    """{(A, B): what the shared topics tell, for each measure} and {(A, B): topics shared}, both ways round.
+
+    Each pair begins with the seed: neither names, nor their order, nor what else is compared changes an interval.
+    """
     compared, n_shared = {}, {}
     for a, b in combinations(sorted(rankings), 2):
         places_a = {topic: i for i, topic in enumerate(rankings[a].topics)}
@@ -98,16 +100,10 @@ def _over_shared_topics(
         tags = rankings[a].tags
         compared[a, b] = compared[b, a] = [
             _Compared(interval, undecided_pairs(values_a[:, :, m], values_b[:, :, m], tags))
-            for m, interval in enumerate(tau_intervals(values_a, values_b, rng=rng_of(a, b, seed=seed), n_samples=n_samples))
+            for m, interval in enumerate(tau_intervals(values_a, values_b, rng=np.random.default_rng(seed), n_samples=n_samples))
         ]
         n_shared[a, b] = n_shared[b, a] = len(common)
     return compared, n_shared
-
-
-def rng_of(a: str, b: str, *, seed: int) -> np.random.Generator:
-    """The generator of a pair of qrels, from the seed and both names: neither their order nor what else is compared changes it."""
-    digest = hashlib.sha256("\0".join(sorted((a, b))).encode()).digest()
-    return np.random.default_rng(np.random.SeedSequence([seed, *np.frombuffer(digest, "<u4").tolist()]))
 
 
 def _reason(x: NDArray[np.float64], y: NDArray[np.float64], a: str, b: str) -> str:
