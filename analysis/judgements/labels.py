@@ -5,8 +5,11 @@ Whatever the order in which the database gives rows, the order here is that of t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,8 +126,30 @@ class Labels:
     graded: Aggregation
     binary: Aggregation
     rulings: dict[tuple[str, str], int]
-    rows: list[Label]
-    """Ascending by topic id and document id, with the pairs whose grade was known beforehand."""
+    beyond: list[Label]
+    """Of pairs that nobody judged: ruled by the managers, or with a grade that was known beforehand."""
+
+    @cached_property
+    def rows(self) -> list[Label]:
+        """Ascending by topic id and document id, with those beyond."""
+        columns = (
+            self.graded.label[self.labelled].tolist(),
+            self.binary.label[self.labelled].tolist(),
+            decisions_of(self.graded, self.labelled),
+            decisions_of(self.binary, self.labelled),
+            self.table.judgements_per_pair[self.labelled].tolist(),
+        )
+        ids = map(self.table.pair_ids, self.labelled.tolist())
+        return sorted([*(Label(*pair, *values) for pair, *values in zip(ids, *columns, strict=True)), *self.beyond])
+
+    @cached_property
+    def labelled(self) -> NDArray[np.intp]:
+        """The rows of the table's pairs that have a label."""
+        return np.flatnonzero(self.graded.label != MISSING)
+
+    @property
+    def n_labels(self) -> int:
+        return len(self.labelled) + len(self.beyond)
 
     def qrels(self, grades: str, topics: Container[str] | None = None) -> QrelsColumns:
         """grades: `graded` or `binary`. topics: only these, None for all."""
@@ -134,11 +159,13 @@ class Labels:
 
     def cross(self, grades: str) -> dict[int, dict[str, int]]:
         """Labels by grade and decision (TripJudge's Figure 1); every grade of the scale is there. grades: `graded` or `binary`."""
+        of_table = self.graded if grades == "graded" else self.binary
         size = self.table.n_grades if grades == "graded" else 2
         counts: dict[int, dict[str, int]] = {grade: {} for grade in range(size)}
-        for row in self.rows:
-            grade, decision = (row.grade, row.decision) if grades == "graded" else (row.binary, row.binary_decision)
-            counts[grade][decision] = counts[grade].get(decision, 0) + 1
+        decided = zip(of_table.label[self.labelled].tolist(), decisions_of(of_table, self.labelled), strict=True)
+        beyond = ((row.grade, row.decision) if grades == "graded" else (row.binary, row.binary_decision) for row in self.beyond)
+        for (grade, decision), n in Counter(chain(decided, beyond)).items():
+            counts[grade][decision] = n
         return counts
 
     @property
@@ -148,11 +175,12 @@ class Labels:
 
     @property
     def n_adjudicated(self) -> int:
-        return sum(row.decision == DECISIONS[ADJUDICATED] for row in self.rows)
+        decided = chain(decisions_of(self.graded, self.labelled), (row.decision for row in self.beyond))
+        return sum(decision == DECISIONS[ADJUDICATED] for decision in decided)
 
     @property
     def n_known(self) -> int:
-        return sum(row.decision == KNOWN for row in self.rows)
+        return sum(row.decision == KNOWN for row in self.beyond)
 
 
 def labels(campaign: Campaign, choices: Choices, *, rows: JudgementRows | None = None) -> Labels:
@@ -167,28 +195,19 @@ def labels(campaign: Campaign, choices: Choices, *, rows: JudgementRows | None =
     graded = method(table, min_judgements=choices.min_judgements).adjudicated(rulings)
     on_two = {pair: int(grade >= threshold) for pair, grade in rulings.items()}
     binary = method(table.binary(threshold), min_judgements=choices.min_judgements).adjudicated(on_two)
-    all_labels = [
-        Label(
-            *table.pair_ids(pair),
-            int(graded.label[pair]),
-            int(binary.label[pair]),
-            _decision(graded, pair),
-            _decision(binary, pair),
-            int(table.judgements_per_pair[pair]),
-        )
-        for pair in np.flatnonzero(graded.label != MISSING).tolist()
-    ]
     judged = {table.pair_ids(pair) for pair in range(table.n_pairs)} if rulings else set()
     mark = DECISIONS[ADJUDICATED]
-    all_labels += [Label(*pair, grade, on_two[pair], mark, mark, 0) for pair, grade in rulings.items() if pair not in judged]
+    beyond = [Label(*pair, grade, on_two[pair], mark, mark, 0) for pair, grade in rulings.items() if pair not in judged]
     known = known_grades(campaign) if choices.with_gold and not by_machine else {}
-    all_labels += [Label(*pair, grade, int(grade >= threshold), KNOWN, KNOWN, 0) for pair, grade in known.items()]
-    return Labels(choices, threshold, table, graded, binary, rulings, sorted(all_labels))
+    beyond += [Label(*pair, grade, int(grade >= threshold), KNOWN, KNOWN, 0) for pair, grade in known.items()]
+    return Labels(choices, threshold, table, graded, binary, rulings, beyond)
 
 
-def _decision(aggregation: Aggregation, pair: int) -> str:
-    code = NONE if aggregation.decision is None else int(aggregation.decision[pair])
-    return DECISIONS.get(code, "")
+def decisions_of(aggregation: Aggregation, pairs: NDArray[np.intp]) -> list[str]:
+    """How the labels of these rows of the table came, in the words of exports."""
+    if aggregation.decision is None:
+        return [DECISIONS.get(NONE, "")] * len(pairs)
+    return [DECISIONS.get(code, "") for code in aggregation.decision[pairs].tolist()]
 
 
 def adjudications(campaign: Campaign, *, with_gold: bool = True) -> dict[tuple[str, str], int]:

@@ -46,7 +46,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "campaign": campaign,
         "tab": "labels",
-        "n_labels": len(made.rows),
+        "n_labels": made.n_labels,
         "n_too_few": made.n_too_few,
         "pictures": [
             mark_safe(decisions_chart(made.cross("graded"), names, f"Labels on {len(campaign.scale)} grades and how each was decided")),

@@ -210,7 +210,7 @@ class _Import:
         """FormatError unless the judgements give the release's qrels."""
         made = labels(campaign, self.choices)
         if "known" not in self.release.about.get("labels", {}):  # built before the known grades of qualification pairs were labels
-            made = replace(made, rows=[row for row in made.rows if row.decision != KNOWN])
+            made = replace(made, beyond=[row for row in made.beyond if row.decision != KNOWN])
         for part, grades in (("qrels.txt", "graded"), ("qrels-binary.txt", "binary")):
             text = io.StringIO()
             try:
