@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 HOUR = 3600.0
@@ -68,7 +68,7 @@ def forecast(moments: NDArray[np.float64], *, remaining: int, now: float, confid
     expected = history.reached(remaining, 0.0, idle_unseen=False)
     unseen = history.reached(remaining, 0.0, idle_unseen=True) != expected
     # with a weekend unseen each bound takes its own worst case, so each has the whole risk for itself
-    z = float(scipy.stats.norm.ppf(confidence if unseen else (1 + confidence) / 2))
+    z = NormalDist().inv_cdf(confidence if unseen else (1 + confidence) / 2)  # the same as scipy's, without loading it for the first page
     early, late = history.reached(remaining, z, idle_unseen=False), history.reached(remaining, -z, idle_unseen=True)
     reason = "no weekend has been seen yet: taken as anything from idle to a working day" if unseen else ""
 
