@@ -92,7 +92,8 @@ def campaign(settings, tmp_path, monkeypatch) -> Campaign:
         raise AssertionError("a measure under labels was computed over a sampled pool")
 
     monkeypatch.setattr(Evaluator, "__init__", naive)
-    monkeypatch.setattr("analysis.core.batch.evaluate", naive)
+    for module in ("stability", "reusability", "batch"):  # batch last: whoever is imported while it is patched would keep what stands there
+        monkeypatch.setattr(f"analysis.core.{module}.evaluate", naive)
     return made
 
 
