@@ -5,11 +5,10 @@ Whatever the order in which the database gives rows, the order here is that of t
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Container, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
-from itertools import chain
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -162,10 +161,13 @@ class Labels:
         of_table = self.graded if grades == "graded" else self.binary
         size = self.table.n_grades if grades == "graded" else 2
         counts: dict[int, dict[str, int]] = {grade: {} for grade in range(size)}
-        decided = zip(of_table.label[self.labelled].tolist(), decisions_of(of_table, self.labelled), strict=True)
-        beyond = ((row.grade, row.decision) if grades == "graded" else (row.binary, row.binary_decision) for row in self.beyond)
-        for (grade, decision), n in Counter(chain(decided, beyond)).items():
-            counts[grade][decision] = n
+        grade_of, code_of = of_table.label[self.labelled], decision_codes(of_table)[self.labelled]
+        for grade, code in product(range(size), np.unique(code_of).tolist()):
+            if n := int(np.count_nonzero((grade_of == grade) & (code_of == code))):
+                counts[grade][DECISIONS.get(code, "")] = n
+        for row in self.beyond:
+            grade, decision = (row.grade, row.decision) if grades == "graded" else (row.binary, row.binary_decision)
+            counts[grade][decision] = counts[grade].get(decision, 0) + 1
         return counts
 
     @property
@@ -175,8 +177,8 @@ class Labels:
 
     @property
     def n_adjudicated(self) -> int:
-        decided = chain(decisions_of(self.graded, self.labelled), (row.decision for row in self.beyond))
-        return sum(decision == DECISIONS[ADJUDICATED] for decision in decided)
+        in_table = int(np.count_nonzero(decision_codes(self.graded)[self.labelled] == ADJUDICATED))
+        return in_table + sum(row.decision == DECISIONS[ADJUDICATED] for row in self.beyond)
 
     @property
     def n_known(self) -> int:
@@ -205,9 +207,12 @@ def labels(campaign: Campaign, choices: Choices, *, rows: JudgementRows | None =
 
 def decisions_of(aggregation: Aggregation, pairs: NDArray[np.intp]) -> list[str]:
     """How the labels of these rows of the table came, in the words of exports."""
-    if aggregation.decision is None:
-        return [DECISIONS.get(NONE, "")] * len(pairs)
-    return [DECISIONS.get(code, "") for code in aggregation.decision[pairs].tolist()]
+    return [DECISIONS.get(code, "") for code in decision_codes(aggregation)[pairs].tolist()]
+
+
+def decision_codes(aggregation: Aggregation) -> NDArray[np.integer[Any]]:
+    """For each pair of the table; NONE for a method that decides otherwise."""
+    return np.full(len(aggregation.label), NONE) if aggregation.decision is None else aggregation.decision
 
 
 def adjudications(campaign: Campaign, *, with_gold: bool = True) -> dict[tuple[str, str], int]:
