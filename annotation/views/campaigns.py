@@ -38,6 +38,7 @@ from annotation.services import people, removal
 from pooling.core.counts import counted
 from pooling.formats.errors import FormatError
 from pooling.formats.sets import settings_words
+from pooling.listing import ListChoice, ListPage
 from pooling.permissions import SignedInRequest
 from pooling.services.matching import count_documents
 
@@ -85,7 +86,17 @@ def index(request: SignedInRequest) -> HttpResponse:
     mine = Campaign.objects.select_related("collection", "pool")
     if not request.user.is_superuser:
         mine = mine.filter(memberships__user=request.user, memberships__role=Membership.Role.MANAGER)
-    return render(request, "annotation/campaigns.html", {"campaigns": mine, "may_create": may_create(request)})
+    state = ListChoice("state", "State", Campaign.State.choices, lambda rows, value: rows.filter(state=value))
+    shown = ListPage(
+        request,
+        mine,
+        search=("name", "collection__name"),
+        sort={
+            "name": "name", "state": "state", "collection": "collection__name", "pairs": "n_pairs", "per_pair": "judgements_per_pair", "deadline": "deadline",
+        },
+        choices=[state],
+    )  # fmt: skip
+    return render(request, "annotation/campaigns.html", {"campaigns": shown, "may_create": may_create(request)})
 
 
 @login_required

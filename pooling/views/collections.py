@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from pooling import permissions
 from pooling.forms import CollectionForm, ManagerForm
 from pooling.jobs import Refused
+from pooling.listing import ListPage
 from pooling.selectors import collections as selectors
 from pooling.services import collections as services
 
@@ -21,7 +22,13 @@ KIND_OF_STEP = {"topics": "topics", "runs": "run", "documents": "documents", "qr
 @login_required
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    context = {"collections": selectors.listed(request.user), "may_create": permissions.may_create(request)}
+    shown = ListPage(
+        request,
+        selectors.listed(request.user),
+        search=("name", "description"),
+        sort={"name": "name", "kept": "n_kept", "documents": "n_in_files", "runs": "n_runs", "qrels": "n_qrels", "pools": "n_pools", "made": "created_at"},
+    )
+    context = {"collections": shown, "may_create": permissions.may_create(request)}
     return render(request, "pooling/collections.html", context)
 
 

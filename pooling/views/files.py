@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from pooling import permissions
 from pooling.forms import RunForm
 from pooling.jobs import Refused
+from pooling.listing import ListPage
 from pooling.models import Collection
 from pooling.selectors import collections as selectors
 from pooling.services.documents import delete_document_file
@@ -30,7 +31,14 @@ def _context(collection: Collection, tab: str, **more: Any) -> dict[str, Any]:
 @require_safe
 def runs(request: HttpRequest, slug: str) -> HttpResponse:
     collection = permissions.managed_collection(request, slug)
-    return render(request, "pooling/runs.html", _context(collection, "runs", runs=selectors.runs_of(collection), kind="run"))
+    shown = ListPage(
+        request,
+        selectors.runs_of(collection),
+        search=("tag", "group", "description"),
+        sort={"tag": "tag", "group": "group", "rows": "n_rows", "topics": "n_topics", "deepest": "max_depth", "pools": "n_pools", "made": "created_at"},
+        default="tag",
+    )
+    return render(request, "pooling/runs.html", _context(collection, "runs", runs=shown, kind="run"))
 
 
 @login_required

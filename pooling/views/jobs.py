@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from pooling import jobs as machinery
 from pooling import permissions
+from pooling.listing import ListChoice, ListPage
+from pooling.models import Job
 from pooling.selectors import jobs as selectors
 
 
@@ -17,8 +18,16 @@ from pooling.selectors import jobs as selectors
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
     my_jobs = permissions.my_jobs(request).select_related("collection", "created_by").distinct()
-    page = Paginator(my_jobs, 30).get_page(request.GET.get("page"))
-    return render(request, "pooling/jobs.html", {"page": page, "jobs": [selectors.shown(job) for job in page.object_list]})
+    state = ListChoice("state", "State", Job.State.choices, lambda rows, value: rows.filter(state=value))
+    page = ListPage(
+        request,
+        my_jobs,
+        search=("label", "collection__name", "created_by__username"),
+        sort={"what": "label", "state": "state", "collection": "collection__name", "asked": "created_at"},
+        choices=[state],
+        per_page=30,
+    )
+    return render(request, "pooling/jobs.html", {"page": page, "jobs": [selectors.shown(job) for job in page]})
 
 
 @login_required

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -15,6 +14,7 @@ from django.views.decorators.http import require_safe
 from analysis.charts.bars import bars
 from annotation.models import Feedback
 from annotation.permissions import managed_campaign
+from pooling.listing import ListChoice, ListPage
 
 PER_PAGE = 100
 
@@ -42,16 +42,20 @@ def feedback(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def audit(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
-    events = campaign.audit.select_related("actor")
-    action = request.GET.get("action", "")
-    if action:
-        events = events.filter(action=action)
-    page = Paginator(events, PER_PAGE).get_page(request.GET.get("page"))
+    actions = campaign.audit.order_by("action").values_list("action", flat=True).distinct()
+    what = ListChoice("action", "What", [(name, name) for name in actions], lambda rows, value: rows.filter(action=value))
+    page = ListPage(
+        request,
+        campaign.audit.select_related("actor"),
+        search=("subject", "actor__username", "action", "details"),
+        sort={"when": "at", "who": "actor__username", "what": "action", "subject": "subject"},
+        choices=[what],
+        per_page=PER_PAGE,
+    )
     event: Any
     for event in page:
         event.lines = [(key.replace("_", " "), _words(value)) for key, value in event.details.items() if value not in ("", None, [], {})]
-    actions = campaign.audit.order_by("action").values_list("action", flat=True).distinct()
-    return render(request, "analysis/audit.html", {"campaign": campaign, "tab": "audit", "page": page, "actions": actions, "action": action})
+    return render(request, "analysis/audit.html", {"campaign": campaign, "tab": "audit", "page": page})
 
 
 def _words(value: object) -> str:

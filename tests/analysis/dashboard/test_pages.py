@@ -421,6 +421,24 @@ def test_details_of_the_audit_trail_are_words_not_dictionaries():
     assert (trail._words(True), trail._words(False)) == ("yes", "no")
 
 
+def test_the_audit_trail_is_searched_by_person_and_by_details():
+    campaign = make_campaign()
+    ada = make_user("ada")
+    AuditEvent.objects.create(campaign=campaign, actor=ada, action="changed settings", subject="x", details={"deadline": ["", "in spring"]})
+    AuditEvent.objects.create(campaign=campaign, actor=None, action="closed", subject="y")
+    client = manager_of(campaign)
+
+    def subjects(query: str) -> set[str]:
+        page = client.get(f"/campaigns/{campaign.slug}/audit/{query}").context["page"]
+        return {event.subject for event in page} & {"x", "y"}
+
+    assert subjects("") == {"x", "y"}
+    assert subjects("?q=ada") == {"x"}
+    assert subjects("?q=Spring") == {"x"}
+    assert subjects("?action=closed") == {"y"}
+    assert "None fits." in text_of(client.get(f"/campaigns/{campaign.slug}/audit/?q=nothing+of+it"))
+
+
 def test_who_is_excluded_keeps_kappa_times_and_shares_of_what_was_judged_until_then():
     """The reason for the exclusion was gone with it."""
     campaign = make_campaign(n_topics=2, n_documents=8, judgements_per_pair=2, min_active_seconds=0)

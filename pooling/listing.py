@@ -1,0 +1,164 @@
+"""Lists of pages that one searches, filters, sorts and turns over: by GET parameters, so also without script and as a link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import F, Q, QuerySet
+from django.http import HttpRequest
+
+PER_PAGE = 50
+FEW = 5
+"""A list of so few rows shows no search: one sees it whole."""
+Rows = Any
+"""A QuerySet, or a sequence of anything."""
+
+
+@dataclass(frozen=True)
+class ListChoice:
+    """A select above the list. keep(rows, value) -> the rows that stay; options are (value, words), without the one for all rows."""
+
+    name: str
+    label: str
+    options: Sequence[tuple[str, str]]
+    keep: Callable[[Rows, str], Rows]
+
+
+@dataclass(frozen=True)
+class ShownChoice:
+    """A ListChoice with its parameter's name in the address and the value chosen, empty for all rows."""
+
+    parameter: str
+    label: str
+    options: Sequence[tuple[str, str]]
+    chosen: str
+
+
+class ListPage:
+    """The rows of a list that the address asks for: `q` (words), `sort` (a column, with - from the top), `page`, and a parameter a choice.
+
+    rows: a QuerySet, or a sequence (that is in memory anyway).
+    search: of a QuerySet the fields that may contain all the words, of a sequence a function row -> text.
+    sort: column -> of a QuerySet a field or expression or several in a tuple, of a sequence a function row -> value (None stands last).
+    default: the column that it is sorted by at first, as `sort` says it; empty keeps the order of the rows.
+    prefix: begins the parameters' names, for the second list of a page.
+
+    Iterates over the rows of the page. A parameter that means nothing is as if it was not there.
+    Templates: `_list_tools.html` (search and choices), `{% column shown "key" "Heading" %}` (a heading that sorts), `_list_foot.html` (pages).
+    """
+
+    def __init__(
+        self,
+        request: HttpRequest,
+        rows: Rows,
+        *,
+        search: Sequence[str] | Callable[[Any], str] = (),
+        sort: Mapping[str, Any] | None = None,
+        choices: Sequence[ListChoice] = (),
+        default: str = "",
+        per_page: int = PER_PAGE,
+        prefix: str = "",
+    ) -> None:
+        self._asked, self.prefix = request.GET, prefix
+        self.searchable, self.columns = bool(search), sort or {}
+        self.words = " ".join(self._parameter("q").split()) if self.searchable else ""
+        self.choices = [self._shown(choice) for choice in choices]
+        wanted = self._parameter("sort")
+        self.sorted_by = wanted if wanted.removeprefix("-") in self.columns else default
+        for shown, choice in zip(self.choices, choices, strict=True):
+            rows = choice.keep(rows, shown.chosen) if shown.chosen else rows
+        for word in self.words.split():
+            rows = _with_word(rows, word, search)
+        if self.sorted_by:
+            rows = _sorted(rows, self.columns[self.sorted_by.removeprefix("-")], down=self.sorted_by.startswith("-"))
+        self.page: Page[Any] = Paginator(rows, per_page).get_page(self._parameter("page"))
+
+    def _parameter(self, name: str) -> str:
+        # PostgreSQL takes no NUL in a text.
+        return self._asked.get(self.prefix + name, "").replace("\x00", "").strip()
+
+    def _shown(self, choice: ListChoice) -> ShownChoice:
+        value = self._parameter(choice.name)
+        chosen = value if value in {option for option, _ in choice.options} else ""
+        return ShownChoice(self.prefix + choice.name, choice.label, choice.options, chosen)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.page)
+
+    def __len__(self) -> int:
+        return len(self.page)
+
+    @property
+    def count(self) -> int:
+        """Rows that fit, on all pages."""
+        return self.page.paginator.count
+
+    @property
+    def narrowed(self) -> bool:
+        """Rows may be left out, for words or a choice ask for it."""
+        return bool(self.words) or any(choice.chosen for choice in self.choices)
+
+    @property
+    def empty(self) -> bool:
+        """The list has no row at all; one in which nothing fits is not empty."""
+        return not self.count and not self.narrowed
+
+    @property
+    def tools(self) -> bool:
+        return (self.searchable or bool(self.choices)) and (self.narrowed or self.count > FEW)
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """Names of this list's own parameters: words and order."""
+        return {name: self.prefix + name for name in ("q", "sort", "page")}
+
+    @property
+    def kept(self) -> list[tuple[str, str]]:
+        """(parameter, value) of everything else in the address, which the form of the search takes along."""
+        own = {self.prefix + name for name in ("q", "page")} | {choice.parameter for choice in self.choices}
+        return [(name, value) for name, values in self._asked.lists() if name not in own for value in values]
+
+    def address(self, **changes: object) -> str:
+        """The query of the address ("?q=a&sort=-n") with changes to this list's parameters; None takes one away."""
+        asked = self._asked.copy()
+        asked.pop(self.prefix + "page", None)
+        for name, value in changes.items():
+            asked.pop(self.prefix + name, None)
+            if value is not None:
+                asked[self.prefix + name] = str(value)
+        return "?" + asked.urlencode()
+
+    @property
+    def whole(self) -> str:
+        """The address of the list with nothing left out."""
+        return self.address(**{"q": None} | {choice.parameter.removeprefix(self.prefix): None for choice in self.choices})
+
+    @property
+    def previous(self) -> str:
+        return self.address(page=self.page.previous_page_number()) if self.page.has_previous() else ""
+
+    @property
+    def following(self) -> str:
+        return self.address(page=self.page.next_page_number()) if self.page.has_next() else ""
+
+
+def _with_word(rows: Rows, word: str, search: Sequence[str] | Callable[[Any], str]) -> Rows:
+    if callable(search):
+        return [row for row in rows if word.casefold() in search(row).casefold()]
+    return rows.filter(reduce(or_, (Q(**{f"{field}__icontains": word}) for field in search)))
+
+
+def _sorted(rows: Rows, column: Any, *, down: bool) -> Rows:
+    if not isinstance(rows, QuerySet):
+        values = [(column(row), row) for row in rows]
+        known = sorted((pair for pair in values if pair[0] is not None), key=lambda pair: pair[0], reverse=down)
+        return [row for _, row in known] + [row for value, row in values if value is None]
+    fields = column if isinstance(column, tuple) else (column,)
+    by = [F(field) if isinstance(field, str) else field for field in fields]
+    order = [field.desc(nulls_last=True) if down else field.asc(nulls_last=True) for field in by]
+    return rows.order_by(*order, "pk")  # the row's number last, so that no row stands on two pages

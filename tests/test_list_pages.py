@@ -1,0 +1,65 @@
+"""Every table that grows is searched, sorted and turned over by the same means (pooling/listing.py); a new one is listed here."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1] / "templates"
+LISTS: dict[str, str] = {
+    "analysis/audit.html": "changes of a campaign",
+    "annotation/campaigns.html": "campaigns",
+    "pooling/collections.html": "collections",
+    "pooling/jobs.html": "background work",
+    "pooling/runs.html": "runs of a collection",
+}
+"""Template with a list -> what stands in it."""
+TO_COME = {
+    "analysis/_changes.html", "analysis/_report_list.html", "analysis/agreement.html", "analysis/gold.html", "analysis/people.html", "analysis/person.html",
+    "annotation/accounts.html", "annotation/campaign_people.html", "annotation/machines.html", "config/doors.html", "pooling/_pools.html",
+    "pooling/documents.html", "pooling/pool.html", "pooling/qrels.html", "pooling/topic_check.html", "pooling/topics.html",
+}  # fmt: skip
+"""Lists that do not use it yet."""
+NO_LISTS = {
+    "analysis/_exclusion_body.html": "the consequences of one decision, to be read whole",
+    "analysis/_pairs_to_choose.html": "some pairs of one search of the page",
+    "analysis/_report_table.html": "a table of a report, sorted in the page and downloaded whole",
+    "analysis/export_difference.html": "measures and runs of one comparison",
+    "analysis/labels.html": "statistics of one campaign, one a row",
+    "analysis/progress.html": "what is in hand at the moment",
+    "analysis/report.html": "the files of one report",
+    "analysis/times.html": "the slowest of one campaign",
+    "annotation/account.html": "one's own browsers and tokens",
+    "annotation/campaign_rules.html": "the effect of one setting",
+    "annotation/home.html": "cards of one's own campaigns",
+    "annotation/machine.html": "what one machine answered",
+    "pooling/_figures.html": "figures of one pool, sorted in the page",
+    "pooling/_job.html": "the first refused lines of one file, downloaded whole",
+    "pooling/pool_extension.html": "costs, one a row",
+    "pooling/pool_new.html": "runs to choose, in one form",
+    "pooling/pool_preview.html": "stages of one pool",
+}
+"""Template with a table that does not grow beyond what one sees at once -> why."""
+
+
+def grows(text: str) -> bool:
+    """The template repeats rows of a table."""
+    return bool(re.search(r"<tbody>\s*\{% for ", text))
+
+
+def test_each_table_of_rows_is_a_list_or_says_why_not() -> None:
+    tables = {str(path.relative_to(ROOT)) for path in ROOT.rglob("*.html") if grows(path.read_text(encoding="utf-8"))}
+    listed = {*LISTS, *NO_LISTS, *TO_COME}
+    assert tables <= listed, f"use ListPage (docs/developing.md, To add) and name it in LISTS, or say in NO_LISTS why not: {sorted(tables - listed)}"
+    assert listed <= tables, f"no such table any more: {sorted(listed - tables)}"
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_has_words_headings_and_pages(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert '{% include "_list_tools.html" with shown=' in text
+    assert '{% include "_list_foot.html" with shown=' in text
+    assert "{% column " in text
+    assert "{% empty %}" in text, "say that nothing fits"
