@@ -10,8 +10,9 @@ import os
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import LONGEST_DOCUMENT, Peeked
@@ -20,6 +21,8 @@ BLOCK = 512
 LONGEST_NAME = 1 << 16
 COPIED = 1 << 20
 """Bytes unpacked at a time."""
+LONGEST_LIST = 1 << 26
+"""Bytes of the list at the end of a zip archive, which is read as a whole before anything else: about half a million files."""
 
 
 class Member(NamedTuple):
@@ -34,6 +37,30 @@ def safe_name(path: str) -> str:
     """The last part of a path, without control characters; `` where nothing is left."""
     last = PurePosixPath(path.replace("\\", "/")).name
     return "" if last in (".", "..") else "".join(c for c in last if c.isprintable())
+
+
+class _ListBound:
+    """An open file that refuses to be read in one piece beyond the bound of a list, until its archive is open."""
+
+    def __init__(self, file: BinaryIO, called: str) -> None:
+        self.file, self.called, self.opening = file, called, True
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
+
+    def read(self, size: int = -1) -> bytes:
+        if self.opening and size > LONGEST_LIST:
+            expected = f"at most {LONGEST_LIST} bytes; a tar archive may have more files"
+            raise FormatError.single(self.called, None, f"a zip archive whose list of files has {size} bytes", expected)
+        return self.file.read(size)
+
+
+@contextmanager
+def opened_zip(source: str | os.PathLike[str] | BinaryIO, called: str) -> Iterator[zipfile.ZipFile]:
+    """The zip archive, with its list of files read. FormatError for a list of more than LONGEST_LIST bytes; zipfile's own errors else."""
+    with open(source, "rb") if isinstance(source, (str, os.PathLike)) else nullcontext(source) as file:
+        bound = _ListBound(file, called)
+        with zipfile.ZipFile(bound) as archive:  # type: ignore[call-overload]
+            bound.opening = False
+            yield archive
 
 
 def is_tar(head: bytes) -> bool:
@@ -110,7 +137,7 @@ def _unpack_zip(
 ) -> None:
     done = 0
     try:
-        with zipfile.ZipFile(source) as archive:
+        with opened_zip(source, called) as archive:
             for number, info in enumerate(archive.infolist(), 1):
                 target = None if info.is_dir() else place(info.filename)
                 if target is None:
@@ -171,7 +198,7 @@ def zip_members(path: str | Path, called: str, *, max_bytes: int | None = None) 
     """Regular files of a zip archive; encrypted ones are refused."""
     total = 0
     try:
-        with zipfile.ZipFile(path) as archive:
+        with opened_zip(path, called) as archive:
             for number, info in enumerate(archive.infolist(), 1):
                 if info.is_dir():
                     continue

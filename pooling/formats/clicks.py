@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pooling.core.counts import counted
+from pooling.formats.archives import opened_zip
 from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, DelimitedTable, FileMistakes, Row, column_names, find_column
 from pooling.formats.errors import FormatError
-from pooling.formats.opening import Source
+from pooling.formats.opening import Source, source_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +99,7 @@ def read_clicks(
 def packed_clicks(path: str | os.PathLike[str]) -> tuple[str, str] | None:
     """The names of a log of clicks and of the rankings that were shown in a zip archive of just these two; None where it is another."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with opened_zip(path, source_name(path)) as archive:
             member_by_form: dict[bool, str] = {}
             files = [info.filename for info in archive.infolist() if not info.is_dir()]
             for name in files if len(files) == 2 else []:
@@ -118,7 +119,7 @@ def read_packed_clicks(path: str | os.PathLike[str], *, max_bytes: int | None = 
     if names is None:
         raise ValueError(f"{path} holds no log of clicks beside the rankings that were shown")
     clicks, shown = names
-    with zipfile.ZipFile(path) as archive, archive.open(clicks) as log, archive.open(shown) as rankings:
+    with opened_zip(path, source_name(path)) as archive, archive.open(clicks) as log, archive.open(shown) as rankings:
         return read_clicks(cast(BinaryIO, log), shown=cast(BinaryIO, rankings), name=clicks, shown_name=shown, max_bytes=max_bytes)
 
 

@@ -15,14 +15,14 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from pooling.formats.archives import is_tar
+from pooling.formats.archives import is_tar, opened_zip
 from pooling.formats.clicks import packed_clicks
 from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, column_names, find_column
 from pooling.formats.documents import ID_NAMES as DOCUMENT_IDS
 from pooling.formats.documents import TEXT_NAMES
 from pooling.formats.errors import FormatError
 from pooling.formats.judgements import ANNOTATOR_NAMES, GRADE_NAMES
-from pooling.formats.opening import Peeked, Source
+from pooling.formats.opening import Peeked, Source, source_name
 from pooling.formats.quepid import names_queries
 from pooling.formats.sets import role_of
 from pooling.formats.topics import ID_NAMES
@@ -115,7 +115,7 @@ def _zip(path: str | os.PathLike[str]) -> Guess:
     if packed_clicks(path):
         return Guess((FileKind.CLICKS, FileKind.QRELS))
     try:
-        with zipfile.ZipFile(path) as archive:
+        with opened_zip(path, source_name(path)) as archive:
             files = [info for info in archive.infolist() if not info.is_dir()]
             if any(role_of(info.filename) for info in files):
                 return Guess((FileKind.SET,))

@@ -26,6 +26,7 @@ from annotation.models import Feedback, Judgement, Membership, Pair
 from annotation.services.restoring import AnnotatorRow, FeedbackRow, JudgementRow, PairRow, Ruling
 from annotation.services.restoring_machines import MachineLabelRow
 from pooling.core.pool_kinds import MOST_STAGES, Entered
+from pooling.formats.archives import opened_zip
 from pooling.formats.delimited import DelimitedTable, FileMistakes, Row
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import lines
@@ -53,7 +54,7 @@ class WrongCell(ValueError):
 def open_release(path: str | Path, *, name: str) -> Iterator[ReleaseFile]:
     """The release with its list of parts and checksums looked at. FormatError for whatever is not one."""
     try:
-        with zipfile.ZipFile(path) as file:
+        with opened_zip(path, name) as file:
             release = ReleaseFile(file, name)
             release.check()
             yield release
