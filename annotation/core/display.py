@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pooling.core.words import end_of_word
 
 WORDS_A_MINUTE = 240  # silent reading of English prose: 238 words a minute (Brysbaert 2019, Journal of Memory and Language 109)
-SENTENCE_START = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+(?=\S)|\n\s*\n\s*(?=\S)")
+SENTENCE_START = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s++(?=\S)|\n[^\S\n]*\n\s*+(?=\S)")
 
 
 def idle_limit_s(base_s: int, n_words: int) -> int:
@@ -37,7 +37,8 @@ def rotation(text: str, seed: int, *, words: int | None = None) -> int:
     Of a text cut after its first `words` words only the shown part, text[:e], is rotated: the page shows text[k:e] + text[:k]. Stored
     positions are always those of the unrotated text. 0 for one sentence.
     """
-    starts = [0, *(match.end() for match in SENTENCE_START.finditer(text, 0, shown_end(text, words)))]
+    shown = text[: shown_end(text, words)].rstrip()  # else each blank at the end is a place from which a start is looked for in vain
+    starts = [0, *(match.end() for match in SENTENCE_START.finditer(shown))]
     digest = hashlib.blake2b(f"{seed}|rotation".encode(), digest_size=8).digest()
     return starts[int.from_bytes(digest, "big") % len(starts)]
 

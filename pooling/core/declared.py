@@ -257,7 +257,7 @@ def in_words(value: Any) -> str:
     return value.isoformat() if isinstance(value, date) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-HEADER = re.compile(r"^\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?$")
+HEADER = re.compile(r"^\s*(\[\[?)([^\]]+)\]\]?\s*(?:#.*)?$")
 
 
 def line_of(text: str, path: Path) -> int | None:
