@@ -15,6 +15,8 @@ PACE_DAYS = 3
 LEAST_DAYS, MOST_DAYS, LEAST_JUDGEMENTS = 2, 7, 20
 """Of history: below the least there is no forecast; of more than the most, the last days are taken, a week with its weekend."""
 HORIZON_DAYS = 3653
+NO_CELL = 48
+"""The cells are numbered by kind of day (2) and hour (24); this stands for none of them."""
 EPOCH_WEEKDAY = 3  # 1 January 1970 was a Thursday; Monday is 0
 
 
@@ -163,13 +165,13 @@ class History:
         """
         for days in (14, 112, 730, HORIZON_DAYS):
             cell, known = self.cells(24 * days)
-            counted = known | (not idle_unseen)
+            is_counted = known | (not idle_unseen)
+            brings = is_counted.astype(np.float64)
             rate = self.counts.ravel() / np.maximum(self.seen.ravel(), 1)
-            times = np.zeros((24 * days + 1, 48), dtype=np.float32)
-            times[np.arange(1, 24 * days + 1)[counted], cell[counted]] = 1
-            times = times.cumsum(axis=0)
-            mean = times @ rate
-            variance = self.dispersion * (times**2 @ (rate / np.maximum(self.seen.ravel(), 1)) + mean)
+            mean = _sums(brings * rate[cell])
+            # the error of a cell's mean counts with the square of its hours so far, which grows by 2 n + 1 with one hour more
+            squares = brings * (2 * _before(np.where(is_counted, cell, NO_CELL)) + 1)
+            variance = self.dispersion * (_sums(squares * (rate / np.maximum(self.seen.ravel(), 1))[cell]) + mean)
             with np.errstate(divide="ignore", invalid="ignore"):
                 shape = mean**2 / variance
                 quantile = mean * np.maximum(0, 1 - 1 / (9 * shape) + z / (3 * np.sqrt(shape))) ** 3 if z else mean
@@ -179,6 +181,20 @@ class History:
                 below, above = quantile[after - 1], quantile[after]
                 return after - 1 + float((remaining - below) / (above - below))
         return None
+
+
+def _sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n + 1) of the first 0, 1, ..., n values."""
+    return np.concatenate([[0.0], np.cumsum(values)])
+
+
+def _before(cell: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of each hour how many earlier ones are of its cell (0 to NO_CELL)."""
+    order = np.argsort(cell, kind="stable")
+    first = np.searchsorted(cell[order], np.arange(NO_CELL + 1))
+    before = np.empty_like(cell)
+    before[order] = np.arange(len(cell)) - first[cell[order]]
+    return before
 
 
 def _kind(moments: NDArray[np.floating]) -> NDArray[np.int64]:

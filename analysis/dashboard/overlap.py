@@ -9,7 +9,7 @@ import numpy as np
 from analysis.core.agreement.raters import pairs_of_annotators
 from analysis.judgements.live import Live
 from annotation.models import Campaign, Membership, Pair
-from annotation.selectors.pairs import kept_pairs
+from annotation.selectors.pairs import special_pairs
 
 DEFAULT_COMMON, DEFAULT_PARTNERS = 10, 3
 
@@ -39,7 +39,7 @@ def overlap_plan(campaign: Campaign, live: Live) -> OverlapPlan:
     table = live.table(campaign.grades.size)
     pairs = live.derived(f"annotators with {common} in common", lambda: pairs_of_annotators(table, min_common=common))
     partners = np.bincount(pairs.first, minlength=table.n_annotators) + np.bincount(pairs.second, minlength=table.n_annotators)
-    everyone = kept_pairs(campaign).filter(kind=Pair.Kind.EVERYONE).count()
+    everyone = special_pairs(campaign, Pair.Kind.EVERYONE).count()
     n_annotators = campaign.memberships.filter(role=Membership.Role.ANNOTATOR).count()
     return OverlapPlan(
         planned=planned,

@@ -5,7 +5,7 @@ Whatever the order in which the database gives rows, the order here is that of t
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from itertools import product
@@ -21,7 +21,7 @@ from analysis.models import Recipe
 from annotation.core import judges as kinds_of_judges
 from annotation.core.judges import LABELLING, JudgeKind
 from annotation.models import Campaign, Pair
-from annotation.selectors.pairs import kept_pairs
+from annotation.selectors.pairs import ruled_pairs, special_pairs
 from pooling.formats.qrels import OF_A_SAMPLE, QrelsColumns, qrels_of_rows
 
 SCALES = ("graded", "binary")
@@ -185,12 +185,15 @@ class Labels:
         return sum(row.decision == KNOWN for row in self.beyond)
 
 
-def labels(campaign: Campaign, choices: Choices, *, rows: JudgementRows | None = None) -> Labels:
-    """Labels under the choices. rows: the campaign's judgements (of the kinds of judges that are chosen, at least), read unless given."""
-    rows = read_rows(campaign, judges=choices.judges) if rows is None else rows
+def labels(
+    campaign: Campaign, choices: Choices, *, rows: JudgementRows | None = None, counted: Callable[[], LabelTable] | None = None
+) -> Labels:
+    """Labels under the choices. rows: the campaign's judgements (of the kinds of judges that are chosen, at least), read unless given.
+
+    counted: gives the table of all counted judgements of `rows`, for a caller who has it; taken where the choices leave none of them out.
+    """
     threshold = campaign.threshold if choices.threshold is None else choices.threshold
-    rows = choices.with_taken_back(rows, min_active_seconds=campaign.min_active_seconds)
-    table = table_of(rows, n_grades=campaign.grades.size, only=choices.admits(rows))
+    table = _chosen_table(campaign, choices, read_rows(campaign, judges=choices.judges) if rows is None else rows, counted)
     method = METHODS[choices.method]
     by_machine = JudgeKind.MACHINE in choices.judges
     rulings = {} if by_machine else adjudications(campaign, with_gold=choices.with_gold)
@@ -205,6 +208,15 @@ def labels(campaign: Campaign, choices: Choices, *, rows: JudgementRows | None =
     return Labels(choices, threshold, table, graded, binary, rulings, beyond)
 
 
+def _chosen_table(campaign: Campaign, choices: Choices, rows: JudgementRows, counted: Callable[[], LabelTable] | None) -> LabelTable:
+    """The judgements that enter labels under the choices."""
+    taken = choices.with_taken_back(rows, min_active_seconds=campaign.min_active_seconds)
+    admitted = choices.admits(taken)
+    if counted is not None and taken is rows and (admitted == rows.counts).all():
+        return counted()
+    return table_of(taken, n_grades=campaign.grades.size, only=admitted)
+
+
 def decisions_of(aggregation: Aggregation, pairs: NDArray[np.intp]) -> list[str]:
     """How the labels of these rows of the table came, in the words of exports."""
     return [DECISIONS.get(code, "") for code in decision_codes(aggregation)[pairs].tolist()]
@@ -217,11 +229,11 @@ def decision_codes(aggregation: Aggregation) -> NDArray[np.integer[Any]]:
 
 def adjudications(campaign: Campaign, *, with_gold: bool = True) -> dict[tuple[str, str], int]:
     """The managers' own labels by (topic id, document id)."""
-    ruled = kept_pairs(campaign).filter(adjudicated_grade__isnull=False).exclude(kind=Pair.Kind.QUALIFICATION)
+    ruled = ruled_pairs(campaign)
     if not with_gold:
         ruled = ruled.filter(gold_grade=None)
-    ruled_pairs = ruled.values_list("entry__topic__topic_id", "entry__docno", "adjudicated_grade")
-    return {(topic, document): grade for topic, document, grade in ruled_pairs if grade is not None}
+    rows = ruled.values_list("entry__topic__topic_id", "entry__docno", "adjudicated_grade")
+    return {(topic, document): grade for topic, document, grade in rows if grade is not None}
 
 
 def known_grades(campaign: Campaign) -> dict[tuple[str, str], int]:
@@ -230,7 +242,7 @@ def known_grades(campaign: Campaign) -> dict[tuple[str, str], int]:
     What annotators say of them only lets the annotators in, and nobody else is served them, so without these labels the qrels would
     have holes at the pairs that are known best.
     """
-    known_pairs = kept_pairs(campaign).filter(kind=Pair.Kind.QUALIFICATION, gold_grade__isnull=False)
+    known_pairs = special_pairs(campaign, Pair.Kind.QUALIFICATION).filter(gold_grade__isnull=False)
     rows = known_pairs.values_list("entry__topic__topic_id", "entry__docno", "gold_grade")
     return {(topic, document): int(grade) for topic, document, grade in rows if grade is not None}
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from analysis.core.labels import LabelTable, label_table
 from annotation.core.judges import LABELLING
 from annotation.models import Campaign, Judgement, Pair
-from annotation.selectors.pairs import kept_pairs
+from annotation.selectors.pairs import kept_pairs, special_pairs
 
 STANDINGS = [standing.value for standing in Judgement.Standing]
 COUNTED = STANDINGS.index(Judgement.Standing.COUNTED.value)
@@ -150,7 +150,7 @@ def counted_table(campaign: Campaign) -> LabelTable:
 def pool_ranks(campaign: Campaign) -> list[tuple[str, str, int]]:
     """(topic id, document id, best rank) of every pair of the campaign that is to be judged; of a staged pool also of those not drawn."""
     if campaign.pool is not None and campaign.pool.is_staged:
-        known = kept_pairs(campaign).filter(kind=Pair.Kind.QUALIFICATION).values("entry")
+        known = special_pairs(campaign, Pair.Kind.QUALIFICATION).values("entry")
         entries = campaign.pool.entries.filter(topic__removed_reason="").exclude(pk__in=known).order_by("position")
         return list(entries.values_list("topic__topic_id", "docno", "best_rank"))
     pairs = kept_pairs(campaign).exclude(kind=Pair.Kind.QUALIFICATION).order_by("position")

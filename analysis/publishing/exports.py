@@ -23,8 +23,8 @@ from analysis.publishing.zips import write_zip
 from annotation.core import judges
 from annotation.core.audit_actions import AuditAction
 from annotation.core.judges import JudgeKind
-from annotation.models import Campaign, Pair
-from annotation.selectors.pairs import kept_pairs
+from annotation.models import Campaign
+from annotation.selectors.pairs import ruled_pairs
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from pooling.core.counts import counted
@@ -319,7 +319,7 @@ def _removed(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
 def write_adjudications(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
     """The managers' own labels with their reasons, without who."""
     out.write("\t".join(ADJUDICATION_COLUMNS) + "\n")
-    ruled = kept_pairs(campaign).filter(adjudicated_grade__isnull=False).exclude(kind=Pair.Kind.QUALIFICATION)
+    ruled = ruled_pairs(campaign)
     wanted_columns = ("entry__topic__topic_id", "entry__docno", "adjudicated_grade", "adjudicated_at", "adjudicated_reason")
     safe = harmless if wanted.spreadsheet else str
     for topic, document, grade, at, reason in sorted(ruled.values_list(*wanted_columns), key=lambda row: row[:2]):

@@ -76,6 +76,7 @@ class Pair(models.Model):
             ),
             models.Index(fields=["campaign", "kind"], condition=~Q(kind="normal"), name="special_pairs"),
             models.Index(fields=["campaign"], condition=Q(without_text=True), name="pairs_without_text"),
+            models.Index(fields=["campaign"], condition=Q(adjudicated_grade__isnull=False), name="ruled_pairs"),
         ]
 
     def __str__(self) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from annotation.core.audit_actions import AuditAction
 from annotation.models import AuditEvent, Campaign, Pair
 from annotation.models.campaigns import default_scale
-from annotation.selectors.pairs import kept_pairs
+from annotation.selectors.pairs import special_pairs
 
 
 class DraftContradiction(NamedTuple):
@@ -43,7 +43,7 @@ def _former_scales(campaign: Campaign) -> list[list[dict[str, object]]]:
 
 
 def _qualification(campaign: Campaign) -> list[DraftContradiction]:
-    n = kept_pairs(campaign).filter(kind=Pair.Kind.QUALIFICATION).count()
+    n = special_pairs(campaign, Pair.Kind.QUALIFICATION).count()
     if campaign.qualification_pass and not n:
         bar = f"{100 * campaign.qualification_pass:g} %"
         return [DraftContradiction("gold", f"{bar} of the qualification pairs have to be right, and there is none: choose some, or ask for no qualification.")]

@@ -13,6 +13,19 @@ def kept_pairs(campaign: Campaign) -> QuerySet[Pair]:
     return Pair.objects.filter(campaign=campaign, removed=False)
 
 
+def special_pairs(campaign: Campaign, *kinds: Pair.Kind) -> QuerySet[Pair]:
+    """The kept pairs of these kinds, none of them the ordinary one; found by the index of the special ones.
+
+    SQLite uses a partial index only where its own condition is said.
+    """
+    return kept_pairs(campaign).exclude(kind=Pair.Kind.NORMAL).filter(kind__in=kinds)
+
+
+def ruled_pairs(campaign: Campaign) -> QuerySet[Pair]:
+    """The kept pairs with a label of the managers' own; a qualification pair has its known grade."""
+    return kept_pairs(campaign).filter(adjudicated_grade__isnull=False).exclude(kind=Pair.Kind.QUALIFICATION)
+
+
 def held_back(campaign: Campaign, topics: list[int] | None = None) -> int:
     """How many pairs still need judgements but have no stored text, so that nobody is served them. topics: of these rows only."""
     pairs = kept_pairs(campaign).filter(without_text=True, open_slots__gt=0)

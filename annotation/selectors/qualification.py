@@ -8,7 +8,7 @@ from typing import NamedTuple
 from django.db.models import Count, F, Q, QuerySet
 
 from annotation.models import Campaign, Judgement, Membership, Pair
-from annotation.selectors.pairs import kept_pairs
+from annotation.selectors.pairs import kept_pairs, special_pairs
 
 BATCH = 500
 FAILED = "The qualification was not passed. The campaign's manager can let you try again or let you in."
@@ -33,7 +33,7 @@ def asked_of(annotator: Membership) -> bool:
     campaign = annotator.campaign
     if not campaign.qualification_pass or annotator.qualified_at is not None:
         return False
-    return kept_pairs(campaign).filter(kind=Pair.Kind.QUALIFICATION).exists()
+    return special_pairs(campaign, Pair.Kind.QUALIFICATION).exists()
 
 
 def feedback(pair: Pair, grade: int | None, annotator: Membership) -> dict[str, object]:
@@ -65,7 +65,7 @@ def passed(campaign: Campaign, result: Score) -> bool | None:
 
 def score(annotator: Membership) -> Score:
     """How many qualification pairs the annotator got right, of those with a text; cannot judge is not right."""
-    pairs = kept_pairs(annotator.campaign).filter(kind=Pair.Kind.QUALIFICATION, without_text=False)
+    pairs = special_pairs(annotator.campaign, Pair.Kind.QUALIFICATION).filter(without_text=False)
     own = Judgement.objects.filter(THIS_TRY, pair__in=pairs, membership=annotator, current=True)
     counts = own.aggregate(judged=Count("pk"), right=Count("pk", filter=Q(grade=F("pair__gold_grade"))))
     return Score(counts["right"], counts["judged"], pairs.count())

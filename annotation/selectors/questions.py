@@ -18,7 +18,8 @@ def questions_of(campaign: Campaign) -> QuerySet[Question]:
 
 
 def n_unanswered(campaign: Campaign) -> int:
-    return Question.objects.filter(pair__campaign=campaign, answered_at=None).count()
+    """By who asked: a campaign has few annotators and many pairs."""
+    return Question.objects.filter(membership__campaign=campaign, answered_at=None).count()
 
 
 def own_questions(annotator: Membership) -> list[dict[str, Any]]:

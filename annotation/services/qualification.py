@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Judgement, Lease, Membership, Pair
-from annotation.selectors.pairs import kept_pairs
+from annotation.selectors.pairs import special_pairs
 from annotation.selectors.qualification import FAILED, THIS_TRY, passed, score, waiting
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
@@ -21,7 +21,7 @@ def serve(annotator: Membership, *, now: datetime) -> Lease | None:
     """A lease for the next qualification pair in the pool's order, or None when all are judged or served. Takes no slot."""
     own_judged = Judgement.objects.filter(THIS_TRY, membership=annotator, current=True).values("pair_id")
     own_live = Lease.objects.filter(membership=annotator, state=Lease.State.LIVE).values("pair_id")
-    pairs = kept_pairs(annotator.campaign).filter(kind=Pair.Kind.QUALIFICATION, without_text=False)
+    pairs = special_pairs(annotator.campaign, Pair.Kind.QUALIFICATION).filter(without_text=False)
     pair = pairs.exclude(pk__in=own_judged).exclude(pk__in=own_live).order_by("position").first()
     if pair is None:
         return None

@@ -28,7 +28,7 @@ from django.utils import timezone
 from annotation.core import scheduling as rule
 from annotation.core.judges import JudgeKind
 from annotation.models import Campaign, Lease, Membership, Pair
-from annotation.selectors.pairs import kept_pairs
+from annotation.selectors.pairs import special_pairs
 from annotation.services import leases
 from annotation.services.claim_sql import (
     COLUMNS,
@@ -281,7 +281,7 @@ def _special(annotator: Membership, *, due: bool) -> Taken | None:
     if not campaign.n_everyone and not campaign.n_gold:
         return None
     plan = plan_of(annotator)
-    specials = kept_pairs(campaign).filter(kind__in=[Pair.Kind.GOLD, Pair.Kind.EVERYONE], without_text=False)
+    specials = special_pairs(campaign, Pair.Kind.GOLD, Pair.Kind.EVERYONE).filter(without_text=False)
     if annotator.topic_rows:
         specials = specials.filter(topic_row__in=annotator.topic_rows)
     kinds = dict(specials.values_list("pk", "kind"))

@@ -32,7 +32,7 @@ from annotation.models import Campaign, Invitation, Membership, Pair
 from annotation.permissions import managed_campaign, may_create
 from annotation.selectors.bands import band_previews
 from annotation.selectors.drafts import contradictions
-from annotation.selectors.pairs import held_back, kept_pairs, missing_judgements
+from annotation.selectors.pairs import held_back, kept_pairs, missing_judgements, special_pairs
 from annotation.services import campaigns as service
 from annotation.services import people, removal
 from pooling.core.counts import counted
@@ -276,7 +276,7 @@ def _people(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 
 
 def _open(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-    n_qualification = kept_pairs(campaign).filter(kind=Pair.Kind.QUALIFICATION).count()
+    n_qualification = special_pairs(campaign, Pair.Kind.QUALIFICATION).count()
     n_special = campaign.n_gold + campaign.n_everyone
     work = workload(
         campaign.n_pairs - n_special - n_qualification,

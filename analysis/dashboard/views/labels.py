@@ -85,7 +85,11 @@ def numbers_of_campaign(campaign: Campaign, live: Live) -> CampaignStatistics:
 def labels_on_page(campaign: Campaign, live: Live) -> Labels:
     """As an export with no further choices writes them; made anew only when judgements or the managers' own labels have changed."""
     depends_on = (live.newest, live.audit, campaign.threshold, adjudications(campaign), known_grades(campaign))
-    return live.remembered(("labels", "of the page"), depends_on, lambda: labels(campaign, Choices(), rows=live.rows))
+    return live.remembered(("labels", "of the page"), depends_on, lambda: _labels_of(campaign, live))
+
+
+def _labels_of(campaign: Campaign, live: Live) -> Labels:
+    return labels(campaign, Choices(), rows=live.rows, counted=lambda: live.table(campaign.grades.size))
 
 
 def decisions_chart(cross: dict[int, dict[str, int]], names: list[str], caption: str) -> str:

@@ -18,7 +18,7 @@ from analysis.publishing import exports, sample_files
 from analysis.publishing.contents import FEEDBACK_COLUMNS, feedback_rows, pool_lines, raw_judgements
 from annotation.models import Campaign, Feedback, Judgement, Membership, Pair
 from annotation.selectors import machines
-from annotation.selectors.pairs import kept_pairs
+from annotation.selectors.pairs import kept_pairs, special_pairs
 from annotation.services.campaigns import SETTINGS
 from pooling.commandline import jsonable
 from pooling.formats.exports import RAW_COLUMNS, RawJudgement, write_raw_judgements
@@ -138,7 +138,7 @@ def _pairs(content: ReleaseContent) -> Iterable[Sequence[Any]]:
 
 
 def _qualification(content: ReleaseContent) -> Iterable[Sequence[Any]]:
-    pairs = kept_pairs(content.campaign).filter(kind=Pair.Kind.QUALIFICATION)
+    pairs = special_pairs(content.campaign, Pair.Kind.QUALIFICATION)
     return pairs.order_by("position", "pk").values_list(*PAIR_FIELDS)
 
 

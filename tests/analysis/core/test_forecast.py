@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from analysis.core.forecast import DAY, HOUR, expected_until, forecast, pace, short_at_deadline
+from analysis.core.forecast import DAY, HOUR, History, expected_until, forecast, pace, short_at_deadline
 from benchmarks.calibration.forecasts import coverage_of
 
 NOW = 1_800_000_000.0
@@ -161,3 +163,31 @@ def test_short_pairs_equal_those_of_a_naive_twin_that_hands_out_one_judgement_at
             left[first] += 1
         twin = sum(0 < n < min(2, k) for n, k in zip(left, needed, strict=True))
         assert short_at_deadline(counted, needed, capacity=capacity) == twin
+
+
+@pytest.mark.parametrize("days", [3, 6])
+def test_the_bounds_are_those_of_a_plain_sum_over_the_hours_to_come(days):
+    now = datetime(2024, 5, 10, 9, 30, tzinfo=UTC).timestamp()  # a Friday: of three days no weekend has been seen
+    moments = now - np.random.default_rng(5).uniform(0, days * 24 * 3600.0, size=400)
+    history = History.of(moments, now)
+    for idle_unseen in (False, True):
+        seen_hours: dict[int, int] = {}
+        mean = error = 0.0
+        quantiles = []
+        for hour in range(24 * 14):
+            moment = datetime.fromtimestamp(now + (hour + 0.5) * 3600, UTC)
+            kind, cell = int(moment.weekday() >= 5), hour % 24
+            unseen = not history.seen[kind, cell]
+            if not (unseen and idle_unseen):
+                row = 0 if unseen else kind
+                rate = history.counts[row, cell] / history.seen[row, cell]
+                n = seen_hours[24 * row + cell] = seen_hours.get(24 * row + cell, 0) + 1
+                mean += rate
+                error += (n**2 - (n - 1) ** 2) * rate / history.seen[row, cell]
+            shape = mean**2 / (history.dispersion * (error + mean)) if mean else 0.0
+            quantiles.append(mean * max(0, 1 - 1 / (9 * shape) + 1.96 / (3 * shape**0.5)) ** 3 if shape else 0.0)
+        wanted = 250
+        after = next(i for i, value in enumerate(quantiles) if value >= wanted)
+        below = quantiles[after - 1]
+        expected = after + (wanted - below) / (quantiles[after] - below)
+        assert history.reached(wanted, 1.96, idle_unseen=idle_unseen) == pytest.approx(expected, rel=1e-6)
