@@ -8,6 +8,7 @@ from analysis.studies import api as studies
 from analysis.systems import api as systems
 
 urlpatterns = [
+    path("to-do/", dashboard.ToDoOfPerson.as_view(), name="api-to-do"),
     path("campaigns/<slug:slug>/progress", dashboard.ProgressOfCampaign.as_view(), name="api-campaign-progress"),
     path("campaigns/<slug:slug>/agreement", dashboard.AgreementOfCampaign.as_view(), name="api-campaign-agreement"),
     path("campaigns/<slug:slug>/exports/", publishing.Exports.as_view(), name="api-exports"),

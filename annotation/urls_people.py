@@ -5,7 +5,6 @@ from django.urls import path
 from annotation.views import account, institution, people
 
 urlpatterns = [
-    path("", people.home, name="home"),
     path("sign-in", people.sign_in, name="sign-in"),
     path("sign-in/institution", institution.by_header, name="sign-in-institution"),
     path("sign-in/oidc", institution.oidc_ask, name="sign-in-oidc"),

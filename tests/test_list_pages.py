@@ -33,7 +33,7 @@ NO_LISTS = {
     "analysis/times.html": "the slowest of one campaign",
     "annotation/account.html": "one's own browsers and tokens",
     "annotation/campaign_rules.html": "the effect of one setting",
-    "annotation/home.html": "cards of one's own campaigns",
+    "analysis/home.html": "cards of one's own campaigns",
     "annotation/machine.html": "what one machine answered",
     "pooling/_figures.html": "figures of one pool, sorted in the page",
     "pooling/_job.html": "the first refused lines of one file, downloaded whole",

@@ -142,6 +142,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "campaign-systems": ("get", CAMPAIGN),
     "campaign-against-clicks": ("post", CAMPAIGN_POST),
     "campaign-report-new": ("get", CAMPAIGN),
+    "api-to-do": ("get", API),
     "api-campaigns": ("get", API),
     "api-campaign": ("get", API_CAMPAIGN),
     "api-campaign-document": ("get", API_CAMPAIGN),

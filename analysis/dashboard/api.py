@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
+from django.contrib.auth.models import User
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -14,6 +15,7 @@ from rest_framework.views import APIView
 
 from analysis.dashboard import agreement_figures
 from analysis.dashboard.progress import progress
+from analysis.dashboard.to_do import ToDoKind, to_do_of
 from analysis.judgements.live import live_rows
 from annotation.permissions import managed_campaign
 from pooling import tasks
@@ -76,6 +78,38 @@ class ProgressOfCampaign(APIView):
         values = {name: value for name, value in vars(now).items() if name not in ("depths", "forecast")}
         levels = [{"rank": one.rank, "pairs": one.pairs, "complete": one.complete, "started": one.started} for one in now.depths]
         return Response(ProgressOfCampaignSerializer({**values, "forecast": {**ahead, **moments}, "levels": levels}).data)
+
+
+class ToDoActionSerializer(serializers.Serializer):
+    words = serializers.CharField()
+    address = serializers.CharField(help_text="path of a page, or where `fields` are posted to")
+    fields_to_post = serializers.DictField(source="fields", child=serializers.CharField(), help_text="form fields; empty: the address is a page")
+    about = serializers.CharField(allow_blank=True, help_text="whom it concerns, where there are several")
+
+
+class ToDoSerializer(serializers.Serializer):
+    kind = serializers.ChoiceField(choices=[kind.value for kind in ToDoKind])
+    campaign = serializers.CharField(source="campaign.slug")
+    words = serializers.CharField()
+    count = serializers.IntegerField(help_text="of people, questions, judgements or pairs")
+    as_of = serializers.DateTimeField(allow_null=True, help_text="when it was counted; null: now")
+    actions = ToDoActionSerializer(many=True)
+
+
+class ToDoListSerializer(serializers.Serializer):
+    items = ToDoSerializer(many=True)
+
+
+class ToDoOfPerson(APIView):
+    serializer_class = ToDoListSerializer
+
+    @extend_schema(operation_id="to_do", responses=ToDoListSerializer)
+    def get(self, request: Request) -> Response:
+        """What needs a person in the running campaigns that one manages: the list of Home."""
+        items, asked = to_do_of(cast("User", request.user))  # whoever is not signed in was refused
+        for job in asked:
+            tasks.send(job)
+        return Response(ToDoListSerializer({"items": items}).data)
 
 
 class AgreementOfCampaign(APIView):

@@ -2,9 +2,10 @@
 
 from django.urls import path
 
-from analysis.dashboard.views import agreement, gold, labels, live_strip, people, progress, stopping, times, trail
+from analysis.dashboard.views import agreement, gold, home, labels, live_strip, people, progress, stopping, times, trail
 
 urlpatterns = [
+    path("", home.page, name="home"),
     path("campaigns/<slug:slug>/", progress.page, name="campaign"),
     path("campaigns/<slug:slug>/live", live_strip.live_figures, name="campaign-live"),
     path("campaigns/<slug:slug>/stopping", stopping.look, name="campaign-stopping"),

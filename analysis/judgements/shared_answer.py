@@ -64,7 +64,7 @@ def shared(name: str, campaign: Campaign, compute: Callable[[], Any], *, fresh: 
 
     While somebody else computes, the last answer is given if it is not older than `waiting` seconds; else it is waited for.
     """
-    path, key = folder() / f"{campaign.pk}-{name}.json", identity(campaign)
+    path, key = _path(name, campaign), identity(campaign)
     last = _stored(path, key)
     if last is not None and last.is_young(fresh):
         return last
@@ -95,10 +95,19 @@ def shared(name: str, campaign: Campaign, compute: Callable[[], Any], *, fresh: 
         os.close(lock)
 
 
+def last_answer(name: str, campaign: Campaign) -> SharedAnswer | None:
+    """The answer of this name that was kept last, however old; None where there is none."""
+    return _stored(_path(name, campaign), identity(campaign))
+
+
 def forget_answers() -> None:
     """For tests and benchmarks."""
     for path in folder().glob("*.json"):
         path.unlink(missing_ok=True)
+
+
+def _path(name: str, campaign: Campaign) -> Path:
+    return folder() / f"{campaign.pk}-{name}.json"
 
 
 def _computed(last: SharedAnswer | None, compute: Callable[[], Any]) -> SharedAnswer:

@@ -9,7 +9,6 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.models import Campaign, Membership
-from annotation.selectors import qualification
 
 
 @dataclass(frozen=True)
@@ -40,25 +39,15 @@ class MyCampaign:
         return self.campaign.state == Campaign.State.OPEN and not self.overdue and self.membership.standing == Membership.Standing.ACTIVE
 
 
-@dataclass(frozen=True)
-class Managed:
-    """A campaign that the person manages. waiting: who failed its qualification and waits for a manager."""
-
-    membership: Membership
-    campaign: Campaign
-    waiting: list[Membership]
-
-
-def my_campaigns(user: User) -> tuple[list[MyCampaign], list[Managed]]:
-    """-> (campaigns to judge in, the open and nearest deadline first; those managed, the newest first)."""
-    memberships = user.memberships.select_related("campaign", "campaign__collection")
-    judging = [
-        MyCampaign(m, m.campaign, m.n_judged, m.goal, m.campaign.deadline)
-        for m in memberships.filter(role=Membership.Role.ANNOTATOR).exclude(campaign__state=Campaign.State.DRAFT)
-    ]
+def my_campaigns(user: User) -> list[MyCampaign]:
+    """Campaigns to judge in, the open and nearest deadline first."""
+    memberships = user.memberships.select_related("campaign", "campaign__collection").filter(role=Membership.Role.ANNOTATOR)
+    judging = [MyCampaign(m, m.campaign, m.n_judged, m.goal, m.campaign.deadline) for m in memberships.exclude(campaign__state=Campaign.State.DRAFT)]
     judging.sort(key=lambda card: (not card.may_judge, card.deadline is None, card.deadline or timezone.now(), card.campaign.name))
-    own = list(memberships.filter(role=Membership.Role.MANAGER).order_by("-campaign__created_at"))
-    waiting: dict[int, list[Membership]] = {}
-    for member in qualification.waiting().filter(campaign__in=[m.campaign_id for m in own]) if own else []:
-        waiting.setdefault(member.campaign_id, []).append(member)
-    return judging, [Managed(m, m.campaign, waiting.get(m.campaign_id, [])) for m in own]
+    return judging
+
+
+def managed_campaigns(user: User) -> list[Campaign]:
+    """Those that the person manages as a member, the newest first, with collection and pool."""
+    own = user.memberships.filter(role=Membership.Role.MANAGER).values("campaign")
+    return list(Campaign.objects.filter(pk__in=own).select_related("collection", "pool").order_by("-created_at"))

@@ -13,12 +13,10 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.forms import CodeForm, LinkForm, RegisterForm, SignInForm
 from annotation.models import Membership
-from annotation.permissions import may_create
-from annotation.selectors.people import my_campaigns
 from annotation.services import attempts, institution, people
 from pooling.permissions import SignedInRequest, administering
 from pooling.requests import address_of, row_number
@@ -108,17 +106,6 @@ def use_link(request: HttpRequest, identifier: str, token: str) -> HttpResponse:
         start_session(request, user)
         return _remembered(user, redirect("home"))
     return render(request, "annotation/link_use.html", {"name": user.get_username()})
-
-
-@require_safe
-def home(request: HttpRequest) -> HttpResponse:
-    if not request.user.is_authenticated:
-        if get_user_model().objects.exists():
-            return redirect("sign-in")
-        return render(request, "annotation/welcome.html", {"given": settings.BEFORE_COMMANDS + settings.COMMAND, "other_database": settings.DATABASE_GIVEN})
-    judging, managing = my_campaigns(request.user)
-    context = {"judging": judging, "managing": managing, "may_create": may_create(request.user), "code_form": CodeForm()}
-    return render(request, "annotation/home.html", context)
 
 
 @never_cache

@@ -9,7 +9,7 @@ import numpy as np
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import formats, timezone
+from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
@@ -20,6 +20,7 @@ from analysis.charts.svg import number
 from analysis.core.campaign import HALF_DAY, judgements_per_half_day
 from analysis.dashboard import agreement_figures
 from analysis.dashboard import progress as selectors
+from analysis.dashboard.headline import has_ended, moment_text
 from analysis.judgements import stopping_looks
 from analysis.judgements.live import REFRESH, Live, live_rows
 from annotation.models import Campaign, Lease, Pair
@@ -80,11 +81,6 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "analysis/progress.html", context)
 
 
-def moment_text(seconds: float) -> str:
-    moment = timezone.localtime(datetime.fromtimestamp(seconds, UTC))
-    return formats.date_format(moment, "D j M, H:i")
-
-
 def verdict(campaign: Campaign, now: selectors.CampaignProgress) -> dict[str, Any]:
     """The forecast in words, and whether it is good or bad news. Without a forecast: why. ended: nobody judges any more."""
     ahead = now.forecast
@@ -103,11 +99,6 @@ def verdict(campaign: Campaign, now: selectors.CampaignProgress) -> dict[str, An
     late = ahead.expected > campaign.deadline.timestamp()
     due = f"deadline {moment_text(campaign.deadline.timestamp())}, {until(campaign.deadline)}"
     return {"when": moment_text(ahead.expected), "note": f"{span}; {due}", "level": "bad" if late else "good"}
-
-
-def has_ended(campaign: Campaign) -> bool:
-    """Whether nobody judges any more, so that there is nothing to forecast."""
-    return campaign.is_over or campaign.state == Campaign.State.CLOSED
 
 
 def _end(campaign: Campaign, missing: int) -> dict[str, Any]:
