@@ -11,6 +11,7 @@ from pooling.core.batches import AUDIT, SIZE, Goal
 from pooling.core.pool_kinds import MOST_AUDIT, MOST_IN_BATCH, PoolKind
 from pooling.core.stages import MACHINE
 from pooling.models import Collection, Qrels, Run, Upload
+from pooling.services.recognising import RECOGNISE
 from pooling.services.uploads import MODES
 
 
@@ -55,7 +56,7 @@ class ManagerForm(forms.Form):
 class UploadForm(forms.Form):
     """How an uploaded file is to be read. `options()` are those that its kind has."""
 
-    kind = forms.ChoiceField(choices=Upload.Kind)
+    kind = forms.ChoiceField(choices=[(RECOGNISE, "Recognise"), *Upload.Kind.choices])
     mode = forms.ChoiceField(choices=[(mode, mode) for mode in MODES], required=False)
     tag = forms.CharField(max_length=200, required=False)
     order = forms.ChoiceField(choices=[("score", "score"), ("rank", "rank")], required=False)
@@ -72,15 +73,16 @@ class UploadForm(forms.Form):
     def clean_thresholds(self) -> list[float]:
         return rates(self.cleaned_data["thresholds"])
 
-    def options(self) -> dict[str, Any]:
+    def options(self, kind: str) -> dict[str, Any]:
+        """Those that a file of this kind has."""
         data = self.cleaned_data
-        if data["kind"] == Upload.Kind.RUN:
+        if kind == Upload.Kind.RUN:
             chosen = {name: data[name] for name in ("tag", "order", "lenient", "group", "description", "baseline")}
             chosen["submitted_on"] = data["submitted_on"].isoformat() if data["submitted_on"] else ""
-        elif data["kind"] == Upload.Kind.QRELS:
+        elif kind == Upload.Kind.QRELS:
             chosen = {"name": data["name"], "kind": data["qrels_kind"], "lenient": data["lenient"]}
             chosen |= {"click_model": data["click_model"], "thresholds": data["thresholds"]}
-        elif data["kind"] == Upload.Kind.SET:
+        elif kind == Upload.Kind.SET:
             chosen = {"name": data["name"]}
         else:
             chosen = {}

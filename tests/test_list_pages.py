@@ -35,6 +35,7 @@ NO_LISTS = {
     "annotation/campaign_rules.html": "the effect of one setting",
     "analysis/home.html": "cards of one's own campaigns",
     "annotation/machine.html": "what one machine answered",
+    "pooling/_activity.html": "files that wait for a decision, decided together",
     "pooling/_figures.html": "figures of one pool, sorted in the page",
     "pooling/_job.html": "the first refused lines of one file, downloaded whole",
     "pooling/pool_extension.html": "costs, one a row",

@@ -15,8 +15,11 @@ from pooling.listing import ListPage
 from pooling.selectors import collections as selectors
 from pooling.services import collections as services
 
-KINDS = [("topics", "Topics"), ("run", "Runs"), ("documents", "Documents"), ("qrels", "Qrels"), ("set", "Set")]
-KIND_OF_STEP = {"topics": "topics", "runs": "run", "documents": "documents", "qrels": "qrels"}
+KINDS = [
+    *[("recognise", "Look into it"), ("topics", "Topics"), ("run", "Runs"), ("documents", "Documents")],
+    *[("qrels", "Qrels or clicks"), ("set", "Set")],
+]
+"""What a person may say that a file is; first what nobody needs to say."""
 
 
 @login_required
@@ -53,7 +56,6 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
         "tab": "overview",
         "steps": steps,
         "kinds": KINDS,
-        "next_kind": next((KIND_OF_STEP[step.key] for step in steps if not step.done and step.key in KIND_OF_STEP), "run"),
         "activity": selectors.activity(collection),
         "pools": selectors.pools_of(collection),
     }

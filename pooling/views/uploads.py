@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -14,7 +15,7 @@ from pooling import permissions, tasks
 from pooling.forms import UploadForm
 from pooling.jobs import Refused
 from pooling.models import Collection
-from pooling.services import uploads
+from pooling.services import recognising, uploads
 
 
 @csrf_exempt  # checked by `_receive`, after what can be said without reading a body of gigabytes
@@ -38,18 +39,33 @@ def _receive(request: HttpRequest, collection: Collection) -> HttpResponse:
         return _answer(request, collection, error="; ".join(f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items()))
     if not files:
         return _answer(request, collection, error="no file came with the request")
+    arrived, refused = [], []
+    for file in files:
+        try:
+            arrived.append(_received(request, collection, file, form))
+        except Refused as error:
+            refused.append(str(error))
+    if not arrived:
+        return _answer(request, collection, error="; ".join(refused))
     jobs = []
-    try:
-        for file in files:
-            kept = uploads.receive(collection, kind=form.cleaned_data["kind"], file=file, name=file.name or "", user=request.user)
-            jobs.append(uploads.ask_for_import(kept, mode=form.way(), options=form.options(), user=request.user))
-            tasks.send(jobs[-1])
-    except Refused as error:
-        return _answer(request, collection, error=str(error))
+    for one in sorted(arrived, key=lambda one: recognising.ORDER.index(one.upload.kind)):
+        options = form.options(one.upload.kind) | ({} if one.sure else {"may_be": one.others})
+        jobs.append(uploads.ask_for_import(one.upload, mode=form.way() if one.sure else "inspect", options=options, user=request.user))
+        tasks.send(jobs[-1])
     if _wants_json(request):
         made = [{"url": reverse("job", args=[job.pk]), "fragment": reverse("job-fragment", args=[job.pk])} for job in jobs]
-        return JsonResponse({"jobs": made}, status=201)
-    return redirect("job", jobs[0].pk) if len(jobs) == 1 else redirect("collection", collection.slug)
+        return JsonResponse({"jobs": made} | ({"error": "; ".join(refused)} if refused else {}), status=201)
+    for sentence in refused:
+        messages.error(request, f"Not taken: {sentence}.")
+    return redirect("job", jobs[0].pk) if len(jobs) == len(files) == 1 else redirect("collection", collection.slug)
+
+
+def _received(request: HttpRequest, collection: Collection, file: UploadedFile, form: UploadForm) -> recognising.RecognisedUpload:
+    """Kept as the kind that the person says it is, or as what its content shows."""
+    kind, name = form.cleaned_data["kind"], file.name or ""
+    if kind == recognising.RECOGNISE:
+        return recognising.receive_recognised(collection, file=file, name=name, user=request.user)
+    return recognising.RecognisedUpload(uploads.receive(collection, kind=kind, file=file, name=name, user=request.user), True, [])
 
 
 @login_required

@@ -58,7 +58,7 @@ def tab_to(page: Page, selector: str) -> None:
 def bring(page: Page, collection: str, kind: str, *names: str) -> None:
     """Uploads files of one kind on the collection's page and waits until the background worker has taken them in."""
     page.goto(collection)
-    page.get_by_role("radio", name=kind).check()
+    page.locator(".upload .segments label", has_text=kind).click()
     page.set_input_files("#upload-file", [str(FILES / name) for name in names])
     for name in names:
         row = page.locator("section.job", has_text=name)

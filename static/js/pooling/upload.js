@@ -139,5 +139,10 @@ function ready(form) {
 
 for (const form of document.querySelectorAll("form[data-upload]")) ready(form);
 
+// A file that waits stands in the table: its card would say the same once more.
+document.addEventListener("htmx:afterSettle", () => {
+  for (const waiting of document.querySelectorAll("[data-waits]")) document.getElementById(`job-${waiting.dataset.waits}`)?.remove();
+});
+
 // On a narrow screen the tab of this page is scrolled into view.
 document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });

@@ -1,0 +1,61 @@
+"""Files that come without a word of what they are: recognised by their content, and asked about where that leaves a doubt."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.core.files.base import File
+
+from pooling.formats.detect import FileKind, guess
+from pooling.formats.errors import FormatError
+from pooling.jobs import Refused
+from pooling.models import Collection, Upload
+from pooling.services import uploads
+
+RECOGNISE = "recognise"
+"""In place of a kind: look into the file."""
+TAKEN_AS = {FileKind.CLICKS: Upload.Kind.QRELS, FileKind.POOL: Upload.Kind.SET} | {
+    FileKind(kind): kind for kind in (Upload.Kind.TOPICS, Upload.Kind.DOCUMENTS, Upload.Kind.RUN, Upload.Kind.QRELS, Upload.Kind.SET)
+}
+"""Kind of a file -> the kind of upload that takes it in. Judgements are for reports, so they are not here."""
+ORDER: list[str] = [Upload.Kind.TOPICS, Upload.Kind.DOCUMENTS, Upload.Kind.SET, Upload.Kind.RUN, Upload.Kind.QRELS]
+"""What refers to other files comes behind them: ids of runs and qrels are looked for in topics and documents."""
+WAY_OUT = "choose under “What is in the file?” what it is, or bring it in one of the forms named there"
+
+
+class RecognisedUpload(NamedTuple):
+    """sure: its content can be nothing else; if not, it should be inspected and shown to a person. others: kinds that it may be, too."""
+
+    upload: Upload
+    sure: bool
+    others: list[str]
+
+
+def receive_recognised(collection: Collection, *, file: File, name: str, user: Any) -> RecognisedUpload:
+    """Keep an uploaded file under the kind that its content shows. Refused with the way out where it shows none that a collection takes."""
+    kept = uploads.receive(collection, kind=Upload.Kind.TOPICS, file=file, name=name, user=user)
+    try:
+        kind, sure, others = _recognised(kept)
+    except Refused:
+        uploads.forget(kept, keep_file=False)
+        raise
+    if kind != kept.kind:
+        kept.kind = kind
+        kept.save(update_fields=["kind"])
+    return RecognisedUpload(kept, sure, others)
+
+
+def _recognised(upload: Upload) -> tuple[str, bool, list[str]]:
+    try:
+        guessed = guess(upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
+    except FormatError as error:
+        first = error.problems[0]
+        raise Refused(f"{upload.name} is {first.problem}; bring {first.expected}") from None
+    taken = list(dict.fromkeys(TAKEN_AS[kind] for kind in guessed.kinds if kind in TAKEN_AS))
+    if not guessed.kinds:
+        raise Refused(f"{upload.name} is not recognised as topics, documents, a run, qrels, clicks or a set: {WAY_OUT}")
+    if not taken:
+        raise Refused(f"{upload.name} looks like judgements: {uploads.ELSEWHERE[FileKind.JUDGEMENTS]}; or {WAY_OUT}")
+    # A log of clicks is taken as qrels and as nothing else, so two names of one kind leave no doubt.
+    return taken[0], guessed.sure and len(taken) == 1, [str(kind) for kind in taken[1:]]
