@@ -4,4 +4,4 @@ from analysis.dashboard import agreement_figures, exclusions, home_figures, meth
 from analysis.judgements import stopping_looks  # noqa: F401  registered on import
 from analysis.publishing import import_job, recipe_rankings, recipes  # noqa: F401  registered on import
 from analysis.studies import keeping  # noqa: F401  registered on import
-from analysis.systems import tasks  # noqa: F401  reports
+from analysis.systems import answers, tasks  # noqa: F401  registered on import; reports

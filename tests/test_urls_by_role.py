@@ -148,6 +148,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "api-campaign-document": ("get", API_CAMPAIGN),
     "api-campaign-progress": ("get", API_CAMPAIGN),
     "api-campaign-agreement": ("get", API_CAMPAIGN),
+    "api-campaign-systems": ("get", API_CAMPAIGN),
     "api-recipes": ("get", API_CAMPAIGN),
     "api-recipe-build": ("post", "401 404 403 202 202"),
     "api-release": ("get", API_CAMPAIGN),

@@ -12,6 +12,7 @@ from analysis.charts.svg import (
     drawing,
     element,
     figure,
+    legend,
     lines_of,
     number,
     row_name,
@@ -35,9 +36,11 @@ def matrix(
     form: Callable[[float], str] = number,
     written: bool = True,
     reason: str = "There is nothing to show yet.",
+    classes: Sequence[tuple[float, str]] = (),
 ) -> str:
     """values: rows x columns, None is an empty (hatched) cell. Darker is more, up to `high`. written: numbers inside the cells,
-    for small matrices; every cell has its number as a tooltip and in the table anyway."""
+    for small matrices; every cell has its number as a tooltip and in the table anyway. classes: in place of even steps, (from which value on, its
+    words in the legend), ascending, the darkest first."""
     defined = [v for line in values for v in line if v is not None]
     if not defined or not rows or not columns:
         return undefined(reason, caption=caption)
@@ -63,20 +66,33 @@ def matrix(
             room = max(1, int(cell_h * every_row / LINE))
             parts.append(row_name(name, x=left - 8, y=y + cell_h / 2, most=NAME, room=room))
         for j in range(len(columns)):
-            parts.append(_cell(left + j * cell_w, y, cell_w, cell_h, values[i][j], top_value, f"{name}, {columns[j]}", form, written))
+            step = _step(values[i][j], top_value, classes)
+            parts.append(_cell(left + j * cell_w, y, cell_w, cell_h, values[i][j], step, f"{name}, {columns[j]}", form, written))
     described = f"{len(rows)} rows ({row_label}) by {len(columns)} columns ({column_label}), from {form(min(defined))} to {form(max(defined))}."
     picture = drawing(width, top + len(rows) * cell_h + 8, *parts, title=caption, description=described)
-    table_rows = [[name, *values[i]] for i, name in enumerate(rows)]
+    table_rows = [[name, *(value if value is None or not classes else form(value) for value in values[i])] for i, name in enumerate(rows)]
     empty = any(value is None for line in values for value in line)
-    key = steps_legend(form(0.0), form(top_value), steps=STEPS, empty=empty)
+    if classes:
+        key = legend([words for _, words in classes], classes=[f"g{_step(least, top_value, classes)}" for least, _ in classes])
+    else:
+        key = steps_legend(form(0.0), form(top_value), steps=STEPS, empty=empty)
     return figure(picture, caption=caption, header=[row_label, *columns], rows=table_rows, key=key)
 
 
-def _cell(x: float, y: float, w: float, h: float, value: float | None, high: float, name: str, form: Callable[[float], str], written: bool) -> str:
+def _step(value: float | None, high: float, classes: Sequence[tuple[float, str]]) -> int:
+    """The darkness of a cell, from 0."""
+    if value is None:
+        return 0
+    if classes:
+        number_of = max(k for k, (least, _) in enumerate(classes) if value >= least)
+        return round((len(classes) - 1 - number_of) / max(len(classes) - 1, 1) * (STEPS - 1))
+    return 0 if high <= 0 else min(STEPS - 1, max(0, round(value / high * (STEPS - 1))))
+
+
+def _cell(x: float, y: float, w: float, h: float, value: float | None, step: int, name: str, form: Callable[[float], str], written: bool) -> str:
     if value is None:
         tip = element("title", text=f"{name}: undefined")
         return element("rect", tip, x=x + 0.5, y=y + 0.5, width=w - 1, height=max(h - 1, 1), class_="empty-cell")
-    step = 0 if high <= 0 else min(STEPS - 1, max(0, round(value / high * (STEPS - 1))))
     gap = 1 if h >= 8 else 0
     box = element("rect", element("title", text=f"{name}: {form(value)}"), x=x + 0.5, y=y, width=w - 1, height=h - gap, class_=f"g{step}")
     if not written or w < 24:

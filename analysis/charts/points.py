@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from html import escape
 from typing import NamedTuple
 
 from analysis.charts.svg import (
@@ -31,13 +32,16 @@ NAME, SHORT = 24, 19
 
 
 class DrawnInterval(NamedTuple):
-    """value None: undefined, with the reason in `note`, which is said of no other."""
+    """value None: undefined, with the reason in `note`, which is said of no other. least, most: between which it could lie for another reason
+    than the interval's, None where that is not told."""
 
     name: str
     value: float | None
     low: float | None = None
     high: float | None = None
     note: str = ""
+    least: float | None = None
+    most: float | None = None
 
 
 def intervals(
@@ -51,9 +55,10 @@ def intervals(
     reference: tuple[float, str] | None = None,
     form: Callable[[float], str] = number,
     reason: str = "There is nothing to show yet.",
+    meanings: tuple[str, str, str] = ("", "", ""),
 ) -> str:
-    """A point and its interval in each row."""
-    seen = [v for row in rows for v in (row.value, row.low, row.high) if v is not None]
+    """A point and its interval in each row. meanings: what a point, an interval and the thin line from least to most are, for the legend."""
+    seen = [v for row in rows for v in (row.value, row.low, row.high, row.least, row.most) if v is not None]
     if not seen:
         return undefined(reason, caption=caption)
     left, step, top = room_for((row.name for row in rows), NAME, 190.0), 24.0, 12.0
@@ -77,14 +82,37 @@ def intervals(
             words = shortened(note, int((WIDTH - left - 10) / CHARACTER))
             parts.append(element("text", element("title", text=note), text=words, x=left + 4, y=y + 4, class_="label"))
             continue
+        if row.least is not None and row.most is not None:
+            parts += _reach(scale(row.least), scale(row.most), y)
         if row.low is not None and row.high is not None:
             parts.append(element("line", x1=scale(row.low), x2=scale(row.high), y1=y, y2=y, class_="l1"))
         tip = element("title", text=f"{row.name}: {form(row.value)}")
         parts.append(element("circle", tip, cx=scale(row.value), cy=y, r=4, class_="s1"))
     described = f"{len(rows)} {what}, values from {form(min(seen))} to {form(max(seen))}."
     picture = drawing(WIDTH, bottom + 44, *parts, title=caption, description=described)
-    numbers = [[row.name, row.value, row.low, row.high, row.note if row.value is None else ""] for row in rows]
-    return figure(picture, caption=caption, header=[what, x_label, "low", "high", "note"], rows=numbers)
+    far = any(row.least is not None for row in rows)
+    numbers = [[row.name, row.value, row.low, row.high, *([row.least, row.most] if far else []), row.note if row.value is None else ""] for row in rows]
+    header = [what, x_label, "low", "high", *(["least", "most"] if far else []), "note"]
+    return figure(picture, caption=caption, header=header, rows=numbers, key=_meaning(rows, meanings))
+
+
+def _reach(start: float, end: float, y: float) -> list[str]:
+    """A thin line with its ends marked."""
+    marks = [element("line", x1=x, x2=x, y1=y - 4, y2=y + 4, class_="axis") for x in (start, end)]
+    return [element("line", x1=start, x2=end, y1=y, y2=y, class_="axis"), *marks]
+
+
+def _meaning(rows: Sequence[DrawnInterval], meanings: tuple[str, str, str]) -> str:
+    """The legend of what is drawn; none where no meaning is given."""
+    point = element("circle", cx=8, cy=8, r=4, class_="s1")
+    line, thin = (element("line", x1=0, x2=16, y1=8, y2=8, class_=name) for name in ("l1", "axis"))
+    drawn_ones = (True, any(row.low is not None for row in rows), any(row.least is not None for row in rows))
+    items = [
+        element("li", element("svg", shape, viewBox="0 0 16 16", aria_hidden="true"), " " + escape(words))
+        for shape, words, is_drawn in zip((point, line, thin), meanings, drawn_ones, strict=True)
+        if words and is_drawn
+    ]
+    return element("ul", *items, class_="legend", role="list") if items else ""
 
 
 class Spot(NamedTuple):

@@ -4,6 +4,7 @@
     kind      what a kind consists of; options: its fields; written_files: small files that its command reads
     inputs    the stored runs, qrels and small files that a report reads
     reports   a report asked for, computed by a job, kept, deleted
+    answers   which system leads in a campaign, computed by a job; answer_page, answer_pictures: what the page shows of it
     running   the command on stored runs and qrels in place of files; pieces: its work in parts that any worker may take
     tables, pictures, figures  what answers of several kinds have in common; tabular: a table as CSV, LaTeX, JSON
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.files.base import ContentFile
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.exceptions import APIException, PermissionDenied
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
+from analysis.core.measures import UnknownMeasure
+from analysis.judgements.live import live_rows
 from analysis.models import Report
-from analysis.systems import reports
+from analysis.systems import answers, reports
 from analysis.systems.kinds import KINDS
 from analysis.systems.lists import lists_of
 from analysis.systems.selectors import my_reports, result_of, visible_report
@@ -145,6 +148,52 @@ class OneReport(GenericAPIView):
     def delete(self, request: Request, pk: int) -> Response:
         reports.delete_report(visible_report(request, pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class LeadersSerializer(serializers.Serializer):
+    """Which system leads by a measure under the labels of now. answer is null until computed, and where why_not says why there is none."""
+
+    measure = serializers.CharField()
+    why_not = serializers.CharField(allow_blank=True)
+    answer: Any = serializers.DictField(
+        allow_null=True,
+        help_text="words (the sentence of the page), topics, systems (best first: mean, interval or the reason why there is none, unjudged share, least "
+        "and most), p and holm (of each system against those below it: paired t-test, raw and corrected), opposed (the signed ranks point to the other "
+        "side), looks (means at each tenth of the judgements, in the order of systems)",
+    )
+    computed_at = serializers.DateTimeField(allow_null=True)
+    current = serializers.BooleanField(help_text="whether the answer knows all judgements")
+    working = serializers.BooleanField(help_text="whether it is being computed anew: ask again")
+
+
+class SystemsOfCampaign(APIView):
+    serializer_class = LeadersSerializer
+
+    @extend_schema(
+        operation_id="campaigns_systems",
+        parameters=[OpenApiParameter("measure", str, description="for example AP; nDCG@10, or HT-nDCG@10 of a sampled pool, unless given")],
+        responses={200: LeadersSerializer, **problems(400, 404)},
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The newest answer; asking has it computed anew where it is out of date."""
+        campaign = managed_campaign(request, slug)
+        try:
+            measure = answers.measure_named(campaign, request.query_params.get("measure") or answers.usual_measure(campaign))
+        except UnknownMeasure as error:
+            raise serializers.ValidationError({"measure": str(error)}) from None
+        answer, job = answers.newest_answer(campaign, live_rows(campaign), measure)
+        if job is not None:
+            tasks.send(job)
+        why_not = answers.why_no_answer(campaign)
+        shown = None if answer is None or why_not else {name: value for name, value in answer.items() if name not in ("finished_at", "current")}
+        return Response(
+            LeadersSerializer(
+                {
+                    "measure": str(measure), "why_not": why_not, "answer": shown, "computed_at": answer["finished_at"] if answer and shown else None,
+                    "current": bool(shown and answer and answer["current"]), "working": answers.is_running(campaign, measure),
+                }
+            ).data
+        )  # fmt: skip
 
 
 class TopUpSerializer(serializers.Serializer):

@@ -19,6 +19,7 @@ from analysis.judgements import stopping_looks
 from analysis.judgements.campaign_sample import is_sampled, order_said, stages_said
 from analysis.models import Report
 from analysis.systems import reports, top_ups
+from analysis.systems.answer_page import context_of
 from analysis.systems.files_zip import archive
 from analysis.systems.forms import ReportForm
 from analysis.systems.kinds import KINDS
@@ -60,7 +61,15 @@ def _index(request: HttpRequest, collection: Collection, campaign: Campaign | No
     mine = without_studies(
         Report.objects.filter(campaign=campaign) if campaign else Report.objects.filter(collection=collection, campaign=None)
     )
+    leads, job = context_of(campaign, request.GET.get("measure", "")) if campaign is not None else (None, None)
+    if job is not None:
+        send(job)
+    if leads is not None and request.headers.get("HX-Request") and leads.get("working"):
+        return HttpResponse(status=204)  # nothing new yet: what somebody reads stays as it is
+    if leads is not None and "answer" in leads:
+        leads["tables"] = [shown_table(one, folded=False) for one in leads["tables"]]
     context = frame(collection, campaign) | {
+        "leads": leads,
         "kinds": KINDS.values(),
         "page": Paginator(mine.select_related("job", "created_by", "campaign", "collection").defer("result"), 30).get_page(
             request.GET.get("page")

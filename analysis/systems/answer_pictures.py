@@ -1,0 +1,108 @@
+"""Pictures of the answer of the page Systems: scores with intervals, p-values of all pairs, the scores at each tenth of the judgements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from analysis.charts.lines import Line, lines
+from analysis.charts.matrices import matrix
+from analysis.charts.points import DrawnInterval, intervals
+from analysis.core.significance import p_text
+from analysis.systems.pictures import MOST_RUNS
+from analysis.systems.tabular import Cell, Table
+
+MOST_IN_MATRIX = 24
+"""The best runs; of more no name could be read."""
+MOST_LINES = 6
+LEVELS = ((0.0, "p < 0.001"), (0.001, "p < 0.01"), (0.01, "p < 0.05"), (0.05, "not separable"))
+
+
+def scores_picture(answer: Mapping[str, Any]) -> str:
+    systems = answer["systems"][:MOST_RUNS]
+    rows = [DrawnInterval(one["tag"], one["mean"], one["low"], one["high"], "", one["least"], one["most"]) for one in systems]
+    what = "Estimated mean" if answer["estimated"] else "Mean"
+    caption = f"{what} {answer['measure']} over {answer['topics']} topics, best first"
+    if len(answer["systems"]) > MOST_RUNS:
+        caption += f"; the best {MOST_RUNS} of {len(answer['systems'])}"
+    meanings = (what.lower(), "95 % interval, for new topics", "what other grades of the unjudged documents could make of it")
+    return intervals(
+        rows, caption=caption, x_label=f"mean {answer['measure']}", what="runs", form=lambda v: f"{v:.3f}", meanings=meanings,
+        reason="No topic has a label yet.",
+    )  # fmt: skip
+
+
+def pairs_picture(answer: Mapping[str, Any]) -> str:
+    """Both halves of the matrix hold the same, so that a row tells all of its run."""
+    tags = [one["tag"] for one in answer["systems"][:MOST_IN_MATRIX]]
+    values: list[list[float | None]] = [[None] * len(tags) for _ in tags]
+    for i, row in enumerate(answer["holm"][: len(tags)]):
+        for k, p in enumerate(row[: len(tags) - i - 1]):
+            values[i][i + 1 + k] = values[i + 1 + k][i] = p
+    caption = "Which runs can be told apart: p of every pair, paired t-test, corrected by Holm"
+    if len(answer["systems"]) > len(tags):
+        caption += f" over all runs; shown are the best {len(tags)} of {len(answer['systems'])}"
+    return matrix(
+        tags, tags, values, caption=caption, row_label="run", column_label="against", form=p_text, written=len(tags) <= 12, classes=LEVELS,
+        reason=f"There are no tests: {answer['untested']}." if answer["untested"] else "There is one run only.",
+    )  # fmt: skip
+
+
+def looks_picture(answer: Mapping[str, Any]) -> str:
+    """The best runs of now; none of a sampled pool, whose stages are looked at as a whole."""
+    looks: Sequence[Mapping[str, Any]] = answer["looks"]
+    tags = [one["tag"] for one in answer["systems"][:MOST_LINES]]
+    series = [Line(tag, [(100 * look["share"], look["means"][k]) for look in looks], marks=True) for k, tag in enumerate(tags)]
+    caption = f"Mean {answer['measure']} after each tenth of the judgements, and now"
+    if len(answer["systems"]) > len(tags):
+        caption += f": the best {len(tags)} runs of now"
+    return lines(
+        series, caption=caption, x_label="% of the judgements that the pool needs", y_label=f"mean {answer['measure']}", y_form=lambda v: f"{v:.3f}",
+        x_form=lambda v: f"{v:.0f}",
+    )  # fmt: skip
+
+
+def scores_table(answer: Mapping[str, Any]) -> Table:
+    """What is undefined for every run has no column."""
+    header = ["run", f"mean {answer['measure']}", "2.5 %", "97.5 %"]
+    keys = ["tag", "mean", "low", "high"]
+    for key, words in (("unjudged", "unjudged"), ("least", "least"), ("most", "most")):
+        if any(one[key] is not None for one in answer["systems"]):
+            keys.append(key)
+            header.append(words)
+    rows: list[list[Cell]] = [[one[key] for key in keys] for one in answer["systems"]]
+    note = "Unjudged: share of the documents that the measure looks at. Least, most: the mean with other grades of the unjudged." if "unjudged" in keys else ""
+    return Table("scores", f"Runs by {answer['measure']}, best first", header, rows, note)
+
+
+def places_table(answer: Mapping[str, Any]) -> Table:
+    """Place of each run at each look; tied runs share the best of their places."""
+    looks: Sequence[Mapping[str, Any]] = answer["looks"]
+    header = ["run", *(f"{100 * look['share']:.0f} %" for look in looks)]
+    columns = [[_place(mean, look["means"]) for mean in look["means"]] for look in looks]
+    rows: list[list[Cell]] = [[one["tag"], *(column[k] for column in columns)] for k, one in enumerate(answer["systems"])]
+    note = "By the last version of each judgement. " + "; ".join(
+        f"{100 * look['share']:.0f} %: {look['judgements']:,} judgements, {look['topics']:,} topics with a label" for look in looks
+    )
+    return Table("places", "Place of each run at each tenth of the judgements", header, rows, note + ".")
+
+
+def _place(mean: float | None, means: Sequence[float | None]) -> int | None:
+    return None if mean is None else 1 + sum(other is not None and round(other, 10) > round(mean, 10) for other in means)
+
+
+def order_words(answer: Mapping[str, Any]) -> str:
+    """Since when the run that leads now has led, in one sentence; empty with fewer than two looks."""
+    looks = answer["looks"]
+    if len(looks) < 2:
+        return ""
+    leading = [_place(look["means"][0], look["means"]) == 1 for look in looks]
+    since = len(leading)
+    while since and leading[since - 1]:
+        since -= 1
+    leader = answer["systems"][0]["tag"]
+    if since == 0:
+        return f"{leader} has led at each of {len(looks)} looks."
+    if since == len(looks) - 1:
+        return f"{leader} has the lead only now; at {100 * looks[-2]['share']:.0f} % of the judgements another run led."
+    return f"{leader} has led since {100 * looks[since]['share']:.0f} % of the judgements."

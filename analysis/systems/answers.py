@@ -1,0 +1,270 @@
+"""The answer of a campaign's page Systems: who leads by a measure, how surely, over the judgements so far. Computed by a job, kept as its report
+with the marks of what it knew, shown with its age.
+
+    answer, job = newest_answer(campaign, live, "nDCG@10")     the newest answer or None; a new job to be sent where it is out of date
+    why_no_answer(campaign)                                    why systems are not scored at all now; empty where they are
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+from django.utils import timezone
+from numpy.typing import NDArray
+
+from analysis.core import estimates
+from analysis.core.evaluation import Evaluator, RecallBase, measure_topics
+from analysis.core.hole_bounds import bounds_of, why_not
+from analysis.core.holes import TopicTop, tops_under
+from analysis.core.intervals import Interval, no_interval
+from analysis.core.leading import leader_words, open_words, standing_of
+from analysis.core.measures import FAMILIES, Measure, UnknownMeasure, parse_measure
+from analysis.core.packing import Packed, index_of, pack
+from analysis.judgements.campaign_sample import NotEstimable, is_sampled, order_said, sample_of, stages_of, stages_said
+from analysis.judgements.labels import KNOWN, Choices, Labels, labels
+from analysis.judgements.live import Live, live_rows
+from analysis.judgements.stopping_looks import least_judgements
+from analysis.judgements.system_rankings import mark_of_runs
+from annotation.core.audit_actions import AuditAction
+from annotation.models import AuditEvent, Campaign
+from pooling import jobs
+from pooling.commandline import jsonable
+from pooling.core.columns import QrelsColumns, RunColumns
+from pooling.jobs import Work
+from pooling.models import Job
+from pooling.services.runs import rankings_of
+
+ANSWER = "systems answer"
+STALE = timedelta(seconds=60)
+"""Answers are computed anew at most so often, and only while somebody looks."""
+AT_ONCE = 3
+"""Answers of a campaign, by different measures, that are computed at the same time at most."""
+USUAL, USUAL_SAMPLED = "nDCG@10", "HT-nDCG@10"
+OFFERED = ("nDCG@10", "AP", "RR@10", "P@10", "R@100", "Bpref")
+OFFERED_SAMPLED = ("HT-nDCG@10", "HT-P@10", "HT-DCG@10", "xinfAP")
+LOOKS = 10
+MOST_FILLINGS = 3_000_000
+"""Grades of holes that all runs together may make nDCG try; more would keep the page waiting."""
+
+
+def usual_measure(campaign: Campaign) -> str:
+    return USUAL_SAMPLED if is_sampled(campaign) else USUAL
+
+
+def offered(campaign: Campaign) -> tuple[str, ...]:
+    return OFFERED_SAMPLED if is_sampled(campaign) else OFFERED
+
+
+def measure_named(campaign: Campaign, name: str) -> Measure:
+    """The measure that a person asks for. UnknownMeasure for what is none, and for one that is not of this campaign's kind of pool."""
+    measure = parse_measure(name.strip())
+    if FAMILIES[measure.family].sampled != is_sampled(campaign):
+        if is_sampled(campaign):
+            known = ", ".join(OFFERED_SAMPLED)
+            raise UnknownMeasure(f"{measure} would count every pair that was not drawn as not relevant; for a sampled pool choose one of {known}")
+        raise UnknownMeasure(f"{measure} estimates from a sampled pool, and this campaign's is none; choose one of {', '.join(OFFERED)}")
+    if measure.family == "Judged":
+        raise UnknownMeasure(f"{measure} tells how much is judged, not which system is better; choose one of {', '.join(OFFERED)}")
+    return measure
+
+
+def why_no_answer(campaign: Campaign) -> str:
+    """Why no system is said to lead, as a sentence; empty where one may be."""
+    if campaign.collection.runs.count() < 2:
+        return "There are fewer than two runs to compare."
+    if unfinished := order_said(campaign):
+        return f"No system is said to lead: the pool is judged relevant first. {unfinished} Scores of such a half-finished pool are not comparable."
+    if is_sampled(campaign) and not stages_of(campaign)[0]:
+        return f"No system is said to lead. {stages_said(campaign)}"
+    return ""
+
+
+def newest_answer(campaign: Campaign, live: Live, measure: Measure) -> tuple[dict[str, Any] | None, Job | None]:
+    """-> (the newest answer with `finished_at` and `current`, or None; a new job to be sent, if it is out of date)"""
+    done = _jobs(campaign).filter(state=Job.State.DONE, parameters__measure=str(measure)).order_by("-finished_at").first()
+    marks = _marks(campaign, live)
+    answer = None
+    if done is not None and done.finished_at is not None:
+        answer = {**done.report, "finished_at": done.finished_at, "current": done.parameters.get("marks") == marks}
+        if answer["current"] or timezone.now() - done.finished_at < STALE:
+            return answer, None
+    newest = _jobs(campaign).filter(parameters__measure=str(measure)).order_by("-created_at", "-pk").first()
+    if newest is not None and newest.state == Job.State.FAILED and newest.parameters.get("marks") == marks:
+        return answer, None  # it would fail again
+    running = [job.parameters.get("measure") for job in _jobs(campaign).filter(state__in=Job.ACTIVE)]
+    if str(measure) in running or len(running) >= AT_ONCE or why_no_answer(campaign) or not live.rows.counts.any():
+        return answer, None
+    label = f"Which system leads in {campaign.name}, by {measure}"
+    parameters = {"marks": marks, "measure": str(measure)}
+    return answer, jobs.enqueue(ANSWER, parameters, label=label, user=None, collection=campaign.collection, campaign_id=campaign.pk)
+
+
+def is_running(campaign: Campaign, measure: Measure) -> bool:
+    return _jobs(campaign).filter(state__in=Job.ACTIVE, parameters__measure=str(measure)).exists()
+
+
+def problem_of(campaign: Campaign, measure: Measure) -> str:
+    """Why the newest answer that was asked for did not come about; empty where it did."""
+    newest = _jobs(campaign).filter(parameters__measure=str(measure)).order_by("-created_at", "-pk").first()
+    return newest.message if newest is not None and newest.state == Job.State.FAILED else ""
+
+
+def _jobs(campaign: Campaign) -> Any:
+    return Job.objects.filter(campaign_id=campaign.pk, kind=ANSWER)
+
+
+def _marks(campaign: Campaign, live: Live) -> list[int]:
+    """What an answer depends on: judgements, what changes them, the managers' own labels, runs."""
+    rulings = AuditEvent.objects.filter(campaign=campaign, action__in=(AuditAction.ADJUDICATED, AuditAction.WITHDREW_AN_ADJUDICATION))
+    return [live.newest, live.audit, rulings.count(), *mark_of_runs(campaign.collection)]
+
+
+@jobs.kind(ANSWER, unit="runs", figures=True)
+def compute(work: Work) -> dict[str, Any]:
+    """-> report: what `standing_of` gives, each system also with unjudged (share of what the measure reads, None where it reads all), least and
+    most (its mean with other grades of the unjudged, None where not known); measure, words, open, estimated, labels, pairs, judgements, level,
+    without_relevant, why_no_bounds, looks (by tenths of the judgements)"""
+    campaign = Campaign.objects.select_related("collection", "pool").get(pk=work.campaign_id)
+    measure = measure_named(campaign, work.parameters["measure"])
+    runs = [_read(work, number, run) for number, run in enumerate(campaign.collection.runs.order_by("tag"))]
+    choices = Choices(min_judgements=least_judgements(campaign))
+    live = live_rows(campaign, fresh=0.0)
+    made = labels(campaign, choices, rows=live.rows)
+    if is_sampled(campaign):
+        answer = _by_sample(campaign, choices, made, runs, measure)
+    else:
+        answer = _by_labels(campaign, live, choices, made, runs, measure)
+    answer |= {"measure": str(measure), "min_judgements": choices.min_judgements, "judgements": int(live.rows.counts.sum())}
+    answer["words"] = leader_words(answer, str(measure), estimated=answer["estimated"])
+    whole: dict[str, Any] = jsonable(answer)
+    return whole
+
+
+def _read(work: Work, number: int, run: Any) -> RunColumns:
+    work.progress(number, message=f"reading {run.tag}")
+    return rankings_of(run)
+
+
+def _by_sample(campaign: Campaign, choices: Choices, made: Labels, runs: Sequence[RunColumns], measure: Measure) -> dict[str, Any]:
+    """Estimates, with the range in which the mean of new topics would lie; paired t alone, as in `compare_systems --sampled`."""
+    try:
+        drawn = sample_of(campaign, choices, made=made)
+    except NotEstimable as error:
+        raise jobs.Refused(str(error)) from None
+    prel = drawn.prel("graded")
+    sample = estimates.sample_of(prel)
+    index = index_of(prel.qrels)
+    values = np.stack([estimates.estimate_topics(pack(run, index), sample, [measure], level=campaign.threshold)[:, 0] for run in runs], axis=1)
+    why = estimates.why_no_interval(sample, measure) or ""
+
+    def interval(column: NDArray[np.float64]) -> Interval:
+        return no_interval(why, "topics") if why else Interval(*estimates.interval_over_topics(column), "", "topics")
+
+    standing = standing_of(values, [run.tag for run in runs], interval=interval, untested=why)
+    for one in standing["systems"]:
+        one |= {"unjudged": None, "least": None, "most": None}
+    n_without = int((sample.n_relevant(lowest_that_counts(measure, campaign.threshold)) == 0).sum())
+    return standing | {
+        "estimated": True, "labels": int(sample.n_judged.sum()), "pairs": len(sample.grades), "without_relevant": n_without, "open": "",
+        "why_no_bounds": "the pool is sampled, and what was not drawn is estimated", "looks": [], "level": campaign.threshold,
+    }  # fmt: skip
+
+
+def _by_labels(
+    campaign: Campaign, live: Live, choices: Choices, made: Labels, runs: Sequence[RunColumns], measure: Measure
+) -> dict[str, Any]:
+    qrels = made.qrels("graded")
+    evaluator = Evaluator(qrels, [measure], level=campaign.threshold)
+    packed = [evaluator.pack(run) for run in runs]
+    values = np.stack([evaluator.evaluate_packed(one).values[:, 0] for one in packed], axis=1) if len(qrels) else np.empty((0, len(runs)))
+    standing = standing_of(values, [run.tag for run in runs])
+    why = add_bounds(standing["systems"], {run.tag: run for run in runs}, qrels, measure, level=campaign.threshold, highest=campaign.grades.size - 1)
+    topics = np.repeat(np.arange(len(qrels.topics)), np.diff(qrels.offsets))
+    least = lowest_that_counts(measure, campaign.threshold)
+    relevant = np.bincount(topics, weights=qrels.grades >= least, minlength=len(qrels.topics))
+    return standing | {
+        "estimated": False, "labels": len(qrels), "pairs": len(live.pairs), "level": campaign.threshold, "without_relevant": int((relevant == 0).sum()),
+        "open": open_words(standing["systems"]) if standing["systems"] and not why else "", "why_no_bounds": why,
+        "looks": looks_of(campaign, live, choices, qrels, packed, measure, [one["tag"] for one in standing["systems"]]) if len(qrels) else [],
+    }  # fmt: skip
+
+
+def lowest_that_counts(measure: Measure, level: int) -> int:
+    """The lowest grade that gives a topic a score above 0."""
+    graded = measure.family.removeprefix("HT-") in ("nDCG", "nDCG-exp", "DCG", "NCG", "ERR", "infNDCG")
+    return 1 if graded else level if measure.level is None else measure.level
+
+
+def add_bounds(
+    systems: list[dict[str, Any]], runs: dict[str, RunColumns], qrels: QrelsColumns, measure: Measure, *, level: int, highest: int
+) -> str:
+    """Add unjudged, least and most to each system. -> why there are no bounds, else empty"""
+    for one in systems:
+        one |= {"unjudged": None, "least": None, "most": None}
+    if reason := why_not(measure):
+        return reason
+    if measure.cutoff is None:
+        return f"{measure} reads the runs to their ends"
+    tops = {one["tag"]: tops_under(runs[one["tag"]], qrels, measure.cutoff) for one in systems}
+    for one in systems:
+        mine = tops[one["tag"]]
+        read = sum(len(top.grades) for top in mine)
+        one["unjudged"] = sum(len(top.holes) for top in mine) / read if read else None
+    if measure.family in ("nDCG", "nDCG-exp") and sum(_fillings(top, highest) for mine in tops.values() for top in mine) > MOST_FILLINGS:
+        return "too many documents are unjudged for it to be worked out here; the report Scores of runs does"
+    for one in systems:
+        bounds = bounds_of(tops[one["tag"]], measure, level=level, highest=highest)
+        if len(bounds.low):
+            one |= {"least": math.fsum(bounds.low) / len(bounds.low), "most": math.fsum(bounds.high) / len(bounds.high)}
+    return ""
+
+
+def _fillings(top: TopicTop, highest: int) -> int:
+    return math.comb(len(top.holes) + highest, highest)
+
+
+def looks_of(
+    campaign: Campaign, live: Live, choices: Choices, qrels: QrelsColumns, packed: Sequence[Packed], measure: Measure, tags: Sequence[str]
+) -> list[dict[str, Any]]:
+    """After each tenth of the judgements that the pool needs, and now: share, judgements, at, topics, means of the runs in the order of `tags`.
+
+    By the last version of each judgement. A topic counts from its first label on. qrels: the labels of now, with which the runs are packed.
+    """
+    ordinary = live.rows.counts & live.pairs.normal[live.pair]
+    made_at = np.sort(live.rows.judged_at[ordinary])
+    needed = max(int(live.pairs.normal.sum()) * campaign.judgements_per_pair, 1)
+    ends = [end for k in range(1, LOOKS + 1) if (end := math.ceil(k * needed / LOOKS)) < len(made_at)]
+    row_of = {
+        (topic, document): row
+        for k, topic in enumerate(qrels.topics)
+        for row, document in zip(range(*qrels.rows(k).indices(len(qrels))), qrels.documents[qrels.rows(k)].tolist(), strict=True)
+    }
+    place = {one.tag: k for k, one in enumerate(packed)}
+    looks = []
+    for end in [*ends, len(made_at)]:
+        now = end == len(made_at)
+        until = math.inf if now else float(made_at[end - 1])
+        made = labels(campaign, choices, rows=live.rows.where(live.rows.judged_at <= until))
+        grades = np.full(len(qrels), -1, np.int32)
+        for label in made.rows:
+            row = row_of.get((label.topic, label.document.encode()))
+            if row is not None and (label.judgements or label.decision == KNOWN or now):
+                grades[row] = label.grade
+        means, n_topics = _means(replace(qrels, grades=grades), packed, measure, level=campaign.threshold)
+        moment = datetime.fromtimestamp(float(made_at[end - 1]), UTC).isoformat() if end else None
+        looks.append({"share": end / needed, "judgements": end, "at": moment, "topics": n_topics, "means": [means[place[tag]] for tag in tags]})
+    return looks
+
+
+def _means(qrels: QrelsColumns, packed: Sequence[Packed], measure: Measure, *, level: int) -> tuple[list[float], int]:
+    """Of each run over the topics with a label, and how many these are; NaN where there is none."""
+    base = RecallBase(qrels.offsets, qrels.grades)
+    topics = np.repeat(np.arange(len(qrels.topics)), np.diff(qrels.offsets))
+    judged = np.bincount(topics[qrels.grades >= 0], minlength=len(qrels.topics)) > 0
+    n = int(judged.sum())
+    return [math.fsum(measure_topics(one, base, [measure], level=level)[judged, 0]) / n if n else math.nan for one in packed], n

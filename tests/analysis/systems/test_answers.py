@@ -1,0 +1,177 @@
+"""The answer of the page Systems: kept with its age, computed by a job, by the labels of now; nothing naive of a sample or of a half-finished order."""
+
+from __future__ import annotations
+
+import math
+from datetime import timedelta
+
+import numpy as np
+import pytest
+import pytrec_eval
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from scipy import stats
+
+from analysis.core.measures import parse_measure
+from analysis.judgements.campaign_sample import sample_of
+from analysis.judgements.labels import Choices, labels
+from analysis.judgements.live import age_everything, live_rows
+from analysis.systems import answers
+from annotation.models import Campaign, Judgement
+from pooling.models import Job
+from pooling.services.runs import rankings_of
+from tests.analysis.publishing.test_nothing_naive import campaign as sampled_campaign  # noqa: F401  a fixture
+from tests.analysis.systems.builders import small_campaign, small_collection, work_off
+from tests.builders import lease_of, make_annotator, submit
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def judged(settings, tmp_path) -> Campaign:
+    settings.MEDIA_ROOT = tmp_path
+    return small_campaign(small_collection())
+
+
+def page_of(campaign: Campaign, client: Client, query: str = "") -> str:
+    client.force_login(campaign.created_by)
+    return client.get(reverse("campaign-systems", args=[campaign.slug]) + query).content.decode()
+
+
+def computed(campaign: Campaign, measure: str = "nDCG@10") -> dict:
+    _, job = answers.newest_answer(campaign, live_rows(campaign, fresh=0.0), parse_measure(measure))
+    assert job is not None
+    job = work_off(job)
+    assert job.state == "done", job.message
+    return job.report
+
+
+def by_trec_eval(campaign: Campaign, measure: str) -> dict[str, dict[str, float]]:
+    """Per topic of the labels, by run; a topic that the run has not is 0."""
+    qrels: dict[str, dict[str, int]] = {}
+    for row in labels(campaign, Choices()).rows:
+        qrels.setdefault(row.topic, {})[row.document] = row.grade
+    scores = {}
+    for run in campaign.collection.runs.all():
+        columns = rankings_of(run)
+        ranked = {
+            topic: {document.decode(): 1000.0 - rank for rank, document in enumerate(columns.documents[columns.rows(k)].tolist())}
+            for k, topic in enumerate(columns.topics)
+        }
+        by_topic = pytrec_eval.RelevanceEvaluator(qrels, {measure}, relevance_level=campaign.threshold).evaluate(ranked)
+        scores[run.tag] = {topic: by_topic.get(topic, {}).get(measure, 0.0) for topic in qrels}
+    return scores
+
+
+@pytest.mark.parametrize(("measure", "of_trec_eval"), [("nDCG@10", "ndcg_cut_10"), ("AP", "map")])
+def test_means_and_p_values_are_those_of_trec_eval_and_scipy(judged, measure, of_trec_eval):
+    answer = computed(judged, measure)
+    scores = by_trec_eval(judged, of_trec_eval)
+    order = [one["tag"] for one in answer["systems"]]
+    assert order == sorted(scores, key=lambda tag: (-np.mean(list(scores[tag].values())), tag))
+    for one in answer["systems"]:
+        assert one["mean"] == pytest.approx(np.mean(list(scores[one["tag"]].values())), abs=1e-9)
+    for i, row in enumerate(answer["p"]):
+        for k, p in enumerate(row):
+            a, b = (np.array(list(scores[order[n]].values())) for n in (i, i + 1 + k))
+            assert p == pytest.approx(stats.ttest_rel(a, b).pvalue, abs=1e-9)
+    assert answer["words"].startswith(f"{order[0]} leads by {measure} ({answer['systems'][0]['mean']:.3f}), ")
+
+
+def test_unjudged_shares_are_counted_by_hand_and_no_mean_lies_outside_its_range(judged):
+    answer = computed(judged)
+    known = {(row.topic, row.document) for row in labels(judged, Choices()).rows}
+    topics = {topic for topic, _ in known}
+    for one in answer["systems"]:
+        columns = rankings_of(judged.collection.runs.get(tag=one["tag"]))
+        tops = [(t, d.decode()) for k, t in enumerate(columns.topics) if t in topics for d in columns.documents[columns.rows(k)][:10].tolist()]
+        assert one["unjudged"] == pytest.approx(sum(pair not in known for pair in tops) / len(tops))
+        assert one["least"] <= one["mean"] <= one["most"]
+
+
+def test_the_page_shows_the_answer_its_age_and_what_is_unjudged(judged, client):
+    first = page_of(judged, client)
+    assert "The answer is being computed" in first
+    job = work_off(Job.objects.get(kind=answers.ANSWER))
+    page = page_of(judged, client)
+    assert job.report["words"] in page.replace("&lt;", "<")
+    assert "Over 8 of 8 topics, those with a label; 40 labels, each by the majority of at least 2 judgements." in page
+    assert "they count as not relevant here" in page
+    assert "No interval for any run: 8 topics; an interval needs 25." in page
+    assert "there are newer ones" not in page
+    assert Job.objects.filter(kind=answers.ANSWER).count() == 1
+
+
+def test_a_new_judgement_is_said_and_computed_after_a_minute(judged, client):
+    computed(judged)
+    annotator = make_annotator(judged)
+    pair = judged.pairs.order_by("position")[41]
+    now = timezone.now()
+    submit(annotator, lease_of(annotator, pair, now=now), 3, now=now + timedelta(seconds=6), active_ms=5000, wall_ms=5500)
+    age_everything()
+    assert "there are newer ones" in page_of(judged, client)
+    assert Job.objects.filter(kind=answers.ANSWER).count() == 1, "not yet"
+    Job.objects.filter(kind=answers.ANSWER).update(finished_at=timezone.now() - timedelta(seconds=61))
+    assert "being computed anew" in page_of(judged, client)
+    assert Job.objects.filter(kind=answers.ANSWER).count() == 2
+
+
+def test_looks_are_taken_at_tenths_and_the_last_one_is_now(judged):
+    """240 pairs of three judgements: a tenth is 72, and 80 have been made."""
+    for k, judgement in enumerate(Judgement.objects.order_by("pk")):
+        Judgement.objects.filter(pk=judgement.pk).update(judged_at=timezone.now() - timedelta(hours=100 - k))
+    age_everything()
+    answer = computed(judged)
+    assert [(look["judgements"], round(look["share"], 4)) for look in answer["looks"]] == [(72, 0.1), (80, 0.1111)]
+    assert answer["looks"][-1]["means"] == pytest.approx([one["mean"] for one in answer["systems"]], abs=1e-12)
+    Judgement.objects.filter(pk__in=Judgement.objects.order_by("-judged_at").values("pk")[:8]).delete()
+    judged.refresh_from_db()
+    fewer = by_trec_eval(judged, "ndcg_cut_10")
+    means = {one["tag"]: mean for one, mean in zip(answer["systems"], answer["looks"][0]["means"], strict=True)}
+    for tag, by_topic in fewer.items():
+        assert means[tag] == pytest.approx(math.fsum(by_topic.values()) / len(by_topic), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("nonsense", "No measure is called"), ("HT-nDCG@10", "this campaign&#x27;s is none"), ("Judged@10", "how much is judged")]
+)
+def test_a_wrong_measure_is_refused_in_words(judged, client, name, said):
+    assert said in page_of(judged, client, f"?measure={name}")
+    assert client.get(reverse("api-campaign-systems", args=[judged.slug]) + f"?measure={name}").status_code == 400
+    assert not Job.objects.filter(kind=answers.ANSWER).exists()
+
+
+def test_the_api_gives_the_answer_of_the_page(judged, client):
+    client.force_login(judged.created_by)
+    address = reverse("api-campaign-systems", args=[judged.slug]) + "?measure=AP"
+    first = client.get(address).json()
+    assert (first["answer"], first["working"], first["why_not"]) == (None, True, "")
+    job = work_off(Job.objects.get(kind=answers.ANSWER))
+    second = client.get(address).json()
+    assert second["answer"] == job.report
+    assert (second["measure"], second["current"], second["working"]) == ("AP", True, False)
+
+
+def test_a_failed_answer_is_said_and_not_asked_for_again_and_again(judged, client, monkeypatch):
+    def fail(*args: object, **named: object) -> None:
+        raise answers.jobs.Refused("a reason")
+
+    page_of(judged, client)
+    with monkeypatch.context() as patch:
+        patch.setattr(answers, "labels", fail)
+        work_off(Job.objects.get(kind=answers.ANSWER))
+    assert "No answer: a reason" in page_of(judged, client)
+    assert Job.objects.filter(kind=answers.ANSWER).count() == 1
+
+
+def test_of_a_sampled_pool_means_are_estimates_and_no_naive_measure_is_taken(sampled_campaign, client):  # noqa: F811
+    assert sample_of(sampled_campaign, Choices()).stage >= 1
+    assert "would count every pair that was not drawn" in page_of(sampled_campaign, client, "?measure=nDCG@10")
+    page_of(sampled_campaign, client)
+    job = work_off(Job.objects.get(kind=answers.ANSWER))
+    assert job.state == "done", job.message
+    assert " estimated to lead" in job.report["words"]
+    page = page_of(sampled_campaign, client)
+    assert "What was not drawn is estimated, not taken for not relevant." in page
+    assert job.report["looks"] == []
