@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 from itertools import count
 
@@ -20,17 +21,21 @@ _numbers = count(1)
 
 def element(name: str, *children: str, text: str = "", **attributes: object) -> str:
     """`<name …>`; a trailing underscore of an attribute is dropped, other underscores become hyphens; None is left out."""
-    given = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(_short(value), quote=True)}"'
-        for key, value in attributes.items()
-        if value is not None
-    )
+    given = "".join([f'{_attribute(key)}"{_quoted(value)}"' for key, value in attributes.items() if value is not None])
     inside = escape(text) + "".join(children)
     return f"<{name}{given}>{inside}</{name}>" if inside else f"<{name}{given}/>"
 
 
-def _short(value: object) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+@cache
+def _attribute(key: str) -> str:
+    """A page has thousands of elements with the same few attributes."""
+    return f" {key.rstrip('_').replace('_', '-')}="
+
+
+def _quoted(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.2f}".rstrip("0").rstrip(".")
+    return str(value) if type(value) is int else escape(str(value))
 
 
 def number(value: float | None, digits: int = 2) -> str:
@@ -188,7 +193,7 @@ def drawing(width: float, height: float, *parts: str, title: str, description: s
         "svg",
         head,
         *parts,
-        viewBox=f"0 0 {_short(float(width))} {_short(float(height))}",
+        viewBox=f"0 0 {_quoted(float(width))} {_quoted(float(height))}",
         width=round(width),  # on a phone the picture keeps it and its frame scrolls: its words stay legible
         role="img",
         aria_labelledby=f"{key}t {key}d",

@@ -168,11 +168,10 @@ def topic_seconds(table: LabelTable) -> dict[str, TopicSeconds]:
     """Mean seconds of the judgements of each topic that has one, in the order of the table."""
     topic = table.pair_topic[table.pair]
     known = ~np.isnan(table.seconds)
-    size = len(table.topics)
-    n_judgements = np.bincount(topic, minlength=size)
-    n = np.bincount(topic[known], minlength=size)
-    total = np.bincount(topic[known], weights=table.seconds[known], minlength=size)
-    return {name: TopicSeconds(int(n[i]), _ratio(float(total[i]), int(n[i]))) for i, name in enumerate(table.topics) if n_judgements[i]}
+    n = np.bincount(topic[known], minlength=len(table.topics))
+    total = np.bincount(topic[known], weights=table.seconds[known], minlength=len(table.topics))
+    mean = np.where(n > 0, total / np.maximum(n, 1), np.nan)
+    return dict(zip(table.topics, map(TopicSeconds, n.tolist(), mean.tolist()), strict=True))
 
 
 def _coverage(table: LabelTable, labelled: NDArray[np.bool_], pool: list[tuple[str, str, int]]) -> tuple[dict[int, RankCoverage], int]:

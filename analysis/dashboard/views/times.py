@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import zoneinfo
 from datetime import UTC, datetime
+from heapq import nlargest
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -79,7 +80,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "tab": "time",
         "shares": times.shares(rows),
         "n_timed": len(timed),
-        "slowest": sorted(timed, key=lambda topic_times: -topic_times[1].mean_seconds)[:SLOWEST],
+        "slowest": nlargest(SLOWEST, timed, key=lambda topic_times: topic_times[1].mean_seconds),
         "pictures": [mark_safe(picture) for picture in pictures],
     }
     return render(request, "analysis/times.html", context)
