@@ -26,6 +26,11 @@ fuzz:  ## a hundred thousand mutated files for every reader of files: nothing bu
 	@$(PYTHON) config/install.py dev
 	@$(VENV) -m tests.fuzz_files --processes $(WORKERS) $(ARGS)
 
+.PHONY: soak
+soak:  ## make every fault while people judge, and count what became of it (ARGS="--list", ARGS="postgresql-killed --minutes 5", ...)
+	@$(PYTHON) config/install.py dev
+	@$(VENV) -m tests.soak $(ARGS)
+
 bench:  ## measure speed against the peers, one table of ratios (ARGS=--quick for a short one)
 	@$(PYTHON) config/install.py dev
 	@$(VENV) config/browser.py

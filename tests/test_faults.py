@@ -19,8 +19,7 @@ from annotation.services import judging
 from config import databases
 from pooling import sqlite_log
 from tests.builders import make_annotator, make_campaign, make_user
-
-MEMBERS = {"type", "title", "status", "detail", "code", "error", "request", "server_time"}
+from tests.error_shape import CONTENT_TYPE, MEMBERS
 
 
 @pytest.fixture
@@ -46,7 +45,7 @@ def failing(error: Exception, only: str = ""):
 def is_refusal(answer) -> bool:
     body = answer.json()
     assert set(body) == MEMBERS
-    assert answer["Content-Type"] == "application/problem+json"
+    assert answer["Content-Type"] == CONTENT_TYPE
     assert (body["status"], body["code"], body["error"]["code"]) == (503, "unavailable", "unavailable")
     assert body["request"] == answer["X-Request-ID"] != ""
     assert 3 <= int(answer["Retry-After"]) <= 8

@@ -14,8 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from config import admission
+from tests.error_shape import MEMBERS
 from tests.installation import Installation
-from tests.test_faults import MEMBERS
 
 pytestmark = pytest.mark.slow
 
