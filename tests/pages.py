@@ -44,6 +44,7 @@ PAGES: dict[str, tuple[str, str, int]] = {
     "campaign-people": ("manager", CAMPAIGN + "people/", 200),
     "campaign-person": ("manager", CAMPAIGN + "people/{pseudonym}/", 200),
     "campaign-exclude": ("manager", CAMPAIGN + "people/{pseudonym}/exclude/{exclusion}", 200),
+    "campaign-people-exclude": ("manager", CAMPAIGN + "people/exclude/{exclusion}", 200),
     "campaign-agreement": ("manager", CAMPAIGN + "agreement/", 200),
     "campaign-pair": ("manager", CAMPAIGN + "pairs/{pair}/", 200),
     "campaign-gold": ("manager", CAMPAIGN + "gold/", 200),

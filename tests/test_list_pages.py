@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1] / "templates"
 LISTS: dict[str, str] = {
     "analysis/audit.html": "changes of a campaign",
+    "analysis/people.html": "annotators of a campaign",
     "annotation/campaigns.html": "campaigns",
     "pooling/collections.html": "collections",
     "pooling/jobs.html": "background work",
@@ -17,7 +18,7 @@ LISTS: dict[str, str] = {
 }
 """Template with a list -> what stands in it."""
 TO_COME = {
-    "analysis/_changes.html", "analysis/_report_list.html", "analysis/agreement.html", "analysis/gold.html", "analysis/people.html", "analysis/person.html",
+    "analysis/_changes.html", "analysis/_report_list.html", "analysis/agreement.html", "analysis/gold.html", "analysis/person.html",
     "annotation/accounts.html", "annotation/campaign_people.html", "annotation/machines.html", "config/doors.html", "pooling/_pools.html",
     "pooling/documents.html", "pooling/pool.html", "pooling/qrels.html", "pooling/topic_check.html", "pooling/topics.html",
 }  # fmt: skip

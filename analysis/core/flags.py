@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,6 +43,11 @@ class Portrait:
     gold_judged: int = 0
 
 
+STRENGTH = (
+    *("against the others", "agrees no better than chance", "misses gold", "many too fast", "fast"),
+    *("confuses", "often cannot judge", "grades unlike the others'"),
+)
+"""Names of signs, or how they begin: what says most about the labels comes first."""
 FEW = 20
 """Judgements below which nothing is flagged but too-fast ones."""
 
@@ -49,6 +55,11 @@ FEW = 20
 def is_many_too_fast(n_fast: int, submitted: int) -> bool:
     """Whether so many too fast ones of all judgements submitted are worth a look."""
     return n_fast >= 3 and n_fast / max(submitted, 1) > 0.05
+
+
+def strongest_first(signs: Sequence[Flag]) -> list[Flag]:
+    """By STRENGTH."""
+    return sorted(signs, key=lambda flag: next(i for i, begin in enumerate(STRENGTH) if flag.name.startswith(begin)))
 
 
 def flags(p: Portrait, names: list[str]) -> list[Flag]:

@@ -72,13 +72,52 @@ def agreement_interval(
     left_out = statistic(total - units)
     undefined = float(times[np.isnan(left_out)].sum() / n)
     if math.isnan(value) or undefined > MOST_UNDEFINED:
-        return no_interval(f"undefined in {100 * undefined:.0f} % of the samples that leave out one of the {n} {unit}", unit)
+        return no_interval(_undefined_without_one(undefined, n, unit), unit)
     z = np.arctanh(np.clip(np.where(np.isnan(left_out), value, left_out), -LARGEST, LARGEST))
     mean = float(np.average(z, weights=times))
     error = math.sqrt((n - 1) / n * float((times * (z - mean) ** 2).sum()))
     middle = math.atanh(min(max(value, -LARGEST), LARGEST))
     reach = float(scipy.stats.t.ppf((1 + confidence) / 2, n - 1)) * error
     return Interval(math.tanh(middle - reach), math.tanh(middle + reach), "", unit)
+
+
+def agreement_intervals(
+    tables: NDArray[np.integer], statistic: Callable[[Floats], Floats], *, unit: str = "pairs", confidence: float = 0.95
+) -> list[Interval]:
+    """`agreement_interval` of each of many tables (n, grades, grades) of joint counts, whose units are single counts: the same
+    bounds and reasons, with one call of `statistic` for all tables."""
+    table, row, column = np.nonzero(tables)
+    times = tables[table, row, column]
+    left_out = tables[table].astype(np.float64)
+    left_out[np.arange(len(table)), row, column] -= 1
+    values, without = statistic(tables.astype(np.float64)), statistic(left_out)
+    n, size = tables.sum(axis=(1, 2)), len(tables)
+    undefined = np.bincount(table, weights=times * np.isnan(without), minlength=size) / np.maximum(n, 1)
+    z = np.arctanh(np.clip(np.where(np.isnan(without), values[table], without), -LARGEST, LARGEST))
+    mean = np.bincount(table, weights=times * z, minlength=size) / np.maximum(n, 1)
+    squares = np.bincount(table, weights=times * (z - mean[table]) ** 2, minlength=size)
+    error = np.sqrt((n - 1) / np.maximum(n, 1) * squares, where=n > 0, out=np.full(size, np.nan))
+    middle = np.arctanh(np.clip(values, -LARGEST, LARGEST))
+    reach = scipy.stats.t.ppf((1 + confidence) / 2, np.maximum(n - 1, 1)) * error
+    low, high = np.tanh(middle - reach), np.tanh(middle + reach)
+    first = np.searchsorted(table, np.arange(size + 1))
+    result = []
+    for i, total in enumerate(tables.astype(np.float64)):
+        own = slice(first[i], first[i + 1])
+        if not n[i]:
+            result.append(no_interval(f"no {unit.removesuffix('s')} shared with others"))
+            continue
+        units = np.zeros((first[i + 1] - first[i], *total.shape))
+        units[np.arange(len(units)), row[own], column[own]] = 1
+        why = _refused(units, times[own], total, unit)
+        if not why and (np.isnan(values[i]) or undefined[i] > MOST_UNDEFINED):
+            why = _undefined_without_one(undefined[i], int(n[i]), unit)
+        result.append(no_interval(why, unit) if why else Interval(float(low[i]), float(high[i]), "", unit))
+    return result
+
+
+def _undefined_without_one(share: float, n: int, unit: str) -> str:
+    return f"undefined in {100 * share:.0f} % of the samples that leave out one of the {n} {unit}"
 
 
 def _refused(units: Floats, times: NDArray[np.integer], total: Floats, unit: str) -> str:

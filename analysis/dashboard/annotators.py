@@ -7,12 +7,13 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from analysis.core.agreement.people import AgainstOthers, agreement_of_counts
+from analysis.core.aggregation.majority import lowest_of_the_most_frequent
+from analysis.core.agreement.people import AgainstOthers, agreements_of_counts
 from analysis.core.agreement.raters import against_others
 from analysis.core.flags import Flag, Portrait, flags
 from analysis.core.unlike_others import clearly_below
+from analysis.dashboard.own_figures import OwnFigures, own_figures, was_counted
 from analysis.judgements.live import Live, live_rows
-from analysis.judgements.rows import CANNOT, COUNTED, EXCLUDED, NO_GRADE, TOO_FAST, JudgementRows, table_of
 from annotation.models import Campaign, Membership
 from annotation.selectors.qualification import FAILED, Score, known_scores
 
@@ -25,7 +26,8 @@ class Person:
     """One annotator. Seconds are active seconds of counted judgements; None where there is none to speak of.
 
     Of somebody excluded n is 0, and the rest says what the judgements made until then were like: why they are out stays to be seen.
-    n_kept: judgements that times, shares and agreement are of; n of everybody else.
+    n_kept: judgements that times, shares and agreement are of; n of everybody else. hours: active ones, of all judgements with a time,
+    whatever became of them. n_topics: in which anything was judged.
     """
 
     membership: Membership
@@ -34,6 +36,8 @@ class Person:
     n_fast: int
     n_cannot: int
     n_extra: int
+    n_topics: int
+    hours: float
     median: float | None
     q1: float | None
     q3: float | None
@@ -82,148 +86,135 @@ class Person:
 
 
 def people(campaign: Campaign, *, live: Live | None = None) -> list[Person]:
-    """All annotators, in a number of queries that does not depend on how many they are."""
+    """All annotators, by pseudonym, in a number of queries that does not depend on how many they are."""
     live = live or live_rows(campaign)
-    rows = live.rows
     members = list(campaign.memberships.filter(role=Membership.Role.ANNOTATOR).select_related("user").order_by("pseudonym"))
     names = campaign.grades.names
     known = known_scores(campaign)
+    for member in members:
+        member.campaign = campaign  # whose target is theirs where they have none of their own
+    depends_on = (live.newest, live.audit, names, known, [(member.pk, member.standing) for member in members])
+    figures = live.remembered(("people", "figures"), depends_on, lambda: [_of_member(m, known.get(m.pk, {}), campaign, live) for m in members])
+    return [replace(person, membership=member, last=_later(person.last, member.last_seen)) for person, member in zip(figures, members, strict=True)]
+
+
+def _of_member(member: Membership, known: dict[str, Score], campaign: Campaign, live: Live) -> Person:
+    """last: of the judgements alone."""
+    name, names = member.pseudonym, campaign.grades.names
     agreements = live.derived("leave one out", lambda: {loo.name: loo for loo in _agreements(campaign, live)})
-    excluded = [m.pseudonym for m in members if m.standing == Membership.Standing.EXCLUDED]
-    of_excluded = {name: loo for name in excluded if (loo := _agreement_of_excluded(campaign, live, name)) is not None}
+    of_excluded = live.derived("leave excluded out", lambda: {loo.name: loo for loo in _agreements_of_excluded(campaign, live)})
     below = live.derived("clearly below", lambda: clearly_below(list(agreements.values())))
-    place = {name: i for i, name in enumerate(rows.annotators)}
-    n_rows = np.bincount(rows.annotator, minlength=len(place))
-    newest = np.zeros(len(place), dtype=np.int64)
-    newest[rows.annotator] = rows.judgement  # by ascending id, so the last one stays
+    cohort = live.derived("cohort", lambda: _cohort(live, names, list(agreements.values())))
+    agreement = of_excluded.get(name) if member.standing == Membership.Standing.EXCLUDED else None
+    own = own_of(own_figures(live, len(names)), name, len(names))
+    return _person(member, own, cohort, agreement or agreements.get(name), known, below.get(name, False))
 
-    def own(name: str) -> Own:
-        code = place.get(name)
-        if code is None:
-            return own_numbers(rows.where(np.empty(0, dtype=np.int64)), len(names))
-        mark = (live.audit, int(n_rows[code]), int(newest[code]))
-        return live.remembered(
-            ("own numbers", name), mark, lambda: own_numbers(rows.where(np.flatnonzero(rows.annotator == code)), len(names))
-        )
 
-    all_counts = np.bincount(rows.grade[rows.counts], minlength=len(names)).astype(float)
-    all_confusion = sum((loo.confusion for loo in agreements.values()), np.zeros((len(names), len(names)), dtype=np.int64))
-    median_of_all = live.derived("median seconds", lambda: _median(rows.active[rows.counts]))
-    return [
-        _person(
-            m,
-            own(m.pseudonym),
-            names,
-            of_excluded.get(m.pseudonym) or agreements.get(m.pseudonym),
-            known.get(m.pk, {}),
-            all_counts,
-            all_confusion,
-            median_of_all,
-            below.get(m.pseudonym, False),
-        )
-        for m in members
-    ]
+def _later(*moments: datetime | None) -> datetime | None:
+    return max((moment for moment in moments if moment is not None), default=None)
 
 
 def _agreements(campaign: Campaign, live: Live) -> list[AgainstOthers]:
     table = live.table(campaign.grades.size)
-    if not len(table):
+    return agreements_of_counts(table.annotators, against_others(table)) if len(table) else []
+
+
+def _agreements_of_excluded(campaign: Campaign, live: Live) -> list[AgainstOthers]:
+    """Of the judgements made until the exclusion, each annotator's against the label of those who count."""
+    rows, g = live.rows, campaign.grades.size
+    own = np.flatnonzero(was_counted(rows) & ~rows.counts)
+    if not len(own):
         return []
+    counts = np.bincount(live.pair[rows.counts] * g + rows.grade[rows.counts], minlength=len(live.pairs) * g).reshape(-1, g)
+    label = lowest_of_the_most_frequent(counts)[live.pair[own]]
+    shared = counts.sum(axis=1)[live.pair[own]] > 0
+    person, own_grade = rows.annotator[own].astype(np.int64), rows.grade[own]
+    who = np.unique(person)
+    cells = (np.searchsorted(who, person)[shared] * g + own_grade[shared]) * g + label[shared]
+    joint = np.bincount(cells, minlength=len(who) * g * g).reshape(len(who), g, g)
+    return agreements_of_counts([rows.annotators[i] for i in who.tolist()], joint)
 
-    def one(name: str, joint: np.ndarray) -> AgainstOthers:
-        return live.remembered(("leave one out", name), joint.tobytes(), lambda: agreement_of_counts(name, joint))
 
-    return [one(name, joint) for name, joint in zip(table.annotators, against_others(table), strict=True)]
+@dataclass(frozen=True, eq=False)
+class Cohort:
+    """Everybody who counts, together. counts: (n_grades); confusion: (n_grades, n_grades); median: active seconds, None without any."""
+
+    names: list[str]
+    counts: np.ndarray
+    confusion: np.ndarray
+    median: float | None
 
 
-def _agreement_of_excluded(campaign: Campaign, live: Live, name: str) -> AgainstOthers | None:
-    """Of the judgements made until the exclusion, against the label of those who count."""
-
-    def compute() -> AgainstOthers | None:
-        rows = live.rows
-        if name not in rows.annotators:
-            return None
-        own = (rows.annotator == rows.annotators.index(name)) & was_counted(rows)
-        kept = rows.where(rows.counts | own)
-        kept = replace(kept, standing=np.full(len(kept), COUNTED, dtype=kept.standing.dtype))
-        table = table_of(kept, n_grades=campaign.grades.size)
-        if name not in table.annotators:
-            return None
-        return agreement_of_counts(name, against_others(table)[table.annotators.index(name)])
-
-    return live.derived(f"leave excluded {name} out", compute)
+def _cohort(live: Live, names: list[str], agreements: list[AgainstOthers]) -> Cohort:
+    rows = live.rows
+    return Cohort(
+        names=names,
+        counts=np.bincount(rows.grade[rows.counts], minlength=len(names)).astype(float),
+        confusion=sum((loo.confusion for loo in agreements), np.zeros((len(names), len(names)), dtype=np.int64)),
+        median=_median(rows.active[rows.counts]),
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class Own:
-    """What is known from an annotator's own rows alone. n_kept, counts, quartiles, medians: with those that an exclusion took out."""
+    """What is known from an annotator's own rows alone: a row of `OwnFigures`, None for what is not there."""
 
     n: int
     n_kept: int
     n_fast: int
     n_cannot: int
     n_extra: int
+    n_topics: int
+    active_s: float
     counts: np.ndarray
     quartiles: tuple[float, float, float] | None
     median_by_grade: list[float | None]
     last: datetime | None
 
 
-def own_numbers(own: JudgementRows, n_grades: int) -> Own:
-    """own: the rows of one annotator."""
-    counted = was_counted(own)
-    seconds = own.active[counted]
-    timed = seconds[~np.isnan(seconds)]
-    fast = int((own.standing == TOO_FAST).sum())
-    q1, median, q3 = (float(v) for v in np.quantile(timed, [0.25, 0.5, 0.75])) if len(timed) else (NOTHING,) * 3
+def own_of(figures: OwnFigures, name: str, n_grades: int) -> Own:
+    """Of somebody who has judged nothing, zeros."""
+    at = figures.code.get(name)
+    if at is None:
+        return Own(0, 0, 0, 0, 0, 0, 0.0, np.zeros(n_grades), None, [None] * n_grades, None)
+    q1, median, q3 = figures.quartiles[at].tolist()
     return Own(
-        n=int(own.counts.sum()),
-        n_kept=int(counted.sum()),
-        n_fast=fast,
-        n_cannot=int((own.standing == CANNOT).sum()),
-        n_extra=int(((own.grade != NO_GRADE) & ~counted).sum()) - fast,
-        counts=np.bincount(own.grade[counted], minlength=n_grades).astype(float),
-        quartiles=(q1, median, q3) if len(timed) else None,
-        median_by_grade=[_median(own.active[counted & (own.grade == grade)]) for grade in range(n_grades)],
-        last=datetime.fromtimestamp(float(own.judged_at.max()), UTC) if len(own) else None,
+        n=int(figures.n[at]),
+        n_kept=int(figures.n_kept[at]),
+        n_fast=int(figures.n_fast[at]),
+        n_cannot=int(figures.n_cannot[at]),
+        n_extra=int(figures.n_extra[at]),
+        n_topics=int(figures.n_topics[at]),
+        active_s=float(figures.active_s[at]),
+        counts=figures.counts[at],
+        quartiles=None if np.isnan(median) else (q1, median, q3),
+        median_by_grade=[None if np.isnan(seconds) else seconds for seconds in figures.medians[at].tolist()],
+        last=None if np.isnan(figures.last[at]) else datetime.fromtimestamp(float(figures.last[at]), UTC),
     )
 
 
-def was_counted(rows: JudgementRows) -> np.ndarray:
-    """(n) of each row whether it counts, or did until its annotator was excluded."""
-    return rows.counts | ((rows.standing == EXCLUDED) & (rows.grade != NO_GRADE))
-
-
 def _person(
-    member: Membership,
-    own: Own,
-    names: list[str],
-    agreement: AgainstOthers | None,
-    known: dict[str, Score],
-    all_counts: np.ndarray,
-    all_confusion: np.ndarray,
-    median_of_all: float | None,
-    below_others: bool,
+    member: Membership, own: Own, cohort: Cohort, agreement: AgainstOthers | None, known: dict[str, Score], below_others: bool
 ) -> Person:
     own_counts, n = own.counts, own.n_kept
     is_out = member.standing == Membership.Standing.EXCLUDED
     q1, median, q3 = own.quartiles or (None, None, None)
     gold = known.get("gold")
-    others_counts = all_counts if is_out else all_counts - own_counts
+    others_counts = cohort.counts if is_out else cohort.counts - own_counts
     portrait = Portrait(
         n=n,
         n_fast=own.n_fast,
         n_cannot=own.n_cannot,
         median_seconds=NOTHING if median is None else median,
-        cohort_median_seconds=NOTHING if median_of_all is None else median_of_all,
+        cohort_median_seconds=NOTHING if cohort.median is None else cohort.median,
         kappa=agreement.kappa if agreement else NOTHING,
         low=agreement.interval.low if agreement else NOTHING,
         high=agreement.interval.high if agreement else NOTHING,
         n_shared=agreement.n if agreement else 0,
         shares=own_counts / n if n else own_counts,
         cohort_shares=others_counts / others_counts.sum() if others_counts.sum() else others_counts,
-        confusion=agreement.confusion if agreement else np.zeros_like(all_confusion),
-        cohort_confusion=all_confusion - agreement.confusion if agreement and not is_out else all_confusion,
+        confusion=agreement.confusion if agreement else np.zeros_like(cohort.confusion),
+        cohort_confusion=cohort.confusion - agreement.confusion if agreement and not is_out else cohort.confusion,
         below_others=below_others,
         gold_right=gold.right if gold else 0,
         gold_judged=gold.judged if gold else 0,
@@ -235,6 +226,8 @@ def _person(
         n_fast=own.n_fast,
         n_cannot=own.n_cannot,
         n_extra=own.n_extra,
+        n_topics=own.n_topics,
+        hours=own.active_s / 3600,
         median=median,
         q1=q1,
         q3=q3,
@@ -245,8 +238,8 @@ def _person(
         agreement=agreement,
         gold=gold,
         qualification=known.get("qualification"),
-        last=max((moment for moment in (own.last, member.last_seen) if moment is not None), default=None),
-        flags=[] if is_out else flags(portrait, names),
+        last=own.last,
+        flags=[] if is_out else flags(portrait, cohort.names),
     )
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from analysis.dashboard.views import agreement, gold, home, labels, live_strip, people, progress, stopping, times, trail
+from analysis.dashboard.views import agreement, gold, home, labels, live_strip, people, people_actions, progress, stopping, times, trail
 
 urlpatterns = [
     path("", home.page, name="home"),
@@ -13,9 +13,11 @@ urlpatterns = [
     path("campaigns/<slug:slug>/feedback/", trail.feedback, name="campaign-feedback"),
     path("campaigns/<slug:slug>/audit/", trail.audit, name="campaign-audit"),
     path("campaigns/<slug:slug>/people/", people.index, name="campaign-people"),
+    path("campaigns/<slug:slug>/people/chosen", people_actions.act_on_chosen, name="campaign-people-chosen"),
+    path("campaigns/<slug:slug>/people/exclude/<int:job_id>", people_actions.exclude, name="campaign-people-exclude"),
     path("campaigns/<slug:slug>/people/<str:pseudonym>/", people.person, name="campaign-person"),
-    path("campaigns/<slug:slug>/people/<str:pseudonym>/act", people.act_on_annotator, name="campaign-person-act"),
-    path("campaigns/<slug:slug>/people/<str:pseudonym>/exclude/<int:job_id>", people.exclude, name="campaign-exclude"),
+    path("campaigns/<slug:slug>/people/<str:pseudonym>/act", people_actions.act_on_annotator, name="campaign-person-act"),
+    path("campaigns/<slug:slug>/people/<str:pseudonym>/exclude/<int:job_id>", people_actions.exclude, name="campaign-exclude"),
     path("campaigns/<slug:slug>/agreement/", agreement.page, name="campaign-agreement"),
     path("campaigns/<slug:slug>/agreement/refresh", agreement.refresh, name="campaign-agreement-refresh"),
     path("campaigns/<slug:slug>/pairs/<int:pair_id>/", agreement.pair, name="campaign-pair"),

@@ -45,7 +45,7 @@ KEPT = 8
 """Campaigns kept in one process."""
 HARMLESS = (
     *(AuditAction.JOINED, AuditAction.INVITED, AuditAction.REVOKED_AN_INVITATION, AuditAction.CONSENTED),
-    *(AuditAction.WROTE_GUIDELINES, AuditAction.EXPORTED, AuditAction.WROTE_A_MESSAGE),
+    *(AuditAction.WROTE_GUIDELINES, AuditAction.EXPORTED, AuditAction.WROTE_A_MESSAGE, AuditAction.WROTE_A_NOTE),
     *(AuditAction.PASSED_THE_QUALIFICATION, AuditAction.FAILED_THE_QUALIFICATION),
     *(AuditAction.LET_IN_WITHOUT_QUALIFICATION, AuditAction.LET_TRY_THE_QUALIFICATION_AGAIN),
     *(AuditAction.ADJUDICATED, AuditAction.WITHDREW_AN_ADJUDICATION),

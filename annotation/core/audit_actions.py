@@ -40,6 +40,7 @@ class AuditAction(StrEnum):
     INCLUDED_AN_ANNOTATOR_AGAIN = "included an annotator again"
     REMOVED_AN_ANNOTATOR = "removed an annotator"
     WROTE_A_MESSAGE = "wrote a message"
+    WROTE_A_NOTE = "wrote a note"
     ANSWERED_A_QUESTION = "answered a question"
 
     MADE_A_MACHINE_JUDGE = "made a machine judge"

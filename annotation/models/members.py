@@ -37,6 +37,7 @@ class Membership(models.Model):
     pseudonym = models.CharField(max_length=60)
     standing = models.CharField(max_length=10, choices=Standing, default=Standing.ACTIVE)
     standing_reason = models.TextField(blank=True, help_text="why paused or excluded; shown to the annotator when paused")
+    note = models.TextField(blank=True, default="", db_default="", help_text="for the managers alone: never shown to annotators, in no release")
     target = models.PositiveIntegerField(null=True, blank=True, help_text="own target; empty: the campaign's")
     daily_limit = models.PositiveIntegerField(null=True, blank=True)
     topic_rows = models.JSONField(default=list, blank=True, help_text="rows of Topic this annotator may judge; empty: all")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -52,6 +53,13 @@ def exclude_annotator(annotator: Membership, *, reason: str, actor: User | None,
     done = slots.retrying(work)
     annotator.refresh_from_db(fields=["standing", "standing_reason"])
     return done
+
+
+def exclude_together(annotators: Iterable[Membership], *, reason: str, actor: User | None) -> int:
+    """Exclude those who are not excluded yet, each for the same reason; returns how many judgements counted until now."""
+    return sum(
+        exclude_annotator(member, reason=reason, actor=actor) for member in annotators if member.standing != Membership.Standing.EXCLUDED
+    )
 
 
 def include_annotator(annotator: Membership, *, actor: User | None, reason: str = "") -> Inclusion:

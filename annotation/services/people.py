@@ -35,6 +35,7 @@ CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no letters that look like 
 MOST_NAMES = 5000
 LONGEST_NAME, LONGEST_EMAIL = 200, 254
 """Of an invitation's columns."""
+LONGEST_NOTE = 2000
 
 
 class PeopleError(Exception):
@@ -226,6 +227,15 @@ def send_message(*, membership: Membership, text: str, actor: User | None) -> Me
     message = Message.objects.create(membership=membership, text=text.strip()[:5000], created_by=actor)
     record(membership.campaign, actor, AuditAction.WROTE_A_MESSAGE, membership.pseudonym, text=message.text)
     return message
+
+
+def write_note(membership: Membership, text: str, *, actor: User | None) -> None:
+    """What the managers want to remember of the annotator; empty takes the note away. The trail says that there is one, not what it says."""
+    text = text.strip()[:LONGEST_NOTE]
+    if membership.note != text:
+        membership.note = text
+        membership.save(update_fields=["note"])
+        record(membership.campaign, actor, AuditAction.WROTE_A_NOTE, membership.pseudonym)
 
 
 def register(*, username: str, password: str, email: str = "") -> User:

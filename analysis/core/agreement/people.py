@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from analysis.core.aggregation.labelling import Aggregation
 from analysis.core.aggregation.majority import majority
 from analysis.core.agreement.kappa import cohen_kappa
-from analysis.core.intervals import Interval, agreement_interval, no_interval
+from analysis.core.intervals import Interval, agreement_interval, agreement_intervals, no_interval
 from analysis.core.labels import MISSING, LabelTable
 from pooling.core.columns import QrelsColumns
 
@@ -34,6 +34,16 @@ class AgainstOthers:
 def agreement_of_counts(name: str, joint: NDArray[np.int64], *, weighted: bool = True) -> AgainstOthers:
     """One annotator, from the joint counts (n_grades, n_grades) of own grades and labels of the others."""
     return AgainstOthers(name, float(cohen_kappa(joint, weighted=weighted)), kappa_interval(joint, weighted=weighted), int(joint.sum()), joint)
+
+
+def agreements_of_counts(names: Sequence[str], joint: NDArray[np.int64]) -> list[AgainstOthers]:
+    """Many annotators at once, with linear weights; joint: (n, n_grades, n_grades). The same as each alone, in a fraction of the time."""
+    if not len(names):
+        return []
+    kappa = cohen_kappa(joint, weighted=True)
+    bounds = agreement_intervals(joint, lambda some: cohen_kappa(some, weighted=True))
+    n = joint.sum(axis=(1, 2))
+    return [AgainstOthers(*of_one) for of_one in zip(names, kappa.tolist(), bounds, n.tolist(), joint, strict=True)]
 
 
 def kappa_interval(joint: NDArray[np.int64], *, weighted: bool) -> Interval:

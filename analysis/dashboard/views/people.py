@@ -1,4 +1,4 @@
-"""The annotators beside each other, one person's page, and what a manager can do about one."""
+"""The annotators beside each other, and one person's page."""
 
 from __future__ import annotations
 
@@ -6,30 +6,25 @@ import math
 from datetime import UTC, datetime
 
 import numpy as np
-from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import render
 from django.utils.safestring import mark_safe
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from analysis.charts.bars import bars, stacked
 from analysis.charts.matrices import matrix
 from analysis.charts.points import DrawnInterval, intervals
 from analysis.core.campaign import judgements_per_half_day
-from analysis.dashboard import disagreements, exclusions
-from analysis.dashboard.annotators import Person, people
+from analysis.core.flags import strongest_first
+from analysis.dashboard import disagreements
+from analysis.dashboard.annotators import LEAST_SHARED, Person, people
+from analysis.dashboard.people_list import name_of, people_page, rows_of
 from analysis.judgements.live import live_rows
-from annotation.models import Campaign, Membership
+from annotation.models import Campaign
 from annotation.permissions import managed_campaign
-from annotation.services import exclusion, qualification
-from annotation.services.errors import CampaignError
-from annotation.services.people import send_message
-from pooling.core.counts import counted
-from pooling.models import Job
 from pooling.permissions import SignedInRequest
-from pooling.tasks import send
 
 PER_PAGE = 25
 
@@ -40,13 +35,16 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
     everybody = people(campaign)
     names = campaign.grades.names
-    shown = [person for person in everybody if person.n_kept]
+    listed = people_page(request, everybody)
+    shown = [person for person in listed if person.n_kept]
     context = {
         "campaign": campaign,
         "tab": "people",
-        "people": everybody,
+        "list": listed,
+        "people": list(listed),
+        "least_shared": LEAST_SHARED,
+        "rows": rows_of(list(listed), names),
         "waiting": [person.membership for person in everybody if person.waits],
-        "grades": names,
         "kappas": mark_safe(kappa_chart(shown)),
         "shares": mark_safe(
             stacked(
@@ -128,6 +126,8 @@ def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
             )
         ),
         "differences": differences,
+        "name": name_of(person.membership),
+        "signs": strongest_first(person.flags),
         "sent": person.membership.messages.order_by("-created_at")[:10],
     }
     return render(request, "analysis/person.html", context)
@@ -144,65 +144,3 @@ def shares_chart(person: Person, names: list[str]) -> str:
         what="annotator",
         reason="Nobody has judged yet.",
     )
-
-
-@login_required
-@require_POST
-def act_on_annotator(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
-    """Message, pause, resume, include again, let in, let try again; or ask what an exclusion would change."""
-    campaign = managed_campaign(request, slug)
-    member = get_object_or_404(Membership.objects.select_related("campaign", "user"), campaign=campaign, pseudonym=pseudonym, role="annotator")
-    action, text = request.POST.get("action", ""), request.POST.get("text", "").strip()
-    try:
-        if action == "message":
-            send_message(membership=member, text=text, actor=request.user)
-            messages.success(request, f"{pseudonym} will see it on the judging page.")
-        elif action == "pause":
-            exclusion.pause_annotator(member, reason=text, actor=request.user)
-            messages.success(request, f"{pseudonym} is paused and is shown the reason.")
-        elif action == "resume":
-            exclusion.resume_annotator(member, actor=request.user)
-            messages.success(request, f"{pseudonym} may go on.")
-        elif action == "let-in":
-            qualification.let_in(member, actor=request.user)
-            messages.success(request, f"{pseudonym} may judge.")
-        elif action == "try-again":
-            qualification.let_try_again(member, actor=request.user)
-            messages.success(request, f"{pseudonym} is asked the qualification pairs once more.")
-        elif action == "include":
-            done = exclusion.include_annotator(member, actor=request.user, reason=text)
-            count, kept = counted(done.counted, "judgement", "counts", "count"), "is" if done.extra == 1 else "are"
-            messages.success(request, f"{pseudonym} is included again: {count}, {done.extra} {kept} kept as extra.")
-        elif action == "preview":
-            job = exclusions.ask_what_exclusion_changes(campaign, [pseudonym], user=request.user)
-            send(job)
-            return redirect("campaign-exclude", slug, pseudonym, job.pk)
-        else:
-            raise Http404("No such action.")
-    except CampaignError as error:
-        messages.error(request, str(error))
-    return redirect("campaign-person", slug, pseudonym)
-
-
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def exclude(request: SignedInRequest, slug: str, pseudonym: str, job_id: int) -> HttpResponse:
-    """What excluding would change; the POST does it, with a reason."""
-    campaign = managed_campaign(request, slug)
-    member = get_object_or_404(Membership.objects.select_related("campaign", "user"), campaign=campaign, pseudonym=pseudonym, role="annotator")
-    job = get_object_or_404(Job, pk=job_id, campaign_id=campaign.pk, kind=exclusions.EXCLUSION)
-    if job.parameters.get("annotators") != [pseudonym]:
-        raise Http404("This preview is about somebody else.")
-    if request.method == "POST":
-        try:
-            n = exclusion.exclude_annotator(member, reason=request.POST.get("reason", "").strip(), actor=request.user)
-        except CampaignError as error:
-            messages.error(request, str(error))
-            return redirect(request.path)
-        messages.success(request, f"{pseudonym} is excluded: {counted(n, 'judgement', 'counts', 'count')} no longer. You can include them again.")
-        return redirect("campaign-person", slug, pseudonym)
-    names = campaign.grades.names
-    changes = [{**change, "before": names[change["before"]], "after": names[change["after"]]} for change in job.report.get("changes", [])]
-    template = "analysis/_exclusion.html" if request.headers.get("HX-Request") else "analysis/exclude.html"
-    context = {"campaign": campaign, "tab": "people", "member": member, "job": job, "report": job.report, "changes": changes}
-    return render(request, template, context)

@@ -1,0 +1,93 @@
+"""What is known of every annotator from their own judgements alone, in columns: one sorting of the rows, however many people judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.judgements.live import Live
+from analysis.judgements.rows import CANNOT, EXCLUDED, NO_GRADE, TOO_FAST, JudgementRows
+
+Floats = NDArray[np.float64]
+QUARTILES = (0.25, 0.5, 0.75)
+
+
+@dataclass(frozen=True, eq=False)
+class OwnFigures:
+    """One element an annotator of the rows, in their order (code of each name: its place).
+
+    n: counted now; n_kept, counts (n, grades), quartiles (n, 3), medians (n, grades): with those that an exclusion took out. Seconds, and
+    NaN where there is none. active_s: of all judgements with a time, whatever became of them. n_topics: in which anything was judged.
+    last: seconds since 1970.
+    """
+
+    code: dict[str, int]
+    n: NDArray[np.int64]
+    n_kept: NDArray[np.int64]
+    n_fast: NDArray[np.int64]
+    n_cannot: NDArray[np.int64]
+    n_extra: NDArray[np.int64]
+    n_topics: NDArray[np.int64]
+    active_s: Floats
+    counts: Floats
+    quartiles: Floats
+    medians: Floats
+    last: Floats
+
+
+def own_figures(live: Live, n_grades: int) -> OwnFigures:
+    """Made anew only when the judgements have changed."""
+    return live.derived("own figures", lambda: figures_of(live.rows, n_grades))
+
+
+def figures_of(rows: JudgementRows, n_grades: int) -> OwnFigures:
+    size, person = len(rows.annotators), rows.annotator
+    kept, graded, fast = was_counted(rows), rows.grade != NO_GRADE, rows.standing == TOO_FAST
+
+    def number(which: NDArray[np.bool_]) -> NDArray[np.int64]:
+        return np.bincount(person[which], minlength=size)
+
+    cell = person[kept].astype(np.int64) * n_grades + rows.grade[kept]
+    last = np.full(size, np.nan)
+    np.fmax.at(last, person, rows.judged_at)
+    n_fast = number(fast)
+    topics = np.unique(person.astype(np.int64) * max(len(rows.topics), 1) + rows.topic) // max(len(rows.topics), 1)
+    return OwnFigures(
+        code={name: place for place, name in enumerate(rows.annotators)},
+        n=number(rows.counts),
+        n_kept=number(kept),
+        n_fast=n_fast,
+        n_cannot=number(rows.standing == CANNOT),
+        n_extra=number(graded & ~kept) - n_fast,
+        n_topics=np.bincount(topics, minlength=size),
+        active_s=np.bincount(person, weights=np.nan_to_num(rows.active), minlength=size).astype(np.float64),
+        counts=np.bincount(cell, minlength=size * n_grades).reshape(size, n_grades).astype(float),
+        quartiles=quantiles_by_group(rows.active[kept], person[kept], size, QUARTILES),
+        medians=quantiles_by_group(rows.active[kept], cell, size * n_grades, (0.5,)).reshape(size, n_grades),
+        last=last,
+    )
+
+
+def was_counted(rows: JudgementRows) -> NDArray[np.bool_]:
+    """(n) of each row whether it counts, or did until its annotator was excluded."""
+    return rows.counts | ((rows.standing == EXCLUDED) & (rows.grade != NO_GRADE))
+
+
+def quantiles_by_group(values: Floats, group: NDArray[np.integer], n_groups: int, shares: tuple[float, ...]) -> Floats:
+    """(n_groups, shares) quantiles of the known values of each group, linear between neighbours as numpy's; NaN of a group without any."""
+    known = ~np.isnan(values)
+    values, group = values[known], group[known]
+    order = np.lexsort((values, group))
+    values = values[order]
+    n = np.bincount(group, minlength=n_groups)
+    first = np.cumsum(n) - n
+    place = np.asarray(shares) * np.maximum(n - 1, 0)[:, None]
+    low = np.floor(place).astype(np.int64)
+    result = np.full((n_groups, len(shares)), np.nan)
+    some = n > 0
+    below = values[(first[:, None] + low)[some]]
+    above = values[(first[:, None] + np.minimum(low + 1, np.maximum(n - 1, 0)[:, None]))[some]]
+    result[some] = below + (above - below) * (place - low)[some]
+    return result

@@ -1,0 +1,178 @@
+"""What a manager can do about one annotator, and about many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.text import get_text_list
+from django.views.decorators.http import require_http_methods, require_POST
+
+from analysis.dashboard import exclusions
+from annotation.models import Campaign, Membership
+from annotation.permissions import managed_campaign
+from annotation.services import exclusion, qualification
+from annotation.services.errors import CampaignError
+from annotation.services.people import send_message, write_note
+from pooling.core.counts import counted
+from pooling.models import Job
+from pooling.permissions import SignedInRequest
+from pooling.tasks import send
+
+MOST_NAMED = 5
+"""Annotators whom a sentence names; of more it says how many."""
+
+
+def message(member: Membership, text: str, actor: User) -> str:
+    send_message(membership=member, text=text, actor=actor)
+    return "will see it on the judging page"
+
+
+def pause(member: Membership, text: str, actor: User) -> str:
+    exclusion.pause_annotator(member, reason=text, actor=actor)
+    return "is paused and is shown the reason"
+
+
+def resume(member: Membership, text: str, actor: User) -> str:
+    exclusion.resume_annotator(member, actor=actor)
+    return "may go on"
+
+
+def let_in(member: Membership, text: str, actor: User) -> str:
+    qualification.let_in(member, actor=actor)
+    return "may judge"
+
+
+def let_try_again(member: Membership, text: str, actor: User) -> str:
+    qualification.let_try_again(member, actor=actor)
+    return "is asked the qualification pairs once more"
+
+
+def note(member: Membership, text: str, actor: User) -> str:
+    write_note(member, text, actor=actor)
+    return "has your note; managers alone see it"
+
+
+def include(member: Membership, text: str, actor: User) -> str:
+    done = exclusion.include_annotator(member, actor=actor, reason=text)
+    count, kept = counted(done.counted, "judgement", "counts", "count"), "is" if done.extra == 1 else "are"
+    return f"is included again: {count}, {done.extra} {kept} kept as extra"
+
+
+ACTIONS: dict[str, Callable[[Membership, str, User], str]] = {
+    **{"message": message, "pause": pause, "resume": resume, "include": include},
+    **{"let-in": let_in, "try-again": let_try_again, "note": note},
+}
+"""Each takes (annotator, text, who asks) and says what happened to the annotator."""
+OF_MANY = ("message", "pause", "resume", "include")
+
+
+@login_required
+@require_POST
+def act_on_annotator(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
+    """Message, note, pause, resume, include again, let in, let try again; or ask what an exclusion would change."""
+    campaign = managed_campaign(request, slug)
+    member = get_object_or_404(annotators(campaign), pseudonym=pseudonym)
+    action, text = request.POST.get("action", ""), request.POST.get("text", "").strip()
+    if action == "preview":
+        job = exclusions.ask_what_exclusion_changes(campaign, [pseudonym], user=request.user)
+        send(job)
+        return redirect("campaign-exclude", slug, pseudonym, job.pk)
+    if action not in ACTIONS:
+        raise Http404("No such action.")
+    try:
+        messages.success(request, f"{pseudonym} {ACTIONS[action](member, text, request.user)}.")
+    except CampaignError as error:
+        messages.error(request, str(error))
+    return redirect("campaign-person", slug, pseudonym)
+
+
+@login_required
+@require_POST
+def act_on_chosen(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The same for all whose boxes are checked; who cannot be acted on is named with the reason, and the others are."""
+    campaign = managed_campaign(request, slug)
+    chosen = list(annotators(campaign).filter(pseudonym__in=request.POST.getlist("annotator")).order_by("pseudonym"))
+    action, text = request.POST.get("action", ""), request.POST.get("text", "").strip()
+    back = redirect(way_back(request, slug))
+    if not chosen:
+        messages.error(request, "Choose annotators first: check the boxes at the left of their rows.")
+        return back
+    if action == "preview":
+        names = [member.pseudonym for member in chosen if member.standing != Membership.Standing.EXCLUDED]
+        if not names:
+            messages.error(request, f"{named(chosen)}: excluded already.")
+            return back
+        job = exclusions.ask_what_exclusion_changes(campaign, names, user=request.user)
+        send(job)
+        return redirect("campaign-people-exclude", slug, job.pk)
+    if action not in OF_MANY:
+        raise Http404("No such action.")
+    done: dict[str, list[Membership]] = {}
+    refused: dict[str, int] = {}
+    for member in chosen:
+        try:
+            done.setdefault(ACTIONS[action](member, text, request.user), []).append(member)
+        except CampaignError as error:
+            refused[str(error)] = refused.get(str(error), 0) + 1
+    for said, members in done.items():
+        messages.success(request, f"{named(members)}: each {said}." if len(members) > 1 else f"{named(members)} {said}.")
+    for why in refused:
+        messages.error(request, why)
+    return back
+
+
+def annotators(campaign: Campaign) -> QuerySet[Membership]:
+    members = Membership.objects.select_related("campaign", "user")
+    return members.filter(campaign=campaign, role=Membership.Role.ANNOTATOR)
+
+
+def named(members: list[Membership]) -> str:
+    names = [member.pseudonym for member in members]
+    return get_text_list(names, "and") if len(names) <= MOST_NAMED else counted(len(names), "annotator")
+
+
+def way_back(request: SignedInRequest, slug: str) -> str:
+    """The list as it was, with its order and its page."""
+    people = reverse("campaign-people", args=[slug])
+    asked = request.POST.get("back", "")
+    fits = asked.startswith(people) and url_has_allowed_host_and_scheme(asked, allowed_hosts=None)
+    return asked if fits else people
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def exclude(request: SignedInRequest, slug: str, job_id: int, pseudonym: str = "") -> HttpResponse:
+    """What excluding one annotator, or several together, would change; the POST does it, with a reason."""
+    campaign = managed_campaign(request, slug)
+    job = get_object_or_404(Job, pk=job_id, campaign_id=campaign.pk, kind=exclusions.EXCLUSION)
+    names = job.parameters.get("annotators", [])
+    members = list(annotators(campaign).filter(pseudonym__in=names).order_by("pseudonym"))
+    if (pseudonym and names != [pseudonym]) or not members:
+        raise Http404("This preview is about somebody else.")
+    back = reverse("campaign-person", args=[slug, pseudonym]) if pseudonym else reverse("campaign-people", args=[slug])
+    if request.method == "POST":
+        try:
+            n = exclusion.exclude_together(members, reason=request.POST.get("reason", "").strip(), actor=request.user)
+        except CampaignError as error:
+            messages.error(request, str(error))
+            return redirect(request.path)
+        whom, no_longer = named(members), f"{counted(n, 'judgement', 'counts', 'count')} no longer. You can include them again."
+        messages.success(request, f"{whom} {'are' if len(members) > 1 else 'is'} excluded: {no_longer}")
+        return redirect(back)
+    grades = campaign.grades.names
+    changes = [{**change, "before": grades[change["before"]], "after": grades[change["after"]]} for change in job.report.get("changes", [])]
+    template = "analysis/_exclusion.html" if request.headers.get("HX-Request") else "analysis/exclude.html"
+    context = {
+        **{"campaign": campaign, "tab": "people", "members": members, "whom": named(members), "back": back},
+        **{"job": job, "report": job.report, "changes": changes},
+        "already": [member for member in members if member.standing == Membership.Standing.EXCLUDED],
+    }
+    return render(request, template, context)

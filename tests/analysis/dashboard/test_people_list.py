@@ -1,0 +1,214 @@
+"""The list of annotators: one row tells all, many are acted on at once, and a large campaign costs no more than a page of it."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from django.contrib.auth.models import User
+
+from analysis.core.agreement.people import agreement_of_counts, agreements_of_counts
+from analysis.core.flags import Flag, strongest_first
+from analysis.dashboard.annotators import people
+from analysis.dashboard.own_figures import quantiles_by_group
+from analysis.judgements import live as kept
+from annotation.models import AuditEvent, Campaign, Judgement, Membership, Message
+from annotation.services import exclusion
+from tests.analysis.dashboard.test_pages import client_of, manager_of, text_of, work
+from tests.builders import judge, make_annotator, make_campaign
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept(monkeypatch):
+    monkeypatch.setattr(kept, "FRESH", 0.0)
+    kept._kept.clear()
+    yield
+    kept._kept.clear()
+
+
+@pytest.fixture
+def campaign() -> Campaign:
+    return make_campaign(n_topics=2, n_documents=8, judgements_per_pair=3, target_per_annotator=20)
+
+
+def with_many(campaign: Campaign, n: int) -> None:
+    users = User.objects.bulk_create(User(username=f"annotator{i}", email=f"annotator{i}@example.org") for i in range(n))
+    Membership.objects.bulk_create(
+        Membership(campaign=campaign, user=user, role="annotator", pseudonym=f"A{i + 1:03}", n_judged=i) for i, user in enumerate(users)
+    )
+
+
+def judged_in(ada: Membership, grade: int, seconds: float) -> None:
+    """As if it had taken so long; nobody waits for it."""
+    judge(ada, grade)
+    Judgement.objects.filter(pk=Judgement.objects.filter(membership=ada).latest("pk").pk).update(active_ms=int(1000 * seconds))
+
+
+def address(campaign: Campaign, query: str = "") -> str:
+    return f"/campaigns/{campaign.slug}/people/{query}"
+
+
+def shown(campaign: Campaign, query: str = "") -> list[str]:
+    return [person.membership.pseudonym for person in manager_of(campaign).get(address(campaign, query)).context["people"]]
+
+
+def test_a_row_has_name_target_hours_seconds_by_grade_topics_and_note(campaign):
+    ada = make_annotator(campaign)
+    User.objects.filter(pk=ada.user.pk).update(first_name="Ada", last_name="Lovelace")
+    for grade, seconds in ((0, 600), (1, 1200), (1, 1800), (3, 1800)):
+        judged_in(ada, grade, seconds)
+    Membership.objects.filter(pk=ada.pk).update(note="Asked for leave in May.")
+    response = manager_of(campaign).get(address(campaign))
+    text = text_of(response)
+    assert "Ada Lovelace" in text
+    assert "4 of 20" in text
+    assert '<progress value="4" max="20"' in response.content.decode()
+    assert re.search(r'data-label="Hours">1\.5<', response.content.decode())  # 5,400 s
+    assert 'aria-label="Wrong 600 s, Topic 1,500 s, Perfect 1,800 s"' in response.content.decode()
+    assert re.search(r'data-label="Topics">\d<', response.content.decode())
+    assert "Note: Asked for leave in May." in text
+
+
+def test_only_the_strongest_sign_is_open_and_the_others_are_counted():
+    names = ["fast", "grades unlike the others'", "confuses Topic and Partial", "against the others"]
+    assert [flag.name for flag in strongest_first([Flag(name, "", "") for name in names])] == [names[3], names[0], names[2], names[1]]
+
+
+def test_annotators_are_sorted_searched_and_paged_by_the_server(campaign):
+    with_many(campaign, 120)
+    assert shown(campaign) == [f"A{i:03}" for i in range(1, 51)]
+    assert shown(campaign, "?page=3") == [f"A{i:03}" for i in range(101, 121)]
+    assert shown(campaign, "?sort=-judged")[:3] == ["A120", "A119", "A118"]
+    assert shown(campaign, "?sort=judged")[:3] == ["A001", "A002", "A003"]
+    assert shown(campaign, "?q=annotator11") == ["A012", *(f"A{i}" for i in range(111, 121))]
+    assert shown(campaign, "?q=nobody-of-this-name") == []
+    Membership.objects.filter(pseudonym="A007").update(standing="paused")
+    assert shown(campaign, "?which=paused") == ["A007"]
+    assert shown(campaign, "?which=nonsense&sort=nonsense&page=x")[:2] == ["A001", "A002"]
+
+
+def test_what_is_undefined_is_last_in_both_directions(campaign):
+    ada, bob, eve = (make_annotator(campaign) for _ in range(3))
+    judged_in(ada, 1, 9)
+    judged_in(eve, 1, 4)
+    by_time = [eve.pseudonym, ada.pseudonym, bob.pseudonym]
+    assert shown(campaign, "?sort=seconds") == by_time
+    assert shown(campaign, "?sort=-seconds") == [by_time[1], by_time[0], by_time[2]]
+
+
+def test_a_page_of_a_large_campaign_is_small_and_asks_no_more_of_the_database(campaign, django_assert_max_num_queries):
+    client = manager_of(campaign)
+    with_many(campaign, 1350)
+    client.get(address(campaign))
+    with django_assert_max_num_queries(14):
+        page = client.get(address(campaign))
+    assert page.status_code == 200
+    assert len(page.content) < 300_000
+
+
+def test_many_are_told_paused_and_let_go_on_at_once(campaign):
+    ada, bob, eve = (make_annotator(campaign) for _ in range(3))
+    client, chosen = manager_of(campaign), f"{address(campaign)}chosen"
+    both = [ada.pseudonym, bob.pseudonym]
+    back = address(campaign, "?sort=-hours")
+    sent = client.post(chosen, {"annotator": both, "action": "message", "text": "Thank you.", "back": back}, follow=True)
+    assert sent.redirect_chain[0][0] == back
+    assert f"{both[0]} and {both[1]}: each will see it on the judging page." in text_of(sent)
+    assert set(Message.objects.values_list("membership__pseudonym", "text")) == {(name, "Thank you.") for name in both}
+    client.post(chosen, {"annotator": both, "action": "pause", "text": "Read the guidelines again."})
+    standings = dict(campaign.memberships.filter(role="annotator").values_list("pseudonym", "standing"))
+    assert standings == {both[0]: "paused", both[1]: "paused", eve.pseudonym: "active"}
+    client.post(chosen, {"annotator": both, "action": "resume"})
+    assert campaign.memberships.filter(role="annotator", standing="active").count() == 3
+    assert campaign.audit.filter(action="paused an annotator").count() == 2
+
+
+def test_who_cannot_be_acted_on_is_said_once_with_the_reason(campaign):
+    ada, bob = make_annotator(campaign), make_annotator(campaign)
+    client, chosen = manager_of(campaign), f"{address(campaign)}chosen"
+    both = [ada.pseudonym, bob.pseudonym]
+    assert "Choose annotators first" in text_of(client.post(chosen, {"action": "pause", "text": "x"}, follow=True))
+    assert text_of(client.post(chosen, {"annotator": both, "action": "pause"}, follow=True)).count("Give the reason") == 1
+    assert client.post(chosen, {"annotator": both, "action": "let-in"}).status_code == 404
+    elsewhere = client.post(chosen, {"annotator": both, "action": "resume", "back": "https://example.org/"})
+    assert elsewhere.url == address(campaign)
+    other = make_annotator(make_campaign())
+    client.post(chosen, {"annotator": [other.pseudonym + "x"], "action": "pause", "text": "x"})
+    assert Membership.objects.filter(standing="paused").count() == 0
+
+
+def test_two_are_excluded_together_after_one_preview(campaign):
+    ada, bob, eve = (make_annotator(campaign) for _ in range(3))
+    for i in range(12):
+        judge(ada, i % 4)
+        judge(bob, i % 4)
+        judge(eve, 3 - i % 4)
+    client = manager_of(campaign)
+    both = [bob.pseudonym, eve.pseudonym]
+    where = client.post(f"{address(campaign)}chosen", {"annotator": both, "action": "preview"}).url
+    work(campaign)
+    page = client.get(where)
+    assert f"What excluding {both[0]} and {both[1]} would change" in text_of(page)
+    assert page.context["report"]["judgements"] == 24
+    assert page.context["report"]["labels_after"] == 0  # Ada alone is one judgement a pair
+    assert "Give the reason" in text_of(client.post(where, {"reason": ""}, follow=True))
+    done = client.post(where, {"reason": "a shared account"}, follow=True)
+    assert f"{both[0]} and {both[1]} are excluded: 24 judgements count no longer" in text_of(done)
+    assert set(campaign.memberships.filter(standing="excluded").values_list("pseudonym", flat=True)) == set(both)
+    assert "are excluded already" in text_of(client.get(where))
+    client.post(f"{address(campaign)}chosen", {"annotator": both, "action": "include"})
+    assert not campaign.memberships.filter(standing="excluded").exists()
+
+
+def test_a_note_is_for_managers_alone(campaign):
+    ada = make_annotator(campaign)
+    client = manager_of(campaign)
+    client.post(f"{address(campaign)}{ada.pseudonym}/act", {"action": "note", "text": "Knows the author of topic 3."})
+    ada.refresh_from_db()
+    assert ada.note == "Knows the author of topic 3."
+    assert ada.note in text_of(client.get(f"{address(campaign)}{ada.pseudonym}/"))
+    event = AuditEvent.objects.get(campaign=campaign, action="wrote a note")
+    assert (event.subject, event.details) == (ada.pseudonym, {})
+    judging = client_of(ada.user)
+    for own in (f"/judge/{campaign.slug}/", f"/api/v1/campaigns/{campaign.slug}/judging", "/"):
+        assert "Knows the author" not in judging.get(own).content.decode(), own
+
+
+def test_many_intervals_at_once_are_those_of_one_after_the_other():
+    rng = np.random.default_rng(5)
+    tables = [rng.multinomial(rng.integers(0, 60), rng.dirichlet(np.full(9, 0.4))).reshape(3, 3) for _ in range(300)]
+    together = agreements_of_counts([str(i) for i in range(300)], np.array(tables))
+    n_intervals = 0
+    for i, one in enumerate(together):
+        alone = agreement_of_counts(str(i), tables[i])
+        assert (one.name, one.n, one.interval.reason, one.interval.unit) == (alone.name, alone.n, alone.interval.reason, alone.interval.unit)
+        assert one.interval.bounds == pytest.approx(alone.interval.bounds, rel=1e-9, nan_ok=True)
+        assert one.kappa == pytest.approx(alone.kappa, nan_ok=True)
+        n_intervals += not one.interval.reason
+    assert 20 < n_intervals < 300
+
+
+def test_quantiles_of_groups_are_those_of_numpy():
+    rng = np.random.default_rng(6)
+    values, group = rng.exponential(10, 500), rng.integers(0, 40, 500)
+    values[rng.random(500) < 0.1] = np.nan
+    group[group == 7] = 8
+    quartiles = quantiles_by_group(values, group, 41, (0.25, 0.5, 0.75))
+    for i in range(41):
+        own = values[(group == i) & ~np.isnan(values)]
+        expected = np.quantile(own, (0.25, 0.5, 0.75)) if len(own) else [np.nan] * 3
+        assert quartiles[i] == pytest.approx(expected, nan_ok=True), i
+    assert np.isnan(quartiles[[7, 40]]).all()
+
+
+def test_hours_are_of_all_judgements_whatever_became_of_them(campaign):
+    ada = make_annotator(campaign)
+    judged_in(ada, 1, 1800)
+    judge(ada, 2, active_ms=500, wall_ms=9000)
+    Judgement.objects.filter(membership=ada, standing="too fast").update(active_ms=500)
+    assert people(campaign)[0].hours == pytest.approx(1800.5 / 3600)
+    exclusion.exclude_annotator(ada, reason="a script", actor=None)
+    assert people(campaign)[0].hours == pytest.approx(1800.5 / 3600)
