@@ -16,6 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotation.models import Judgement, Lease
+from config.request_counts import COUNTS
 from pooling import sqlite_log
 from pooling.kept_files import kept_files
 from pooling.models import Job
@@ -103,8 +104,10 @@ def _figures() -> list[str]:
     now = timezone.now()
     queued = Job.objects.filter(state=Job.State.QUEUED).order_by("created_at").values_list("created_at", flat=True).first()
     newest = Judgement.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+    claimed = Lease.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
     lines = [
         _figure("assay_judgements_total", "counter", "judgements and revisions taken, by the highest id", [("", newest)]),
+        _figure("assay_claims_total", "counter", "pairs given to annotators, by the highest id", [("", claimed)]),
         _figure("assay_leases_live", "gauge", "pairs that annotators hold", [("", Lease.objects.filter(state=Lease.State.LIVE).count())]),
         _figure(
             "assay_jobs", "gauge", "background jobs that wait or run",
@@ -112,6 +115,18 @@ def _figures() -> list[str]:
         ),
         _figure("assay_job_wait_seconds", "gauge", "age of the oldest job that waits", [("", max(0, (now - queued).total_seconds()) if queued else 0)]),
         _figure("assay_wal_bytes", "gauge", "SQLite's write-ahead log", [("", sqlite_log.n_bytes())]),
+        _figure(
+            "assay_requests_total", "counter", "requests answered by this web server since it began, by kind and class of status",
+            [(f'{{kind="{kind}",status="{status}"}}', n) for kind, status, n in COUNTS.answers()],
+        ),
+        _figure(
+            "assay_refusals_total", "counter", "requests refused because too much was asked",
+            [(f'{{kind="{kind}"}}', n) for kind, n in COUNTS.refusals()],
+        ),
+        _figure(
+            "assay_line_seconds_total", "counter", "seconds that answered requests stood in line for a thread",
+            [(f'{{kind="{kind}"}}', seconds) for kind, seconds in COUNTS.seconds_in_line()],
+        ),
     ]  # fmt: skip
     return lines
 

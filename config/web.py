@@ -1,5 +1,5 @@
-"""gunicorn's worker with threads, which also knows how long a request has stood in line and how long a client may take to send one, and which
-at a reload goes on answering until its successors can.
+"""gunicorn's worker with threads, which also knows how long a request has stood in line and refuses what would stand there too long, how long
+a client may take to send one, and which at a reload goes on answering until its successors can.
 
     gunicorn config.wsgi:application --worker-class config.web.Worker ...
 """
@@ -8,15 +8,21 @@ from __future__ import annotations
 
 import contextlib
 import mmap
+import resource
+import selectors
 import socket
 import struct
 import threading
 import time
+from functools import partial
 from typing import Any
 
+from gunicorn import util
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-from config.admission import here
+from config import admission
+from config.admission import WaitingLine, WholeRequest, here
+from config.request_counts import COUNTS
 
 HEADER_SECONDS = 10.0
 """For the lines of a request."""
@@ -27,6 +33,10 @@ SEND_SECONDS = 30
 DRAIN_SECONDS, DRAIN_BYTES = 5.0, 64 * 1024 * 1024
 """For what is still on its way when a request was answered unread: whoever sends it hears the answer only when he has sent it all, and where we
 closed before, a proxy would say 502 in our name."""
+LOOK_SECONDS, LOOK_BYTES = 0.25, 65_536
+"""How often those in line are looked over, and how much of a request is looked at: what is longer is refused by a thread."""
+OWN_FILES = 256
+"""What a process has open beside its connections. Those that it may not open wait until others are closed; before, it ended when it came to that."""
 LOADING_SECONDS = 180.0
 """For which a worker that was told to end waits for the younger ones."""
 
@@ -61,6 +71,15 @@ class Worker(ThreadWorker):
         self.ends_at: float | None = None  # by time.monotonic: told to end, it waits for its successors until then
         self.ends: dict[TConn, float] = {}  # by time.monotonic: when a client must have sent its request
         self.ends_lock = threading.Lock()
+        self.line, self.looked_at = WaitingLine(), 0.0
+
+    def init_process(self) -> None:
+        COUNTS.take_place(self.age)
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        if most != resource.RLIM_INFINITY:
+            self.worker_connections: int = max(self.cfg.threads + 1, min(self.cfg.worker_connections, most - OWN_FILES))
+        super().init_process()
 
     def run(self) -> None:
         self.is_answering = True
@@ -77,10 +96,80 @@ class Worker(ThreadWorker):
             self.ends_at = time.monotonic() + LOADING_SECONDS
 
     def enqueue_req(self, conn: TConn) -> None:
-        conn.queued_at = time.monotonic()
-        super().enqueue_req(conn)
+        """To a thread, or to the end of the line; who would stand there too long hears so at once, and no thread is disturbed."""
+        if not conn.initialized and not conn.data_ready:
+            self._await_request(conn)
+            return
+        now = time.monotonic()
+        asked = self._asked(conn) if self.line.expected_wait(now) else None
+        if asked is not None and self.line.refuses(admission.kind_of(asked.path), now):
+            self._refuse(conn, asked)
+            return
+        conn.queued_at = now
+        self.line.join(conn, now)
+        conn.future = self.tpool.submit(self.handle, conn)
+        conn.future.add_done_callback(lambda done: self.method_queue.defer(self.finish_request, conn, done))
+
+    def _await_request(self, conn: TConn) -> None:
+        """Browsers open connections before they have anything to ask: no thread waits for them."""
+        conn.sock.setblocking(False)
+        conn.timeout = time.monotonic() + max(HEADER_SECONDS, self.cfg.keepalive)
+        self.pending_conns.append(conn)
+        self.poller.register(conn.sock, selectors.EVENT_READ, partial(self.on_pending_socket_readable, conn))
+
+    def _cap_keepalive(self, deadline: float) -> None:
+        super()._cap_keepalive(deadline)
+        for conn in self.pending_conns:
+            conn.timeout = min(conn.timeout, deadline)
+
+    def _asked(self, conn: TConn) -> WholeRequest | None:
+        """The request that this connection has sent, left where it is; None where only a thread can tell."""
+        if self.cfg.is_ssl or conn.is_http2 or (conn.parser is not None and conn.parser.unreader.buf.getvalue()):
+            return None
+        try:
+            return admission.request_in(conn.sock.recv(LOOK_BYTES, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+        except OSError:
+            return None
+
+    def _refuse(self, conn: TConn, asked: WholeRequest) -> None:
+        """In the main loop, without a thread: takes the request from the connection and answers it."""
+        keeps = asked.keeps and self.alive and len(self.keepalived_conns) < self.max_keepalived
+        headers, body = admission.refusal_of(asked.path, asked.number)
+        headers = [*headers, ("Date", util.http_date()), ("Connection", "keep-alive" if keeps else "close")]
+        head = "".join(f"{name}: {value}\r\n" for name, value in headers)
+        answer = f"HTTP/1.1 {admission.STATUS}\r\n{head}\r\n".encode("latin-1") + (b"" if asked.is_head else body)
+        try:
+            conn.sock.recv(asked.n_bytes)
+            keeps = conn.sock.send(answer, socket.MSG_DONTWAIT) == len(answer) and keeps
+        except OSError:
+            keeps = False
+        if not keeps:
+            self.nr_conns -= 1
+            conn.close()
+            return
+        conn.sock.setblocking(False)
+        conn.set_timeout()
+        self.keepalived_conns.append(conn)
+        self.poller.register(conn.sock, selectors.EVENT_READ, partial(self.on_client_socket_readable, conn))
+
+    def _refuse_overdue(self) -> None:
+        """Those in line whose time is over while all threads are held, by a database that does not answer for example."""
+        now = time.monotonic()
+        if now - self.looked_at < LOOK_SECONDS:
+            return
+        self.looked_at = now
+        for conn, waited in self.line.older_than(admission.SHORTEST_S, now):
+            asked = self._asked(conn)
+            if asked is not None and waited > admission.BEARABLE_S[admission.kind_of(asked.path)] and conn.future.cancel():
+                self.line.drop(conn)
+                self._refuse(conn, asked)
+
+    def finish_request(self, conn: TConn, fs: Any) -> None:
+        if not fs.cancelled():  # else it is refused, and its connection is another's concern by now
+            super().finish_request(conn, fs)
 
     def handle(self, conn: TConn) -> Any:
+        self.line.leave(conn, time.monotonic())
         here.queued_at = conn.queued_at
         with contextlib.suppress(OSError):
             conn.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", SEND_SECONDS, 0))
@@ -110,6 +199,7 @@ class Worker(ThreadWorker):
     def murder_pending(self) -> None:
         """Called about once a second by the main loop: also whoever sends too slowly is heard no longer; an answer may still go out."""
         super().murder_pending()
+        self._refuse_overdue()
         now = time.monotonic()
         begun, answering = AGES.youngest()
         if self.ends_at is not None and (answering >= begun or now > self.ends_at):

@@ -94,6 +94,6 @@ def test_the_web_server_of_the_unit_is_started_as_up_starts_it():
     unit = block("deployment.md", "# /etc/systemd/system/assay-web.service").replace("\\\n", " ")
     [command] = [line.removeprefix("ExecStart=").split() for line in unit.splitlines() if line.startswith("ExecStart=")]
     given, ours = " ".join(command[1:]), gunicorn_command("127.0.0.1", 8000)[1:]
-    for option in ("--worker-class", "--workers", "--threads", "--keep-alive", "--timeout", "--bind"):
+    for option in ("--worker-class", "--workers", "--threads", "--worker-connections", "--keep-alive", "--timeout", "--bind"):
         assert f"{option} {ours[ours.index(option) + 1]}" in given, option
     assert Path(command[0]).name == "python"

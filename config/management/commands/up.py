@@ -160,7 +160,7 @@ def gunicorn_command(host: str, port: int) -> list[str]:
         *[sys.executable, "-m", "gunicorn", "config.wsgi:application", "--bind", bind],
         *["--worker-class", "config.web.Worker", "--workers", str(environment.number("WEB_WORKERS", 2, least=1))],
         *["--threads", str(environment.number("WEB_THREADS", 8, least=1)), "--keep-alive", "30", "--timeout", "120"],
-        *["--graceful-timeout", "10", "--log-level", "warning", "--no-control-socket"],
+        *["--worker-connections", "4000", "--graceful-timeout", "10", "--log-level", "warning", "--no-control-socket"],
     ]
 
 

@@ -1,0 +1,63 @@
+"""How many requests the web server has answered and refused, of all its processes together."""
+
+from __future__ import annotations
+
+import mmap
+import threading
+from collections.abc import Iterator
+
+JUDGEMENT, API, PAGE, OTHER = KINDS = ("judgement", "api", "page", "other")
+CLASSES = ("2xx", "3xx", "4xx", "5xx")
+PLACES = 256
+"""For processes that live at the same time."""
+_REFUSED, _MICROSECONDS = len(CLASSES), len(CLASSES) + 1
+_WIDTH = len(CLASSES) + 2
+
+
+class RequestCounts:
+    """Made before the master forks, so that whichever process is asked can tell of all. Each process writes into a place of its own, and who
+    comes after it there counts on."""
+
+    def __init__(self) -> None:
+        self.memory = mmap.mmap(-1, PLACES * len(KINDS) * _WIDTH * 8)
+        self.numbers = memoryview(self.memory).cast("q")
+        self.place = 0
+        self.lock = threading.Lock()
+
+    def take_place(self, age: int) -> None:
+        """age: gunicorn's number of this process, which no other has."""
+        self.place = age % PLACES
+
+    def _add(self, kind: str, column: int, n: int) -> None:
+        at = (self.place * len(KINDS) + KINDS.index(kind)) * _WIDTH + column
+        with self.lock:
+            self.numbers[at] += n
+
+    def answered(self, kind: str, status: int, waited_s: float) -> None:
+        """waited_s: seconds in line before a thread took it."""
+        self._add(kind, min(max(status // 100 - 2, 0), len(CLASSES) - 1), 1)
+        self._add(kind, _MICROSECONDS, round(waited_s * 1_000_000))
+
+    def refused(self, kind: str) -> None:
+        self._add(kind, _REFUSED, 1)
+
+    def _total(self, kind: str, column: int) -> int:
+        first = KINDS.index(kind) * _WIDTH + column
+        return sum(self.numbers[first :: len(KINDS) * _WIDTH])
+
+    def answers(self) -> Iterator[tuple[str, str, int]]:
+        """(kind, class of the status, how many)"""
+        for kind in KINDS:
+            for column, name in enumerate(CLASSES):
+                yield kind, name, self._total(kind, column)
+
+    def refusals(self) -> Iterator[tuple[str, int]]:
+        for kind in KINDS:
+            yield kind, self._total(kind, _REFUSED)
+
+    def seconds_in_line(self) -> Iterator[tuple[str, float]]:
+        for kind in KINDS:
+            yield kind, self._total(kind, _MICROSECONDS) / 1_000_000
+
+
+COUNTS = RequestCounts()
