@@ -8,6 +8,7 @@ class AnalysisConfig(AppConfig):
         import analysis.kinds  # noqa: F401  registers the app's kinds of jobs
         from analysis.core.clicks import dctr_labels, raw_labels
         from analysis.dashboard.progress import cost_of_more
+        from analysis.dashboard.to_do_mail import mail_when_due
         from analysis.deletion import forget_campaign
         from analysis.systems.selectors import files_of_collection
         from analysis.systems.top_ups import close_reports
@@ -22,3 +23,4 @@ class AnalysisConfig(AppConfig):
         further_files.append(files_of_collection)
         forgetters.append(forget_campaign)
         jobs.upkeep.append(close_reports)
+        jobs.upkeep.append(mail_when_due)

@@ -75,12 +75,21 @@ class CodeForm(forms.Form):
 class AccountForm(forms.Form):
     email = forms.EmailField(label="Email address", required=False)
     time_zone = forms.ChoiceField(label="Time zone", required=False, help_text="Deadlines and times are shown in it.")
+    to_do_mail = forms.BooleanField(
+        label="Mail me the to-do list of Home", required=False, help_text="At most once a day, and only when something needs you."
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         names = sorted(name for name in zoneinfo.available_timezones() if "/" in name and not name.startswith(("Etc/", "SystemV/", "posix/", "right/")))
         zone: Any = self.fields["time_zone"]  # a field that has choices
         zone.choices = [("", "UTC"), *[(name, name.replace("_", " ")) for name in names]]
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        if given.get("to_do_mail") and not given.get("email") and "email" not in self.errors:
+            self.add_error("email", "The to-do list needs an address to be mailed to.")
+        return given
 
 
 class PasswordForm(forms.Form):

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.views import campaigns, machines, questions
+from annotation.views import campaigns, machines, messages, questions
 
 urlpatterns = [
     path("campaigns/", campaigns.index, name="campaigns"),
@@ -13,6 +13,7 @@ urlpatterns = [
     path("campaigns/<slug:slug>/state", campaigns.change_state, name="campaign-state"),
     path("campaigns/<slug:slug>/guidelines/<int:number>", campaigns.guideline, name="campaign-guideline"),
     path("campaigns/<slug:slug>/invitations.csv", campaigns.invitation_links, name="campaign-invitations"),
+    path("campaigns/<slug:slug>/remind", messages.remind, name="campaign-remind"),
     path("campaigns/<slug:slug>/questions/", questions.index, name="campaign-questions"),
     path("campaigns/<slug:slug>/machines/", machines.index, name="campaign-machines"),
     path("campaigns/<slug:slug>/machines/<int:pk>/", machines.page, name="campaign-machine"),

@@ -48,6 +48,7 @@ PAGES: dict[str, tuple[str, str, int]] = {
     "campaign-agreement": ("manager", CAMPAIGN + "agreement/", 200),
     "campaign-pair": ("manager", CAMPAIGN + "pairs/{pair}/", 200),
     "campaign-gold": ("manager", CAMPAIGN + "gold/", 200),
+    "campaign-remind": ("manager", CAMPAIGN + "remind", 200),
     "campaign-questions": ("manager", CAMPAIGN + "questions/", 200),
     "campaign-labels": ("manager", CAMPAIGN + "labels/", 200),
     "campaign-machines": ("manager", CAMPAIGN + "machines/", 200),

@@ -107,6 +107,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "campaign-state": ("post", CAMPAIGN_POST),
     "campaign-guideline": ("get", CAMPAIGN),
     "campaign-invitations": ("get", CAMPAIGN),
+    "campaign-remind": ("get", CAMPAIGN),
     "campaign-questions": ("get", CAMPAIGN),
     "campaign-machines": ("get", CAMPAIGN),
     "campaign-machine": ("get", CAMPAIGN),

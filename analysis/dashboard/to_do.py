@@ -147,7 +147,8 @@ def _of_end(campaign: Campaign, figures: HomeFigures) -> list[ToDo]:
     if campaign.deadline is None or ahead.expected is None or ahead.expected <= campaign.deadline.timestamp():
         return []
     words = f"Expected to end {moment_text(ahead.expected)}, after the deadline of {moment_text(campaign.deadline.timestamp())}"
-    actions = [ToDoAction("What would help", _address("campaign", campaign)), extend]
+    remind = ToDoAction("Remind", _address("campaign-remind", campaign))
+    actions = [ToDoAction("What would help", _address("campaign", campaign)), extend, remind]
     return [ToDo(ToDoKind.DEADLINE_AT_RISK, campaign, words, missing, actions, figures.at)]
 
 

@@ -42,6 +42,7 @@ class AuditAction(StrEnum):
     WROTE_A_MESSAGE = "wrote a message"
     WROTE_A_NOTE = "wrote a note"
     ANSWERED_A_QUESTION = "answered a question"
+    REMINDED_AN_ANNOTATOR = "reminded an annotator"
 
     MADE_A_MACHINE_JUDGE = "made a machine judge"
     FROZE_A_MACHINE_JUDGE = "froze a machine judge"

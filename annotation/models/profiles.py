@@ -14,6 +14,11 @@ class Profile(models.Model):
     time_zone = models.CharField(max_length=60, blank=True)
     choices = models.JSONField(default=dict, blank=True, help_text="keys, text size, theme, highlighting, confirm mode")
     may_create = models.BooleanField(default=False, help_text="may make collections and campaigns")
+    to_do_address = models.URLField(
+        blank=True, db_default="", help_text="by which the person opened this installation when asking for the to-do list by mail; empty: no mail"
+    )
+    to_do_looked_at = models.DateTimeField(null=True, blank=True, help_text="when it was last looked whether there is anything to mail")
+    to_do_mailed_at = models.DateTimeField(null=True, blank=True)
 
     def __str__(self) -> str:
         return str(self.user)

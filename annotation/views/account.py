@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.forms import AccountForm, PasswordForm, TokenForm
 from annotation.models import ApiTokenRow, InstitutionAccount, OpenSession, Profile
+from annotation.permissions import manages_something
 from annotation.services import people, sessions, tokens
 from pooling.permissions import SignedInRequest
 from pooling.requests import row_number
@@ -27,7 +28,7 @@ from pooling.requests import row_number
 def account(request: SignedInRequest) -> HttpResponse:
     user, profile = request.user, people.profile_of(request.user)
     action = request.POST.get("action", "")
-    initial = {"email": user.email, "time_zone": profile.time_zone}
+    initial = {"email": user.email, "time_zone": profile.time_zone, "to_do_mail": bool(profile.to_do_address)}
     details = AccountForm(request.POST if action == "details" else None, initial=initial)
     by_institution = InstitutionAccount.objects.filter(user=user).exists()  # such an account gets no other way in
     password = PasswordForm(user, request.POST if action == "password" and not by_institution else None)
@@ -50,6 +51,7 @@ def account(request: SignedInRequest) -> HttpResponse:
         new_token = _make_token(request, token_form)
     context = {
         "details": details,
+        "manages": manages_something(request),
         "by_institution": settings.INSTITUTION if by_institution else "",
         "password": password,
         "sessions": sessions.open_sessions(user),
@@ -66,7 +68,8 @@ def _change_details(request: SignedInRequest, profile: Profile, form: AccountFor
     request.user.email = form.cleaned_data["email"]
     request.user.save(update_fields=["email"])
     profile.time_zone = form.cleaned_data["time_zone"]
-    profile.save(update_fields=["time_zone"])
+    profile.to_do_address = request.build_absolute_uri("/") if form.cleaned_data["to_do_mail"] else ""
+    profile.save(update_fields=["time_zone", "to_do_address"])
     request.session["time_zone"] = profile.time_zone
     messages.success(request, "Saved.")
 

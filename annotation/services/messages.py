@@ -1,0 +1,165 @@
+"""Mail to people: reminders to chosen annotators, and the to-do list of those who want it.
+
+    preview(campaign, members, text, address=...)    the mails as they would be sent, and who gets none, with the reason
+    ask_to_remind(...)                               the job that sends them
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from smtplib import SMTPException
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.mail import EmailMessage, get_connection
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.urls import reverse
+from django.utils import formats, timezone
+
+from annotation.core.audit_actions import AuditAction
+from annotation.models import AuditEvent, Campaign, Membership, Profile
+from annotation.services.audit import record
+from annotation.services.errors import CampaignError
+from pooling import jobs
+from pooling.jobs import Work
+from pooling.models import Job
+
+log = logging.getLogger(__name__)
+REMINDERS = "reminders"
+DAY = timedelta(days=1)
+LOOK_AGAIN = timedelta(hours=1)
+LONGEST = 2000
+STARTING_TEXT = "there are documents waiting for your judgement. Could you go on with them in the next days? Thank you for your work."
+
+
+@dataclass(frozen=True)
+class Reminder:
+    membership: Membership
+    to: str
+    subject: str
+    body: str
+
+
+@dataclass(frozen=True)
+class Reminders:
+    """left_out: who gets none, with the reason in words."""
+
+    ready: list[Reminder]
+    left_out: list[tuple[Membership, str]]
+
+
+def preview(campaign: Campaign, memberships: Iterable[Membership], text: str, *, address: str, now: datetime | None = None) -> Reminders:
+    """The mails as they would be sent now. address: absolute, of this installation. Raises CampaignError: no text or too much of it, or the
+    campaign is not open."""
+    text = text.strip()
+    if not text:
+        raise CampaignError("Write what you want to say.")
+    if len(text) > LONGEST:
+        raise CampaignError(f"The text has {len(text):,} characters; at most {LONGEST:,} are sent.")
+    if campaign.state != Campaign.State.OPEN or campaign.is_over:
+        raise CampaignError("Nobody can judge now, so nobody is reminded: open the campaign, or set a later deadline, first.")
+    since = (now or timezone.now()) - DAY
+    events = AuditEvent.objects.filter(campaign=campaign, action=AuditAction.REMINDED_AN_ANNOTATOR, at__gt=since)
+    reminded = set(events.values_list("subject", flat=True))
+    ready, left_out = [], []
+    for member in memberships:
+        reason = _why_not(member, reminded)
+        if reason:
+            left_out.append((member, reason))
+        else:
+            ready.append(_mail(campaign, member, text, address))
+    return Reminders(ready, left_out)
+
+
+def _why_not(member: Membership, reminded: set[str]) -> str:
+    if member.role != Membership.Role.ANNOTATOR or not member.is_person:
+        return "is no person who judges"
+    if member.standing != Membership.Standing.ACTIVE:
+        return f"is {member.standing}"
+    if not member.user.is_active or not member.user.email:
+        return "has no address"
+    return "was reminded within the last day" if member.pseudonym in reminded else ""
+
+
+def _mail(campaign: Campaign, member: Membership, text: str, address: str) -> Reminder:
+    goal = f" of {member.goal:,}" if member.goal else ""
+    due = f" The deadline is {formats.date_format(timezone.localtime(campaign.deadline), 'D j M Y, H:i T')}." if campaign.deadline else ""
+    body = (
+        f"Hello {member.user.get_username()},\n\n{text}\n\nYou have judged {member.n_judged:,}{goal}.{due} Your page:\n\n"
+        f"{address.rstrip('/')}{reverse('judge', args=[campaign.slug])}\n\n"
+        f"A manager of the campaign “{campaign.name}” sent this; you are {member.pseudonym} in it.\n"
+    )
+    return Reminder(member, member.user.email, " ".join(f"{campaign.name}: documents wait for you".split()), body)
+
+
+def annotators(campaign: Campaign) -> QuerySet[Membership]:
+    rows = campaign.memberships.filter(role=Membership.Role.ANNOTATOR).select_related("user", "campaign")
+    return rows.order_by("pseudonym")
+
+
+def ask_to_remind(campaign: Campaign, memberships: Iterable[Membership], text: str, *, address: str, actor: User) -> Job:
+    """The job that sends them. Raises CampaignError, also where nobody would get one."""
+    memberships = list(memberships)
+    if not preview(campaign, memberships, text, address=address).ready:
+        raise CampaignError("Nobody of these would get a mail.")
+    parameters = {"members": [member.pk for member in memberships], "text": text.strip(), "address": address, "actor": actor.pk}
+    label = f"Reminders of {campaign.name}"
+    return jobs.enqueue(REMINDERS, parameters, label=label, user=actor, collection=campaign.collection, campaign_id=campaign.pk)
+
+
+@jobs.kind(REMINDERS, unit="mails", resumes=True)
+def send_reminders(work: Work) -> dict[str, Any]:
+    """Each is noted in the trail before it is sent: what is killed in the middle reminds nobody twice. -> report: what `remind` tells"""
+    asked = work.parameters
+    campaign = Campaign.objects.get(pk=work.campaign_id)
+    actor = User.objects.filter(pk=asked["actor"]).first()
+    chosen = annotators(campaign).filter(pk__in=asked["members"])
+    done = remind(campaign, chosen, asked["text"], address=asked["address"], actor=actor)
+    warnings = [f"{name} got none: {reason}" for name, reason in done["left_out"] + done["failed"]]
+    return {**done, "facts": {"mails sent": len(done["sent"])}, "warnings": warnings}
+
+
+def remind(campaign: Campaign, memberships: Iterable[Membership], text: str, *, address: str, actor: User | None) -> dict[str, Any]:
+    """Send what `preview` shows, at most one mail a day to each. -> pseudonyms: sent, left_out and failed, these with the reason"""
+    with transaction.atomic():  # of two managers at once one comes later, and finds who has been reminded
+        Campaign.objects.select_for_update().get(pk=campaign.pk)
+        mails = preview(campaign, memberships, text, address=address)
+        for mail in mails.ready:
+            record(campaign, actor, AuditAction.REMINDED_AN_ANNOTATOR, mail.membership.pseudonym, text=text)
+    sent, failed = [], []
+    connection = get_connection()
+    for mail in mails.ready:
+        try:
+            EmailMessage(mail.subject, mail.body, settings.DEFAULT_FROM_EMAIL, [mail.to], connection=connection).send()
+            sent.append(mail.membership.pseudonym)
+        except (SMTPException, OSError) as error:
+            failed.append([mail.membership.pseudonym, str(error)[:200]])
+    return {"sent": sent, "left_out": [[member.pseudonym, reason] for member, reason in mails.left_out], "failed": failed}
+
+
+def due_to_do_mails(now: datetime) -> QuerySet[Profile]:
+    """Of those who want the to-do list by mail, whose last mail is a day old and who were not looked at within the hour."""
+    rested = Q(to_do_mailed_at=None) | Q(to_do_mailed_at__lte=now - DAY)
+    unseen = Q(to_do_looked_at=None) | Q(to_do_looked_at__lte=now - LOOK_AGAIN)
+    wanted = Profile.objects.filter(rested, unseen, user__is_active=True).exclude(to_do_address="").exclude(user__email="")
+    return wanted.select_related("user").order_by("pk")
+
+
+def take_to_do_turn(profile: Profile, now: datetime) -> bool:
+    """Whether it is this caller who looks now: of several one."""
+    return bool(Profile.objects.filter(pk__in=due_to_do_mails(now).filter(pk=profile.pk).values("pk")).update(to_do_looked_at=now))
+
+
+def mail_to_do(profile: Profile, *, subject: str, body: str, now: datetime) -> None:
+    """Send it and remember when; where the mail server refuses it is tried again after an hour."""
+    try:
+        EmailMessage(subject, body, settings.DEFAULT_FROM_EMAIL, [profile.user.email]).send()
+    except (SMTPException, OSError):
+        log.exception("the to-do list of %s could not be mailed", profile)
+        return
+    Profile.objects.filter(pk=profile.pk).update(to_do_mailed_at=now)
