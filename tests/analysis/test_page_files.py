@@ -1,0 +1,146 @@
+"""Every picture and table of a manager's page as a file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from html import unescape
+from xml.etree import ElementTree
+
+import pytest
+from django.urls import get_resolver, reverse
+
+from analysis.charts.bars import bars
+from analysis.page_files import parts_of, table_of
+from analysis.systems.tabular import to_csv, to_latex
+from annotation.models import Campaign
+from pooling.models import Job
+from tests.analysis.systems.builders import small_campaign, small_collection, work_off
+
+PAGE = """
+<h2>People &amp; hours</h2>
+<div class="table-wrap" tabindex="0" role="region" aria-label="Annotators">
+  <table class="table compact" data-sortable>
+    <thead>
+      <tr><th scope="col">Name</th><th scope="col" class="number">Hours</th><th scope="col" class="number">Alpha</th><th scope="col"></th></tr>
+    </thead>
+    <tbody>
+      <tr>
+        <th scope="row"><a href="/x">=cmd()</a> <span class="visually-hidden">sorted</span></th>
+        <td class="number" data-value="1204.25">1,204.3</td><td class="number">–</td><td><form><button>Pause</button></form></td>
+      </tr>
+      <tr>
+        <th scope="row">007</th><td class="number"><svg><title>bars</title><rect x="1"/><g/></svg><br>12</td>
+        <td class="number">−0.25</td><td><button>Pause</button></td>
+      </tr>
+    </tbody>
+  </table>
+</div>
+<table class="table" data-own-files><tbody><tr><td>1</td></tr></tbody></table>
+<table class="table"><thead><tr><th>nothing</th></tr></thead></table>
+<h3>Topics</h3>
+<table class="table"><thead><tr><th>topic</th></tr></thead><tbody><tr><td>50_%</td></tr></tbody></table>
+"""
+
+
+def test_parts_are_the_tables_with_rows_and_the_pictures_that_show_something():
+    page = PAGE + bars(["a"], [1.0], caption="Judged <by> day", unit="n") + bars(["a"], [None], caption="Nothing", unit="n")
+    found = parts_of(page)
+    assert [(part.key, part.title) for part in found] == [("table-1", "Annotators"), ("table-4", "Topics"), ("picture-1", "Judged <by> day")]
+    assert found[2].formats == ("svg", "png", "csv", "tex")
+    assert page[: found[0].end].endswith("</div>"), "links stand behind the frame that moves sideways"
+
+
+def test_cells_are_read_as_they_are_shown_and_numbers_as_they_are():
+    made = table_of(parts_of(PAGE)[0])
+    assert made.header == ["Name", "Hours", "Alpha"], "a column of buttons is no data"
+    assert made.rows == [["=cmd()", 1204.25, None], ["007", 12, -0.25]]
+    assert list(csv.reader(io.StringIO(to_csv(made)))) == [["Name", "Hours", "Alpha"], ["'=cmd()", "1204.25", ""], ["007", "12", "-0.25"]]
+    latex = to_latex(made)
+    assert "=cmd() & 1204.2 & --" in latex
+    assert "007 & 12 & -0.25" in latex
+    assert r"50\_\%" in to_latex(table_of(parts_of(PAGE)[1]))
+
+
+@pytest.fixture
+def campaign(settings, tmp_path) -> Campaign:
+    settings.MEDIA_ROOT = tmp_path
+    return small_campaign(small_collection())
+
+
+def linked(page: str) -> list[tuple[str, str]]:
+    """(format, address) of the links behind pictures and tables."""
+    behind = re.findall(r'<p class="part-files">(.*?)</p>', page)
+    return [(words, unescape(address)) for links in behind for address, words in re.findall(r'<a href="([^"]*)"[^>]*>(\w+)</a>', links)]
+
+
+@pytest.mark.django_db
+def test_every_picture_and_table_of_every_page_of_a_campaign_has_its_files(campaign, client):
+    """All pages of a campaign and of a collection that need nothing but its address. A picture has its links within its frame, a table behind it."""
+    client.force_login(campaign.created_by)
+    seen: dict[str, int] = {}
+    for _ in range(2):  # the second time with what the worker has computed meanwhile
+        for name in {name for name in get_resolver().reverse_dict if isinstance(name, str) and name.startswith(("campaign", "collection"))}:
+            if get_resolver().reverse_dict.getlist(name)[0][0][0][1] != ["slug"]:
+                continue
+            slug = campaign.slug if name.startswith("campaign") else campaign.collection.slug
+            answer = client.get(reverse(name, args=[slug]))
+            if answer.status_code != 200 or answer.streaming or not answer.headers["Content-Type"].startswith("text/html"):
+                continue
+            page = answer.content.decode()
+            n_pictures = sum('class="picture"' in figure for figure in re.findall(r'<figure class="figure">.*?</figure>', page, re.DOTALL))
+            outside = re.sub(r'<figure class="figure">.*?</figure>', "", page, flags=re.DOTALL)
+            n_tables = sum("<td" in one and "data-own-files" not in one for one in re.findall(r"<table\b.*?</table>", outside, re.DOTALL))
+            formats = [words for words, _ in linked(page)]
+            assert formats.count("SVG") == formats.count("PNG") == n_pictures, name
+            assert formats.count("CSV") == formats.count("LaTeX") == n_pictures + n_tables, name
+            for part in parts_of(page):  # drawing is tried once, below
+                assert to_csv(table_of(part)).count("\n") > 1, (name, part.title)
+                assert r"\bottomrule" in to_latex(table_of(part)), (name, part.title)
+            seen[name] = n_pictures + n_tables
+        for job in Job.objects.filter(state=Job.State.QUEUED):
+            work_off(job)
+    filled = {name for name, n in seen.items() if n}
+    assert {"campaign", "campaign-systems", "campaign-agreement", "campaign-people", "campaign-labels", "collection-runs"} <= filled
+
+
+@pytest.mark.django_db
+def test_a_picture_comes_as_svg_and_png_with_the_measure_of_the_page(campaign, client):
+    client.force_login(campaign.created_by)
+    address = reverse("campaign-systems", args=[campaign.slug]) + "?measure=AP"
+    client.get(address)
+    work_off(Job.objects.get(kind="systems answer"))
+    links = linked(client.get(address).content.decode())
+    svg, png = (next(link for words, link in links if words == wanted) for wanted in ("SVG", "PNG"))
+    assert "measure=AP" in svg
+    drawn = client.get(svg)
+    assert drawn.headers["Content-Type"] == "image/svg+xml"
+    assert drawn.headers["Content-Disposition"] == 'attachment; filename="mean-ap-over-8-topics-best-first.svg"'
+    assert ElementTree.fromstring(drawn.content).tag.endswith("svg")
+    assert b"mean AP" in drawn.content
+    assert client.get(png).content.startswith(b"\x89PNG")
+
+
+@pytest.mark.django_db
+def test_a_table_comes_as_csv_and_latex_with_the_rows_of_the_page(campaign, client):
+    client.force_login(campaign.created_by)
+    address = reverse("campaign-people", args=[campaign.slug])
+    links = linked(client.get(address).content.decode())
+    text = client.get(next(link for words, link in links if words == "CSV"))
+    assert text.headers["Content-Disposition"].startswith('attachment; filename="')
+    rows = list(csv.reader(io.StringIO(text.content.decode())))
+    assert {row[0].split()[0] for row in rows[1:]} == set(campaign.memberships.filter(role="annotator").values_list("pseudonym", flat=True))
+    latex = client.get(next(link for words, link in links if words == "LaTeX"))
+    assert latex.headers["Content-Type"].startswith("application/x-tex")
+    assert r"\toprule" in latex.content.decode()
+
+
+@pytest.mark.django_db
+def test_what_is_not_on_the_page_is_said_not_to_be(campaign, client):
+    client.force_login(campaign.created_by)
+    address = reverse("campaign-people", args=[campaign.slug])
+    for query in ("?part=picture-99&format=svg", "?part=table-1&format=png", "?part=table-1", "?part=table-1&format=exe"):
+        assert client.get(address + query).status_code == 404, query
+    client.logout()
+    assert client.get(address + "?part=table-1&format=csv").status_code == 302
