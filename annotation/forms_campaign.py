@@ -5,30 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.contrib.auth.models import User
-from django.utils.text import slugify
 
 from annotation.core import rules
 from annotation.core.scale import FEWEST_GRADES, MOST_GRADES, SHAPES
 from annotation.models import Campaign, Membership
-from pooling.models import Collection, Pool
-
-
-class NewCampaignForm(forms.Form):
-    name = forms.CharField(max_length=200, help_text="What annotators will read, such as “Health queries 2026”.")
-    collection = forms.ModelChoiceField(Collection.objects.none(), help_text="The topics, documents and runs to judge.")
-
-    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        every = Collection.objects.all() if user.is_superuser else Collection.objects.filter(managers=user)
-        chosen: Any = self.fields["collection"]  # a field that has a queryset
-        chosen.queryset = every
-
-    def clean_name(self) -> str:
-        name = self.cleaned_data["name"].strip()
-        if not slugify(name):
-            raise forms.ValidationError("Use at least one letter or digit.")
-        return name
+from pooling.models import Pool
 
 
 class CampaignPoolForm(forms.Form):

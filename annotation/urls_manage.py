@@ -2,13 +2,15 @@
 
 from django.urls import path
 
-from annotation.views import campaigns, machines, messages, questions
+from annotation.views import campaigns, machines, making, messages, questions
 
 urlpatterns = [
     path("campaigns/", campaigns.index, name="campaigns"),
-    path("campaigns/new", campaigns.new, name="campaign-new"),
+    path("campaigns/new", making.new, name="campaign-new"),
     path("campaigns/<slug:slug>/settings/", campaigns.settings, name="campaign-settings"),
     path("campaigns/<slug:slug>/settings/<str:key>/", campaigns.step, name="campaign-step"),
+    path("campaigns/<slug:slug>/duplicate", making.duplicate, name="campaign-duplicate"),
+    path("campaigns/<slug:slug>/known-pairs", making.known, name="campaign-known-pairs"),
     path("campaigns/<slug:slug>/delete", campaigns.delete, name="campaign-delete"),
     path("campaigns/<slug:slug>/state", campaigns.change_state, name="campaign-state"),
     path("campaigns/<slug:slug>/guidelines/<int:number>", campaigns.guideline, name="campaign-guideline"),

@@ -104,6 +104,8 @@ TABLE: dict[str, tuple[str, str]] = {
     "campaign-settings": ("get", CAMPAIGN_POST),
     "campaign-step": ("get", CAMPAIGN),
     "campaign-delete": ("post", CAMPAIGN_POST),
+    "campaign-duplicate": ("post", CAMPAIGN_POST),
+    "campaign-known-pairs": ("post", CAMPAIGN_POST),
     "campaign-state": ("post", CAMPAIGN_POST),
     "campaign-guideline": ("get", CAMPAIGN),
     "campaign-invitations": ("get", CAMPAIGN),

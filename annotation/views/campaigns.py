@@ -9,13 +9,13 @@ from typing import Any, cast
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.core.estimate import workload
+from annotation.core.presets import guidelines_text
 from annotation.core.scale import MOST_GRADES, NAMES
 from annotation.forms_campaign import (
     BaseScale,
@@ -23,7 +23,6 @@ from annotation.forms_campaign import (
     GuidelineForm,
     InvitationForm,
     NamesForm,
-    NewCampaignForm,
     RulesForm,
     ScaleFormSet,
 )
@@ -97,18 +96,6 @@ def index(request: SignedInRequest) -> HttpResponse:
         choices=[state],
     )  # fmt: skip
     return render(request, "annotation/campaigns.html", {"campaigns": shown, "may_create": may_create(request)})
-
-
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def new(request: SignedInRequest) -> HttpResponse:
-    if not may_create(request):
-        raise PermissionDenied("Ask an administrator for the right to make campaigns.")
-    form = NewCampaignForm(request.user, request.POST or None, initial={"collection": request.GET.get("collection")})
-    if request.method == "POST" and form.is_valid():
-        campaign = service.create_campaign(name=form.cleaned_data["name"], collection=form.cleaned_data["collection"], actor=request.user)
-        return redirect("campaign-step", campaign.slug, "files")
-    return render(request, "annotation/campaign_new.html", {"form": form}, status=400 if form.errors else 200)
 
 
 @login_required
@@ -219,7 +206,8 @@ def _scale(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 
 def _guidelines(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     newest = campaign.guidelines.last()
-    initial = {"text": newest.text if newest else starting_guidelines(campaign), "consent_text": campaign.consent_text}
+    text = newest.text if newest else guidelines_text(campaign.scale, spans=campaign.spans, spans_from=campaign.spans_from)
+    initial = {"text": text, "consent_text": campaign.consent_text}
     form = GuidelineForm(request.POST or None, initial=initial)
     preview = None
     if request.method == "POST" and form.is_valid():
@@ -294,6 +282,7 @@ def _open(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
         "n_judgements": work.judgements,
         "hours": work.judgements * campaign.expected_seconds / 3600,
         "n_annotators": work.annotators,
+        "may_create": may_create(request),
         "deletable": campaign.state in removal.DELETABLE,
     }
     if context["deletable"]:
@@ -374,25 +363,3 @@ def invitation_links(request: SignedInRequest, slug: str) -> HttpResponse:
 def harmless(cell: str) -> str:
     """The cell with an apostrophe before it where a spreadsheet would take it for a formula."""
     return "'" + cell if cell[:1] in {"=", "+", "-", "@", "\t", "\r"} else cell
-
-
-def starting_guidelines(campaign: Campaign) -> str:
-    """A text to begin with that explains the campaign's own grades."""
-    grades = "\n".join(f"- **{grade['name']}**: {str(grade.get('explanation') or 'say here when to give it').rstrip('.')}." for grade in campaign.scale)
-    return STARTING_GUIDELINES.format(grades=grades)
-
-
-STARTING_GUIDELINES = """# What to do
-
-Read the query, then the document, and choose the grade that fits best. Judge each document on its own, as if you had
-not seen the others.
-
-## The grades
-
-{grades}
-
-## When you cannot judge
-
-Press **0** and say why: the query is unclear, the document is broken, it is in a language that you do not read, or it
-needs expertise that you do not have. That is better than a guess.
-"""

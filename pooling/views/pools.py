@@ -7,6 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.dateparse import parse_datetime
 from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -35,12 +36,13 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, slug: str) -> HttpResponse:
-    """Choose runs and depth; a POST asks for a preview, or with action=build for the pool itself."""
+    """Choose runs and depth; a POST asks for a preview, with action=build for the pool, with action=campaign also for its campaign's form."""
     collection = permissions.managed_collection(request, slug)
     form = PoolForm(request.POST or None, collection=collection, judges=sampling.frozen_judges(collection, request.user))
     if form.is_valid():
         given = form.cleaned_data
-        ask = services.ask_for_pool if request.POST.get("action") == "build" else pool_preview.ask_for_preview
+        action = request.POST.get("action")
+        ask = services.ask_for_pool if action in ("build", "campaign") else pool_preview.ask_for_preview
         try:
             making = parameters_of(given["kind"], **{name: given[name] for name in MAKING}, of=collection, user=request.user)
             job = ask(
@@ -53,6 +55,8 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
                 user=request.user,
             )
             tasks.send(job)
+            if action == "campaign":  # its form waits until the pool is built
+                return redirect(reverse("campaign-new") + f"?pool={job.parameters['pool']}")
             if ask is services.ask_for_pool:
                 return redirect("pool", slug, job.parameters["pool"])
             return redirect("pool-preview", slug, job.pk)

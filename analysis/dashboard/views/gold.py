@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from analysis.core.aggregation.majority import majority
 from analysis.judgements.live import live_rows
+from annotation.forms_making import KnownPairsForm
 from annotation.models import Campaign, Judgement, Membership, Pair
 from annotation.permissions import managed_campaign
 from annotation.selectors.pairs import kept_pairs
@@ -62,6 +63,7 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
         "campaign": campaign,
         "tab": "gold",
         "kinds": KINDS,
+        "known_form": KnownPairsForm(campaign.collection, initial={"n_gold": 20}),
         "known": Paginator(known_pairs(campaign), PER_PAGE).get_page(request.GET.get("page")),
         "results": [(m, scores[m.pk].get("qualification"), scores[m.pk].get("gold")) for m in members if m.pk in scores],
         "proposals": proposals(campaign),

@@ -1,0 +1,122 @@
+"""Campaigns to begin with: scale, rules and times as data, and guidelines made from the scale.
+
+PRESETS[key].settings      fields of a campaign
+guidelines_text(scale)     Markdown that explains these grades, with their examples
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.core.scale import SHAPES
+
+
+@dataclass(frozen=True)
+class Preset:
+    """settings: fields of a campaign, as `create_campaign` takes them. source: where grades and rules come from."""
+
+    key: str
+    title: str
+    says: str
+    source: str
+    settings: Mapping[str, Any]
+
+
+def _scale(*grades: tuple[str, str, str]) -> list[dict[str, Any]]:
+    """(name, explanation, example) of each grade, lowest first."""
+    return [
+        {"value": value, "name": name, "explanation": explanation, "example": example, "shape": SHAPES[value]}
+        for value, (name, explanation, example) in enumerate(grades)
+    ]
+
+
+FOUR_GRADES = _scale(
+    ("Wrong", "Not about the topic.", "For “can vitamin d prevent flu”: how to cook rice."),
+    ("Topic", "About the topic, but does not answer the query.", "For “can vitamin d prevent flu”: what vitamin D is."),
+    ("Partial", "Answers a part of the query.", "For “can vitamin d prevent flu”: it was studied in winter; no result is told."),
+    ("Perfect", "Answers the query.", "For “can vitamin d prevent flu”: a trial found fewer cases with it."),
+)
+TREC_GRADES = _scale(
+    ("Irrelevant", "Has nothing to do with the query.", "For “how long do cats live”: the weather in Rome."),
+    ("Related", "Seems related to the query but does not answer it.", "For “how long do cats live”: how to feed a cat."),
+    ("Highly relevant", "Has some answer, but unclear or hidden among other things.", "For “how long do cats live”: a long story that names an age once."),
+    ("Perfectly relevant", "Is dedicated to the query and has the exact answer.", "For “how long do cats live”: most live 12 to 18 years."),
+)
+TWO_GRADES = _scale(
+    ("Not relevant", "Does not help with the query.", "For “how long do cats live”: how to feed a cat."),
+    ("Relevant", "Helps with the query, at least in part.", "For “how long do cats live”: most live 12 to 18 years."),
+)
+PRESETS = {
+    preset.key: preset
+    for preset in (
+        Preset(
+            "tripjudge",
+            "TripJudge",
+            "Four grades, three judgements a pair, strictly from the best rank down, whole documents without passages.",
+            "Althammer et al. 2022, TripJudge",
+            {
+                "scale": FOUR_GRADES, "threshold": 2, "judgements_per_pair": 3, "target_per_annotator": 300, "spans": "off",
+                "band": 1, "min_active_seconds": 1.0, "expected_seconds": 48.0,
+            },
+        ),
+        Preset(
+            "fira",
+            "FiRA",
+            "Four grades, three judgements a pair, passages marked from “Partial” up, texts that begin at another sentence for each annotator.",
+            "Hofstätter et al. 2020, FiRA",
+            {
+                "scale": FOUR_GRADES, "threshold": 2, "judgements_per_pair": 3, "target_per_annotator": 300, "spans": "required",
+                "spans_from": 2, "rotate_text": True,
+            },
+        ),
+        Preset(
+            "trec",
+            "TREC",
+            "Four grades of the Deep Learning track, one judgement a pair, long blocks of one topic.",
+            "Craswell et al. 2020, overview of the TREC 2019 Deep Learning track",
+            {"scale": TREC_GRADES, "threshold": 2, "judgements_per_pair": 1, "target_per_annotator": 0, "spans": "off", "block_length": 100, "band": 100},
+        ),
+        Preset(
+            "binary",
+            "Relevant or not",
+            "Two grades, three judgements a pair, so that the majority is always clear.",
+            "the two grades of the first TREC qrels",
+            {"scale": TWO_GRADES, "threshold": 1, "judgements_per_pair": 3, "target_per_annotator": 300, "spans": "off", "spans_from": 1},
+        ),
+    )
+}  # fmt: skip
+
+
+def guidelines_text(scale: Sequence[Mapping[str, Any]], *, spans: str = "off", spans_from: int = 0) -> str:
+    """A text to begin with: rules, the grades of this scale with explanation and examples, and when to answer that one cannot judge.
+
+    spans: off, optional or required (from the grade spans_from up).
+    """
+    parts = [OPENING, "## The grades\n\n" + "\n".join(_grade(grade) for grade in reversed(scale))]
+    if spans != "off":
+        names = ", ".join(f"“{grade['name']}”" for grade in scale if int(grade["value"]) >= spans_from)
+        must = f"For {names} mark" if spans == "required" and names else "You may mark"
+        parts.append(f"## Passages\n\n{must} the words of the document that answer the query: as few as say it.")
+    return "\n\n".join([*parts, CANNOT_JUDGE])
+
+
+def _grade(grade: Mapping[str, Any]) -> str:
+    explained = str(grade.get("explanation") or "say here when to give it").rstrip(".")
+    examples = [line.strip() for line in str(grade.get("example") or "").splitlines() if line.strip()]
+    return "\n".join([f"- **{grade['name']}**: {explained}.", *(f"    - {example}" for example in examples)])
+
+
+OPENING = """# What to do
+
+Read the query, then the document, and choose the grade that fits best.
+
+- Judge each document on its own, as if you had not seen the others.
+- Judge what it says on the query, not how well it is written or who wrote it.
+- Between two grades choose the lower one."""
+CANNOT_JUDGE = """## When you cannot judge
+
+Press **0** and say why: the query is unclear, the document is broken, it is in a language that you do not read, or it
+needs expertise that you do not have. That is better than a guess.
+"""

@@ -1,0 +1,161 @@
+"""Forms of making a campaign at once, and of known pairs from qrels or a file."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.contrib.auth.models import User
+from django.utils.text import slugify
+
+from annotation.core.presets import PRESETS
+from annotation.core.rules import MOST
+from annotation.services.campaign_files import read_gold
+from annotation.services.known_pairs import MOST_FROM_A_FILE, rows_of_qrels
+from pooling.models import Collection, Pool, Qrels
+
+LARGEST = 8_000_000
+"""Bytes of a file of known pairs."""
+
+
+class PoolChoice(forms.ModelChoiceField):
+    def label_from_instance(self, obj: Any) -> str:
+        return f"{obj.name} ({obj.collection.name}{f', {obj.n_pairs:,} pairs' if obj.n_pairs else ', being built'})"
+
+
+class QrelsChoice(forms.ModelChoiceField):
+    def label_from_instance(self, obj: Any) -> str:
+        return f"{obj.name} ({obj.collection.name}, {obj.n_rows:,} pairs)"
+
+
+class KnownPairs(forms.Form):
+    """What both forms ask of known pairs."""
+
+    qrels = QrelsChoice(Qrels.objects.none(), label="Known grades from", required=False, empty_label="none, or the file", help_text="Qrels of the collection.")
+    known_file = forms.FileField(
+        label="… or a file", required=False, help_text="Topic, document, grade, perhaps kind and explanation with a header; or qrels."
+    )
+    n_gold = forms.IntegerField(
+        label="Gold pairs", min_value=0, max_value=MOST_FROM_A_FILE, required=False, help_text="Spread over everybody's sequence, unseen."
+    )
+    n_qualification = forms.IntegerField(
+        label="Qualification pairs",
+        min_value=0,
+        max_value=MOST_FROM_A_FILE,
+        required=False,
+        help_text="Judged and explained before the first real pair; published with the known grade.",
+    )
+
+    def clean_known_file(self) -> Any:
+        file = self.cleaned_data["known_file"]
+        if file and file.size > LARGEST:
+            raise forms.ValidationError(f"A file of known pairs has at most {LARGEST:,} bytes.")
+        return file
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Rows of the file, else of the qrels. FormatError for a file that cannot be read."""
+        file, qrels = self.cleaned_data.get("known_file"), self.cleaned_data.get("qrels")
+        if file:
+            with tempfile.NamedTemporaryFile() as kept:
+                for piece in file.chunks():
+                    kept.write(piece)
+                kept.flush()
+                return read_gold(kept.name, file.name)
+        return rows_of_qrels(qrels) if qrels else []
+
+
+class KnownPairsForm(KnownPairs):
+    """On the page of a campaign that is there."""
+
+    def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        chosen: Any = self.fields["qrels"]
+        chosen.queryset = collection.qrels.select_related("collection")
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if not data.get("qrels") and not data.get("known_file"):
+            raise forms.ValidationError("Choose qrels or a file with the known grades.")
+        return data
+
+
+class NewCampaignForm(KnownPairs):
+    """The whole of a campaign on one page. Without `way` name and collection are enough: the rest is made step by step."""
+
+    name = forms.CharField(max_length=200, help_text="What annotators will read, such as “Health queries 2026”.")
+    collection = forms.ModelChoiceField(Collection.objects.none(), help_text="The topics, documents and runs to judge.")
+    pool = PoolChoice(Pool.objects.none(), required=False, empty_label="the only one", help_text="The pairs to judge.")
+    preset = forms.ChoiceField(
+        label="Like", choices=[(preset.key, preset.title) for preset in PRESETS.values()], required=False, widget=forms.RadioSelect
+    )
+    judgements_per_pair = forms.IntegerField(
+        label="Judgements per pair", min_value=1, max_value=MOST["judgements_per_pair"], required=False, help_text="Empty: as the preset."
+    )
+    target_per_annotator = forms.IntegerField(
+        label="Target per annotator", min_value=0, max_value=1_000_000, required=False, help_text="Empty: as the preset. 0: no target."
+    )
+    deadline = forms.DateTimeField(required=False, help_text="Empty: none.", widget=forms.DateTimeInput(attrs={"type": "datetime-local"}))
+    with_link = forms.BooleanField(label="Make a link by which annotators join", required=False)
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        mine = Collection.objects.all() if user.is_superuser else Collection.objects.filter(managers=user)
+        choices: dict[str, Any] = self.fields
+        choices["collection"].queryset = mine
+        choices["pool"].queryset = Pool.objects.filter(collection__in=mine).select_related("collection").order_by("-created_at")
+        choices["qrels"].queryset = Qrels.objects.filter(collection__in=mine).select_related("collection").order_by("-created_at")
+
+    @staticmethod
+    def beginning(user: User, asked: Mapping[str, str]) -> dict[str, Any]:
+        """What the form shows at first: the pool or collection of the address, and the collection's name."""
+        mine = Collection.objects.all() if user.is_superuser else Collection.objects.filter(managers=user)
+        number = asked.get("pool", "")
+        pool = Pool.objects.filter(collection__in=mine, pk=number).select_related("collection").first() if number.isdecimal() else None
+        number = asked.get("collection", "")
+        collection = pool.collection if pool else mine.filter(pk=number).first() if number.isdecimal() else None
+        name = collection.name if collection else ""
+        return {"pool": pool, "collection": collection, "name": name, "preset": next(iter(PRESETS)), "with_link": True}
+
+    @property
+    def at_once(self) -> bool:
+        return bool(self.data.get("way"))
+
+    def clean_name(self) -> str:
+        name = self.cleaned_data["name"].strip()
+        if not slugify(name):
+            raise forms.ValidationError("Use at least one letter or digit.")
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        collection, pool = data.get("collection"), data.get("pool")
+        if not self.at_once or collection is None:
+            return data
+        if pool is None:
+            pools = list(collection.pools.filter(n_pairs__gt=0)[:2])
+            if len(pools) != 1:
+                self.add_error("pool", "Choose one of its pools." if pools else "It has no pool yet: make one first, or go on step by step.")
+            else:
+                data["pool"] = pools[0]
+        elif pool.collection_id != collection.pk:
+            self.add_error("pool", "This pool is of another collection.")
+        if data.get("qrels") and data["qrels"].collection_id != collection.pk:
+            self.add_error("qrels", "These qrels are of another collection.")
+        if (data.get("n_gold") or data.get("n_qualification")) and not data.get("qrels") and not data.get("known_file"):
+            self.add_error("qrels", "Say where the known grades are.")
+        return data
+
+    def wanted(self) -> dict[str, Any]:
+        """As `start_campaign` takes it. FormatError for a file of known pairs that cannot be read."""
+        data = self.cleaned_data
+        names = ("judgements_per_pair", "target_per_annotator", "deadline")
+        return {
+            "preset": PRESETS[data["preset"] or next(iter(PRESETS))],
+            **{name: data[name] for name in ("name", "collection", "pool", "with_link")},
+            "settings": {name: data[name] for name in names if data[name] is not None},
+            "known": self.rows(),
+            "n_gold": data["n_gold"] or 0,
+            "n_qualification": data["n_qualification"] or 0,
+        }

@@ -1,0 +1,80 @@
+"""Making a campaign on one page, or as another one is; and known pairs from qrels or a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation.core.presets import PRESETS, guidelines_text
+from annotation.forms_making import KnownPairsForm, NewCampaignForm
+from annotation.permissions import managed_campaign, may_create
+from annotation.services import campaigns as service
+from annotation.services import known_pairs, starting
+from annotation.services.errors import CampaignError
+from pooling.formats.errors import FormatError
+from pooling.permissions import SignedInRequest
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: SignedInRequest) -> HttpResponse:
+    """A campaign from a preset and a pool, ready to be tried and opened; or, without `way`, an empty one, made step by step."""
+    if not may_create(request):
+        raise PermissionDenied("Ask an administrator for the right to make campaigns.")
+    first = NewCampaignForm.beginning(request.user, request.GET)
+    form = NewCampaignForm(request.user, request.POST or None, request.FILES or None, initial=first)
+    if request.method == "POST" and form.is_valid():
+        if not form.at_once:
+            campaign = service.create_campaign(name=form.cleaned_data["name"], collection=form.cleaned_data["collection"], actor=request.user)
+            return redirect("campaign-step", campaign.slug, "files")
+        try:
+            campaign, taken = starting.start_campaign(actor=request.user, **form.wanted())
+        except (CampaignError, FormatError) as error:
+            form.add_error(None, str(error))
+        else:
+            if taken is not None:
+                messages.info(request, taken.sentence())
+            return redirect("campaign-step", campaign.slug, "open")
+    context = {"form": form, "presets": [(preset, guidelines_text(preset.settings["scale"])) for preset in PRESETS.values()]}
+    return render(request, "annotation/campaign_new.html", context, status=400 if form.errors else 200)
+
+
+@login_required
+@require_POST
+def duplicate(request: SignedInRequest, slug: str) -> HttpResponse:
+    """A new draft with what this campaign has, but for its judgements; `people`: its annotators, too."""
+    campaign = managed_campaign(request, slug)
+    if not may_create(request):
+        raise PermissionDenied("Ask an administrator for the right to make campaigns.")
+    name = request.POST.get("name", "").strip()[:200] or f"{campaign.name[:190]} (copy)"
+    try:
+        copy = starting.duplicate_campaign(campaign, name=name, actor=request.user, with_people="people" in request.POST)
+    except CampaignError as error:
+        messages.error(request, f"Not duplicated: {error}")
+        return redirect("campaign-step", slug, "open")
+    messages.success(request, f"{copy.name} is a draft with the settings of {campaign.name}.")
+    return redirect("campaign-step", copy.slug, "open" if copy.pool_id else "pool")
+
+
+@login_required
+@require_POST
+def known(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Gold and qualification pairs from qrels of the collection, or from a file."""
+    campaign = managed_campaign(request, slug)
+    form = KnownPairsForm(campaign.collection, request.POST, request.FILES)
+    try:
+        if not form.is_valid():
+            raise CampaignError(" ".join(str(error) for errors in form.errors.values() for error in errors))
+        counts: dict[str, Any] = {name: form.cleaned_data[name] or 0 for name in ("n_gold", "n_qualification")}
+        taken = known_pairs.take_known_pairs(campaign, form.rows(), actor=request.user, **counts)
+    except (CampaignError, FormatError) as error:
+        messages.error(request, f"Not taken: {error}")
+    else:
+        messages.success(request, taken.sentence())
+    return redirect("campaign-gold", slug)

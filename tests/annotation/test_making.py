@@ -1,0 +1,172 @@
+"""Campaigns made on one page, with known pairs from qrels or a file, and duplicated ones."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils import timezone
+
+from annotation.models import Campaign, Membership
+from annotation.selectors.drafts import contradictions
+from annotation.services import exclusion, known_pairs, starting
+from annotation.services.errors import CampaignError
+from annotation.services.pairs import set_kind
+from pooling import jobs
+from pooling.models import Collection
+from pooling.services import uploads
+from tests.builders import judge, make_annotator, make_campaign, make_collection, make_pool, make_user
+
+pytestmark = pytest.mark.django_db
+QRELS = "t1 0 d1 3\nt1 0 d2 0\nt1 0 d3 1\nt1 0 d4 2\nt2 0 d1 0\nt2 0 d2 3\nt2 0 d9 1\nt3 0 d1 1\nt2 0 d3 7\n"
+"""Of the pairs t1, t2 with d1 to d5: six with a grade from 0 to 3; t2 d9 and t3 d1 are no pairs, 7 is no grade."""
+
+
+@pytest.fixture
+def maker(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path / "files"
+    return make_user(may_create=True)
+
+
+@pytest.fixture
+def collection(maker) -> Collection:
+    return make_collection(manager=maker)
+
+
+def client_of(user) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def bring_qrels(collection: Collection):
+    upload = uploads.receive(collection, kind="qrels", file=ContentFile(QRELS.encode(), name="q"), name="q.txt", user=None)
+    jobs.run_job(uploads.ask_for_import(upload, mode="import", options={}, user=None).pk)
+    return collection.qrels.get()
+
+
+def asked(collection: Collection, **given) -> dict[str, object]:
+    return {"name": "Spring", "collection": collection.pk, "way": "once", "preset": "trec", **given}
+
+
+def test_one_form_makes_a_campaign_that_opens(maker, collection) -> None:
+    pool, qrels = make_pool(collection), bring_qrels(collection)
+    client = client_of(maker)
+    answer = client.post("/campaigns/new", asked(collection, pool=pool.pk, qrels=qrels.pk, n_gold="2", n_qualification="3", with_link="on"))
+    assert answer.url == "/campaigns/spring/settings/open/"
+    campaign = Campaign.objects.get()
+    assert campaign.scale[0]["name"] == "Irrelevant"
+    assert (campaign.judgements_per_pair, campaign.pairs.count()) == (1, 10)
+    assert sorted(campaign.pairs.exclude(kind="normal").values_list("kind", flat=True)) == ["gold"] * 2 + ["qualification"] * 3
+    assert campaign.qualification_pass == 0.7
+    assert "**Perfectly relevant**" in campaign.guidelines.get().text
+    assert campaign.invitations.count() == 1
+    assert contradictions(campaign) == []
+    page = client.get(answer.url).content.decode()
+    assert "2 gold pairs and 3 qualification pairs are chosen; 3 rows were passed over" in page
+    assert "It contradicts itself" not in page
+    client.post("/campaigns/spring/state", {"action": "open"})
+    campaign.refresh_from_db()
+    assert campaign.state == "open"
+
+
+def test_the_only_pool_need_not_be_chosen_and_numbers_replace_those_of_the_preset(maker, collection) -> None:
+    make_pool(collection)
+    client_of(maker).post("/campaigns/new", asked(collection, preset="fira", judgements_per_pair="2"))
+    campaign = Campaign.objects.get()
+    assert (campaign.judgements_per_pair, campaign.spans, campaign.rotate_text) == (2, "required", True)
+    assert not campaign.invitations.exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({}, "It has no pool yet"),
+        ({"n_gold": "2"}, "Say where the known grades are"),
+        ({"preset": "imagenet"}, "imagenet is not one of the available choices"),
+    ],
+)
+def test_what_is_missing_is_said_and_nothing_is_made(maker, collection, given, says) -> None:
+    answer = client_of(maker).post("/campaigns/new", asked(collection, **given))
+    assert answer.status_code == 400
+    assert says in answer.content.decode()
+    assert not Campaign.objects.exists()
+
+
+def test_a_pool_of_another_collection_is_refused(maker, collection) -> None:
+    other = make_pool(make_collection(manager=maker))
+    answer = client_of(maker).post("/campaigns/new", asked(collection, pool=other.pk))
+    assert "of another collection" in answer.content.decode()
+    foreign = make_pool(make_collection(manager=make_user()))
+    assert client_of(maker).post("/campaigns/new", asked(collection, pool=foreign.pk)).status_code == 400
+    assert client_of(maker).get(f"/campaigns/new?pool={foreign.pk}").context["form"].initial["pool"] is None
+
+
+def test_known_grades_that_fit_nothing_keep_the_campaign_from_being_made(maker, collection) -> None:
+    make_pool(collection)
+    file = SimpleUploadedFile("gold.txt", b"x 0 y 1\n")
+    answer = client_of(maker).post("/campaigns/new", asked(collection, known_file=file, n_gold="1"))
+    assert answer.status_code == 400
+    assert "do the ids and grades belong together?" in answer.content.decode()
+    assert not Campaign.objects.exists()
+
+
+def test_a_file_names_the_kind_and_the_explanation_of_each_pair() -> None:
+    campaign = make_campaign(state="draft")
+    manager = campaign.memberships.get(role="manager").user
+    table = b"topic\tdocument\tgrade\tkind\texplanation\nt1\td1\t3\tqualification\tSays it.\nt1\td2\t0\tgold\t\nt1\td3\t\teveryone\t\n"
+    client_of(manager).post(f"/campaigns/{campaign.slug}/known-pairs", {"known_file": SimpleUploadedFile("gold.tsv", table)})
+    rows = campaign.pairs.exclude(kind="normal").order_by("entry__docno").values_list("entry__docno", "kind", "gold_grade", "gold_explanation")
+    assert list(rows) == [("d1", "qualification", 3, "Says it."), ("d2", "gold", 0, ""), ("d3", "everyone", None, "")]
+
+
+def test_a_judged_pair_does_not_become_a_qualification_pair() -> None:
+    campaign = make_campaign(n_topics=1, n_documents=2, judgements_per_pair=2)
+    ada = make_annotator(campaign)
+    judge(ada, 2)
+    judged = campaign.pairs.get(judgements__isnull=False)
+    rows = [{"topic": "t1", "document": document, "grade": 1} for document in ("d1", "d2")]
+    taken = known_pairs.take_known_pairs(campaign, rows, n_gold=0, n_qualification=2, actor=None)
+    assert (taken.gold, taken.qualification) == (0, 1)
+    judged.refresh_from_db()
+    assert judged.kind == "normal"
+    with pytest.raises(CampaignError, match="No row is an ordinary pair"):
+        known_pairs.take_known_pairs(campaign, [{"topic": "t1", "document": "d7", "grade": 1}], n_gold=1, n_qualification=0, actor=None)
+
+
+def test_a_copy_has_everything_but_judgements() -> None:
+    campaign = make_campaign(n_topics=2, n_documents=3, judgements_per_pair=2, guideline="# Read", target_per_annotator=7)
+    ada, bob = make_annotator(campaign), make_annotator(campaign)
+    judge(ada, 2)
+    gold = campaign.pairs.filter(judgements__isnull=True).select_related("campaign").first()
+    set_kind(gold, "gold", gold_grade=3, explanation="why", actor=None)
+    exclusion.pause_annotator(bob, reason="away", actor=None)
+    Campaign.objects.filter(pk=campaign.pk).update(deadline=timezone.now() - timedelta(days=1))
+    campaign.refresh_from_db()
+    manager = campaign.memberships.get(role="manager").user
+    copy = starting.duplicate_campaign(campaign, name="Again", actor=manager, with_people=True)
+    assert (copy.state, copy.slug, copy.target_per_annotator, copy.judgements_per_pair) == ("draft", "again", 7, 2)
+    assert (copy.deadline, copy.pool, copy.scale) == (None, campaign.pool, campaign.scale)
+    assert copy.completion_code != campaign.completion_code
+    assert copy.guidelines.get().text == "# Read"
+    assert copy.pairs.filter(judgements__isnull=False).count() == 0
+    known = copy.pairs.get(kind="gold")
+    assert (known.entry_id, known.gold_grade, known.gold_explanation) == (gold.entry_id, 3, "why")
+    assert set(copy.memberships.values_list("user", "role")) == {(manager.pk, "manager"), (ada.user_id, "annotator")}
+    alone = starting.duplicate_campaign(campaign, name="Alone", actor=manager)
+    assert set(alone.memberships.values_list("role", flat=True)) == {Membership.Role.MANAGER}
+
+
+def test_who_may_make_campaigns_duplicates_on_the_page() -> None:
+    campaign = make_campaign()
+    manager = campaign.memberships.get(role="manager").user
+    client = client_of(manager)
+    assert "Duplicate it" in client.get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
+    assert client.post(f"/campaigns/{campaign.slug}/duplicate", {"name": "Twin"}).url == "/campaigns/twin/settings/open/"
+    manager.profile.may_create = False
+    manager.profile.save()
+    assert client.post(f"/campaigns/{campaign.slug}/duplicate", {"name": "Third"}).status_code == 403
+    assert "Duplicate it" not in client.get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
