@@ -79,6 +79,12 @@ def steps(collection: Collection) -> list[CollectionStep]:
     ]
 
 
+def runs_to_pool(collection: Collection, steps: list[CollectionStep]) -> list[int]:
+    """The runs of a collection that has topics and runs and no pool yet: what the next step is about."""
+    done = {step.key for step in steps if step.done}
+    return list(collection.runs.order_by("tag").values_list("pk", flat=True)) if {"topics", "runs"} <= done and "pools" not in done else []
+
+
 def _topics_said(n: int, removed: int) -> str:
     return f"{n - removed:,} kept of {counted(n, 'topic')}" if removed else counted(n, "topic")
 

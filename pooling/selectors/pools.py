@@ -63,6 +63,11 @@ def figures(report: dict[str, Any], *, judgements: int | None = None, seconds: f
     return Figures(depths, runs, pairs, pairs - sum(run.unique for run in runs))
 
 
+def every_depth(report: dict[str, Any]) -> list[int]:
+    """Of a preview's report, pairs of the pools of depth 1, 2, ...; none where not all pairs of a depth are judged, or of an older preview."""
+    return report.get("every_depth", []) if report.get("kind") == PoolKind.DEPTH else []
+
+
 @dataclass(frozen=True)
 class Stage:
     """What is judged by the end of a stage: its share of the pool, its pairs, and what they cost."""

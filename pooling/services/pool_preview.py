@@ -10,7 +10,7 @@ import numpy as np
 
 from pooling import jobs
 from pooling.core.counts import counted, part_of
-from pooling.core.depth import PooledPairs
+from pooling.core.depth import PooledPairs, depth_pool
 from pooling.core.pool_kinds import OF_RUNS, PoolKind, made_as
 from pooling.core.pool_words import half_way_by_depth
 from pooling.jobs import Work
@@ -18,6 +18,10 @@ from pooling.models import Collection, Job, Run
 from pooling.services import ordering, pools, sampling
 from pooling.services.making import parameters_of
 from pooling.services.matching import known_documents, unmatched_documents
+
+DEEPEST_SHOWN = 100
+MOST_ROWS = 3_000_000
+"""Rows of runs that are held at once to count pools deeper than asked for."""
 
 
 def ask_for_preview(
@@ -36,11 +40,15 @@ def ask_for_preview(
 @jobs.kind("preview pool", unit="runs")
 def preview_pool(work: Work) -> dict[str, Any]:
     """-> report: facts, by_depth, unique, overlap, contributed, warnings, half_way, and the parameters of the pool; of a sampled one its stages;
-    ways: of every kind of pool these pairs could make how many are to be judged, and what half of them answers"""
+    ways: of every kind of pool these pairs could make how many are to be judged, and what half of them answers;
+    every_depth: pairs of the pools of depth 1, 2, ..., also deeper than asked for"""
     collection = work.job.collection
     assert collection is not None  # ask_for_preview sets it
     runs = list(collection.runs.filter(pk__in=work.parameters["runs"]))
-    pairs, warnings = pools.pooled(work, collection, runs, depth=work.parameters["depth"], seed=work.parameters["seed"])
+    deepest = _deepest(collection, runs, work.parameters["depth"])
+    tops, warnings = pools.tops_of(work, collection, runs, work.parameters["depth"], kept_to=deepest)
+    pairs = pools.pairs_of(tops, depth=work.parameters["depth"], seed=work.parameters["seed"])
+    every = depth_pool(tops, depth=deepest, rng=np.random.default_rng(0)).by_depth()
     known = known_documents(collection)
     facts = {"pairs": len(pairs), "topics": len(pairs.topics), "runs": len(runs), "depth": pairs.depth}
     if known:
@@ -55,7 +63,15 @@ def preview_pool(work: Work) -> dict[str, Any]:
     chosen = made_as(given["making"])
     previews = {kind: _of_kind(kind, collection, pairs, given["making"] if kind == chosen else parameters_of(kind), given["seed"]) for kind in OF_RUNS}
     ways = [{"kind": kind.value, "pairs": _to_judge(one, len(pairs)), "half_way": one["half_way"]} for kind, one in previews.items()]
-    return {"facts": facts, "warnings": warnings, **pools.figures(pairs), **given, **previews[chosen], "kind": chosen.value, "ways": ways}
+    report = {"facts": facts, "warnings": warnings, **pools.figures(pairs), **given, **previews[chosen]}
+    return {**report, "kind": chosen.value, "ways": ways, "every_depth": list(every.values())}
+
+
+def _deepest(collection: Collection, runs: Sequence[Run], depth: int) -> int:
+    """The depth down to which pools are counted: where the runs end, and not beyond what one reads at once."""
+    n_topics = collection.topics.filter(removed_reason="").count()
+    affordable = MOST_ROWS // max(1, len(runs) * n_topics)
+    return max(depth, min(DEEPEST_SHOWN, max(run.max_depth for run in runs), affordable))
 
 
 def _of_kind(kind: PoolKind, collection: Collection, pairs: PooledPairs, parameters: Mapping[str, Any], seed: int) -> dict[str, Any]:

@@ -230,6 +230,10 @@ def give_texts(work: Work, pool: Pool) -> int:
 def pooled(work: Work, collection: Collection, runs: Sequence[Run], *, depth: int, seed: int) -> tuple[PooledPairs, list[str]]:
     """The pairs of the kept topics. -> (pairs, warnings)"""
     tops, warnings = tops_of(work, collection, runs, depth)
+    return pairs_of(tops, depth=depth, seed=seed), warnings
+
+
+def pairs_of(tops: Sequence[Top], *, depth: int, seed: int) -> PooledPairs:
     pairs = depth_pool(tops, depth=depth, rng=np.random.default_rng(_seed(seed)))
     if not len(pairs):
         raise Refused("the runs have no result for any kept topic; do the topic ids of runs and topics agree?")
@@ -239,17 +243,17 @@ def pooled(work: Work, collection: Collection, runs: Sequence[Run], *, depth: in
             raise Refused(f"a document id has more than {LONGEST_ID} characters: {long.decode('utf-8')[:60]}…")
     if len(pairs) > BIGGEST:
         raise Refused(f"{len(pairs):,} pairs are more than anybody can judge; choose a smaller depth or fewer topics")
-    return pairs, warnings
+    return pairs
 
 
-def tops_of(work: Work, collection: Collection, runs: Sequence[Run], deep: int) -> tuple[list[Top], list[str]]:
-    """The first ranks of each run, one run in memory at a time."""
+def tops_of(work: Work, collection: Collection, runs: Sequence[Run], deep: int, *, kept_to: int = 0) -> tuple[list[Top], list[str]]:
+    """The first ranks of each run, one run in memory at a time. kept_to: a deeper rank, to count pools by; warnings are of `deep`."""
     kept = list(collection.topics.filter(removed_reason="").values_list("topic_id", flat=True))
     tops, warnings, seen = [], [], set()
     for number, run in enumerate(runs):
         work.progress(number, total=len(runs), message=f"reading {run.tag}", now=True)
         rankings = rankings_of(run)
-        tops.append(top_of_run(rankings, deep, topics=kept))
+        tops.append(top_of_run(rankings, max(deep, kept_to), topics=kept))
         seen.update(tops[-1].topics)
         absent = len(kept) - len(tops[-1].topics)
         if absent:

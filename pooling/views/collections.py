@@ -55,6 +55,7 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
         "collection": collection,
         "tab": "overview",
         "steps": steps,
+        "runs_to_pool": selectors.runs_to_pool(collection, steps),
         "kinds": KINDS,
         "activity": selectors.activity(collection),
         "pools": selectors.pools_of(collection),

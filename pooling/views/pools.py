@@ -95,6 +95,7 @@ def preview(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "found": pool_selectors.figures(job.report, judgements=judgements, seconds=seconds) if job.state == job.State.DONE else None,
         "stages": pool_selectors.stages(job.report, judgements=judgements, seconds=seconds),
         "audit_percent": round(100 * job.report.get("making", {}).get("audit", 0), 6),
+        "every_depth": pool_selectors.every_depth(job.report),
         "ways": pool_selectors.ways(job.report, judgements=judgements, seconds=seconds),
     }
     return render(request, "pooling/pool_preview.html", context)

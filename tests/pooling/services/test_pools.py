@@ -88,6 +88,16 @@ def test_removed_topics_are_not_pooled(filled, manager):
     assert {topic for topic, _ in pairs(built(filled, depth=2))} == {"2", "3"}
 
 
+def test_a_preview_counts_the_pools_of_every_depth_as_building_them_would(filled):
+    runs = list(filled.runs.all())
+    report = do(pool_preview.ask_for_preview(filled, runs=runs, depth=1, user=None)).report
+    assert len(report["every_depth"]) == max(run.max_depth for run in runs) > 1
+    for depth, n in enumerate(report["every_depth"], start=1):
+        built = do(pools.ask_for_pool(filled, runs=runs, depth=depth, name=f"of {depth}", user=None))
+        assert built.report["facts"]["pairs"] == n
+    assert report["facts"]["pairs"] == report["every_depth"][0]
+
+
 def test_a_preview_counts_what_the_pool_then_has_and_stores_nothing(filled):
     job = do(pool_preview.ask_for_preview(filled, runs=list(filled.runs.all()), depth=2, user=None))
     assert not filled.pools.exists()

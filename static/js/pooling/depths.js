@@ -1,0 +1,36 @@
+// The slider over the depths of a pool: what each costs, without asking the server. It follows the field of the depth, and the field follows it.
+
+const whole = new Intl.NumberFormat("en");
+const hours = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+
+function ready(field) {
+  if (!field.hidden) return;
+  const slider = field.querySelector("input");
+  const says = field.querySelector("output");
+  const depth = document.getElementById("build-depth");
+  const pairs = field.dataset.depths.split(" ").map(Number);
+  const draw = () => {
+    const n = pairs[slider.value - 1];
+    const judgements = n * Number(field.dataset.judgements);
+    const cost = hours.format(judgements * Number(field.dataset.seconds) / 3600);
+    says.textContent = `Depth ${slider.value}: ${whole.format(n)} pairs, ${whole.format(judgements)} judgements, ${cost} hours`;
+    slider.setAttribute("aria-valuetext", says.textContent);
+  };
+  slider.addEventListener("input", () => {
+    depth.value = slider.value;
+    draw();
+  });
+  depth.addEventListener("input", () => {
+    const known = depth.value >= 1 && depth.value <= pairs.length;
+    if (!known) says.textContent = "Not counted at this depth.";
+    if (!known) return;
+    slider.value = depth.value;
+    draw();
+  });
+  field.hidden = false;
+  draw();
+}
+
+const look = () => document.querySelectorAll("[data-depths]").forEach(ready);
+document.addEventListener("htmx:afterSettle", look); // the page comes anew when its job has ended
+look();

@@ -1,0 +1,99 @@
+"""From files to an open campaign in the browser: how many actions it takes, and what the slider over depths says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.chromium import browser_path
+from tests.browser.test_end_to_end import FILES
+from tests.builders import PASSWORD
+from tests.conftest import absent
+from tests.installation import Installation
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+JOB_MS = 60_000
+MOST_ACTIONS = 15
+
+
+@pytest.fixture
+def assay(tmp_path: Path) -> Iterator[Installation]:
+    if browser_path() is None:
+        absent("browser", "no Chromium was found in PATH or at ASSAY_TEST_CHROMIUM")
+    with Installation(tmp_path) as installation:
+        yield installation
+
+
+class Hands:
+    """A person's clicks, inputs and drops on a page, counted."""
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.n = page, 0
+
+    def click(self, role: str, name: str) -> None:
+        self.n += 1
+        self.page.get_by_role(role, name=name).first.click()  # type: ignore[arg-type]
+
+    def fill(self, label: str, text: str) -> None:
+        self.n += 1
+        self.page.get_by_label(label, exact=True).fill(text)
+
+    def drop(self, *files: Path) -> None:
+        self.n += 1
+        self.page.set_input_files("#upload-file", [str(file) for file in files])
+
+
+def test_from_files_to_an_open_campaign_in_at_most_fifteen_actions(assay: Installation, new_context: Callable[..., BrowserContext]) -> None:
+    assay.run(f"make_user('mona', may_create=True); assert PASSWORD == {PASSWORD!r}")
+    page = new_context(base_url=assay.url).new_page()
+    page.goto("/sign-in?next=/collections/")
+    page.get_by_label("User name").fill("mona")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/collections/")
+
+    hands = Hands(page)
+    hands.click("link", "New collection")
+    hands.fill("Name", "Health questions")
+    hands.click("button", "Make the collection")
+    page.wait_for_url("**/collections/health-questions/")
+    hands.drop(*(FILES / name for name in ("bm25.run", "documents.jsonl", "dense.run", "topics.tsv", "ensemble.run")))
+    # Four short texts may be topics or documents: that file waits, and the others are taken in.
+    waiting = page.get_by_role("region", name="Files that wait").locator("tbody tr")
+    expect(waiting).to_have_count(1, timeout=JOB_MS)
+    expect(waiting).to_contain_text("topics.tsv")
+    expect(page.locator("section.job .badge").filter(has_text=re.compile(r"^\s*done\s*$"))).to_have_count(4, timeout=JOB_MS)
+    hands.click("button", "Import it")
+    expect(page.locator("section.job .badge")).to_have_text("done", timeout=JOB_MS)
+    hands.click("link", "Health questions")
+    hands.click("button", "See what a pool costs")
+    expect(page.get_by_role("heading", name=re.compile("A pool of"))).to_be_visible(timeout=JOB_MS)
+
+    # The slider says what the table of the server says, and the field follows it.
+    slider, says = page.get_by_label("All depths at a glance"), page.locator(".depth-slider output")
+    depths = page.get_by_role("region", name="Pairs per depth").locator("tbody tr")
+    rows = [[cell.strip() for cell in row.locator("th, td").all_inner_texts()] for row in depths.all()]
+    slider.fill("2")
+    expect(page.locator("#build-depth")).to_have_value("2")
+    expect(says).to_have_text(f"Depth 2: {rows[1][1]} pairs, {rows[1][4]} judgements, {rows[1][5]} hours")
+    page.locator("#build-depth").fill("1")
+    expect(says).to_contain_text(f"Depth 1: {rows[0][1]} pairs")
+    hands.n += 1  # the depth is chosen
+
+    hands.click("button", "Make a campaign of it")
+    expect(page.get_by_label("Name", exact=True)).to_have_value("Health questions")
+    for _ in range(4):
+        hands.click("button", "Make the campaign")
+        if page.get_by_role("button", name="Open the campaign").count():
+            break
+        expect(page.get_by_text("The pool is still being built")).to_be_visible()
+        page.wait_for_timeout(2000)
+    expect(page.get_by_text("It contradicts itself")).to_have_count(0)
+    hands.click("button", "Open the campaign")
+    page.wait_for_url("**/campaigns/health-questions/")
+    expect(page.get_by_text("The campaign is open.")).to_be_visible()
+    assert hands.n <= MOST_ACTIONS, hands.n
