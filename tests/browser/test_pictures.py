@@ -49,6 +49,7 @@ def drawn(names: list[str], values: list[float | None], label: str) -> list[str]
         points.DrawnInterval(name, value, None if value is None else value - 0.1, None if value is None else value + 0.1, "undefined: no topic")
         for name, value in zip(names, values, strict=True)
     ]
+    reaching = [row._replace(least=None if row.value is None else row.value - 0.3, most=None if row.value is None else row.value + 0.4) for row in rows]
     line = [lines.Line(name, [(float(i), v) for i, v in enumerate(values)], marks=True) for name in names[:3]]
     axes = [*names, "P@5", "AP", "RR"][: max(n, 3)]
     return [
@@ -56,6 +57,7 @@ def drawn(names: list[str], values: list[float | None], label: str) -> list[str]
         bars.stacked(names, [("one", defined), ("two", defined)], **words),
         points.intervals(rows, x_label=label, what="run", reference=(0.9, label), **words),
         points.intervals([points.DrawnInterval(name, value) for name, value in zip(names, values, strict=True)], x_label=label, what="run", low=0, **words),
+        points.intervals(reaching, x_label=label, what="run", meanings=("mean", "95 % interval", "what the unjudged could make of it"), **words),
         points.boxes([points.Box(name, v, v, v, v, v, 12345) for name, v in zip(names, values, strict=True)], x_label=label, what="run", **words),
         points.scatter(
             [points.Spot(name, v, v, i % 2) for i, (name, v) in enumerate(zip(names, defined, strict=True))],
@@ -67,6 +69,7 @@ def drawn(names: list[str], values: list[float | None], label: str) -> list[str]
         points.radar(axes, [("one", [0.5] * len(axes))], caption="c", high=1.0),
         lines.lines(line, x_label=label, y_label=label, vertical=[(0.0, "deadline")], **words),
         matrices.matrix(names, names, [values] * n, row_label="run", column_label=label, **words),
+        matrices.matrix(names, names, [values] * n, row_label="run", column_label=label, classes=((0.0, "p < 0.05"), (0.05, "not separable")), **words),
     ]
 
 

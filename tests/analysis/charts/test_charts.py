@@ -72,6 +72,24 @@ def _radar(name: str, empty: bool) -> str:
     return points.radar(axes, [(name, [0.5] * len(axes)), ("other", [1.0] * len(axes))], caption=name, high=1.0)
 
 
+def test_classes_of_a_matrix_are_darkest_first_in_cells_and_legend_alike():
+    """Nine steps, from 0 to 8: three classes take the ends and the middle."""
+    classes = ((0.0, "small"), (0.1, "middle"), (0.5, "great"))
+    drawn = matrices.matrix(["r"], ["a", "b", "c"], [[0.1, 0.9, 0.05]], caption="c", row_label="r", column_label="c", classes=classes)
+    cells = re.findall(r'<rect[^>]*class="(g\d)"[^>]*><title>r, (\w)', drawn)
+    assert cells == [("g4", "a"), ("g0", "b"), ("g8", "c")]
+    legend = re.findall(r'class="(g\d)"/></svg> (\w+)</li>', drawn)
+    assert legend == [("g8", "small"), ("g4", "middle"), ("g0", "great")]
+
+
+def test_what_an_interval_and_the_thin_line_beside_it_mean_is_in_the_legend_where_they_are_drawn():
+    rows = [points.DrawnInterval("a", 0.5, least=0.4, most=0.9)]
+    drawn = points.intervals(rows, caption="c", x_label="x", what="run", meanings=("mean", "interval", "reach"))
+    assert re.findall(r"</svg> (\w+)</li>", drawn) == ["mean", "reach"], "no interval is drawn"
+    assert "<th scope=\"col\">least</th>" in drawn
+    assert "legend" not in points.intervals(rows, caption="c", x_label="x", what="run")
+
+
 DRAWINGS = [_bars, _stacked, _lines, _matrix, _intervals, _boxes, _scatter, _radar]
 
 
