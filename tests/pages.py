@@ -38,6 +38,7 @@ PAGES: dict[str, tuple[str, str, int]] = {
     **{f"campaign-step {key}": ("manager", f"{CAMPAIGN}settings/{key}/", 200) for key in STEPS[2:]},
     "campaign-guideline": ("manager", CAMPAIGN + "guidelines/1", 200),
     "campaign": ("manager", CAMPAIGN, 200),
+    "campaign-levers": ("manager", CAMPAIGN + "levers", 200),
     "campaign-time": ("manager", CAMPAIGN + "time/", 200),
     "campaign-feedback": ("manager", CAMPAIGN + "feedback/", 200),
     "campaign-audit": ("manager", CAMPAIGN + "audit/", 200),

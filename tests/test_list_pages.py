@@ -35,6 +35,7 @@ NO_LISTS = {
     "annotation/account.html": "one's own browsers and tokens",
     "annotation/campaign_rules.html": "the effect of one setting",
     "analysis/home.html": "cards of one's own campaigns",
+    "analysis/levers.html": "a row a level of depth",
     "annotation/machine.html": "what one machine answered",
     "pooling/_activity.html": "files that wait for a decision, decided together",
     "pooling/_figures.html": "figures of one pool, sorted in the page",

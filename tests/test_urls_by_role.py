@@ -122,6 +122,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "api-machine-labels": ("get", API_CAMPAIGN),
     "campaign": ("get", CAMPAIGN),
     "campaign-live": ("get", CAMPAIGN),
+    "campaign-levers": ("get", CAMPAIGN),
     "campaign-time": ("get", CAMPAIGN),
     "campaign-feedback": ("get", CAMPAIGN),
     "campaign-audit": ("get", CAMPAIGN),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from analysis.core.flags import is_many_too_fast
 from analysis.core.forecast import Forecast, expected_until, forecast, short_at_deadline
+from analysis.dashboard.headline import complete_level, level_of
 from analysis.judgements.live import Live, live_rows
 from analysis.judgements.rows import CANNOT, COUNTED, TOO_FAST
 from annotation.models import Campaign, Lease, Membership, Pair
@@ -39,7 +40,8 @@ class DepthProgress:
 
 @dataclass(frozen=True)
 class CampaignProgress:
-    """needed: judgements in all; counted: those that fill a slot. complete_depth: every pair down to this rank (batch, stage) is complete."""
+    """needed: judgements in all; counted: those that fill a slot. complete_depth: every pair down to this rank (batch, stage) is complete.
+    by_deadline: the same of the deadline, as far as it can be foreseen; None: nobody can say."""
 
     needed: int
     counted: int
@@ -56,6 +58,7 @@ class CampaignProgress:
     stalled: int
     forecast: Forecast
     short_at_deadline: int | None
+    by_deadline: int | None
     moment: datetime
 
     @property
@@ -126,6 +129,7 @@ def progress(campaign: Campaign, *, live: Live | None = None) -> CampaignProgres
     moments = live.rows.judged_at[live.rows.counts]
     seconds = now.timestamp()
     remaining = needed - counted
+    room = _until_deadline(campaign, live, remaining, now)
     ahead = forecast(live.rows.judged_at[of_slots(live)], remaining=remaining, now=seconds)
     return CampaignProgress(
         needed=needed,
@@ -142,7 +146,8 @@ def progress(campaign: Campaign, *, live: Live | None = None) -> CampaignProgres
         live_leases=held["n"],
         stalled=len(stalled_pairs(campaign, live)[0]),
         forecast=ahead,
-        short_at_deadline=_short(campaign, live, its, remaining, now),
+        short_at_deadline=_short(live, its, room),
+        by_deadline=_complete_by_deadline(campaign, live, its, room),
         moment=now,
     )
 
@@ -198,27 +203,36 @@ def _depths(campaign: Campaign, live: Live, its: SlotCounts) -> list[DepthProgre
         return np.bincount(level[kept], minlength=len(values)).tolist()  # type: ignore[no-any-return]
 
     columns = (per_level(np.ones(len(level), dtype=bool)), per_level(counted >= needed), per_level(counted > 0))
-    return [DepthProgress(_level(campaign, -value), *numbers) for value, *numbers in zip(values.tolist(), *columns, strict=True)]
+    return [DepthProgress(level_of(campaign, -value), *numbers) for value, *numbers in zip(values.tolist(), *columns, strict=True)]
 
 
 def level_word(campaign: Campaign) -> str:
     return campaign.pool.level_word if campaign.pool else "level"
 
 
-def _level(campaign: Campaign, priority: int) -> int:
-    return campaign.pool.level_of(priority) if campaign.pool else priority
-
-
-def _short(campaign: Campaign, live: Live, its: SlotCounts, remaining: int, now: datetime) -> int | None:
-    """Pairs that will have fewer than two judgements at the deadline. None without a deadline, or where there is no forecast either."""
+def _until_deadline(campaign: Campaign, live: Live, remaining: int, now: datetime) -> float | None:
+    """How many of the remaining judgements are expected until the deadline. None without one, or where there is no forecast either."""
     if campaign.deadline is None:
         return None
     moments = live.rows.judged_at[of_slots(live)]
-    capacity = expected_until(moments, until=campaign.deadline.timestamp(), remaining=remaining, now=now.timestamp())
-    if capacity is None:
+    return expected_until(moments, until=campaign.deadline.timestamp(), remaining=remaining, now=now.timestamp())
+
+
+def _short(live: Live, its: SlotCounts, room: float | None) -> int | None:
+    """Pairs that will have fewer than two judgements at the deadline."""
+    if room is None:
         return None
     order = live.pairs.serving_order
-    return short_at_deadline(its.counted[order], its.needed[order], capacity=round(capacity))
+    return short_at_deadline(its.counted[order], its.needed[order], capacity=round(room))
+
+
+def _complete_by_deadline(campaign: Campaign, live: Live, its: SlotCounts, room: float | None) -> int | None:
+    if room is None:
+        return None
+    normal = live.pairs.normal
+    values, level = live.pairs.levels
+    missing = np.bincount(level, weights=(its.needed - its.filled)[normal], minlength=len(values))
+    return complete_level(campaign, (-values).tolist(), missing, room)
 
 
 def stalled_pairs(campaign: Campaign, live: Live, *, hours: int = 24) -> tuple[list[int], list[datetime]]:
@@ -258,4 +272,4 @@ def heat_map(campaign: Campaign, live: Live, *, most: int = 60) -> tuple[list[st
     shown = sorted(farthest, key=lambda t: natural(live.pairs.topics[topics[t]]))
     values = [[float(f / w) if w else None for f, w in zip(filled[t].tolist(), wanted[t].tolist(), strict=True)] for t in shown]
     names = [live.pairs.topics[topics[t]] for t in shown]
-    return names, [_level(campaign, -value) for value in priorities.tolist()], values, len(topics) - len(shown)
+    return names, [level_of(campaign, -value) for value in priorities.tolist()], values, len(topics) - len(shown)

@@ -148,7 +148,7 @@ def _of_end(campaign: Campaign, figures: HomeFigures) -> list[ToDo]:
         return []
     words = f"Expected to end {moment_text(ahead.expected)}, after the deadline of {moment_text(campaign.deadline.timestamp())}"
     remind = ToDoAction("Remind", _address("campaign-remind", campaign))
-    actions = [ToDoAction("What would help", _address("campaign", campaign)), extend, remind]
+    actions = [ToDoAction("What would help", _address("campaign-levers", campaign)), extend, remind]
     return [ToDo(ToDoKind.DEADLINE_AT_RISK, campaign, words, missing, actions, figures.at)]
 
 

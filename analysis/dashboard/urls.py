@@ -2,12 +2,26 @@
 
 from django.urls import path
 
-from analysis.dashboard.views import agreement, gold, home, labels, live_strip, people, people_actions, progress, stopping, times, trail
+from analysis.dashboard.views import (
+    agreement,
+    gold,
+    home,
+    labels,
+    levers,
+    live_strip,
+    people,
+    people_actions,
+    progress,
+    stopping,
+    times,
+    trail,
+)
 
 urlpatterns = [
     path("", home.page, name="home"),
     path("campaigns/<slug:slug>/", progress.page, name="campaign"),
     path("campaigns/<slug:slug>/live", live_strip.live_figures, name="campaign-live"),
+    path("campaigns/<slug:slug>/levers", levers.page, name="campaign-levers"),
     path("campaigns/<slug:slug>/stopping", stopping.look, name="campaign-stopping"),
     path("campaigns/<slug:slug>/time/", times.page, name="campaign-time"),
     path("campaigns/<slug:slug>/feedback/", trail.feedback, name="campaign-feedback"),

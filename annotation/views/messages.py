@@ -18,14 +18,15 @@ from pooling.tasks import send
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def remind(request: SignedInRequest, slug: str) -> HttpResponse:
-    """who: pseudonyms. A POST shows the mails, and with action=send asks for them to be sent."""
+    """annotator: pseudonyms. A POST shows the mails, with action=send it asks for them to be sent, with action=choose it only takes the choice."""
     campaign = managed_campaign(request, slug)
     given = request.POST if request.method == "POST" else request.GET
-    chosen, text = set(given.getlist("who")), given.get("text", service.STARTING_TEXT)
+    chosen, text = set(given.getlist("annotator")), given.get("text", "")
     everybody = list(service.annotators(campaign))
     members = [member for member in everybody if member.pseudonym in chosen]
     mails, problem = None, ""
-    if request.method == "POST":
+    choosing = request.method != "POST" or request.POST.get("action") == "choose"
+    if not choosing:
         address = request.build_absolute_uri("/")
         try:
             if not members:
@@ -43,7 +44,7 @@ def remind(request: SignedInRequest, slug: str) -> HttpResponse:
         "tab": "people",
         "everybody": everybody,
         "chosen": chosen,
-        "text": text,
+        "text": text or (service.STARTING_TEXT if choosing else ""),
         "mails": mails,
         "problem": problem,
         "longest": service.LONGEST,

@@ -103,10 +103,13 @@ def test_a_mail_that_the_server_refuses_is_told_and_the_others_are_sent(campaign
 def test_the_page_shows_the_mail_before_it_is_sent_and_the_job_sends_it(campaign):
     ada, bob = reachable(campaign, "ada"), reachable(campaign, "bob")
     client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/remind"
-    page = client.get(f"{address}?who={ada.pseudonym}").content.decode()
+    page = client.get(f"{address}?annotator={ada.pseudonym}").content.decode()
     assert f'value="{ada.pseudonym}" checked' in page
     assert f'value="{bob.pseudonym}" checked' not in page
-    form = {"who": [ada.pseudonym], "text": "a word from me."}
+    form = {"annotator": [ada.pseudonym], "text": "a word from me."}
+    chosen = client.post(address, {"annotator": [bob.pseudonym], "text": "", "action": "choose"})  # from People
+    assert f'value="{bob.pseudonym}" checked' in chosen.content.decode()
+    assert "could you go on" in text_of(chosen).lower()
     shown = client.post(address, form)
     assert "a word from me." in text_of(shown)
     assert f"http://testserver/judge/{campaign.slug}/" in text_of(shown)

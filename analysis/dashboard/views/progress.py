@@ -20,7 +20,7 @@ from analysis.charts.svg import number
 from analysis.core.campaign import HALF_DAY, judgements_per_half_day
 from analysis.dashboard import agreement_figures
 from analysis.dashboard import progress as selectors
-from analysis.dashboard.headline import has_ended, moment_text
+from analysis.dashboard.headline import has_ended, headline, moment_text
 from analysis.judgements import stopping_looks
 from analysis.judgements.live import REFRESH, Live, live_rows
 from annotation.models import Campaign, Lease, Pair
@@ -53,6 +53,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "n_held_back": held_back(campaign),
         "alpha": agreement_figures.latest_alpha(campaign),
         "verdict": verdict(campaign, now),
+        "headline": headline(campaign, now),
         "refresh": REFRESH,
         "pace": pace_chart(live),
         "burn_up": burn_up(campaign, live, now),

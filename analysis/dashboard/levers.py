@@ -1,0 +1,210 @@
+"""What a manager can change while a campaign runs, each with the forecast after it: nothing is changed by looking.
+
+    levers(campaign)                  the outlook as it is, and every lever with the outlook after it
+    lever_of(campaign, key, value)    one of them, for the confirmation and the pull
+    pull(campaign, lever, actor)      does it, by the services that the settings use
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.utils import timezone
+from numpy.typing import NDArray
+
+from analysis.core.forecast import PACE_DAYS, Forecast, expected_until, forecast
+from analysis.dashboard.headline import complete_level, lateness, level_of, moment_text
+from analysis.dashboard.progress import of_slots, slots
+from analysis.judgements.live import Live, live_rows
+from annotation.models import Campaign
+from annotation.services import campaigns, people
+from annotation.services.errors import CampaignError
+from pooling.core.counts import counted
+
+DAY = 86400.0
+INVITED, DAYS = (1, 2, 5), (2, 7, 14)
+NO_END = 10**9
+"""More judgements than any campaign lacks: what a pace would bring without an end."""
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """missing: judgements. expected: seconds since 1970, None without a forecast. level: every pair down to this rank (batch, stage) is expected
+    to be complete at the deadline; 0: not even the first, None: nobody can say."""
+
+    missing: int
+    expected: float | None
+    deadline: float | None
+    level: int | None
+
+    @property
+    def late_days(self) -> float | None:
+        return None if self.expected is None or self.deadline is None else (self.expected - self.deadline) / DAY
+
+    @property
+    def lateness(self) -> str:
+        return "" if self.late_days is None else lateness(self.late_days * DAY)
+
+    @property
+    def when(self) -> str:
+        return "" if self.expected is None else moment_text(self.expected)
+
+
+@dataclass(frozen=True)
+class Lever:
+    """key and value name it; words: what is done; means: what this is for people and costs; after: the outlook then."""
+
+    key: str
+    value: int
+    words: str
+    means: str
+    after: Outlook
+
+
+@dataclass(frozen=True, eq=False)
+class Base:
+    """What every outlook is computed from, read once. priorities: of the levels, the highest first; per level: judgements missing."""
+
+    campaign: Campaign
+    moments: NDArray[np.float64]
+    now: float
+    priorities: list[int]
+    level: NDArray[np.int64]
+    counted: NDArray[np.int64]
+    needed: NDArray[np.int64]
+    fixed: NDArray[np.bool_]
+    n_active: int
+
+    @property
+    def deadline(self) -> float | None:
+        return self.campaign.deadline.timestamp() if self.campaign.deadline else None
+
+    def missing(self, per_pair: int | None = None) -> NDArray[np.int64]:
+        """Of each ordinary pair, with so many judgements a pair."""
+        needed = self.needed if per_pair is None else np.where(self.fixed, self.counted, np.maximum(self.counted, per_pair))
+        return np.maximum(needed - self.counted, 0)
+
+    def outlook(self, missing: NDArray[np.int64], *, faster: float = 1.0, deadline: float | None = None, width: int | None = None) -> Outlook:
+        """faster: by how much more is judged in the same time."""
+        n, due = int(missing.sum()), deadline or self.deadline
+        expected = forecast(self.moments, remaining=math.ceil(n / faster), now=self.now).expected if n else self.now
+        per_level = np.bincount(self.level, weights=missing, minlength=len(self.priorities))
+        room = None if due is None else expected_until(self.moments, until=due, remaining=NO_END, now=self.now)
+        level = None if room is None else complete_level(self.campaign, self.priorities, per_level, room * faster, width=width)
+        return Outlook(n, expected, due, level)
+
+
+def levers(campaign: Campaign, *, live: Live | None = None) -> tuple[Outlook, list[Lever], str]:
+    """-> (as it is, the levers, why there are none: empty where there are some)"""
+    base = _base(campaign, live or live_rows(campaign))
+    now = base.outlook(base.missing())
+    if campaign.state not in (Campaign.State.OPEN, Campaign.State.PAUSED):
+        return now, [], "Nobody judges now: there is nothing to speed up."
+    if not now.missing:
+        return now, [], "Everything that is needed has been judged."
+    ahead: Forecast = forecast(base.moments, remaining=now.missing, now=base.now)
+    if ahead.expected is None:
+        return now, [], f"Nobody can say what would help: {ahead.reason}."
+    return now, [*_invite(base), *_extend(base), *_fewer(base), *_order(base)], ""
+
+
+def lever_of(campaign: Campaign, key: str, value: int) -> tuple[Outlook, Lever]:
+    """The outlook as it is and the lever of this name. Raises CampaignError where it is not offered, or not any more."""
+    now, offered, why_none = levers(campaign)
+    lever = next((one for one in offered if (one.key, one.value) == (key, value)), None)
+    if lever is None:
+        raise CampaignError(why_none or "This is not offered any more: the campaign has changed.")
+    return now, lever
+
+
+def pull(campaign: Campaign, lever: Lever, *, actor: User) -> str:
+    """Do it. -> what was done, as a sentence. Raises CampaignError."""
+    if lever.key == "invite":
+        people.invite(campaign=campaign, actor=actor, max_uses=lever.value)
+        return f"An invitation for {counted(lever.value, 'annotator')} is made: send its link, which stands below."
+    if lever.key == "extend":
+        deadline = _later(campaign, lever.value)
+        campaigns.update_campaign(campaign, actor=actor, deadline=deadline)
+        return f"The deadline is {moment_text(deadline.timestamp())} now."
+    if lever.key == "fewer":
+        campaigns.update_campaign(campaign, actor=actor, judgements_per_pair=lever.value)
+        return f"A pair needs {counted(lever.value, 'judgement')} now."
+    if lever.key == "order":
+        campaigns.update_campaign(campaign, actor=actor, band=lever.value)
+        return "Pairs are served strictly by priority now."
+    raise CampaignError("This lever is no change: pairs are served in their order, so close the campaign when you have what you need.")
+
+
+def _base(campaign: Campaign, live: Live) -> Base:
+    its, normal = slots(campaign, live), live.pairs.normal
+    values, level = live.pairs.levels
+    moments, now = live.rows.judged_at[of_slots(live)], timezone.now().timestamp()
+    lately = live.rows.counts & (live.rows.judged_at > now - PACE_DAYS * DAY)
+    return Base(
+        campaign=campaign,
+        moments=moments,
+        now=now,
+        priorities=(-values).tolist(),
+        level=level,
+        counted=its.counted[normal],
+        needed=its.needed[normal],
+        fixed=its.unjudgeable[normal],
+        n_active=len(np.unique(live.rows.annotator[lately])),
+    )
+
+
+def _invite(base: Base) -> Iterator[Lever]:
+    for more in INVITED if base.n_active else ():
+        after = base.outlook(base.missing(), faster=(base.n_active + more) / base.n_active)
+        means = f"if they judge as much as the {base.n_active:,} of the last {PACE_DAYS} days, from today on"
+        yield Lever("invite", more, f"Invite {counted(more, 'more annotator')}", means, after)
+
+
+def _later(campaign: Campaign, days: int) -> datetime:
+    """From the deadline on, or from now where it has passed."""
+    assert campaign.deadline is not None, "only a deadline can be extended"
+    return max(campaign.deadline, timezone.now()) + timedelta(days=days)
+
+
+def _extend(base: Base) -> Iterator[Lever]:
+    if base.campaign.deadline is None:
+        return
+    for days in DAYS:
+        deadline = _later(base.campaign, days)
+        after = base.outlook(base.missing(), deadline=deadline.timestamp())
+        yield Lever("extend", days, f"Extend the deadline by {counted(days, 'day')}", f"until {moment_text(deadline.timestamp())}", after)
+
+
+def _fewer(base: Base) -> Iterator[Lever]:
+    n = base.campaign.judgements_per_pair
+    for per_pair in range(n - 1, max(n - 3, 0), -1):
+        missing = base.missing(per_pair)
+        spared = int(base.missing().sum() - missing.sum())
+        means = f"{counted(spared, 'judgement')} less; labels of pairs not complete yet rest on fewer people"
+        if per_pair == 1:
+            means += ", and agreement is no longer measured on them"
+        yield Lever("fewer", per_pair, f"Ask for {counted(per_pair, 'judgement')} a pair in place of {n}", means, base.outlook(missing))
+
+
+def _order(base: Base) -> Iterator[Lever]:
+    if base.campaign.band > 1 and len(base.priorities) > 1:
+        means = f"in place of bands of {base.campaign.band}: topics change more often, and the first ranks are complete sooner"
+        yield Lever("order", 1, "Serve strictly by priority", means, base.outlook(base.missing(), width=1))
+
+
+def depths(campaign: Campaign, *, live: Live | None = None) -> list[tuple[int, Outlook]]:
+    """Less depth: of each level that is not complete, when all pairs down to it are expected to be; the lowest level is the whole campaign."""
+    base = _base(campaign, live or live_rows(campaign))
+    missing, rows = base.missing(), []
+    for place, priority in enumerate(base.priorities):
+        kept = np.where(base.level <= place, missing, 0)
+        if kept.sum():
+            rows.append((level_of(campaign, priority), base.outlook(kept)))
+    return rows
+
+

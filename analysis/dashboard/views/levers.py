@@ -1,0 +1,45 @@
+"""What would help: levers with the outlook after each, and pulling one after its preview."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from analysis.dashboard import levers as service
+from analysis.judgements.live import live_rows
+from annotation.models import Campaign
+from annotation.permissions import managed_campaign
+from annotation.services.errors import CampaignError
+from pooling.permissions import SignedInRequest
+from pooling.requests import row_number
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def page(request: SignedInRequest, slug: str) -> HttpResponse:
+    """A POST of key and value shows what the lever changes; with `confirm` it is pulled."""
+    campaign = managed_campaign(request, slug)
+    if campaign.state == Campaign.State.DRAFT:
+        return redirect("campaign-settings", slug)
+    context = {"campaign": campaign, "tab": "progress", "word": campaign.pool.level_word if campaign.pool else "level"}
+    if request.method == "POST":
+        key = request.POST.get("key", "")
+        try:
+            now, lever = service.lever_of(campaign, key, row_number(request.POST.get("value")))
+            if "confirm" in request.POST:
+                messages.success(request, service.pull(campaign, lever, actor=request.user))
+                return redirect("campaign-step", slug, "people") if key == "invite" else redirect("campaign-levers", slug)
+        except CampaignError as error:
+            messages.error(request, str(error))
+            return redirect("campaign-levers", slug)
+        return render(request, "analysis/levers.html", {**context, "now": now, "lever": lever})
+    live = live_rows(campaign, fresh=0.0)
+    now, offered, why_none = service.levers(campaign, live=live)
+    return render(
+        request,
+        "analysis/levers.html",
+        {**context, "now": now, "levers": offered, "why_none": why_none, "depths": service.depths(campaign, live=live) if offered else []},
+    )

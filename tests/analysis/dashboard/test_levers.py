@@ -1,0 +1,167 @@
+"""The headline of Progress and the levers, against the hand: one judgement an hour, so that judgements are hours."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from analysis.dashboard import levers
+from analysis.dashboard.headline import complete_level, headline, lateness
+from analysis.dashboard.progress import progress
+from analysis.judgements import live as kept
+from annotation.models import AuditEvent, Campaign, Invitation
+from annotation.services import campaigns
+from annotation.services.errors import CampaignError
+from tests.analysis.dashboard.test_pages import manager_of, text_of
+from tests.builders import judge, make_annotator, make_campaign
+
+pytestmark = pytest.mark.django_db
+HOUR = 3600.0
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept(monkeypatch, settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+    monkeypatch.setattr(kept, "FRESH", 0.0)
+    kept._kept.clear()
+    yield
+    kept._kept.clear()
+
+
+@pytest.fixture
+def campaign() -> Campaign:
+    """10 topics, 10 ranks, three judgements a pair: 30 a rank. One annotator has judged ranks 1 to 9 once, one pair an hour: 210 are left, of each
+    of those ranks 20, of rank 10 30. Bands of three ranks. The deadline is in 96 hours."""
+    made = make_campaign(n_topics=10, n_documents=10, judgements_per_pair=3)
+    ada, now = make_annotator(made), timezone.now()
+    for ago in range(90, 0, -1):
+        judge(ada, 1, now=now - timedelta(hours=ago - 0.5))
+    Campaign.objects.filter(pk=made.pk).update(deadline=now + timedelta(hours=96), opened_at=now - timedelta(hours=90))
+    return Campaign.objects.select_related("pool").get(pk=made.pk)
+
+
+def hours_until(seconds: float | None) -> float:
+    assert seconds is not None
+    return (seconds - timezone.now().timestamp()) / HOUR
+
+
+def test_the_outlook_as_it_is(campaign):
+    now, offered, why_none = levers.levers(campaign)
+    assert (now.missing, why_none, now.level) == (210, "", 3)  # ranks 1 to 3 need 60, 4 to 6 another 60
+    assert hours_until(now.expected) == pytest.approx(210, abs=2)
+    assert now.late_days == pytest.approx((210 - 96) / 24, abs=0.1)
+    assert [(one.key, one.value) for one in offered] == [
+        *(("invite", n) for n in (1, 2, 5)),
+        *(("extend", n) for n in (2, 7, 14)),
+        *(("fewer", n) for n in (2, 1)),
+        ("order", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "missing", "hours", "late_hours", "level"),
+    [
+        ("invite", 1, 210, 105, 9, 9),  # twice as many people: 192 until the deadline, of which ranks 1 to 9 take 180
+        ("invite", 2, 210, 70, -26, 10),
+        ("extend", 2, 210, 210, 66, 6),  # 144 until then
+        ("extend", 7, 210, 210, -54, 10),
+        ("fewer", 2, 110, 110, 14, 9),  # ten a rank, twenty of rank 10
+        ("fewer", 1, 10, 10, -86, 10),  # rank 10 alone has none
+        ("order", 1, 210, 210, 114, 4),  # rank by rank: four times 20
+    ],
+)
+def test_what_each_lever_would_change(campaign, key, value, missing, hours, late_hours, level):
+    _, lever = levers.lever_of(campaign, key, value)
+    assert (lever.after.missing, lever.after.level) == (missing, level)
+    assert hours_until(lever.after.expected) == pytest.approx(hours, abs=2)
+    assert lever.after.late_days == pytest.approx(late_hours / 24, abs=0.1)
+
+
+def test_less_depth_is_told_for_each_rank_that_is_not_complete(campaign):
+    rows = levers.depths(campaign)
+    assert [(level, after.missing) for level, after in rows] == [*((rank, 20 * rank) for rank in range(1, 10)), (10, 210)]
+    assert hours_until(rows[2][1].expected) == pytest.approx(60, abs=2)
+
+
+def test_looking_changes_nothing_and_pulling_does_after_its_preview(campaign):
+    client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/levers"
+    assert "Ask for 2 judgements a pair in place of 3" in text_of(client.get(address))
+    n_events = AuditEvent.objects.count()
+    form = {"key": "fewer", "value": "2"}
+    shown = client.post(address, form)
+    assert "Ask for 2 judgements a pair in place of 3?" in text_of(shown)
+    assert "100 judgements less" in text_of(shown)
+    campaign.refresh_from_db()
+    assert (campaign.judgements_per_pair, AuditEvent.objects.count()) == (3, n_events)
+    assert client.post(address, {**form, "confirm": "yes"}).url == address
+    campaign.refresh_from_db()
+    assert campaign.judgements_per_pair == 2
+    assert "110 judgements missing" in " ".join(text_of(client.get(address)).split())
+    assert "not offered any more" in text_of(client.post(address, form, follow=True))
+
+
+def test_the_other_levers_are_pulled(campaign):
+    client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/levers"
+    due = campaign.deadline
+    for key, value in (("invite", "2"), ("extend", "7"), ("order", "1")):
+        assert client.post(address, {"key": key, "value": value, "confirm": "yes"}).status_code == 302
+    campaign.refresh_from_db()
+    assert (campaign.deadline, campaign.band) == (due + timedelta(days=7), 1)
+    assert list(Invitation.objects.filter(campaign=campaign).values_list("max_uses", flat=True)) == [2]
+
+
+def test_where_nothing_can_be_said_nothing_is_offered(campaign):
+    young = make_campaign()
+    now, offered, why_none = levers.levers(young)
+    assert (offered, now.expected) == ([], None)
+    assert why_none.startswith("Nobody can say what would help: no pace")
+    assert "Nobody can say" in text_of(manager_of(young).get(f"/campaigns/{young.slug}/levers"))
+    campaigns.close(campaign, actor=None)
+    assert levers.levers(Campaign.objects.get(pk=campaign.pk))[1:] == ([], "Nobody judges now: there is nothing to speed up.")
+    with pytest.raises(CampaignError, match="Nobody judges now"):
+        levers.lever_of(Campaign.objects.get(pk=campaign.pk), "invite", 1)
+
+
+def test_without_a_deadline_none_is_extended(campaign):
+    Campaign.objects.update(deadline=None)
+    now, offered, _ = levers.levers(Campaign.objects.get(pk=campaign.pk))
+    assert {one.key for one in offered} == {"invite", "fewer", "order"}
+    assert (now.late_days, now.level) == (None, None)
+
+
+def test_the_headline_of_progress(campaign):
+    said = "4 of 8 days, 30 %, five days late; complete to rank 3 by the deadline."
+    assert headline(campaign, progress(campaign)) == said
+    page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/")
+    assert said in text_of(page)
+    assert f'href="/campaigns/{campaign.slug}/levers"' in page.content.decode()
+    campaign.deadline += timedelta(days=10)
+    assert headline(campaign, progress(campaign)) == "4 of 18 days, 30 %, in time."
+    campaign.deadline = timezone.now() - timedelta(hours=1)
+    assert headline(campaign, progress(campaign)) == "The deadline has passed at 30 %; not even the first rank is complete."
+    campaign.deadline = None
+    assert headline(campaign, progress(campaign)).startswith("Day 4, 30 %, expected to end ")
+
+
+def test_the_headline_of_a_campaign_that_nobody_has_begun():
+    campaign = make_campaign(deadline=timezone.now() + timedelta(days=3))
+    assert headline(campaign, progress(campaign)) == "1 of 3 days, 0 %, no forecast yet."
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(-5.0, "in time"), (0.0, "in time"), (60.0, "one hour late"), (5 * HOUR, "five hours late"), (24 * HOUR, "one day late"), (480 * HOUR, "20 days late")],
+)
+def test_lateness_in_words(seconds, words):
+    assert lateness(seconds) == words
+
+
+def test_a_band_is_complete_as_a_whole_and_no_level_is_none():
+    campaign = make_campaign(n_topics=1, n_documents=5)  # ranks 1 to 5, bands of three
+    priorities, missing = [9, 8, 7, 6, 5], [3, 3, 3, 3, 3]
+    expected = {8: 0, 9: 3, 14: 3, 15: 5}
+    assert {room: complete_level(campaign, priorities, missing, room) for room in expected} == expected
+    assert complete_level(campaign, priorities, missing, 8, width=1) == 2
+    assert complete_level(campaign, [], [], 8) == 0
