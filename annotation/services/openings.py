@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair
@@ -22,6 +23,14 @@ STANDS = f"""SELECT {CAMPAIGN.columns},
     (SELECT j.id FROM annotation_judgement j WHERE j.membership_id = %(me)s AND j.pair_id = %(pair)s AND j.current),
     (SELECT s.id FROM annotation_skip s WHERE s.membership_id = %(me)s AND s.pair_id = %(pair)s)
   FROM annotation_campaign c WHERE c.id = %(campaign)s"""
+# All of it where a transaction that writes is alone: nothing has to be locked, so nothing has to come first. A row for each lease, or one.
+AT_ONCE = f"""SELECT {MEMBER.columns}, {CAMPAIGN.columns},
+    (SELECT j.id FROM annotation_judgement j WHERE j.membership_id = m.id AND j.key = %(key)s),
+    (SELECT j.id FROM annotation_judgement j WHERE j.membership_id = m.id AND j.pair_id = p.id AND j.current),
+    (SELECT s.id FROM annotation_skip s WHERE s.membership_id = m.id AND s.pair_id = p.id), {PAIR.columns}, {LEASE.columns}
+  FROM annotation_membership m JOIN annotation_campaign c ON c.id = m.campaign_id LEFT JOIN annotation_pair p ON p.id = {{named}}
+    LEFT JOIN annotation_lease l ON l.membership_id = m.id AND l.pair_id = p.id
+  WHERE m.id = %(me)s ORDER BY CASE WHEN l.state = 'live' THEN 0 ELSE 1 END, l.id"""
 
 
 @dataclass
@@ -52,16 +61,28 @@ def open_pair(annotator: Membership, key: uuid.UUID, of: str, named: Any) -> Ope
 
     of, named: OF_LEASE and a token, or OF_JUDGEMENT and an id. The membership and its campaign are brought up to date in place.
     """
-    values: dict[str, Any] = {"me": annotator.pk, "named": named, "campaign": annotator.campaign_id}
-    locks = row_locks()
-    [own] = rows_of(f"{LOCK_MEMBER} {'FOR UPDATE' if locks else ''}", values)
+    values = {"me": annotator.pk, "named": named, "campaign": annotator.campaign_id, "key": stored_value(Judgement, "key", key)}
+    if not row_locks():
+        return _read_at_once(annotator, of, values)
+    [own] = rows_of(f"{LOCK_MEMBER} FOR UPDATE", values)
     MEMBER.refresh(annotator, own)
-    rows = rows_of(f"{LOCK_LEASES.format(named=of)} {'FOR UPDATE OF l, p' if locks else ''}", values)
+    rows = rows_of(f"{LOCK_LEASES.format(named=of)} FOR UPDATE OF l, p", values)
     own_leases = [LEASE.instance(row[: len(LEASE)]) for row in rows]
-    pairs = [row[len(LEASE) :] for row in rows[:1]] or rows_of(f"{LOCK_PAIR.format(named=of)} {'FOR UPDATE' if locks else ''}", values)
+    pairs = [row[len(LEASE) :] for row in rows[:1]] or rows_of(f"{LOCK_PAIR.format(named=of)} FOR UPDATE", values)
     pair = PAIR.instance(pairs[0]) if pairs else None
-    values |= {"key": stored_value(Judgement, "key", key), "pair": pair.pk if pair else 0}
-    [stands] = rows_of(STANDS, values)
+    [stands] = rows_of(STANDS, {**values, "pair": pair.pk if pair else 0})
     *campaign, known, judged, skipped = stands
     annotator.campaign = CAMPAIGN.instance(campaign)
     return Opening(annotator, pair, own_leases, known, judged, skipped is not None)
+
+
+def _read_at_once(annotator: Membership, of: str, values: dict[str, Any]) -> Opening:
+    rows = rows_of(AT_ONCE.format(named=of), values)
+    parts = iter(rows[0])
+    member, campaign = list(islice(parts, len(MEMBER))), list(islice(parts, len(CAMPAIGN)))
+    known, judged, skipped = islice(parts, 3)
+    pair = list(islice(parts, len(PAIR)))
+    MEMBER.refresh(annotator, member)
+    annotator.campaign = CAMPAIGN.instance(campaign)
+    own_leases = [LEASE.instance(row[-len(LEASE) :]) for row in rows if row[-len(LEASE)] is not None]
+    return Opening(annotator, None if pair[0] is None else PAIR.instance(pair), own_leases, known, judged, skipped is not None)
