@@ -22,7 +22,7 @@ from annotation.api import shapes
 from annotation.models import Feedback, Membership, Message
 from annotation.selectors import judging as selectors
 from annotation.selectors.later import put_aside
-from annotation.selectors.setup import campaign_setup, trial
+from annotation.selectors.setup import setup_of, trial
 from annotation.services import judging, later, leases, participation, serving
 from annotation.services.errors import AnswerRefused, CampaignError
 from pooling.api.lists import whole_number
@@ -165,16 +165,7 @@ class Setup(JudgingView):
     def get(self, request: Request, slug: str) -> Response:
         """What the page needs once: the campaign's settings, the scale, the guidelines, one's own settings and unread messages."""
         annotator = self.annotator(request, slug)
-        unread = annotator.messages.filter(read_at=None).order_by("created_at")
-        return answer_of(
-            situation_of(annotator),
-            **campaign_setup(annotator.campaign, read=annotator.guideline_read),
-            profile=selectors.choices_of(annotator),
-            pseudonym=annotator.pseudonym,
-            feedback_given=Feedback.objects.filter(membership=annotator).exists(),
-            has_judged=selectors.has_judged(annotator),
-            messages=[{"id": row.pk, "text": row.text, "at": row.created_at} for row in unread],
-        )
+        return answer_of(situation_of(annotator), **setup_of(annotator))
 
 
 class Trial(JudgingView):
@@ -185,7 +176,7 @@ class Trial(JudgingView):
         """A trial of the page for managers: settings and a few pairs. The page judges them by itself; nothing is stored."""
         campaign = permissions.managed_campaign(request, slug)
         nobody = Membership(campaign=campaign, user=cast(User, request.user))
-        return Response({**trial(campaign, nobody), "profile": selectors.choices_of(nobody), "server_time": timezone.now()})
+        return Response({**trial(campaign, nobody), "server_time": timezone.now()})
 
 
 class Leases(JudgingView):

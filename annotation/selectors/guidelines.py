@@ -11,8 +11,7 @@ from annotation.models import Campaign, GuidelineVersion, Membership
 def newest_guideline(campaign: Campaign) -> GuidelineVersion | None:
     if not campaign.newest_guideline:
         return None
-    rows = GuidelineVersion.objects.select_related("campaign__collection")  # the judging page asks for the collection's texts, too
-    return rows.filter(campaign=campaign, number=campaign.newest_guideline).first()
+    return GuidelineVersion.objects.filter(campaign=campaign, number=campaign.newest_guideline).first()
 
 
 def guideline(version: GuidelineVersion) -> dict[str, Any]:

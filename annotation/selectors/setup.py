@@ -7,11 +7,11 @@ from typing import Any
 from django.db.models import Min
 
 from annotation.markup import markdown
-from annotation.models import Campaign, Membership, Pair
-from annotation.selectors import qualification
-from annotation.selectors.guidelines import guideline, newest_guideline
-from annotation.selectors.judging import pair_shown, pair_text
+from annotation.models import Campaign, GuidelineVersion, Membership, Pair
+from annotation.selectors import judging, qualification
+from annotation.selectors.guidelines import guideline
 from annotation.selectors.pairs import kept_pairs
+from annotation.services.statements import rows_of
 
 SETTINGS = (
     "slug", "name", "deadline", "grace_minutes", "spans", "spans_from", "rotate_text", "truncate_words", "idle_seconds",
@@ -20,14 +20,34 @@ SETTINGS = (
 TRIAL_TOPICS, TRIAL_PAIRS_A_TOPIC = 3, 4
 
 
-def campaign_setup(campaign: Campaign, *, read: int) -> dict[str, Any]:
-    """Settings, scale, terms and the newest guidelines. read: the version of them that the person has read last."""
-    version = newest_guideline(campaign)
+NEEDED_ONCE = """SELECT k.text_format, g.number, g.text, g.note,
+    EXISTS (SELECT 1 FROM annotation_feedback f WHERE f.membership_id = %(me)s),
+    EXISTS (SELECT 1 FROM annotation_message s WHERE s.membership_id = %(me)s AND s.read_at IS NULL)
+  FROM annotation_campaign c JOIN pooling_collection k ON k.id = c.collection_id
+    LEFT JOIN annotation_guidelineversion g ON g.campaign_id = c.id AND g.number = c.newest_guideline
+  WHERE c.id = %(campaign)s"""
+
+
+def setup_of(annotator: Membership) -> dict[str, Any]:
+    """The campaign's settings, scale, terms and newest guidelines, and what the annotator has: choices, feedback given, unread messages.
+
+    Of nobody, who is not stored, it is that of the campaign.
+    """
+    campaign = annotator.campaign
+    [row] = rows_of(NEEDED_ONCE, {"me": annotator.pk or 0, "campaign": campaign.pk})
+    text_format, number, text, note, has_given_feedback, has_messages = row
+    version = guideline(GuidelineVersion(number=number, text=text, note=note)) if number else None
+    unread = annotator.messages.filter(read_at=None).order_by("created_at") if has_messages else ()
     return {
-        "campaign": {name: getattr(campaign, name) for name in SETTINGS} | {"text_format": (version.campaign if version else campaign).collection.text_format},
+        "campaign": {name: getattr(campaign, name) for name in SETTINGS} | {"text_format": text_format},
         "scale": campaign.scale,
-        "guideline": {**guideline(version), "acknowledged": read} if version else None,
+        "guideline": {**version, "acknowledged": annotator.guideline_read} if version else None,
         "consent_html": markdown(campaign.consent_text) if campaign.consent_text else "",
+        "profile": judging.choices_of(annotator),
+        "pseudonym": annotator.pseudonym,
+        "feedback_given": bool(has_given_feedback),
+        "has_judged": annotator.pk is not None and judging.has_judged(annotator),
+        "messages": [{"id": row.pk, "text": row.text, "at": row.created_at} for row in unread],
     }
 
 
@@ -50,9 +70,10 @@ def trial(campaign: Campaign, annotator: Membership) -> dict[str, Any]:
     shown = []
     for pair in pairs:
         known = {"grade": pair.gold_grade, "explanation": pair.gold_explanation} if pair.kind == Pair.Kind.QUALIFICATION else None
-        shown.append({**pair_shown(pair_text(pair), annotator), "known": known})
+        shown.append({**judging.pair_shown(judging.pair_text(pair), annotator), "known": known})
+    of_annotators_alone = ("pseudonym", "feedback_given", "has_judged", "messages")
     return {
-        **campaign_setup(campaign, read=0),
+        **{name: value for name, value in setup_of(annotator).items() if name not in of_annotators_alone},
         "min_active_ms": round(campaign.min_active_seconds * 1000),
         "needed": qualification.needed(campaign, n_tests) if n_tests else 0,
         "pairs": shown,
