@@ -30,6 +30,7 @@ urlpatterns = [
     path("judging/<slug:slug>/profile", judging.OwnSettings.as_view(), name="api-judging-profile"),
     path("judging/<slug:slug>/messages/<int:message_id>/read", judging.ReadMessage.as_view(), name="api-judging-message-read"),
     path("judging/<slug:slug>/questions", questions.OwnQuestions.as_view(), name="api-judging-questions"),
+    path("judging/<slug:slug>/questions/<int:question_id>", questions.TakeBackQuestion.as_view(), name="api-judging-question"),
     path("judging/<slug:slug>/questions/<int:question_id>/read", questions.ReadAnswer.as_view(), name="api-judging-answer-read"),
     path("campaigns/<slug:slug>/questions/", questions.CampaignQuestions.as_view(), name="api-questions"),
     path("campaigns/<slug:slug>/questions/<int:pk>/answer", questions.ReplyToQuestion.as_view(), name="api-question-answer"),

@@ -44,6 +44,15 @@ class OwnQuestions(JudgingView):
         return answer_of(situation_of(annotator), items=selectors.own_questions(annotator))
 
 
+class TakeBackQuestion(JudgingView):
+    @extend_schema(request=None, responses=shapes.QuestionsSerializer, operation_id="judging_take_back_question")
+    def delete(self, request: Request, slug: str, question_id: int) -> Response:
+        """Undo asking, as long as there is no answer (409 `question_answered`). One that is not there is taken back already."""
+        annotator = self.annotator(request, slug)
+        questions.take_back(annotator, question_id)
+        return answer_of(situation_of(annotator), items=selectors.own_questions(annotator))
+
+
 class ReadAnswer(JudgingView):
     @extend_schema(request=None, responses=shapes.SituationSerializer, operation_id="judging_answer_read")
     def post(self, request: Request, slug: str, question_id: int) -> Response:

@@ -55,6 +55,13 @@ def reply(question: Question, answer: str, *, actor: User | None) -> Question:
     return question
 
 
+def take_back(annotator: Membership, question_id: int) -> None:
+    """Undo asking, as long as nobody has answered. One that is not there is taken back already. Raises AnswerRefused for an answered one."""
+    own = Question.objects.filter(pk=question_id, membership=annotator)
+    if not own.filter(answered_at=None).delete()[0] and own.exists():
+        raise AnswerRefused("question_answered", "The manager has answered it meanwhile, so it stays.", 409)
+
+
 def read_answer(annotator: Membership, question_id: int) -> None:
     """The annotator has opened the answer. Raises AnswerRefused where there is no such question with an answer."""
     own = Question.objects.filter(pk=question_id, membership=annotator).exclude(answered_at=None)

@@ -97,3 +97,25 @@ def test_an_answer_is_told_on_opening_the_page(signed_in_page: Signed) -> None:
     questions.reply(questions.ask(ada, pair_id=pair, key="7d3c1a52-9a38-4e61-8a44-0d5f4e6f2b11", text="One?"), "Yes.", actor=None)  # type: ignore[arg-type]
     page.reload()
     expect(page.locator(".banner[data-name=answers]")).to_contain_text("The manager has answered your question.")
+
+
+def test_a_question_just_sent_is_undone_and_an_answered_one_stays(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    page = signed_in_page(ada.user)
+    JudgingPage(page, campaign).open()
+    page.keyboard.press("q")
+    dialog = page.locator("#ask-dialog")
+    for text in ("Is it one?", "Is it two?"):
+        dialog.get_by_role("textbox").fill(text)
+        page.keyboard.press("Control+Enter")
+        expect(dialog.locator(".questions li").first).to_contain_text(text)
+    dialog.locator(".questions li", has_text="Is it one?").get_by_role("button", name="Undo").click()
+    expect(dialog.locator(".questions li")).to_have_count(1)
+    expect(dialog.get_by_role("textbox")).to_have_value("Is it one?")
+    expect(dialog.get_by_role("textbox")).to_be_focused()
+    left = Question.objects.get()
+    assert left.text == "Is it two?"
+    questions.reply(left, "Yes.", actor=None)
+    dialog.locator(".questions li").get_by_role("button", name="Undo").click()
+    expect(dialog.locator(".questions li")).to_contain_text("The manager has answered it meanwhile, so it stays.")
+    assert Question.objects.get().answer == "Yes."

@@ -95,19 +95,38 @@ export class Questions {
     this.button.disabled = false;
   }
 
+  /** Undo of the question, as long as nobody has answered: its words are back in the field. */
+  async #takeBack({ id, text, pair }, button) {
+    button.disabled = true;
+    try {
+      const { items } = await this.api.call("DELETE", `questions/${id}`);
+      if (pair === this.about && !this.draft) this.field.value = this.draft = text;
+      this.#complain("");
+      this.#list(items);
+      announce("Question taken back.");
+      (this.form.hidden ? this.dialog.querySelector("h2") : this.field).focus();
+    } catch (error) {
+      button.disabled = false;
+      button.after(make("span.field-error", { role: "alert" }, `It was not taken back (${error.said ?? error.message}).`));
+    }
+  }
+
   #list(items) {
     if (!items.length) return void this.list.replaceChildren();
     this.list.replaceChildren(make("h3", {}, "Your questions"), make("ul.questions", { role: "list" }, ...items.map((item) => this.#item(item))));
   }
 
-  #item({ text, answer, answered_at: at, is_read: isRead, example_in: version, judgement, topic, document: { id, title } }) {
+  #item(item) {
+    const { text, answer, answered_at: at, is_read: isRead, example_in: version, judgement, topic, document: { id, title } } = item;
     const name = title || id;
+    const undo = (event) => void this.#takeBack(item, event.currentTarget);
     const open = () => { this.dialog.close(); this.openJudgement(judgement); };
     return make(`li${at && !isRead ? ".is-new" : ""}`, {},
       make("p.faint.small", { dir: "auto" }, `${topic.text} · ${name}`),
       make("p", { dir: "auto" }, text),
       at ? make("p.answer", { dir: "auto" }, make("strong", {}, "Answer: "), answer) : make("p.faint", {}, "No answer yet. You can go on; it will be told here."),
       version ? make("p.faint.small", {}, `An example of the guidelines since version ${version}.`) : null,
+      at ? null : make("button.button.small", { type: "button", onclick: undo, "aria-label": `Undo: take back the question about ${name}` }, "Undo"), " ",
       judgement ? make("button.button.small", { type: "button", onclick: open, "aria-label": `Open the judgement of ${name}` }, "Open") : null);
   }
 }

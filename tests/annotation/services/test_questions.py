@@ -132,3 +132,27 @@ def test_the_manager_answers_on_the_page_and_by_the_api(ada):
     assert [(row["text"], row["annotator"]) for row in api.get(root).json()] == [("Second?", ada.pseudonym), ("First?", ada.pseudonym)]
     assert api.post(f"{root}{second.pk}/answer", {"answer": "Two.", "publish": True}, format="json").json()["example_in"] == 3
     assert api.post(f"{root}{second.pk}/answer", {"answer": ""}, format="json").status_code == 400
+
+
+def test_a_question_is_taken_back_as_long_as_nobody_has_answered(ada):
+    question = asked(ada)
+    bob = make_annotator(ada.campaign)
+    questions.take_back(bob, question.pk)
+    assert Question.objects.count() == 1, "only one's own"
+    questions.take_back(ada, question.pk)
+    questions.take_back(ada, question.pk)  # the answer to the first was lost
+    assert Question.objects.count() == 0
+    answered = asked(ada)
+    questions.reply(answered, "Yes.", actor=None)
+    with pytest.raises(AnswerRefused, match="answered it meanwhile") as refused:
+        questions.take_back(ada, answered.pk)
+    assert (refused.value.code, refused.value.status) == ("question_answered", 409)
+    assert Question.objects.count() == 1
+
+
+def test_the_api_takes_a_question_back_and_tells_those_that_are_left(ada):
+    first, second = asked(ada, "One?"), asked(ada, "Two?")
+    client = Client()
+    client.force_login(ada.user)
+    answer = client.delete(f"/api/v1/judging/{ada.campaign.slug}/questions/{first.pk}")
+    assert [item["id"] for item in answer.json()["items"]] == [second.pk]
