@@ -12,6 +12,7 @@ urlpatterns = [
     path("campaigns/<slug:slug>/progress", dashboard.ProgressOfCampaign.as_view(), name="api-campaign-progress"),
     path("campaigns/<slug:slug>/agreement", dashboard.AgreementOfCampaign.as_view(), name="api-campaign-agreement"),
     path("campaigns/<slug:slug>/systems", systems.SystemsOfCampaign.as_view(), name="api-campaign-systems"),
+    path("campaigns/<slug:slug>/payment", publishing.PaymentFile.as_view(), name="api-payment"),
     path("campaigns/<slug:slug>/exports/", publishing.Exports.as_view(), name="api-exports"),
     path("campaigns/<slug:slug>/exports/<slug:name>", publishing.ExportFile.as_view(), name="api-export-file"),
     path("campaigns/<slug:slug>/recipes/", publishing.Recipes.as_view(), name="api-recipes"),

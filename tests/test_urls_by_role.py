@@ -98,6 +98,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "api-question-answer": ("post", API_CAMPAIGN),
     "api-exports": ("get", API_CAMPAIGN),
     "api-export-file": ("get", API_CAMPAIGN),
+    "api-payment": ("get", API_CAMPAIGN),
     "api-judging-feedback": ("post", API_JUDGING),
     # campaigns
     "campaigns": ("get", SIGNED_IN),
@@ -141,6 +142,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "campaign-labels": ("get", CAMPAIGN),
     "campaign-export": ("get", CAMPAIGN),
     "campaign-export-file": ("get", CAMPAIGN),
+    "campaign-payment": ("get", CAMPAIGN),
     "campaign-import": ("get", "302 403 403 200 200"),
     "campaign-recipe-new": ("post", "302 404 403 400 400"),
     "campaign-recipe": ("post", CAMPAIGN_POST),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 from django.http import FileResponse, Http404
@@ -16,7 +17,7 @@ from rest_framework.views import APIView
 from analysis.core.aggregation import METHODS
 from analysis.judgements.labels import Choices
 from analysis.models import Recipe, Release
-from analysis.publishing import exports, recipes
+from analysis.publishing import exports, payment, recipes
 from analysis.publishing.forms import ChoicesForm, WantedForm
 from analysis.publishing.release.parts import ReleasePlan
 from annotation.core.audit_actions import AuditAction
@@ -107,6 +108,27 @@ class ExportFile(APIView):
             raise exceptions.ValidationError({"detail": str(error)}) from None
         exports.note_export(campaign, request.user, export, form.wanted())
         return FileResponse(prepared, as_attachment=True, filename=export.filename(campaign, form.wanted().choices), content_type=export.content_type)
+
+
+class PaymentFile(APIView):
+    """Hours and judgements of each annotator, with names, for managers alone."""
+
+    @extend_schema(
+        operation_id="campaigns_payment_file",
+        parameters=[
+            OpenApiParameter("rate", OpenApiTypes.STR, description="money for one active hour or judgement, such as 12.50; without it no amounts"),
+            OpenApiParameter("per", OpenApiTypes.STR, enum=payment.PER, description="what the rate is for, default hour"),
+        ],
+        responses={(200, "text/csv"): OpenApiResponse(OpenApiTypes.STR, description="one row an annotator")},
+    )
+    def get(self, request: Request, slug: str) -> Any:
+        campaign = managed_campaign(request, slug)
+        try:
+            rate = payment.Rate.of(request.query_params.get("rate", ""), request.query_params.get("per", ""))
+        except CampaignError as error:
+            raise exceptions.ValidationError({"detail": str(error)}) from None
+        file = io.BytesIO(payment.prepared(campaign, rate, actor=person(request)).encode())
+        return FileResponse(file, as_attachment=True, filename=payment.filename(campaign), content_type="text/csv")
 
 
 class RecipeSerializer(serializers.Serializer):

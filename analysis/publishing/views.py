@@ -11,12 +11,12 @@ from django.db.models import Prefetch
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.http import urlencode
+from django.utils.http import content_disposition_header, urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from analysis.judgements.live import live_rows
 from analysis.models import Recipe, Release
-from analysis.publishing import exports, import_job, recipe_rankings, recipes
+from analysis.publishing import exports, import_job, payment, recipe_rankings, recipes
 from analysis.publishing.forms import RecipeForm, ReleaseForm, WantedForm
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign
@@ -112,6 +112,21 @@ def file(request: HttpRequest, slug: str, name: str) -> HttpResponse | FileRespo
     if request.method == "GET":
         exports.note_export(campaign, request.user, export, form.wanted())
     return download(prepared, export.filename(campaign, form.wanted().choices), export.content_type)
+
+
+@login_required
+@require_safe
+def payment_file(request: HttpRequest, slug: str) -> HttpResponse:
+    """Hours and judgements of each annotator, with names; with `rate` and `per` the amounts."""
+    campaign = managed_campaign(request, slug)
+    try:
+        rate = payment.Rate.of(request.GET.get("rate", ""), request.GET.get("per", ""))
+    except CampaignError as error:
+        messages.error(request, str(error))
+        return redirect("campaign-people", slug)
+    response = HttpResponse(payment.prepared(campaign, rate, actor=person(request)), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = str(content_disposition_header(as_attachment=True, filename=payment.filename(campaign)))
+    return response
 
 
 @login_required

@@ -45,6 +45,7 @@ OPTIONS = {
     "export_qrels": "--campaign",
     "export_judgements": "--campaign",
     "export_campaign": "--campaign",
+    "export_payment": "--campaign --rate --per",
 }
 DEFAULTS: dict[str, dict[str, Any]] = {
     "check_topics": {"match": "exact"},

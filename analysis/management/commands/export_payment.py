@@ -1,0 +1,43 @@
+"""`manage.py export_payment --campaign SLUG`: what each annotator worked, and what it comes to at a rate."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from analysis.commandline.campaign_files import bytes_output, campaign_named
+from analysis.publishing import payment
+from annotation.services.errors import CampaignError
+from pooling.commandline import BadInput, DatabaseCommand
+from pooling.core.counts import counted
+
+
+class Command(DatabaseCommand):
+    help = "Write hours and judgements of each annotator of a campaign, with names, and the amounts at a rate."
+    makes_data_file = True
+    takes_seed = False
+
+    def arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--campaign", required=True, metavar="SLUG")
+        parser.add_argument("--rate", default="", metavar="NUMBER", help="money for one hour or judgement; without it no amounts")
+        parser.add_argument("--per", choices=payment.PER, default="hour", help="what the rate is for (default hour: active time)")
+
+    def compute(self, *, campaign: str, rate: str, per: str, output: str | None, json: bool, **options: Any) -> dict[str, Any]:
+        row = campaign_named(campaign)
+        try:
+            asked = payment.Rate.of(rate, per)
+        except CampaignError as error:
+            raise BadInput(str(error)) from None
+        text = payment.prepared(row, asked, actor=None)
+        n = len(payment.work_of(row))
+        self.text = ""
+        if output and output != "-":
+            with bytes_output(output) as out:
+                out.write(text.encode())
+            self.text = f"{counted(n, 'annotator')} in {output}"
+        elif not json:
+            self.text = text.rstrip("\n")
+        return {"campaign": row.slug, "file": payment.filename(row), "annotators": n, "rate": rate or None, "per": per, "simulated": row.simulated}
+
+    def table(self, result: dict[str, Any], **options: Any) -> str:
+        return self.text

@@ -1,0 +1,117 @@
+"""Hours and payment of each annotator: a file for managers, with names, that is in no release."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from typing import IO
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Q, Sum
+
+from annotation.core.audit_actions import AuditAction
+from annotation.core.judges import JudgeKind
+from annotation.models import Campaign, Judgement, Membership
+from annotation.services.audit import record
+from annotation.services.errors import CampaignError
+from pooling.formats.delimited import harmless
+
+PER = ("hour", "judgement")
+COLUMNS = (
+    *("annotator", "name", "account", "standing", "judgements", "too_fast", "without_time", "active_hours"),
+    *("rate", "per", "amount"),
+)
+MOST = Decimal(1_000_000)
+CENT = Decimal("0.01")
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Money for one active hour, or for one judgement; None: no amounts are computed. No currency: the file has numbers alone."""
+
+    amount: Decimal | None = None
+    per: str = "hour"
+
+    @classmethod
+    def of(cls, amount: str, per: str) -> Rate:
+        """From what somebody typed; CampaignError for what is no rate."""
+        per = per or "hour"
+        if per not in PER:
+            raise CampaignError(f"A rate is per {' or per '.join(PER)}, not per {per[:40]}.")
+        if not amount.strip():
+            return cls(None, per)
+        try:
+            rate = Decimal(amount.strip())
+        except InvalidOperation:
+            raise CampaignError(f"{amount[:40]!r} is no rate: give a number such as 12.50.") from None
+        if not rate.is_finite() or not 0 <= rate <= MOST:
+            raise CampaignError(f"A rate is between 0 and {MOST:,}.")
+        return cls(rate, per)
+
+
+@dataclass(frozen=True)
+class AnnotatorWork:
+    """What one annotator did. judgements: all answers but too fast ones, whatever became of them: cannot judge, extra, excluded and
+    qualification ones, too, also of topics that were removed since. too_fast: the others. without_time: answers whose active time is not known.
+    active_ms: of all answers."""
+
+    annotator: Membership
+    judgements: int
+    too_fast: int
+    without_time: int
+    active_ms: int
+
+    @property
+    def hours(self) -> Decimal:
+        return Decimal(self.active_ms) / 3_600_000
+
+    def amount(self, rate: Rate) -> Decimal | None:
+        """To the cent, half of one upwards."""
+        if rate.amount is None:
+            return None
+        worked = self.hours if rate.per == "hour" else Decimal(self.judgements)
+        return (worked * rate.amount).quantize(CENT, ROUND_HALF_UP)
+
+
+def work_of(campaign: Campaign) -> list[AnnotatorWork]:
+    """Of all annotators but machines, by pseudonym; a revised judgement is one, with the time of all its openings."""
+    answers = Judgement.objects.filter(membership__campaign=campaign, current=True).values("membership").order_by()
+    too_fast = Q(standing=Judgement.Standing.TOO_FAST)
+    sums = {
+        row["membership"]: (row["n"], row["fast"], row["unknown"], row["ms"] or 0)
+        for row in answers.annotate(
+            n=Count("pk", filter=~too_fast), fast=Count("pk", filter=too_fast), unknown=Count("pk", filter=Q(active_ms=None)), ms=Sum("active_ms")
+        )
+    }
+    members = campaign.memberships.filter(role=Membership.Role.ANNOTATOR).exclude(judge_kind=JudgeKind.MACHINE).select_related("user")
+    return [AnnotatorWork(member, *sums.get(member.pk, (0, 0, 0, 0))) for member in members.order_by("pseudonym")]
+
+
+def write_payment(campaign: Campaign, rate: Rate, out: IO[str]) -> int:
+    """CSV whose cells no spreadsheet runs as formulas; returns the number of annotators."""
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(COLUMNS)
+    everybody = work_of(campaign)
+    for work in everybody:
+        member, amount = work.annotator, work.amount(rate)
+        texts = (member.pseudonym, member.user.get_full_name(), member.user.get_username(), member.standing)
+        numbers = (work.judgements, work.too_fast, work.without_time, f"{work.hours:.4f}")
+        given = ("", "", "") if amount is None else (str(rate.amount), rate.per, str(amount))
+        table.writerow([*map(harmless, texts), *numbers, *given])
+    return len(everybody)
+
+
+def prepared(campaign: Campaign, rate: Rate, *, actor: User | None) -> str:
+    """The whole file; that it was made stands in the audit trail."""
+    text = io.StringIO()
+    write_payment(campaign, rate, text)
+    given = {} if rate.amount is None else {"rate": str(rate.amount), "per": rate.per}
+    record(campaign, actor, AuditAction.EXPORTED, filename(campaign), **given)
+    return text.getvalue()
+
+
+def filename(campaign: Campaign) -> str:
+    """It says so where annotators are simulated."""
+    return f"{campaign.slug}{'-simulated' if campaign.simulated else ''}-payment.csv"
