@@ -68,6 +68,7 @@ SETTINGS = (
     _number("grace_minutes", "whole", "Minutes after the deadline in which answers given before it are taken."),
     _number("closing_hours", "whole", "From so many hours before the deadline pairs that have judgements come first."),
     _number("min_active_seconds", "number", "Faster judgements count nowhere."),
+    _number("pause_after_fast", "whole", "Too fast judgements after which an annotator is paused until a manager lets go on; 0: nobody is."),
     _number("idle_seconds", "whole", "Longer stretches without a sign of life are not active time."),
     _number("expected_seconds", "number", "Expected seconds per judgement, for previews of cost."),
     _number("lease_minutes", "whole", "How long a pair is reserved for who has it on screen."),

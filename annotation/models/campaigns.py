@@ -55,6 +55,9 @@ class Campaign(models.Model):
     deadline = models.DateTimeField(null=True, blank=True)
     grace_minutes = models.PositiveSmallIntegerField(default=10)
     min_active_seconds = models.FloatField(default=1.0)
+    pause_after_fast = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="too fast judgements after which an annotator is paused; 0: nobody is"
+    )
     idle_seconds = models.PositiveSmallIntegerField(default=60, help_text="idle limit for a short document; it grows with its length")
     lease_minutes = models.PositiveSmallIntegerField(default=10)
     lease_window = models.PositiveSmallIntegerField(default=3, help_text="pairs leased ahead")

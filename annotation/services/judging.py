@@ -33,6 +33,7 @@ from annotation.services import qualification, slots
 from annotation.services.audit import record
 from annotation.services.errors import AnswerRefused, CampaignError
 from annotation.services.openings import OF_JUDGEMENT, OF_LEASE, Opening, open_pair
+from annotation.services.pausing import pause_when_too_many
 from annotation.services.statements import in_one_trip, insertion, stored, stored_time, stored_value
 from pooling.core.counts import counted
 
@@ -173,6 +174,8 @@ def _take(
         slots.recount_unjudgeable(pair, n, one_more=answer.cannot_reason in slots.REASONS_IN_THE_PAIR)
     slots.balance_slots(pair, n)
     _store(opening, judgement, _progress(annotator, judgement, old, now), now)
+    if standing == Judgement.Standing.TOO_FAST:
+        pause_when_too_many(annotator, now)
     feedback = None
     if pair.kind == Pair.Kind.QUALIFICATION:
         feedback = known_pairs.feedback(pair, answer.grade, annotator)
