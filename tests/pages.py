@@ -97,7 +97,7 @@ PAGES: dict[str, tuple[str, str, int]] = {
 NO_PAGES = {
     # files, parts of pages, and addresses that lead to another page
     *("campaign-settings", "campaign-invitations", "campaign-live", "campaign-export-file", "campaign-payment", "judge-build", "topics-kept", "topics-removed"),
-    *("campaign-release", "report-table", "report-figure", "report-result", "report-files", "study-zip", "study-file"),
+    *("campaign-recipe-difference-file", "campaign-release", "report-table", "report-figure", "report-result", "report-files", "study-zip", "study-file"),
     "campaign-machine-labels",
     *("pool-table", "job-fragment", "job-problems"),
     *("health", "readiness", "metrics"),  # lines for machines

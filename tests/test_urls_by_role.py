@@ -147,6 +147,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "campaign-recipe-new": ("post", "302 404 403 400 400"),
     "campaign-recipe": ("post", CAMPAIGN_POST),
     "campaign-release": ("get", CAMPAIGN),
+    "campaign-recipe-difference-file": ("get", CAMPAIGN_POST),
     "campaign-recipe-difference": ("get", CAMPAIGN_POST),
     "campaign-systems": ("get", CAMPAIGN),
     "campaign-against-clicks": ("post", CAMPAIGN_POST),

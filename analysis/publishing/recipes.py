@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,6 +27,7 @@ from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from pooling import jobs
 from pooling.core.natural import natural
+from pooling.formats.delimited import harmless
 from pooling.jobs import Refused, Work
 from pooling.models import Job
 
@@ -161,8 +164,24 @@ class RecipeDifference:
     alone: list[RelabelledPair]
 
 
-def difference(campaign: Campaign, first: Choices, second: Choices, *, rows: JudgementRows | None = None) -> RecipeDifference:
-    """What the second labels otherwise than the first, on the judgements as they are now."""
+CHANGE_COLUMNS = ("topic", "document", "first_grade", "first_binary", "first_decision", "second_grade", "second_binary", "second_decision")
+
+
+def difference_csv(different: RecipeDifference) -> str:
+    """The pairs labelled otherwise, then those labelled by one alone, whose other cells are empty; no cell runs as a formula."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(CHANGE_COLUMNS)
+    for change in (*different.changes, *different.alone):
+        cells = [[label.grade, label.binary, label.decision] if label else ["", "", ""] for label in change.labels]
+        table.writerow([harmless(change.topic), harmless(change.document), *cells[0], *cells[1]])
+    return text.getvalue()
+
+
+def difference(
+    campaign: Campaign, first: Choices, second: Choices, *, rows: JudgementRows | None = None, most: int | None = MOST_SHOWN
+) -> RecipeDifference:
+    """What the second labels otherwise than the first, on the judgements as they are now. most: pairs named of each kind; None: all."""
     rows = read_rows(campaign, judges=ordered((*first.judges, *second.judges))) if rows is None else rows
     a, b = ({(row.topic, row.document): row for row in labels(campaign, choices, rows=rows).rows} for choices in (first, second))
     both = set(a) & set(b)
@@ -176,6 +195,6 @@ def difference(campaign: Campaign, first: Choices, second: Choices, *, rows: Jud
         n_binary=sum(a[pair].binary != b[pair].binary for pair in both),
         only_first=len(set(a) - set(b)),
         only_second=len(set(b) - set(a)),
-        changes=[RelabelledPair(*pair, a[pair], b[pair]) for pair in changed if pair in both][:MOST_SHOWN],
-        alone=[RelabelledPair(*pair, a.get(pair), b.get(pair)) for pair in changed if pair not in both][:MOST_SHOWN],
+        changes=[RelabelledPair(*pair, a[pair], b[pair]) for pair in changed if pair in both][:most],
+        alone=[RelabelledPair(*pair, a.get(pair), b.get(pair)) for pair in changed if pair not in both][:most],
     )

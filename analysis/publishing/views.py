@@ -12,6 +12,7 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import content_disposition_header, urlencode
+from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from analysis.judgements.live import live_rows
@@ -173,16 +174,23 @@ def release(request: HttpRequest, slug: str, pk: int) -> FileResponse:
     return download(release.file.open("rb"), f"{recipes.release_name(release.recipe)}-{release.digest[:12]}.zip", exports.ZIP)
 
 
+def _two_recipes(request: HttpRequest, campaign: Campaign) -> tuple[Recipe, Recipe] | None:
+    """Those that the address names, if they are two of this campaign."""
+    recipe_of_row = {str(recipe.pk): recipe for recipe in campaign.recipes.all()}
+    first, second = recipe_of_row.get(request.GET.get("first", "")), recipe_of_row.get(request.GET.get("second", ""))
+    return None if first is None or second is None or first == second else (first, second)
+
+
 @login_required
 @require_safe
 def difference(request: HttpRequest, slug: str) -> HttpResponse:
     """What two recipes label differently on the judgements as they are now, and whether they rank the systems alike."""
     campaign = managed_campaign(request, slug)
-    recipe_of_row = {str(recipe.pk): recipe for recipe in campaign.recipes.all()}
-    first, second = recipe_of_row.get(request.GET.get("first", "")), recipe_of_row.get(request.GET.get("second", ""))
-    if first is None or second is None or first == second:
+    two = _two_recipes(request, campaign)
+    if two is None:
         messages.error(request, "Choose two different recipes to compare.")
         return redirect("campaign-export", slug)
+    first, second = two
     live = live_rows(campaign)
     plans = [recipes.plan_of(one).choices for one in (first, second)]
     depends_on = recipe_rankings.marks_of(campaign, live)
@@ -204,6 +212,23 @@ def difference(request: HttpRequest, slug: str) -> HttpResponse:
         "compared": job.report if job is not None and job.state == Job.State.DONE else None,
     }
     return render(request, "analysis/export_difference.html", context)
+
+
+@login_required
+@require_safe
+def difference_file(request: HttpRequest, slug: str) -> HttpResponse:
+    """Every pair that the two recipes label differently, as CSV."""
+    campaign = managed_campaign(request, slug)
+    two = _two_recipes(request, campaign)
+    if two is None:
+        messages.error(request, "Choose two different recipes to compare.")
+        return redirect("campaign-export", slug)
+    first, second = two
+    change = recipes.difference(campaign, *(recipes.plan_of(one).choices for one in (first, second)), most=None)
+    response = HttpResponse(recipes.difference_csv(change), content_type="text/csv; charset=utf-8")
+    name = f"{campaign.slug}-{slugify(first.name)}-and-{slugify(second.name)}.csv"
+    response["Content-Disposition"] = str(content_disposition_header(as_attachment=True, filename=name))
+    return response
 
 
 @login_required

@@ -220,6 +220,10 @@ def test_the_page_of_two_recipes_says_how_both_rank_the_systems_and_follows_an_a
     assert content.count("<td>all grades</td>") == content.count("<td>two grades</td>") == 2
     assert "Labels that differ" in content
     assert "1.000" in content
+    lines = client.get(address.replace("difference?", "difference.csv?")).content.decode().splitlines()
+    assert lines[0].startswith("topic,document,first_grade,")
+    assert [line.split(",")[:2] for line in lines[1:]] == [["t1", "d3"]]  # the only pair that differs
+    assert lines[1].split(",")[2] != lines[1].split(",")[5]
     judging.adjudicate(pair_of(campaign, "t1", "d3"), 2, reason="clear", actor=None)  # the only pair that differed
     Job.objects.update(finished_at="2026-01-01T00:00:00Z")
     assert "Both recipes give every pair the same labels" in page()
