@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.bench_claims import ROOT
-from benchmarks.bench_overload import NORMAL_MS, Server, p99, rates
+from benchmarks.bench_overload import NORMAL_MS, Server, p99, processor_seconds, rates
 from benchmarks.bench_requests import Installation
 from benchmarks.judging_clients import Client, Diary, all_judge, look_for
 from benchmarks.request_load import SLUG
@@ -48,21 +48,25 @@ def working(installation: Installation) -> Iterator[None]:
 
 
 async def measured(
-    port: int, sessions: list[dict[str, str]], bosses: list[dict[str, str]], *, every: float, seconds: float
+    port: int, sessions: list[dict[str, str]], bosses: list[dict[str, str]], *, every: float, seconds: float, database: str
 ) -> dict[str, object]:
     diary, looked = Diary(), Diary()
     clients = [Client(port, SLUG, one["cookies"], one["csrf"], diary) for one in sessions]
     managers = [Client(port, SLUG, one["cookies"], one["csrf"], looked) for one in bosses]
     await all_judge(clients, every, every=every)  # all have their first pairs
+    parts = {"web": f"127.0.0.1:{port} ", "database": f" {database} "}
+    before = {name: processor_seconds(words) for name, words in parts.items()}
     (began, ended), _ = await asyncio.gather(
         all_judge(clients, seconds, every=every),
         asyncio.gather(*(look_for(manager, MANAGERS_PAGES, seconds, every=EVERY) for manager in managers)),
     )
+    spent = {name: processor_seconds(words) - before[name] for name, words in parts.items()}
     for client in [*clients, *managers]:
         client.close()
     pages = looked.between(began, ended + 1)
     return {
         **rates(diary, began, ended), "pages": len(pages), "pages_p99_ms": p99([took for took, status in pages if status == 200]),
+        **{f"{name}_ms_each": 1000 * of / max(1, len(diary.between(began, ended))) for name, of in spent.items()},
         "pages_refused": sum(status != 200 for _, status in pages), "accepted": sorted(diary.accepted),
     }  # fmt: skip
 
@@ -74,7 +78,7 @@ def one_crowd(vendor: str, folder: str, n: int, every: float, seconds: float) ->
         server = Server(installation, threads_only=False)
         try:
             with working(installation):
-                figures = asyncio.run(measured(server.port, sessions, bosses, every=every, seconds=seconds))
+                figures = asyncio.run(measured(server.port, sessions, bosses, every=every, seconds=seconds, database=installation.name))
         finally:
             server.end()
         accepted = Path(folder) / "accepted.json"
@@ -86,6 +90,8 @@ def one_crowd(vendor: str, folder: str, n: int, every: float, seconds: float) ->
 
 def told(figures: dict[str, object]) -> str:
     return (
+        f"processor time for each, managers' pages with it: web {figures['web_ms_each']:.1f}, "
+        f"PostgreSQL {figures['database_ms_each']:.1f} ms (SQLite's is the web's); "
         f"{figures['done_per_s']:.0f} judgements and leases a second at p50 {figures['p50_ms']:.0f}, p99 {figures['p99_ms']:.0f} ms, "
         f"{figures['refused_per_s']:.1f}/s refused, {figures['lost']} lost; {figures['pages']} managers' pages at p99 {figures['pages_p99_ms']:.0f} ms, "
         f"{figures['pages_refused']} of them refused; {figures['n_accepted']:,} accepted, {figures['n_missing']} of them not stored, "

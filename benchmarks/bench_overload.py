@@ -4,7 +4,8 @@
 
 One web server of two processes with eight threads, its database and the annotators' pages (`judging_clients`) on one machine. First 135
 pages judge once in ten seconds for a minute, in which 135 others sign in with their passwords. Then the
-saturation: as many judgements a second as 24 pages make that never pause. Then two minutes in which pages ask for three times that; each
+saturation: as many judgements a second as 24 pages make that never pause. Then as many pages as judge 120 times a second at their own
+pace. Then two minutes in which pages ask for three times that; each
 refused judgement is repeated when `Retry-After` says. Then one in ten of them goes on: when is all as before? At the end every
 judgement that was accepted must be stored, and none stored twice. --before: the same of the version BEFORE, which refuses nothing.
 """
@@ -34,6 +35,8 @@ from tests.installation import free_port
 PAUSE = 4.0
 """Seconds between two judgements of one page; a crowd of pages makes the load, as a crowd of people does."""
 NORMAL_MS = 250.0
+PACED = 120
+"""Judgements a second that are asked for by pages at their own pace."""
 CLASS = 135
 """People who sign in within a minute."""
 
@@ -55,12 +58,28 @@ class Server:
 
     def end(self) -> None:
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(timeout=60)
+        try:
+            self.process.wait(timeout=60)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
 
 
 def p99(seconds: list[float]) -> float:
     """Milliseconds."""
     return sorted(seconds)[int(0.99 * (len(seconds) - 1))] * 1000 if seconds else float("nan")
+
+
+def processor_seconds(words: str) -> float:
+    """Of all processes that live and name these words in their command."""
+    ticks = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if words.encode() in (folder / "cmdline").read_bytes().replace(b"\0", b" "):
+                ticks += sum(int(n) for n in (folder / "stat").read_text().rpartition(")")[2].split()[11:13])
+        except OSError:
+            continue  # it has ended meanwhile
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def rates(diary: Diary, start: float, end: float) -> dict[str, float]:
@@ -99,6 +118,7 @@ async def measured(port: int, sessions: list[dict[str, str]], *, seconds: float)
         "sign_in_p99_ms": p99([took for _, took, _ in arrivals.asked]),
     }
     saturated = rates(diary, *await all_judge(clients[:24], max(5.0, seconds / 6), every=0))
+    paced = rates(diary, *await all_judge(clients[: int(PACED * PAUSE)], max(8.0, seconds / 4), every=PAUSE))
     crowd = clients[: max(48, int(3 * saturated["done_per_s"] * PAUSE))]
     began, ended = await all_judge(crowd, seconds, every=PAUSE)
     overloaded = rates(diary, began + seconds / 4, began + seconds)  # the first quarter fills the line
@@ -106,7 +126,7 @@ async def measured(port: int, sessions: list[dict[str, str]], *, seconds: float)
     for client in clients:
         client.close()
     return {
-        "beside_sign_ins": beside, "saturated": saturated, "overloaded": overloaded, "pages": len(crowd), "asked_per_s": len(crowd) / PAUSE,
+        "beside_sign_ins": beside, "saturated": saturated, "paced": paced, "overloaded": overloaded, "pages": len(crowd), "asked_per_s": len(crowd) / PAUSE,
         "drained_s": ended - began - seconds, "until_normal_s": seconds_until_normal(diary, *after), "after": rates(diary, *after),
         "accepted": sorted(diary.accepted),
     }  # fmt: skip
@@ -130,6 +150,8 @@ def one_version(code: Path, vendor: str, folder: str, *, seconds: float, before:
 
 def told(figures: dict[str, object]) -> str:
     full, over, after, beside = figures["saturated"], figures["overloaded"], figures["after"], figures["beside_sign_ins"]
+    paced = figures["paced"]
+    assert isinstance(paced, dict)
     assert isinstance(beside, dict)
     assert isinstance(full, dict)
     assert isinstance(over, dict)
@@ -137,7 +159,9 @@ def told(figures: dict[str, object]) -> str:
     return (
         f"while {beside['signed_in']} signed in (p99 {beside['sign_in_p99_ms']:.0f} ms) {beside['done_per_s']:.0f}/s judged at p50 {beside['p50_ms']:.0f}, "
         f"p99 {beside['p99_ms']:.0f} ms; "
-        f"saturation {full['done_per_s']:.0f}/s at p99 {full['p99_ms']:.0f} ms; {figures['asked_per_s']:.0f}/s asked by {figures['pages']} pages: "
+        f"saturation {full['done_per_s']:.0f}/s at p99 {full['p99_ms']:.0f} ms; "
+        f"{PACED}/s at their own pace: {paced['done_per_s']:.0f}/s done at p50 {paced['p50_ms']:.0f}, p99 {paced['p99_ms']:.0f} ms, "
+        f"{paced['refused_per_s']:.1f}/s refused, {paced['lost']} lost; {figures['asked_per_s']:.0f}/s asked by {figures['pages']} pages: "
         f"{over['done_per_s']:.0f}/s done at p99 {over['p99_ms']:.0f} ms, {over['refused_per_s']:.0f}/s refused within {over['refusal_p99_ms']:.0f} ms, "
         f"{over['lost']} lost on the way; normal again after {figures['until_normal_s']:.0f} s (p99 {after['p99_ms']:.0f} ms); "
         f"{figures['n_accepted']:,} accepted, {figures['n_missing']} of them not stored, {figures['n_faults']} counters wrong; load {os.getloadavg()[0]:.1f}"
