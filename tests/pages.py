@@ -76,6 +76,7 @@ PAGES: dict[str, tuple[str, str, int]] = {
     "collection": ("manager", COLLECTION, 200),
     "collection empty": ("manager", "/collections/empty/", 200),
     "collection-edit": ("manager", COLLECTION + "settings", 200),
+    "collection-removal": ("manager", COLLECTION + "remove?kind=pool&pk={pool}", 200),
     "collection-topics": ("manager", COLLECTION + "topics/", 200),
     "collection-check": ("manager", COLLECTION + "topics/check", 200),
     "collection-runs": ("manager", COLLECTION + "runs/", 200),

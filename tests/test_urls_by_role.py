@@ -195,6 +195,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "collection-new": ("get", "302 403 403 200 200"),
     "collection": ("get", COLLECTION),
     "collection-edit": ("get", COLLECTION),
+    "collection-removal": ("get", COLLECTION),
     "collection-delete": ("post", COLLECTION_POST),
     "collection-upload": ("post", COLLECTION_POST),
     "upload-decide-all": ("post", COLLECTION_POST),

@@ -13,6 +13,7 @@ from pooling.services.collections import create_collection
 PAGES = {  # name -> (kind of object its number names, method)
     "collection": (None, "get"),
     "collection-edit": (None, "get"),
+    "collection-removal": (None, "get"),
     "collection-delete": (None, "post"),
     "collection-upload": (None, "post"),
     "upload-decide-all": (None, "post"),

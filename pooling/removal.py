@@ -1,0 +1,75 @@
+"""What goes when something of a collection is deleted, told before: rows by kind, what keeps it from going, how it comes back.
+
+One mechanism for all kinds: what the database would delete along with a row, read from the models' own relations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import CASCADE, PROTECT
+
+from pooling.core.counts import counted
+from pooling.models import Collection
+
+BACK = {
+    "collection": "It comes back only from your own copies: its description as a file, and the files that were brought.",
+    "topics": "Bring the topic file again. What the check decided is decided anew.",
+    "run": "Bring the run's file again; its description and group are typed anew.",
+    "qrels": "Bring the file again. Reports that were made of them keep their results.",
+    "documents": "Bring the file again. Texts that pools have taken stay.",
+    "pool": "The same runs, depth and seed make the same pairs again.",
+}
+"""kind -> how what is deleted comes back."""
+
+
+@dataclass(frozen=True)
+class RemovalPreview:
+    """goes: counted words ("120 pairs") of what is deleted along. refused: why it cannot go now; empty when it can."""
+
+    kind: str
+    title: str
+    goes: list[str]
+    refused: list[str]
+    back: str
+
+
+def removal_preview(collection: Collection, kind: str, pk: int | None) -> RemovalPreview | None:
+    """None where there is no such thing."""
+    if kind == "topics":
+        rows: Any = collection.topics.all()
+        pools = collection.pools.count()
+        refused = [f"{counted(pools, 'pool')} would lose their pairs: delete the pools first"] if pools else []
+        return RemovalPreview(kind, f"all {rows.count():,} topics", [], refused, BACK[kind])
+    if kind == "collection":
+        return _of(kind, collection, collection.name)
+    rows = {"run": collection.runs, "qrels": collection.qrels, "documents": collection.document_files, "pool": collection.pools}.get(kind)
+    thing = rows.filter(pk=pk).first() if rows is not None and pk is not None else None
+    if thing is None:
+        return None
+    name = thing.tag if kind == "run" else thing.name
+    return _of(kind, thing, f"{'the document file' if kind == 'documents' else 'the ' + kind} {name}")
+
+
+def _of(kind: str, thing: Any, title: str) -> RemovalPreview:
+    goes, refused = [], []
+    for relation in thing._meta.related_objects:
+        name = relation.get_accessor_name()
+        n = getattr(thing, name).count() if name and hasattr(thing, name) and not relation.one_to_one else 0
+        words = _words(n, relation.related_model._meta)
+        if n and relation.many_to_many:
+            refused.append(f"{words} {'was' if n == 1 else 'were'} made from it: delete {'it' if n == 1 else 'them'} first")
+        elif n and relation.on_delete is PROTECT:
+            refused.append(f"{words} {'needs' if n == 1 else 'need'} it: delete {'it' if n == 1 else 'them'} first")
+        elif n and relation.on_delete is CASCADE:
+            goes.append(words)
+    if kind == "documents" and thing.collection.pools.exists():
+        refused.append("the collection's pools take their texts from its document files: delete the pools first")
+    return RemovalPreview(kind, title, goes, refused, BACK[kind])
+
+
+def _words(n: int, meta: Any) -> str:
+    if meta.object_name == "PoolEntry":
+        return counted(n, "pair")
+    return f"{n:,} {meta.verbose_name if n == 1 else meta.verbose_name_plural}"
