@@ -100,15 +100,16 @@ def build_release(work: Work) -> dict[str, Any]:
             release.file.save(f"{release_name(recipe)}-{digest[:12]}.zip", File(file), save=False)
             stored = release.file.name
     try:
-        with work.writing():
+        with work.finishing() as report:
             if same_release is None:
                 release.save()
             record(recipe.campaign, work.job.created_by, AuditAction.BUILT_A_RELEASE, recipe.name, digest=digest, same_as_before=same_release is not None)
+            report.update(facts={**facts, "bytes": size}, digest=digest, release=release.pk, same_as_before=same_release is not None)
     except BaseException:
         if stored:
             default_storage.delete(stored)
         raise
-    return {"facts": {**facts, "bytes": size}, "digest": digest, "release": release.pk, "same_as_before": same_release is not None}
+    return report
 
 
 def release_name(recipe: Recipe) -> str:

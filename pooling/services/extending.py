@@ -81,8 +81,21 @@ def take_extension_back(work: Work) -> dict[str, Any]:
     """
     pool = pools.pool_of(work)
     extension = Job.objects.get(pk=work.parameters["extension"])
-    if last_extension(pool) != extension:
+    if extension.parameters.get("taken_back") == work.job.pk:  # by an attempt that ended before it could say so
+        facts = extension.parameters["taken_back_facts"]
+    elif last_extension(pool) != extension:
         raise Refused(f"{pool.name} has been extended again, or was taken back already")
+    else:
+        facts = _taken_back(work, pool, extension)
+    work.past_cancelling = True
+    pool.refresh_from_db()
+    for catch_up in pools.on_extended:
+        catch_up(pool, work)
+    return {"facts": facts, "warnings": [], "pool": pool.pk}
+
+
+def _taken_back(work: Work, pool: Pool, extension: Job) -> dict[str, int]:
+    """-> facts for the report"""
     was = extension.parameters["before"]
     runs = list(pool.collection.runs.filter(pk__in=was["runs"]))
     now, entry_of = pools.stored_pairs(pool)
@@ -93,6 +106,7 @@ def take_extension_back(work: Work) -> dict[str, Any]:
     staying = {pair: row for pair, row in entry_of.items() if pair in kept}
     changes = pools.changed_entries(pool, pairs, staying)
     described = pools.description(pairs, depth=was["depth"], extended_at=was["extended_at"], name=name_after(pool, was["depth"], len(runs)))
+    facts = {"pairs": len(pairs), "pairs taken back": len(gone), "depth": was["depth"], "runs": len(runs)}
     try:
         with work.writing():
             for give_back_pairs in before_taking_back:
@@ -104,11 +118,8 @@ def take_extension_back(work: Work) -> dict[str, Any]:
             pool.runs.set(runs)
             Pool.objects.filter(pk=pool.pk).update(**described, missing_documents=pool.entries.filter(document=None).count())
             pools.write_changes(changes)
-            Job.objects.filter(pk=extension.pk).update(parameters={**extension.parameters, "taken_back": work.job.pk})
+            marked = {**extension.parameters, "taken_back": work.job.pk, "taken_back_facts": facts}
+            Job.objects.filter(pk=extension.pk).update(parameters=marked)
     except ProtectedError:
         raise Refused("pairs of the extension have been judged meanwhile; it stays") from None
-    work.past_cancelling = True
-    pool.refresh_from_db()
-    for catch_up in pools.on_extended:
-        catch_up(pool, work)
-    return {"facts": {"pairs": len(pairs), "pairs taken back": len(gone), "depth": was["depth"], "runs": len(runs)}, "warnings": [], "pool": pool.pk}
+    return facts
