@@ -92,7 +92,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "api-judging-profile": ("put", API_JUDGING),
     "api-judging-message-read": ("post", API_JUDGING),
     "api-judging-questions": ("get", API_JUDGING),
-    "api-judging-question": ("delete", "401 404 409 403 404"),  # the question of this world is answered
+    "api-judging-take-back": ("post", "401 404 409 403 404"),  # the question of this world is answered
     "api-judging-answer-read": ("post", API_JUDGING),
     "api-questions": ("get", API_CAMPAIGN),
     "api-question-answer": ("post", API_CAMPAIGN),
@@ -412,7 +412,7 @@ def world(settings: Any, tmp_path: Path) -> World:
             "api-judging-revise": {"judgement_id": judgement.pk},
             "api-judging-history-item": {"judgement_id": judgement.pk},
             "api-judging-message-read": {"message_id": message.pk},
-            "api-judging-question": {"question_id": question.pk},
+            "api-judging-take-back": {"question_id": question.pk},
             "api-judging-answer-read": {"question_id": question.pk},
             "api-judging-take-up": {"pair_id": lease.pair_id},
             "pool-extension": {"pk": pool.pk, "job_pk": extension.pk},

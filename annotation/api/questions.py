@@ -46,7 +46,7 @@ class OwnQuestions(JudgingView):
 
 class TakeBackQuestion(JudgingView):
     @extend_schema(request=None, responses=shapes.QuestionsSerializer, operation_id="judging_take_back_question")
-    def delete(self, request: Request, slug: str, question_id: int) -> Response:
+    def post(self, request: Request, slug: str, question_id: int) -> Response:
         """Undo asking, as long as there is no answer (409 `question_answered`). One that is not there is taken back already."""
         annotator = self.annotator(request, slug)
         questions.take_back(annotator, question_id)

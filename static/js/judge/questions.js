@@ -99,7 +99,7 @@ export class Questions {
   async #takeBack({ id, text, pair }, button) {
     button.disabled = true;
     try {
-      const { items } = await this.api.call("DELETE", `questions/${id}`);
+      const { items } = await this.api.post(`questions/${id}/take-back`);
       if (pair === this.about && !this.draft) this.field.value = this.draft = text;
       this.#complain("");
       this.#list(items);

@@ -28,12 +28,14 @@ def judged_by(page, *, want=1, **more):
 
 
 def write(page, pair):
-    """What an annotator says beside judging: feedback, and a question, answered and opened."""
+    """What an annotator says beside judging: feedback, a question, answered and opened, and one taken back."""
     page.post("feedback", score="VERY_GOOD", text="nice")
     page.get("questions")
     [asked] = page.post("questions", key=str(uuid.uuid4()), pair=pair, text="How?").json()["items"]
     questions.publish(questions.reply(Question.objects.get(pk=asked["id"]), "So.", actor=None), actor=None)
     page.post(f"questions/{asked['id']}/read")
+    hasty = page.post("questions", key=str(uuid.uuid4()), pair=pair, text="Whe").json()["items"][0]
+    page.post(f"questions/{hasty['id']}/take-back")
     page.get("questions")
 
 
