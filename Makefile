@@ -58,6 +58,11 @@ lock:  ## compile requirements.in and requirements-dev.in into the hash-locked f
 	@.venv/bin/uv pip compile --quiet --generate-hashes --python-version 3.11 --no-emit-index-url requirements.in -o requirements.txt
 	@.venv/bin/uv pip compile --quiet --generate-hashes --python-version 3.11 --no-emit-index-url -c requirements.txt requirements-dev.in -o requirements-dev.txt
 
+.PHONY: words
+words:  ## find what pages, mails and scripts say, merge it into locale/, compile; fails where a translation is missing
+	@$(PYTHON) config/install.py dev
+	@$(VENV) -m config.catalogues
+
 screenshots:  ## photograph every page of a demo installation and every state of the judging page into var/screenshots
 	@$(PYTHON) config/install.py dev
 	@$(VENV) config/browser.py

@@ -6,8 +6,11 @@ import zoneinfo
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth import get_user_model, password_validation
 from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Scope
 from annotation.services.tokens import DAYS, USUAL_DAYS
@@ -15,33 +18,34 @@ from annotation.services.tokens import DAYS, USUAL_DAYS
 
 class SignInForm(forms.Form):
     username = forms.CharField(
-        label="User name",
+        label=_("User name"),
         max_length=150,
         widget=forms.TextInput(attrs={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}),
     )
-    password = forms.CharField(widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}))
+    password = forms.CharField(label=_("Password"), widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}))
 
 
 class LinkForm(forms.Form):
-    email = forms.EmailField(label="Email address", widget=forms.EmailInput(attrs={"autocomplete": "email"}))
+    email = forms.EmailField(label=_("Email address"), widget=forms.EmailInput(attrs={"autocomplete": "email"}))
 
 
 class RegisterForm(forms.Form):
     username = forms.CharField(
-        label="User name",
+        label=_("User name"),
         max_length=150,
         validators=[UnicodeUsernameValidator()],
-        help_text="Only you and the campaign's managers see it; published data carry a pseudonym.",
+        help_text=_("Only you and the campaign's managers see it; published data carry a pseudonym."),
         widget=forms.TextInput(attrs={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}),
     )
     email = forms.EmailField(
-        label="Email address",
+        label=_("Email address"),
         required=False,
-        help_text="Optional: with it you can sign in by a link instead of the password.",
+        help_text=_("Optional: with it you can sign in by a link instead of the password."),
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
     password = forms.CharField(
-        help_text="At least 10 characters.", widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "minlength": "10"})
+        label=_("Password"),
+        help_text=_("At least 10 characters."), widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "minlength": "10"})
     )
 
     def full_clean(self) -> None:
@@ -54,7 +58,7 @@ class RegisterForm(forms.Form):
     def clean_username(self) -> str:
         name = self.cleaned_data["username"]
         if get_user_model().objects.filter(username__iexact=name).exists():
-            raise forms.ValidationError("This name is taken. If it is yours, sign in; else choose another.")
+            raise forms.ValidationError(_("This name is taken. If it is yours, sign in; else choose another."))
         return name
 
     def clean(self) -> dict[str, Any]:
@@ -69,12 +73,17 @@ class RegisterForm(forms.Form):
 
 
 class CodeForm(forms.Form):
-    code = forms.CharField(max_length=20, widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}))
+    code = forms.CharField(
+        label=_("Code"),
+        max_length=20,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}),
+    )
 
 
 class AccountForm(forms.Form):
-    email = forms.EmailField(label="Email address", required=False)
-    time_zone = forms.ChoiceField(label="Time zone", required=False, help_text="Deadlines and times are shown in it.")
+    email = forms.EmailField(label=_("Email address"), required=False)
+    time_zone = forms.ChoiceField(label=_("Time zone"), required=False, help_text=_("Deadlines and times are shown in it."))
+    language = forms.ChoiceField(label=_("Language"), required=False, choices=[("", _("As the browser asks")), *settings.LANGUAGES])
     to_do_mail = forms.BooleanField(
         label="Mail me the to-do list of Home", required=False, help_text="At most once a day, and only when something needs you."
     )
@@ -93,8 +102,8 @@ class AccountForm(forms.Form):
 
 
 class PasswordForm(forms.Form):
-    current = forms.CharField(label="Current password", widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}))
-    new = forms.CharField(label="New password", widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "minlength": "10"}))
+    current = forms.CharField(label=_("Current password"), widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}))
+    new = forms.CharField(label=_("New password"), widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "minlength": "10"}))
 
     def __init__(self, user: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -104,7 +113,7 @@ class PasswordForm(forms.Form):
 
     def clean_current(self) -> str:
         if not self.user.check_password(self.cleaned_data["current"]):
-            raise forms.ValidationError("This is not your current password.")
+            raise forms.ValidationError(_("This is not your current password."))
         return self.cleaned_data["current"]
 
     def clean_new(self) -> str:
@@ -113,12 +122,12 @@ class PasswordForm(forms.Form):
 
 
 class TokenForm(forms.Form):
-    name = forms.CharField(max_length=100, help_text="What the token is for, such as “export script”.")
+    name = forms.CharField(label=_("Name"), max_length=100, help_text=_("What the token is for, such as “export script”."))
     scopes = forms.MultipleChoiceField(
-        label="What it may do",
+        label=_("What it may do"),
         choices=Scope.choices,
         initial=[Scope.READ],
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose at least one."},
+        error_messages={"required": _("Choose at least one.")},
     )
-    days = forms.ChoiceField(label="Ends after", choices=[(days, f"{days} days") for days in DAYS], initial=USUAL_DAYS)
+    days = forms.ChoiceField(label=_("Ends after"), choices=[(days, format_lazy(_("{n} days"), n=days)) for days in DAYS], initial=USUAL_DAYS)

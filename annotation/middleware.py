@@ -1,4 +1,4 @@
-"""Who asks for something of the judging page, and the time zone of their profile, in which every signed-in person sees times."""
+"""Who asks for something of the judging page; the time zone of their profile, in which every signed-in person sees times; the language."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import zoneinfo
 from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
+from django.utils import timezone, translation
+from django.utils.cache import patch_vary_headers
 
-from annotation import who_judges
+from annotation import languages, who_judges
 
 JUDGING = ("/api/v1/judging/", "/judge/")
 
@@ -34,6 +36,25 @@ class OwnTimeZone:
         name = request.session.get("time_zone") if hasattr(request, "session") else None
         if name in known_zones():
             timezone.activate(zoneinfo.ZoneInfo(name))
+
+
+class OwnLanguage:
+    """The annotator's way in the person's language, all else in English (annotation.languages)."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        translation.activate(translation.get_language_from_request(request))
+        response = self.get_response(request)
+        response.headers.setdefault("Content-Language", translation.get_language() or "en")
+        patch_vary_headers(response, ["Accept-Language"])
+        return response
+
+    def process_view(self, request: HttpRequest, *_: Any) -> None:
+        """Where the session is looked at first, so after `WhoJudges` has loaded it."""
+        on_way = languages.is_on_way(request.path)
+        translation.activate(languages.of_request(request) if on_way else settings.LANGUAGE_CODE)
 
 
 class WhoJudges:

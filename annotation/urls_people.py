@@ -12,6 +12,7 @@ urlpatterns = [
     path("sign-in/link", people.ask_for_link, name="sign-in-link"),
     path("sign-in/link/<str:identifier>/<str:token>", people.use_link, name="sign-in-link-use"),
     path("sign-out", people.sign_out, name="sign-out"),
+    path("language", people.choose_language, name="language"),
     path("join", people.join_by_code, name="join-code"),
     path("join/<str:token>", people.join, name="join"),
     path("account", account.account, name="account"),

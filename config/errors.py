@@ -9,6 +9,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.template import loader
+from django.utils.translation import gettext as _
 from django.views import defaults
 
 from pooling.api import problems
@@ -23,23 +24,23 @@ def _problem(status: int, code: str, detail: str, **headers: str) -> HttpRespons
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if request.path.startswith(API):
-        return _problem(404, "not_found", "There is nothing at this address.")
+        return _problem(404, "not_found", _("There is nothing at this address."))
     return defaults.page_not_found(request, exception)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     if request.path.startswith(API):
-        return _problem(403, "forbidden", str(exception) or "You may not do this.")
+        return _problem(403, "forbidden", str(exception) or _("You may not do this."))
     return defaults.permission_denied(request, exception)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if request.path.startswith(API):
-        return _problem(400, "malformed", "The request cannot be read.")
+        return _problem(400, "malformed", _("The request cannot be read."))
     return defaults.bad_request(request, exception)
 
 
-def server_error(request: HttpRequest, *_: Any) -> HttpResponse:
+def server_error(request: HttpRequest, *_rest: Any) -> HttpResponse:
     error = sys.exc_info()[1]
     missing = reason(error) if error is not None else ""
     if missing:
@@ -48,5 +49,5 @@ def server_error(request: HttpRequest, *_: Any) -> HttpResponse:
             return _problem(503, "unavailable", f"{missing} {problems.TRY_AGAIN}", **wait)
         return HttpResponse(loader.get_template("503.html").render({"missing": missing}), status=503, headers=wait)
     if request.path.startswith(API):
-        return _problem(500, "our_mistake", "The mistake is ours, and it is in the server's log under the number of this request.")
+        return _problem(500, "our_mistake", _("The mistake is ours, and it is in the server's log under the number of this request."))
     return HttpResponse(loader.get_template("500.html").render({"request_id": problems.current_id()}), status=500)

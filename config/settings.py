@@ -61,6 +61,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "annotation.middleware.WhoJudges",
     "annotation.middleware.OwnTimeZone",
+    "annotation.middleware.OwnLanguage",
     "analysis.page_files.PageFiles",
 ]
 ROOT_URLCONF = "config.urls"
@@ -99,6 +100,9 @@ LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign-in"
 
 LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("fr", "Français"), ("es", "Español"), ("ar", "العربية")]
+LANGUAGE_COOKIE_NAME, LANGUAGE_COOKIE_AGE, LANGUAGE_COOKIE_SAMESITE, LANGUAGE_COOKIE_SECURE = "language", 31_536_000, "Lax", HTTPS
+LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = env.text("TIME_ZONE", "UTC")
 USE_TZ = True
 USE_I18N = True

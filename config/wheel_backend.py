@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-INSIDE = ("analysis", "annotation", "config", "docs", "pooling", "static", "templates", "manage.py")
+INSIDE = ("analysis", "annotation", "config", "docs", "locale", "pooling", "static", "templates", "manage.py")
 """What becomes part of the package `assay`."""
 SOURCES = (
     *(*INSIDE, "assay", "benchmarks", "tests", "Makefile", "pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md"),

@@ -6,6 +6,7 @@ import errno
 import random
 
 from django.db import Error, InterfaceError, OperationalError
+from django.utils.translation import gettext as _
 
 FULL = {errno.ENOSPC, errno.EDQUOT}
 READ_ONLY = {errno.EROFS}
@@ -21,17 +22,17 @@ def reason(error: BaseException) -> str:
     if isinstance(error, OperationalError | InterfaceError) or (isinstance(error, Error) and sqlstate(error) == READ_ONLY_TRANSACTION):
         text = str(error).lower()
         if "disk is full" in text or sqlstate(error) == "53100":
-            return "The server's disk is full."
+            return _("The server's disk is full.")
         if "readonly" in text or sqlstate(error) == READ_ONLY_TRANSACTION:
-            return "The server cannot write to its database."
-        return "The database does not answer."
+            return _("The server cannot write to its database.")
+        return _("The database does not answer.")
     if isinstance(error, OSError):
         if error.errno in FULL:
-            return "The server's disk is full."
+            return _("The server's disk is full.")
         if error.errno in READ_ONLY:
-            return "The server's disk cannot be written."
+            return _("The server's disk cannot be written.")
         if error.errno in TOO_MANY_FILES:
-            return "The server has too much to do."
+            return _("The server has too much to do.")
     return ""
 
 

@@ -64,6 +64,7 @@ TABLE: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("sign-in-institution", "sign-in-oidc", "sign-in-oidc-back"), ("get", "404 404 404 404 404")),  # not configured
     "sign-in-link-use": ("get", OPEN),
     "sign-out": ("post", "302 302 302 302 302"),
+    "language": ("post", "302 302 302 302 302"),
     "join-code": ("get", OPEN),
     "join": ("get", "200 200 302 302 200"),
     "account": ("get", SIGNED_IN),

@@ -9,6 +9,7 @@ from typing import Any, cast
 from django.contrib.auth.models import User
 from django.http import Http404
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import exceptions, serializers
@@ -130,11 +131,11 @@ class JudgingView(APIView):
             return problem(409, "refused", str(exc))
         challenge = {"WWW-Authenticate": self.get_authenticate_header(self.request)}
         if isinstance(exc, exceptions.NotAuthenticated):
-            return problem(401, "signed_out", "You are signed out. Sign in again; nothing is lost.", headers=challenge)
+            return problem(401, "signed_out", _("You are signed out. Sign in again; nothing is lost."), headers=challenge)
         if isinstance(exc, exceptions.AuthenticationFailed):
             return problem(401, "token_invalid", str(exc.detail), headers=challenge)
         if isinstance(exc, Http404):
-            return problem(404, "not_found", "There is no such campaign, or you do not take part in it.")
+            return problem(404, "not_found", _("There is no such campaign, or you do not take part in it."))
         return super().handle_exception(exc)
 
 
@@ -286,7 +287,7 @@ class TakeUp(JudgingView):
         annotator = self.annotator(request, slug)
         situation = situation_of(annotator)
         if not situation.may_claim:
-            raise AnswerRefused(situation.state, situation.message or "You cannot judge now.", 409)
+            raise AnswerRefused(situation.state, situation.message or _("You cannot judge now."), 409)
         lease = later.take_up(annotator, pair_id)
         taken = [one for one in selectors.in_hand(annotator) if one.token == lease.token]
         return answer_of(situation, pairs=selectors.leases_shown(taken, annotator))
@@ -318,7 +319,7 @@ class HistoryItem(JudgingView):
         annotator = self.annotator(request, slug)
         revisions = selectors.revisions_of(annotator, judgement_id)
         if not revisions:
-            raise AnswerRefused("judgement_unknown", "There is no such judgement of yours.", 404)
+            raise AnswerRefused("judgement_unknown", _("There is no such judgement of yours."), 404)
         shown = selectors.judgement_shown(revisions)
         pair = {**selectors.pair_shown(selectors.pair_text(revisions[-1].pair), annotator), "lease": None, "previous": shown}
         return answer_of(situation_of(annotator), pair=pair, judgement=shown)
@@ -348,7 +349,7 @@ class OwnSettings(JudgingView):
         """The person's own settings of the page, as one JSON object; they hold in all campaigns."""
         annotator = self.annotator(request, slug)
         if not isinstance(request.data, dict):
-            raise AnswerRefused("malformed", "The settings are one JSON object.")
+            raise AnswerRefused("malformed", _("The settings are one JSON object."))
         return answer_of(situation_of(annotator), profile=participation.save_choices(annotator, dict(request.data)))
 
 
@@ -357,7 +358,7 @@ class ReadMessage(JudgingView):
     def post(self, request: Request, slug: str, message_id: int) -> Response:
         annotator = self.annotator(request, slug)
         if not Message.objects.filter(pk=message_id, membership=annotator).exists():
-            raise AnswerRefused("message_unknown", "There is no such message.", 404)
+            raise AnswerRefused("message_unknown", _("There is no such message."), 404)
         participation.mark_read(annotator, message_id)
         return answer_of(situation_of(annotator))
 

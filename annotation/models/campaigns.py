@@ -7,6 +7,7 @@ import secrets
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import pgettext_lazy
 
 from annotation.core.judges import CHOICES, JudgeKind
 from annotation.core.scale import Scale
@@ -29,10 +30,10 @@ def completion_code() -> str:
 
 class Campaign(models.Model):
     class State(models.TextChoices):
-        DRAFT = "draft"
-        OPEN = "open"
-        PAUSED = "paused"
-        CLOSED = "closed"
+        DRAFT = "draft", pgettext_lazy("state of a campaign", "Draft")
+        OPEN = "open", pgettext_lazy("state of a campaign", "Open")
+        PAUSED = "paused", pgettext_lazy("state of a campaign", "Paused")
+        CLOSED = "closed", pgettext_lazy("state of a campaign", "Closed")
 
     class Spans(models.TextChoices):
         OFF = "off"

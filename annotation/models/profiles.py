@@ -5,13 +5,15 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 
 class Profile(models.Model):
-    """A person's own settings: time zone, keys, look of the judging page."""
+    """A person's own settings: time zone, language, keys, look of the judging page."""
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="profile")
     time_zone = models.CharField(max_length=60, blank=True)
+    language = models.CharField(max_length=10, blank=True, db_default="", help_text="code of a language of these pages; empty: what the browser asks for")
     choices = models.JSONField(default=dict, blank=True, help_text="keys, text size, theme, highlighting, confirm mode")
     may_create = models.BooleanField(default=False, help_text="may make collections and campaigns")
     to_do_address = models.URLField(
@@ -27,9 +29,9 @@ class Profile(models.Model):
 class Scope(models.TextChoices):
     """What a token lets a script do, at most what its owner may do."""
 
-    READ = "read", "read: see what you may see"
-    JUDGE = "judge", "judge: judge as you do, in campaigns where you annotate"
-    MANAGE = "manage", "manage: read, and change everything that you may change"
+    READ = "read", _("read: see what you may see")
+    JUDGE = "judge", _("judge: judge as you do, in campaigns where you annotate")
+    MANAGE = "manage", _("manage: read, and change everything that you may change")
 
 
 EVERY_SCOPE = " ".join(Scope.values)

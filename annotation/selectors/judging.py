@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, F, Max, Min, Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotation.core import display, scheduling
 from annotation.markup import markdown
@@ -24,7 +26,6 @@ from annotation.selectors.parting import parting, thanks_and_code
 from annotation.services.claim_sql import FREE, NOT_SKIPPED
 from annotation.services.slots import TAKING
 from annotation.services.statements import rows_of, time_of_row
-from pooling.core.counts import counted
 
 RETRY_AFTER_S = 30
 MAY_RETURN_COUNTED = 1000
@@ -93,32 +94,32 @@ def situation(annotator: Membership, *, now: datetime, continue_after_target: bo
         return Situation(state, message, own, details)
 
     if campaign.state == Campaign.State.DRAFT:
-        return say("draft", "This campaign has not been opened yet.")
+        return say("draft", _("This campaign has not been opened yet."))
     if campaign.state == Campaign.State.CLOSED:
-        return say("closed", "This campaign is closed. Thank you for your work.", **parting(annotator))
+        return say("closed", _("This campaign is closed. Thank you for your work."), **parting(annotator))
     if annotator.standing == Membership.Standing.EXCLUDED:
-        return say("excluded", "You no longer take part in this campaign. Ask its manager if you think that is wrong.")
+        return say("excluded", _("You no longer take part in this campaign. Ask its manager if you think that is wrong."))
     if campaign.deadline is not None and campaign.deadline <= now:
-        return say("deadline_passed", "The deadline has passed. Thank you for your work.", deadline=campaign.deadline, **parting(annotator))
+        return say("deadline_passed", _("The deadline has passed. Thank you for your work."), deadline=campaign.deadline, **parting(annotator))
     if annotator.standing == Membership.Standing.PAUSED:
-        return say("paused", "Your judging is paused.", reason=annotator.standing_reason, who="person")
+        return say("paused", _("Your judging is paused."), reason=annotator.standing_reason, who="person")
     if campaign.state == Campaign.State.PAUSED:
-        return say("paused", "The campaign is paused.", reason=campaign.paused_reason, who="campaign")
+        return say("paused", _("The campaign is paused."), reason=campaign.paused_reason, who="campaign")
     if campaign.consent_text and annotator.consented_at is None:
-        return say("consent_needed", "Please read and accept the terms first.", consent_html=markdown(campaign.consent_text))
+        return say("consent_needed", _("Please read and accept the terms first."), consent_html=markdown(campaign.consent_text))
     version = newest_guideline(campaign) if annotator.guideline_read < campaign.newest_guideline else None
     if version is not None and must_read(annotator):
         message = (
-            "The guidelines have changed; please read them before you go on."
+            _("The guidelines have changed; please read them before you go on.")
             if annotator.guideline_read
-            else "Please read the guidelines first."
+            else _("Please read the guidelines first.")
         )
         return say("guideline_changed", message, guideline=guideline(version))
     if qualification.asked_of(annotator):
         result = qualification.score(annotator)
         return say(
             "qualification",
-            "A short test first, explained as you go.",
+            _("A short test first, explained as you go."),
             judged=result.judged,
             right=result.right,
             total=result.total,
@@ -126,9 +127,10 @@ def situation(annotator: Membership, *, now: datetime, continue_after_target: bo
         )
     may_continue = campaign.continue_after_target
     if own.target is not None and own.judged >= own.target and not (continue_after_target and may_continue):
-        return say("target_reached", f"You reached {counted(own.target, 'judgement')}. Thank you.", may_continue=may_continue, **thanks_and_code(campaign))
+        reached = ngettext("You reached %(n)s judgement. Thank you.", "You reached %(n)s judgements. Thank you.", own.target)
+        return say("target_reached", reached % {"n": f"{own.target:,}"}, may_continue=may_continue, **thanks_and_code(campaign))
     if own.daily_limit is not None and own.today >= own.daily_limit:
-        return say("daily_limit", f"That is {own.today} for today, the daily limit. Come back tomorrow.")
+        return say("daily_limit", _("That is %(n)s for today, the daily limit. Come back tomorrow.") % {"n": own.today})
     return say("judging", "", **({"guideline": guideline(version)} if version else {}))
 
 
@@ -151,14 +153,17 @@ def when_nothing_is_free(annotator: Membership, now: datetime) -> tuple[str, str
     if not figures["n"]:
         waiting = held_back(annotator.campaign, annotator.topic_rows)
         if waiting and not annotator.n_judged:
-            message = f"The documents of this campaign are not there yet; its manager has to import them. We look again every {RETRY_AFTER_S} seconds."
+            message = _(
+                "The documents of this campaign are not there yet; its manager has to import them. We look again every %(seconds)s seconds."
+            ) % {"seconds": RETRY_AFTER_S}
             return "nothing_now", message, {"retry_after_s": RETRY_AFTER_S, "may_return": 0, "next_return_at": None, "without_documents": waiting}
-        later = f" {waiting} pairs wait for their documents." if waiting > 1 else " One pair waits for its document." if waiting else ""
-        return "done", f"There is nothing left for you to judge in this campaign.{later} Thank you.", thanks_and_code(annotator.campaign)
+        nothing = _("There is nothing left for you to judge in this campaign.")
+        later = ngettext("One pair waits for its document.", "%(n)s pairs wait for their documents.", waiting) % {"n": waiting} if waiting else ""
+        return "done", " ".join(part for part in (nothing, later, _("Thank you.")) if part), thanks_and_code(annotator.campaign)
     minutes = max(1, round((figures["soonest"] - now) / timedelta(minutes=1)))
     message = (
-        f"All remaining pairs are with others; we look again every {RETRY_AFTER_S} seconds "
-        f"({figures['n']} may come back, the first within {minutes} min)."
+        _("All remaining pairs are with others; we look again every %(seconds)s seconds (%(n)s may come back, the first within %(minutes)s min).")
+        % {"seconds": RETRY_AFTER_S, "n": figures["n"], "minutes": minutes}
     )
     return "nothing_now", message, {"retry_after_s": RETRY_AFTER_S, "may_return": figures["n"], "next_return_at": figures["soonest"]}
 

@@ -12,6 +12,7 @@ from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from annotation.models import InstitutionAccount
 from annotation.services.people import PeopleError, profile_of, set_maker
@@ -45,7 +46,7 @@ def account_of(identity: Identity) -> User:
     else:
         user = known.user
         if not user.is_active:
-            raise PeopleError("Your account here is closed. Ask an administrator of this installation.")
+            raise PeopleError(_("Your account here is closed. Ask an administrator of this installation."))
     _give_rights(user, identity.groups)
     return user
 
@@ -56,10 +57,12 @@ def _new_account(identity: Identity) -> User:
         UnicodeUsernameValidator()(name)
         validate_email(identity.email or "nobody@example.org")
     except ValidationError:
-        raise PeopleError("Your institution gave a name or an address that no account can have. Tell an administrator of this installation.") from None
+        raise PeopleError(_("Your institution gave a name or an address that no account can have. Tell an administrator of this installation.")) from None
     if not name or len(name) > 150:
-        raise PeopleError("Your institution gave no name for you, or one that is too long. Tell an administrator of this installation.")
-    taken = f"There is an account {name} here already that is not connected with your institution. Ask an administrator to connect the two."
+        raise PeopleError(_("Your institution gave no name for you, or one that is too long. Tell an administrator of this installation."))
+    taken = _(
+        "There is an account %(name)s here already that is not connected with your institution. Ask an administrator to connect the two."
+    ) % {"name": name}
     if get_user_model().objects.filter(username__iexact=name).exists():
         raise PeopleError(taken)
     try:
@@ -68,7 +71,7 @@ def _new_account(identity: Identity) -> User:
             InstitutionAccount.objects.create(user=user, subject=identity.subject)
             profile_of(user)
     except IntegrityError:  # somebody of that name, or the same person in another window, came at the same moment
-        raise PeopleError(f"{taken} Or try once more.") from None
+        raise PeopleError(f"{taken} {_('Or try once more.')}") from None
     log.warning("%s has an account by %s", user, settings.INSTITUTION)
     return user
 

@@ -22,6 +22,8 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import IntegrityError
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotation.core import timing
 from annotation.core.audit_actions import AuditAction
@@ -35,7 +37,6 @@ from annotation.services.errors import AnswerRefused, CampaignError
 from annotation.services.openings import OF_JUDGEMENT, OF_LEASE, Opening, open_pair
 from annotation.services.pausing import pause_when_too_many
 from annotation.services.statements import in_one_trip, insertion, stored, stored_time, stored_value
-from pooling.core.counts import counted
 
 __all__ = ["Answer", "AnswerOutcome", "AnswerRefused", "adjudicate", "revise", "skip", "submit"]
 
@@ -87,7 +88,7 @@ def submit(annotator: Membership, *, lease: uuid.UUID, key: uuid.UUID, answer: A
             return _known(opening.known)
         served = next((own for own in opening.leases if own.token == lease), None)
         if served is None:
-            raise AnswerRefused("lease_unknown", "This pair was not given to you by this campaign.", 404)
+            raise AnswerRefused("lease_unknown", _("This pair was not given to you by this campaign."), 404)
         old = None
         if opening.judged is not None:
             old = Judgement.objects.get(pk=opening.judged)
@@ -113,7 +114,7 @@ def revise(annotator: Membership, judgement_id: int, *, key: uuid.UUID, answer: 
         if opening.known is not None:
             return _known(opening.known)
         if opening.judged is None:
-            raise AnswerRefused("judgement_unknown", "There is no such judgement of yours.", 404)
+            raise AnswerRefused("judgement_unknown", _("There is no such judgement of yours."), 404)
         return _new_version(opening, Judgement.objects.get(pk=opening.judged), answer, key=key, now=now)
 
     return _once(work, annotator, key)
@@ -122,9 +123,9 @@ def revise(annotator: Membership, judgement_id: int, *, key: uuid.UUID, answer: 
 def _new_version(opening: Opening, old: Judgement, answer: Answer, *, key: uuid.UUID, now: datetime, since: datetime | None = None) -> AnswerOutcome:
     """Add a version to `old`. since: when this opening began, where that was not after `old`."""
     if opening.annotator.standing == Membership.Standing.EXCLUDED:
-        raise AnswerRefused("excluded", "You no longer take part in this campaign.", 403)
+        raise AnswerRefused("excluded", _("You no longer take part in this campaign."), 403)
     if opening.pair.kind == Pair.Kind.QUALIFICATION:
-        raise AnswerRefused("qualification_final", "Answers to qualification pairs cannot be changed, for their solution was shown.", 409)
+        raise AnswerRefused("qualification_final", _("Answers to qualification pairs cannot be changed, for their solution was shown."), 409)
     judgement = Judgement(key=key, lease_id=old.lease_id, revision=old.revision + 1, late=old.late, served_at=old.served_at)
     return _take(opening, judgement, answer, since=since or old.received_at, now=now, old=old)
 
@@ -133,9 +134,9 @@ def _judged_elsewhere(opening: Opening, old: Judgement, answer: Answer, *, key: 
     """The same lease was judged on another device: a new version of `old`, unless this answer was given first."""
     sent_at = answer.sent_at
     if timing.judged_at(client_judged_at=answer.judged_at, client_sent_at=sent_at, received_at=now, served_at=since) < old.judged_at:
-        raise AnswerRefused("already_judged", "You have judged this document since, on another device or in another tab; that one stays.", 409)
+        raise AnswerRefused("already_judged", _("You have judged this document since, on another device or in another tab; that one stays."), 409)
     outcome = _new_version(opening, old, answer, key=key, now=now, since=since)
-    return replace(outcome, message=f"{outcome.message} You had judged it already, on another device; the last version counts.")
+    return replace(outcome, message=f"{outcome.message} {_('You had judged it already, on another device; the last version counts.')}")
 
 
 def _take(
@@ -211,7 +212,7 @@ def skip(annotator: Membership, *, lease: uuid.UUID, now: datetime | None = None
     def work() -> None:
         served = Lease.objects.select_for_update().filter(token=lease, membership=annotator).first()
         if served is None:
-            raise AnswerRefused("lease_unknown", "This pair was not given to you by this campaign.", 404)
+            raise AnswerRefused("lease_unknown", _("This pair was not given to you by this campaign."), 404)
         if served.state == Lease.State.LIVE:
             slots.end_leases([served], Lease.State.RELEASED, now)
             Skip.objects.update_or_create(pair_id=served.pair_id, membership=annotator, defaults={"created_at": now})
@@ -244,20 +245,20 @@ def adjudicate(pair: Pair, grade: int | None, *, reason: str, actor: User | None
 def message(judgement: Judgement, pair: Pair) -> str:
     """One sentence for the annotator: whether it counts, and why not."""
     if pair.kind == Pair.Kind.QUALIFICATION:
-        return "Saved."
+        return _("Saved.")
     if judgement.standing == Judgement.Standing.TOO_FAST:
-        return "Saved, but it was faster than anybody reads, so it does not count. Take your time."
+        return _("Saved, but it was faster than anybody reads, so it does not count. Take your time.")
     if judgement.standing == Judgement.Standing.EXTRA and judgement.late:
-        return "Saved as extra: the pair had been offered to somebody else meanwhile, and is complete."
+        return _("Saved as extra: the pair had been offered to somebody else meanwhile, and is complete.")
     if judgement.standing == Judgement.Standing.EXTRA:
-        return "Saved as extra: the pair is complete already."
+        return _("Saved as extra: the pair is complete already.")
     if judgement.standing == Judgement.Standing.EXCLUDED:
-        return "Saved, but you no longer take part in this campaign."
+        return _("Saved, but you no longer take part in this campaign.")
     if judgement.standing == Judgement.Standing.CANNOT:
-        return "Saved: cannot judge. Others will be asked."
+        return _("Saved: cannot judge. Others will be asked.")
     if judgement.late:
-        return "Saved. It came late, but its place was still free: it counts."
-    return "Saved."
+        return _("Saved. It came late, but its place was still free: it counts.")
+    return _("Saved.")
 
 
 def _once(work: slots.Callable[[], AnswerOutcome], annotator: Membership, key: uuid.UUID) -> AnswerOutcome:
@@ -290,41 +291,49 @@ def _checked(answer: Answer, campaign: Campaign, pair: Pair) -> list[list[int]]:
     """The spans, merged; Refused when the answer does not fit the campaign."""
     if answer.grade is None:
         if answer.cannot_reason not in REASONS:
-            raise AnswerRefused("reason_missing", "Say why it cannot be judged.")
+            raise AnswerRefused("reason_missing", _("Say why it cannot be judged."))
     elif answer.cannot_reason:
-        raise AnswerRefused("grade_and_reason", "Either a grade or a reason why it cannot be judged, not both.")
+        raise AnswerRefused("grade_and_reason", _("Either a grade or a reason why it cannot be judged, not both."))
     elif answer.grade not in campaign.grades.values:
-        raise AnswerRefused("grade_unknown", f"{answer.grade} is not a grade of this campaign.")
+        raise AnswerRefused("grade_unknown", _("%(grade)s is not a grade of this campaign.") % {"grade": answer.grade})
     spans: list[list[int]] = []
     if answer.spans:
         if campaign.spans == Campaign.Spans.OFF:
-            raise AnswerRefused("spans_off", "This campaign does not ask for marked text.")
+            raise AnswerRefused("spans_off", _("This campaign does not ask for marked text."))
         document = pair.entry.document
         try:
             spans = merged_spans([(start, end) for start, end in answer.spans], length=len(document.text) if document else 0)
         except ValueError as error:
-            raise AnswerRefused("span_outside", f"Marked text is outside the document: {error}.") from None
+            raise AnswerRefused("span_outside", _("Marked text is outside the document: %(reason)s.") % {"reason": error}) from None
     required = campaign.spans == Campaign.Spans.REQUIRED and answer.grade is not None and answer.grade >= campaign.spans_from
     if required and not spans:
         name = next(grade["name"] for grade in campaign.scale if grade["value"] == answer.grade)
-        raise AnswerRefused("span_required", f"Mark the text that makes it {name}.")
+        raise AnswerRefused("span_required", _("Mark the text that makes it %(grade)s.") % {"grade": name})
     return spans
+
+
+def _too_late(grace_minutes: int) -> str:
+    return ngettext(
+        "This was judged in time, but arrived more than %(n)s minute after the end.",
+        "This was judged in time, but arrived more than %(n)s minutes after the end.",
+        grace_minutes,
+    ) % {"n": grace_minutes}
 
 
 def _in_time(campaign: Campaign, moment: datetime, now: datetime) -> bool:
     """Whether it arrived in the grace after the end, for a judgement made before it. Refused when it is too late."""
     if campaign.state == Campaign.State.DRAFT:
-        raise AnswerRefused("draft", "The campaign is not open yet.", 409)
-    ends = [(campaign.deadline, "deadline_passed", "The deadline was over when this was judged.")]
+        raise AnswerRefused("draft", _("The campaign is not open yet."), 409)
+    ends = [(campaign.deadline, "deadline_passed", _("The deadline was over when this was judged."))]
     if campaign.state == Campaign.State.CLOSED:
-        ends.append((campaign.closed_at, "closed", "The campaign was closed when this was judged."))
+        ends.append((campaign.closed_at, "closed", _("The campaign was closed when this was judged.")))
     after = False
     for end, code, sentence in ends:
         if end is not None and now > end:
             if moment > end:
                 raise AnswerRefused(code, sentence, 409)
             if now > end + timedelta(minutes=campaign.grace_minutes):
-                raise AnswerRefused(code, f"This was judged in time, but arrived more than {counted(campaign.grace_minutes, 'minute')} after the end.", 409)
+                raise AnswerRefused(code, _too_late(campaign.grace_minutes), 409)
             after = True
     if campaign.state == Campaign.State.CLOSED:
         after = True  # also where the clock was set back behind the end

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation.models import Judgement, Lease, Membership, Pair, Skip
 from annotation.services import slots
@@ -25,17 +26,17 @@ def take_up(annotator: Membership, pair_id: int, *, now: datetime | None = None)
         if live is not None:
             return live
         if Judgement.objects.filter(membership=locked, pair_id=pair_id, current=True).exists():
-            raise AnswerRefused("already_judged", "You have judged this document meanwhile; change it in your history.", 409)
+            raise AnswerRefused("already_judged", _("You have judged this document meanwhile; change it in your history."), 409)
         if not Skip.objects.filter(membership=locked, pair_id=pair_id).exists():
-            raise AnswerRefused("not_aside", "You have not put this document aside.", 404)
+            raise AnswerRefused("not_aside", _("You have not put this document aside."), 404)
         pair = slots.locked([pair_id])[pair_id]
         takes_slot = pair.kind == Pair.Kind.NORMAL
         if pair.removed:
-            raise AnswerRefused("removed", "The topic of this document has been removed from the campaign.", 409)
+            raise AnswerRefused("removed", _("The topic of this document has been removed from the campaign."), 409)
         n = slots.per_pair(pair.campaign_id)
         slots.balance_slots(pair, n)
         if takes_slot and (pair.open_slots <= 0 or pair.without_text):
-            raise AnswerRefused("taken", "Others judge this document meanwhile; it comes back to you if they do not.", 409)
+            raise AnswerRefused("taken", _("Others judge this document meanwhile; it comes back to you if they do not."), 409)
         lease = Lease.objects.create(
             pair=pair,
             membership=locked,

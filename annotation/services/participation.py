@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import F
 from django.db.models.functions import Greatest
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Feedback, GuidelineVersion, Membership, Message, Profile
@@ -20,7 +21,7 @@ MOST_CHOICES = 20_000  # characters of JSON
 def acknowledge(annotator: Membership, number: int) -> None:
     """The annotator has read this version of the guidelines."""
     if not GuidelineVersion.objects.filter(campaign=annotator.campaign_id, number=number).exists():
-        raise AnswerRefused("guideline_unknown", f"There is no version {number} of the guidelines.", 404)
+        raise AnswerRefused("guideline_unknown", _("There is no version %(number)s of the guidelines.") % {"number": number}, 404)
     Membership.objects.filter(pk=annotator.pk).update(guideline_read=Greatest(F("guideline_read"), number))
     annotator.refresh_from_db(fields=["guideline_read"])
 
@@ -35,8 +36,8 @@ def consent(annotator: Membership) -> None:
 def save_choices(annotator: Membership, choices: dict[str, Any]) -> dict[str, Any]:
     """Store the person's own settings of the judging page: one JSON object, known keys or not, of bounded size."""
     if len(json.dumps(choices)) > MOST_CHOICES:
-        raise AnswerRefused("too_large", "These settings are too large.")
-    profile, _ = Profile.objects.get_or_create(user_id=annotator.user_id)
+        raise AnswerRefused("too_large", _("These settings are too large."))
+    profile = Profile.objects.get_or_create(user_id=annotator.user_id)[0]
     profile.choices = choices
     profile.save(update_fields=["choices"])
     return choices

@@ -19,9 +19,11 @@ from django.core.mail import send_mail
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
+from django.utils.translation import gettext as _
 
+from annotation import languages
 from annotation.core.audit_actions import AuditAction
 from annotation.core.judges import JudgeKind
 from annotation.models import Campaign, Invitation, Membership, Message, Profile
@@ -59,8 +61,8 @@ def invite(
     expires_at: datetime | None = None,
 ) -> Invitation:
     """An invitation by link and by code; for one person when `max_uses` is 1. Without `expires_at` it is good for half a year."""
-    for _ in range(10):
-        code = "".join(secrets.choice(CODE_ALPHABET) for _ in range(8))
+    for _try in range(10):
+        code = "".join(secrets.choice(CODE_ALPHABET) for _place in range(8))
         try:
             with transaction.atomic():
                 invitation = Invitation.objects.create(
@@ -151,13 +153,13 @@ def find_invitation(*, token: str = "", code: str = "") -> Invitation:
     query = Q(token=token) if token else Q(code=re.sub(r"[^A-Z0-9]", "", code.upper()))
     invitation = Invitation.objects.select_related("campaign").filter(query).first() if token or code else None
     if invitation is None:
-        raise PeopleError("There is no such invitation. Check the link or the code, or ask the person who sent it.")
+        raise PeopleError(_("There is no such invitation. Check the link or the code, or ask the person who sent it."))
     if invitation.revoked_at:
-        raise PeopleError("This invitation was withdrawn. Ask the person who sent it for a new one.")
+        raise PeopleError(_("This invitation was withdrawn. Ask the person who sent it for a new one."))
     if invitation.ends_at <= timezone.now():
-        raise PeopleError("This invitation has expired. Ask the person who sent it for a new one.")
+        raise PeopleError(_("This invitation has expired. Ask the person who sent it for a new one."))
     if invitation.max_uses is not None and invitation.n_uses >= invitation.max_uses:
-        raise PeopleError("This invitation has been used already. Sign in if it was you; else ask for a new one.")
+        raise PeopleError(_("This invitation has been used already. Sign in if it was you; else ask for a new one."))
     return invitation
 
 
@@ -166,12 +168,12 @@ def join(*, invitation: Invitation, user: User) -> Membership:
     existing = Membership.objects.filter(campaign=invitation.campaign, user=user).first()
     if existing is not None:
         return existing
-    for _ in range(20):
+    for _try in range(20):
         try:
             with transaction.atomic():
                 free = Q(max_uses__isnull=True) | Q(n_uses__lt=F("max_uses"))
                 if not Invitation.objects.filter(free, pk=invitation.pk, revoked_at=None).update(n_uses=F("n_uses") + 1):
-                    raise PeopleError("This invitation has been used already. Ask for a new one.")
+                    raise PeopleError(_("This invitation has been used already. Ask for a new one."))
                 return add_member(campaign=invitation.campaign, user=user, role=invitation.role)
         except IntegrityError:
             existing = Membership.objects.filter(campaign=invitation.campaign, user=user).first()
@@ -254,6 +256,13 @@ def set_maker(user: User, *, may_create: bool, actor: User | None) -> None:
         log.warning("%s %s make campaigns, says %s", user, "may" if may_create else "may no longer", actor or "the command line")
 
 
+def set_language(user: User, code: str) -> None:
+    """What the pages of the annotator's way, and mails to this person, are written in. code: annotation.languages.known"""
+    profile = profile_of(user)
+    profile.language = code
+    profile.save(update_fields=["language"])
+
+
 def profile_of(user: User) -> Profile:
     return Profile.objects.get_or_create(user=user)[0]
 
@@ -293,11 +302,11 @@ def send_sign_in_link(*, email: str, address: str) -> None:
 
     address: absolute URL prefix to which `<user>/<token>` is added.
     """
-    for user in get_user_model().objects.filter(email__iexact=email, is_active=True, institution=None).exclude(email=""):
-        send_mail(
-            "Your sign-in link",
-            f"Hello {user.get_username()},\n\nthis link signs you in. It is good once, for {sign_in_links.minutes} minutes:\n\n"
-            f"{address}{sign_in_path(user)}\n\nIf you did not ask for it, ignore this message.\n",
-            settings.DEFAULT_FROM_EMAIL,
-            [user.email],
-        )
+    for user in get_user_model().objects.filter(email__iexact=email, is_active=True, institution=None).exclude(email="").select_related("profile"):
+        with translation.override(languages.of_person(user)):
+            subject = _("Your sign-in link")
+            text = _(
+                "Hello %(name)s,\n\nthis link signs you in. It is good once, for %(minutes)s minutes:\n\n%(link)s\n\n"
+                "If you did not ask for it, ignore this message.\n"
+            ) % {"name": user.get_username(), "minutes": sign_in_links.minutes, "link": address + sign_in_path(user)}
+        send_mail(subject, text, settings.DEFAULT_FROM_EMAIL, [user.email])

@@ -7,6 +7,7 @@ import uuid
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign, GuidelineVersion, Lease, Membership, Pair, Question
@@ -26,19 +27,20 @@ def ask(annotator: Membership, *, pair_id: int, key: uuid.UUID, text: str) -> Qu
     """
     text = text.strip()
     if annotator.standing == Membership.Standing.EXCLUDED:
-        raise AnswerRefused("excluded", "You no longer take part in this campaign.", 403)
+        raise AnswerRefused("excluded", _("You no longer take part in this campaign."), 403)
     if not text:
-        raise AnswerRefused("question_empty", "Write what you want to know.")
+        raise AnswerRefused("question_empty", _("Write what you want to know."))
     if len(text) > MOST_CHARACTERS:
-        raise AnswerRefused("question_too_long", f"The question has {len(text):,} characters; at most {MOST_CHARACTERS:,} are taken.")
+        figures = {"n": f"{len(text):,}", "most": f"{MOST_CHARACTERS:,}"}
+        raise AnswerRefused("question_too_long", _("The question has %(n)s characters; at most %(most)s are taken.") % figures)
     known = Question.objects.filter(membership=annotator, key=key).first()
     if known is not None:
         return known
     if not Lease.objects.filter(membership=annotator, pair_id=pair_id).exists():
-        raise AnswerRefused("pair_unknown", "This document was not given to you by this campaign.", 404)
+        raise AnswerRefused("pair_unknown", _("This document was not given to you by this campaign."), 404)
     if Question.objects.filter(membership=annotator, answered_at=None).count() >= MOST_OPEN:
-        raise AnswerRefused("too_many_questions", f"{MOST_OPEN} of your questions wait for an answer; ask again when some are answered.", 409)
-    question, _ = Question.objects.get_or_create(membership=annotator, key=key, defaults={"pair_id": pair_id, "text": text})
+        raise AnswerRefused("too_many_questions", _("%(n)s of your questions wait for an answer; ask again when some are answered.") % {"n": MOST_OPEN}, 409)
+    question = Question.objects.get_or_create(membership=annotator, key=key, defaults={"pair_id": pair_id, "text": text})[0]
     return question
 
 
@@ -59,14 +61,14 @@ def take_back(annotator: Membership, question_id: int) -> None:
     """Undo asking, as long as nobody has answered. One that is not there is taken back already. Raises AnswerRefused for an answered one."""
     own = Question.objects.filter(pk=question_id, membership=annotator)
     if not own.filter(answered_at=None).delete()[0] and own.exists():
-        raise AnswerRefused("question_answered", "The manager has answered it meanwhile, so it stays.", 409)
+        raise AnswerRefused("question_answered", _("The manager has answered it meanwhile, so it stays."), 409)
 
 
 def read_answer(annotator: Membership, question_id: int) -> None:
     """The annotator has opened the answer. Raises AnswerRefused where there is no such question with an answer."""
     own = Question.objects.filter(pk=question_id, membership=annotator).exclude(answered_at=None)
     if not own.exists():
-        raise AnswerRefused("question_unknown", "There is no such question of yours with an answer.", 404)
+        raise AnswerRefused("question_unknown", _("There is no such question of yours with an answer."), 404)
     with transaction.atomic():
         own.filter(read_at=None).update(read_at=timezone.now())
         _recount(annotator)

@@ -9,11 +9,15 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import translation
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from annotation.forms import AccountForm, PasswordForm, TokenForm
+from annotation.languages import SESSION, of_request
 from annotation.models import ApiTokenRow, InstitutionAccount, OpenSession, Profile
 from annotation.permissions import manages_something
 from annotation.services import people, sessions, tokens
@@ -28,7 +32,12 @@ from pooling.requests import row_number
 def account(request: SignedInRequest) -> HttpResponse:
     user, profile = request.user, people.profile_of(request.user)
     action = request.POST.get("action", "")
-    initial = {"email": user.email, "time_zone": profile.time_zone, "to_do_mail": bool(profile.to_do_address)}
+    initial = {
+        "email": user.email,
+        "time_zone": profile.time_zone,
+        "language": profile.language,
+        "to_do_mail": bool(profile.to_do_address),
+    }
     details = AccountForm(request.POST if action == "details" else None, initial=initial)
     by_institution = InstitutionAccount.objects.filter(user=user).exists()  # such an account gets no other way in
     password = PasswordForm(user, request.POST if action == "password" and not by_institution else None)
@@ -42,7 +51,7 @@ def account(request: SignedInRequest) -> HttpResponse:
         return redirect("account")
     if action == "drop-token":
         ApiTokenRow.objects.filter(user=user, pk=row_number(request.POST.get("token"))).delete()
-        messages.success(request, "The token is no longer valid.")
+        messages.success(request, _("The token is no longer valid."))
         return redirect("account")
     if action in ("end-session", "end-others"):
         _end_sessions(request, action)
@@ -68,10 +77,12 @@ def _change_details(request: SignedInRequest, profile: Profile, form: AccountFor
     request.user.email = form.cleaned_data["email"]
     request.user.save(update_fields=["email"])
     profile.time_zone = form.cleaned_data["time_zone"]
+    profile.language = form.cleaned_data["language"]
     profile.to_do_address = request.build_absolute_uri("/") if form.cleaned_data["to_do_mail"] else ""
-    profile.save(update_fields=["time_zone", "to_do_address"])
-    request.session["time_zone"] = profile.time_zone
-    messages.success(request, "Saved.")
+    profile.save(update_fields=["time_zone", "language", "to_do_address"])
+    request.session["time_zone"], request.session[SESSION] = profile.time_zone, profile.language
+    translation.activate(of_request(request))
+    messages.success(request, _("Saved."))
 
 
 def _change_password(request: SignedInRequest, form: PasswordForm) -> None:
@@ -80,7 +91,7 @@ def _change_password(request: SignedInRequest, form: PasswordForm) -> None:
     update_session_auth_hash(request, request.user)
     sessions.note(request, request.user)
     n = sessions.end(_others(request))
-    messages.success(request, f"Your password is changed.{' All other browsers are signed out.' if n else ''}")
+    messages.success(request, _("Your password is changed. All other browsers are signed out.") if n else _("Your password is changed."))
 
 
 def _others(request: SignedInRequest) -> QuerySet[OpenSession]:
@@ -91,7 +102,7 @@ def _others(request: SignedInRequest) -> QuerySet[OpenSession]:
 def _end_sessions(request: SignedInRequest, action: str) -> None:
     rows = _others(request)
     n = sessions.end(rows.filter(pk=row_number(request.POST.get("session"))) if action == "end-session" else rows)
-    messages.success(request, "It is signed out." if n == 1 else f"{n} browsers are signed out." if n else "There was nothing to sign out.")
+    messages.success(request, ngettext("It is signed out.", "%(n)s browsers are signed out.", n) % {"n": n} if n else _("There was nothing to sign out."))
 
 
 def _make_token(request: SignedInRequest, form: TokenForm) -> str:

@@ -85,7 +85,8 @@ def index(request: SignedInRequest) -> HttpResponse:
     mine = Campaign.objects.select_related("collection", "pool")
     if not request.user.is_superuser:
         mine = mine.filter(memberships__user=request.user, memberships__role=Membership.Role.MANAGER)
-    state = ListChoice("state", "State", Campaign.State.choices, lambda rows, value: rows.filter(state=value))
+    states = [(value, str(label)) for value, label in Campaign.State.choices]
+    state = ListChoice("state", "State", states, lambda rows, value: rows.filter(state=value))
     shown = ListPage(
         request,
         mine,

@@ -13,6 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -34,10 +35,10 @@ def by_header(request: HttpRequest) -> HttpResponse:
         raise Http404
     if not is_from_trusted_proxy(request):
         log.warning("somebody asked for the sign-in by %s past the trusted proxy", settings.USER_HEADER)
-        return _refused(request, "This way in is open only through the institution's own proxy.", status=403)
+        return _refused(request, _("This way in is open only through the institution's own proxy."), status=403)
     name = request.headers.get(settings.USER_HEADER, "").strip()
     if not name:
-        return _refused(request, f"{settings.INSTITUTION} did not say who you are.", status=403)
+        return _refused(request, _("%(institution)s did not say who you are.") % {"institution": settings.INSTITUTION}, status=403)
     groups = request.headers.get(settings.GROUPS_HEADER, "") if settings.GROUPS_HEADER else ""
     identity = Identity(f"header {name}", name, "", frozenset(word for word in re.split(r"[,;\s]+", groups) if word))
     return _enter(request, identity, next_page(request))
@@ -53,7 +54,7 @@ def oidc_ask(request: HttpRequest) -> HttpResponse:
         package = importlib.import_module("mozilla_django_oidc.views")
     except ImportError:
         log.error(NO_PACKAGE)
-        return _refused(request, "The package for this way in is not installed. Tell an administrator of this installation.", status=503)
+        return _refused(request, _("The package for this way in is not installed. Tell an administrator of this installation."), status=503)
     answer: HttpResponse = package.OIDCAuthenticationRequestView.as_view()(request)
     return answer
 
@@ -68,16 +69,17 @@ def oidc_back(request: HttpRequest) -> HttpResponse:
     sent = states.pop(request.GET.get("state", ""), None)
     request.session["oidc_states"] = states
     if sent is None:
-        return _refused(request, "This browser did not ask to sign in, or has come back already. Begin once more.", status=400)
+        return _refused(request, _("This browser did not ask to sign in, or has come back already. Begin once more."), status=400)
     if "code" not in request.GET:
-        return _refused(request, f"{settings.INSTITUTION} did not sign you in.", status=403)
+        return _refused(request, _("%(institution)s did not sign you in.") % {"institution": settings.INSTITUTION}, status=403)
     request.session.save()
     oidc = importlib.import_module("annotation.oidc")
     try:
         identity: Identity = oidc.Provider().identify(request, nonce=sent["nonce"], code_verifier=sent["code_verifier"])
     except oidc.WRONG as error:
         log.warning("sign-in by %s failed: %s: %s", settings.OIDC_ISSUER, type(error).__name__, error if isinstance(error, SuspiciousOperation) else "")
-        return _refused(request, f"{settings.INSTITUTION} could not sign you in. Begin once more; if it stays so, tell an administrator.", status=502)
+        sentence = _("%(institution)s could not sign you in. Begin once more; if it stays so, tell an administrator.")
+        return _refused(request, sentence % {"institution": settings.INSTITUTION}, status=502)
     wanted = request.session.get("oidc_login_next") or ""
     good = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, request.is_secure())
     return _enter(request, identity, wanted if good else reverse("home"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import posixpath
 import re
 from typing import Any, cast
 
@@ -22,25 +23,30 @@ from annotation.models import Membership
 from annotation.selectors.judging import choices_of
 from annotation.selectors.setup import trial_pairs
 
-SCRIPTS = settings.BASE_DIR / "static" / "js" / "judge"
-IMPORTED = re.compile(r"""^(?:import|export)\b.*?from "\./([\w.]+)";""", re.MULTILINE)
+SCRIPTS = settings.BASE_DIR / "static" / "js"
+FIRST = "judge/main.js"
+IMPORTED = re.compile(r"""^(?:import|export)\b.*?from "(\.\.?/[\w.]+)";""", re.MULTILINE)
 
 
 @functools.cache
 def modules() -> list[str]:
     """Static names of the modules with which judging begins, for the browser to fetch all at once: what main.js imports, and what that
     imports. What lazy.js fetches later is asked for by import(...), so it is none of them."""
-    names = {"main.js"}
-    while missing := {name for known in names for name in IMPORTED.findall((SCRIPTS / known).read_text(encoding="utf-8"))} - names:
+    names = {FIRST}
+    while missing := {posixpath.normpath(f"{posixpath.dirname(known)}/{name}") for known in names for name in _imported(known)} - names:
         names |= missing
-    return sorted(f"js/judge/{name}" for name in names - {"main.js"})
+    return sorted(f"js/{name}" for name in names - {FIRST})
+
+
+def _imported(name: str) -> list[str]:
+    return IMPORTED.findall((SCRIPTS / name).read_text(encoding="utf-8"))
 
 
 @functools.cache
 def build() -> str:
     """Digest of the page's scripts: a page that was loaded with another one reloads itself when nothing waits to be sent."""
     digest = hashlib.sha256()
-    for path in sorted(SCRIPTS.glob("*.js")):
+    for path in sorted([*SCRIPTS.glob("*.js"), *SCRIPTS.glob("judge/*.js")]):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -11,10 +11,12 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonRes
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
+from annotation import languages
 from annotation.forms import CodeForm, LinkForm, RegisterForm, SignInForm
 from annotation.models import Membership
 from annotation.services import attempts, institution, people
@@ -35,7 +37,9 @@ def start_session(request: HttpRequest, user: User) -> None:
     if request.user.is_authenticated:
         request.session.cycle_key()
     login(request, user, backend=LINK_BACKEND)
-    request.session["time_zone"] = people.profile_of(user).time_zone
+    profile = people.profile_of(user)
+    request.session["time_zone"] = profile.time_zone
+    request.session[languages.SESSION] = profile.language or languages.known(request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME))
 
 
 def _remembered(user: User, response: HttpResponse) -> HttpResponse:
@@ -58,19 +62,19 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         username = form.cleaned_data["username"]
         attempt = attempts.SignIn(username, address=address_of(request), cookie=request.COOKIES.get(attempts.COOKIE, ""))
         if attempt.refused():
-            form.add_error(None, "Too many failed attempts. Wait five minutes and try again.")
+            form.add_error(None, _("Too many failed attempts. Wait five minutes and try again."))
         else:
             user = authenticate(request, username=username, password=form.cleaned_data["password"])
             if user is None:
                 attempt.failed()
-                form.add_error(None, "User name and password do not match. Both are case-sensitive.")
+                form.add_error(None, _("User name and password do not match. Both are case-sensitive."))
             else:
                 attempt.succeeded()
                 start_session(request, user)
                 return _remembered(user, HttpResponse(status=204) if wants_json else HttpResponseRedirect(next_page(request)))
     if wants_json:
         return JsonResponse(
-            {"error": {"code": "not_signed_in", "message": " ".join(map(str, form.non_field_errors())) or "Type user name and password."}}, status=400
+            {"error": {"code": "not_signed_in", "message": " ".join(map(str, form.non_field_errors())) or _("Type user name and password.")}}, status=400
         )
     if request.user.is_authenticated and request.method != "POST":
         return HttpResponseRedirect(next_page(request))
@@ -78,9 +82,25 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
+def choose_language(request: HttpRequest) -> HttpResponse:
+    """For this browser, and where somebody is signed in for the account."""
+    code = languages.known(request.POST.get("language"))
+    home = next_page(request) if request.user.is_authenticated or request.POST.get("next") else reverse("sign-in")
+    response = HttpResponseRedirect(home)
+    if code:
+        if request.user.is_authenticated:
+            people.set_language(request.user, code)
+        request.session[languages.SESSION] = code
+        response.set_cookie(
+            settings.LANGUAGE_COOKIE_NAME, code, max_age=settings.LANGUAGE_COOKIE_AGE, secure=settings.LANGUAGE_COOKIE_SECURE, samesite="Lax"
+        )
+    return response
+
+
+@require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
     logout(request)
-    messages.success(request, "You are signed out.")
+    messages.success(request, _("You are signed out."))
     return redirect("sign-in")
 
 
@@ -116,7 +136,7 @@ def join_by_code(request: HttpRequest) -> HttpResponse:
         code = attempts.Code(request.user if request.user.is_authenticated else None, address=address_of(request))
         try:
             if code.refused():
-                raise people.PeopleError("Too many wrong codes. Wait five minutes, or open the link of your invitation.")
+                raise people.PeopleError(_("Too many wrong codes. Wait five minutes, or open the link of your invitation."))
             return redirect("join", people.find_invitation(code=form.cleaned_data["code"]).token)
         except people.PeopleError as error:
             code.failed()

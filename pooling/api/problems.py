@@ -17,6 +17,8 @@ from django.core.exceptions import PermissionDenied
 from django.core.serializers.json import DjangoJSONEncoder
 from django.http import Http404
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
@@ -26,7 +28,7 @@ from pooling.unavailable import reason, retry_after
 
 log = logging.getLogger(__name__)
 CONTENT_TYPE = "application/problem+json"
-TRY_AGAIN = "Nothing that was saved is lost. Try again in a moment."
+TRY_AGAIN = gettext_lazy("Nothing that was saved is lost. Try again in a moment.")
 
 
 def body(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
@@ -66,9 +68,9 @@ def handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """REST framework's EXCEPTION_HANDLER. None for what is our own mistake: the log has it, and the answer is 500."""
     set_rollback()
     if isinstance(error, Http404):
-        return problem(404, "not_found", str(error) or "There is nothing at this address.")
+        return problem(404, "not_found", str(error) or _("There is nothing at this address."))
     if isinstance(error, PermissionDenied):
-        return problem(403, getattr(error, "code", "forbidden"), str(error) or "You may not do this.")
+        return problem(403, getattr(error, "code", "forbidden"), str(error) or _("You may not do this."))
     if isinstance(error, exceptions.ValidationError):
         return problem(400, "malformed", "; ".join(sentences(error.detail)), errors=error.detail)
     if isinstance(error, exceptions.APIException):

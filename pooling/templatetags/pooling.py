@@ -11,6 +11,7 @@ from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.timesince import timesince, timeuntil
+from django.utils.translation import gettext as _
 
 from pooling.core.counts import counted, some_of
 from pooling.listing import ListPage
@@ -83,13 +84,13 @@ def part_or_all(done: str, whole: str | int | None | bool) -> str:
 @register.filter
 def ago(moment: datetime) -> str:
     """A past moment: just now; 5 minutes ago. Never 0 minutes."""
-    return "just now" if timezone.now() - moment < timedelta(minutes=1) else f"{timesince(moment)} ago"
+    return _("just now") if timezone.now() - moment < timedelta(minutes=1) else _("%(time)s ago") % {"time": timesince(moment)}
 
 
 @register.filter
 def ahead(moment: datetime) -> str:
     """A moment to come: in less than a minute; in 5 minutes."""
-    return "in less than a minute" if moment - timezone.now() < timedelta(minutes=1) else f"in {timeuntil(moment)}"
+    return _("in less than a minute") if moment - timezone.now() < timedelta(minutes=1) else _("in %(time)s") % {"time": timeuntil(moment)}
 
 
 @register.filter

@@ -1,6 +1,7 @@
 // What every page shares: look, dialogs, menus, copying, times of this reader, tables that sort, fields that are wrong.
 
 import { sortable } from "./sort.js";
+import { lang, locale, t } from "./words.js";
 
 function setTheme(choice) {
   document.documentElement.dataset.theme = choice;
@@ -18,9 +19,9 @@ async function copy(button) {
   const before = button.textContent;
   try {
     await navigator.clipboard.writeText(text);
-    button.textContent = "Copied";
+    button.textContent = t("Copied");
   } catch {
-    button.textContent = "Select and copy by hand";
+    button.textContent = t("Select and copy by hand");
   }
   setTimeout(() => { button.textContent = before; }, 2000);
 }
@@ -56,14 +57,14 @@ function relative(time) {
   const at = new Date(time.dateTime);
   const seconds = (at - Date.now()) / 1000;
   const [unit, size] = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]].find(([, s]) => Math.abs(seconds) >= s) ?? ["second", 1];
-  time.title = time.title || at.toLocaleString();
-  time.textContent = new Intl.RelativeTimeFormat("en", { numeric: "auto" }).format(Math.round(seconds / size), unit);
+  time.title = time.title || at.toLocaleString(locale);
+  time.textContent = new Intl.RelativeTimeFormat(locale, { numeric: "auto" }).format(Math.round(seconds / size), unit);
 }
 
 // <time datetime="…" data-local> is told in the reader's own time zone, as the browser has it.
 function local(time) {
   const style = { weekday: "short", day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" };
-  time.textContent = new Date(time.dateTime).toLocaleString("en-GB", style);
+  time.textContent = new Date(time.dateTime).toLocaleString(lang === "en" ? "en-GB" : locale, style);
 }
 
 function prepare(root) {

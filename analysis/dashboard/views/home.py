@@ -6,6 +6,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import translation
 from django.views.decorators.http import require_safe
 
 from analysis.dashboard.headline import moment_text
@@ -25,6 +26,8 @@ def page(request: HttpRequest) -> HttpResponse:
             return redirect("sign-in")
         return render(request, "annotation/welcome.html", {"given": settings.BEFORE_COMMANDS + settings.COMMAND, "other_database": settings.DATABASE_GIVEN})
     managed = managed_campaigns(request.user)
+    if managed:
+        translation.activate(settings.LANGUAGE_CODE)  # managers' pages are not translated yet
     shown = running(managed)
     known, asked = home_figures(shown)
     for job in asked:

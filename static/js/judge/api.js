@@ -1,6 +1,8 @@
 // The judging API. Every failure is one of three kinds, because each asks for something else:
 // Unreachable (try again), SignedOut (sign in, then try again), Refused (trying again cannot help).
 
+import { t } from "../words.js";
+
 export class Unreachable extends Error {
   /** `waitMs`: when the server wants to be asked again; `said`: what it says of it; `request`: the request's number in its log. */
   constructor(message, { waitMs = 0, said = "", request = "" } = {}) {
@@ -17,7 +19,7 @@ export class Refused extends Error {
   }
 }
 
-export const numbered = (request) => (request ? ` (request ${request})` : "");
+export const numbered = (request) => (request ? ` (${t("request {request}", { request })})` : "");
 
 const AGAIN = new Set([408, 425, 429]);
 
@@ -80,7 +82,7 @@ export class Api {
       const waitMs = 1000 * Number(response.headers.get("Retry-After")) || 0;
       throw new Unreachable(`server answered ${response.status}`, { waitMs, said: waitMs ? message : "", request });
     }
-    throw new Refused(response.status, code, message || answer?.detail || `The server refused this (${response.status}).`, answer, request);
+    throw new Refused(response.status, code, message || answer?.detail || t("The server refused this ({status}).", { status: response.status }), answer, request);
   }
 
   #readClock(serverTime, sentAt) {

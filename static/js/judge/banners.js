@@ -1,6 +1,7 @@
 // Notices under the query. Each has a name, so that it is said once and can be taken back.
 
 import { make } from "./dom.js";
+import { t } from "../words.js";
 
 export class Banners {
   constructor(box) {
@@ -13,7 +14,7 @@ export class Banners {
     if (old?.dataset.text === text) return;
     const banner = make(`div.banner.callout.${tone}`, { dataset: { name, text } }, make("p", {}, text),
       ...actions.map(({ label, action, run }) => make("button.button.small", { type: "button", dataset: action ? { action } : {}, onclick: run ? () => { this.hide(name); run(); } : null }, label)),
-      closes ? make("button.button.small.quiet", { type: "button", "aria-label": "Close this notice", onclick: () => this.hide(name) }, "Close") : null);
+      closes ? make("button.button.small.quiet", { type: "button", "aria-label": t("Close this notice"), onclick: () => this.hide(name) }, t("Close")) : null);
     if (old) old.replaceWith(banner);
     else this.box.append(banner);
     this.shown.set(name, banner);

@@ -2,6 +2,7 @@
 
 import { make } from "./dom.js";
 import { shape } from "./shapes.js";
+import { t } from "../words.js";
 
 export class Bar {
   constructor({ bar, grades, message, toast }) {
@@ -27,7 +28,7 @@ export class Bar {
     this.askingReason = false;
     this.bar.classList.remove("asks");
     this.grades.replaceChildren(...this.scale.map((grade, place) => {
-      const needs = grade.value >= this.spansFrom ? "needs a marked passage" : null;
+      const needs = grade.value >= this.spansFrom ? t("needs a marked passage") : null;
       const step = Math.round((place / Math.max(1, this.scale.length - 1)) * 8);
       return make("button.grade-button", { type: "button", class: `grade-button step-${step}${needs ? " needs" : ""}`, "aria-pressed": "false", "aria-description": needs, "aria-keyshortcuts": String(place + 1), title: grade.explanation || null, dataset: { place } },
         make("span.swatch", { "aria-hidden": "true" }), make("kbd", {}, String(place + 1)), shape(grade.shape, place), make("span.name", {}, grade.name));
@@ -73,7 +74,7 @@ export class Bar {
   toast(text, { undo = null, tone = "" } = {}) {
     clearTimeout(this.toastTimer);
     this.toastBox.className = `toast ${tone}`;
-    this.toastBox.replaceChildren(make("span", {}, text), ...(undo ? [make("button.button.small", { type: "button", dataset: { action: "undo" } }, `Undo (${undo})`)] : []));
+    this.toastBox.replaceChildren(make("span", {}, text), ...(undo ? [make("button.button.small", { type: "button", dataset: { action: "undo" } }, t("Undo ({key})", { key: undo }))] : []));
     this.toastBox.hidden = false;
     this.toastTimer = setTimeout(() => { this.toastBox.hidden = true; }, 8000);
   }

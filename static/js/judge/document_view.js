@@ -3,6 +3,7 @@
 
 import { here, part } from "./lazy.js";
 import { StoredText, paragraphs, pieces } from "./text.js";
+import { number, t } from "../words.js";
 
 const FIRST_UNITS = 40000; // of a very long text, painted at once; the rest follows when the browser has time
 
@@ -31,7 +32,7 @@ export class DocumentView {
     const { document: doc } = this.pair;
     const article = element("article", "doc");
     article.lang = doc.lang ?? ""; // where it is unknown the page's own must not be assumed
-    const title = doc.title || `Document ${doc.id}`;
+    const title = doc.title || t("Document {id}", { id: doc.id });
     this.heading = element("h2", "doc-title", here.typeset ? "" : title);
     here.typeset?.fill(this.heading, title, { start: 0, end: title.length });
     this.heading.dir = doc.dir;
@@ -44,14 +45,14 @@ export class DocumentView {
     let room = FIRST_UNITS;
     this.pieces.forEach((piece, index) => {
       if (piece.rest) return;
-      if (index === 1) this.body.append(element("p", "seam", "The text begins here; what stands above is its later part."));
+      if (index === 1) this.body.append(element("p", "seam", t("The text begins here; what stands above is its later part.")));
       for (const block of this.#paragraphs(piece)) {
         if (room > 0) this.body.append(this.block(block, index));
         else this.later.push([block, index]);
         room -= block.end - block.start;
       }
     });
-    if (!this.stored.text.trim()) this.body.append(element("p", "doc-empty", "This document has no text. If that is wrong, choose “Cannot judge” (0), then “document broken”."));
+    if (!this.stored.text.trim()) this.body.append(element("p", "doc-empty", t("This document has no text. If that is wrong, choose “Cannot judge” (0), then “document broken”.")));
     this.rest = this.pieces.find((piece) => piece.rest);
     if (this.rest) article.append(this.#cut(doc));
     return article;
@@ -78,7 +79,7 @@ export class DocumentView {
     if (kind === "fixed") {
       made.tabIndex = 0; // can be scrolled sideways by keyboard
       made.setAttribute("role", "group");
-      made.setAttribute("aria-label", "Table or code");
+      made.setAttribute("aria-label", t("Table or code"));
     }
     if (here.typeset && kind !== "fixed") this.blocks.push(...here.typeset.fill(made, this.stored.text, { start, end }, this.isMarkdown).map((part) => ({ ...part, piece })));
     else {
@@ -91,8 +92,8 @@ export class DocumentView {
   #cut(doc) {
     const box = element("div", "doc-cut");
     const total = doc.n_words;
-    box.append(element("p", "", `Shown: the first ${doc.shown_words.toLocaleString()} of ${total.toLocaleString()} words. Judge by these unless the guidelines say otherwise.`));
-    const button = element("button", "button small", `Show the other ${(total - doc.shown_words).toLocaleString()} words`);
+    box.append(element("p", "", t("Shown: the first {n} of {total} words. Judge by these unless the guidelines say otherwise.", { n: number(doc.shown_words), total: number(total) })));
+    const button = element("button", "button small", t("Show the other {n} words", { n: number(total - doc.shown_words) }));
     button.type = "button";
     button.dataset.action = "show-rest";
     box.append(button);
@@ -108,7 +109,7 @@ export class DocumentView {
     if (!this.rest || !this.cutBox) return;
     this.cutBox.remove();
     this.cutBox = null;
-    this.body.append(element("p", "seam", "From here on the text had been left out."));
+    this.body.append(element("p", "seam", t("From here on the text had been left out.")));
     for (const block of this.#paragraphs(this.rest)) this.body.append(this.block(block, this.pieces.indexOf(this.rest)));
     this.termRanges = null;
   }

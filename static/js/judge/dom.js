@@ -25,14 +25,6 @@ export function afterPaint(callback) {
   });
 }
 
-/** HTML that the server has sanitised (guidelines, consent). Never a document. */
-export function trusted(html, className = "prose") {
-  const box = make(`div.${className}`);
-  box.innerHTML = html ?? "";
-  for (const link of box.querySelectorAll("a[href]")) Object.assign(link, { target: "_blank", rel: "noopener noreferrer" });
-  return box;
-}
-
 /** What a screen reader is told. Said again when it repeats, because the region is emptied in between. */
 export function announce(text, { urgent = false } = {}) {
   const region = byId(urgent ? "say-now" : "say");

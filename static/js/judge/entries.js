@@ -1,5 +1,7 @@
 // What goes into the outbox.
 
+import { t } from "../words.js";
+
 /** What is told to the server of an answer. `times`: Clock.read(). */
 export function bodyOf({ grade, reason, note, spans, times, guidelineVersion, device }) {
   const now = new Date().toISOString();
@@ -16,7 +18,7 @@ export function entryOf(body, { pair, title, label, reviewed, isWaiting }) {
 }
 
 export function skipOf({ pair, lease }) {
-  return { key: uuid(), kind: "skip", pair, lease, label: "judge later", body: { lease } };
+  return { key: uuid(), kind: "skip", pair, lease, label: t("judge later"), body: { lease } };
 }
 
 /** A random UUID (version 4), also where the page is not served over HTTPS and crypto.randomUUID is missing. */

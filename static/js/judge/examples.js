@@ -2,6 +2,7 @@
 
 import { announce, make } from "./dom.js";
 import { shape } from "./shapes.js";
+import { t } from "../words.js";
 
 const LONG_MS = 500, STILL_PX = 10;
 
@@ -58,10 +59,10 @@ export class Examples {
     this.hide();
     this.place = place;
     const examples = examplesOf(grade);
-    this.box = make("section.grade-examples.callout", { "aria-label": `What ${grade.name} means` },
+    this.box = make("section.grade-examples.callout", { "aria-label": t("What {grade} means", { grade: grade.name }) },
       make("p.grade-head", {}, shape(grade.shape, place), make("strong", {}, grade.name)),
       grade.explanation ? make("p", { dir: "auto" }, grade.explanation) : null,
-      examples.length ? make("ul", {}, ...examples.map((line) => make("li", { dir: "auto" }, line))) : make("p.faint", {}, "No example is given; the guidelines may have some."));
+      examples.length ? make("ul", {}, ...examples.map((line) => make("li", { dir: "auto" }, line))) : make("p.faint", {}, t("No example is given; the guidelines may have some.")));
     this.bar.bar.append(this.box);
     announce([...this.box.querySelectorAll("p, li")].map((one) => one.textContent).join(". "));
   }

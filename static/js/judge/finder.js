@@ -3,6 +3,7 @@
 import { byId, paint } from "./dom.js";
 import { phrases } from "./highlight.js";
 import { stage } from "./stage.js";
+import { number, t } from "../words.js";
 
 export class Finder {
   constructor({ view, onClose }) {
@@ -50,10 +51,10 @@ export class Finder {
     if (this.hits.length) this.go(1);
     else {
       paint("found", []);
-      this.count.textContent = this.input.value.trim() ? "not found" : "";
+      this.count.textContent = this.input.value.trim() ? t("not found") : "";
     }
     const hidden = view?.cutBox && this.input.value.trim() ? phrases(view.stored.text.slice(view.rest.start), this.input.value).length : 0;
-    if (hidden) this.count.textContent += ` (${hidden} in the part not shown)`;
+    if (hidden) this.count.textContent += ` (${t("{n} in the part not shown", { n: number(hidden) })})`;
   }
 
   #range({ node, start, end }) {
@@ -65,7 +66,7 @@ export class Finder {
     this.at = (this.at + by + this.hits.length) % this.hits.length;
     const hit = this.hits[this.at];
     paint("found", [this.#range(hit)], 5);
-    this.count.textContent = `${this.at + 1} of ${this.hits.length}`;
+    this.count.textContent = t("{place} of {total}", { place: number(this.at + 1), total: number(this.hits.length) });
     const live = document.createRange();
     live.setStart(hit.node, hit.start);
     live.setEnd(hit.node, hit.end);

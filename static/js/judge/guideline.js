@@ -1,16 +1,18 @@
 // The guidelines beside the document, and what must be read before going on: they, and the explanation of a practice answer.
 
-import { announce, byId, make, paint, trusted } from "./dom.js";
+import { announce, byId, make, paint } from "./dom.js";
 import { gradeName } from "./grades.js";
 import { phrases } from "./highlight.js";
+import { trusted } from "./prose.js";
 import { shape } from "./shapes.js";
+import { t } from "../words.js";
 
 /** The grades with their explanations and examples. */
 export function gradeList(scale) {
   return make("ol.grade-list", {}, ...scale.map((grade, place) => make("li", {},
     make("p.grade-head", {}, make("kbd", {}, String(place + 1)), shape(grade.shape, place), make("strong", {}, grade.name)),
     grade.explanation ? make("p", {}, grade.explanation) : null,
-    grade.example ? make("p.example", {}, make("span.faint", {}, "Example: "), grade.example) : null)));
+    grade.example ? make("p.example", {}, make("span.faint", {}, t("Example:"), " "), grade.example) : null)));
 }
 
 /** The panel beside the document. `setup`: {guideline, scale}. */
@@ -28,8 +30,8 @@ export class Gate {
   read(version) {
     const dialog = byId("guideline-dialog"), button = byId("guideline-read"), title = byId("guideline-title");
     const isFirst = !this.setup.guideline?.acknowledged;
-    title.textContent = isFirst ? "Please read the guidelines" : "The guidelines have changed";
-    byId("guideline-new").replaceChildren(...(version.note && !isFirst ? [make("div.callout.info", {}, make("p", {}, make("strong", {}, "What changed: "), version.note))] : []), trusted(version.html), gradeList(this.setup.scale));
+    title.textContent = isFirst ? t("Please read the guidelines") : t("The guidelines have changed");
+    byId("guideline-new").replaceChildren(...(version.note && !isFirst ? [make("div.callout.info", {}, make("p", {}, make("strong", {}, t("What changed:")), " ", version.note))] : []), trusted(version.html), gradeList(this.setup.scale));
     dialog.oncancel = (event) => event.preventDefault();
     button.onclick = () => this.#acknowledge(version, { dialog, button });
     if (!dialog.open) dialog.showModal();
@@ -61,22 +63,27 @@ export function decisive(explanation, text) {
   return [...explanation.matchAll(QUOTED)].flatMap(([, words]) => phrases(text, words).slice(0, 1));
 }
 
+function aroundTinted() {
+  const [before, after] = t("The words in quotation marks are {tinted} in the document.").split("{tinted}");
+  return [before, make("span.decisive", {}, t("tinted")), after];
+}
+
 /** Says how a practice answer was, above the document it is about, until the reader goes on. `view`: of that document, whose decisive words are tinted. */
 export function explain({ right, grade, gold_grade: gold, explanation, judged, n_right: nRight, total, needed, passed }, { scale, view, done }) {
-  const name = (value) => (value === null ? "Cannot judge" : gradeName(scale, value));
+  const name = (value) => (value === null ? t("Cannot judge") : gradeName(scale, value));
   const sign = (value) => { const place = scale.findIndex((one) => one.value === value); return place < 0 ? null : shape(scale[place].shape, place); };
-  const standing = passed === null ? `${judged} of ${total}; ${nRight} right so far, ${needed} needed.`
-    : passed ? `${nRight} of ${total} right: passed. From here on it counts.` : `${nRight} of ${total} right; ${needed} were needed.`;
-  const box = byId("practice"), title = make("h2", { tabindex: "-1" }, right ? "Right" : "Not quite");
+  const standing = passed === null ? t("{judged} of {total}; {right} right so far, {needed} needed.", { judged, total, right: nRight, needed })
+    : passed ? t("{right} of {total} right: passed. From here on it counts.", { right: nRight, total }) : t("{right} of {total} right; {needed} were needed.", { right: nRight, total, needed });
+  const box = byId("practice"), title = make("h2", { tabindex: "-1" }, right ? t("Right") : t("Not quite"));
   const ranges = view ? decisive(explanation, view.stored.text).flatMap(([start, end]) => view.ranges(start, end)) : [];
   const goOn = () => { box.hidden = true; paint("decisive", []); done(); };
   box.className = `callout practice ${right ? "good" : "warn"}`;
   box.replaceChildren(title,
-    make("p.answers", {}, make("span", {}, "You: ", sign(grade), make("strong", {}, name(grade)), ". "), make("span", {}, "Expected: ", sign(gold), make("strong", {}, name(gold)), ".")),
+    make("p.answers", {}, make("span", {}, t("You:"), " ", sign(grade), make("strong", {}, name(grade)), ". "), make("span", {}, t("Expected:"), " ", sign(gold), make("strong", {}, name(gold)), ".")),
     ...(explanation ? [make("p", { dir: "auto" }, explanation)] : []),
-    ...(ranges.length ? [make("p.faint.small", {}, "The words in quotation marks are ", make("span.decisive", {}, "tinted"), " in the document.")] : []),
+    ...(ranges.length ? [make("p.faint.small", {}, ...aroundTinted())] : []),
     make("p", {}, standing),
-    make("p", {}, make("button.button.primary", { type: "button", onclick: goOn }, "Continue ", make("kbd", {}, "Enter"))));
+    make("p", {}, make("button.button.primary", { type: "button", onclick: goOn }, t("Continue"), " ", make("kbd", {}, "Enter"))));
   box.hidden = false;
   paint("decisive", ranges, 4);
   scrollTo(0, 0);

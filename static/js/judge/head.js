@@ -1,22 +1,23 @@
 // The strip at the top: campaign, progress, deadline, and whether everything is saved.
 
 import { byId, make } from "./dom.js";
+import { locale, number, t } from "../words.js";
 
 const CHIP = {
-  loading: () => "Loading",
-  saved: () => "Saved",
-  saving: () => "Saving",
-  waiting: (n) => `${n} waiting`,
-  failed: (n) => `${n} not saved, retrying`,
-  "signed-out": (n) => `${n} waiting for sign-in`,
+  loading: () => t("Loading"),
+  saved: () => t("Saved"),
+  saving: () => t("Saving"),
+  waiting: (n) => t("{n} waiting", { n: number(n) }),
+  failed: (n) => t("{n} not saved, retrying", { n: number(n) }),
+  "signed-out": (n) => t("{n} waiting for sign-in", { n: number(n) }),
 };
 
 function distance(ms) {
   const minutes = Math.round(ms / 60000);
-  if (minutes < 1) return "less than a minute";
-  if (minutes < 100) return `${minutes} min`;
+  if (minutes < 1) return t("less than a minute");
+  if (minutes < 100) return t("{n} min", { n: minutes });
   const hours = Math.round(minutes / 60);
-  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} d`;
+  return hours < 48 ? t("{n} h", { n: hours }) : t("{n} d", { n: Math.round(hours / 24) });
 }
 
 export class Head {
@@ -30,16 +31,16 @@ export class Head {
     if (!this.progress) return;
     const { judged, target, today, daily_limit: limit } = this.progress;
     const done = judged + pending;
-    byId("progress-text").textContent = target ? `${done.toLocaleString()}/${target.toLocaleString()}` : `${done.toLocaleString()} judged`;
+    byId("progress-text").textContent = target ? `${number(done)}/${number(target)}` : t("{n} judged", { n: number(done) });
     const bar = byId("progress-bar");
     bar.hidden = !target;
     if (target) Object.assign(bar, { max: target, value: Math.min(done, target) });
-    bar.title = limit ? `${today + pending} of ${limit} today` : "";
+    bar.title = limit ? t("{n} of {limit} today", { n: today + pending, limit }) : "";
   }
 
   /** How many documents of this query follow; null where nobody can tell. */
   showLeft(n) {
-    byId("place").textContent = n > 0 ? `${n} more for this query` : "";
+    byId("place").textContent = n > 0 ? t("{n} more for this query", { n: number(n) }) : "";
   }
 
   showDeadline(deadline, now) {
@@ -47,10 +48,10 @@ export class Head {
     const due = byId("due");
     if (!this.deadline) { due.textContent = ""; return Infinity; }
     const left = this.deadline - now;
-    const zone = new Intl.DateTimeFormat(undefined, { timeZoneName: "short" }).formatToParts(this.deadline).find((part) => part.type === "timeZoneName")?.value ?? "";
-    const when = this.deadline.toLocaleString(undefined, { weekday: "short", hour: "2-digit", minute: "2-digit", ...(left > 6 * 86400000 ? { day: "numeric", month: "short" } : {}) });
-    due.textContent = left > 0 ? `due ${when} (${distance(left)})` : `closed ${when}`;
-    due.title = `${this.deadline.toLocaleString()} ${zone}`;
+    const zone = new Intl.DateTimeFormat(locale, { timeZoneName: "short" }).formatToParts(this.deadline).find((part) => part.type === "timeZoneName")?.value ?? "";
+    const when = this.deadline.toLocaleString(locale, { weekday: "short", hour: "2-digit", minute: "2-digit", ...(left > 6 * 86400000 ? { day: "numeric", month: "short" } : {}) });
+    due.textContent = left > 0 ? t("due {when} ({distance})", { when, distance: distance(left) }) : t("closed {when}", { when });
+    due.title = `${this.deadline.toLocaleString(locale)} ${zone}`;
     due.classList.toggle("soon", left < 3600000);
     return left;
   }
@@ -59,7 +60,7 @@ export class Head {
     const chip = byId("chip");
     chip.dataset.status = status;
     byId("chip-text").textContent = CHIP[status](size);
-    chip.setAttribute("aria-label", status === "failed" ? `${CHIP.failed(size)}. Press to try now.` : CHIP[status](size));
+    chip.setAttribute("aria-label", status === "failed" ? `${CHIP.failed(size)}. ${t("Press to try now.")}` : CHIP[status](size));
   }
 
   showTopic(topic, { isNew, label }) {
@@ -68,7 +69,7 @@ export class Head {
     text.textContent = topic.text;
     this.showWhole(false);
     const need = byId("need");
-    const parts = [["Description", topic.description], ["Narrative", topic.narrative]].filter(([, part]) => part?.trim());
+    const parts = [[t("Description"), topic.description], [t("Narrative"), topic.narrative]].filter(([, part]) => part?.trim());
     need.replaceChildren(...parts.flatMap(([name, part]) => [make("h3", {}, name), make("p", { dir: "auto" }, part)]));
     byId("need-button").hidden = parts.length === 0;
     const strip = text.closest(".query");
@@ -89,7 +90,7 @@ export class Head {
     const text = byId("query-text"), button = byId("query-more");
     text.closest(".query").classList.toggle("whole", whole);
     button.setAttribute("aria-expanded", String(whole));
-    button.textContent = whole ? "Less" : "More";
+    button.textContent = whole ? t("Less") : t("More");
     text.tabIndex = whole && text.scrollHeight > text.clientHeight ? 0 : -1; // scrolled by keys
     this.measureQuery();
   }

@@ -3,6 +3,7 @@
 import { Api } from "./api.js";
 import { History } from "./history.js";
 import { make } from "./dom.js";
+import { t } from "../words.js";
 
 const box = document.getElementById("history-page");
 const api = new Api({ root: box.dataset.api, csrf: box.dataset.csrf });
@@ -12,5 +13,5 @@ try {
   const takeUp = open && ((pair) => { location.assign(`${box.dataset.judge}?later=${pair}`); });
   await new History({ api, box, open, takeUp }).show(setup.scale);
 } catch (error) {
-  box.replaceChildren(make("p.callout.warn", {}, `Your judgements could not be fetched (${error.message}).`));
+  box.replaceChildren(make("p.callout.warn", {}, t("Your judgements could not be fetched ({reason}).", { reason: error.message })));
 }

@@ -10,6 +10,7 @@ import { Panel } from "./panel.js";
 import { Reader } from "./reader.js";
 import { ServerState, isOver, isPolled, stops } from "./state_table.js";
 import { Trail } from "./trail.js";
+import { t } from "../words.js";
 
 const FRESH_MS = 3000; // a document on the page for less may be taken away again
 const ASKED_BY_QUEUE = ["nothing_now", "done", "target_reached", "daily_limit"];
@@ -146,7 +147,7 @@ export class Judging {
     this.#tellAbout(pair, { practice, record }); // first: a notice moves the document, and the place is found after that
     const isNew = this.open.show(pair, { record, practice, pressedAt, idleLimitMs: (pair.document.idle_limit_s ?? campaign.idle_seconds ?? 60) * 1000 });
     const { judged, target } = this.head.progress ?? {};
-    announce(`${this.#takeTold()}${isNew ? `New query: ${pair.topic.text}. ` : ""}${this.open.title}${target ? `. ${judged + this.#pending()} of ${target}` : ""}`);
+    announce(`${this.#takeTold()}${isNew ? `${t("New query: {query}", { query: pair.topic.text })}. ` : ""}${this.open.title}${target ? `. ${t("{n} of {total}", { n: judged + this.#pending(), total: target })}` : ""}`);
   }
 
   /** Above a document that is no ordinary one. */
@@ -154,7 +155,7 @@ export class Judging {
     for (const name of ["expired", "review", ...(practice ? [] : ["practice"])]) this.banners.hide(name);
     if (practice) this.#notify((notices) => { if (this.server.isPractice) notices.practice(practice, { banners: this.banners }); });
     if (pair.expired) this.#tellExpired();
-    if (pair.skipped_before && !record) this.banners.show("later", { tone: "info", text: "You put this one aside before." });
+    if (pair.skipped_before && !record) this.banners.show("later", { tone: "info", text: t("You put this one aside before.") });
     else this.banners.hide("later");
   }
 
@@ -402,7 +403,7 @@ export class Judging {
     if (this.trail.open) return;
     if (current?.ended !== "submitted") return void this.#tellExpired();
     if (current !== pair) return;
-    this.bar.toast(`You judged “${title}” on another device; here is the next one.`);
+    this.bar.toast(t("You judged “{document}” on another device; here is the next one.", { document: title }));
     this.#finish(pair);
     this.advance();
   }
@@ -423,7 +424,7 @@ export class Judging {
   #uncovered() {
     this.panel.hide();
     this.open.uncover();
-    announce("Going on.");
+    announce(t("Going on."));
     void this.heartbeat();
   }
 

@@ -1,5 +1,7 @@
 // From keys to actions. Keys are remappable and saved per person; the digits of the grades are not.
 
+import { t } from "../words.js";
+
 export const DEFAULTS = {
   later: "l", cannot: "0", undo: "z", note: "n", highlight: "h", find: "/", guidelines: "g", need: "i", span: "s", unspan: "delete",
   down: "j", up: "k", back: "[", forward: "]", pause: "p", help: "?", sofar: "t", reading: "a", ask: "q",
@@ -19,7 +21,7 @@ export function keyName(event) {
 }
 
 export function label(key) {
-  return { delete: "Del", enter: "Enter", escape: "Esc", " ": "Space" }[key] ?? (key.length === 1 ? key.toUpperCase() : key);
+  return { delete: t("Del"), enter: "Enter", escape: "Esc", " ": t("Space") }[key] ?? (key.length === 1 ? key.toUpperCase() : key);
 }
 
 function typing(target) {

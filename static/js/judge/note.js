@@ -1,6 +1,7 @@
 // The note on a document. What is typed is kept at once; "Put back" takes the note as it was before.
 
 import { announce, byId } from "./dom.js";
+import { t } from "../words.js";
 
 export class Note {
   constructor() {
@@ -24,7 +25,7 @@ export class Note {
 
   #save() {
     if (this.needed && !this.field.value.trim()) {
-      this.#complain("Write a few words: why can it not be judged? Esc goes back to the document.");
+      this.#complain(t("Write a few words: why can it not be judged? Esc goes back to the document."));
       this.field.focus();
       return;
     }
@@ -36,7 +37,7 @@ export class Note {
   ask(text, { needed, keep, done }) {
     Object.assign(this, { before: text, needed, keep, done });
     this.field.value = text;
-    byId("note-hint").textContent = needed ? "Please say why it cannot be judged." : "Kept with your judgement; the manager can read it. Esc keeps what you typed.";
+    byId("note-hint").textContent = needed ? t("Please say why it cannot be judged.") : t("Kept with your judgement; the manager can read it. Esc keeps what you typed.");
     this.#complain("");
     this.dialog.showModal();
     this.field.focus();

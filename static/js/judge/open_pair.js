@@ -3,9 +3,10 @@
 import { afterPaint, announce, byId, paint } from "./dom.js";
 import { part } from "./lazy.js";
 import { Views } from "./views.js";
+import { t } from "../words.js";
 
 // Where passages are not marked.
-const NO_SPANS = { units: [], points: [], cursor: null, show() {}, hide() {}, repaint() {}, removeNear() {}, undo: () => false, cancel: () => false, guide() {}, step: () => announce("Passages are not marked in this campaign.") };
+const NO_SPANS = { units: [], points: [], cursor: null, show() {}, hide() {}, repaint() {}, removeNear() {}, undo: () => false, cancel: () => false, guide() {}, step: () => announce(t("Passages are not marked in this campaign.")) };
 
 /** Tells "painted" when a document is on the page, "marked" and "cursor" as spans.js does. */
 export class OpenPair extends EventTarget {
@@ -60,7 +61,7 @@ export class OpenPair extends EventTarget {
   /** The query of the pair that follows, before its document. */
   introduce({ topic }) {
     this.ahead = topic;
-    this.head.showTopic(topic, { isNew: true, label: "New query" });
+    this.head.showTopic(topic, { isNew: true, label: t("New query") });
     this.head.showNeed(false); // the card has it
   }
 
@@ -117,7 +118,7 @@ export class OpenPair extends EventTarget {
   #name(note) {
     this.note = note;
     const has = Boolean(note.trim()), name = byId("note-label");
-    name.textContent = has ? "Note •" : "Note";
+    name.textContent = has ? `${t("Note")} •` : t("Note");
     name.parentElement.classList.toggle("has-note", has);
   }
 
@@ -133,7 +134,7 @@ export class OpenPair extends EventTarget {
 }
 
 function nameOf({ isNew, practice, record }) {
-  if (record) return "Judged earlier";
-  if (practice) return `Query (practice ${practice.judged + 1} of ${practice.total})`;
-  return isNew ? "New query" : "Query";
+  if (record) return t("Judged earlier");
+  if (practice) return t("Query (practice {n} of {total})", { n: practice.judged + 1, total: practice.total });
+  return isNew ? t("New query") : t("Query");
 }

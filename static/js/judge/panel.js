@@ -2,6 +2,7 @@
 
 import { announce, byId, make } from "./dom.js";
 import { part } from "./lazy.js";
+import { t } from "../words.js";
 
 export class Panel {
   /** `context()`: what the words of a state are made with (states.js). */
@@ -16,7 +17,7 @@ export class Panel {
     if (!(await this.draw()) || this.answer !== answer) return;
     const title = byId("panel-title");
     title.focus({ preventScroll: true });
-    announce(`${told()}${state === "card" ? "New query: " : ""}${title.textContent}`, { urgent: state !== "card" });
+    announce(`${told()}${state === "card" ? `${t("New query")}: ` : ""}${title.textContent}`, { urgent: state !== "card" });
   }
 
   hide() {

@@ -2,24 +2,25 @@
 
 import { announce, byId, make } from "./dom.js";
 import { DEFAULTS, FIXED, keyName, label } from "./keyboard.js";
+import { t } from "../words.js";
 
 const NAMES = {
-  later: "Judge later", cannot: "Cannot judge", undo: "Undo: reopen the last one", note: "Note", highlight: "Words of the query on and off",
-  find: "Find in the document", guidelines: "Guidelines", need: "Information need", span: "Mark a passage: start and end", unspan: "Remove a marked passage",
-  down: "Scroll down", up: "Scroll up", back: "Previous in my history", forward: "Next in my history", pause: "Pause: stop the clock", sofar: "This query so far: my judgements of it", reading: "Reading: size, lines, typeface", ask: "Ask the manager about this document", help: "This sheet",
+  later: t("Judge later"), cannot: t("Cannot judge"), undo: t("Undo: reopen the last one"), note: t("Note"), highlight: t("Words of the query on and off"),
+  find: t("Find in the document"), guidelines: t("Guidelines"), need: t("Information need"), span: t("Mark a passage: start and end"), unspan: t("Remove a marked passage"),
+  down: t("Scroll down"), up: t("Scroll up"), back: t("Previous in my history"), forward: t("Next in my history"), pause: t("Pause: stop the clock"), sofar: t("This query so far: my judgements of it"), reading: t("Reading: size, lines, typeface"), ask: t("Ask the manager about this document"), help: t("This sheet"),
 };
 const OTHER_KEYS = [
-  [["Enter"], "Confirm, where a grade waits for it"], [["Esc"], "Close, cancel, go back"], [["Space"], "Page down"], [["Ctrl", "Z"], "Undo"],
-  [["Shift", "1"], "What grade 1 means, with examples; so for each"], [["Ctrl", "Enter"], "Save the note and go back"], [["←", "→"], "Move the word cursor while marking"],
+  [["Enter"], t("Confirm, where a grade waits for it")], [["Esc"], t("Close, cancel, go back")], [["Space"], t("Page down")], [["Ctrl", "Z"], t("Undo")],
+  [["Shift", "1"], t("What grade 1 means, with examples; so for each")], [["Ctrl", "Enter"], t("Save the note and go back")], [["←", "→"], t("Move the word cursor while marking")],
 ];
 
 const RESERVED = new Set(["1", "2", "3", "4", "5", "6", "7", "8", "9", " ", "tab", ...Object.keys(FIXED)]);
 
 /** Why a key cannot be given to an action; "" when it can. */
 function refusal(key, action, keys) {
-  if (RESERVED.has(key)) return `${label(key)} is taken by the page itself.`;
+  if (RESERVED.has(key)) return t("{key} is taken by the page itself.", { key: label(key) });
   const other = Object.keys(DEFAULTS).find((name) => name !== action && keys[name] === key);
-  return other ? `${label(key)} is already “${NAMES[other]}”.` : "";
+  return other ? t("{key} is already “{action}”.", { key: label(key), action: NAMES[other] }) : "";
 }
 
 export class Preferences {
@@ -35,7 +36,7 @@ export class Preferences {
       const button = target.closest("[data-remap]");
       if (!button) return;
       this.capturing = button.dataset.remap;
-      button.textContent = "Press a key …";
+      button.textContent = t("Press a key …");
     });
     dialog.addEventListener("keydown", (event) => this.#captured(event), true);
   }
@@ -45,7 +46,7 @@ export class Preferences {
     const row = (pressed, text) => make("div", {}, make("dt", {}, ...pressed.map((key) => make("kbd", {}, key))), make("dd", {}, text));
     byId("help-list").replaceChildren(
       make("dl.keys", {}, ...scale.map((grade, place) => row([String(place + 1)], grade.name)), ...Object.entries(NAMES).map(([name, text]) => row([label(keys[name])], text)), ...OTHER_KEYS.map(([pressed, text]) => row(pressed, text))),
-      make("p.hint", {}, "Keys do nothing while you type in a field."),
+      make("p.hint", {}, t("Keys do nothing while you type in a field.")),
     );
     byId("help-dialog").showModal();
   }
@@ -86,6 +87,6 @@ export class Preferences {
   #drawKeys() {
     const { keys } = this.settings;
     byId("key-rows").replaceChildren(...Object.entries(NAMES).map(([name, text]) => make("tr", {}, make("td", {}, text), make("td", {}, make("kbd", {}, label(keys[name]))),
-      make("td", {}, make("button.button.small", { type: "button", dataset: { remap: name }, "aria-label": `Change the key of: ${text}` }, "Change")))));
+      make("td", {}, make("button.button.small", { type: "button", dataset: { remap: name }, "aria-label": t("Change the key of: {action}", { action: text }) }, t("Change"))))));
   }
 }

@@ -6,6 +6,7 @@ import { bodyOf, entryOf, skipOf } from "./entries.js";
 import { REASONS, gradeName } from "./grades.js";
 import { label } from "./keyboard.js";
 import * as prompts from "./prompts.js";
+import { t } from "../words.js";
 
 const DOUBLE_MS = 300; // the same press again, sooner after a document was painted, was not meant for it
 
@@ -100,7 +101,7 @@ export class Presses {
       open.setNote(text);
       if (needed) this.cannot("other", this.input.device);
       else if (open.record) this.#judge(open.record); // kept at once
-      else announce("Note kept.");
+      else announce(t("Note kept."));
     };
     void this.askNote(open.note, { needed, keep: (text) => open.setNote(text), done });
   }
@@ -115,19 +116,19 @@ export class Presses {
     if (record) {
       const was = gradeName(scale, record.grade, record.reason);
       Object.assign(record, { key: body.key, grade, reason, note, spans, unsaved: undefined });
-      bar.toast(was === name ? `Kept ${name}` : `Changed to ${name} (was ${was})`);
-      announce(`Changed to ${name}.`);
+      bar.toast(was === name ? t("Kept {grade}", { grade: name }) : t("Changed to {grade} (was {before})", { grade: name, before: was }));
+      announce(`${t("Changed to {grade}", { grade: name })}.`);
       return void this.advance("");
     }
     this.onFinish(pair);
     bar.bar.classList.remove("urgent");
     if (this.isPractice()) { // its solution is shown: final
-      announce(`Judged ${name}.`);
+      announce(`${t("Judged {grade}", { grade: name })}.`);
       return void this.onPractice(grade);
     }
     this.trail.add({ pair, key: body.key, judgement: null, grade, reason, note, spans, at: body.judged_at });
-    bar.toast(reason ? name : `Judged ${name}`, { undo: label(this.settings.keys.undo) });
-    this.advance(`Judged ${name}. `);
+    bar.toast(reason ? name : t("Judged {grade}", { grade: name }), { undo: label(this.settings.keys.undo) });
+    this.advance(`${t("Judged {grade}", { grade: name })}. `);
   }
 
   later(device) {
@@ -140,8 +141,8 @@ export class Presses {
     this.trail.add({ pair, key: skip.key, later: true });
     this.outbox.add(skip);
     this.onFinish(pair);
-    this.bar.toast("Put aside; it comes back when nothing else is left. “My judgements” lists it.", { undo: label(this.settings.keys.undo) });
-    announce("Put aside for later.");
+    this.bar.toast(t("Put aside; it comes back when nothing else is left. “My judgements” lists it."), { undo: label(this.settings.keys.undo) });
+    announce(t("Put aside for later."));
     this.advance("");
   }
 }

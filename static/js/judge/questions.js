@@ -2,6 +2,8 @@
 
 import { announce, make } from "./dom.js";
 import { uuid } from "./entries.js";
+import { tn } from "../plurals.js";
+import { t } from "../words.js";
 
 const MOST = 2000;
 
@@ -16,8 +18,8 @@ export class Questions {
     const n = progress?.unread_answers ?? 0;
     if (!n) this.banners.hide("answers");
     else if (n !== this.told) {
-      const text = n === 1 ? "The manager has answered your question." : `The manager has answered ${n} of your questions.`;
-      this.banners.show("answers", { text, actions: [{ label: n === 1 ? "Read the answer" : "Read the answers", run: () => void this.ask({ toRead: true }) }], closes: true });
+      const text = tn("The manager has answered your question.", "The manager has answered {n} of your questions.", n);
+      this.banners.show("answers", { text, actions: [{ label: tn("Read the answer", "Read the answers", n), run: () => void this.ask({ toRead: true }) }], closes: true });
     }
     this.told = n;
     if (state === "judging" && guideline && guideline.number > this.setup.guideline.acknowledged) this.#tellExample(guideline);
@@ -28,7 +30,7 @@ export class Questions {
     this.setup.guideline = { ...version, acknowledged: version.number };
     this.drawGuidelines();
     this.banners.show("example", {
-      text: `The guidelines have a new example (version ${version.number}): ${version.note}`, actions: [{ label: "Guidelines", action: "guidelines" }], closes: true,
+      text: t("The guidelines have a new example (version {number}): {note}", { number: version.number, note: version.note }), actions: [{ label: t("Guidelines"), action: "guidelines" }], closes: true,
     });
     this.api.post("guideline/acknowledge", { number: version.number }).catch(() => { /* told again next time */ });
   }
@@ -40,7 +42,7 @@ export class Questions {
     if (pair?.pair !== this.about) this.draft = "";
     Object.assign(this, { pair, about: pair?.pair, key: this.draft ? this.key : uuid() });
     this.form.hidden = !pair;
-    this.hint.textContent = pair ? `About “${this.open.title}” and the query “${pair.topic.text}”. The manager sees which document you mean, and your pseudonym.` : "";
+    this.hint.textContent = pair ? t("About “{document}” and the query “{query}”. The manager sees which document you mean, and your pseudonym.", { document: this.open.title, query: pair.topic.text }) : "";
     this.field.value = this.draft;
     this.#complain("");
     this.dialog.showModal();
@@ -53,7 +55,7 @@ export class Questions {
       this.banners.hide("answers");
       this.told = 0;
     } catch (error) {
-      this.list.replaceChildren(make("p.callout.warn", {}, `Your questions could not be fetched (${error.message}).`));
+      this.list.replaceChildren(make("p.callout.warn", {}, t("Your questions could not be fetched ({reason}).", { reason: error.message })));
     }
   }
 
@@ -61,13 +63,13 @@ export class Questions {
     this.hint = make("p.hint", { id: "ask-hint", dir: "auto" });
     this.field = make("textarea", { id: "ask-text", maxlength: MOST, rows: 4, dir: "auto", "aria-describedby": "ask-hint ask-error" });
     this.error = make("p.field-error", { id: "ask-error", role: "alert", hidden: true });
-    this.button = make("button.button.primary", {}, "Send the question ", make("kbd", {}, "Ctrl"), " ", make("kbd", {}, "Enter"));
-    this.form = make("form.stack", {}, this.hint, make("div.field.wide", {}, make("label", { for: "ask-text" }, "Your question"), this.field, this.error), make("div.button-row", {}, this.button));
+    this.button = make("button.button.primary", {}, t("Send the question"), " ", make("kbd", {}, "Ctrl"), " ", make("kbd", {}, "Enter"));
+    this.form = make("form.stack", {}, this.hint, make("div.field.wide", {}, make("label", { for: "ask-text" }, t("Your question")), this.field, this.error), make("div.button-row", {}, this.button));
     this.form.addEventListener("submit", (event) => { event.preventDefault(); void this.#send(); });
     this.field.addEventListener("input", () => { this.draft = this.field.value; });
-    this.list = make("section", { "aria-label": "Your questions" });
-    const dialog = make("dialog.dialog.wide", { id: "ask-dialog", "aria-labelledby": "ask-title" }, make("h2", { id: "ask-title", tabindex: "-1" }, "Ask the manager"), this.form, this.list,
-      make("div.dialog-foot", {}, make("button.button", { type: "button", dataset: { close: "" } }, "Close")));
+    this.list = make("section", { "aria-label": t("Your questions") });
+    const dialog = make("dialog.dialog.wide", { id: "ask-dialog", "aria-labelledby": "ask-title" }, make("h2", { id: "ask-title", tabindex: "-1" }, t("Ask the manager")), this.form, this.list,
+      make("div.dialog-foot", {}, make("button.button", { type: "button", dataset: { close: "" } }, t("Close"))));
     dialog.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); void this.#send(); } });
     document.body.append(dialog);
     return dialog;
@@ -80,7 +82,7 @@ export class Questions {
   }
 
   async #send() {
-    if (!this.draft.trim()) return void (this.#complain("Write what you want to know."), this.field.focus());
+    if (!this.draft.trim()) return void (this.#complain(t("Write what you want to know.")), this.field.focus());
     this.button.disabled = true;
     try {
       const { items } = await this.api.post("questions", { key: this.key, pair: this.about, text: this.draft });
@@ -88,9 +90,9 @@ export class Questions {
       this.field.value = "";
       this.#complain("");
       this.#list(items);
-      announce("Question sent. The answer will be told here.");
+      announce(t("Question sent. The answer will be told here."));
     } catch (error) {
-      this.#complain(`It was not sent (${error.said ?? error.message}). What you wrote stays here; send it again.`);
+      this.#complain(t("It was not sent ({reason}). What you wrote stays here; send it again.", { reason: error.said ?? error.message }));
     }
     this.button.disabled = false;
   }
@@ -103,17 +105,17 @@ export class Questions {
       if (pair === this.about && !this.draft) this.field.value = this.draft = text;
       this.#complain("");
       this.#list(items);
-      announce("Question taken back.");
+      announce(t("Question taken back."));
       (this.form.hidden ? this.dialog.querySelector("h2") : this.field).focus();
     } catch (error) {
       button.disabled = false;
-      button.after(make("span.field-error", { role: "alert" }, `It was not taken back (${error.said ?? error.message}).`));
+      button.after(make("span.field-error", { role: "alert" }, t("It was not taken back ({reason}).", { reason: error.said ?? error.message })));
     }
   }
 
   #list(items) {
     if (!items.length) return void this.list.replaceChildren();
-    this.list.replaceChildren(make("h3", {}, "Your questions"), make("ul.questions", { role: "list" }, ...items.map((item) => this.#item(item))));
+    this.list.replaceChildren(make("h3", {}, t("Your questions")), make("ul.questions", { role: "list" }, ...items.map((item) => this.#item(item))));
   }
 
   #item(item) {
@@ -124,9 +126,9 @@ export class Questions {
     return make(`li${at && !isRead ? ".is-new" : ""}`, {},
       make("p.faint.small", { dir: "auto" }, `${topic.text} · ${name}`),
       make("p", { dir: "auto" }, text),
-      at ? make("p.answer", { dir: "auto" }, make("strong", {}, "Answer: "), answer) : make("p.faint", {}, "No answer yet. You can go on; it will be told here."),
-      version ? make("p.faint.small", {}, `An example of the guidelines since version ${version}.`) : null,
-      at ? null : make("button.button.small", { type: "button", onclick: undo, "aria-label": `Undo: take back the question about ${name}` }, "Undo"), " ",
-      judgement ? make("button.button.small", { type: "button", onclick: open, "aria-label": `Open the judgement of ${name}` }, "Open") : null);
+      at ? make("p.answer", { dir: "auto" }, make("strong", {}, t("Answer:")), " ", answer) : make("p.faint", {}, t("No answer yet. You can go on; it will be told here.")),
+      version ? make("p.faint.small", {}, t("An example of the guidelines since version {number}.", { number: version })) : null,
+      at ? null : make("button.button.small", { type: "button", onclick: undo, "aria-label": t("Undo: take back the question about {document}", { document: name }) }, t("Undo")), " ",
+      judgement ? make("button.button.small", { type: "button", onclick: open, "aria-label": t("Open the judgement of {document}", { document: name }) }, t("Open")) : null);
   }
 }

@@ -4,6 +4,7 @@
 import { byId } from "./dom.js";
 import { STANDARD } from "./settings.js";
 import { stage } from "./stage.js";
+import { locale, t } from "../words.js";
 
 const OWN = ["text_size", "measure", "leading", "font", "terms"];
 
@@ -67,5 +68,5 @@ function boxOf({ node, offset }) {
 }
 
 function say(name, value) {
-  return { text_size: `${value} px`, measure: `${value} characters`, leading: Number(value).toLocaleString(undefined, { minimumFractionDigits: 2 }) }[name] ?? "";
+  return { text_size: t("{n} px", { n: value }), measure: t("{n} characters", { n: value }), leading: Number(value).toLocaleString(locale, { minimumFractionDigits: 2 }) }[name] ?? "";
 }

@@ -3,6 +3,7 @@
 import { Refused } from "./api.js";
 import { announce } from "./dom.js";
 import { gradeName } from "./grades.js";
+import { locale, t } from "../words.js";
 
 export class Review {
   /** `open`: OpenPair. `show(pair, {record})`: on the page; `advance()`: to the next document; `onFail(error)`: the server could not be asked. */
@@ -19,7 +20,7 @@ export class Review {
     if (place >= records.length) return void this.advance();
     if (place < 0) {
       const n = await this.#fetchOlder();
-      if (!n) return void this.bar.toast("There is nothing earlier.");
+      if (!n) return void this.bar.toast(t("There is nothing earlier."));
       place += n;
     }
     if (records[place].later) return void (await this.#comeBack(records.splice(place, 1)[0]));
@@ -92,12 +93,12 @@ export class Review {
     const { grade, reason, at, pair } = this.trail.open;
     this.show(pair, { record: this.trail.open });
     const name = gradeName(this.scale, grade, reason);
-    const time = new Date(at).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+    const time = new Date(at).toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit" });
     this.banners.show("review", {
-      tone: "info", text: `${grade === null ? `You answered “${name}”` : `You judged this ${name}`} at ${time}. Press a grade to change it; the earlier one is kept as a version.`,
-      actions: [{ label: "Back to where I was", action: "leave-review" }],
+      tone: "info", text: `${grade === null ? t("You answered “{answer}” at {time}.", { answer: name, time }) : t("You judged this {grade} at {time}.", { grade: name, time })} ${t("Press a grade to change it; the earlier one is kept as a version.")}`,
+      actions: [{ label: t("Back to where I was"), action: "leave-review" }],
     });
-    announce(`Reopened. ${grade === null ? "You answered" : "You judged this"} ${name}. Press a grade to change it, Escape to go back.`);
+    announce(`${t("Reopened.")} ${grade === null ? t("You answered {answer}.", { answer: name }) : t("You judged this {grade}.", { grade: name })} ${t("Press a grade to change it, Escape to go back.")}`);
   }
 
   /** What was put aside is there again. */
@@ -106,6 +107,6 @@ export class Review {
     this.trail.leave();
     this.leases.comeBack(pair);
     this.show(pair);
-    this.bar.toast("Here it is again; the other one comes next.");
+    this.bar.toast(t("Here it is again; the other one comes next."));
   }
 }

@@ -2,6 +2,8 @@
 // server is told nothing of it, so nobody else can see it. And, for who wants it, a reminder of a break.
 
 import { byId, make } from "./dom.js";
+import { tn } from "../plurals.js";
+import { locale, number, t } from "../words.js";
 
 const KEPT = 50, FEWEST = 5, GAP_MS = 300000;
 
@@ -12,17 +14,17 @@ export const median = (numbers) => {
 
 const about = (ms) => {
   const minutes = Math.round(ms / 60000);
-  if (minutes < 1) return "less than a minute";
-  return minutes < 90 ? `${minutes} min` : `${(minutes / 60).toLocaleString(undefined, { maximumFractionDigits: minutes < 600 ? 1 : 0 })} h`;
+  if (minutes < 1) return t("less than a minute");
+  return minutes < 90 ? t("{n} min", { n: minutes }) : t("{n} h", { n: (minutes / 60).toLocaleString(locale, { maximumFractionDigits: minutes < 600 ? 1 : 0 }) });
 };
 
 /** One quiet sentence or two. `paces`: active ms of the last judgements. */
 export function sentence({ paces, today, judged, target }) {
-  const told = `Today ${(today ?? 0).toLocaleString()}.`;
-  if (paces.length < FEWEST) return `${told} Your pace is told from ${FEWEST} documents on.`;
+  const told = t("Today {n}.", { n: number(today ?? 0) });
+  if (paces.length < FEWEST) return `${told} ${tn("Your pace is told from {n} document on.", "Your pace is told from {n} documents on.", FEWEST)}`;
   const pace = median(paces), left = target ? Math.max(0, target - judged) : 0;
-  const each = pace < 90000 ? `${Math.round(pace / 1000)} s` : about(pace);
-  return `${told} About ${each} a document${left ? `; some ${about(left * pace)} to your target` : ""}.`;
+  const each = pace < 90000 ? t("{n} s", { n: Math.round(pace / 1000) }) : about(pace);
+  return `${told} ${left ? t("About {each} a document; some {rest} to your target.", { each, rest: about(left * pace) }) : t("About {each} a document.", { each })}`;
 }
 
 export class Rhythm {
@@ -33,7 +35,7 @@ export class Rhythm {
       if (entry.kind === "judge" && !answer.feedback && answer.judgement?.standing !== "too fast") this.judged(entry.body.active_ms);
     });
     reader.addEventListener("covered", () => { this.since = null; });
-    this.line = make("p.menu-label", { id: "rhythm", title: "Kept in this browser only; nobody else sees it" });
+    this.line = make("p.menu-label", { id: "rhythm", title: t("Kept in this browser only; nobody else sees it") });
     byId("menu").querySelector(".menu-list").prepend(this.line);
     byId("menu").addEventListener("toggle", () => this.tell());
     this.tell();
@@ -61,7 +63,7 @@ export class Rhythm {
     const minutes = Number(this.settings.get("break_minutes") ?? 0);
     if (!minutes || now - this.since < minutes * 60000) return;
     this.since = now; // and not again before as long a time
-    this.banners.show("break", { text: `You have judged for ${minutes} minutes. A short break rests the eyes.`, actions: [{ label: "Pause", action: "pause" }], closes: true });
+    this.banners.show("break", { text: tn("You have judged for {n} minute. A short break rests the eyes.", "You have judged for {n} minutes. A short break rests the eyes.", minutes), actions: [{ label: t("Pause"), action: "pause" }], closes: true });
   }
 
   tell() { this.line.textContent = sentence({ paces: this.paces, ...this.progress() }); }

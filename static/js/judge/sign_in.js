@@ -1,6 +1,8 @@
 // Signing in again without leaving the page.
 
 import { announce, byId } from "./dom.js";
+import { tn } from "../plurals.js";
+import { t } from "../words.js";
 
 export class SignIn {
   constructor({ api, url, username }) {
@@ -8,12 +10,12 @@ export class SignIn {
     byId("sign-in-name").value = username;
     byId("sign-in-dialog").addEventListener("cancel", (event) => event.preventDefault());
     byId("sign-in-form").addEventListener("submit", (event) => { event.preventDefault(); void this.#send(); });
-    byId("sign-in-again").addEventListener("click", () => this.api.get("setup").then(() => this.#signedIn(), () => this.#say("You are not signed in yet.")));
+    byId("sign-in-again").addEventListener("click", () => this.api.get("setup").then(() => this.#signedIn(), () => this.#say(t("You are not signed in yet."))));
   }
 
   ask({ waiting, done }) {
     this.done = done;
-    byId("sign-in-waiting").textContent = waiting ? `${waiting} ${waiting === 1 ? "answer waits" : "answers wait"} here` : "this page stays as it is";
+    byId("sign-in-waiting").textContent = waiting ? tn("{n} answer waits here", "{n} answers wait here", waiting) : t("this page stays as it is");
     if (this.open) return;
     this.open = true;
     byId("sign-in-error").hidden = true;
@@ -30,9 +32,9 @@ export class SignIn {
       const response = await fetch(this.url, { method: "POST", credentials: "same-origin", headers: { Accept: "application/json", "X-CSRFToken": token }, body });
       if (response.ok) return void this.#signedIn();
       const answer = await response.json().catch(() => ({}));
-      this.#say(answer.error?.message ?? "Signing in failed. Please try again.");
+      this.#say(answer.error?.message ?? t("Signing in failed. Please try again."));
     } catch {
-      this.#say("The server does not answer. Please try again in a moment.");
+      this.#say(t("The server does not answer. Please try again in a moment."));
     }
   }
 
@@ -44,7 +46,7 @@ export class SignIn {
   #signedIn() {
     this.open = false;
     byId("sign-in-dialog").close();
-    announce("Signed in again.");
+    announce(t("Signed in again."));
     this.done();
   }
 }

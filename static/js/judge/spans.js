@@ -4,6 +4,8 @@
 import { announce, paint } from "./dom.js";
 import { between, joined, onWords, placeOf, wordAt, wordsOf } from "./marking.js";
 import { stage } from "./stage.js";
+import { tn } from "../plurals.js";
+import { t } from "../words.js";
 
 export class Spans extends EventTarget {
   constructor({ list, markButton }) {
@@ -75,8 +77,8 @@ export class Spans extends EventTarget {
       button.type = "button";
       button.className = "button small quiet";
       button.dataset.span = String(index);
-      button.textContent = "Remove";
-      button.setAttribute("aria-label", `Remove marked passage ${index + 1}`);
+      button.textContent = t("Remove");
+      button.setAttribute("aria-label", t("Remove marked passage {number}", { number: index + 1 }));
       item.append(text, button);
       return item;
     });
@@ -89,7 +91,7 @@ export class Spans extends EventTarget {
     this.before.push(this.units);
     this.units = joined([...this.units, ...spans]);
     this.repaint();
-    announce(`Passage marked. ${this.units.length} marked.`);
+    announce(`${t("Passage marked.")} ${tn("{n} marked.", "{n} marked.", this.units.length)}`);
     this.dispatchEvent(new Event("change"));
   }
 
@@ -97,7 +99,7 @@ export class Spans extends EventTarget {
     this.before.push(this.units);
     this.units = this.units.filter((_, place) => place !== index);
     this.repaint();
-    announce("Mark removed.");
+    announce(t("Mark removed."));
     this.dispatchEvent(new Event("change"));
   }
 
@@ -107,7 +109,7 @@ export class Spans extends EventTarget {
     const more = this.before[this.before.length - 1].length > this.units.length;
     this.units = this.before.pop();
     this.repaint();
-    announce(more ? "The mark is back." : "Mark taken back.");
+    announce(more ? t("The mark is back.") : t("Mark taken back."));
     this.dispatchEvent(new Event("change"));
     return true;
   }
@@ -195,7 +197,7 @@ export class Spans extends EventTarget {
     else if (!this.cursor) this.#begin();
     else if (this.cursor.anchor === null) {
       this.cursor.anchor = this.cursor.word;
-      announce(`Span starts at ${this.#textOf(this.#word)}. Arrow keys extend, Enter closes, Escape cancels.`);
+      announce(t("Passage starts at {word}. Arrow keys extend, Enter closes, Escape cancels.", { word: this.#textOf(this.#word) }));
       this.repaint();
     } else {
       const spans = this.#draft();
@@ -219,7 +221,7 @@ export class Spans extends EventTarget {
       return live.getBoundingClientRect().top >= top;
     });
     this.cursor = { word: Math.max(0, visible, this.last), anchor: null };
-    announce(`Word cursor at ${this.#textOf(this.#word)}. Arrow keys move, S or Enter starts the span, Escape ends.`);
+    announce(t("Word cursor at {word}. Arrow keys move, S or Enter starts the passage, Escape ends.", { word: this.#textOf(this.#word) }));
     this.#reveal();
   }
 

@@ -2,6 +2,7 @@
 
 import { Api, Refused } from "./api.js";
 import { uuid } from "./entries.js";
+import { t } from "../words.js";
 
 const STILL = 1000; // leases a page may want; a trial has fewer
 
@@ -46,7 +47,7 @@ export class TrialApi extends Api {
     const says = (state, more = {}) => ({ state, message: "", progress, server_time: new Date().toISOString(), ...more });
     if (!this.consented) return says("consent_needed", { consent_html: consent });
     if (!this.read) return says("guideline_changed", { guideline });
-    if (answered.length < tests.length) return says("qualification", { message: "A short test first, explained as you go.", judged: answered.length, total: tests.length, needed });
+    if (answered.length < tests.length) return says("qualification", { message: t("A short test first, explained as you go."), judged: answered.length, total: tests.length, needed });
     return this.#open.length ? says("judging") : says("done", { trial: true });
   }
 
@@ -98,7 +99,7 @@ export class TrialApi extends Api {
 
   #versionsOf(id) {
     const found = this.judged.find((versions) => versions.some((row) => row.id === id));
-    if (!found) throw new Refused(404, "judgement_unknown", "There is no such judgement of yours.", null);
+    if (!found) throw new Refused(404, "judgement_unknown", t("There is no such judgement of yours."), null);
     return found;
   }
 
@@ -121,7 +122,7 @@ export class TrialApi extends Api {
     "GET questions": () => ({ items: this.questions ?? [] }),
     "POST questions": (id, { pair: pairId, text }) => {
       const { topic, document } = this.pairs.find(({ pair }) => pair === pairId);
-      this.questions = [{ id: 0, pair: pairId, topic, document, text, answer: "This is a trial: nobody was asked.", answered_at: new Date().toISOString(), is_read: true }, ...(this.questions ?? [])];
+      this.questions = [{ id: 0, pair: pairId, topic, document, text, answer: t("This is a trial: nobody was asked."), answered_at: new Date().toISOString(), is_read: true }, ...(this.questions ?? [])];
       return { items: this.questions };
     },
     "GET later": () => ({ items: this.aside.map((id) => this.pairs.find(({ pair }) => pair === id)).reverse() }),

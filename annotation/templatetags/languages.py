@@ -1,0 +1,39 @@
+"""The language of a page, for its frame."""
+
+from __future__ import annotations
+
+from django import template
+from django.conf import settings
+from django.templatetags.static import static
+from django.utils import translation
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+
+def _words() -> str:
+    """Address of the scripts' words; empty in English, which stands in the scripts."""
+    code = translation.get_language() or settings.LANGUAGE_CODE
+    return "" if code == settings.LANGUAGE_CODE else static(f"words/{code}.json")
+
+
+@register.simple_tag
+def page_language() -> SafeString:
+    """Attributes of <html>: language, direction, and where the scripts' words are."""
+    code, words = translation.get_language() or settings.LANGUAGE_CODE, _words()
+    direction = SafeString(' dir="rtl"') if translation.get_language_bidi() else ""
+    return format_html(' lang="{}"{}{}', code, direction, format_html(' data-words="{}"', words) if words else "")
+
+
+@register.simple_tag
+def words_ahead() -> SafeString:
+    """The scripts' words are fetched beside the scripts, not after them."""
+    words = _words()
+    return format_html('<link rel="preload" as="fetch" crossorigin href="{}">', words) if words else SafeString("")
+
+
+@register.simple_tag
+def language_choice() -> list[tuple[str, str, bool]]:
+    """(code, own name, whether it is that of this page) of each language."""
+    return [(code, name, code == translation.get_language()) for code, name in settings.LANGUAGES]
