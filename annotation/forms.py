@@ -121,6 +121,9 @@ class PasswordForm(forms.Form):
         return self.cleaned_data["new"]
 
 
+DAYS_OFFERED = [(days, format_lazy(_("{n} days"), n=days)) for days in DAYS]
+
+
 class TokenForm(forms.Form):
     name = forms.CharField(label=_("Name"), max_length=100, help_text=_("What the token is for, such as “export script”."))
     scopes = forms.MultipleChoiceField(
@@ -130,4 +133,4 @@ class TokenForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": _("Choose at least one.")},
     )
-    days = forms.ChoiceField(label=_("Ends after"), choices=[(days, format_lazy(_("{n} days"), n=days)) for days in DAYS], initial=USUAL_DAYS)
+    days = forms.ChoiceField(label=_("Ends after"), choices=DAYS_OFFERED, initial=USUAL_DAYS)

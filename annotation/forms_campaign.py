@@ -8,7 +8,9 @@ from django import forms
 
 from annotation.core import rules
 from annotation.core.scale import FEWEST_GRADES, MOST_GRADES, SHAPES
+from annotation.forms import DAYS_OFFERED
 from annotation.models import Campaign, Membership
+from annotation.services.tokens import USUAL_DAYS
 from pooling.models import Pool
 
 
@@ -193,13 +195,24 @@ class GuidelineForm(forms.Form):
 
 
 class InvitationForm(forms.Form):
-    role = forms.ChoiceField(choices=[(Membership.Role.ANNOTATOR, "Annotators"), (Membership.Role.MANAGER, "A manager")])
+    role = forms.ChoiceField(
+        choices=[
+            (Membership.Role.ANNOTATOR, "Annotators"),
+            (Membership.Role.MANAGER, "A manager"),
+            (Membership.Role.VIEWER, "Viewers, who only see results"),
+        ]
+    )
     max_uses = forms.IntegerField(
         label="Good for so many people", min_value=1, max_value=100_000, required=False, help_text="Empty: any number."
     )
     expires_at = forms.DateTimeField(
         label="Good until", required=False, help_text="Empty: half a year.", widget=forms.DateTimeInput(attrs={"type": "datetime-local"})
     )
+
+
+class ResultsLinkForm(forms.Form):
+    name = forms.CharField(label="For whom", max_length=100, help_text="Only managers see it, such as “steering group”.")
+    days = forms.ChoiceField(label="Ends after", choices=DAYS_OFFERED, initial=USUAL_DAYS)
 
 
 class NamesForm(forms.Form):

@@ -17,7 +17,7 @@ from annotation.services.statements import Reader, rows_of
 from pooling.models import Collection
 from pooling.permissions import may_create
 
-__all__ = ["annotating", "managed_campaign", "manages_something", "may_create", "membership", "person"]
+__all__ = ["annotating", "managed_campaign", "manages_something", "may_create", "membership", "person", "results_campaign"]
 
 Person = AbstractBaseUser | AnonymousUser
 
@@ -54,15 +54,27 @@ def membership(request_or_user: Any, slug: str) -> Membership:
 
 
 def annotating(request_or_user: Any, slug: str) -> Membership:
-    """The person's membership as an annotator. 404 for strangers, 403 for a manager who does not annotate."""
+    """The person's membership as an annotator. 404 for strangers, 403 for a manager or viewer, who do not annotate."""
     annotator = membership(request_or_user, slug)
+    if annotator.role == Membership.Role.VIEWER:
+        raise PermissionDenied("Viewers do not judge: they see the results of the campaign.")
     if annotator.role != Membership.Role.ANNOTATOR:
         raise PermissionDenied("Managers do not judge in their own campaign; Try it shows them the judging page, and counts nowhere.")
     return annotator
 
 
 def managed_campaign(request_or_user: Any, slug: str) -> Campaign:
-    """The campaign, for its managers and superusers. 404 for strangers, 403 for its annotators."""
+    """The campaign, for its managers and superusers. 404 for strangers, 403 for its annotators and viewers."""
+    return _campaign_of(request_or_user, slug, {Membership.Role.MANAGER}, "Only managers of this campaign may do this.")
+
+
+def results_campaign(request_or_user: Any, slug: str) -> Campaign:
+    """The campaign, for who may read its results: viewers, managers and superusers. 404 for strangers, 403 for its annotators."""
+    readers = {Membership.Role.MANAGER, Membership.Role.VIEWER}
+    return _campaign_of(request_or_user, slug, readers, "Only viewers and managers of this campaign see its results.")
+
+
+def _campaign_of(request_or_user: Any, slug: str, roles: set[Membership.Role], refusal: str) -> Campaign:
     user = person(request_or_user)
     if not user.is_authenticated:
         raise Http404("No such campaign.")
@@ -74,8 +86,8 @@ def managed_campaign(request_or_user: Any, slug: str) -> Campaign:
     role = Membership.objects.filter(campaign=campaign, user=user).values_list("role", flat=True).first()
     if role is None:
         raise Http404("No such campaign.")
-    if role != Membership.Role.MANAGER:
-        raise PermissionDenied("Only managers of this campaign may do this.")
+    if role not in roles:
+        raise PermissionDenied(refusal)
     return campaign
 
 

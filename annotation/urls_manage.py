@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.views import campaigns, machines, making, messages, questions
+from annotation.views import campaigns, machines, making, messages, questions, results_access
 
 urlpatterns = [
     path("campaigns/", campaigns.index, name="campaigns"),
@@ -16,6 +16,7 @@ urlpatterns = [
     path("campaigns/<slug:slug>/guidelines/<int:number>", campaigns.guideline, name="campaign-guideline"),
     path("campaigns/<slug:slug>/invitations.csv", campaigns.invitation_links, name="campaign-invitations"),
     path("campaigns/<slug:slug>/remind", messages.remind, name="campaign-remind"),
+    path("campaigns/<slug:slug>/readers/", results_access.page, name="campaign-readers"),
     path("campaigns/<slug:slug>/questions/", questions.index, name="campaign-questions"),
     path("campaigns/<slug:slug>/machines/", machines.index, name="campaign-machines"),
     path("campaigns/<slug:slug>/machines/<int:pk>/", machines.page, name="campaign-machine"),

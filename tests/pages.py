@@ -50,6 +50,13 @@ PAGES: dict[str, tuple[str, str, int]] = {
     "campaign-pair": ("manager", CAMPAIGN + "pairs/{pair}/", 200),
     "campaign-gold": ("manager", CAMPAIGN + "gold/", 200),
     "campaign-remind": ("manager", CAMPAIGN + "remind", 200),
+    "campaign-readers": ("manager", CAMPAIGN + "readers/", 200),
+    "campaign-results": ("manager", CAMPAIGN + "results/", 200),
+    **{f"campaign-results-part {part}": ("manager", f"{CAMPAIGN}results/{part}/", 200) for part in ("agreement", "labels", "systems")},
+    "campaign-results-report": ("manager", CAMPAIGN + "results/reports/{report evaluate}/", 200),
+    "results-link": ("anonymous", "/results/{results}/", 200),
+    "results-link-part": ("anonymous", "/results/{results}/systems/", 200),
+    "results-link-report": ("anonymous", "/results/{results}/reports/{report evaluate}/", 200),
     "campaign-questions": ("manager", CAMPAIGN + "questions/", 200),
     "campaign-labels": ("manager", CAMPAIGN + "labels/", 200),
     "campaign-machines": ("manager", CAMPAIGN + "machines/", 200),
@@ -132,7 +139,7 @@ def prepare(n_judgements: int = 260) -> None:
     from analysis.systems.kinds import KINDS
     from annotation.machine.label_files import LabelOfFile
     from annotation.models import Campaign, Feedback, Judgement, Message, Pair, Question
-    from annotation.services import campaigns, machines, people
+    from annotation.services import campaigns, machines, people, results_links
     from annotation.services.pairs import set_kind
     from pooling import jobs
     from pooling.models import Job
@@ -208,6 +215,7 @@ def prepare(n_judgements: int = 260) -> None:
     Question.objects.create(membership=members[1], pair=disputed, text="Is a table enough?", **answered)
     given = {
         "sign_in": people.sign_in_path(User.objects.create_user("forgetful")),
+        "results": results_links.make_results_link(campaign, name="Steering group", days=30, actor=manager),
         "token": people.invite(campaign=campaign, actor=manager).token,
         "pseudonym": members[-1].pseudonym,
         "exclusion": exclusion.pk,

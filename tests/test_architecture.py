@@ -23,6 +23,7 @@ WINGS = {
     "commandline": {"judgements", "publishing"},
     "systems": {"judgements", "commandline"},
     "studies": {"judgements", "publishing", "commandline", "systems"},
+    "results": {"judgements", "dashboard", "systems"},
 }
 """wing of analysis -> wings that it may import. All may import what stands above them: core, charts, models."""
 ABOVE = {"core", "charts", "models"}

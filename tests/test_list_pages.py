@@ -19,11 +19,12 @@ LISTS: dict[str, str] = {
 """Template with a list -> what stands in it."""
 TO_COME = {
     "analysis/_changes.html", "analysis/_report_list.html", "analysis/agreement.html", "analysis/gold.html", "analysis/person.html",
-    "annotation/accounts.html", "annotation/campaign_people.html", "annotation/machines.html", "config/doors.html", "pooling/_pools.html",
-    "pooling/documents.html", "pooling/pool.html", "pooling/qrels.html", "pooling/topic_check.html", "pooling/topics.html",
+    "analysis/results_systems.html", "annotation/accounts.html", "annotation/campaign_people.html", "annotation/machines.html", "config/doors.html",
+    "pooling/_pools.html", "pooling/documents.html", "pooling/pool.html", "pooling/qrels.html", "pooling/topic_check.html", "pooling/topics.html",
 }  # fmt: skip
 """Lists that do not use it yet."""
 NO_LISTS = {
+    "analysis/_campaign_numbers.html": "statistics of one campaign, one a row",
     "analysis/_exclusion_body.html": "the consequences of one decision, to be read whole",
     "analysis/_pairs_to_choose.html": "some pairs of one search of the page",
     "analysis/_report_table.html": "a table of a report, sorted in the page and downloaded whole",
@@ -36,6 +37,7 @@ NO_LISTS = {
     "annotation/campaign_rules.html": "the effect of one setting",
     "analysis/home.html": "cards of one's own campaigns",
     "analysis/levers.html": "a row a level of depth",
+    "annotation/readers.html": "the few who read the results of one campaign, and its links, of which the number is bounded",
     "annotation/machine.html": "what one machine answered",
     "pooling/_activity.html": "files that wait for a decision, decided together",
     "pooling/_figures.html": "figures of one pool, sorted in the page",

@@ -1,6 +1,7 @@
 """Every address x role. The table names all of them: an address that it does not know fails the test.
 
-Statuses stand in the order anonymous, stranger, annotator, manager, superuser. The manager has made the collection and the campaign,
+Statuses stand in the order anonymous, stranger, annotator, manager, superuser; a viewer's follow from them (`status_of`).
+The manager has made the collection and the campaign,
 the annotator judges in it, the stranger is signed in and has nothing to do with either. 302 for the anonymous leads to the sign-in."""
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from analysis.systems.kinds import KINDS
 from analysis.systems.selectors import result_of
 from annotation.machine.label_files import LabelOfFile
 from annotation.models import Campaign, Membership, Message
-from annotation.services import campaigns, machines, people, questions, scheduling, tokens
+from annotation.services import campaigns, machines, people, questions, results_links, scheduling, tokens
 from pooling.models import Collection, Job
 from pooling.services import extending, pool_preview, pools
 from pooling.services.collections import create_collection
@@ -41,6 +42,7 @@ pytestmark = pytest.mark.django_db
 SECRET = "Zweitmeinung-7"
 """Stands in everything that the world's machine judge is and says."""
 ROLES = ("anonymous", "stranger", "annotator", "manager", "superuser")
+"""In the order of the statuses; a viewer's are told by `status_of`."""
 
 OPEN = "200 200 200 200 200"
 SIGNED_IN = "302 200 200 200 200"
@@ -114,6 +116,13 @@ TABLE: dict[str, tuple[str, str]] = {
     "campaign-invitations": ("get", CAMPAIGN),
     "campaign-remind": ("get", CAMPAIGN),
     "campaign-questions": ("get", CAMPAIGN),
+    "campaign-readers": ("get", CAMPAIGN),
+    "campaign-results": ("get", CAMPAIGN),
+    "campaign-results-part": ("get", CAMPAIGN),
+    "campaign-results-report": ("get", CAMPAIGN),
+    "results-link": ("get", OPEN),
+    "results-link-part": ("get", OPEN),
+    "results-link-report": ("get", OPEN),
     "campaign-machines": ("get", CAMPAIGN),
     "campaign-machine": ("get", CAMPAIGN),
     "campaign-machine-act": ("post", CAMPAIGN_POST),
@@ -260,6 +269,22 @@ TABLE: dict[str, tuple[str, str]] = {
 }
 
 
+RESULTS = ("campaign-results", "campaign-results-part", "campaign-results-report")
+"""What a viewer of the campaign may ask for of it, and no other member but managers."""
+
+
+def status_of(name: str, role: str) -> int:
+    """A viewer is an annotator who may not judge, and who sees the results."""
+    statuses = TABLE[name][1]
+    if role != "viewer":
+        return int(statuses.split()[ROLES.index(role)])
+    if name in RESULTS:
+        return 200
+    if name == "judge":
+        return 302  # to the results
+    return 403 if name.startswith("api-judging-") or statuses == JUDGING else int(statuses.split()[ROLES.index("annotator")])
+
+
 def every_pattern(resolver: URLResolver | None = None, before: str = "") -> dict[str, str]:
     """name -> route of every address outside the administration."""
     found: dict[str, str] = {}
@@ -351,6 +376,7 @@ def world(settings: Any, tmp_path: Path) -> World:
     tables = KINDS[report.kind].tables(result_of(report) or {})
     picture = next(name for name in report.files if name.endswith(".svg"))
     identifier, token = people.sign_in_path(make_user("forgetful")).split("/")
+    results = results_links.make_results_link(campaign, name="steering group", days=7, actor=manager)
     pool, collection_job = collection.pools.get(), Job.objects.filter(collection=collection).order_by("pk").first()
     assert collection_job is not None
     extension = extending.ask_to_preview(pool, runs=runs, depth=3, user=manager)
@@ -387,6 +413,7 @@ def world(settings: Any, tmp_path: Path) -> World:
             "anonymous": None,
             "stranger": make_user("stranger"),
             "annotator": ada.user,
+            "viewer": people.add_member(campaign=campaign, user=make_user("viewer"), role="viewer").user,
             "manager": manager,
             "superuser": make_user("root", superuser=True),
         },
@@ -402,6 +429,11 @@ def world(settings: Any, tmp_path: Path) -> World:
             "sign-in-link-use": {"identifier": identifier, "token": token},
             "join": {"token": invitation.token},
             "campaign-step": {"key": "rules"},
+            "campaign-results-part": {"part": "agreement"},
+            "campaign-results-report": {"pk": report.pk},
+            "results-link": {"token": results},
+            "results-link-part": {"token": results, "part": "systems"},
+            "results-link-report": {"token": results, "pk": report.pk},
             "campaign-guideline": {"number": 1},
             "campaign-person": person,
             "campaign-person-act": person,
@@ -442,12 +474,11 @@ def test_the_table_names_every_address_and_no_other() -> None:
     assert sorted(every_pattern()) == sorted(TABLE)
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("role", [*ROLES, "viewer"])
 def test_every_address_answers_each_role_as_the_table_says(world: World, role: str) -> None:
     patterns = {name: route for name, route in every_pattern().items() if name in TABLE}
-    place = ROLES.index(role)
     answers = {name: world.ask(role, name, route) for name, route in patterns.items()}
-    expected = {name: int(TABLE[name][1].split()[place]) for name in patterns}
+    expected = {name: status_of(name, role) for name in patterns}
     found = {name: answer.status_code for name, answer in answers.items()}
     assert {name: status for name, status in found.items() if status != expected[name]} == {}
     if role == "anonymous":
@@ -466,7 +497,7 @@ SCOPES_THAT_OPEN = {
 }
 
 
-@pytest.mark.parametrize("role", ["annotator", "manager"])
+@pytest.mark.parametrize("role", ["annotator", "manager", "viewer"])
 @pytest.mark.parametrize("scope", ["read", "judge", "manage"])
 def test_a_token_opens_of_what_its_owner_may_do_what_its_scope_says(world: World, role: str, scope: str) -> None:
     person = world.people[role]
@@ -476,9 +507,9 @@ def test_a_token_opens_of_what_its_owner_may_do_what_its_scope_says(world: World
     for name, route in every_pattern().items():
         if not route.startswith("api/v1/"):
             continue
-        method, statuses = TABLE[name]
+        method = TABLE[name][0]
         opened = scope in SCOPES_THAT_OPEN["judging" if route.startswith("api/v1/judging/") else "other", method]
-        expected = int(statuses.split()[ROLES.index(role)]) if opened else 403
+        expected = status_of(name, role) if opened else 403
         answer = world.ask(role, name, route, token=token)
         if answer.status_code != expected:
             wrong[name] = answer.status_code
@@ -503,7 +534,7 @@ def test_a_token_without_manage_changes_nothing_by_whatever_method(world: World,
 def test_no_answer_to_an_annotator_holds_or_reads_a_machines_label(world: World, settings: Any) -> None:
     """Every page and every answer of the API, by its content and by what is read for it; a manager's have them."""
     routes = every_pattern()
-    for role in ("annotator", "stranger"):
+    for role in ("annotator", "stranger", "viewer"):
         for name in TABLE:
             with statements_sent() as statements:
                 answer = world.ask(role, name, routes[name])
@@ -516,12 +547,35 @@ def test_no_answer_to_an_annotator_holds_or_reads_a_machines_label(world: World,
         assert reads_of_machines(statements), name
 
 
+OWN_AFFAIRS = {"sign-in", "sign-in-link", "sign-in-link-use", "sign-out", "join", "join-code", "account", "language"}
+"""What everybody who is signed in may change: the own account, and where the person is a member."""
+
+
+def test_a_viewer_changes_nothing_by_whatever_method_and_address(world: World) -> None:
+    routes = every_pattern()
+    wrong = {}
+    for name in sorted(set(TABLE) - OWN_AFFAIRS):
+        for method in ("post", "put", "patch", "delete"):
+            with statements_sent() as statements:
+                answer = world.ask("viewer", name, routes[name], method=method)
+            refused = (403, 404, 405) if writes(statements) else (400, 403, 404, 405)  # an empty body that is not looked at further
+            if answer.status_code not in refused:
+                wrong[name, method] = answer.status_code
+    assert wrong == {}
+
+
 @contextmanager
 def statements_sent() -> Iterator[list[str]]:
     """In a list of our own: Django's keeps 9,000, and shows nothing new once it is full."""
     statements: list[str] = []
     with connection.execute_wrapper(lambda run, sql, *more: (statements.append(sql), run(sql, *more))[1]):
         yield statements
+
+
+def writes(statements: list[str]) -> list[str]:
+    """Those that change a row, but for what a sign-in writes."""
+    changing = [sql for sql in statements if sql.startswith(("INSERT", "UPDATE", "DELETE"))]
+    return [sql for sql in changing if not any(name in sql for name in ("django_session", "annotation_opensession", "last_login"))]
 
 
 def reads_of_machines(statements: list[str]) -> list[str]:

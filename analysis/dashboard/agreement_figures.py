@@ -42,23 +42,26 @@ def is_running(campaign: Campaign) -> bool:
 
 
 def agreement_of(campaign: Campaign, live: Live) -> tuple[dict[str, Any] | None, Job | None]:
-    """-> (the newest figures with `age` in seconds and `current`, or None; a new job to be sent, if they are out of date)"""
-    newest = latest(campaign)
-    marks = [live.newest, live.audit]
-    result = None
-    if newest is not None and newest.finished_at is not None:
-        age = timezone.now() - newest.finished_at
-        result = {
-            **newest.report,
-            "age": age.total_seconds(),
-            "finished_at": newest.finished_at,
-            "current": newest.parameters.get("marks") == marks,
-        }
-        if result["current"] or age < STALE:
-            return result, None
+    """-> (the newest figures as `newest_agreement` tells them; a new job to be sent, if they are out of date)"""
+    newest = newest_agreement(campaign, live)
+    if newest is not None and (newest["current"] or newest["age"] < STALE.total_seconds()):
+        return newest, None
     if not live.rows.counts.any():
-        return result, None
-    return result, ask(campaign, marks=marks)
+        return newest, None
+    return newest, ask(campaign, marks=[live.newest, live.audit])
+
+
+def newest_agreement(campaign: Campaign, live: Live) -> dict[str, Any] | None:
+    """The figures that were computed last, with `age` in seconds, `finished_at` and `current`; None where none were."""
+    newest = latest(campaign)
+    if newest is None or newest.finished_at is None:
+        return None
+    return {
+        **newest.report,
+        "age": (timezone.now() - newest.finished_at).total_seconds(),
+        "finished_at": newest.finished_at,
+        "current": newest.parameters.get("marks") == [live.newest, live.audit],
+    }
 
 
 def latest_alpha(campaign: Campaign) -> dict[str, Any]:

@@ -169,7 +169,7 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
             "tables": [shown_table(table, folded=number >= 2) for number, table in enumerate(kind.tables(result))],
             "pictures": [mark_safe(picture) for picture in pictures],
             "figures": figure_names(report),
-            "undefined": _undefined(result),
+            "undefined": undefined_values(result),
             "top_up": _top_up(request, report, result) if kind.topped_up else None,
         }
     return render(request, "analysis/report.html", context)
@@ -226,7 +226,7 @@ def shown_table(table: Table, *, folded: bool) -> dict[str, Any]:
     }
 
 
-def _undefined(result: dict[str, Any]) -> list[str]:
+def undefined_values(result: dict[str, Any]) -> list[str]:
     """What the command says of values that are undefined."""
     said = result.get("undefined")
     if isinstance(said, str):

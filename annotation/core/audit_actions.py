@@ -28,6 +28,8 @@ class AuditAction(StrEnum):
 
     INVITED = "invited"
     REVOKED_AN_INVITATION = "revoked an invitation"
+    MADE_A_RESULTS_LINK = "made a link to the results"
+    REVOKED_A_RESULTS_LINK = "revoked a link to the results"
     JOINED = "joined"
     CONSENTED = "consented"
     PASSED_THE_QUALIFICATION = "passed the qualification"
@@ -39,6 +41,7 @@ class AuditAction(StrEnum):
     EXCLUDED_AN_ANNOTATOR = "excluded an annotator"
     INCLUDED_AN_ANNOTATOR_AGAIN = "included an annotator again"
     REMOVED_AN_ANNOTATOR = "removed an annotator"
+    REMOVED_A_VIEWER = "removed a viewer"
     WROTE_A_MESSAGE = "wrote a message"
     WROTE_A_NOTE = "wrote a note"
     ANSWERED_A_QUESTION = "answered a question"

@@ -33,7 +33,7 @@ GOLD = (
 )
 PERSON = (
     Key("user", "text", "Sign-in name; may be left out of somebody who is there under the pseudonym.", default=""),
-    Key("role", "text", "What the person does here.", choices=("manager", "annotator"), default="annotator"),
+    Key("role", "text", "What the person does here.", choices=("manager", "annotator", "viewer"), default="annotator"),
     Key("pseudonym", "text", "Under which the judgements leave the campaign; left out: the next free one.", default=""),
     Key("standing", "text", "Whether the person takes part.", choices=("active", "paused", "excluded"), default="active"),
     Key("reason", "text", "Why paused or excluded.", default=""),
@@ -41,7 +41,7 @@ PERSON = (
 INVITATION = (
     Key("name", "text", "For whom it is, if for one.", default=""),
     Key("email", "text", "The person's address.", default=""),
-    Key("role", "text", "What the person will do.", choices=("annotator", "manager"), default="annotator"),
+    Key("role", "text", "What the person will do.", choices=("annotator", "manager", "viewer"), default="annotator"),
     Key("max_uses", "whole", "For how many people it is good; 0 for any number.", least=0, none=0),
     Key("expires_at", "moment", "Until when; \"\" for ever.", none=""),
 )

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
 
 from annotation.core.judges import CHOICES, JudgeKind
 from annotation.models.campaigns import Campaign
@@ -25,6 +26,7 @@ class Membership(models.Model):
     class Role(models.TextChoices):
         MANAGER = "manager"
         ANNOTATOR = "annotator"
+        VIEWER = "viewer"
 
     class Standing(models.TextChoices):
         ACTIVE = "active"
@@ -106,6 +108,26 @@ class Invitation(models.Model):
     @property
     def ends_at(self) -> datetime:
         return self.expires_at or self.created_at + LONGEST_INVITATION
+
+
+class ResultsLink(models.Model):
+    """An address at which anybody reads the results of a campaign; only its token's SHA-256 digest is stored."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="results_links")
+    name = models.CharField(max_length=100, help_text="for whom it is")
+    digest = models.CharField(max_length=64, unique=True)
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_over(self) -> bool:
+        return self.revoked_at is not None or self.expires_at <= timezone.now()
 
 
 class Feedback(models.Model):

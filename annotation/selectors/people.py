@@ -39,6 +39,12 @@ class MyCampaign:
         return self.campaign.state == Campaign.State.OPEN and not self.overdue and self.membership.standing == Membership.Standing.ACTIVE
 
 
+def viewed_campaigns(user: User) -> list[Campaign]:
+    """Those whose results the person reads and changes nothing in, the newest first; without drafts."""
+    viewing = Campaign.objects.filter(memberships__user=user, memberships__role=Membership.Role.VIEWER)
+    return list(viewing.exclude(state=Campaign.State.DRAFT).order_by("-created_at"))
+
+
 def my_campaigns(user: User) -> list[MyCampaign]:
     """Campaigns to judge in, the open and nearest deadline first."""
     memberships = user.memberships.select_related("campaign", "campaign__collection").filter(role=Membership.Role.ANNOTATOR)

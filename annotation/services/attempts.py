@@ -26,6 +26,8 @@ MOST_CODES, MOST_CODES_OF_NOBODY = 100, 1000
 """Wrong codes of a person or an address; of all those together whose address nobody can tell."""
 MOST_MAILS, MOST_MAILS_FROM, MOST_MAILS_OF_NOBODY = 3, 20, 100
 """Mails to one person; asked for by one address; by all those whose address nobody can tell."""
+MOST_LOOKS, MOST_LOOKS_OF_NOBODY = 300, 3000
+"""Pages of a link to results that an address, or all those together whose address nobody can tell, may open."""
 COOKIE, COOKIE_SECONDS = "assay-known", 365 * 86400
 SALT = "annotation.services.attempts"
 
@@ -96,6 +98,11 @@ def may_mail(email: str, *, address: str) -> bool:
     person's mailbox with links that are good: nobody is kept out."""
     from_here = count(f"link from|{address}")
     return from_here <= (MOST_MAILS_FROM if address else MOST_MAILS_OF_NOBODY) and count(f"link|{email.lower()}") <= MOST_MAILS
+
+
+def may_look(link: str, *, address: str) -> bool:
+    """Whether the pages of a link to results may be opened once more from here. Counted for each link: nobody uses up that of others."""
+    return count(f"look|{link}|{address}") <= (MOST_LOOKS if address else MOST_LOOKS_OF_NOBODY)
 
 
 def cookie_for(user: User) -> str:

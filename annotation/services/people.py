@@ -200,7 +200,7 @@ def add_member(*, campaign: Campaign, user: User, role: str, judge_kind: str = J
 
 
 def remove_member(membership: Membership, *, actor: User | None) -> None:
-    """The person is no annotator of the campaign any more; the account stays. CampaignError for who has judged, or manages."""
+    """The person is no annotator or viewer of the campaign any more; the account stays. CampaignError for who has judged, or manages."""
     with transaction.atomic():
         member = Membership.objects.select_for_update().select_related("campaign").get(pk=membership.pk)
         if member.role == Membership.Role.MANAGER:
@@ -208,13 +208,14 @@ def remove_member(membership: Membership, *, actor: User | None) -> None:
         if member.judgements.exists():
             raise CampaignError(f"{member.pseudonym} has judged: exclude or pause the annotator, so that the judgements keep their name.")
         leases.release(member)
-        record(member.campaign, actor, AuditAction.REMOVED_AN_ANNOTATOR, member.pseudonym)
+        viewer = member.role == Membership.Role.VIEWER
+        record(member.campaign, actor, AuditAction.REMOVED_A_VIEWER if viewer else AuditAction.REMOVED_AN_ANNOTATOR, member.pseudonym)
         member.delete()
 
 
 def next_pseudonym(campaign: Campaign, role: str) -> str:
-    """`A001`, `A002`, … for annotators and `M01` for managers: the first number not taken."""
-    letter, width = ("M", 2) if role == Membership.Role.MANAGER else ("A", 3)
+    """`A001`, `A002`, … for annotators, `M01` for managers and `V01` for viewers: the first number not taken."""
+    letter, width = {Membership.Role.MANAGER.value: ("M", 2), Membership.Role.VIEWER.value: ("V", 2)}.get(role, ("A", 3))
     taken = set(campaign.memberships.filter(pseudonym__startswith=letter).values_list("pseudonym", flat=True))
     number = len(taken) + 1
     while f"{letter}{number:0{width}d}" in taken:

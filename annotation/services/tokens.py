@@ -31,13 +31,13 @@ def create_api_token(*, user: User, name: str, scopes: Iterable[str] = EVERY_SCO
         raise PeopleError(f"You have {MOST_TOKENS} tokens; end one that you do not need any more.")
     token = "assay_" + secrets.token_urlsafe(32)
     kept = " ".join(scope for scope in Scope.values if scope in wanted)
-    ApiTokenRow.objects.create(user=user, name=name, digest=_digest(token), scopes=kept, expires_at=timezone.now() + timedelta(days=days))
+    ApiTokenRow.objects.create(user=user, name=name, digest=digest_of(token), scopes=kept, expires_at=timezone.now() + timedelta(days=days))
     return token
 
 
 def token_row(token: str) -> ApiTokenRow | None:
     """The row of a token, over or not, with `user`; None where there is none or the account is closed. Notes that one that is good was used."""
-    row = ApiTokenRow.objects.select_related("user").filter(digest=_digest(token), user__is_active=True).first()
+    row = ApiTokenRow.objects.select_related("user").filter(digest=digest_of(token), user__is_active=True).first()
     if row is None or row.is_over:
         return row
     now = timezone.now()
@@ -54,5 +54,5 @@ def enough(scopes: str, *, judging: bool, changes: bool) -> list[str]:
     return [scope for scope in scopes.split() if scope in good]
 
 
-def _digest(token: str) -> str:
+def digest_of(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()

@@ -59,6 +59,8 @@ def judge(request: HttpRequest, slug: str) -> HttpResponse:
     membership = permissions.membership(request, slug)
     if membership.role == Membership.Role.MANAGER:
         return redirect("judge-try", slug)
+    if membership.role == Membership.Role.VIEWER:
+        return redirect("campaign-results", slug)
     return render(request, "annotation/judge.html", _shell(membership))
 
 

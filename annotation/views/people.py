@@ -180,8 +180,8 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _start_of(membership: Membership) -> str:
-    name = "campaign" if membership.role == Membership.Role.MANAGER else "judge"
-    return reverse(name, args=[membership.campaign.slug])
+    start = {Membership.Role.MANAGER.value: "campaign", Membership.Role.VIEWER.value: "campaign-results"}
+    return reverse(start.get(membership.role, "judge"), args=[membership.campaign.slug])
 
 
 @login_required

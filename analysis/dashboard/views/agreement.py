@@ -19,8 +19,8 @@ from analysis.core.agreement.bands import CAVEAT, band
 from analysis.core.agreement.raters import confusion_matrix
 from analysis.dashboard import agreement_figures, disagreements
 from analysis.dashboard.overlap import overlap_plan
-from analysis.judgements.live import live_rows
-from annotation.models import Pair
+from analysis.judgements.live import Live, live_rows
+from annotation.models import Campaign, Pair
 from annotation.permissions import managed_campaign
 from annotation.services import judging
 from annotation.services.errors import CampaignError
@@ -38,15 +38,12 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
     """The quick figures are computed here; alpha's interval, the chance floor and what is by group come from a job, with their age."""
     campaign = managed_campaign(request, slug)
     live = live_rows(campaign)
-    names = campaign.grades.names
-    table = live.table(len(names))
     heavy, job = agreement_figures.agreement_of(campaign, live)
     if job is not None:
         send(job)
     working = agreement_figures.is_running(campaign)
     if working and request.headers.get("HX-Request"):
         return HttpResponse(status=204)  # nothing new yet: what somebody reads stays as it is
-    confusion = confusion_matrix(table).counts.tolist() if table.n_annotators > 1 and (table.judgements_per_pair > 1).any() else []
     disputed = Paginator(disagreements.most_disputed(campaign, live), PER_PAGE).get_page(request.GET.get("page"))
     disagreements.with_texts(campaign, disputed.object_list)
     context = {
@@ -54,27 +51,35 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
         "tab": "agreement",
         "heavy": heavy,
         "working": working,
-        "scales": [scale_view(heavy, key, title) for key, title in (("graded", f"On {len(campaign.scale)} grades"), ("binary", "On 2 grades"))]
-        if heavy
-        else [],
-        "over_time": mark_safe(alpha_over_time(heavy)),
-        "groups": [mark_safe(group_chart(heavy, key, title, what)) for key, title, what in groups_of(heavy)],
-        "ordered": campaign.pool is not None and campaign.pool.kind == PoolKind.ORDERED,
-        "confusion": mark_safe(
-            matrix(
-                names,
-                names,
-                confusion,
-                caption="How often one annotator's grade meets another's on the same pair (each two judgements once in either order)",
-                row_label="one grade",
-                column_label="another annotator's",
-                reason="No pair has been judged by two annotators yet.",
-            )
-        ),
+        **pictures_of_agreement(campaign, live, heavy),
         "disputed": disputed,
         "overlap": overlap_plan(campaign, live),
     }
     return render(request, "analysis/agreement.html", context)
+
+
+def pictures_of_agreement(campaign: Campaign, live: Live, heavy: dict[str, Any] | None) -> dict[str, Any]:
+    """What analysis/_agreement_scales.html and _agreement_pictures.html show. heavy: the newest figures that a job has computed."""
+    names = campaign.grades.names
+    table = live.table(len(names))
+    confusion = confusion_matrix(table).counts.tolist() if table.n_annotators > 1 and (table.judgements_per_pair > 1).any() else []
+    met = matrix(
+        names,
+        names,
+        confusion,
+        caption="How often one annotator's grade meets another's on the same pair (each two judgements once in either order)",
+        row_label="one grade",
+        column_label="another annotator's",
+        reason="No pair has been judged by two annotators yet.",
+    )
+    titles = (("graded", f"On {len(campaign.scale)} grades"), ("binary", "On 2 grades"))
+    return {
+        "scales": [scale_view(heavy, key, title) for key, title in titles] if heavy else [],
+        "over_time": mark_safe(alpha_over_time(heavy)),
+        "groups": [mark_safe(group_chart(heavy, key, title, what)) for key, title, what in groups_of(heavy)],
+        "ordered": campaign.pool is not None and campaign.pool.kind == PoolKind.ORDERED,
+        "confusion": mark_safe(met),
+    }
 
 
 GROUPS = [

@@ -15,7 +15,7 @@ from analysis.dashboard.to_do import running, to_do
 from annotation.forms import CodeForm
 from annotation.models import Campaign
 from annotation.permissions import may_create
-from annotation.selectors.people import managed_campaigns, my_campaigns
+from annotation.selectors.people import managed_campaigns, my_campaigns, viewed_campaigns
 from pooling.tasks import send
 
 
@@ -34,6 +34,7 @@ def page(request: HttpRequest) -> HttpResponse:
         send(job)
     context = {
         "judging": my_campaigns(request.user),
+        "viewing": viewed_campaigns(request.user),
         "cards": [{"campaign": one, "figures": known.get(one.pk), "ahead": ahead_in_words(one, known.get(one.pk))} for one in shown],
         "others": [campaign for campaign in managed if campaign not in shown],
         "managing": bool(managed),

@@ -34,9 +34,6 @@ DECISIONS = [("unanimous", "all agree"), ("majority", "majority"), ("lowest_grad
 def page(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
     live = live_rows(campaign)
-    names = campaign.grades.names
-    pool = live.derived("table 1", lambda: numbers_of_campaign(campaign, live))
-    made = labels_on_page(campaign, live)
     effect, job = method_effect.newest_effect(campaign, live)
     if job is not None:
         send(job)
@@ -46,6 +43,19 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "campaign": campaign,
         "tab": "labels",
+        **pictures_of_labels(campaign, live),
+        "effect": effect,
+        "effect_running": working,
+    }
+    return render(request, "analysis/labels.html", context)
+
+
+def pictures_of_labels(campaign: Campaign, live: Live) -> dict[str, Any]:
+    """How many labels there are, how each was decided, and the campaign in numbers."""
+    names = campaign.grades.names
+    pool = live.derived("table 1", lambda: numbers_of_campaign(campaign, live))
+    made = labels_on_page(campaign, live)
+    return {
         "n_labels": made.n_labels,
         "n_too_few": made.n_too_few,
         "pictures": [
@@ -60,10 +70,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         ],
         "rows_of_statistics": rows_of_statistics(pool, names, campaign.n_topics),
         "warnings": pool.warnings,
-        "effect": effect,
-        "effect_running": working,
     }
-    return render(request, "analysis/labels.html", context)
 
 
 def numbers_of_campaign(campaign: Campaign, live: Live) -> CampaignStatistics:

@@ -45,7 +45,6 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     job = agreement_figures.keep_alpha(campaign, live)
     if job is not None:
         send(job)
-    topics, ranks, shares, left_out = selectors.heat_map(campaign, live)
     context = {
         "campaign": campaign,
         "tab": "progress",
@@ -55,24 +54,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "verdict": verdict(campaign, now),
         "headline": headline(campaign, now),
         "refresh": REFRESH,
-        "pace": pace_chart(live),
-        "burn_up": burn_up(campaign, live, now),
-        "depth_bars": depth_chart(now, selectors.level_word(campaign)),
-        "heat": mark_safe(
-            matrix(
-                topics,
-                [str(rank) for rank in ranks],
-                shares,
-                caption=f"Judgements made, by topic and {selectors.level_word(campaign)}",
-                row_label="topic",
-                column_label=selectors.level_word(campaign),
-                high=1.0,
-                form=lambda v: f"{100 * v:.0f} %",
-                written=False,
-                reason="The campaign has no pairs.",
-            )
-        ),
-        "topics_left_out": left_out,
+        **pictures_of_progress(campaign, live, now),
         "waiting": waiting().filter(campaign=campaign),
         "too_fast": selectors.too_fast(campaign, live),
         "stalled": stalled(campaign, live),
@@ -80,6 +62,31 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "advice": stopping_looks.advice_on(campaign),
     }
     return render(request, "analysis/progress.html", context)
+
+
+def pictures_of_progress(campaign: Campaign, live: Live, now: selectors.CampaignProgress) -> dict[str, Any]:
+    """What analysis/_progress_pictures.html draws."""
+    topics, ranks, shares, left_out = selectors.heat_map(campaign, live)
+    level = selectors.level_word(campaign)
+    heat = matrix(
+        topics,
+        [str(rank) for rank in ranks],
+        shares,
+        caption=f"Judgements made, by topic and {level}",
+        row_label="topic",
+        column_label=level,
+        high=1.0,
+        form=lambda v: f"{100 * v:.0f} %",
+        written=False,
+        reason="The campaign has no pairs.",
+    )
+    return {
+        "pace": pace_chart(live),
+        "burn_up": burn_up(campaign, live, now),
+        "depth_bars": depth_chart(now, level),
+        "heat": mark_safe(heat),
+        "topics_left_out": left_out,
+    }
 
 
 def verdict(campaign: Campaign, now: selectors.CampaignProgress) -> dict[str, Any]:

@@ -1,0 +1,180 @@
+"""The results of a campaign for who changes nothing: viewers and managers by their account, anybody by a link.
+
+No page here starts a job, has a form, or names an annotator: figures are those that were computed last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils.safestring import mark_safe
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from analysis.dashboard import agreement_figures
+from analysis.dashboard import progress as figures
+from analysis.dashboard.views.agreement import pictures_of_agreement
+from analysis.dashboard.views.labels import pictures_of_labels
+from analysis.dashboard.views.progress import pictures_of_progress, verdict
+from analysis.judgements.live import live_rows
+from analysis.models import Report
+from analysis.systems.kinds import KINDS
+from analysis.systems.selectors import kin_of, result_of, without_studies
+from analysis.systems.views import shown_table, undefined_values
+from annotation.models import Campaign, ResultsLink
+from annotation.permissions import results_campaign
+from annotation.services import attempts
+from annotation.services.results_links import good_results_link
+from pooling.requests import address_of
+
+PER_PAGE = 50
+SECRET = {"Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex, nofollow"}
+"""Of pages whose address is a secret: nothing that they lead to is told of it, and no search engine keeps it."""
+
+Address = Callable[..., str]
+"""(name of the part, or report=row) -> where this reader finds it"""
+
+
+def _progress(campaign: Campaign) -> dict[str, Any]:
+    live = live_rows(campaign)
+    now = figures.progress(campaign, live=live)
+    alpha = agreement_figures.latest_alpha(campaign)
+    if alpha["at"] is None:
+        alpha["reason"] = "not computed yet"
+    return {"now": now, "alpha": alpha, "verdict": verdict(campaign, now), **pictures_of_progress(campaign, live, now)}
+
+
+def _agreement(campaign: Campaign) -> dict[str, Any]:
+    live = live_rows(campaign)
+    heavy = agreement_figures.newest_agreement(campaign, live)
+    return {"heavy": heavy, **pictures_of_agreement(campaign, live, heavy)}
+
+
+def _labels(campaign: Campaign) -> dict[str, Any]:
+    return pictures_of_labels(campaign, live_rows(campaign))
+
+
+def _systems(campaign: Campaign) -> dict[str, Any]:
+    return {"n_runs": campaign.collection.runs.count()}
+
+
+PARTS: dict[str, tuple[str, Callable[[Campaign], dict[str, Any]]]] = {
+    "progress": ("Progress", _progress),
+    "agreement": ("Agreement", _agreement),
+    "labels": ("Labels", _labels),
+    "systems": ("Systems", _systems),
+}
+
+
+def _reports(campaign: Campaign) -> Any:
+    """Finished ones, the newest first."""
+    return without_studies(Report.objects.filter(campaign=campaign, finished_at__isnull=False)).select_related("job").order_by("-pk")
+
+
+def _page(request: HttpRequest, campaign: Campaign, part: str, address: Address, **more: Any) -> HttpResponse:
+    if part not in PARTS:
+        raise Http404("No such page of results.")
+    title, content = PARTS[part]
+    context = _frame(campaign, part, address) | {"title": title} | more
+    if campaign.state != Campaign.State.DRAFT:
+        context |= content(campaign)
+        if part == "systems":
+            page = Paginator(_reports(campaign).defer("result"), PER_PAGE).get_page(request.GET.get("page"))
+            context |= {"page": page, "reports": [(report, address(report=report.pk)) for report in page]}
+    return render(request, f"analysis/results_{part}.html", context)
+
+
+def _report(request: HttpRequest, campaign: Campaign, pk: int, address: Address, **more: Any) -> HttpResponse:
+    report = get_object_or_404(_reports(campaign), pk=pk)
+    kind, result = KINDS[report.kind], result_of(report) or {}
+    pictures = kind.pictures(result, kin_of(report)) if kind.beside_others else kind.pictures(result)
+    context = _frame(campaign, "systems", address) | more
+    context |= {
+        "report": report,
+        "kind": kind,
+        "title": report.title,
+        "tables": [shown_table(table, folded=number >= 2) for number, table in enumerate(kind.tables(result))],
+        "pictures": [mark_safe(picture) for picture in pictures],
+        "undefined": undefined_values(result),
+    }
+    return render(request, "analysis/results_report.html", context)
+
+
+def _frame(campaign: Campaign, part: str, address: Address) -> dict[str, Any]:
+    tabs = [(title, address(name), name == part) for name, (title, _) in PARTS.items()]
+    return {"campaign": campaign, "tabs": tabs, "all_reports": address("systems")}
+
+
+def _for_members(campaign: Campaign) -> Address:
+    def address(part: str = "", *, report: int | None = None) -> str:
+        if report is not None:
+            return reverse("campaign-results-report", args=[campaign.slug, report])
+        return reverse("campaign-results-part", args=[campaign.slug, part])
+
+    return address
+
+
+@login_required
+@never_cache
+@require_safe
+def of_campaign(request: HttpRequest, slug: str, part: str = "progress") -> HttpResponse:
+    campaign = results_campaign(request, slug)
+    return _page(request, campaign, part, _for_members(campaign))
+
+
+@login_required
+@never_cache
+@require_safe
+def report_of_campaign(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    campaign = results_campaign(request, slug)
+    return _report(request, campaign, pk, _for_members(campaign))
+
+
+def by_link(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """The view with the link in place of its token: 410 where it is over or was never one, 429 where it is asked for too often."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, token: str, **named: Any) -> HttpResponse:
+        link = good_results_link(token)
+        if link is None:
+            reason = "This link has ended, was withdrawn, or is not whole. Ask the person who sent it for a new one."
+            response = render(request, "analysis/results_refused.html", {"reason": reason}, status=410)
+        elif not attempts.may_look(link.digest, address=address_of(request)):
+            reason = "These pages were opened too often from here. Wait five minutes and try again."
+            response = render(request, "analysis/results_refused.html", {"reason": reason}, status=429)
+            response.headers["Retry-After"] = str(int(attempts.SPAN.total_seconds()))
+        else:
+            response = view(request, link, token, **named)
+        for name, value in SECRET.items():
+            response.headers[name] = value
+        return response
+
+    return guarded
+
+
+def _for_readers(token: str) -> Address:
+    def address(part: str = "", *, report: int | None = None) -> str:
+        return reverse("results-link-report", args=[token, report]) if report is not None else reverse("results-link-part", args=[token, part])
+
+    return address
+
+
+@never_cache
+@require_safe
+@by_link
+def of_link(request: HttpRequest, link: ResultsLink, token: str, part: str = "progress") -> HttpResponse:
+    return _page(request, link.campaign, part, _for_readers(token), link=link)
+
+
+@never_cache
+@require_safe
+@by_link
+def report_of_link(request: HttpRequest, link: ResultsLink, token: str, pk: int) -> HttpResponse:
+    return _report(request, link.campaign, pk, _for_readers(token), link=link)

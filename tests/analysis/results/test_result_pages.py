@@ -1,0 +1,214 @@
+"""What viewers and who has a link read of a campaign, and that it is all they can do."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from analysis.dashboard import agreement_figures
+from analysis.models import Report
+from annotation.models import AuditEvent, Campaign, Invitation, Membership, ResultsLink
+from annotation.services import attempts, people
+from annotation.services.results_links import MOST_LINKS, make_results_link
+from pooling import jobs
+from pooling.models import Job
+from tests.builders import judge, make_annotator, make_campaign, make_user
+
+pytestmark = pytest.mark.django_db
+PARTS = ("progress", "agreement", "labels", "systems")
+
+
+def client_of(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def manager_of(campaign: Campaign) -> User:
+    return campaign.memberships.get(role="manager").user
+
+
+def viewer_of(campaign: Campaign) -> Client:
+    return client_of(people.add_member(campaign=campaign, user=make_user(), role=Membership.Role.VIEWER).user)
+
+
+@pytest.fixture
+def judged() -> Campaign:
+    """Two annotators with names that stand nowhere else judge the same six pairs, and agree on all but one."""
+    campaign = make_campaign(n_topics=2, n_documents=3, judgements_per_pair=2, name="Spring")
+    for name, grades in (("zwillingsschwester", [2, 2, 0, 0, 1, 1]), ("doppelgaenger", [2, 2, 0, 0, 1, 3])):
+        annotator = make_annotator(campaign, name, pseudonym=f"Pseudo-{name}")
+        for grade in grades:
+            judge(annotator, grade)
+    return campaign
+
+
+def compute_agreement(campaign: Campaign) -> None:
+    job = agreement_figures.ask(campaign)
+    assert job is not None
+    jobs.run_job(job.pk)
+
+
+def pages_of(client: Client, before: str) -> dict[str, str]:
+    answers = {part: client.get(f"{before}{part}/") for part in PARTS}
+    assert {part: answer.status_code for part, answer in answers.items()} == dict.fromkeys(PARTS, 200)
+    return {part: answer.content.decode() for part, answer in answers.items()}
+
+
+def words(page: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
+
+
+def test_a_viewer_and_a_link_show_the_same_figures_and_name_nobody(judged):
+    compute_agreement(judged)
+    token = make_results_link(judged, name="steering group", days=7, actor=None)
+    viewer, anybody = viewer_of(judged), Client()
+    by_account = pages_of(viewer, f"/campaigns/{judged.slug}/results/")
+    by_link = pages_of(anybody, f"/results/{token}/")
+    for pages in (by_account, by_link):
+        assert "12 of 12" in words(pages["progress"])
+        assert "Krippendorff's alpha" in words(pages["agreement"]).replace("&#x27;", "'")
+        assert "6 pairs have a label by majority" in words(pages["labels"])
+        assert "No reports yet" in words(pages["systems"])
+        whole = "".join(pages.values())
+        names = [name for member in judged.memberships.exclude(role="viewer").select_related("user") for name in (member.pseudonym, member.user.username)]
+        assert len(names) == 6
+        assert [name for name in names if re.search(rf"\b{re.escape(name)}\b", words(whole))] == []
+        own = ('<form method="post" action="/sign-out">', '<form method="post" action="/language">')  # of the account, not of the campaign
+        assert whole.count('method="post"') == sum(whole.count(form) for form in own)
+    assert "hx-get" not in "".join(by_link.values())
+
+
+def test_looking_at_results_starts_no_job(judged):
+    token = make_results_link(judged, name="x", days=7, actor=None)
+    before = Job.objects.count()
+    pages = pages_of(viewer_of(judged), f"/campaigns/{judged.slug}/results/")
+    pages_of(Client(), f"/results/{token}/")
+    assert Job.objects.count() == before
+    assert "Not computed yet" in pages["agreement"]
+    assert "not computed yet" in words(pages["progress"])
+
+
+def test_a_campaign_that_is_not_open_has_no_results():
+    campaign = make_campaign(state="draft")
+    assert "No results yet" in viewer_of(campaign).get(f"/campaigns/{campaign.slug}/results/").content.decode()
+
+
+def test_there_is_no_other_part(judged):
+    assert viewer_of(judged).get(f"/campaigns/{judged.slug}/results/people/").status_code == 404
+
+
+class TestLinks:
+    @pytest.fixture
+    def token(self, judged) -> str:
+        return make_results_link(judged, name="steering group", days=7, actor=manager_of(judged))
+
+    def test_only_a_digest_is_kept(self, judged, token):
+        link = judged.results_links.get()
+        assert link.digest == hashlib.sha256(token.encode()).hexdigest()
+        assert token not in str(vars(link))
+        assert token not in str(list(AuditEvent.objects.values()))
+        assert len(token) >= 43  # 256 bits in base64
+
+    def test_its_pages_are_not_kept_not_told_of_and_not_found_by_search_engines(self, token):
+        for address in (f"/results/{token}/", "/results/wrong/"):
+            answer = Client().get(address)
+            assert answer.headers["Referrer-Policy"] == "no-referrer"
+            assert answer.headers["X-Robots-Tag"] == "noindex, nofollow"
+            assert "no-store" in answer.headers["Cache-Control"]
+
+    def test_a_wrong_an_ended_and_a_withdrawn_link_open_nothing(self, token):
+        answer = Client().get(f"/results/{token[:-1]}/")
+        assert (answer.status_code, "Spring" in answer.content.decode()) == (410, False)
+        ResultsLink.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+        assert Client().get(f"/results/{token}/").status_code == 410
+        ResultsLink.objects.update(expires_at=timezone.now() + timedelta(days=1))
+        assert Client().get(f"/results/{token}/").status_code == 200
+        ResultsLink.objects.update(revoked_at=timezone.now())
+        assert Client().get(f"/results/{token}/agreement/").status_code == 410
+
+    def test_nothing_can_be_sent_to_it(self, token):
+        for part in ("", "agreement/", "reports/1/"):
+            assert Client().post(f"/results/{token}/{part}").status_code == 405
+
+    def test_reports_of_other_campaigns_and_unfinished_ones_are_not_there(self, judged, token):
+        other = make_campaign()
+        rows = {"kind": "evaluate", "title": "Scores", "result": {}}
+        foreign = Report.objects.create(collection=other.collection, campaign=other, finished_at=timezone.now(), **rows)
+        waiting = Report.objects.create(collection=judged.collection, campaign=judged, **rows)
+        of_collection = Report.objects.create(collection=judged.collection, finished_at=timezone.now(), **rows)
+        for report in (foreign, waiting, of_collection):
+            assert Client().get(f"/results/{token}/reports/{report.pk}/").status_code == 404
+            assert viewer_of(judged).get(f"/campaigns/{judged.slug}/results/reports/{report.pk}/").status_code == 404
+
+    def test_an_address_may_open_so_many_pages_and_others_go_on(self, judged, token, monkeypatch):
+        monkeypatch.setattr(attempts, "MOST_LOOKS", 2)
+        second = make_results_link(judged, name="another", days=7, actor=None)
+        assert [Client().get(f"/results/{token}/systems/").status_code for _ in range(3)] == [200, 200, 429]
+        assert int(Client().get(f"/results/{token}/systems/").headers["Retry-After"]) == 300
+        assert Client(REMOTE_ADDR="192.0.2.7").get(f"/results/{token}/systems/").status_code == 200
+        assert Client().get(f"/results/{second}/systems/").status_code == 200
+
+    def test_its_last_use_is_noted(self, judged, token):
+        assert judged.results_links.get().last_used_at is None
+        Client().get(f"/results/{token}/systems/")
+        assert judged.results_links.get().last_used_at is not None
+
+
+class TestThePageOfTheManager:
+    def test_a_link_is_made_shown_once_and_withdrawn(self, judged):
+        manager = client_of(manager_of(judged))
+        address = f"/campaigns/{judged.slug}/readers/"
+        made = manager.post(address, {"action": "link", "name": "steering group", "days": "30"}).content.decode()
+        (link,) = re.findall(r"http://testserver(/results/[\w-]+/)", made)
+        assert link not in manager.get(address).content.decode()
+        row = judged.results_links.get()
+        assert abs(row.expires_at - timezone.now() - timedelta(days=30)) < timedelta(minutes=1)
+        assert Client().get(link).status_code == 200
+        assert manager.post(address, {"action": "revoke", "link": row.pk}).status_code == 302
+        assert Client().get(link).status_code == 410
+        said = list(AuditEvent.objects.filter(campaign=judged).order_by("pk").values_list("action", flat=True))
+        assert said[-2:] == ["made a link to the results", "revoked a link to the results"]
+
+    def test_a_link_of_another_campaign_is_not_withdrawn(self, judged):
+        make_results_link(judged, name="x", days=7, actor=None)
+        other = make_campaign()
+        answer = client_of(manager_of(other)).post(f"/campaigns/{other.slug}/readers/", {"action": "revoke", "link": judged.results_links.get().pk})
+        assert answer.status_code == 404
+        assert judged.results_links.get().revoked_at is None
+
+    def test_there_are_so_many_links_and_no_more(self, judged):
+        for number in range(MOST_LINKS):
+            make_results_link(judged, name=str(number), days=7, actor=None)
+        answer = client_of(manager_of(judged)).post(f"/campaigns/{judged.slug}/readers/", {"action": "link", "name": "x", "days": "7"})
+        assert answer.status_code == 400
+        assert f"{MOST_LINKS} links" in answer.content.decode()
+
+    def test_an_invited_viewer_comes_to_the_results_and_goes_when_removed(self, judged):
+        manager = client_of(manager_of(judged))
+        manager.post(f"/campaigns/{judged.slug}/settings/people/", {"action": "link", "role": "viewer"})
+        invitation = Invitation.objects.get(campaign=judged)
+        person = make_user("guest")
+        guest = client_of(person)
+        assert "a viewer" in words(guest.get(f"/join/{invitation.token}").content.decode())
+        answer = guest.post(f"/join/{invitation.token}")
+        assert (answer.status_code, answer.url) == (302, f"/campaigns/{judged.slug}/results/")
+        assert guest.get(answer.url).status_code == 200
+        assert f'href="{answer.url}"' in guest.get("/").content.decode()
+        membership = judged.memberships.get(user=person)
+        assert (membership.role, membership.pseudonym) == ("viewer", "V01")
+        assert "guest" in manager.get(f"/campaigns/{judged.slug}/readers/").content.decode()
+        assert manager.post(f"/campaigns/{judged.slug}/readers/", {"action": "remove", "viewer": membership.pk}).status_code == 302
+        assert guest.get(answer.url).status_code == 404
+
+    def test_annotators_and_managers_are_not_removed_here(self, judged):
+        for member in judged.memberships.all():
+            answer = client_of(manager_of(judged)).post(f"/campaigns/{judged.slug}/readers/", {"action": "remove", "viewer": member.pk})
+            assert answer.status_code == 404
+        assert judged.memberships.count() == 3
