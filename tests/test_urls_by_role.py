@@ -490,7 +490,6 @@ SCOPES_THAT_OPEN = {
     ("judging", "get"): {"read", "judge", "manage"},
     ("judging", "post"): {"judge"},
     ("judging", "put"): {"judge"},
-    ("judging", "delete"): {"judge"},
     ("other", "get"): {"read", "manage"},
     ("other", "post"): {"manage"},
     ("other", "delete"): {"manage"},

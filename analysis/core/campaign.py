@@ -166,12 +166,25 @@ def daily_seconds(table: LabelTable) -> list[tuple[float, dict[int, float]]] | N
 
 def topic_seconds(table: LabelTable) -> dict[str, TopicSeconds]:
     """Mean seconds of the judgements of each topic that has one, in the order of the table."""
+    n, mean = _seconds_of_topics(table)
+    return dict(zip(table.topics, map(TopicSeconds, n.tolist(), mean.tolist()), strict=True))
+
+
+def slowest_topics(table: LabelTable, most: int) -> tuple[int, list[tuple[str, TopicSeconds]]]:
+    """-> (topics with a judgement whose time is known; of these at most `most`, the slowest first, then in the order of the table)"""
+    n, mean = _seconds_of_topics(table)
+    timed = np.flatnonzero(n)
+    slowest = timed[np.argsort(-mean[timed], kind="stable")][:most]
+    return len(timed), [(table.topics[i], TopicSeconds(int(n[i]), float(mean[i]))) for i in slowest.tolist()]
+
+
+def _seconds_of_topics(table: LabelTable) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Of each topic of the table: judgements with a known time, their mean (NaN without any)."""
     topic = table.pair_topic[table.pair]
     known = ~np.isnan(table.seconds)
     n = np.bincount(topic[known], minlength=len(table.topics))
     total = np.bincount(topic[known], weights=table.seconds[known], minlength=len(table.topics))
-    mean = np.where(n > 0, total / np.maximum(n, 1), np.nan)
-    return dict(zip(table.topics, map(TopicSeconds, n.tolist(), mean.tolist()), strict=True))
+    return n, np.where(n > 0, total / np.maximum(n, 1), np.nan)
 
 
 def _coverage(table: LabelTable, labelled: NDArray[np.bool_], pool: list[tuple[str, str, int]]) -> tuple[dict[int, RankCoverage], int]:

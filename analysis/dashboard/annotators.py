@@ -98,6 +98,17 @@ def people(campaign: Campaign, *, live: Live | None = None) -> list[Person]:
     return [replace(person, membership=member, last=_later(person.last, member.last_seen)) for person, member in zip(figures, members, strict=True)]
 
 
+def person_named(campaign: Campaign, pseudonym: str) -> Person | None:
+    """One annotator, as `people` tells it. None: there is no such annotator."""
+    live = live_rows(campaign)
+    member = campaign.memberships.filter(role=Membership.Role.ANNOTATOR, pseudonym=pseudonym).select_related("user").first()
+    if member is None:
+        return None
+    member.campaign = campaign
+    person = _of_member(member, known_scores(campaign).get(member.pk, {}), campaign, live)
+    return replace(person, last=_later(person.last, member.last_seen))
+
+
 def _of_member(member: Membership, known: dict[str, Score], campaign: Campaign, live: Live) -> Person:
     """last: of the judgements alone."""
     name, names = member.pseudonym, campaign.grades.names

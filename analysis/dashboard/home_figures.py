@@ -16,7 +16,7 @@ from analysis.dashboard.progress import TooFast, progress, too_fast
 from analysis.judgements.live import live_rows
 from analysis.judgements.shared_answer import SharedAnswer, last_answer, shared
 from annotation.models import Campaign, Membership
-from annotation.selectors.pairs import kept_pairs
+from annotation.selectors.pairs import ruled_pairs
 from pooling import jobs
 from pooling.jobs import Work
 from pooling.models import Job
@@ -103,7 +103,7 @@ def compute(work: Work) -> dict[str, Any]:
 def _computed(campaign: Campaign) -> dict[str, Any]:
     live = live_rows(campaign)
     now = progress(campaign, live=live)
-    ruled = set(kept_pairs(campaign).filter(adjudicated_grade__isnull=False).values_list("pk", flat=True))
+    ruled = set(ruled_pairs(campaign).values_list("pk", flat=True))
     disputed = [one.pair for one in most_disputed(campaign, live, most=MOST_DISPUTED + len(ruled)) if one.pair not in ruled]
     alpha = agreement_figures.latest_alpha(campaign)
     return {

@@ -12,6 +12,8 @@ from analysis.judgements.rows import CANNOT, EXCLUDED, NO_GRADE, TOO_FAST, Judge
 
 Floats = NDArray[np.float64]
 QUARTILES = (0.25, 0.5, 0.75)
+MOST_CELLS = 20_000_000
+"""Bytes of a table of annotators and topics; beyond, pairs of the two are sorted instead."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +52,9 @@ def figures_of(rows: JudgementRows, n_grades: int) -> OwnFigures:
         return np.bincount(person[which], minlength=size)
 
     cell = person[kept].astype(np.int64) * n_grades + rows.grade[kept]
-    last = np.full(size, np.nan)
-    np.fmax.at(last, person, rows.judged_at)
+    last = np.full(size, -np.inf)
+    np.maximum.at(last, person, rows.judged_at)
     n_fast = number(fast)
-    topics = np.unique(person.astype(np.int64) * max(len(rows.topics), 1) + rows.topic) // max(len(rows.topics), 1)
     return OwnFigures(
         code={name: place for place, name in enumerate(rows.annotators)},
         n=number(rows.counts),
@@ -61,12 +62,12 @@ def figures_of(rows: JudgementRows, n_grades: int) -> OwnFigures:
         n_fast=n_fast,
         n_cannot=number(rows.standing == CANNOT),
         n_extra=number(graded & ~kept) - n_fast,
-        n_topics=np.bincount(topics, minlength=size),
+        n_topics=n_distinct(person, rows.topic, size, len(rows.topics)),
         active_s=np.bincount(person, weights=np.nan_to_num(rows.active), minlength=size).astype(np.float64),
         counts=np.bincount(cell, minlength=size * n_grades).reshape(size, n_grades).astype(float),
         quartiles=quantiles_by_group(rows.active[kept], person[kept], size, QUARTILES),
         medians=quantiles_by_group(rows.active[kept], cell, size * n_grades, (0.5,)).reshape(size, n_grades),
-        last=last,
+        last=np.where(np.isfinite(last), last, np.nan),
     )
 
 
@@ -75,12 +76,23 @@ def was_counted(rows: JudgementRows) -> NDArray[np.bool_]:
     return rows.counts | ((rows.standing == EXCLUDED) & (rows.grade != NO_GRADE))
 
 
+def n_distinct(group: NDArray[np.integer], value: NDArray[np.integer], n_groups: int, n_values: int) -> NDArray[np.int64]:
+    """(n_groups) how many different values, 0 to n_values - 1, each group has."""
+    cell = group.astype(np.int64) * max(n_values, 1) + value
+    if n_groups * n_values > MOST_CELLS:
+        return np.bincount(np.unique(cell) // max(n_values, 1), minlength=n_groups)
+    seen = np.zeros((n_groups, max(n_values, 1)), dtype=bool)
+    seen.ravel()[cell] = True
+    return seen.sum(axis=1)
+
+
 def quantiles_by_group(values: Floats, group: NDArray[np.integer], n_groups: int, shares: tuple[float, ...]) -> Floats:
     """(n_groups, shares) quantiles of the known values of each group, linear between neighbours as numpy's; NaN of a group without any."""
     known = ~np.isnan(values)
     values, group = values[known], group[known]
-    order = np.lexsort((values, group))
-    values = values[order]
+    order = np.argsort(values)
+    narrow = group[order].astype(np.uint16 if n_groups < 2**16 else np.int64)  # numpy sorts numbers of 16 bits in one pass over each byte
+    values = values[order[np.argsort(narrow, kind="stable")]]
     n = np.bincount(group, minlength=n_groups)
     first = np.cumsum(n) - n
     place = np.asarray(shares) * np.maximum(n - 1, 0)[:, None]

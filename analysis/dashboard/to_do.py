@@ -87,7 +87,7 @@ def to_do(campaigns: Sequence[Campaign], known: Mapping[int, HomeFigures]) -> li
     waiting: dict[int, list[str]] = {}
     for pk, pseudonym in qualification.waiting().filter(campaign__in=ids).values_list("campaign", "pseudonym"):
         waiting.setdefault(pk, []).append(pseudonym)
-    asked = _by_campaign(Question.objects.filter(pair__campaign__in=ids, answered_at=None).values_list("pair__campaign"))
+    asked = _by_campaign(Question.objects.filter(membership__campaign__in=ids, answered_at=None).values_list("membership__campaign"))
     textless = _by_campaign(Pair.objects.filter(campaign__in=ids, removed=False, without_text=True, open_slots__gt=0).values_list("campaign"))
     active = _active_suspects(known)
     items: list[ToDo] = []

@@ -305,12 +305,13 @@ def _rows(campaign: Campaign, known: JudgementRows | None, pairs: PairColumns, m
     judgements = judgements.filter(membership__judge_kind__in=LABELLING)
     if known is not None:
         seen = known.judgement[np.searchsorted(known.judgement, after) :]
-        ids = np.array(judgements.values_list("pk", flat=True), dtype=np.int64)
+        # of all campaigns: numbers alone are read faster than those of one campaign are chosen
+        ids = np.array(Judgement.objects.filter(pk__gt=after).values_list("pk", flat=True), dtype=np.int64)
         unseen = ids[~np.isin(ids, seen)]
         if not len(unseen):
             return known
         if len(unseen) <= FEW:
-            judgements = Judgement.objects.filter(pk__in=unseen.tolist())
+            judgements = judgements.filter(pk__in=unseen.tolist())
     columns: list[Any] = list(zip(*judgements.order_by("pk").values_list(*COLUMNS).iterator(chunk_size=5000), strict=True)) or [()] * len(
         COLUMNS
     )

@@ -19,7 +19,7 @@ from analysis.charts.points import DrawnInterval, intervals
 from analysis.core.campaign import judgements_per_half_day
 from analysis.core.flags import strongest_first
 from analysis.dashboard import disagreements
-from analysis.dashboard.annotators import LEAST_SHARED, Person, people
+from analysis.dashboard.annotators import LEAST_SHARED, Person, people, person_named
 from analysis.dashboard.people_list import name_of, people_page, rows_of
 from analysis.judgements.live import live_rows
 from annotation.models import Campaign
@@ -79,7 +79,7 @@ def kappa_chart(shown: list[Person]) -> str:
 
 
 def person_of(campaign: Campaign, pseudonym: str) -> Person:
-    named = next((person for person in people(campaign) if person.membership.pseudonym == pseudonym), None)
+    named = person_named(campaign, pseudonym)
     if named is None:
         raise Http404("No such annotator.")
     return named

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import zoneinfo
 from datetime import UTC, datetime
-from heapq import nlargest
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -17,7 +16,7 @@ from django.views.decorators.http import require_safe
 from analysis.charts.lines import Line, lines
 from analysis.charts.matrices import matrix
 from analysis.charts.points import boxes
-from analysis.core.campaign import daily_seconds, topic_seconds
+from analysis.core.campaign import daily_seconds, slowest_topics
 from analysis.dashboard import times
 from analysis.judgements.live import live_rows
 from annotation.permissions import managed_campaign
@@ -74,13 +73,13 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
             reason=NOBODY,
         ),
     ]
-    timed = [(topic, row) for topic, row in topic_seconds(table).items() if row.n]
+    n_timed, slowest = slowest_topics(table, SLOWEST)
     context = {
         "campaign": campaign,
         "tab": "time",
         "shares": times.shares(rows),
-        "n_timed": len(timed),
-        "slowest": nlargest(SLOWEST, timed, key=lambda topic_times: topic_times[1].mean_seconds),
+        "n_timed": n_timed,
+        "slowest": slowest,
         "pictures": [mark_safe(picture) for picture in pictures],
     }
     return render(request, "analysis/times.html", context)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.core.campaign import RankCoverage, campaign_statistics, complete_depth
+from analysis.core.campaign import RankCoverage, TopicSeconds, campaign_statistics, complete_depth, slowest_topics
 from analysis.core.labels import label_table
 from tests.analysis.core.judged import table_of_pairs, table_of_rows
 
@@ -139,3 +139,18 @@ def test_half_days_hold_every_dated_judgement_once(times):
     assert starts == [starts[0] + i * DAY / 2 for i in range(len(starts))]
     assert starts[0] <= min(times) < starts[0] + DAY / 2
     assert starts[-1] <= max(times) < starts[-1] + DAY / 2
+
+
+def test_the_slowest_topics_come_first_and_those_without_a_time_are_not_counted():
+    table = label_table(
+        topics=["a", "b", "c", "d"],
+        documents=["x"],
+        annotators=["p", "q"],
+        topic=[0, 0, 1, 2, 3],
+        document=[0, 0, 0, 0, 0],
+        annotator=[0, 1, 0, 0, 0],
+        grade=[0, 1, 1, 0, 1],
+        seconds=[10.0, 20.0, 15.0, math.nan, 40.0],
+        n_grades=2,
+    )
+    assert slowest_topics(table, 2) == (3, [("d", TopicSeconds(1, 40.0)), ("a", TopicSeconds(2, 15.0))])  # b has 15 s, too, and comes later

@@ -10,8 +10,9 @@ from django.contrib.auth.models import User
 
 from analysis.core.agreement.people import agreement_of_counts, agreements_of_counts
 from analysis.core.flags import Flag, strongest_first
+from analysis.dashboard import own_figures
 from analysis.dashboard.annotators import people
-from analysis.dashboard.own_figures import quantiles_by_group
+from analysis.dashboard.own_figures import n_distinct, quantiles_by_group
 from analysis.judgements import live as kept
 from annotation.models import AuditEvent, Campaign, Judgement, Membership, Message
 from annotation.services import exclusion
@@ -212,3 +213,10 @@ def test_hours_are_of_all_judgements_whatever_became_of_them(campaign):
     assert people(campaign)[0].hours == pytest.approx(1800.5 / 3600)
     exclusion.exclude_annotator(ada, reason="a script", actor=None)
     assert people(campaign)[0].hours == pytest.approx(1800.5 / 3600)
+
+
+@pytest.mark.parametrize("most_cells", [0, 1000])
+def test_different_topics_of_each_annotator_are_counted(monkeypatch, most_cells):
+    monkeypatch.setattr(own_figures, "MOST_CELLS", most_cells)
+    counts = n_distinct(np.array([0, 0, 0, 2, 2]), np.array([1, 1, 3, 0, 0]), 4, 5)
+    assert counts.tolist() == [2, 0, 1, 0]
