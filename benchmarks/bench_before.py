@@ -4,8 +4,9 @@
 
 The modules below run in turns, here and in the files of the version BEFORE, each as a process of its own with its small sizes. Each tells
 how many times as fast as its peer it is, in processor time of one process with one thread; a row's ratio is the median of these here over
-the median of BEFORE, so 1 is as fast as before, and the note has the lowest and highest of the turns. Requests of the judging page have a
-module of their own (`bench_requests`); imports, claims alone, dashboards and workers are not compared with BEFORE anywhere.
+the median of BEFORE, so 1 is as fast as before, and the note has the lowest and highest of the turns. Then the managers' pages of
+`bench_dashboards`, each version on a database of its own: there the ratio is that of their processor times. Requests of the judging page
+have a module of their own (`bench_requests`); imports, claims alone and workers are not compared with BEFORE anywhere.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from benchmarks.bench_dashboards import N_JUDGEMENTS, Database
 from benchmarks.bench_requests import BEFORE, ROOT, checked_out
 
 MODULES = ("bench_agreement", "bench_bootstrap", "bench_evaluate", "bench_pool", "bench_reading", "bench_split_half")
@@ -60,6 +62,29 @@ def compared(module: str, ours: Turns, before: Turns) -> list[dict[str, object]]
     return rows
 
 
+def managers_pages(before: Path, *, quick: bool) -> list[dict[str, object]]:
+    """One row for each page that both versions have."""
+    times = 1 if quick else 3
+    kept: tuple[dict[str, list[float]], dict[str, list[float]]] = ({}, {})
+    with Database("sqlite", times, ROOT) as here, Database("sqlite", times, before) as there:
+        for _ in range(2 if quick else 3):
+            for database, took in zip((here, there), kept, strict=True):
+                for page, ms in database.ask("--pages", "5" if quick else "9")["processor"].items():
+                    took.setdefault(page, []).append(ms)
+    now, then = kept
+    return [
+        {
+            "work": f"page {page}, {times * N_JUDGEMENTS:,} judgements, sqlite",
+            "peer": f"the same at {BEFORE}",
+            "ratio": statistics.median(then[page]) / statistics.median(now[page]),
+            "at_least": LEAST,
+            "note": f"{statistics.median(now[page]):.0f} ms beside {statistics.median(then[page]):.0f} ms of processor time, {len(now[page])} turns",
+        }
+        for page in now
+        if page in then
+    ]
+
+
 def main(quick: bool = False) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     with checked_out(BEFORE) as before:
@@ -72,4 +97,5 @@ def main(quick: bool = False) -> list[dict[str, object]]:
                     for key, ratio in one_turn(code, module).items():
                         kept.setdefault(key, []).append(ratio)
             rows += compared(module, *turns)
+        rows += managers_pages(before, quick=quick)
     return rows

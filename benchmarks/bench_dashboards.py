@@ -331,9 +331,10 @@ def claims() -> None:
 
 
 class Database:
-    """A fresh, migrated and filled database in a folder of its own, dropped at the end."""
+    """A fresh, migrated and filled database in a folder of its own, dropped at the end. code: whose pages are asked, this version's or another's."""
 
-    def __init__(self, vendor: str, times: int) -> None:
+    def __init__(self, vendor: str, times: int, code: Path = ROOT) -> None:
+        self.code = code
         self.vendor, self.name = vendor, f"bench_{uuid.uuid4().hex[:12]}"
         self.folder = tempfile.TemporaryDirectory()
         self.environment = {
@@ -354,7 +355,7 @@ class Database:
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "benchmarks.bench_dashboards", *arguments]
-        return subprocess.Popen(command, cwd=ROOT, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        return subprocess.Popen(command, cwd=self.code, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def ask(self, *arguments: str) -> Any:
         process = self.start(*arguments)

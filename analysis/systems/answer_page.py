@@ -34,7 +34,7 @@ def context_of(campaign: Campaign, asked: str) -> tuple[dict[str, Any], Job | No
         shown |= {
             "answer": answer,
             "rests": rests_on(answer, len(live.pairs.topics)),
-            "holes": holes_words(answer),
+            "unjudged": holes_words(answer),
             "order": order_words(answer),
             "pictures": [mark_safe(picture) for picture in pictures_of(answer)],
             "tables": [scores_table(answer), *([places_table(answer)] if len(answer["looks"]) > 1 else [])],

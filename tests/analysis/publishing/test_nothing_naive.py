@@ -58,6 +58,7 @@ OF_CAMPAIGN = {
     "label_overlap": "labels pair by pair; no run is scored",
     "export_campaign": "files of labels, which say what they are",
     "export_judgements": "judgements; no run is scored",
+    "export_payment": "hours and payment; no run is scored",
     "export_qrels": "labels, with a name and a head line that say what they are",
     "simulate_annotators": "makes judgements",
 }
