@@ -9,6 +9,7 @@ A new kind of job needs a line in ASKS, or in ELSEWHERE the test that kills it.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import itertools
 import json
@@ -211,6 +212,9 @@ def _run_and_die(job_id: int, at: str) -> None:
     def die(*_: Any, **__: Any) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
+    # Where a browser's event loop ran in this thread Django kept its connections elsewhere, and the child, without that loop, would see others.
+    with contextlib.suppress(AttributeError):
+        del connections["default"]
     setattr(jobs.Work, "_guarded" if at == "begin" else "_close", die)
     jobs.run_job(job_id)
 
