@@ -125,6 +125,10 @@ def test_who_is_refused_unread_may_send_all_and_hears_why(assay):
         assert client.recv(12) == b"HTTP/1.1 401"
 
 
+WITHOUT_THREAD = (503, "keep-alive", None)
+"""Status, Connection and Server of an answer that no thread wrote: those say gunicorn."""
+
+
 def test_a_connection_that_is_kept_is_refused_without_a_thread_and_serves_again_when_the_crowd_has_gone(assay):
     kept = http.client.HTTPConnection("127.0.0.1", assay.port, timeout=60)
 
@@ -136,14 +140,16 @@ def test_a_connection_that_is_kept_is_refused_without_a_thread_and_serves_again_
 
     assert get("/healthz").status == 200
     port = kept.sock.getsockname()[1]
+    refused = set()
     with ThreadPoolExecutor(1) as pool:
-        crowd = pool.submit(dear_requests, assay, 60)
-        while not crowd.done():
-            answer = get("/sign-in")
-            if answer.status == 503:
+        for _ in range(3):  # on a busy machine a thread may be there for each request of one crowd, and refuse what came too late
+            crowd = pool.submit(dear_requests, assay, 60)
+            while not crowd.done() and WITHOUT_THREAD not in refused:
+                answer = get("/sign-in")
+                refused.add((answer.status, answer.getheader("Connection"), answer.getheader("Server")))
+            if WITHOUT_THREAD in refused:
                 break
-        refused = answer.status, answer.getheader("Connection"), answer.getheader("Server")
-    assert refused == (503, "keep-alive", None), "no thread wrote this: those say gunicorn"
+    assert WITHOUT_THREAD in refused
     assert get("/sign-in").status == 200
     assert kept.sock.getsockname()[1] == port
     kept.close()
