@@ -19,6 +19,7 @@ from annotation.models import Campaign, Feedback, Judgement, MachineJudge, Machi
 from annotation.selectors.judging import audit_invariants
 from annotation.services import campaigns, people, removal, scheduling
 from annotation.services.errors import CampaignError
+from annotation.services.results_links import make_results_link
 from pooling.models import Job, PoolEntry
 from tests.builders import judge, make_annotator, make_campaign
 
@@ -46,6 +47,7 @@ def busy_campaign(**fields):
     Question.objects.create(membership=ada, pair=campaign.pairs.last(), text="Both?")
     machine = MachineJudge.objects.create(campaign=campaign, name="machine", model="model")
     MachineLabel.objects.create(judge=machine, topic=campaign.collection.topics.all()[0], docno="d1", state="graded", grade=1)
+    make_results_link(campaign, name="for a reader", days=7, actor=campaign.created_by)
     recipe = Recipe.objects.create(campaign=campaign, name="main")
     Release.objects.create(recipe=recipe, file=ContentFile(b"zip", name="release.zip"), digest="0" * 64)
     name = default_storage.save("reports/result.json", ContentFile(b"{}"))
