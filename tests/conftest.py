@@ -73,6 +73,12 @@ def _nothing_kept_from_other_tests() -> None:
     live._kept.clear()
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Bytes give a test no name: packed ones hold the second in which they were packed, and two workers that name one test
+    differently run none at all."""
+    return argname if isinstance(val, bytes) else None
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reasons = {}
     for report in terminalreporter.stats.get("skipped", []):

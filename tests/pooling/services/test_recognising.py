@@ -45,7 +45,7 @@ def send(client, collection, manager):
     ("name", "content", "kind", "way"),
     [
         ("a.txt", TOPICS, "topics", "careful"),
-        ("a.gz", gzip.compress(DOCUMENTS.encode()), "documents", "careful"),
+        ("a.gz", gzip.compress(DOCUMENTS.encode(), mtime=0), "documents", "careful"),
         ("b.txt", RUN, "run", "careful"),
         ("c.txt", QRELS, "qrels", "careful"),
         ("log.tsv", CLICKS, "qrels", "careful"),
