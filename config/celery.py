@@ -17,4 +17,10 @@ app.autodiscover_tasks(["pooling", "annotation", "analysis.systems"])
 def prepare(**_: object) -> None:
     """Background work takes what the web server leaves over; the worker's processes inherit that, and what is imported here."""
     import_numerics()
-    os.nice(environment.number("WORKER_NICE", 10, least=0))
+    with environment.ending_in_a_sentence():
+        os.nice(niceness())
+
+
+def niceness() -> int:
+    """By how much background work stands back."""
+    return environment.number("WORKER_NICE", 10, least=0)

@@ -5,6 +5,7 @@ Every check asks one thing and yields findings. What needs the database is asked
 
 from __future__ import annotations
 
+import importlib.util
 import resource
 import shutil
 import stat
@@ -16,9 +17,11 @@ from typing import NamedTuple
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core import checks
+from django.core.exceptions import ImproperlyConfigured
 from django.db import Error, connection
 from django.utils import timezone
 
+from annotation.services import institution, messages
 from config import environment, health
 from pooling import sqlite_log
 from pooling.jobs import STALE
@@ -138,8 +141,16 @@ def broker() -> Iterator[Finding]:
 
 
 def mail() -> Iterator[Finding]:
-    if served_to_others() and not environment.text("EMAIL_HOST"):
-        yield note("No mail is sent (ASSAY_EMAIL_HOST): who forgets a password cannot sign in by a link.")
+    if served_to_others() and messages.are_printed():
+        yield note(
+            "No mail is sent (ASSAY_EMAIL_HOST): sign-in links, reminders and to-do lists are printed on the console of the program, and reach nobody."
+        )
+
+
+def packages() -> Iterator[Finding]:
+    """What the settings ask for, and is not a part of the program. (The object store's package is a matter of `folders`.)"""
+    if settings.OIDC_ISSUER and importlib.util.find_spec("mozilla_django_oidc") is None:
+        yield wrong(f"{institution.NO_PACKAGE}. Until then nobody signs in by {settings.INSTITUTION}.")
 
 
 def files() -> Iterator[Finding]:
@@ -181,13 +192,13 @@ def postgresql() -> Iterator[Finding]:
         yield note("pg_dump is not installed, so manage.py backup cannot work; on Debian: apt install postgresql-client")
 
 
-WITHOUT_DATABASE: list[Callable[[], Iterator[Finding]]] = [doors, secret_key, folders, limits, broker, mail]
+WITHOUT_DATABASE: list[Callable[[], Iterator[Finding]]] = [doors, secret_key, folders, limits, broker, mail, packages]
 WITH_DATABASE: list[Callable[[], Iterator[Finding]]] = [files, people, jobs, postgresql]
 
 
 def answers(check: Callable[[], Iterator[Finding]]) -> list[Finding]:
-    """What one check finds; a fault of database or disk in the middle of it is a finding too."""
+    """What one check finds; a fault of database, disk or setting in the middle of it is a finding too."""
     try:
         return list(check())
-    except (Error, OSError) as error:
+    except (Error, OSError, ImproperlyConfigured) as error:
         return [wrong(f"{check.__name__} could not be looked at: {str(error).strip() or type(error).__name__}")]

@@ -7,6 +7,9 @@ import os
 import re
 import secrets
 import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,6 +17,16 @@ from django.core.exceptions import ImproperlyConfigured
 
 PREFIX = "ASSAY_"
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
+
+
+@contextmanager
+def ending_in_a_sentence() -> Iterator[None]:
+    """Where no command of ours would say it: what makes no sense ends the process with the sentence alone."""
+    try:
+        yield
+    except ImproperlyConfigured as error:
+        sys.stderr.write(f"assay: {error}\n")
+        raise SystemExit(1) from None
 
 
 def text(name: str, default: str = "") -> str:

@@ -15,12 +15,10 @@ from django.contrib import messages
 from django.contrib.auth import get_user_model
 from django.contrib.auth.decorators import login_required
 from django.db import connection
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
-from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -29,13 +27,13 @@ from annotation.services import sessions
 from config import doctor
 from pooling.jobs import STALE
 from pooling.kept_files import kept_files
+from pooling.listing import ListChoice, ListPage
 from pooling.models import DocumentFile, Job, Upload
 from pooling.permissions import SignedInRequest, administering
 from pooling.requests import row_number
 from pooling.version import program_version
 
 log = logging.getLogger(__name__)
-MOST_ROWS = 200
 A_DAY = timedelta(days=1)
 
 
@@ -131,21 +129,38 @@ def doors(request: SignedInRequest) -> HttpResponse:
     administering(request)
     if request.method == "POST":
         _end(request)
-        return redirect(f"{reverse('installation-doors')}?{urlencode({'name': request.POST.get('name', '')})}")
-    name = request.GET.get("name", "").strip()
-    open_now = sessions.open_sessions().filter(user__username__icontains=name)
-    tokens = ApiTokenRow.objects.filter(user__username__icontains=name).select_related("user").order_by("-created_at")
+        return redirect(request.get_full_path())
+    name = request.GET.get("name", "").replace("\x00", "").strip()
     context = {
         "name": name,
-        "most": MOST_ROWS,
-        "sessions": open_now[:MOST_ROWS],
-        "n_sessions": open_now.count(),
-        "tokens": tokens[:MOST_ROWS],
-        "n_tokens": tokens.count(),
+        "sessions": ListPage(
+            request,
+            sessions.open_sessions().filter(user__username__icontains=name),
+            search=("user__username", "device"),
+            sort={"user": "user__username", "browser": "device", "since": "began_at", "ends": "session__expire_date"},
+            default="-since",
+            prefix="session-",
+            part="sessions",
+        ),
+        "tokens": ListPage(
+            request,
+            ApiTokenRow.objects.filter(user__username__icontains=name).select_related("user").order_by("-created_at"),
+            search=("user__username", "name"),
+            sort={"user": "user__username", "name": "name", "used": "last_used_at", "ends": "expires_at"},
+            choices=[ListChoice("standing", "Standing", [("good", "good"), ("over", "ended")], _tokens_that_are)],
+            prefix="token-",
+            part="tokens",
+        ),
         "this_session": request.session.session_key,
         "one_person": get_user_model().objects.filter(username=name).first() if name else None,
     }
     return render(request, "config/doors.html", context)
+
+
+def _tokens_that_are(tokens: QuerySet[ApiTokenRow], standing: str) -> QuerySet[ApiTokenRow]:
+    """standing: good or over."""
+    over = Q(expires_at__lte=timezone.now())
+    return tokens.filter(over) if standing == "over" else tokens.exclude(over)
 
 
 def _end(request: SignedInRequest) -> None:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 GRACE_SECONDS = 15.0
@@ -36,8 +37,10 @@ class Child:
 
 
 class Supervisor:
-    def __init__(self, children: list[Child]) -> None:
-        self.children = children
+    """begun: called after each start of a child."""
+
+    def __init__(self, children: list[Child], begun: Callable[[list[Child]], object] = lambda children: None) -> None:
+        self.children, self.begun = children, begun
         self.stopping = False
 
     def run(self) -> int:
@@ -46,6 +49,7 @@ class Supervisor:
             signal.signal(number, self._stop)
         for child in self.children:
             child.start()
+        self.begun(self.children)
         status = 0
         try:
             while not self.stopping:
@@ -74,6 +78,7 @@ class Supervisor:
             return False
         sys.stderr.write(f"assay: the {child.name} ended with status {child.process.returncode}; starting it again\n")
         child.start()
+        self.begun(self.children)
         return True
 
     def _end(self) -> None:

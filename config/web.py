@@ -7,8 +7,12 @@ a client may take to send one, and which at a reload goes on answering until its
 from __future__ import annotations
 
 import contextlib
+import functools
+import importlib
 import mmap
+import os
 import resource
+import select
 import selectors
 import socket
 import struct
@@ -17,12 +21,18 @@ import time
 from functools import partial
 from typing import Any
 
+from django.core.exceptions import ImproperlyConfigured
 from gunicorn import util
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-from config import admission
-from config.admission import WaitingLine, WholeRequest, here
+from config import environment
+from config.connection_shares import SHARES
 from config.request_counts import COUNTS
+from pooling.unavailable import TOO_MANY_FILES
+
+with environment.ending_in_a_sentence():
+    from config import admission
+    from config.admission import WaitingLine, WholeRequest, here
 
 HEADER_SECONDS = 10.0
 """For the lines of a request."""
@@ -37,8 +47,13 @@ LOOK_SECONDS, LOOK_BYTES = 0.25, 65_536
 """How often those in line are looked over, and how much of a request is looked at: what is longer is refused by a thread."""
 OWN_FILES = 256
 """What a process has open beside its connections. Those that it may not open wait until others are closed; before, it ended when it came to that."""
+HANDLES_SECONDS = 1.0
+"""After which a process that had no file handle left for a connection tries again to take one."""
 LOADING_SECONDS = 180.0
 """For which a worker that was told to end waits for the younger ones."""
+ORPHANED_SECONDS = 0.5
+"""How often a worker that loads the program yet looks whether its master lives. One that answers looks with each turn of its loop, at least once a
+second."""
 
 
 class Ages:
@@ -63,7 +78,31 @@ AGES = Ages()
 """Made in the master, before it forks."""
 
 
+@functools.cache
+def check_settings() -> None:
+    """SystemExit with a sentence where one makes no sense. They are read by a process of their own, for the master, which lives on, must not keep
+    them: whoever it begins at a reload reads them anew. Once, since a reload must not end it."""
+    child = os.fork()
+    if not child:
+        try:
+            importlib.import_module(os.environ.get("DJANGO_SETTINGS_MODULE", "config.settings"))
+        except ImproperlyConfigured as error:
+            os.write(2, f"assay: {error}\n".encode())
+            os._exit(1)
+        finally:
+            os._exit(0)  # what else may be wrong is told by whoever cannot load the program
+    if os.waitpid(child, 0)[1]:
+        raise SystemExit(1)
+
+
 class Worker(ThreadWorker):
+    sockets: list[Any]
+
+    @classmethod
+    def setup(cls) -> None:
+        """Called by the master before it begins anything."""
+        check_settings()
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         AGES.begun(self.age)
@@ -71,15 +110,44 @@ class Worker(ThreadWorker):
         self.ends_at: float | None = None  # by time.monotonic: told to end, it waits for its successors until then
         self.ends: dict[TConn, float] = {}  # by time.monotonic: when a client must have sent its request
         self.ends_lock = threading.Lock()
+        self.is_orphan = False
         self.line, self.looked_at = WaitingLine(), 0.0
+        self.most_connections, self.accepts_from = self.worker_connections, 0.0  # the second by time.monotonic
+        self.is_ahead = False  # of another process, in connections
 
     def init_process(self) -> None:
         COUNTS.take_place(self.age)
+        SHARES.take_place(self.age)
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
         if most != resource.RLIM_INFINITY:
             self.worker_connections: int = max(self.cfg.threads + 1, min(self.cfg.worker_connections, most - OWN_FILES))
+            self.most_connections = self.worker_connections
+        threading.Thread(target=self._end_with_master_while_loading, daemon=True).start()
         super().init_process()
+
+    def _end_with_master_while_loading(self) -> None:
+        while not self.is_answering:
+            if os.getppid() != self.ppid:
+                os._exit(0)
+            time.sleep(ORPHANED_SECONDS)
+
+    def is_parent_alive(self) -> bool:
+        """Whoever is started in the master's place finds the port free at once, not when the last request here is answered."""
+        if not self.is_orphan and not super().is_parent_alive():
+            self.is_orphan = True
+            self._leave_port()
+        return not self.is_orphan
+
+    def _leave_port(self) -> None:
+        """Take whoever has connected already, and listen no more."""
+        for listener in self.sockets:
+            while self._accepting and select.select([listener], [], [], 0)[0] and self.nr_conns < self.worker_connections:
+                self.accept(listener)
+        self.set_accept_enabled(False)
+        for listener in self.sockets:
+            listener.close()
+        self.sockets = []
 
     def run(self) -> None:
         self.is_answering = True
@@ -94,6 +162,21 @@ class Worker(ThreadWorker):
             super().handle_exit(sig, frame)
         elif self.ends_at is None:
             self.ends_at = time.monotonic() + LOADING_SECONDS
+
+    def accept(self, listener: socket.socket) -> None:
+        """Whoever finds no handle left waits at the door; gunicorn's worker would end, and with it all that it is answering. Who has more
+        connections than another process leaves him the next."""
+        now = time.monotonic()
+        self.is_ahead = not self.is_orphan and SHARES.is_ahead(self.nr_conns, now)
+        if self.is_ahead:
+            self.worker_connections = 0
+            return
+        try:
+            super().accept(listener)
+        except OSError as error:
+            if error.errno not in TOO_MANY_FILES:
+                raise
+            self.worker_connections, self.accepts_from = 0, now + HANDLES_SECONDS
 
     def enqueue_req(self, conn: TConn) -> None:
         """To a thread, or to the end of the line; who would stand there too long hears so at once, and no thread is disturbed."""
@@ -201,6 +284,10 @@ class Worker(ThreadWorker):
         super().murder_pending()
         self._refuse_overdue()
         now = time.monotonic()
+        self.is_ahead = self.is_ahead and SHARES.is_ahead(self.nr_conns, now)
+        if now > self.accepts_from and not self.is_ahead:
+            self.worker_connections = self.most_connections
+        SHARES.tell(self.nr_conns if self._accepting and self.alive else None, now)
         begun, answering = AGES.youngest()
         if self.ends_at is not None and (answering >= begun or now > self.ends_at):
             super().handle_exit(0, None)

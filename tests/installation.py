@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 
 ROOT = Path(__file__).resolve().parents[1]
-START_SECONDS, END_SECONDS = 150, 30
+START_SECONDS, END_SECONDS = 300, 30
 
 
 def free_port() -> int:
@@ -35,19 +35,27 @@ def interruptible() -> None:
 
 class Installation:
     """cwd: started from there, as by somebody who stands in another folder; program: what starts it in place of this checkout's manage.py;
-    settings: further variables, without their prefix."""
+    checkout: of another version; answers: the address that says that it is there; settings: further variables, without their prefix."""
 
     def __init__(
-        self, folder: Path, *, demo: bool = False, cwd: Path | None = None, program: list[str] | None = None, **settings: str
+        self,
+        folder: Path,
+        *,
+        demo: bool = False,
+        cwd: Path | None = None,
+        program: list[str] | None = None,
+        checkout: Path = ROOT,
+        answers: str = "/healthz",
+        **settings: str,
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.cwd = cwd
-        self.program = program or [sys.executable, str(ROOT / "manage.py")]
+        self.cwd, self.checkout, self.answers = cwd, checkout, answers
+        self.program = program or [sys.executable, str(checkout / "manage.py")]
         self.folder, self.demo, self.port = folder, demo, free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = folder / "server.log"
         kept = {name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")}
-        self.env = {**kept, "DJANGO_SETTINGS_MODULE": "config.settings", "PYTHONPATH": str(ROOT), "ASSAY_DATA_DIR": str(folder)}
+        self.env = {**kept, "DJANGO_SETTINGS_MODULE": "config.settings", "PYTHONPATH": str(checkout), "ASSAY_DATA_DIR": str(folder)}
         self.env |= {f"ASSAY_{name}": value for name, value in settings.items()}
         self.server: subprocess.Popen[bytes] | None = None
 
@@ -55,11 +63,13 @@ class Installation:
         env = self.env if self.cwd is None else {name: value for name, value in self.env.items() if name != "PYTHONPATH"}
         command = [*self.program, "up", "--port", str(self.port), *([] if self.demo else ["--no-demo"])]
         with self.log.open("wb") as out:
-            self.server = subprocess.Popen(command, cwd=self.cwd or ROOT, env=env, stdout=out, stderr=out, start_new_session=True, preexec_fn=interruptible)
+            self.server = subprocess.Popen(
+                command, cwd=self.cwd or self.checkout, env=env, stdout=out, stderr=out, start_new_session=True, preexec_fn=interruptible
+            )
         end = time.monotonic() + START_SECONDS * (4 if self.demo else 1)
         while time.monotonic() < end:
             try:
-                urllib.request.urlopen(self.url + "/healthz", timeout=5).close()
+                urllib.request.urlopen(self.url + self.answers, timeout=5).close()
                 return self
             except (urllib.error.URLError, OSError):
                 if self.server.poll() is not None:
@@ -67,6 +77,16 @@ class Installation:
                 time.sleep(0.2)
         self.stop()
         raise RuntimeError(f"the installation did not start:\n{self.log.read_text(errors='replace')}")
+
+    def start_again(self) -> None:
+        """After its `up` was killed: on the same port, where what that has left behind answers until its place is taken."""
+        self.__enter__()
+        end = time.monotonic() + START_SECONDS
+        while "Assay is running" not in (text := self.log.read_text(errors="replace")):
+            if time.monotonic() > end:
+                self.stop()
+                raise RuntimeError(f"the installation did not start again:\n{text}")
+            time.sleep(0.2)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.stop()
@@ -86,7 +106,7 @@ class Installation:
         """Python inside this installation, in a process of its own. -> what it printed"""
         done = subprocess.run(
             [sys.executable, "manage.py", "shell", "--no-imports", "-c", f"from tests.builders import *\n{code}"],
-            cwd=ROOT,
+            cwd=self.checkout,
             env=self.env,
             capture_output=True,
             text=True,

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import re
+import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import time
+import urllib.parse
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from config import install
 from tests.conftest import absent
+from tests.databases import own_database
 from tests.documented import DOCS, block
+from tests.installation import free_port
 
 ROOT = DOCS.parent
+PASSWORD = "a long password"
 SOURCES = [path for path in (ROOT / "config").rglob("*.py") if "management" not in path.parts or path.name == "up.py"]
 ELSEWHERE = {"TEST_DATA", "TEST_DATABASE_URL", "TEST_BROKER_URL", "TEST_CHROMIUM", "TEST_REQUIRE"}
 """Of the tests."""
@@ -55,24 +65,174 @@ def test_the_defaults_of_the_table_are_those_of_the_program():
     assert differing == {}
 
 
-def test_a_newcomer_comes_from_the_documents_settings_to_a_sound_installation(tmp_path):
-    """The settings and commands of *One machine* in an empty folder; SQLite, since the line for PostgreSQL may be left out."""
-    lines = block("deployment.md", "ASSAY_DATABASE_URL=").splitlines()
-    settings = dict(line.split("=", 1) for line in lines if line.startswith("ASSAY_"))
-    settings |= {"ASSAY_DATABASE_URL": "", "ASSAY_DATA_DIR": str(tmp_path / "data")}
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAY_", "DJANGO_"))} | settings
-    env |= {"DJANGO_SUPERUSER_PASSWORD": "a long password", "DJANGO_SUPERUSER_USERNAME": "root", "DJANGO_SUPERUSER_EMAIL": "root@example.org"}
+HOST = "assay.example.org"
+WORK = """
+import time
+from django.contrib.auth.models import User
+from django.core.files.base import ContentFile
+from pooling.models import Job
+from pooling.services import uploads
+from pooling.services.collections import create_collection
+from pooling.tasks import send
+root = User.objects.get()
+collection = create_collection(name="First", user=root)
+upload = uploads.receive(collection, kind="run", file=ContentFile(b"1 Q0 d 1 2 t\\n", name="a.run"), name="a.run", user=root)
+job = uploads.ask_for_import(upload, mode="import", options={}, user=root)
+send(job)
+end = time.monotonic() + 120
+while job.state in Job.ACTIVE and time.monotonic() < end:
+    time.sleep(0.2)
+    job.refresh_from_db()
+print(job.state, collection.runs.count())
+"""
+
+
+class Newcomer:
+    """Somebody who does what *One machine* says, in its order. Not done here is root's part: packages, the account, systemd and the proxy,
+    whose places are taken by this checkout, this account, the units' own command lines and the headers that the proxy sends."""
+
+    def __init__(self, folder: Path, database: str) -> None:
+        self.data, self.file, self.port = folder / "data", folder / "assay.env", free_port()
+        own = {"ASSAY_DATABASE_URL": database, "ASSAY_DATA_DIR": str(self.data)}
+        *written, empty, install_folder = block("deployment.md", "ASSAY_DATABASE_URL=").splitlines()
+        assert [line.partition("=")[0] for line in written] == [
+            *("ASSAY_DATABASE_URL", "ASSAY_DATA_DIR", "ASSAY_ALLOWED_HOSTS", "ASSAY_HTTPS", "ASSAY_TRUSTED_PROXIES", "ASSAY_NO_DEMO"),
+        ]
+        lines = [f"{name}={own.get(name, value)}" for name, _, value in (line.partition("=") for line in written)]
+        self.file.write_text("\n".join(line for line in lines if not line.endswith("_URL=")) + "\n", encoding="utf-8")
+        assert (empty, "ASSAY_DATA_DIR=/var/lib/assay" in written) == ("", True)
+        made = install_folder.replace("/var/lib/assay", str(self.data)).replace(" -o assay -g assay", "")
+        assert made == f"install -d -m 750 {self.data}"
+        subprocess.run(made.split(), check=True)
+        self.bare = {"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8"}
+        self.running: list[subprocess.Popen[bytes]] = []
+
+    def do(self, line: str) -> str:
+        """One of the commands, in a shell with the settings, as the page has it. -> what it printed"""
+        more = {
+            f"DJANGO_SUPERUSER_{name}": value
+            for name, value in (("PASSWORD", PASSWORD), ("USERNAME", "root"), ("EMAIL", "root@example.org"))
+        }
+        command = (
+            f"set -a; . {self.file}; exec {line.replace('.venv/bin/python', sys.executable)}{' --no-input' * ('createsuperuser' in line)}"
+        )
+        done = subprocess.run(["bash", "-c", command], cwd=ROOT, env=self.bare | more, capture_output=True, text=True, timeout=240)
+        assert done.returncode == 0, (line, done.stdout, done.stderr)
+        return done.stdout
+
+    def start(self, unit: str) -> None:
+        """The unit's command line, with its file of settings and nothing else, as systemd starts it."""
+        text = block("deployment.md", f"# /etc/systemd/system/{unit}").replace("\\\n", " ")
+        said = dict(
+            line.split("=", 1) for line in text.splitlines() if line.startswith(("ExecStart=", "EnvironmentFile=", "WorkingDirectory="))
+        )
+        assert (said["EnvironmentFile"], said["WorkingDirectory"]) == ("/etc/assay.env", "/opt/assay/program")
+        command = (
+            said["ExecStart"]
+            .replace("/opt/assay/program/.venv/bin/python", sys.executable)
+            .replace("127.0.0.1:8000", f"127.0.0.1:{self.port}")
+        )
+        env = self.bare | dict(line.split("=", 1) for line in self.file.read_text(encoding="utf-8").splitlines())
+        self.running.append(subprocess.Popen(shlex.split(command), cwd=ROOT, env=env, start_new_session=True, stdout=subprocess.DEVNULL))
+
+    def ask(self, path: str, *, method: str = "GET", body: str = "", **headers: str) -> tuple[int, http.client.HTTPMessage, str]:
+        """As the proxy of the page asks, unless `headers` say otherwise (with _ for -)."""
+        given = {"Host": HOST, "X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "https"}
+        given |= {name.replace("_", "-"): value for name, value in headers.items()}
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request(method, path, body or None, {name: value for name, value in given.items() if value})
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read().decode()
+        finally:
+            connection.close()
+
+    def wait(self) -> None:
+        end = time.monotonic() + 120
+        while True:
+            try:
+                if self.ask("/readyz")[0] == 200:
+                    return
+            except OSError:
+                assert time.monotonic() < end, "the web server did not begin to answer"
+            time.sleep(0.3)
+
+    def stop(self) -> list[int]:
+        """As systemctl stop: the main process hears it. -> statuses"""
+        for process in self.running:
+            process.terminate()
+        return [process.wait(timeout=120) for process in self.running]
+
+    def kill(self) -> None:
+        for process in self.running:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
+def newcomer(request, tmp_path) -> Iterator[Newcomer]:
+    """On PostgreSQL as the page has it, and without its first line, as it allows."""
+    if request.param == "sqlite":
+        made = Newcomer(tmp_path, "")
+        yield made
+        made.kill()
+        return
+    with own_database("postgresql", folder=tmp_path, server=request.getfixturevalue("postgresql_url")) as url:
+        made = Newcomer(tmp_path, url)
+        yield made
+        made.kill()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_newcomer_comes_from_the_documents_settings_to_an_installation_that_serves_people_and_works(newcomer):
+    """The settings, commands and units of *One machine* in their order, until somebody signs in through the proxy and a job is done."""
     commands = block("deployment.md", ".venv/bin/python manage.py migrate").splitlines()
     assert [line.split()[2] for line in commands] == ["migrate", "collectstatic", "createsuperuser", "doctor"]
-    for line in commands:
-        words = line.split()[1:]
-        if words[1] == "createsuperuser":
-            words.append("--no-input")
-        done = subprocess.run([sys.executable, *words], cwd=ROOT, env=env, capture_output=True, text=True, timeout=240)
-        assert done.returncode == 0, (line, done.stdout, done.stderr)
-    assert done.stdout.startswith("note   No mail is sent (ASSAY_EMAIL_HOST)")
-    assert "0 to be mended, 1 to know" in done.stdout
-    assert sorted(path.name for path in (tmp_path / "data").iterdir()) == ["assay.sqlite3", "files", "hashing.lock", "secret-key", "static"]
+    said = [newcomer.do(line) for line in commands][-1]
+    assert said.startswith("note   No mail is sent (ASSAY_EMAIL_HOST)")
+    assert "\n0 to be mended, " in said
+    there = {path.name for path in newcomer.data.iterdir()}
+    assert there - {"assay.sqlite3", "assay.sqlite3-line"} == {"files", "hashing.lock", "secret-key", "static"}
+    assert (newcomer.data / "secret-key").stat().st_mode & 0o777 == 0o600
+    for unit in ("assay-web.service", "assay-worker.service"):
+        newcomer.start(unit)
+    newcomer.wait()
+    assert newcomer.ask("/sign-in", Host="other.example.org")[0] == 400
+    status, headers, _ = newcomer.ask("/sign-in", X_Forwarded_Proto="")
+    assert (status, headers["Location"]) == (301, f"https://{HOST}/sign-in")
+    status, headers, page = newcomer.ask("/sign-in")
+    assert (status, "max-age" in headers["Strict-Transport-Security"]) == (200, True)
+    style = re.search(r'href="(/static/[^"]+\.css)"', page)
+    assert style
+    assert newcomer.ask(style[1])[0] == 200
+    [form] = re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', page)[:1]
+    cookie = headers["Set-Cookie"].partition(";")[0]
+    filled = urllib.parse.urlencode({"username": "root", "password": PASSWORD, "csrfmiddlewaretoken": form, "next": ""})
+    kind = {"Content_Type": "application/x-www-form-urlencoded", "Referer": f"https://{HOST}/sign-in"}
+    status, headers, page = newcomer.ask("/sign-in", method="POST", body=filled, Cookie=cookie, **kind)
+    assert (status, headers["Location"]) == (302, "/"), page
+    [session] = [line for line in headers.get_all("Set-Cookie") if line.startswith("sessionid=")]
+    assert "; Secure" in session
+    status, _, page = newcomer.ask("/installation", Cookie=session.partition(";")[0])
+    assert (status, "root" in page) == (200, True)
+    shell = f".venv/bin/python manage.py shell --no-imports -c {shlex.quote(WORK)}"
+    assert newcomer.do(shell).split() == ["done", "1"]
+    assert "\n0 to be mended, " in newcomer.do(commands[-1])
+    for line in commands[:2]:  # after every update
+        newcomer.do(line)
+    newcomer.running[0].send_signal(signal.SIGHUP)  # systemctl reload
+    newcomer.wait()
+    assert newcomer.ask("/", Cookie=session.partition(";")[0])[0] == 200
+    assert newcomer.stop() == [0, 0]
+
+
+def test_make_install_installs_what_is_locked_and_nothing_for_tests():
+    """The line of the page before the settings; what it does needs the package index."""
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert re.search(r"^install:.*\n\t@\$\(PYTHON\) config/install\.py runtime\n\n", text, flags=re.MULTILINE)
+    assert install.FILES["runtime"] == ["requirements.txt"]
 
 
 @pytest.mark.parametrize("name", ["assay-web.service", "assay-worker.service"])

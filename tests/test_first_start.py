@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tomllib
@@ -14,7 +15,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management.base import CommandError
 
-from config import supervisor
+from config import left_behind, supervisor
 from config.management.commands import up
 from tests.installation import Installation, free_port
 
@@ -36,12 +37,33 @@ def started(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
         ("ASSAY_PORT", "80000", "ASSAY_PORT='80000' must be at most 65535"),
         ("ASSAY_DEBUG", "maybe", "ASSAY_DEBUG='maybe' is neither yes nor no; use 1 or 0"),
         ("ASSAY_POOLER", "perhaps", "ASSAY_POOLER='perhaps' is neither yes nor no; use 1 or 0"),
+        ("ASSAY_JUDGEMENT_WAIT_SECONDS", "4.5", "ASSAY_JUDGEMENT_WAIT_SECONDS='4.5' is not a whole number"),
+        ("ASSAY_WEB_WORKERS", "0", "ASSAY_WEB_WORKERS='0' must be at least 1"),
+        ("ASSAY_WEB_THREADS", "many", "ASSAY_WEB_THREADS='many' is not a whole number"),
+        ("ASSAY_WORKER_PROCESSES", "two", "ASSAY_WORKER_PROCESSES='two' is not a whole number"),
+        ("ASSAY_WORKER_NICE", "-5", "ASSAY_WORKER_NICE='-5' must be at least 0"),
     ],
 )
 def test_a_setting_that_makes_no_sense_ends_the_start_with_one_sentence(tmp_path, name, value, sentence):
     done = started(ASSAY_DATA_DIR=str(tmp_path), **{name: value})
     assert done.returncode == 1
     assert (done.stdout, done.stderr.strip()) == ("", f"assay: {sentence}")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("ASSAY_JUDGEMENT_WAIT_SECONDS", "100", "ASSAY_JUDGEMENT_WAIT_SECONDS='100' must be at most 15"),  # read by the master
+        ("ASSAY_MAX_UPLOAD_MB", "much", "ASSAY_MAX_UPLOAD_MB='much' is not a whole number"),  # by the processes that it begins
+    ],
+)
+def test_the_web_server_on_its_own_ends_with_the_sentence_too(tmp_path, name, value, sentence):
+    env = {key: there for key, there in os.environ.items() if not key.startswith("ASSAY_")} | {"ASSAY_DATA_DIR": str(tmp_path), name: value}
+    command = up.gunicorn_command("127.0.0.1", free_port())
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode != 0
+    assert f"assay: {sentence}\n" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_port_in_use_or_that_is_none_is_refused_in_a_sentence():
@@ -107,6 +129,33 @@ def test_up_serves_from_any_folder_and_a_second_one_on_the_same_data_is_refused(
         assert second.returncode == 1
         assert f"Assay runs on the folder {tmp_path / 'data'} already (process " in second.stderr
     assert "starting it again" not in assay.log.read_text()
+
+
+def test_up_on_the_folder_of_one_that_was_killed_ends_what_runs_on_and_takes_its_place(tmp_path):
+    with Installation(tmp_path / "data") as assay:
+        assert assay.server is not None
+        assay.server.kill()
+        assay.server.wait()
+        assert urllib.request.urlopen(assay.url + "/healthz", timeout=10).read() == b"alive\n", "people go on judging"
+        assay.start_again()
+        assert urllib.request.urlopen(assay.url + "/healthz", timeout=10).read() == b"alive\n"
+        assert "Assay was killed on this folder; ended 2 programs that ran on." in assay.log.read_text()
+
+
+def test_what_runs_on_is_known_by_the_moment_it_began_and_ended_with_force_where_it_must():
+    deaf = [sys.executable, "-c", "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True); time.sleep(600)"]
+    with subprocess.Popen(deaf, stdout=subprocess.PIPE, start_new_session=True) as program:
+        assert program.stdout is not None
+        program.stdout.read(2)
+        line = left_behind.remembered(program.pid)
+        word, pid, moment = line.split()
+        for another in ("", "process 7 on a", f"{word} {pid} {int(moment) + 1}", f"{word} {pid}", f"{word} x {moment}"):
+            assert left_behind.end_all(another, grace_seconds=0.1) == 0
+        assert program.poll() is None
+        assert left_behind.end_all(f"process 7 on a\n{line}\n", grace_seconds=0.3) == 1
+        assert program.wait(timeout=20) == -signal.SIGKILL
+    assert left_behind.end_all(line, grace_seconds=0.1) == 0
+    assert left_behind.remembered(program.pid) == ""
 
 
 def test_a_child_that_cannot_live_ends_everything_however_long_each_start_takes(monkeypatch, capsys):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import hashlib
@@ -12,6 +13,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -22,8 +24,10 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError, connection, transaction
 
-from config import environment
-from config.supervisor import Child, Supervisor
+from config import admission, environment, left_behind
+from config.celery import niceness
+from config.supervisor import GRACE_SECONDS, Child, Supervisor
+from pooling.core.counts import counted
 
 LOOPBACK = "127.0.0.1"
 
@@ -39,6 +43,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         host, port = options["host"], options["port"]
+        web, worker = gunicorn_command(host, port), worker_command()
         self.check_folder()
         alone = self.hold_folder()
         self.check_port(host, port)
@@ -50,11 +55,11 @@ class Command(BaseCommand):
         paths = {"PYTHONPATH": os.pathsep.join(filter(None, [str(settings.BASE_DIR), os.environ.get("PYTHONPATH", "")]))}
         quiet = {"PYTHONWARNINGS": "ignore:You're running the worker with superuser"}
         children = [
-            Child("web server", gunicorn_command(host, port), paths),
-            Child("worker", worker_command(), {**paths, **quiet}, talks=False),
+            Child("web server", web, paths),
+            Child("worker", worker, {**paths, **quiet}, talks=False),
         ]
         threading.Thread(target=self.announce, args=(address,), daemon=True).start()
-        status = Supervisor(children).run()
+        status = Supervisor(children, begun=partial(self.remember, alone)).run()
         alone.close()
         self.stdout.write("Assay has ended.")
         raise SystemExit(status)
@@ -80,13 +85,22 @@ class Command(BaseCommand):
         except OSError:
             mark.seek(0)
             raise CommandError(
-                f"Assay runs on the folder {settings.DATA_DIR} already ({mark.read().strip() or 'another process'}); "
+                f"Assay runs on the folder {settings.DATA_DIR} already ({mark.readline().strip() or 'another process'}); "
                 "end it, or set ASSAY_DATA_DIR to another folder"
             ) from None
-        mark.truncate(0)
-        mark.write(f"process {os.getpid()} on {socket.gethostname()}\n")
-        mark.flush()
+        mark.seek(0)
+        if n := left_behind.end_all(mark.read(), grace_seconds=GRACE_SECONDS):
+            self.say(f"Assay was killed on this folder; ended {counted(n, 'program')} that ran on.")
+        self.remember(mark, [])
         return mark
+
+    def remember(self, mark: TextIO, children: list[Child]) -> None:
+        """Who holds the folder, and which programs the next one has to end if this process is killed."""
+        programs = [left_behind.remembered(child.process.pid) for child in children if child.process is not None]
+        with contextlib.suppress(OSError):  # a full disk is no reason to end
+            mark.truncate(0)
+            mark.write("\n".join([f"process {os.getpid()} on {socket.gethostname()}", *filter(None, programs)]) + "\n")
+            mark.flush()
 
     def make_demo(self) -> None:
         """All of the demo or nothing: after Ctrl-C in the middle the next start begins it anew."""
@@ -109,7 +123,9 @@ class Command(BaseCommand):
                 probe.bind((host, port))
             except OSError as error:
                 if error.errno == errno.EADDRINUSE:
-                    raise CommandError(f"port {port} on {host} is in use; set another one, for example: make run ASSAY_PORT={port + 1}") from None
+                    raise CommandError(
+                        f"port {port} on {host} is in use; set another one, for example: make run ASSAY_PORT={port + 1}"
+                    ) from None
                 raise CommandError(f"{host}:{port} cannot be used: {error.strerror}") from None
 
     def prepare_database(self) -> None:
@@ -155,16 +171,19 @@ def welcome(address: str, sign_ins: list[tuple[str, str, str]]) -> str:
 
 
 def gunicorn_command(host: str, port: int) -> list[str]:
+    """ImproperlyConfigured where a number of the web server's own is none; how long requests may wait is read as this module is imported."""
+    assert admission.JUDGEMENT_WAIT_S
     bind = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     return [
         *[sys.executable, "-m", "gunicorn", "config.wsgi:application", "--bind", bind],
         *["--worker-class", "config.web.Worker", "--workers", str(environment.number("WEB_WORKERS", 2, least=1))],
-        *["--threads", str(environment.number("WEB_THREADS", 8, least=1)), "--keep-alive", "30", "--timeout", "120"],
+        *["--threads", str(environment.number("WEB_THREADS", 8, least=1)), "--keep-alive", "75", "--timeout", "120"],
         *["--worker-connections", "4000", "--graceful-timeout", "10", "--log-level", "warning", "--no-control-socket"],
     ]
 
 
 def worker_command() -> list[str]:
+    niceness()  # the worker reads it where nobody hears what it says
     return [
         *[sys.executable, "-m", "celery", "--quiet", "-A", "config", "worker", "--pool", "prefork"],
         *["--concurrency", str(environment.number("WORKER_PROCESSES", 2, least=1)), "--loglevel", "WARNING"],
