@@ -3,6 +3,7 @@
 from django.urls import path
 
 from analysis.dashboard import api as dashboard
+from analysis.dashboard import api_one_more
 from analysis.publishing import api as publishing
 from analysis.studies import api as studies
 from analysis.systems import api as systems
@@ -11,6 +12,7 @@ urlpatterns = [
     path("to-do/", dashboard.ToDoOfPerson.as_view(), name="api-to-do"),
     path("campaigns/<slug:slug>/progress", dashboard.ProgressOfCampaign.as_view(), name="api-campaign-progress"),
     path("campaigns/<slug:slug>/agreement", dashboard.AgreementOfCampaign.as_view(), name="api-campaign-agreement"),
+    path("campaigns/<slug:slug>/one-more", api_one_more.OneMore.as_view(), name="api-one-more"),
     path("campaigns/<slug:slug>/systems", systems.SystemsOfCampaign.as_view(), name="api-campaign-systems"),
     path("campaigns/<slug:slug>/payment", publishing.PaymentFile.as_view(), name="api-payment"),
     path("campaigns/<slug:slug>/exports/", publishing.Exports.as_view(), name="api-exports"),

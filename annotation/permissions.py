@@ -10,6 +10,7 @@ from typing import Any
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
+from django.utils.translation import gettext as _
 
 from annotation import who_judges
 from annotation.models import Campaign, Membership, Profile
@@ -38,13 +39,13 @@ def membership(request_or_user: Any, slug: str) -> Membership:
     every request of the judging page begins with it. 404 for everybody who is not a member."""
     user = person(request_or_user)
     if not user.is_authenticated:
-        raise Http404("No such campaign.")
+        raise Http404(_("No such campaign."))
     known = who_judges.loaded(request_or_user, slug)
     if known is not None and known.user_id == user.pk:
         return known
     rows = rows_of(MEMBERSHIP, {"slug": slug, "user": user.pk})
     if not rows:
-        raise Http404("No such campaign.")
+        raise Http404(_("No such campaign."))
     after = len(MEMBER) + len(CAMPAIGN)
     membership: Membership = MEMBER.instance(rows[0][: len(MEMBER)])
     membership.campaign, membership.user = CAMPAIGN.instance(rows[0][len(MEMBER) : after]), user
@@ -57,9 +58,9 @@ def annotating(request_or_user: Any, slug: str) -> Membership:
     """The person's membership as an annotator. 404 for strangers, 403 for a manager or viewer, who do not annotate."""
     annotator = membership(request_or_user, slug)
     if annotator.role == Membership.Role.VIEWER:
-        raise PermissionDenied("Viewers do not judge: they see the results of the campaign.")
+        raise PermissionDenied(_("Viewers do not judge: they see the results of the campaign."))
     if annotator.role != Membership.Role.ANNOTATOR:
-        raise PermissionDenied("Managers do not judge in their own campaign; Try it shows them the judging page, and counts nowhere.")
+        raise PermissionDenied(_("Managers do not judge in their own campaign; Try it shows them the judging page, and counts nowhere."))
     return annotator
 
 
@@ -77,15 +78,15 @@ def results_campaign(request_or_user: Any, slug: str) -> Campaign:
 def _campaign_of(request_or_user: Any, slug: str, roles: set[Membership.Role], refusal: str) -> Campaign:
     user = person(request_or_user)
     if not user.is_authenticated:
-        raise Http404("No such campaign.")
+        raise Http404(_("No such campaign."))
     campaign = Campaign.objects.select_related("collection", "pool").filter(slug=slug).first()
     if campaign is None:
-        raise Http404("No such campaign.")
+        raise Http404(_("No such campaign."))
     if user.is_superuser:
         return campaign
     role = Membership.objects.filter(campaign=campaign, user=user).values_list("role", flat=True).first()
     if role is None:
-        raise Http404("No such campaign.")
+        raise Http404(_("No such campaign."))
     if role not in roles:
         raise PermissionDenied(refusal)
     return campaign

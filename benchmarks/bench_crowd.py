@@ -54,13 +54,17 @@ async def measured(
     clients = [Client(port, SLUG, one["cookies"], one["csrf"], diary) for one in sessions]
     managers = [Client(port, SLUG, one["cookies"], one["csrf"], looked) for one in bosses]
     await all_judge(clients, every, every=every)  # all have their first pairs
-    parts = {"web": f"127.0.0.1:{port} ", "database": f" {database} "}
-    before = {name: processor_seconds(words) for name, words in parts.items()}
+    os.sync()  # what filled the database is not written beside what is measured
+
+    def spent_so_far() -> dict[str, float]:
+        return {"web": processor_seconds(f"127.0.0.1:{port} "), "database": processor_seconds(f" {database} ", of_ended="config_file=")}
+
+    before = spent_so_far()
     (began, ended), _ = await asyncio.gather(
         all_judge(clients, seconds, every=every),
         asyncio.gather(*(look_for(manager, MANAGERS_PAGES, seconds, every=EVERY) for manager in managers)),
     )
-    spent = {name: processor_seconds(words) - before[name] for name, words in parts.items()}
+    spent = {name: seconds_then - before[name] for name, seconds_then in spent_so_far().items()}
     for client in [*clients, *managers]:
         client.close()
     pages = looked.between(began, ended + 1)

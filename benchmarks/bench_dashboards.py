@@ -46,6 +46,7 @@ PAGES = {
     "Time": "time/",
     "Gold": "gold/",
     "Labels": "labels/",
+    "list of labels": "labels/list/",
     "Feedback": "feedback/",
     "Audit": "audit/",
 }

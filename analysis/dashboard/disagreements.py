@@ -94,7 +94,7 @@ def waiting(campaign: Campaign, live: Live) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Turn:
-    """Where a pair stands among the most disputed ones, from 1; before, after: row ids of the pairs beside it."""
+    """Where a pair stands among those gone through, from 1; before, after: row ids of the pairs beside it."""
 
     place: int
     of: int
@@ -102,19 +102,24 @@ class Turn:
     after: int | None
 
 
-def turn_of(campaign: Campaign, live: Live, pair: int) -> Turn | None:
-    """None for a pair that is not disputed."""
-    ids = [one.pair for one in most_disputed(campaign, live)]
+def turn_among(ids: list[int], pair: int) -> Turn | None:
+    """None for a pair that is not among these row ids."""
     if pair not in ids:
         return None
     at = ids.index(pair)
     return Turn(at + 1, len(ids), ids[at - 1] if at else None, ids[at + 1] if at + 1 < len(ids) else None)
 
 
+def turn_of(campaign: Campaign, live: Live, pair: int) -> Turn | None:
+    """Its turn among the most disputed pairs; None for a pair that is not disputed."""
+    return turn_among([one.pair for one in most_disputed(campaign, live)], pair)
+
+
 def with_texts(campaign: Campaign, disagreeing: Iterable[Difference | Disputed]) -> None:
     """Fill in topic and document of the pairs shown, in one query."""
     shown = list(disagreeing)
     rows = Pair.objects.filter(pk__in=[d.pair for d in shown]).select_related("entry__topic", "entry__document")
+    rows = rows.defer("entry__document__text", "entry__document__fields")
     pairs = {pair.pk: pair for pair in rows}
     for difference in shown:
         pair = pairs[difference.pair]

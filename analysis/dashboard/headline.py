@@ -47,18 +47,19 @@ def complete_level(campaign: Campaign, priorities: Sequence[int], missing: Seque
         spent += float(sum(missing[place] for place in own))
         if spent > room:
             break
-        level = level_of(campaign, priorities[own[-1]])
+        level = campaign.level_of(priorities[own[-1]])
     return level
 
 
-def level_of(campaign: Campaign, priority: int) -> int:
-    """The rank, batch or stage of the pairs of this priority."""
-    return campaign.pool.level_of(priority) if campaign.pool else priority
+def judged_levels(campaign: Campaign, priorities: list[int]) -> list[int]:
+    """Of the priorities, the highest first, those down to the depth to which is judged: no level beyond it ever becomes complete."""
+    least = campaign.least_priority
+    return [priority for priority in priorities if least is None or priority >= least]
 
 
 def headline(campaign: Campaign, now: CampaignProgress) -> str:
     """“9 of 13 days, 54 %, two days late; complete to rank 6 by the deadline.”"""
-    word = campaign.pool.level_word if campaign.pool else "level"
+    word = campaign.level_word
     share = f"{100 * now.counted // now.needed} %" if now.needed else "nothing to judge"
     days = _days(campaign, now)
     if now.needed and now.counted >= now.needed:

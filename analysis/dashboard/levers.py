@@ -2,6 +2,7 @@
 
     levers(campaign)                  the outlook as it is, and every lever with the outlook after it
     lever_of(campaign, key, value)    one of them, for the confirmation and the pull
+    depths(campaign)                  the levels of the pool, each with the outlook and the lever that judges to it
     pull(campaign, lever, actor)      does it, by the services that the settings use
 """
 
@@ -18,11 +19,13 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from analysis.core.forecast import PACE_DAYS, Forecast, expected_until, forecast
-from analysis.dashboard.headline import complete_level, lateness, level_of, moment_text
+from analysis.dashboard.headline import complete_level, judged_levels, lateness, moment_text
 from analysis.dashboard.progress import of_slots, slots
 from analysis.judgements.live import Live, live_rows
 from annotation.models import Campaign
+from annotation.selectors.bands import band_previews
 from annotation.services import campaigns, people
+from annotation.services.depth import set_depth, why_whole
 from annotation.services.errors import CampaignError
 from pooling.core.counts import counted
 
@@ -68,7 +71,8 @@ class Lever:
 
 @dataclass(frozen=True, eq=False)
 class Base:
-    """What every outlook is computed from, read once. priorities: of the levels, the highest first; per level: judgements missing."""
+    """What every outlook is computed from, read once. priorities: of the levels, the highest first; level: of each ordinary pair; of each pair, too:
+    judgements counted, needed (nothing where it is left), whole (needed if the whole pool is judged); fixed: nothing is needed whatever is set."""
 
     campaign: Campaign
     moments: NDArray[np.float64]
@@ -77,7 +81,10 @@ class Base:
     level: NDArray[np.int64]
     counted: NDArray[np.int64]
     needed: NDArray[np.int64]
+    whole: NDArray[np.int64]
     fixed: NDArray[np.bool_]
+    unjudgeable: NDArray[np.bool_]
+    asked_more: NDArray[np.int64]
     n_active: int
 
     @property
@@ -86,31 +93,39 @@ class Base:
 
     def missing(self, per_pair: int | None = None) -> NDArray[np.int64]:
         """Of each ordinary pair, with so many judgements a pair."""
-        needed = self.needed if per_pair is None else np.where(self.fixed, self.counted, np.maximum(self.counted, per_pair))
+        needed = self.needed if per_pair is None else np.where(self.fixed, self.counted, np.maximum(self.counted, per_pair + self.asked_more))
         return np.maximum(needed - self.counted, 0)
 
-    def outlook(self, missing: NDArray[np.int64], *, faster: float = 1.0, deadline: float | None = None, width: int | None = None) -> Outlook:
-        """faster: by how much more is judged in the same time."""
+    def missing_to(self, place: int) -> NDArray[np.int64]:
+        """Of each ordinary pair, judged down to the level at this place: those beyond it that somebody has judged are judged to their end."""
+        return np.where((self.level > place) & (self.counted == 0), 0, np.maximum(self.whole - self.counted, 0))
+
+    def outlook(
+        self, missing: NDArray[np.int64], *, faster: float = 1.0, deadline: float | None = None, width: int | None = None, place: int | None = None
+    ) -> Outlook:
+        """faster: by how much more is judged in the same time. place: of the level down to which is judged, as it is unless given."""
         n, due = int(missing.sum()), deadline or self.deadline
         expected = forecast(self.moments, remaining=math.ceil(n / faster), now=self.now).expected if n else self.now
         per_level = np.bincount(self.level, weights=missing, minlength=len(self.priorities))
+        priorities = judged_levels(self.campaign, self.priorities) if place is None else self.priorities[: place + 1]
         room = None if due is None else expected_until(self.moments, until=due, remaining=NO_END, now=self.now)
-        level = None if room is None else complete_level(self.campaign, self.priorities, per_level, room * faster, width=width)
+        level = None if room is None else complete_level(self.campaign, priorities, per_level, room * faster, width=width)
         return Outlook(n, expected, due, level)
 
 
 def levers(campaign: Campaign, *, live: Live | None = None) -> tuple[Outlook, list[Lever], str]:
     """-> (as it is, the levers, why there are none: empty where there are some)"""
-    base = _base(campaign, live or live_rows(campaign))
+    base = base_of(campaign, live or live_rows(campaign))
     now = base.outlook(base.missing())
     if campaign.state not in (Campaign.State.OPEN, Campaign.State.PAUSED):
         return now, [], "Nobody judges now: there is nothing to speed up."
-    if not now.missing:
-        return now, [], "Everything that is needed has been judged."
+    to_depths = list(_depths(base))
     ahead: Forecast = forecast(base.moments, remaining=now.missing, now=base.now)
-    if ahead.expected is None:
-        return now, [], f"Nobody can say what would help: {ahead.reason}."
-    return now, [*_invite(base), *_extend(base), *_fewer(base), *_order(base)], ""
+    if now.missing and ahead.expected is not None:
+        return now, [*_invite(base), *_extend(base), *_fewer(base), *_order(base), *to_depths], ""
+    why = "Everything that is needed has been judged." if not now.missing else f"Nobody can say what would help: {ahead.reason}."
+    deeper = [lever for lever in to_depths if lever.after.missing > now.missing]  # what was left has to come back at any time
+    return now, deeper, "" if deeper else why
 
 
 def lever_of(campaign: Campaign, key: str, value: int) -> tuple[Outlook, Lever]:
@@ -136,11 +151,14 @@ def pull(campaign: Campaign, lever: Lever, *, actor: User) -> str:
         return f"A pair needs {counted(lever.value, 'judgement')} now."
     if lever.key == "order":
         campaigns.update_campaign(campaign, actor=actor, band=lever.value)
-        return "Pairs are served strictly by priority now."
-    raise CampaignError("This lever is no change: pairs are served in their order, so close the campaign when you have what you need.")
+        return f"Pairs are served {_order_words(lever.value)} now."
+    base = base_of(campaign, live_rows(campaign))
+    place = _place_of(base, lever.value)
+    set_depth(campaign, None if place == len(base.priorities) - 1 else base.priorities[place], actor=actor)
+    return f"The pool is judged to {campaign.level_word} {lever.value} now." if campaign.judged_to is not None else "The whole pool is judged now."
 
 
-def _base(campaign: Campaign, live: Live) -> Base:
+def base_of(campaign: Campaign, live: Live) -> Base:
     its, normal = slots(campaign, live), live.pairs.normal
     values, level = live.pairs.levels
     moments, now = live.rows.judged_at[of_slots(live)], timezone.now().timestamp()
@@ -153,7 +171,10 @@ def _base(campaign: Campaign, live: Live) -> Base:
         level=level,
         counted=its.counted[normal],
         needed=its.needed[normal],
-        fixed=its.unjudgeable[normal],
+        whole=np.where(its.unjudgeable, its.counted, np.maximum(its.counted, campaign.judgements_per_pair + live.pairs.asked_more))[normal],
+        unjudgeable=its.unjudgeable[normal],
+        fixed=(its.unjudgeable | its.left)[normal],
+        asked_more=live.pairs.asked_more[normal].astype(np.int64),
         n_active=len(np.unique(live.rows.annotator[lately])),
     )
 
@@ -192,19 +213,66 @@ def _fewer(base: Base) -> Iterator[Lever]:
 
 
 def _order(base: Base) -> Iterator[Lever]:
-    if base.campaign.band > 1 and len(base.priorities) > 1:
-        means = f"in place of bands of {base.campaign.band}: topics change more often, and the first ranks are complete sooner"
-        yield Lever("order", 1, "Serve strictly by priority", means, base.outlook(base.missing(), width=1))
+    """The orders of the rules page, with how long annotators stay with a topic under each."""
+    if len(base.priorities) < 2:
+        return
+    played = {one.width: one for one in band_previews(base.campaign)}
+    now = played.get(min(base.campaign.band, max(played, default=1)))
+    for width, one in played.items():
+        if now is None or width == now.width:
+            continue
+        means = (
+            f"{one.mean_run:.1f} documents of one topic in a row in place of {now.mean_run:.1f}; {one.percent_out_of_order:.0f} % of the judgements "
+            f"before one of a better {base.campaign.level_word}, in place of {now.percent_out_of_order:.0f} % (played through from the beginning)"
+        )
+        yield Lever("order", width, f"Serve {_order_words(width)}", means, base.outlook(base.missing(), width=width))
 
 
-def depths(campaign: Campaign, *, live: Live | None = None) -> list[tuple[int, Outlook]]:
-    """Less depth: of each level that is not complete, when all pairs down to it are expected to be; the lowest level is the whole campaign."""
-    base = _base(campaign, live or live_rows(campaign))
-    missing, rows = base.missing(), []
+def _order_words(width: int) -> str:
+    return "strictly by priority" if width == 1 else f"in bands of {width} priorities"
+
+
+def _depths(base: Base) -> Iterator[Lever]:
+    """One for each level but that to which is judged now."""
+    campaign, missing = base.campaign, base.missing()
+    if why_whole(campaign):
+        return
     for place, priority in enumerate(base.priorities):
-        kept = np.where(base.level <= place, missing, 0)
-        if kept.sum():
-            rows.append((level_of(campaign, priority), base.outlook(kept)))
+        after, level = base.missing_to(place), campaign.level_of(priority)
+        last = place == len(base.priorities) - 1
+        if (campaign.least_priority is None and last) or campaign.least_priority == priority:
+            continue
+        left = int(((base.level > place) & (base.counted == 0) & ~base.unjudgeable).sum())
+        more = int(after.sum() - missing.sum())
+        cost = f"{counted(abs(more), 'judgement')} {'more' if more >= 0 else 'less'}"
+        stay = f"; {counted(left, 'pair')} beyond it that nobody has judged {'waits' if left == 1 else 'wait'}, and can come back; what is judged stays"
+        words = "Judge the whole pool" if last else f"Judge to {campaign.level_word} {level}"
+        yield Lever("depth", level, words, cost + ("" if last else stay), base.outlook(after, place=place))
+
+
+def _place_of(base: Base, level: int) -> int:
+    return [base.campaign.level_of(priority) for priority in base.priorities].index(level)
+
+
+@dataclass(frozen=True)
+class DepthRow:
+    """level; complete: when all pairs down to it are expected to be, as it is; lever: judges to it; None: that is so already, or cannot be."""
+
+    level: int
+    complete: Outlook
+    lever: Lever | None
+
+
+def depths(campaign: Campaign, offered: list[Lever], *, live: Live | None = None) -> list[DepthRow]:
+    """Less depth, and deeper again: the last level that is complete, where one may stop, and each that is not. offered: the levers of the campaign."""
+    base = base_of(campaign, live or live_rows(campaign))
+    missing = np.maximum(base.whole - base.counted, 0)
+    rows: list[DepthRow] = []
+    of = {lever.value: lever for lever in offered if lever.key == "depth"}
+    for place, priority in enumerate(base.priorities):
+        kept, level = np.where(base.level <= place, missing, 0), campaign.level_of(priority)
+        row = DepthRow(level, base.outlook(kept, place=place), of.get(level))
+        if not row.complete.missing:
+            rows.clear()  # of the complete ones the last alone
+        rows.append(row)
     return rows
-
-

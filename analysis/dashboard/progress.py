@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from analysis.core.flags import is_many_too_fast
 from analysis.core.forecast import Forecast, expected_until, forecast, short_at_deadline
-from analysis.dashboard.headline import complete_level, level_of
+from analysis.dashboard.headline import complete_level, judged_levels
 from analysis.judgements.live import Live, live_rows
 from analysis.judgements.rows import CANNOT, COUNTED, TOO_FAST
 from annotation.models import Campaign, Lease, Membership, Pair
@@ -77,11 +77,15 @@ class TooFast:
 
 @dataclass(frozen=True, eq=False)
 class SlotCounts:
-    """Of every pair of `live.pairs`: counted (judgements that fill a slot), needed, unjudgeable; filled: counted, at most needed."""
+    """Of every pair of `live.pairs`: counted (judgements that fill a slot), needed, unjudgeable; filled: counted, at most needed.
+
+    left: beyond the depth to which is judged, and judged by nobody: nothing is needed of it, but it is not complete either.
+    """
 
     counted: NDArray[np.int64]
     needed: NDArray[np.int64]
     unjudgeable: NDArray[np.bool_]
+    left: NDArray[np.bool_]
 
     @property
     def filled(self) -> NDArray[np.int64]:
@@ -102,8 +106,9 @@ def _slots(campaign: Campaign, live: Live) -> SlotCounts:
         some = live.pairs.ids[cannot[start : start + BATCH]].tolist()
         bad = np.array(list(Pair.objects.filter(pk__in=some, unjudgeable=True).values_list("pk", flat=True)), dtype=np.int64)
         unjudgeable[live.pairs.index_of(bad)] = True
-    needed = np.where(unjudgeable, counted, np.maximum(counted, n))
-    return SlotCounts(counted, needed, unjudgeable)
+    left = live.pairs.beyond_depth & live.pairs.normal & (counted == 0)
+    needed = np.where(unjudgeable | left, counted, np.maximum(counted, n + live.pairs.asked_more))
+    return SlotCounts(counted, needed, unjudgeable, left)
 
 
 def of_slots(live: Live) -> NDArray[np.bool_]:
@@ -197,17 +202,13 @@ def _depths(campaign: Campaign, live: Live, its: SlotCounts) -> list[DepthProgre
     """By rank, batch or stage, as the pool is ordered; the highest priority first."""
     normal = live.pairs.normal
     values, level = live.pairs.levels
-    counted, needed = its.counted[normal], its.needed[normal]
+    counted, complete = its.counted[normal], ((its.counted >= its.needed) & ~its.left)[normal]
 
     def per_level(kept: NDArray[np.bool_]) -> list[int]:
         return np.bincount(level[kept], minlength=len(values)).tolist()  # type: ignore[no-any-return]
 
-    columns = (per_level(np.ones(len(level), dtype=bool)), per_level(counted >= needed), per_level(counted > 0))
-    return [DepthProgress(level_of(campaign, -value), *numbers) for value, *numbers in zip(values.tolist(), *columns, strict=True)]
-
-
-def level_word(campaign: Campaign) -> str:
-    return campaign.pool.level_word if campaign.pool else "level"
+    columns = (per_level(np.ones(len(level), dtype=bool)), per_level(complete), per_level(counted > 0))
+    return [DepthProgress(campaign.level_of(-value), *numbers) for value, *numbers in zip(values.tolist(), *columns, strict=True)]
 
 
 def _until_deadline(campaign: Campaign, live: Live, remaining: int, now: datetime) -> float | None:
@@ -232,7 +233,7 @@ def _complete_by_deadline(campaign: Campaign, live: Live, its: SlotCounts, room:
     normal = live.pairs.normal
     values, level = live.pairs.levels
     missing = np.bincount(level, weights=(its.needed - its.filled)[normal], minlength=len(values))
-    return complete_level(campaign, (-values).tolist(), missing, room)
+    return complete_level(campaign, judged_levels(campaign, (-values).tolist()), missing, room)
 
 
 def stalled_pairs(campaign: Campaign, live: Live, *, hours: int = 24) -> tuple[list[int], list[datetime]]:
@@ -272,4 +273,4 @@ def heat_map(campaign: Campaign, live: Live, *, most: int = 60) -> tuple[list[st
     shown = sorted(farthest, key=lambda t: natural(live.pairs.topics[topics[t]]))
     values = [[float(f / w) if w else None for f, w in zip(filled[t].tolist(), wanted[t].tolist(), strict=True)] for t in shown]
     names = [live.pairs.topics[topics[t]] for t in shown]
-    return names, [level_of(campaign, -value) for value in priorities.tolist()], values, len(topics) - len(shown)
+    return names, [campaign.level_of(-value) for value in priorities.tolist()], values, len(topics) - len(shown)

@@ -19,6 +19,7 @@ from analysis.dashboard.headline import moment_text
 from analysis.dashboard.home_figures import MOST_DISPUTED, HomeFigures, home_figures
 from annotation.models import Campaign, Membership, Pair, Question
 from annotation.selectors import qualification
+from annotation.selectors.pausing import number_in, paused_by_rule
 from annotation.selectors.people import managed_campaigns
 from pooling.core.counts import counted
 from pooling.models import Job
@@ -38,6 +39,7 @@ class ToDoKind(StrEnum):
     DEADLINE_PASSED = "deadline passed"
     DEADLINE_AT_RISK = "deadline at risk"
     ALL_JUDGED = "all judged"
+    PAUSED_BY_RULE = "paused by rule"
     TOO_FAST = "too fast"
     DISPUTED = "disputed"
 
@@ -85,14 +87,20 @@ def to_do(campaigns: Sequence[Campaign], known: Mapping[int, HomeFigures]) -> li
         return []
     ids = [campaign.pk for campaign in campaigns]
     waiting: dict[int, list[str]] = {}
-    for pk, pseudonym in qualification.waiting().filter(campaign__in=ids).values_list("campaign", "pseudonym"):
-        waiting.setdefault(pk, []).append(pseudonym)
+    by_rule: dict[int, list[tuple[str, int]]] = {}
+    paused = (qualification.waiting() | paused_by_rule()).filter(campaign__in=ids).order_by("pseudonym")  # both in one statement
+    for pk, pseudonym, reason in paused.values_list("campaign", "pseudonym", "standing_reason"):
+        if (n := number_in(reason)) is None:
+            waiting.setdefault(pk, []).append(pseudonym)
+        else:
+            by_rule.setdefault(pk, []).append((pseudonym, n))
     asked = _by_campaign(Question.objects.filter(membership__campaign__in=ids, answered_at=None).values_list("membership__campaign"))
     textless = _by_campaign(Pair.objects.filter(campaign__in=ids, removed=False, without_text=True, open_slots__gt=0).values_list("campaign"))
     active = _active_suspects(known)
     items: list[ToDo] = []
     for campaign in campaigns:
         figures = known.get(campaign.pk)
+        items += _paused_by_rule(campaign, by_rule.get(campaign.pk, []))
         items += _of_people(campaign, waiting.get(campaign.pk, []), asked.get(campaign.pk, 0), textless.get(campaign.pk, 0))
         if figures is not None:
             items += _of_end(campaign, figures) + _of_quality(campaign, figures, active)
@@ -133,6 +141,22 @@ def _of_people(campaign: Campaign, waiting: list[str], n_asked: int, n_textless:
         words = f"{counted(n_textless, 'pair has', plural='pairs have')} no text and cannot be judged"
         items.append(ToDo(ToDoKind.WITHOUT_TEXT, campaign, words, n_textless, [ToDoAction("Bring the documents", _step(campaign, "files"))]))
     return items
+
+
+def _paused_by_rule(campaign: Campaign, paused: list[tuple[str, int]]) -> list[ToDo]:
+    """paused: (pseudonym, too fast judgements that led to it)"""
+    if not paused:
+        return []
+    n, (first, n_fast) = len(paused), paused[0]
+    words = f"{first}: {n_fast:,} too fast, paused by the rule" if n == 1 else f"{counted(n, 'annotator')} paused by the rule of too fast judgements"
+    actions = []
+    for pseudonym, number in paused[:MOST_PEOPLE]:
+        about = pseudonym if n == 1 else f"{pseudonym}: {number:,} too fast"
+        actions.append(ToDoAction("Look", _address("campaign-person", campaign, pseudonym), about=about))
+        actions.append(ToDoAction("Let go on", _address("campaign-person-act", campaign, pseudonym), {"action": "resume"}, about))
+    if n > MOST_PEOPLE:
+        actions.append(ToDoAction("All of them", _address("campaign-people", campaign)))
+    return [ToDo(ToDoKind.PAUSED_BY_RULE, campaign, words, n, actions)]
 
 
 def _of_end(campaign: Campaign, figures: HomeFigures) -> list[ToDo]:

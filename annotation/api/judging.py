@@ -26,6 +26,7 @@ from annotation.selectors.later import put_aside
 from annotation.selectors.setup import setup_of, trial
 from annotation.services import judging, later, leases, participation, serving
 from annotation.services.errors import AnswerRefused, CampaignError
+from annotation.services.statements import written_at_once
 from pooling.api.lists import whole_number
 from pooling.api.problems import problem
 
@@ -229,8 +230,9 @@ class JudgementsView(JudgingView):
     def post(self, request: Request, slug: str) -> Response:
         """Submit a judgement for a lease, also one that has expired, and get the next pairs. The same key again: the same answer."""
         annotator, data = self.annotator(request, slug), self.data(request)
-        outcome = judging.submit(annotator, lease=data["lease"], key=data["key"], answer=_judged(data))
-        return _topped_up(annotator, data, **_shown(outcome))
+        with written_at_once():
+            outcome = judging.submit(annotator, lease=data["lease"], key=data["key"], answer=_judged(data))
+            return _topped_up(annotator, data, **_shown(outcome))
 
 
 class Revise(JudgingView):
@@ -240,8 +242,9 @@ class Revise(JudgingView):
     def post(self, request: Request, slug: str, judgement_id: int) -> Response:
         """Change one's own judgement: a new revision. All are kept, the last counts."""
         annotator, data = self.annotator(request, slug), self.data(request)
-        outcome = judging.revise(annotator, judgement_id, key=data["key"], answer=_judged(data))
-        return _topped_up(annotator, data, **_shown(outcome))
+        with written_at_once():
+            outcome = judging.revise(annotator, judgement_id, key=data["key"], answer=_judged(data))
+            return _topped_up(annotator, data, **_shown(outcome))
 
 
 def _shown(outcome: judging.AnswerOutcome) -> dict[str, Any]:
@@ -268,8 +271,9 @@ class SkipView(JudgingView):
     def post(self, request: Request, slug: str) -> Response:
         """Judge later: the pair comes back when there is nothing else."""
         annotator, data = self.annotator(request, slug), self.data(request)
-        judging.skip(annotator, lease=data["lease"])
-        return _topped_up(annotator, data)
+        with written_at_once():
+            judging.skip(annotator, lease=data["lease"])
+            return _topped_up(annotator, data)
 
 
 class PutAside(JudgingView):

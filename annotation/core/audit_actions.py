@@ -17,6 +17,7 @@ class AuditAction(StrEnum):
 
     SET_THE_POOL = "set the pool"
     EXTENDED_THE_POOL = "extended the pool"
+    CHANGED_THE_DEPTH = "changed the depth"
     REMOVED_TOPICS = "removed topics"
     RESTORED_TOPICS = "restored topics"
     MADE_A_PAIR_NORMAL = "made a pair normal"
@@ -25,6 +26,8 @@ class AuditAction(StrEnum):
     MADE_A_PAIR_QUALIFICATION = "made a pair qualification"
     ADJUDICATED = "adjudicated"
     WITHDREW_AN_ADJUDICATION = "withdrew an adjudication"
+    ASKED_FOR_ONE_MORE = "asked for one more judgement"
+    TOOK_ONE_MORE_BACK = "took back one more judgement"
 
     INVITED = "invited"
     REVOKED_AN_INVITATION = "revoked an invitation"

@@ -23,6 +23,12 @@ class Preset:
     source: str
     settings: Mapping[str, Any]
 
+    @property
+    def guidelines(self) -> str:
+        """To begin with, of its scale and passages."""
+        settings = self.settings
+        return guidelines_text(settings["scale"], spans=settings["spans"], spans_from=settings.get("spans_from", settings["threshold"]))
+
 
 def _scale(*grades: tuple[str, str, str]) -> list[dict[str, Any]]:
     """(name, explanation, example) of each grade, lowest first."""

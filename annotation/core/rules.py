@@ -5,9 +5,35 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pooling.core.counts import counted
+
 LEAST = {"judgements_per_pair": 1, "lease_minutes": 1, "lease_window": 1, "block_length": 1, "band": 1, "gold_every": 2, "idle_seconds": 5}
 MOST = {"judgements_per_pair": 50, "lease_window": 10}
 WHY = {"lease_window": "what is leased ahead is kept from the others"}
+
+
+def time_contradictions(settings: Mapping[str, Any]) -> list[str]:
+    """Times that cannot hold together, as sentences with the way out. settings: all of a campaign's."""
+    least, idle, expected = (float(settings[name]) for name in ("min_active_seconds", "idle_seconds", "expected_seconds"))
+    lease, said = 60 * settings["lease_minutes"], []
+    if least >= idle:
+        said.append(
+            f"Judgements under {least:g} s do not count, and after {idle:g} s without a sign of life the clock stops: who reads quietly could never be "
+            "slow enough. Set the minimum active seconds below the idle limit."
+        )
+    if expected < least:
+        said.append(
+            f"A judgement is expected to take {expected:g} s, and one under {least:g} s does not count: most would be thrown away. Set the minimum lower, or "
+            "expect more."
+        )
+    if lease < idle:
+        said.append(
+            f"A pair is kept for {counted(settings['lease_minutes'], 'minute')} and given to others before the idle limit of {idle:g} s is over. Keep pairs "
+            "for longer, or set the limit lower."
+        )
+    if settings["pause_after_fast"] and not least:
+        said.append("Annotators are to be paused after too fast judgements, and none is ever too fast: set minimum active seconds, or do not pause.")
+    return said
 
 
 def problems(settings: Mapping[str, Any]) -> list[tuple[str, str]]:

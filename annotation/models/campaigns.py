@@ -75,6 +75,9 @@ class Campaign(models.Model):
     closing_hours = models.PositiveSmallIntegerField(
         default=24, help_text="from so many hours before the deadline, pairs that have judgements come first whatever their priority"
     )
+    least_priority = models.IntegerField(
+        null=True, blank=True, help_text="pairs of a lower priority that nobody has judged wait; null: the whole pool is judged"
+    )
     n_pairs = models.PositiveIntegerField(default=0, help_text="kept by the services")
     n_topics = models.PositiveIntegerField(default=0, help_text="topics with a pair, kept by the services")
     n_gold = models.PositiveIntegerField(default=0, help_text="kept by the services")
@@ -112,6 +115,20 @@ class Campaign(models.Model):
         """Whether the deadline ended the judging, though nobody has closed the campaign."""
         running = self.state in (self.State.OPEN, self.State.PAUSED)
         return running and self.deadline is not None and self.deadline <= timezone.now()
+
+    @property
+    def level_word(self) -> str:
+        """What the levels of its pool are called."""
+        return self.pool.level_word if self.pool else "level"
+
+    def level_of(self, priority: int) -> int:
+        """The rank, batch or stage of the pairs of this priority."""
+        return self.pool.level_of(priority) if self.pool else priority
+
+    @property
+    def judged_to(self) -> int | None:
+        """The level (rank) to which is judged; None: the whole pool."""
+        return None if self.least_priority is None else self.level_of(self.least_priority)
 
     @property
     def simulated(self) -> bool:

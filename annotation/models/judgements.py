@@ -34,6 +34,9 @@ class Pair(models.Model):
     counted = models.PositiveSmallIntegerField(default=0, help_text="judgements that fill a slot")
     held = models.PositiveSmallIntegerField(default=0, help_text="live leases")
     open_slots = models.SmallIntegerField()
+    asked_more = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="judgements that managers ask for of this pair beyond the campaign's number"
+    )
     started = models.BooleanField(default=False, help_text="has a judgement or a live lease")
     without_text = models.BooleanField(
         default=False, db_default=False, help_text="its document has no stored text yet: held back from annotators; kept by the services"
@@ -41,6 +44,10 @@ class Pair(models.Model):
     removed = models.BooleanField(
         default=False, db_default=False, help_text="its topic is removed: neither served nor in labels and figures; kept by the services"
     )
+    beyond_depth = models.BooleanField(
+        default=False, db_default=False,
+        help_text="its priority is below the campaign's least: served only if somebody has judged it; kept by the services",
+    )  # fmt: skip
     gold_grade = models.SmallIntegerField(null=True, blank=True)
     gold_explanation = models.TextField(blank=True)
     unjudgeable = models.BooleanField(
@@ -81,6 +88,11 @@ class Pair(models.Model):
 
     def __str__(self) -> str:
         return f"pair {self.pk}"
+
+    @property
+    def is_left(self) -> bool:
+        """It lies beyond the depth to which is judged, and nobody has judged it: nobody is served it."""
+        return self.beyond_depth and not self.counted
 
 
 class Lease(models.Model):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.db import models
+from django.utils.translation import gettext as _
 
 
 class OpenSession(models.Model):
@@ -19,4 +20,5 @@ class OpenSession(models.Model):
         ordering = ["-began_at", "-pk"]
 
     def __str__(self) -> str:
-        return self.device or "unknown browser"
+        browser, on, system = self.device.partition(" on ")
+        return _("%(browser)s on %(system)s") % {"browser": browser, "system": system} if on else self.device or _("unknown browser")

@@ -6,9 +6,12 @@ import re
 from typing import NamedTuple
 
 from annotation.core.audit_actions import AuditAction
+from annotation.core.rules import time_contradictions
 from annotation.models import AuditEvent, Campaign, Pair
 from annotation.models.campaigns import default_scale
 from annotation.selectors.pairs import special_pairs
+
+TIMES = ("min_active_seconds", "idle_seconds", "expected_seconds", "lease_minutes", "pause_after_fast")
 
 
 class DraftContradiction(NamedTuple):
@@ -20,7 +23,16 @@ class DraftContradiction(NamedTuple):
 
 def contradictions(campaign: Campaign) -> list[DraftContradiction]:
     """What would mislead annotators or leave pairs without a label, as sentences; empty when the campaign may open."""
-    return [*_guidelines(campaign), *_qualification(campaign), *_grades(campaign)]
+    return [*_guidelines(campaign), *_qualification(campaign), *_grades(campaign), *_times(campaign)]
+
+
+def contradicting_times(campaign: Campaign) -> list[str]:
+    """Times among its rules that cannot hold together: a draft does not open with them, a running campaign is warned."""
+    return time_contradictions({name: getattr(campaign, name) for name in TIMES})
+
+
+def _times(campaign: Campaign) -> list[DraftContradiction]:
+    return [DraftContradiction("rules", says) for says in contradicting_times(campaign)]
 
 
 def _guidelines(campaign: Campaign) -> list[DraftContradiction]:

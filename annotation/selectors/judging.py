@@ -24,7 +24,7 @@ from annotation.selectors.guidelines import guideline, must_read, newest_guideli
 from annotation.selectors.pairs import held_back, kept_pairs
 from annotation.selectors.parting import parting, thanks_and_code
 from annotation.services.claim_sql import FREE, NOT_SKIPPED
-from annotation.services.slots import TAKING
+from annotation.services.slots import TAKING, is_beyond, wanted
 from annotation.services.statements import rows_of, time_of_row
 
 RETRY_AFTER_S = 30
@@ -364,8 +364,10 @@ def audit_invariants(campaign: Campaign) -> list[str]:
             continue
         if pair.counted > pair.needed:
             faults.append(f"{pair}: {pair.counted} counted of {pair.needed} needed")
-        if not pair.unjudgeable and not pair.removed and pair.needed != max(n, pair.counted):
-            faults.append(f"{pair}: needs {pair.needed}, the campaign says {n}")
+        if pair.beyond_depth != is_beyond(pair.priority, campaign.least_priority):
+            faults.append(f"{pair}: beyond_depth is {pair.beyond_depth} at priority {pair.priority}, the campaign's least is {campaign.least_priority}")
+        if not pair.unjudgeable and not pair.removed and not pair.is_left and pair.needed != max(wanted(pair, n), pair.counted):
+            faults.append(f"{pair}: needs {pair.needed}, the campaign says {wanted(pair, n)}")
         if pair.started != (pair.counted + pair.held > 0):
             faults.append(f"{pair}: started is {pair.started} with {pair.counted} counted and {pair.held} held")
     current = Judgement.objects.filter(pair__campaign=campaign).values("pair", "membership").order_by()

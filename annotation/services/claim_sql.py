@@ -17,6 +17,10 @@ N_LIVE = "(SELECT COUNT(*) FROM annotation_lease l WHERE l.state = 'live' AND l.
 SEAT = f"m.n_served, m.current_topic_row, m.block_served, m.topic_rows, m.standing, {EXPIRED} AS expired, {N_LIVE} AS n_live"
 TAKE_SLOT = """UPDATE annotation_pair SET held = held + 1, open_slots = open_slots - 1, started = TRUE
   WHERE id = %(pair)s AND open_slots > 0 RETURNING id"""
+# Where nothing has to be locked first: of the pair that was chosen; the COLUMNS as they were before, and how many leases the annotator holds.
+TAKE_CHOSEN = """UPDATE annotation_pair SET held = held + 1, open_slots = open_slots - 1, started = TRUE
+  WHERE id = (SELECT id FROM chosen) AND open_slots > 0 RETURNING id, topic_row, priority, counted + held > 1, position, needed, counted, held - 1,
+  (SELECT COUNT(*) FROM annotation_lease l WHERE l.state = 'live' AND l.membership_id = %(me)s)"""
 GO_ON = """UPDATE annotation_membership SET n_served = n_served + 1, current_topic_row = %(topic)s, block_served = %(in_block)s,
   last_seen = %(now)s WHERE id = %(me)s RETURNING id"""
 SHARED = """SELECT b.membership_id, COUNT(*) FROM annotation_judgement a JOIN annotation_judgement b
@@ -38,11 +42,13 @@ class Candidate(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """Where to look for a pair: the first free one under `condition` in `order`; `reason` is what the manager is told."""
+    """Where to look for a pair: the first free one under `condition` in `order`; `reason` is what the manager is told. of_topic: whether
+    its pairs are of the annotator's current topic; None where they may be of any, or of those that the choices before it have left."""
 
     condition: str
     order: str
     reason: str
+    of_topic: bool | None = None
 
 
 def restricted(topics: Sequence[int], condition: str, order: str) -> str:
@@ -65,7 +71,7 @@ def first_of(choices: Sequence[Choice], topics: Sequence[int], *, gate: str, loc
     it stands in the LIMIT, where PostgreSQL would not know how few rows are wanted.
     """
     parts = []
-    for place, (condition, order, _) in enumerate(choices):
+    for place, (condition, order, *_) in enumerate(choices):
         first = gate + "".join(f" AND NOT EXISTS (SELECT 1 FROM choice_{i})" for i in range(place))
         once, limit = (first, "1") if locks else ("", f"(1 {first})")
         parts.append(

@@ -2,6 +2,7 @@
 
     preview(campaign, members, text, address=...)    the mails as they would be sent, and who gets none, with the reason
     ask_to_remind(...)                               the job that sends them
+    are_printed()                                    whether no mail reaches anybody, for want of a mail server
 """
 
 from __future__ import annotations
@@ -19,8 +20,11 @@ from django.core.mail import EmailMessage, get_connection
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.urls import reverse
-from django.utils import formats, timezone
+from django.utils import timezone, translation
+from django.utils.formats import date_format, number_format
+from django.utils.translation import gettext as _
 
+from annotation import languages
 from annotation.core.audit_actions import AuditAction
 from annotation.models import AuditEvent, Campaign, Membership, Profile
 from annotation.services.audit import record
@@ -31,10 +35,16 @@ from pooling.models import Job
 
 log = logging.getLogger(__name__)
 REMINDERS = "reminders"
+PRINTED = "django.core.mail.backends.console.EmailBackend"
 DAY = timedelta(days=1)
 LOOK_AGAIN = timedelta(hours=1)
 LONGEST = 2000
 STARTING_TEXT = "there are documents waiting for your judgement. Could you go on with them in the next days? Thank you for your work."
+
+
+def are_printed() -> bool:
+    """Whether no mail server is set (ASSAY_EMAIL_HOST): mails are printed on the console of the process that sends them, and reach nobody."""
+    return str(settings.EMAIL_BACKEND) == PRINTED
 
 
 @dataclass(frozen=True)
@@ -87,18 +97,27 @@ def _why_not(member: Membership, reminded: set[str]) -> str:
 
 
 def _mail(campaign: Campaign, member: Membership, text: str, address: str) -> Reminder:
-    goal = f" of {member.goal:,}" if member.goal else ""
-    due = f" The deadline is {formats.date_format(timezone.localtime(campaign.deadline), 'D j M Y, H:i T')}." if campaign.deadline else ""
-    body = (
-        f"Hello {member.user.get_username()},\n\n{text}\n\nYou have judged {member.n_judged:,}{goal}.{due} Your page:\n\n"
-        f"{address.rstrip('/')}{reverse('judge', args=[campaign.slug])}\n\n"
-        f"A manager of the campaign “{campaign.name}” sent this; you are {member.pseudonym} in it.\n"
-    )
-    return Reminder(member, member.user.email, " ".join(f"{campaign.name}: documents wait for you".split()), body)
+    """In the language of who gets it; what the manager wrote stands as it is."""
+    with translation.override(languages.of_person(member.user)):
+        judged = {"n": number_format(member.n_judged, force_grouping=True), "goal": number_format(member.goal or 0, force_grouping=True)}
+        said = [(_("You have judged %(n)s of %(goal)s.") if member.goal else _("You have judged %(n)s.")) % judged]
+        if campaign.deadline:
+            deadline = date_format(timezone.localtime(campaign.deadline), "D j M Y, H:i T")
+            said.append(_("The deadline is %(deadline)s.") % {"deadline": deadline})
+        parts = [
+            _("Hello %(name)s,") % {"name": member.user.get_username()},
+            text,
+            " ".join([*said, _("Your page:")]),
+            f"{address.rstrip('/')}{reverse('judge', args=[campaign.slug])}",
+            _("A manager of the campaign “%(campaign)s” sent this; you are %(pseudonym)s in it.")
+            % {"campaign": campaign.name, "pseudonym": member.pseudonym},
+        ]
+        subject = _("%(campaign)s: documents wait for you") % {"campaign": campaign.name}
+    return Reminder(member, member.user.email, " ".join(subject.split()), "\n\n".join(parts) + "\n")
 
 
 def annotators(campaign: Campaign) -> QuerySet[Membership]:
-    rows = campaign.memberships.filter(role=Membership.Role.ANNOTATOR).select_related("user", "campaign")
+    rows = campaign.memberships.filter(role=Membership.Role.ANNOTATOR).select_related("user__profile", "campaign")
     return rows.order_by("pseudonym")
 
 
@@ -121,7 +140,9 @@ def send_reminders(work: Work) -> dict[str, Any]:
     chosen = annotators(campaign).filter(pk__in=asked["members"])
     done = remind(campaign, chosen, asked["text"], address=asked["address"], actor=actor)
     warnings = [f"{name} got none: {reason}" for name, reason in done["left_out"] + done["failed"]]
-    return {**done, "facts": {"mails sent": len(done["sent"])}, "warnings": warnings}
+    if are_printed():
+        warnings.insert(0, "No mail server is set (ASSAY_EMAIL_HOST): the mails were printed on the worker's console and reached nobody.")
+    return {**done, "facts": {"mails printed" if are_printed() else "mails sent": len(done["sent"])}, "warnings": warnings}
 
 
 def remind(campaign: Campaign, memberships: Iterable[Membership], text: str, *, address: str, actor: User | None) -> dict[str, Any]:

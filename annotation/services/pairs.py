@@ -8,7 +8,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
-from django.db.models import Count, F, Max, Min, Q, Value
+from django.db.models import Count, F, Max, Min, Q
 from django.db.models.functions import Coalesce, Greatest
 
 from annotation.core.audit_actions import AuditAction
@@ -22,13 +22,18 @@ from pooling.models import Pool, PoolEntry, Topic
 
 MISSING_PAIRS = """INSERT INTO annotation_pair
   (campaign_id, entry_id, topic_row, kind, priority, position, needed, counted, held, open_slots, started, unjudgeable,
-   without_text, gold_explanation, adjudicated_reason)
-  SELECT %(campaign)s, e.id, e.topic_id, CASE WHEN e.everyone THEN 'everyone' ELSE 'normal' END, e.priority, e.position, %(n)s, 0, 0, %(n)s, %(no)s, %(no)s,
-   e.document_id IS NULL, '', ''
+   without_text, gold_explanation, adjudicated_reason, beyond_depth)
+  SELECT %(campaign)s, e.id, e.topic_id, CASE WHEN e.everyone THEN 'everyone' ELSE 'normal' END, e.priority, e.position,
+   CASE WHEN e.priority < %(least)s AND NOT e.everyone THEN 0 ELSE %(n)s END, 0, 0,
+   CASE WHEN e.priority < %(least)s AND NOT e.everyone THEN 0 ELSE %(n)s END, %(no)s, %(no)s, e.document_id IS NULL, '', '', e.priority < %(least)s
   FROM pooling_poolentry e JOIN pooling_topic t ON t.id = e.topic_id
   WHERE e.pool_id = %(pool)s AND e.id BETWEEN %(first)s AND %(last)s AND t.removed_reason = ''
     AND (e.stage IS NOT NULL OR NOT %(staged)s)
     AND NOT EXISTS (SELECT 1 FROM annotation_pair p WHERE p.campaign_id = %(campaign)s AND p.entry_id = e.id)"""
+
+
+NO_LEAST = -(2**31)
+"""Below every priority."""
 
 
 def batches(ids: tuple[int | None, int | None]) -> list[tuple[int, int]]:
@@ -117,20 +122,25 @@ def follow_topics(campaign: Campaign, *, actor: User | None = None) -> None:
             continue
         rows = Topic.objects.filter(pk__in=changed.values("topic_row")).order_by("position")
         topics = dict(rows.values_list("topic_id", "removed_reason"))
-        for start in range(0, len(ids), slots.BATCH):
-            let_others_write(start)
-            slots.retrying(partial(_set_removed, campaign, ids[start : start + slots.BATCH], removed))
+        mark(campaign, ids, "removed", removed)
         named = ", ".join(topics)
         record(campaign, actor, AuditAction.REMOVED_TOPICS if removed else AuditAction.RESTORED_TOPICS, named, topics=topics, pairs=len(ids))
     if campaign.pool_id is not None:
         _add_missing(campaign)
 
 
-def _set_removed(campaign: Campaign, ids: list[int], removed: bool) -> None:
+def mark(campaign: Campaign, ids: list[int], name: str, value: bool) -> None:
+    """Set this field of pairs, on which it depends whether they are served, and their slots with it; batch by batch, for judges are waiting."""
+    for start in range(0, len(ids), slots.BATCH):
+        let_others_write(start)
+        slots.retrying(partial(_mark, campaign, ids[start : start + slots.BATCH], name, value))
+
+
+def _mark(campaign: Campaign, ids: list[int], name: str, value: bool) -> None:
     rows = slots.locked(ids).values()
     for pair in rows:
-        pair.removed = removed
-    Pair.objects.bulk_update(rows, ["removed"], batch_size=slots.BATCH)
+        setattr(pair, name, value)
+    Pair.objects.bulk_update(rows, [name], batch_size=slots.BATCH)
     slots.save_all(rows, campaign.pk)
 
 
@@ -143,6 +153,7 @@ def _add_missing(campaign: Campaign) -> int:
         with transaction.atomic(), connection.cursor() as cursor:
             n = slots.per_pair(campaign.pk)
             values = {"campaign": campaign.pk, "pool": campaign.pool_id, "n": n, "no": False, "staged": staged, "first": first, "last": last}
+            values["least"] = NO_LEAST if (least := slots.least_priority(campaign.pk)) is None else least
             cursor.execute(MISSING_PAIRS, values)
             made += cursor.rowcount
     count_pairs(campaign)
@@ -158,13 +169,17 @@ def _follow_order(campaign: Campaign) -> int:
 
         def follow(first: int = first, last: int = last) -> int:
             rows = Pair.objects.select_for_update(of=("self",)).select_related("entry").filter(campaign=campaign, pk__range=(first, last))
-            changed = []
+            changed, crossed, least = [], [], slots.least_priority(campaign.pk)
             for pair in rows.order_by("pk"):
                 entry = pair.entry
                 if (pair.priority, pair.position) != (entry.priority, entry.position):
                     pair.priority, pair.position = entry.priority, entry.position
                     changed.append(pair)
-            Pair.objects.bulk_update(changed, ["priority", "position"], batch_size=slots.BATCH)
+                    if pair.beyond_depth != slots.is_beyond(pair.priority, least):
+                        pair.beyond_depth = not pair.beyond_depth
+                        crossed.append(pair)
+            Pair.objects.bulk_update(changed, ["priority", "position", "beyond_depth"], batch_size=slots.BATCH)
+            slots.save_all(crossed, campaign.pk)
             return len(changed)
 
         moved += slots.retrying(follow)
@@ -183,8 +198,8 @@ def renew_slots(campaign: Campaign) -> None:
             rows = Pair.objects.filter(campaign=campaign, pk__range=(first, last))
             list(rows.select_for_update().order_by("pk").values_list("pk", flat=True))  # in the order in which everybody locks
             n = slots.per_pair(campaign.pk)
-            needed = Greatest(F("counted"), Value(n))  # what was counted stays counted
-            rows.filter(kind=Pair.Kind.NORMAL, unjudgeable=False, removed=False).update(
+            needed = Greatest(F("counted"), F("asked_more") + n)  # what was counted stays counted
+            rows.filter(kind=Pair.Kind.NORMAL, unjudgeable=False, removed=False).exclude(beyond_depth=True, counted=0).update(
                 needed=needed, open_slots=needed - F("counted") - F("held")
             )
             rows.filter(kind__in=[Pair.Kind.GOLD, Pair.Kind.EVERYONE]).update(needed=n, open_slots=n - F("counted") - F("held"))
@@ -212,6 +227,8 @@ def set_kind(pair: Pair, kind: str, *, gold_grade: int | None = None, explanatio
     A pair that somebody has judged cannot become a qualification pair, for its judgements would leave the labels.
     """
     campaign = pair.campaign
+    if kind not in Pair.Kind.values:
+        raise CampaignError(f"A pair is {', '.join(Pair.Kind.values)}; it cannot be made “{kind[:20]}”.")
     known = kind in (Pair.Kind.GOLD, Pair.Kind.QUALIFICATION)
     if known and gold_grade not in campaign.grades.values:
         raise CampaignError("The known grade must be one of the scale.")

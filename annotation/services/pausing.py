@@ -6,15 +6,8 @@ from datetime import datetime
 
 from annotation.core.audit_actions import AuditAction
 from annotation.models import AuditEvent, Judgement, Membership
+from annotation.selectors.pausing import reason_for
 from annotation.services import exclusion
-
-
-def reason_for(n: int) -> str:
-    """What the annotator reads."""
-    return (
-        f"{n} of your answers came faster than anybody can read the document. That happens easily: a key pressed twice, or tired eyes. "
-        "Take a break, and read the guidelines once more. Nothing else is lost; the campaign's manager can let you go on."
-    )
 
 
 def pause_when_too_many(annotator: Membership, now: datetime) -> bool:

@@ -8,6 +8,8 @@ from django.db.models import Count
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair
 from annotation.services import slots
 
+SETTLED = [*slots.COUNTERS, "beyond_depth"]
+
 
 def recount(campaign: Campaign) -> int:
     """Make every counter of the campaign what its rows say, while people judge: each pair is locked as by a judgement. -> how many were wrong
@@ -30,11 +32,14 @@ def _recount_pairs(campaign: Campaign, ids: list[int]) -> int:
     counted = dict(current.values_list("pair").annotate(n=Count("pk")).order_by())
     live = Lease.objects.filter(pair__in=ids, state=Lease.State.LIVE, takes_slot=True)
     held = dict(live.values_list("pair").annotate(n=Count("pk")).order_by())
-    before = {pair.pk: [getattr(pair, name) for name in slots.COUNTERS] for pair in pairs.values()}
+    least = slots.least_priority(campaign.pk)
+    before = {pair.pk: [getattr(pair, name) for name in SETTLED] for pair in pairs.values()}
     for pair in pairs.values():
         pair.counted, pair.held = counted.get(pair.pk, 0), held.get(pair.pk, 0)
+        pair.beyond_depth = slots.is_beyond(pair.priority, least)
+    Pair.objects.bulk_update(pairs.values(), ["beyond_depth"], batch_size=slots.BATCH)
     slots.save_all(pairs.values(), campaign.pk)
-    return sum(before[pair.pk] != [getattr(pair, name) for name in slots.COUNTERS] for pair in pairs.values())
+    return sum(before[pair.pk] != [getattr(pair, name) for name in SETTLED] for pair in pairs.values())
 
 
 @transaction.atomic

@@ -25,6 +25,7 @@ from django.contrib.auth.models import User
 from annotation.models import Campaign, Feedback, GuidelineVersion, Judgement, Lease, Membership, Pair
 from annotation.services.campaigns import create_campaign
 from annotation.services.pairs import count_pairs
+from annotation.services.slots import is_beyond
 from pooling.models import Collection, Pool, Topic
 from pooling.services.restoring import AT_ONCE, NotRestorable, free_slug
 
@@ -64,6 +65,7 @@ class PairRow(NamedTuple):
     document: str
     kind: str
     needed: int
+    asked_more: int = 0
 
 
 class AnnotatorRow(NamedTuple):
@@ -134,6 +136,7 @@ def restore_campaign(
     opened_at: datetime | None,
     closed_at: datetime | None,
     user: Any,
+    least_priority: int | None = None,
 ) -> Campaign:
     """Closed. settings: as JSON has them. user: becomes its manager. CampaignError or ValidationError for what cannot be."""
     trial = Campaign(collection=collection, slug="x", **settings)
@@ -147,7 +150,7 @@ def restore_campaign(
         **{name: getattr(trial, name) for name in settings},
     )
     campaign.pool, campaign.state = pool, Campaign.State.CLOSED
-    campaign.opened_at, campaign.closed_at = opened_at, closed_at
+    campaign.opened_at, campaign.closed_at, campaign.least_priority = opened_at, closed_at, least_priority
     campaign.save()
     return campaign
 
@@ -222,7 +225,7 @@ def unsaved_pairs(campaign: Campaign, rows: Iterable[PairRow], *, topics: Mappin
         pairs[key] = Pair(
             campaign=campaign, entry=entry, topic_row=entry.topic_id, kind=row.kind, priority=entry.priority,
             position=entry.position, needed=row.needed, counted=answers.filled[key], open_slots=row.needed - answers.filled[key],
-            started=key in answers.started,
+            started=key in answers.started, asked_more=row.asked_more, beyond_depth=is_beyond(entry.priority, campaign.least_priority),
         )  # fmt: skip
     return pairs
 

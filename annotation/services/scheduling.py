@@ -39,6 +39,7 @@ from annotation.services.claim_sql import (
     POOLS_ORDER,
     SEAT,
     SHARED,
+    TAKE_CHOSEN,
     TAKE_SLOT,
     Candidate,
     Choice,
@@ -46,7 +47,17 @@ from annotation.services.claim_sql import (
     restricted,
 )
 from annotation.services.errors import AnswerRefused
-from annotation.services.statements import in_one_trip, insertion, row_locks, rows_of, stored, stored_time
+from annotation.services.statements import (
+    in_one_trip,
+    insertion,
+    row_locks,
+    rows_of,
+    stored,
+    stored_time,
+    stored_value,
+    waited_for_disk,
+    written_at_once,
+)
 from pooling.unavailable import lost_a_race
 
 ATTEMPTS, PATIENCE = 12, 7  # after so many attempts that found everything locked, wait for the first
@@ -54,18 +65,20 @@ PARTNER_CANDIDATES = 20
 ANY_NUMBER = 1_000_000
 
 MAY = "AND EXISTS (SELECT 1 FROM seat WHERE n_served = %(turn)s AND n_live < %(at_most)s AND (NOT expired OR %(reaped)s))"
+AS_LOADED = f"""{MAY[:-1]} AND current_topic_row IS %(topic)s AND block_served = %(in_block)s AND topic_rows = %(own_topics)s
+  AND standing = 'active')"""
 IN_BAND = f"{NOT_SKIPPED} AND p.priority >= (SELECT lowest FROM top)"
 # The lowest priority of the band of the first free pair; bands are counted from the campaign's highest priority down.
 LOWEST = "%(highest)s - ((%(highest)s - f.priority) / %(band)s + 1) * %(band)s + 1 AS lowest"
-STAY = Choice(f"{IN_BAND} AND p.topic_row = %(topic)s", "p.started DESC, p.position", "stay with the topic")
+STAY = Choice(f"{IN_BAND} AND p.topic_row = %(topic)s", "p.started DESC, p.position", "stay with the topic", True)
 POOLS_NEXT = (
     Choice(f"{IN_BAND} AND p.started", POOLS_ORDER, "then the pool's order"),
     Choice(IN_BAND, IN_ORDER, "then the pool's order"),
 )
 BLOCK_FULL = (
-    Choice(f"{IN_BAND} AND p.started AND p.topic_row <> %(topic)s", POOLS_ORDER, "the topic's block is full"),
-    Choice(f"{IN_BAND} AND p.topic_row <> %(topic)s", IN_ORDER, "the topic's block is full"),
-    Choice(f"{IN_BAND} AND p.topic_row = %(topic)s", "p.started DESC, p.position", "the topic's block is full, there is no other topic"),
+    Choice(f"{IN_BAND} AND p.started AND p.topic_row <> %(topic)s", POOLS_ORDER, "the topic's block is full", False),
+    Choice(f"{IN_BAND} AND p.topic_row <> %(topic)s", IN_ORDER, "the topic's block is full", False),
+    Choice(f"{IN_BAND} AND p.topic_row = %(topic)s", "p.started DESC, p.position", "the topic's block is full, there is no other topic", True),
 )
 CLOSING = Choice(f"{NOT_SKIPPED} AND p.started AND p.counted > 0", POOLS_ORDER, "the deadline is near: finish what has judgements")
 NEAR = f"""p.id IN (SELECT n.id FROM (SELECT p.id FROM annotation_pair p WHERE {FREE} {IN_BAND} AND p.started = (SELECT started FROM top)
@@ -110,10 +123,11 @@ def claim(annotator: Membership, *, at_most: int | None = None, now: datetime | 
 def claim_up_to(annotator: Membership, at_most: int, *, now: datetime) -> None:
     """Claim until the annotator holds `at_most` live leases or nothing is free."""
     n_live = 0
-    while n_live < at_most:
-        lease, n_live = _claimed(annotator, at_most, now)
-        if lease is None:
-            return
+    with written_at_once():
+        while n_live < at_most:
+            lease, n_live = _claimed(annotator, at_most, now)
+            if lease is None:
+                return
 
 
 def _claimed(annotator: Membership, at_most: int, now: datetime) -> tuple[Lease | None, int]:
@@ -124,7 +138,10 @@ def _claimed(annotator: Membership, at_most: int, now: datetime) -> tuple[Lease 
     for attempt in range(ATTEMPTS):
         try:
             with transaction.atomic():
-                return _claim(annotator, at_most, now, reaped=reaped, wait=attempt >= PATIENCE)
+                lease, n_live = _claim(annotator, at_most, now, reaped=reaped, wait=attempt >= PATIENCE)
+            if lease is not None:
+                waited_for_disk()
+            return lease, n_live
         except ExpiredLeases:
             leases.reap_expired(now)
             reaped = True  # what is left is being given back by another claim
@@ -142,6 +159,10 @@ def _claim(annotator: Membership, at_most: int, now: datetime, *, reaped: bool, 
         return _look(annotator, _choices(annotator, now) if choose else (), at_most, now, reaped=reaped, wait=wait)
 
     due = _special_is_due(annotator)
+    at_once = None if due or row_locks() else _look_and_take(annotator, at_most, now, reaped=reaped)
+    if at_once is not None:
+        pair, why, n_live = at_once
+        return _take(annotator, pair, True, why, now, has_slot=True), n_live + 1
     seat, is_free, choice_and_pair = look(choose=not due)
     if seat[:4] != (annotator.n_served, annotator.current_topic_row, annotator.block_served, annotator.topic_rows):
         annotator.n_served, annotator.current_topic_row, annotator.block_served, annotator.topic_rows = seat[:4]
@@ -158,13 +179,17 @@ def _claim(annotator: Membership, at_most: int, now: datetime, *, reaped: bool, 
         if choice_and_pair is None:
             raise Contended
         choice, pair = choice_and_pair
-        alone = choice in (CLOSING, OVERLAP)
-        how = "" if alone else "highest band, finish started pairs, " if pair.started else "highest band, open a new pair, "
-        taken = pair, True, {"rule": f"{how}{choice.reason}"}
+        taken = pair, True, _reason(choice, pair)
     taken = taken or _skipped(annotator, wait) or _special(annotator, due=False)
     if taken is None:
         return None, seat.n_live
     return _take(annotator, *taken, now), seat.n_live + 1
+
+
+def _reason(choice: Choice, pair: Candidate) -> dict[str, Any]:
+    alone = choice in (CLOSING, OVERLAP)
+    how = "" if alone else "highest band, finish started pairs, " if pair.started else "highest band, open a new pair, "
+    return {"rule": f"{how}{choice.reason}"}
 
 
 def _choices(annotator: Membership, now: datetime) -> tuple[Choice, ...]:
@@ -191,8 +216,18 @@ def _look(
     -> (the membership's columns as they are now, whether there is any free pair, what was found and by which choice). Pairs that other
     claims have locked are passed over, unless `wait`. Where the membership is not as it was loaded nothing is looked for.
     """
-    campaign, topics = annotator.campaign, annotator.topic_rows
-    values = {
+    topics = annotator.topic_rows
+    values = {**_values(annotator, at_most, now, reaped=reaped), "partner": _partner(annotator) if OVERLAP in choices else None}
+    [row] = rows_of(_statement(choices, tuple(topics), wait, row_locks()), values, prepare=not topics)
+    turn, topic, in_block, own_topics, standing, expired, n_live, free, place, *pair = row
+    own_topics = json.loads(own_topics) if isinstance(own_topics, str) else own_topics
+    seat = Seat(turn, topic, in_block, own_topics, standing, bool(expired), n_live)
+    return seat, free is not None, None if place is None else (choices[place], Candidate(*pair))
+
+
+def _values(annotator: Membership, at_most: int, now: datetime, *, reaped: bool) -> dict[str, Any]:
+    campaign = annotator.campaign
+    return {
         "me": annotator.pk,
         "campaign": campaign.pk,
         "now": stored_time(now),
@@ -202,31 +237,56 @@ def _look(
         "reaped": reaped,
         "highest": campaign.top_priority,
         "band": campaign.band,
-        "partner": _partner(annotator) if OVERLAP in choices else None,
     }
-    [row] = rows_of(_statement(choices, tuple(topics), wait, row_locks()), values, prepare=not topics)
-    turn, topic, in_block, own_topics, standing, expired, n_live, free, place, *pair = row
-    own_topics = json.loads(own_topics) if isinstance(own_topics, str) else own_topics
-    seat = Seat(turn, topic, in_block, own_topics, standing, bool(expired), n_live)
-    return seat, free is not None, None if place is None else (choices[place], Candidate(*pair))
+
+
+def _look_and_take(annotator: Membership, at_most: int, now: datetime, *, reaped: bool) -> tuple[Candidate, dict[str, Any], int] | None:
+    """Where a transaction that writes is alone: find the pair and take its slot by one statement. None where nothing was taken: whatever is the
+    reason, the two statements tell.
+
+    -> (the pair, why, how many leases the annotator held before). The statement does not say by which choice; it follows from the topic.
+    """
+    choices, topics = _choices(annotator, now), tuple(annotator.topic_rows)
+    if CLOSING in choices or OVERLAP in choices:
+        return None
+    values = _values(annotator, at_most, now, reaped=reaped)
+    values |= {"in_block": annotator.block_served, "own_topics": stored_value(Membership, "topic_rows", annotator.topic_rows)}
+    rows = rows_of(f"{_tables(choices, topics, False, False, AS_LOADED)} {TAKE_CHOSEN}", values)
+    if not rows:
+        return None
+    *columns, n_live = rows[0]
+    pair = Candidate(*columns)
+    choice = next(one for one in choices if one.of_topic in (None, pair.topic_row == annotator.current_topic_row))
+    return pair, _reason(choice, pair), n_live
 
 
 @lru_cache(maxsize=256)
 def _statement(choices: tuple[Choice, ...], topics: tuple[int, ...], wait: bool, locks: bool) -> str:
-    of_seat, of_pair = ("FOR UPDATE OF m", "FOR UPDATE OF p" if wait else "FOR UPDATE OF p SKIP LOCKED") if locks else ("", "")
-    first = f"""SELECT {COLUMNS} FROM annotation_pair p
-      WHERE {FREE} {NOT_SKIPPED} {restricted(topics, NOT_SKIPPED, IN_ORDER)} ORDER BY {IN_ORDER} LIMIT 1"""
-    seat = f"WITH seat AS MATERIALIZED (SELECT {SEAT} FROM annotation_membership m WHERE m.id = %(me)s {of_seat})"
     if not choices:
         nothing = ", ".join(["NULL"] * (2 + len(Candidate._fields)))
-        return f"{seat} SELECT s.*, {nothing} FROM seat s"
-    return f"""{seat}, top AS MATERIALIZED (SELECT f.id, f.started, {LOWEST} FROM ({first}) f),
-      {first_of(choices, topics, gate=MAY, locks=locks, locking=of_pair)}
-      SELECT s.*, t.id, c.* FROM seat s LEFT JOIN top t ON TRUE LEFT JOIN chosen c ON TRUE"""
+        return f"{_seat(locks)} SELECT s.*, {nothing} FROM seat s"
+    return f"{_tables(choices, topics, wait, locks, MAY)} SELECT s.*, t.id, c.* FROM seat s LEFT JOIN top t ON TRUE LEFT JOIN chosen c ON TRUE"
 
 
-def _take(annotator: Membership, pair: Candidate, takes_slot: bool, why: dict[str, Any], now: datetime) -> Lease:
-    """Take the slot by a guarded update that must hit one row, insert the lease, and move the annotator on: one trip to the database."""
+def _seat(locks: bool) -> str:
+    return f"WITH seat AS MATERIALIZED (SELECT {SEAT} FROM annotation_membership m WHERE m.id = %(me)s {'FOR UPDATE OF m' if locks else ''})"
+
+
+@lru_cache(maxsize=256)
+def _tables(choices: tuple[Choice, ...], topics: tuple[int, ...], wait: bool, locks: bool, gate: str) -> str:
+    """`WITH seat AS (…), top AS (…), …, chosen AS (…)`: what a claim finds, of which `top` is the first free pair."""
+    locking = ("FOR UPDATE OF p" if wait else "FOR UPDATE OF p SKIP LOCKED") if locks else ""
+    first = f"""SELECT {COLUMNS} FROM annotation_pair p
+      WHERE {FREE} {NOT_SKIPPED} {restricted(topics, NOT_SKIPPED, IN_ORDER)} ORDER BY {IN_ORDER} LIMIT 1"""
+    return f"""{_seat(locks)}, top AS MATERIALIZED (SELECT f.id, f.started, {LOWEST} FROM ({first}) f),
+      {first_of(choices, topics, gate=gate, locks=locks, locking=locking)}"""
+
+
+def _take(
+    annotator: Membership, pair: Candidate, takes_slot: bool, why: dict[str, Any], now: datetime, *, has_slot: bool = False
+) -> Lease:
+    """Take the slot by a guarded update that must hit one row (unless `has_slot`: it is taken), insert the lease, and move the annotator on: one
+    trip to the database."""
     campaign, turn = annotator.campaign, annotator.n_served
     topic, in_block = annotator.current_topic_row, annotator.block_served
     if takes_slot:  # gold and everyone pairs leave the block as it is
@@ -255,7 +315,7 @@ def _take(annotator: Membership, pair: Candidate, takes_slot: bool, why: dict[st
     )
     insert, values = insertion(lease)
     values |= {"pair": pair.id, "me": annotator.pk, "topic": topic, "in_block": in_block, "now": stored_time(now)}
-    *guard, _, pk = in_one_trip([*([TAKE_SLOT] if takes_slot else []), GO_ON, insert], values)
+    *guard, _, pk = in_one_trip([*([TAKE_SLOT] if takes_slot and not has_slot else []), GO_ON, insert], values)
     if guard == [None]:
         raise Contended
     stored(lease, pk)

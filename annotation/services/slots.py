@@ -50,13 +50,18 @@ def locked(pair_ids: Iterable[int]) -> dict[int, Pair]:
     return {pair.pk: pair for pair in Pair.objects.select_for_update().filter(pk__in=set(pair_ids)).order_by("pk")}
 
 
+def wanted(pair: Pair, n: int) -> int:
+    """How many judgements the ordinary pair is to have. n: the campaign's judgements per pair."""
+    return n + pair.asked_more
+
+
 def balance_slots(pair: Pair, n: int) -> None:
     """Make the pair's numbers agree with `counted` and `held`. n: the campaign's judgements per pair, read under the pair's lock.
 
     A judgement that was counted stays counted when n is lowered, so `needed` is at least `counted`. A pair that cannot be judged
-    needs no more than it has and holds, nor does one whose topic is removed.
+    needs no more than it has and holds, nor does one whose topic is removed, or that lies beyond the depth and has no judgement.
     """
-    pair.needed = pair.counted + pair.held if pair.unjudgeable or pair.removed else max(n, pair.counted)
+    pair.needed = pair.counted + pair.held if pair.unjudgeable or pair.removed or pair.is_left else max(wanted(pair, n), pair.counted)
     if pair.kind == Pair.Kind.QUALIFICATION:
         pair.needed = pair.counted + pair.held
     elif pair.kind != Pair.Kind.NORMAL:
@@ -68,6 +73,16 @@ def balance_slots(pair: Pair, n: int) -> None:
 def per_pair(campaign_id: int) -> int:
     """The campaign's judgements per pair as the database has it now."""
     return Campaign.objects.values_list("judgements_per_pair", flat=True).get(pk=campaign_id)
+
+
+def least_priority(campaign_id: int) -> int | None:
+    """Below which pairs that nobody has judged wait, as the database has it now; None: nowhere."""
+    return Campaign.objects.values_list("least_priority", flat=True).get(pk=campaign_id)
+
+
+def is_beyond(priority: int, least: int | None) -> bool:
+    """Whether a pair of this priority lies beyond the depth to which is judged."""
+    return least is not None and priority < least
 
 
 def save(pair: Pair, n: int | None = None) -> None:
@@ -90,7 +105,7 @@ def recount_unjudgeable(pair: Pair, n: int, *, one_more: bool = False) -> None:
     said_so = Judgement.objects.filter(
         pair=pair, current=True, standing=Judgement.Standing.CANNOT, cannot_reason__in=REASONS_IN_THE_PAIR
     ).count()
-    pair.unjudgeable = pair.kind == Pair.Kind.NORMAL and said_so + one_more >= n
+    pair.unjudgeable = pair.kind == Pair.Kind.NORMAL and said_so + one_more >= wanted(pair, n)
 
 
 def end_leases(leases: list[Lease], state: str, now: object) -> None:

@@ -35,17 +35,19 @@ def start_campaign(
     n_gold: int = 0,
     n_qualification: int = 0,
     with_link: bool = False,
+    guidelines: str = "",
 ) -> tuple[Campaign, KnownPairsTaken | None]:
     """A draft with the preset's scale, rules and guidelines, the pool's pairs, gold and qualification, and a link to invite by.
 
-    settings: in place of the preset's. known: rows of `take_known_pairs`. All of it, or a CampaignError and nothing.
+    settings: in place of the preset's; guidelines: in place of those of its scale. known: rows of `take_known_pairs`. All of it, or a
+    CampaignError and nothing.
     """
     if not pool.n_pairs:
         raise CampaignError("The pool is still being built: try again in a moment.")
     with transaction.atomic():
         campaign = campaigns.create_campaign(name=name, collection=collection, actor=actor, **{**preset.settings, **settings})
         campaigns.set_pool(campaign, pool, actor=actor)
-        text = guidelines_text(campaign.scale, spans=campaign.spans, spans_from=campaign.spans_from)
+        text = guidelines.strip() or guidelines_text(campaign.scale, spans=campaign.spans, spans_from=campaign.spans_from)
         campaigns.save_guideline(campaign, text, actor=actor)
         taken = None
         if known and (n_gold or n_qualification or any(row.get("kind") for row in known)):

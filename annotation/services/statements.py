@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, connection, connections, models
+from django.db import DEFAULT_DB_ALIAS, connection, connections, models, transaction
 
 
 def stored_time(when: datetime | None) -> Any:
@@ -31,6 +33,41 @@ def row_locks() -> bool:
     return connection.features.has_select_for_update_skip_locked
 
 
+class _Owed(threading.local):
+    """is_apart: whether this thread is within `written_at_once`; is_owed: whether what it has committed may not be on the disk yet."""
+
+    is_apart = False
+    is_owed = False
+
+
+owed = _Owed()
+
+
+def waited_for_disk() -> None:
+    """A transaction has been committed that waited at its end."""
+    owed.is_owed = False
+
+
+@contextmanager
+def written_at_once() -> Iterator[None]:
+    """Around the transactions of one request: they wait for the disk once, at the end, and nothing is acknowledged before.
+
+    On SQLite they are one transaction, for each has to wait for its turn, too. On PostgreSQL they stay apart, for others wait for what is
+    locked; the first ones leave their writing to the last (`in_one_trip(waits_for_disk=False)`), since its log is written in order.
+    """
+    if not row_locks():
+        with transaction.atomic():
+            yield
+        return
+    owed.is_apart = owed.is_owed = True  # also what is found stored already may have been committed a moment ago
+    try:
+        yield
+        if owed.is_owed:
+            rows_of("SELECT pg_logical_emit_message(TRUE, 'assay', '')", {})  # a transaction that writes nothing else, and waits
+    finally:
+        owed.is_apart = owed.is_owed = False
+
+
 def rows_of(sql: str, values: Mapping[str, Any], *, prepare: bool = True) -> list[Any]:
     """All rows of one statement. On PostgreSQL it is prepared once a connection, since planning costs more than running it; not
     behind a pooler that mixes connections (Django's DISABLE_SERVER_SIDE_CURSORS says so)."""
@@ -49,16 +86,20 @@ def rows_of(sql: str, values: Mapping[str, Any], *, prepare: bool = True) -> lis
         return psycopg.Cursor(database.connection).execute(sql, values, prepare=True).fetchall()
 
 
-def in_one_trip(changes: Sequence[str], values: Mapping[str, Any]) -> list[Any]:
+def in_one_trip(changes: Sequence[str], values: Mapping[str, Any], *, waits_for_disk: bool = True) -> list[Any]:
     """Make changes that do not see each other; -> what each returned (`RETURNING` of one column of at most one row), or None.
 
-    One statement on PostgreSQL; on SQLite, where there is no trip, one after the other.
+    One statement on PostgreSQL; on SQLite, where there is no trip, one after the other. waits_for_disk: False where, within
+    `written_at_once`, the transaction need not wait at its end.
     """
     if row_locks():
         parts = ", ".join(f"change_{i} AS ({change})" for i, change in enumerate(changes))
         returned = ", ".join(f"(SELECT * FROM change_{i})" for i in range(len(changes)))
-        [row] = rows_of(f"WITH {parts} SELECT {returned}", values)
-        return list(row)
+        later = owed.is_apart and not waits_for_disk
+        owed.is_owed |= later
+        hurry = ", set_config('synchronous_commit', 'off', TRUE)" if later else ""
+        [row] = rows_of(f"WITH {parts} SELECT {returned}{hurry}", values)
+        return list(row[: len(changes)])
     rows_of_changes = [rows_of(change, values) for change in changes]
     return [rows[0][0] if rows else None for rows in rows_of_changes]
 

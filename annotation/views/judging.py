@@ -6,7 +6,7 @@ import functools
 import hashlib
 import posixpath
 import re
-from typing import Any, cast
+from typing import cast
 
 from django.conf import settings
 from django.contrib import messages
@@ -14,14 +14,15 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 from annotation import permissions
 from annotation.models import Membership
-from annotation.selectors.judging import choices_of
 from annotation.selectors.setup import trial_pairs
+from annotation.views.shell import shell_of
 
 SCRIPTS = settings.BASE_DIR / "static" / "js"
 FIRST = "judge/main.js"
@@ -61,7 +62,7 @@ def judge(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("judge-try", slug)
     if membership.role == Membership.Role.VIEWER:
         return redirect("campaign-results", slug)
-    return render(request, "annotation/judge.html", _shell(membership))
+    return HttpResponse(shell_of(request, membership, build=build(), modules=modules()))
 
 
 @login_required
@@ -72,20 +73,10 @@ def trial(request: HttpRequest, slug: str) -> HttpResponse:
     """The judging page as annotators see it, for managers: it counts nowhere."""
     campaign = permissions.managed_campaign(request, slug)
     if not trial_pairs(campaign):
-        messages.info(request, "There is nothing to try yet: choose a pool first, of which the documents are there.")
+        messages.info(request, _("There is nothing to try yet: choose a pool first, of which the documents are there."))
         return redirect("campaign-step", slug, "pool")
     nobody = Membership(campaign=campaign, user=cast(User, request.user))
-    return render(request, "annotation/judge.html", {**_shell(nobody), "is_trial": True})
-
-
-def _shell(annotator: Membership) -> dict[str, Any]:
-    return {
-        "campaign": annotator.campaign,
-        "modules": modules(),
-        "build": build(),
-        "skeleton": range(9),
-        "guidelines_open": choices_of(annotator).get("guidelines", True),
-    }
+    return HttpResponse(shell_of(request, nobody, build=build(), modules=modules(), is_trial=True))
 
 
 @login_required

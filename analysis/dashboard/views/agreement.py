@@ -6,10 +6,10 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from analysis.charts.lines import Line, lines
@@ -17,7 +17,8 @@ from analysis.charts.matrices import matrix
 from analysis.charts.points import DrawnInterval, intervals
 from analysis.core.agreement.bands import CAVEAT, band
 from analysis.core.agreement.raters import confusion_matrix
-from analysis.dashboard import agreement_figures, disagreements
+from analysis.dashboard import agreement_figures, disagreements, label_list
+from analysis.dashboard.disagreement_lists import disputed_page
 from analysis.dashboard.overlap import overlap_plan
 from analysis.judgements.live import Live, live_rows
 from annotation.models import Campaign, Pair
@@ -25,11 +26,11 @@ from annotation.permissions import managed_campaign
 from annotation.services import judging
 from annotation.services.errors import CampaignError
 from pooling.core.counts import counted
+from pooling.core.natural import natural
 from pooling.core.pool_kinds import PoolKind
+from pooling.listing import ListPage
 from pooling.permissions import SignedInRequest
 from pooling.tasks import send
-
-PER_PAGE = 25
 
 
 @login_required
@@ -44,16 +45,23 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
     working = agreement_figures.is_running(campaign)
     if working and request.headers.get("HX-Request"):
         return HttpResponse(status=204)  # nothing new yet: what somebody reads stays as it is
-    disputed = Paginator(disagreements.most_disputed(campaign, live), PER_PAGE).get_page(request.GET.get("page"))
-    disagreements.with_texts(campaign, disputed.object_list)
+    overlap = overlap_plan(campaign, live)
     context = {
         "campaign": campaign,
         "tab": "agreement",
         "heavy": heavy,
         "working": working,
         **pictures_of_agreement(campaign, live, heavy),
-        "disputed": disputed,
-        "overlap": overlap_plan(campaign, live),
+        "disputed": disputed_page(request, campaign, live),
+        "overlap": overlap,
+        "partners": ListPage(
+            request,
+            overlap.partners_of,
+            search=lambda row: row[0],
+            sort={"name": lambda row: natural(row[0]), "others": lambda row: row[1]},
+            prefix="overlap-",
+            part="overlap",
+        ),
     }
     return render(request, "analysis/agreement.html", context)
 
@@ -170,14 +178,15 @@ def group_chart(heavy: dict[str, Any] | None, key: str, title: str, what: str) -
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
-    """All judgements of one pair side by side; the POST adjudicates or takes the manager's label back."""
+    """All judgements of one pair side by side; the POST adjudicates or takes the manager's label back. `of=labels` and the list's own
+    parameters: one goes on through the list of labels as it was asked for, else through the disputed pairs."""
     campaign = managed_campaign(request, slug)
     pair = get_object_or_404(
         Pair.objects.select_related("entry__topic", "entry__document", "campaign", "adjudicated_by"), campaign=campaign, pk=pair_id
     )
     if request.method == "POST":
         given = request.POST.get("grade", "")
-        grade = int(given) if given.isdigit() else None
+        grade = int(given) if given.isascii() and given.isdigit() and len(given) <= 3 else None
         try:
             if grade is None and "withdraw" not in request.POST:
                 raise CampaignError("Choose a grade.")
@@ -186,12 +195,20 @@ def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
             messages.error(request, str(error))
         else:
             messages.success(
-                request, "Your label stands; it is marked as adjudicated everywhere." if grade is not None else "Your label is withdrawn."
+                request, _("Your label stands; it is marked as adjudicated everywhere.") if grade is not None else _("Your label is withdrawn.")
             )
-        return redirect("campaign-pair", slug, pair_id)
+        return redirect(request.get_full_path())
     judgements = list(pair.judgements.filter(current=True).select_related("membership").order_by("membership__pseudonym"))
-    turn = disagreements.turn_of(campaign, live_rows(campaign), pair.pk)
-    context = {"campaign": campaign, "tab": "agreement", "pair": pair, "judgements": judgements, "turn": turn}
+    live, of_labels = live_rows(campaign), request.GET.get("of") == "labels"
+    if of_labels:
+        shown = label_list.label_page(request, campaign, live, kept=pair.pk, whole=True)
+        turn = disagreements.turn_among([row.pair for row in shown], pair.pk)
+    else:
+        turn = disagreements.turn_of(campaign, live, pair.pk)
+    context = {
+        **{"campaign": campaign, "tab": "labels" if of_labels else "agreement", "pair": pair, "judgements": judgements},
+        **{"turn": turn, "of_labels": of_labels, "asked": request.GET.urlencode()},
+    }
     return render(request, "analysis/pair.html", context)
 
 

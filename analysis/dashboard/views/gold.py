@@ -6,10 +6,11 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.db.models import Count, F, Q, QuerySet
-from django.http import HttpResponse
+from django.db.models.functions import Length
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from analysis.core.aggregation.majority import majority
@@ -21,7 +22,10 @@ from annotation.selectors.pairs import kept_pairs
 from annotation.selectors.qualification import known_scores
 from annotation.services import campaigns
 from annotation.services.errors import CampaignError
+from pooling.core.natural import natural
+from pooling.listing import ListChoice, ListPage
 from pooling.permissions import SignedInRequest
+from pooling.requests import row_number
 
 MOST_PROPOSALS, PER_PAGE = 12, 20
 KINDS = [
@@ -41,36 +45,76 @@ KINDS = [
 def page(request: SignedInRequest, slug: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
     if request.method == "POST":
-        pair = get_object_or_404(Pair.objects.select_related("campaign", "entry"), campaign=campaign, pk=request.POST.get("pair") or 0)
+        pair = get_object_or_404(Pair.objects.select_related("campaign", "entry"), campaign=campaign, pk=row_number(request.POST.get("pair")))
         grade = request.POST.get("grade", "")
         try:
             campaigns.set_kind(
                 pair,
                 request.POST.get("kind", ""),
-                gold_grade=int(grade) if grade.isdigit() else None,
+                gold_grade=int(grade) if grade.isascii() and grade.isdigit() and len(grade) <= 3 else None,
                 explanation=request.POST.get("explanation", "").strip(),
                 actor=request.user,
             )
         except CampaignError as error:
             messages.error(request, str(error))
         else:
-            messages.success(request, "Saved.")
+            messages.success(request, _("Saved."))
         return redirect(request.get_full_path())
     query = request.GET.get("q", "").strip()
-    scores = known_scores(campaign)
-    members = campaign.memberships.filter(role=Membership.Role.ANNOTATOR).order_by("pseudonym")
     context = {
         "campaign": campaign,
         "tab": "gold",
         "kinds": KINDS,
         "known_form": KnownPairsForm(campaign.collection, initial={"n_gold": 20}),
-        "known": Paginator(known_pairs(campaign), PER_PAGE).get_page(request.GET.get("page")),
-        "results": [(m, scores[m.pk].get("qualification"), scores[m.pk].get("gold")) for m in members if m.pk in scores],
+        "known": known_page(request, campaign),
+        "results": results_page(request, campaign),
         "proposals": proposals(campaign),
         "query": query,
-        "found": Paginator(search(campaign, query), PER_PAGE).get_page(request.GET.get("found")) if query else [],
+        "found": ListPage(request, search(campaign, query), per_page=PER_PAGE, prefix="found-", part="search") if query else None,
     }
     return render(request, "analysis/gold.html", context)
+
+
+def known_page(request: HttpRequest, campaign: Campaign) -> ListPage:
+    """The chosen pairs as a list."""
+    kinds = [(value.value, name) for value, name, _ in KINDS if value != Pair.Kind.NORMAL]
+    return ListPage(
+        request,
+        known_pairs(campaign),
+        search=("=entry__topic__topic_id", "entry__topic__text", "entry__docno", "entry__document__title"),
+        sort={
+            "topic": (Length("entry__topic__topic_id"), "entry__topic__topic_id", "position"),  # 2 before 10
+            "document": "entry__docno",
+            "judged": "n_judged",
+            "right": "n_right",
+            "kind": ("kind", "position"),
+        },
+        choices=[ListChoice("kind", "Kind", kinds, lambda rows, value: rows.filter(kind=value))],
+        per_page=PER_PAGE,
+        prefix="known-",
+        part="known",
+    )
+
+
+def results_page(request: HttpRequest, campaign: Campaign) -> ListPage:
+    """(annotator, score in the qualification, score in gold) of everybody who has judged known pairs, as a list."""
+    scores = known_scores(campaign)
+    members = campaign.memberships.filter(role=Membership.Role.ANNOTATOR, pk__in=scores).order_by("pseudonym")
+    return ListPage(
+        request,
+        [(m, scores[m.pk].get("qualification"), scores[m.pk].get("gold")) for m in members],
+        search=lambda row: row[0].pseudonym,
+        sort={
+            "name": lambda row: natural(row[0].pseudonym),
+            "qualification": lambda row: row[1].share if row[1] else None,
+            "passed": lambda row: row[0].qualified_at,
+            "right": lambda row: row[2].right if row[2] else None,
+            "judged": lambda row: row[2].judged if row[2] else None,
+        },
+        default="name",
+        prefix="result-",
+        part="results",
+    )
 
 
 def known_pairs(campaign: Campaign) -> QuerySet[Pair]:

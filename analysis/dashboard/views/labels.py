@@ -15,8 +15,8 @@ from django.views.decorators.http import require_safe
 
 from analysis.charts.bars import stacked
 from analysis.core.campaign import CampaignStatistics, RankCoverage, campaign_statistics, complete_depth
-from analysis.dashboard import method_effect
-from analysis.judgements.labels import Choices, Labels, adjudications, known_grades, labels
+from analysis.dashboard import label_list, method_effect
+from analysis.dashboard.label_list import labels_on_page
 from analysis.judgements.live import Live, live_rows
 from analysis.judgements.pairs import QUALIFICATION
 from annotation.models import Campaign
@@ -48,6 +48,26 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "effect_running": working,
     }
     return render(request, "analysis/labels.html", context)
+
+
+@login_required
+@require_safe
+def listed(request: HttpRequest, slug: str) -> HttpResponse:
+    """Every label in one list, and how many of each topic's are relevant."""
+    campaign = managed_campaign(request, slug)
+    live = live_rows(campaign)
+    labels = label_list.label_page(request, campaign, live)
+    asked = request.GET.copy()
+    asked.pop("of", None)
+    context = {
+        "campaign": campaign,
+        "tab": "labels",
+        "labels": labels,
+        "rows": label_list.with_texts(list(labels)),
+        "asked": asked.urlencode(),
+        "topics": label_list.topic_page(request, campaign, live),
+    }
+    return render(request, "analysis/label_list.html", context)
 
 
 def pictures_of_labels(campaign: Campaign, live: Live) -> dict[str, Any]:
@@ -87,16 +107,6 @@ def numbers_of_campaign(campaign: Campaign, live: Live) -> CampaignStatistics:
         counts.setdefault(rank, [0, 0, 0])[0] += n_undrawn
     coverage = {rank: RankCoverage(*counts[rank]) for rank in sorted(counts)}
     return replace(statistics, coverage=coverage, complete_depth=complete_depth(coverage))
-
-
-def labels_on_page(campaign: Campaign, live: Live) -> Labels:
-    """As an export with no further choices writes them; made anew only when judgements or the managers' own labels have changed."""
-    depends_on = (live.newest, live.audit, campaign.threshold, adjudications(campaign), known_grades(campaign))
-    return live.remembered(("labels", "of the page"), depends_on, lambda: _labels_of(campaign, live))
-
-
-def _labels_of(campaign: Campaign, live: Live) -> Labels:
-    return labels(campaign, Choices(), rows=live.rows, counted=lambda: live.table(campaign.grades.size))
 
 
 def decisions_chart(cross: dict[int, dict[str, int]], names: list[str], caption: str) -> str:

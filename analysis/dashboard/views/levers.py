@@ -12,6 +12,7 @@ from analysis.dashboard import levers as service
 from analysis.judgements.live import live_rows
 from annotation.models import Campaign
 from annotation.permissions import managed_campaign
+from annotation.services.depth import why_whole
 from annotation.services.errors import CampaignError
 from pooling.permissions import SignedInRequest
 from pooling.requests import row_number
@@ -24,7 +25,7 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
     if campaign.state == Campaign.State.DRAFT:
         return redirect("campaign-settings", slug)
-    context = {"campaign": campaign, "tab": "progress", "word": campaign.pool.level_word if campaign.pool else "level"}
+    context = {"campaign": campaign, "tab": "progress", "word": campaign.level_word, "why_whole": why_whole(campaign)}
     if request.method == "POST":
         key = request.POST.get("key", "")
         try:
@@ -38,8 +39,6 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
         return render(request, "analysis/levers.html", {**context, "now": now, "lever": lever})
     live = live_rows(campaign, fresh=0.0)
     now, offered, why_none = service.levers(campaign, live=live)
-    return render(
-        request,
-        "analysis/levers.html",
-        {**context, "now": now, "levers": offered, "why_none": why_none, "depths": service.depths(campaign, live=live) if offered else []},
-    )
+    others = [lever for lever in offered if lever.key != "depth"]
+    shown = service.depths(campaign, offered, live=live) if offered else []
+    return render(request, "analysis/levers.html", {**context, "now": now, "levers": others, "why_none": why_none, "depths": shown})

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 
 import numpy as np
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.utils.safestring import mark_safe
@@ -18,15 +17,13 @@ from analysis.charts.matrices import matrix
 from analysis.charts.points import DrawnInterval, intervals
 from analysis.core.campaign import judgements_per_half_day
 from analysis.core.flags import strongest_first
-from analysis.dashboard import disagreements
 from analysis.dashboard.annotators import LEAST_SHARED, Person, people, person_named
+from analysis.dashboard.disagreement_lists import differences_page
 from analysis.dashboard.people_list import name_of, people_page, rows_of
 from analysis.judgements.live import live_rows
 from annotation.models import Campaign
 from annotation.permissions import managed_campaign
 from pooling.permissions import SignedInRequest
-
-PER_PAGE = 25
 
 
 @login_required
@@ -96,8 +93,6 @@ def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
     mine = live.rows.judged_at[live.rows.annotator == code] if code >= 0 else np.empty(0)
     timeline = judgements_per_half_day(mine) or []
     confusion = person.agreement.confusion if person.agreement is not None and person.agreement.n else None
-    differences = Paginator(disagreements.of_person(campaign, live, pseudonym), PER_PAGE).get_page(request.GET.get("page"))
-    disagreements.with_texts(campaign, differences.object_list)
     context = {
         "campaign": campaign,
         "tab": "people",
@@ -125,7 +120,7 @@ def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
                 reason="No pair shared with other annotators yet.",
             )
         ),
-        "differences": differences,
+        "differences": differences_page(request, campaign, live, pseudonym),
         "name": name_of(person.membership),
         "signs": strongest_first(person.flags),
         "sent": person.membership.messages.order_by("-created_at")[:10],

@@ -13,6 +13,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.text import get_text_list
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from analysis.dashboard import exclusions
@@ -88,7 +90,8 @@ def act_on_annotator(request: SignedInRequest, slug: str, pseudonym: str) -> Htt
     if action not in ACTIONS:
         raise Http404("No such action.")
     try:
-        messages.success(request, f"{pseudonym} {ACTIONS[action](member, text, request.user)}.")
+        said = {"who": pseudonym, "said": ACTIONS[action](member, text, request.user)}
+        messages.success(request, _("%(who)s %(said)s.") % said)
     except CampaignError as error:
         messages.error(request, str(error))
     return redirect("campaign-person", slug, pseudonym)
@@ -103,12 +106,12 @@ def act_on_chosen(request: SignedInRequest, slug: str) -> HttpResponse:
     action, text = request.POST.get("action", ""), request.POST.get("text", "").strip()
     back = redirect(way_back(request, slug))
     if not chosen:
-        messages.error(request, "Choose annotators first: check the boxes at the left of their rows.")
+        messages.error(request, _("Choose annotators first: check the boxes at the left of their rows."))
         return back
     if action == "preview":
         names = [member.pseudonym for member in chosen if member.standing != Membership.Standing.EXCLUDED]
         if not names:
-            messages.error(request, f"{named(chosen)}: excluded already.")
+            messages.error(request, _("%(chosen)s: excluded already.") % {"chosen": named(chosen)})
             return back
         job = exclusions.ask_what_exclusion_changes(campaign, names, user=request.user)
         send(job)
@@ -123,7 +126,8 @@ def act_on_chosen(request: SignedInRequest, slug: str) -> HttpResponse:
         except CampaignError as error:
             refused[str(error)] = refused.get(str(error), 0) + 1
     for said, members in done.items():
-        messages.success(request, f"{named(members)}: each {said}." if len(members) > 1 else f"{named(members)} {said}.")
+        sentence = ngettext("%(who)s %(said)s.", "%(who)s: each %(said)s.", len(members))
+        messages.success(request, sentence % {"who": named(members), "said": said})
     for why in refused:
         messages.error(request, why)
     return back
@@ -164,8 +168,9 @@ def exclude(request: SignedInRequest, slug: str, job_id: int, pseudonym: str = "
         except CampaignError as error:
             messages.error(request, str(error))
             return redirect(request.path)
-        whom, no_longer = named(members), f"{counted(n, 'judgement', 'counts', 'count')} no longer. You can include them again."
-        messages.success(request, f"{whom} {'are' if len(members) > 1 else 'is'} excluded: {no_longer}")
+        excluded = ngettext("%(who)s is excluded:", "%(who)s are excluded:", len(members)) % {"who": named(members)}
+        lost = ngettext("%(n)s judgement counts no longer.", "%(n)s judgements count no longer.", n) % {"n": f"{n:,}"}
+        messages.success(request, " ".join([excluded, lost, _("You can include them again.")]))
         return redirect(back)
     grades = campaign.grades.names
     changes = [{**change, "before": grades[change["before"]], "after": grades[change["after"]]} for change in job.report.get("changes", [])]

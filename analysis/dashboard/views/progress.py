@@ -67,7 +67,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
 def pictures_of_progress(campaign: Campaign, live: Live, now: selectors.CampaignProgress) -> dict[str, Any]:
     """What analysis/_progress_pictures.html draws."""
     topics, ranks, shares, left_out = selectors.heat_map(campaign, live)
-    level = selectors.level_word(campaign)
+    level = campaign.level_word
     heat = matrix(
         topics,
         [str(rank) for rank in ranks],

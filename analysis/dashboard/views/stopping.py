@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from analysis.judgements import stopping_looks
@@ -25,6 +26,6 @@ def look(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         send(stopping_looks.ask(campaign, user=request.user))
     except Refused as error:
-        messages.error(request, f"No look now: {error}.")
+        messages.error(request, _("No look now: %(error)s.") % {"error": error})
     back = request.POST.get("back")
     return redirect(back if back in PAGES else PAGES[0], slug)

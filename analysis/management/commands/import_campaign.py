@@ -9,8 +9,10 @@ from typing import Any
 from django.contrib.auth import get_user_model
 
 from analysis.publishing.release.importing import import_release
+from annotation.services import beside_judging
 from pooling.commandline import BadInput, DatabaseCommand
 from pooling.core.counts import counted
+from pooling.jobs import Refused
 
 
 class Command(DatabaseCommand):
@@ -20,13 +22,18 @@ class Command(DatabaseCommand):
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("release", metavar="RELEASE", help="the zip file of export_campaign, or of a release")
         parser.add_argument("--user", metavar="NAME", help="becomes manager of the campaign and the collection")
+        parser.add_argument("--anyway", action="store_true", help=beside_judging.ANYWAY)
 
-    def compute(self, *, release: str, user: str | None, **options: Any) -> dict[str, Any]:
+    def compute(self, *, release: str, user: str | None, anyway: bool, **options: Any) -> dict[str, Any]:
         person = None
         if user is not None:
             person = get_user_model().objects.filter(username=user).first()
             if person is None:
                 raise BadInput(f"nobody has the user name {user!r}")
+        try:
+            beside_judging.check(release, name=Path(release).name, anyway=anyway, way=beside_judging.WITH_THE_OPTION)
+        except Refused as error:
+            raise BadInput(str(error)) from None
         campaign = import_release(Path(release), name=Path(release).name, user=person)
         made = campaign.pairs.filter(judgements__isnull=False).distinct().count()
         return {

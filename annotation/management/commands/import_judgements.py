@@ -9,11 +9,13 @@ from typing import Any
 from django.contrib.auth import get_user_model
 
 from annotation.core.judges import JudgeKind
+from annotation.services import beside_judging
 from annotation.services.judged_elsewhere import CampaignWanted, bring_judgements
 from pooling.commandline import BadInput, DatabaseCommand, positive
 from pooling.core.counts import counted
 from pooling.formats.judgements import read_judgements
 from pooling.formats.topics import read_topics
+from pooling.jobs import Refused
 from pooling.models import Collection
 
 
@@ -32,10 +34,11 @@ class Command(DatabaseCommand):
         parser.add_argument("--min-seconds", type=float, default=1.0, metavar="S", help="faster judgements are kept and do not count (default 1)")
         parser.add_argument("--judges", choices=[kind.value for kind in JudgeKind], default="person", help="who judged (default person)")
         parser.add_argument("--user", metavar="NAME", help="becomes manager of the campaign and of a new collection")
+        parser.add_argument("--anyway", action="store_true", help=beside_judging.ANYWAY)
 
     def compute(
         self, *, judgements: str, name: str | None, collection: str | None, topics: str | None, scale: int, threshold: int, grades: str,
-        min_seconds: float, judges: str, user: str | None, **options: Any,
+        min_seconds: float, judges: str, user: str | None, anyway: bool, **options: Any,
     ) -> dict[str, Any]:  # fmt: skip
         names = [part.strip() for part in grades.split(",") if part.strip()]
         if names and len(names) != scale:
@@ -46,6 +49,10 @@ class Command(DatabaseCommand):
         place = None
         if collection is not None and (place := Collection.objects.filter(slug=collection).first()) is None:
             raise BadInput(f"there is no collection {collection!r}")
+        try:
+            beside_judging.check(judgements, name=Path(judgements).name, anyway=anyway, way=beside_judging.WITH_THE_OPTION)
+        except Refused as error:
+            raise BadInput(str(error)) from None
         texts = {} if topics is None else {topic.topic: topic.text for topic in read_topics(topics)}
         judgement_file = read_judgements(judgements, scale=scale)
         wanted = CampaignWanted(

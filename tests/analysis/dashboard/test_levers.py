@@ -11,11 +11,14 @@ from analysis.dashboard import levers
 from analysis.dashboard.headline import complete_level, headline, lateness
 from analysis.dashboard.progress import progress
 from analysis.judgements import live as kept
+from analysis.publishing.release.importing import import_release
 from annotation.models import AuditEvent, Campaign, Invitation
+from annotation.selectors.judging import audit_invariants
 from annotation.services import campaigns
 from annotation.services.errors import CampaignError
 from tests.analysis.dashboard.test_pages import manager_of, text_of
-from tests.builders import judge, make_annotator, make_campaign
+from tests.analysis.publishing.test_releases import built, parts
+from tests.builders import judge, make_annotator, make_campaign, make_user
 
 pytestmark = pytest.mark.django_db
 HOUR = 3600.0
@@ -56,7 +59,8 @@ def test_the_outlook_as_it_is(campaign):
         *(("invite", n) for n in (1, 2, 5)),
         *(("extend", n) for n in (2, 7, 14)),
         *(("fewer", n) for n in (2, 1)),
-        ("order", 1),
+        *(("order", width) for width in (1, 2, 5, 10)),  # those of the rules page, but the three of now
+        *(("depth", rank) for rank in range(1, 10)),  # to rank 10 is judged now
     ]
 
 
@@ -70,6 +74,9 @@ def test_the_outlook_as_it_is(campaign):
         ("fewer", 2, 110, 110, 14, 9),  # ten a rank, twenty of rank 10
         ("fewer", 1, 10, 10, -86, 10),  # rank 10 alone has none
         ("order", 1, 210, 210, 114, 4),  # rank by rank: four times 20
+        ("order", 5, 210, 210, 114, 0),  # ranks 1 to 5 take 100
+        ("depth", 4, 180, 180, 84, 4),  # all but rank 10 were begun and are judged to their end; ranks 1 to 3 and then 4 take 80
+        ("depth", 5, 180, 180, 84, 3),  # with rank 5 it is 100
     ],
 )
 def test_what_each_lever_would_change(campaign, key, value, missing, hours, late_hours, level):
@@ -80,9 +87,63 @@ def test_what_each_lever_would_change(campaign, key, value, missing, hours, late
 
 
 def test_less_depth_is_told_for_each_rank_that_is_not_complete(campaign):
-    rows = levers.depths(campaign)
-    assert [(level, after.missing) for level, after in rows] == [*((rank, 20 * rank) for rank in range(1, 10)), (10, 210)]
-    assert hours_until(rows[2][1].expected) == pytest.approx(60, abs=2)
+    rows = levers.depths(campaign, levers.levers(campaign)[1])
+    assert [(row.level, row.complete.missing) for row in rows] == [*((rank, 20 * rank) for rank in range(1, 10)), (10, 210)]
+    assert hours_until(rows[2].complete.expected) == pytest.approx(60, abs=2)
+    assert [row.lever is not None for row in rows] == [True] * 9 + [False]
+
+
+def test_one_may_stop_at_the_last_rank_that_is_complete():
+    campaign = make_campaign(n_topics=10, n_documents=4, judgements_per_pair=1, band=1)
+    ada, now = make_annotator(campaign), timezone.now()
+    for ago in (90, 80, 70, 60, *range(46, 4, -2)):  # ranks 1 and 2, and half of 3; with a working day whatever today is
+        judge(ada, 1, now=now - timedelta(hours=ago))
+    rows = levers.depths(campaign, levers.levers(campaign)[1])
+    assert [(row.level, row.complete.missing) for row in rows] == [(2, 0), (3, 5), (4, 15)]
+    assert rows[0].lever is not None
+    assert rows[0].lever.after.missing == 0
+
+
+def test_less_depth_is_pulled_shown_and_taken_back_also_when_all_else_is_judged(campaign):
+    client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/levers"
+    form = {"key": "depth", "value": "4"}
+    shown = text_of(client.post(address, form))
+    assert "Judge to rank 4?" in shown
+    assert "30 judgements less; 10 pairs beyond it that nobody has judged wait, and can come back; what is judged stays" in shown
+    campaign.refresh_from_db()
+    assert campaign.least_priority is None
+    assert "The pool is judged to rank 4 now." in text_of(client.post(address, {**form, "confirm": "yes"}, follow=True))
+    campaign.refresh_from_db()
+    assert (campaign.judged_to, progress(campaign).needed, progress(campaign).complete_depth) == (4, 270, 0)
+    assert "Judged to rank 4." in text_of(client.get(f"/campaigns/{campaign.slug}/"))
+    for _ in range(2):
+        other = make_annotator(campaign)
+        for _ in range(90):
+            judge(other, 1)
+    now = progress(campaign)
+    assert (now.counted, now.needed, now.pairs, now.complete) == (270, 270, 100, 90)
+    assert now.complete_depth == 9  # what was begun beyond it is judged to its end; rank 10 is not complete, though nothing is needed of it
+    assert headline(campaign, now) == "Everything that is needed has been judged."
+    _, offered, _ = levers.levers(campaign)
+    assert [(one.key, one.value, one.words) for one in offered] == [("depth", 10, "Judge the whole pool")]
+    assert "The whole pool is judged now." in text_of(client.post(address, {"key": "depth", "value": "10", "confirm": "yes"}, follow=True))
+    campaign.refresh_from_db()
+    assert (campaign.least_priority, progress(campaign).needed) == (None, 300)
+
+
+def test_a_release_says_to_which_depth_was_judged_and_is_the_same_after_an_import(campaign, tmp_path):
+    levers.pull(campaign, levers.lever_of(campaign, "depth", 4)[1], actor=campaign.memberships.get(role="manager").user)
+    campaigns.close(campaign, actor=None)
+    campaign.refresh_from_db()
+    first = parts(built(campaign))
+    assert (
+        "Judging was ended at rank 4: 60 pairs lie beyond it, of which 50 were judged before that, in the order of service, and the others are not."
+        in first["datasheet.md"].decode()
+    )
+    (tmp_path / "release.zip").write_bytes(built(campaign))
+    again = import_release(tmp_path / "release.zip", name="release.zip", user=make_user())
+    assert (again.judged_to, again.pairs.filter(beyond_depth=True).count(), audit_invariants(again)) == (4, 60, [])
+    assert parts(built(again))["pairs.tsv"] == first["pairs.tsv"]
 
 
 def test_looking_changes_nothing_and_pulling_does_after_its_preview(campaign):
@@ -127,7 +188,7 @@ def test_where_nothing_can_be_said_nothing_is_offered(campaign):
 def test_without_a_deadline_none_is_extended(campaign):
     Campaign.objects.update(deadline=None)
     now, offered, _ = levers.levers(Campaign.objects.get(pk=campaign.pk))
-    assert {one.key for one in offered} == {"invite", "fewer", "order"}
+    assert {one.key for one in offered} == {"invite", "fewer", "order", "depth"}
     assert (now.late_days, now.level) == (None, None)
 
 

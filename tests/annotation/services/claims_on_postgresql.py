@@ -5,8 +5,12 @@ Run by tests/annotation/test_on_postgresql.py.
 
 from __future__ import annotations
 
+import uuid
+
+import psycopg
 import pytest
 from django.db import connection, transaction
+from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Lease, Membership, Pair
@@ -59,3 +63,31 @@ def test_nothing_is_taken_in_a_transaction_that_is_broken():
             scheduling.claim(ada, now=timezone.now())
         transaction.set_rollback(False)
     assert not Lease.objects.exists()
+
+
+@pytest.mark.parametrize("want", [0, 2])
+def test_an_answer_waits_for_the_disk_once_at_its_end(monkeypatch, want):
+    """By the claim's transaction where there is one, else by one of its own; also where the judgement was stored before, perhaps a moment ago."""
+    ada, client = make_annotator(make_campaign(min_active_seconds=0)), Client()
+    client.force_login(ada.user)
+    address = f"/api/v1/judging/{ada.campaign.slug}/"
+    [pair] = client.post(address + "leases", {"want": 1}, content_type="application/json").json()["pairs"]
+    statements, plain = [], psycopg.Cursor.execute
+    monkeypatch.setattr(psycopg.Cursor, "execute", lambda cursor, sql, *more, **how: (statements.append(str(sql)), plain(cursor, sql, *more, **how))[1])
+
+    def steps() -> list[str]:
+        """What bears on the disk, in its order."""
+        signs = {"synchronous_commit": "store", "INSERT INTO annotation_lease": "take", "pg_logical_emit_message": "message"}
+        told = [name for sql in statements for sign, name in signs.items() if sign in sql]
+        statements.clear()
+        return told
+
+    body = {"lease": pair["lease"], "key": str(uuid.uuid4()), "grade": 1, "want": want, "held": []}
+    for attempt in range(2):
+        assert client.post(address + "judgements", body, content_type="application/json").status_code == 200
+        if attempt:
+            assert steps() == ["message"]  # all leases are there, and the judgement, too
+        else:
+            assert steps() == ["store", *(["take"] * want or ["message"])]
+    client.post(address + "leases", {"want": 3, "held": []}, content_type="application/json")
+    assert set(steps()) == {"take"}

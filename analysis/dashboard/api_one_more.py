@@ -1,0 +1,78 @@
+"""One more judgement for chosen pairs, in the API."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from django.contrib.auth.models import User
+from drf_spectacular.utils import extend_schema
+from rest_framework import exceptions, serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from analysis.dashboard import one_more as previews
+from annotation.permissions import managed_campaign
+from annotation.selectors.pairs import kept_pairs
+from annotation.services import one_more
+from annotation.services.errors import CampaignError
+
+
+class PairNameSerializer(serializers.Serializer):
+    topic = serializers.CharField()
+    document = serializers.CharField()
+
+
+class OneMoreWantedSerializer(serializers.Serializer):
+    pairs = PairNameSerializer(many=True, allow_empty=False)
+    take_back = serializers.BooleanField(default=False, help_text="take one back that nobody has given, in place of asking for one")
+    preview = serializers.BooleanField(default=False, help_text="only say what it would come to")
+
+
+class OneMoreDoneSerializer(serializers.Serializer):
+    pairs = serializers.IntegerField(help_text="for which it is done, or would be: one judgement each")
+    left_out = serializers.DictField(child=serializers.IntegerField(), help_text="reason -> number of pairs")
+    judged_by_all = serializers.IntegerField(help_text="pairs that every active annotator has judged: they wait for somebody new")
+    missing = serializers.IntegerField(help_text="judgements missing in the campaign then")
+    expected = serializers.DateTimeField(allow_null=True, help_text="when the last judgement is expected then; null without a forecast")
+
+
+class AskedPairSerializer(PairNameSerializer):
+    asked_more = serializers.IntegerField(help_text="judgements asked for beyond the campaign's number")
+    judgements = serializers.IntegerField(help_text="that count")
+    needed = serializers.IntegerField(help_text="judgements in all")
+
+
+class OneMore(APIView):
+    serializer_class = OneMoreWantedSerializer
+
+    @extend_schema(responses=AskedPairSerializer(many=True), operation_id="campaigns_one_more_list")
+    def get(self, request: Request, slug: str) -> Response:
+        """The pairs of which managers asked for further judgements, by topic and document."""
+        rows = kept_pairs(managed_campaign(request, slug)).filter(asked_more__gt=0)
+        names = ("topic", "document", "asked_more", "judgements", "needed")
+        fields = ("entry__topic__topic_id", "entry__docno", "asked_more", "counted", "needed")
+        return Response([dict(zip(names, row, strict=True)) for row in sorted(rows.values_list(*fields))])
+
+    @extend_schema(request=OneMoreWantedSerializer, responses=OneMoreDoneSerializer, operation_id="campaigns_one_more")
+    def post(self, request: Request, slug: str) -> Response:
+        """Ask for one more judgement of each pair, beyond the campaign's number: another person's. Pairs of which none can be asked are left out."""
+        campaign = managed_campaign(request, slug)
+        body = OneMoreWantedSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        wanted, actor = body.validated_data, cast(User, request.user)
+        try:
+            ids = one_more.pairs_named(campaign, list(dict.fromkeys((pair["topic"], pair["document"]) for pair in wanted["pairs"])))
+            shown = previews.preview(campaign, ids, back=wanted["take_back"])
+            if not wanted["preview"]:
+                deed = one_more.take_one_more_back if wanted["take_back"] else one_more.ask_for_one_more
+                deed(campaign, ids, actor=actor)
+        except CampaignError as error:
+            raise exceptions.ValidationError({"detail": str(error)}) from None
+        at = shown.after.expected
+        answer: dict[str, Any] = {
+            **{"pairs": shown.n, "left_out": shown.chosen.refused, "judged_by_all": shown.chosen.judged_by_all},
+            **{"missing": shown.after.missing, "expected": None if at is None else datetime.fromtimestamp(at, UTC)},
+        }
+        return Response(OneMoreDoneSerializer(answer).data)

@@ -1,0 +1,211 @@
+"""Every label of a campaign as a row of a list, and how many labels of each topic are relevant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.http import HttpRequest
+from numpy.typing import NDArray
+
+from analysis.core.aggregation import ADJUDICATED, DECISIONS
+from analysis.core.labels import MISSING
+from analysis.dashboard.disagreements import waiting
+from analysis.judgements.labels import KNOWN, Choices, Label, Labels, adjudications, decision_codes, known_grades, labels
+from analysis.judgements.live import Live
+from annotation.models import Campaign, Pair
+from pooling.core.natural import natural
+from pooling.listing import ListChoice, ListPage
+
+RULED = DECISIONS[ADJUDICATED]
+DECISION_WORDS = {
+    "unanimous": "all agree",
+    "majority": "majority",
+    "lowest_grade": "lowest grade",
+    RULED: "a manager",
+    KNOWN: "known beforehand",
+}
+STATES = [
+    ("disputed", "disputed: grades differ, nobody has decided"),
+    ("differ", "grades differ"),
+    ("waiting", "still to be judged"),
+    ("undecided", "no label yet"),
+    ("ruled", "a manager decided"),
+    ("asked", "one more judgement asked for"),
+]
+MOST_IN_SELECT = 200
+"""Topics of a select; of more one finds a topic by its words."""
+
+
+class ListedLabel(NamedTuple):
+    """A pair that has a label or a counted judgement. grade: None without a label. spread: variance of its grades.
+
+    disputed: grades differ, nobody is still to judge it, and no manager has decided. asked: judgements asked for beyond the campaign's number.
+    """
+
+    pair: int
+    topic: str
+    document: str
+    grade: int | None
+    relevant: bool
+    decision: str
+    n: int
+    spread: float
+    waiting: bool
+    disputed: bool
+    asked: int
+
+
+class ShownLabel(NamedTuple):
+    """A row with the texts of its pair, and how its label came in words."""
+
+    label: ListedLabel
+    query: str
+    title: str
+    decided: str
+
+
+class TopicLabels(NamedTuple):
+    """labels: how many; relevant: of them on two grades; undecided: pairs judged too little for a label."""
+
+    topic: str
+    labels: int
+    relevant: int
+    disputed: int
+    undecided: int
+
+
+def labels_on_page(campaign: Campaign, live: Live) -> Labels:
+    """As an export with no further choices writes them; made anew only when judgements or the managers' own labels have changed."""
+    depends_on = (live.newest, live.audit, campaign.threshold, adjudications(campaign), known_grades(campaign))
+    return live.remembered(("labels", "of the page"), depends_on, lambda: _labels_of(campaign, live))
+
+
+def _labels_of(campaign: Campaign, live: Live) -> Labels:
+    return labels(campaign, Choices(), rows=live.rows, counted=lambda: live.table(campaign.grades.size))
+
+
+def labels_listed(campaign: Campaign, live: Live) -> list[ListedLabel]:
+    """By topic in natural order, then document id; made anew only when judgements or the managers' own labels have changed."""
+    over = campaign.is_over or campaign.state == Campaign.State.CLOSED
+    depends_on = (live.newest, live.audit, campaign.threshold, over, adjudications(campaign), known_grades(campaign))
+    return live.remembered(("labels", "listed"), depends_on, lambda: _listed(campaign, live, labels_on_page(campaign, live)))
+
+
+def _listed(campaign: Campaign, live: Live, made: Labels) -> list[ListedLabel]:
+    table, at = made.table, live.table_pairs
+    grades = np.arange(table.n_grades)
+    n = table.counts.sum(axis=1)
+    spread = (table.counts @ grades**2) / np.maximum(n, 1) - ((table.counts @ grades) / np.maximum(n, 1)) ** 2
+    codes, waits = decision_codes(made.graded), waiting(campaign, live)[at]
+    differ = (n >= 2) & (spread > 1e-12)
+    disputed = differ & ~waits & (codes != ADJUDICATED)
+    columns = (
+        live.pairs.ids[at].tolist(), table.pair_topic.tolist(), table.pair_document.tolist(), made.graded.label.tolist(), made.binary.label.tolist(),
+        codes.tolist(), n.tolist(), np.where(differ, spread, 0.0).round(10).tolist(), waits.tolist(), disputed.tolist(),
+        live.pairs.asked_more[at].tolist(),
+    )  # fmt: skip
+    rows = [
+        ListedLabel(
+            pair, table.topics[topic], table.documents[document], None if grade == MISSING else grade, binary == 1,
+            "" if grade == MISSING else DECISIONS.get(code, ""), judged, width, waits_still, in_dispute, asked,
+        )
+        for pair, topic, document, grade, binary, code, judged, width, waits_still, in_dispute, asked in zip(*columns, strict=True)
+    ]  # fmt: skip
+    rows += _beyond(live, made.beyond, waiting(campaign, live))
+    place = {topic: natural(topic) for topic in live.pairs.topics}
+    return sorted(rows, key=lambda row: (place[row.topic], row.document))
+
+
+def _beyond(live: Live, beyond: Sequence[Label], waits: NDArray[np.bool_]) -> list[ListedLabel]:
+    """The labels of pairs that nobody has judged."""
+    if not beyond:
+        return []
+    pairs = live.pairs
+    names = zip(pairs.topic.tolist(), pairs.document.tolist(), strict=True)
+    index = {(pairs.topics[topic], pairs.documents[document]): i for i, (topic, document) in enumerate(names)}
+    places = [(index[label.topic, label.document], label) for label in beyond if (label.topic, label.document) in index]
+    ids, waits_still, asked = (column.tolist() for column in (pairs.ids, waits, pairs.asked_more))
+    return [
+        ListedLabel(ids[i], one.topic, one.document, one.grade, one.binary == 1, one.decision, 0, 0.0, waits_still[i], False, asked[i])
+        for i, one in places
+    ]
+
+
+def is_in(row: ListedLabel, state: str) -> bool:
+    """state: one of STATES."""
+    return {
+        "disputed": row.disputed,
+        "differ": row.spread > 0,
+        "waiting": row.waiting,
+        "undecided": row.grade is None,
+        "ruled": row.decision == RULED,
+        "asked": row.asked > 0,
+    }[state]
+
+
+def label_page(request: HttpRequest, campaign: Campaign, live: Live, *, kept: int | None = None, whole: bool = False) -> ListPage:
+    """The list as the address asks for it. kept: the row of a pair that stays in it even if it fits no longer, having just been decided.
+    whole: on one page."""
+    rows = labels_listed(campaign, live)
+    asked, names = request.GET.get("topic", ""), live.pairs.topics
+    named = sorted(names, key=natural) if len(names) <= MOST_IN_SELECT else [name for name in names if name == asked]
+    decisions = {row.decision for row in rows}
+
+    def choice(name: str, label: str, options: Sequence[tuple[str, str]], fits: Any) -> ListChoice:
+        return ListChoice(name, label, options, lambda rows, value: [row for row in rows if row.pair == kept or fits(row, value)])
+
+    return ListPage(
+        request,
+        rows,
+        search=lambda row: f"{row.topic} {row.document}",
+        sort={
+            "topic": lambda row: natural(row.topic),
+            "document": lambda row: row.document,
+            "grade": lambda row: row.grade,
+            "decision": lambda row: row.decision,
+            "judged": lambda row: row.n,
+            "spread": lambda row: row.spread,
+        },
+        choices=[
+            *([choice("topic", "Topic", [(name, name) for name in named], lambda row, value: row.topic == value)] if named else []),
+            choice(
+                "grade", "Label", [(str(g["value"]), str(g["name"])) for g in campaign.scale], lambda row, value: str(row.grade) == value
+            ),
+            choice(
+                "decision",
+                "Decided by",
+                [both for both in DECISION_WORDS.items() if both[0] in decisions],
+                lambda row, value: row.decision == value,
+            ),
+            choice("state", "Standing", STATES, is_in),
+        ],
+        per_page=max(len(rows), 1) if whole else 50,
+    )
+
+
+def with_texts(rows: Sequence[ListedLabel]) -> list[ShownLabel]:
+    """The rows of one page with query and title, in one query."""
+    fields = ("pk", "entry__topic__text", "entry__document__title")
+    texts = {pk: (query, title or "") for pk, query, title in Pair.objects.filter(pk__in=[row.pair for row in rows]).values_list(*fields)}
+    return [ShownLabel(row, *texts.get(row.pair, ("", "")), DECISION_WORDS.get(row.decision, row.decision)) for row in rows]
+
+
+def topic_page(request: HttpRequest, campaign: Campaign, live: Live) -> ListPage:
+    """How many labels each topic has, and how many of them are relevant."""
+    numbers: dict[str, list[int]] = {}
+    for row in labels_listed(campaign, live):
+        of = numbers.setdefault(row.topic, [0, 0, 0, 0])
+        of[0] += row.grade is not None
+        of[1] += row.grade is not None and row.relevant
+        of[2] += row.disputed
+        of[3] += row.grade is None
+    rows = [TopicLabels(topic, *of) for topic, of in numbers.items()]
+    columns: dict[str, Any] = {
+        name: (lambda row, name=name: getattr(row, name)) for name in ("labels", "relevant", "disputed", "undecided")
+    }
+    return ListPage(
+        request, rows, search=lambda row: row.topic, sort={"topic": lambda row: natural(row.topic), **columns}, default="topic", prefix="topics-",
+        per_page=25,
+    )  # fmt: skip

@@ -1,0 +1,75 @@
+"""The judging page as it is sent: the same for everybody in a campaign who reads one language, but for the name, the look and the token.
+
+So it is rendered once for each campaign as it stands, language and time zone, with marks where the person's own things stand, and these are put
+in with each request.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from datetime import datetime
+from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.middleware.csrf import get_token
+from django.template.loader import render_to_string
+from django.utils import timezone, translation
+from django.utils.html import escape
+
+from annotation.models import Membership
+from annotation.selectors.judging import choices_of
+
+MOST_KEPT = 128
+_MARK = f"own{secrets.token_hex(12)}"  # nobody can write it into the name of a campaign
+_MARKS = re.compile(f"{_MARK}([a-z]+)")
+
+
+class Shell(NamedTuple):
+    """All that the page shows of the campaign, under the campaign's names for it, and what else decides how it looks."""
+
+    slug: str
+    name: str
+    simulated: bool
+    spans: str
+    deadline: datetime | None
+    language: str | None
+    zone: str
+    guidelines_open: bool
+    is_trial: bool
+    build: str
+
+
+def shell_of(request: HttpRequest, annotator: Membership, *, build: str, modules: list[str], is_trial: bool = False) -> str:
+    """The page for this person, in the language and the time zone of this request."""
+    campaign = annotator.campaign
+    shell = Shell(
+        *(campaign.slug, campaign.name, campaign.simulated, campaign.spans, campaign.deadline, translation.get_language()),
+        zone=timezone.get_current_timezone_name() if campaign.deadline else "",
+        guidelines_open=bool(choices_of(annotator).get("guidelines", True)),
+        is_trial=is_trial,
+        build=build,
+    )
+    own = {"pk": request.user.pk, "name": request.user.get_username(), "theme": request.COOKIES.get("theme") or "auto", "csrf": get_token(request)}
+    parts = (_rendered.__wrapped__ if settings.DEBUG else _rendered)(shell, tuple(modules))
+    return "".join(escape(own[part]) if i % 2 else part for i, part in enumerate(parts))
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _rendered(shell: Shell, modules: tuple[str, ...]) -> list[str]:
+    """The page cut at its marks: text, name of what stands there, text, ..."""
+    user = SimpleNamespace(pk=f"{_MARK}pk", get_username=f"{_MARK}name")
+    context: dict[str, Any] = {
+        "request": SimpleNamespace(user=user, COOKIES={"theme": f"{_MARK}theme"}),
+        "csrf_token": f"{_MARK}csrf",
+        "campaign": shell,
+        "modules": modules,
+        "build": shell.build,
+        "skeleton": range(9),
+        "guidelines_open": shell.guidelines_open,
+        "is_trial": shell.is_trial,
+    }
+    return _MARKS.split(render_to_string("annotation/judge.html", context))
