@@ -14,10 +14,13 @@ from tests.conftest import absent
 from tests.installation import ROOT
 from tests.soak.faults import FAULTS
 from tests.soak.place import N_JOB, Place
-from tests.soak.servers import POSTGRESQL
+from tests.soak.servers import POSTGRESQL, Unavailable
 from tests.soak.trial import Outcome, judge, tried
 
-SQLITE = ["web-worker-killed", "background-killed", "second-up", "sqlite-locked"]
+SQLITE = [
+    *["web-worker-killed", "background-killed", "second-up", "sqlite-locked"],
+    *["handles-used-up", "memory-limited", "slow-and-aborted-clients"],
+]
 POSTGRES = ["postgresql-killed", "postgresql-away"]
 
 
@@ -25,6 +28,16 @@ POSTGRES = ["postgresql-killed", "postgresql-away"]
 def on_sqlite() -> Iterator[Place]:
     with Place("sqlite") as place:
         yield place
+    assert place.processes() == []
+
+
+@pytest.fixture
+def on_its_own_clock() -> Iterator[Place]:
+    try:
+        with Place("sqlite", frozenset({"clock"})) as place:
+            yield place
+    except Unavailable as error:
+        absent("clock", str(error))
     assert place.processes() == []
 
 
@@ -47,6 +60,12 @@ def held(name: str, place: Place) -> None:
 @pytest.mark.parametrize("name", SQLITE)
 def test_nothing_is_lost_on_sqlite(on_sqlite: Place, name: str):
     held(name, on_sqlite)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_nothing_is_lost_and_nobody_is_refused_when_the_machines_clock_is_set_back(on_its_own_clock: Place):
+    held("clock-back", on_its_own_clock)
 
 
 @pytest.mark.slow

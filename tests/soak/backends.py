@@ -57,12 +57,14 @@ def sqlite_locked(place: Place) -> Iterator[None]:
 
 
 @contextmanager
-def sqlite_read(place: Place) -> Iterator[str]:
-    """Another program reads one old state of it."""
+def sqlite_read(place: Place) -> Iterator[list[str]]:
+    """Another program reads one old state of it, so that the log can only grow."""
+    told: list[str] = []
     other = sqlite3.connect(place.folder / "assay.sqlite3", isolation_level=None, timeout=20)
     other.execute("BEGIN")
     other.execute("SELECT COUNT(*) FROM annotation_judgement").fetchone()
-    yield "a reader of one state"
+    yield told
+    told.append(f"the log had {(place.folder / 'assay.sqlite3-wal').stat().st_size / 1e6:.1f} MB")
     other.execute("COMMIT")
     other.close()
 

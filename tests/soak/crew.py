@@ -77,6 +77,11 @@ class Crew:
     def accepted(self) -> list[str]:
         return sorted(key for page in self.pages for key in page.diary.accepted)
 
+    def slowest_since(self, moment: float) -> float:
+        """Seconds; 0 where nobody was answered."""
+        asked = (row for page in self.pages for row in page.diary.asked)
+        return max((seconds for at, seconds, status in asked if at > moment and status == 200), default=0.0)
+
     def strange(self) -> list[str]:
         whole = sum((page.strange for page in self.pages), Counter())
         return [f"{n} times {what}" for what, n in whole.most_common()]

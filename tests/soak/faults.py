@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.soak import backends, processes
+from tests.soak import backends, clients, imports, limits, processes
 from tests.soak.trouble import Trouble
 
-FAULTS: dict[str, Trouble] = {trouble.name: trouble for group in (processes, backends) for trouble in group.TROUBLES}
+GROUPS = (processes, backends, limits, clients, imports)
+FAULTS: dict[str, Trouble] = {trouble.name: trouble for group in GROUPS for trouble in group.TROUBLES}

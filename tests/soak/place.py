@@ -16,11 +16,14 @@ from typing import Any
 from tests.installation import ROOT, Installation
 from tests.soak.crew import Crew, SoakPage
 from tests.soak.servers import OwnPostgreSQL, OwnRedis, Unavailable, children, signal_all, tree, wait_for
+from tests.soak.set_clock import SetClock
 
 N_ANNOTATORS = 6
 N_JOB, JOB_SECONDS = 20_000, 120
 """Documents that a job brings, and the seconds that it may take after its fault."""
-TMPFS_MB = 60
+TMPFS_MB = 180
+N_RELEASE = 5_000
+"""Judgements of the release that is imported while people judge."""
 
 CAMPAIGN = f"""
 import json
@@ -55,9 +58,14 @@ print(json.dumps({
 """
 
 
+def _memory_mb(pids: list[int]) -> float:
+    rolled_up = "\n".join(Path(f"/proc/{pid}/smaps_rollup").read_text() for pid in pids)
+    return sum(int(line.split()[1]) for line in rolled_up.splitlines() if line.startswith("Pss:")) / 1000
+
+
 class Place:
     """needs: 'redis' (hints go over a server of its own), 'small disk' (the folder is a memory disk of TMPFS_MB), 'no override' (root may not
-    write what is read-only), 'clock' (its processes have a clock that can be set)."""
+    write what is read-only), 'clock' (its processes have a clock that can be set), 'release' (a release of N_RELEASE judgements is at hand)."""
 
     def __init__(self, vendor: str, needs: frozenset[str] = frozenset()) -> None:
         self.vendor, self.needs = vendor, needs
@@ -94,13 +102,23 @@ class Place:
             self._mount()
         self.installation = Installation(self.folder, program=self._program(), **settings)
         if "clock" in self.needs:
-            self.clock = self.base / "clock"
-            self.clock.write_text("0")
-            self.installation.env["SOAK_CLOCK"] = str(self.clock)
-            self.installation.env["PYTHONPATH"] = os.pathsep.join([str(ROOT / "tests" / "soak" / "set_clock"), str(ROOT)])
+            self.clock = SetClock(self.base)
+            self.installation.env |= self.clock.environment
         self.installation.log = self.base / "server.log"
         self.installation.__enter__()
         self.sessions = json.loads(self.installation.run(CAMPAIGN))
+        if "release" in self.needs:
+            self._make_release()
+
+    def _make_release(self) -> None:
+        judged, self.release = self.base / "judged.csv", self.base / "release.zip"
+        rows = (f"q{n // 50},d{n % 50 // 2},{'ab'[n % 2]},{n % 4}" for n in range(N_RELEASE))
+        judged.write_text("\n".join(["topic,document,annotator,grade", *rows, ""]), encoding="utf-8")
+        bring, build = ("import_judgements", str(judged), "--name", "elsewhere"), ("export_campaign", "--campaign", "elsewhere", "--output", str(self.release))
+        for command in (bring, build):
+            status, text = self.manage(*command)
+            if status:
+                raise RuntimeError(text)
 
     def crew(self) -> Crew:
         return Crew([SoakPage(self.installation.port, session) for session in self.sessions])
@@ -167,6 +185,10 @@ class Place:
     def background(self) -> list[int]:
         """The background worker and its children."""
         return tree(self._child(b"celery"))
+
+    def memory_mb(self) -> tuple[float, float]:
+        """(web server, background worker): of all their processes, what is shared by n of them counted as one nth"""
+        return _memory_mb(tree(self.web_master())), _memory_mb(self.background())
 
     def log_end(self) -> str:
         return self.installation.log.read_text(errors="replace")[-6000:]

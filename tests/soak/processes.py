@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from email.utils import parsedate_to_datetime
 
 from tests.installation import free_port
 from tests.soak.place import Place
@@ -45,7 +48,7 @@ def up_killed(place: Place) -> Iterator[None]:
     server.kill()
     server.wait()
     yield
-    place.installation.__enter__()
+    place.installation.start_again()
 
 
 @contextmanager
@@ -56,6 +59,32 @@ def second_up(place: Place) -> Iterator[str]:
     yield "the second refused"
 
 
+@contextmanager
+def nothing(place: Place) -> Iterator[list[str]]:
+    """People judge: what the programs take of memory meanwhile."""
+    told: list[str] = []
+    begun = place.memory_mb()
+    yield told
+    grown = zip(("web server", "background worker"), begun, place.memory_mb(), strict=True)
+    told += [f"{name} {first:.0f} MB, at the end {last:.0f}" for name, first, last in grown]
+
+
+def clock_set(seconds: int) -> Callable[[Place], AbstractContextManager[str]]:
+    @contextmanager
+    def cause(place: Place) -> Iterator[str]:
+        place.clock.set(seconds)
+        with urllib.request.urlopen(place.installation.url + "/healthz", timeout=60) as answer:
+            moment = parsedate_to_datetime(answer.headers["Date"]).timestamp()
+        off = moment - time.time()
+        if abs(off - seconds) > 60:
+            raise AssertionError(f"the web server's clock is off by {off:.0f} s, not by {seconds}")
+        yield "the web server says so"
+        place.clock.set(0)
+
+    return cause
+
+
+CLOCK, HOURS = frozenset({"clock"}), 3 * 3600
 TROUBLES = [
     Trouble("web-worker-killed", web_worker_killed, (10, 4)),
     Trouble("web-master-killed", web_master_killed, (10, 4)),
@@ -63,4 +92,7 @@ TROUBLES = [
     Trouble("web-reloaded", web_reloaded, (15, 10), unnoticed=True),
     Trouble("up-killed", up_killed, (5, 2), with_job=True),
     Trouble("second-up", second_up, (1, 1), unnoticed=True),
+    Trouble("clock-forward", clock_set(HOURS), (30, 6), needs=CLOCK, with_job=True, unnoticed=True),
+    Trouble("clock-back", clock_set(-HOURS), (30, 6), needs=CLOCK, with_job=True, unnoticed=True),
+    Trouble("no-fault", nothing, (270, 5), unnoticed=True),
 ]

@@ -47,16 +47,16 @@ def tried(trouble: Trouble, place: Place, *, short: bool = False, minutes: float
         time.sleep(around)
         if trouble.with_job:
             job = place.begin_job()
-        before = crew.answers()
+        before, begun = crew.answers(), time.monotonic()
         with trouble.cause(place) as told:
             time.sleep(lasting)
         ended = time.monotonic()
-        if told:
-            outcome.told.append(told)
+        outcome.told += [told] if isinstance(told, str) else told or []
         while crew.normal_since(ended) is None and time.monotonic() < ended + RECOVERY_SECONDS:
             time.sleep(0.1)
         outcome.normal_after = crew.normal_since(ended)
         time.sleep(around)
+    outcome.told.append(f"slowest answer {crew.slowest_since(begun):.1f} s")
     outcome.refused = crew.answers()[503] - before[503]
     outcome.lost = crew.answers()[0] - before[0]
     if trouble.unnoticed and outcome.refused + outcome.lost:
