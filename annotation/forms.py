@@ -13,6 +13,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Scope
+from annotation.services.messages import are_printed
 from annotation.services.tokens import DAYS, USUAL_DAYS
 
 
@@ -85,19 +86,22 @@ class AccountForm(forms.Form):
     time_zone = forms.ChoiceField(label=_("Time zone"), required=False, help_text=_("Deadlines and times are shown in it."))
     language = forms.ChoiceField(label=_("Language"), required=False, choices=[("", _("As the browser asks")), *settings.LANGUAGES])
     to_do_mail = forms.BooleanField(
-        label="Mail me the to-do list of Home", required=False, help_text="At most once a day, and only when something needs you."
+        label=_("Mail me the to-do list of Home"), required=False, help_text=_("At most once a day, and only when something needs you.")
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         names = sorted(name for name in zoneinfo.available_timezones() if "/" in name and not name.startswith(("Etc/", "SystemV/", "posix/", "right/")))
+        if are_printed():
+            unsent = "No mail server is set (ASSAY_EMAIL_HOST): the list is printed on the worker's console, and nobody gets it."
+            self.fields["to_do_mail"].help_text = unsent
         zone: Any = self.fields["time_zone"]  # a field that has choices
         zone.choices = [("", "UTC"), *[(name, name.replace("_", " ")) for name in names]]
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
         if given.get("to_do_mail") and not given.get("email") and "email" not in self.errors:
-            self.add_error("email", "The to-do list needs an address to be mailed to.")
+            self.add_error("email", _("The to-do list needs an address to be mailed to."))
         return given
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from annotation.core import rules
 from annotation.core.scale import FEWEST_GRADES, MOST_GRADES, SHAPES
@@ -29,12 +30,12 @@ class CampaignPoolForm(forms.Form):
 class RulesForm(forms.ModelForm):
     deadline = forms.DateTimeField(
         required=False,
-        help_text="In your time zone. After it only judgements made before it are taken, for the minutes of grace.",
+        help_text=_("In your time zone. After it only judgements made before it are taken, for the minutes of grace."),
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
     )
 
     completion_url = forms.URLField(
-        label="Completion address", required=False, assume_scheme="https", help_text="Where annotators go at the end."
+        label=_("Completion address"), required=False, assume_scheme="https", help_text=_("Where annotators go at the end.")
     )
 
     class Meta:
@@ -142,7 +143,7 @@ class GradeForm(forms.Form):
     name = forms.CharField(max_length=60, required=False)
     explanation = forms.CharField(max_length=500, required=False, widget=forms.Textarea(attrs={"rows": 2}))
     example = forms.CharField(
-        max_length=1000, required=False, label="Examples", help_text="one a line, with the reason", widget=forms.Textarea(attrs={"rows": 2})
+        max_length=1000, required=False, label=_("Examples"), help_text=_("one a line, with the reason"), widget=forms.Textarea(attrs={"rows": 2})
     )
     shape = forms.ChoiceField(choices=[(shape, shape.capitalize()) for shape in SHAPES], required=False)
 
@@ -156,9 +157,9 @@ class BaseScale(forms.BaseFormSet):
         if not FEWEST_GRADES <= len(named) <= MOST_GRADES:
             raise forms.ValidationError(f"A scale has {FEWEST_GRADES} to {MOST_GRADES} grades.")
         if len({name.casefold() for name in named}) < len(named):
-            raise forms.ValidationError("Two grades have the same name.")
+            raise forms.ValidationError(_("Two grades have the same name."))
         if any(not name for name in names[: len(named)]):
-            raise forms.ValidationError("Name the grades one after the other, from the lowest up, without a gap.")
+            raise forms.ValidationError(_("Name the grades one after the other, from the lowest up, without a gap."))
 
     def scale(self) -> list[dict[str, object]]:
         rows = [form.cleaned_data for form in self.forms if form.cleaned_data.get("name", "").strip()]
@@ -179,50 +180,50 @@ ScaleFormSet = forms.formset_factory(GradeForm, formset=BaseScale, extra=0, min_
 
 class GuidelineForm(forms.Form):
     text = forms.CharField(
-        label="Guidelines",
+        label=_("Guidelines"),
         widget=forms.Textarea(attrs={"rows": 22, "class": "mono"}),
-        help_text="Markdown: # headings, - lists, **bold**, tables.",
+        help_text=_("Markdown: # headings, - lists, **bold**, tables."),
     )
     note = forms.CharField(
-        label="What changed", max_length=300, required=False, help_text="Annotators see it when they must read the new version."
+        label=_("What changed"), max_length=300, required=False, help_text=_("Annotators see it when they must read the new version.")
     )
     consent_text = forms.CharField(
-        label="Consent",
+        label=_("Consent"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 6}),
-        help_text="Markdown. If given, annotators must agree before the first pair.",
+        help_text=_("Markdown. If given, annotators must agree before the first pair."),
     )
 
 
 class InvitationForm(forms.Form):
     role = forms.ChoiceField(
         choices=[
-            (Membership.Role.ANNOTATOR, "Annotators"),
-            (Membership.Role.MANAGER, "A manager"),
-            (Membership.Role.VIEWER, "Viewers, who only see results"),
+            (Membership.Role.ANNOTATOR, _("Annotators")),
+            (Membership.Role.MANAGER, _("A manager")),
+            (Membership.Role.VIEWER, _("Viewers, who only see results")),
         ]
     )
     max_uses = forms.IntegerField(
-        label="Good for so many people", min_value=1, max_value=100_000, required=False, help_text="Empty: any number."
+        label=_("Good for so many people"), min_value=1, max_value=100_000, required=False, help_text=_("Empty: any number.")
     )
     expires_at = forms.DateTimeField(
-        label="Good until", required=False, help_text="Empty: half a year.", widget=forms.DateTimeInput(attrs={"type": "datetime-local"})
+        label=_("Good until"), required=False, help_text=_("Empty: half a year."), widget=forms.DateTimeInput(attrs={"type": "datetime-local"})
     )
 
 
 class ResultsLinkForm(forms.Form):
-    name = forms.CharField(label="For whom", max_length=100, help_text="Only managers see it, such as “steering group”.")
-    days = forms.ChoiceField(label="Ends after", choices=DAYS_OFFERED, initial=USUAL_DAYS)
+    name = forms.CharField(label=_("For whom"), max_length=100, help_text=_("Only managers see it, such as “steering group”."))
+    days = forms.ChoiceField(label=_("Ends after"), choices=DAYS_OFFERED, initial=USUAL_DAYS)
 
 
 class NamesForm(forms.Form):
-    file = forms.FileField(label="CSV file", required=False, help_text="A column of names; or a header with name and email.")
-    names = forms.CharField(label="… or type them", required=False, widget=forms.Textarea(attrs={"rows": 5, "class": "mono"}))
+    file = forms.FileField(label=_("CSV file"), required=False, help_text=_("A column of names; or a header with name and email."))
+    names = forms.CharField(label=_("… or type them"), required=False, widget=forms.Textarea(attrs={"rows": 5, "class": "mono"}))
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         if bool(data.get("file")) == bool((data.get("names") or "").strip()):
-            raise forms.ValidationError("Give a file or type the names: one of the two.")
+            raise forms.ValidationError(_("Give a file or type the names: one of the two."))
         if data.get("file") and data["file"].size > 2_000_000:
-            raise forms.ValidationError("A file of names is smaller than 2 MB.")
+            raise forms.ValidationError(_("A file of names is smaller than 2 MB."))
         return data

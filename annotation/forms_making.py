@@ -9,12 +9,14 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import User
 from django.utils.text import slugify
+from django.utils.translation import gettext_lazy as _
 
-from annotation.core.presets import PRESETS
+from annotation.core.presets import PRESETS, Preset
 from annotation.core.rules import MOST
 from annotation.services.campaign_files import read_gold
 from annotation.services.known_pairs import MOST_FROM_A_FILE, rows_of_qrels
 from pooling.models import Collection, Pool, Qrels
+from pooling.requests import row_number
 
 LARGEST = 8_000_000
 """Bytes of a file of known pairs."""
@@ -33,19 +35,21 @@ class QrelsChoice(forms.ModelChoiceField):
 class KnownPairs(forms.Form):
     """What both forms ask of known pairs."""
 
-    qrels = QrelsChoice(Qrels.objects.none(), label="Known grades from", required=False, empty_label="none, or the file", help_text="Qrels of the collection.")
+    qrels = QrelsChoice(
+        Qrels.objects.none(), label=_("Known grades from"), required=False, empty_label=_("none, or the file"), help_text=_("Qrels of the collection.")
+    )
     known_file = forms.FileField(
-        label="… or a file", required=False, help_text="Topic, document, grade, perhaps kind and explanation with a header; or qrels."
+        label=_("… or a file"), required=False, help_text=_("Topic, document, grade, perhaps kind and explanation with a header; or qrels.")
     )
     n_gold = forms.IntegerField(
-        label="Gold pairs", min_value=0, max_value=MOST_FROM_A_FILE, required=False, help_text="Spread over everybody's sequence, unseen."
+        label=_("Gold pairs"), min_value=0, max_value=MOST_FROM_A_FILE, required=False, help_text=_("Spread over everybody's sequence, unseen.")
     )
     n_qualification = forms.IntegerField(
-        label="Qualification pairs",
+        label=_("Qualification pairs"),
         min_value=0,
         max_value=MOST_FROM_A_FILE,
         required=False,
-        help_text="Judged and explained before the first real pair; published with the known grade.",
+        help_text=_("Judged and explained before the first real pair; published with the known grade."),
     )
 
     def clean_known_file(self) -> Any:
@@ -77,27 +81,27 @@ class KnownPairsForm(KnownPairs):
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         if not data.get("qrels") and not data.get("known_file"):
-            raise forms.ValidationError("Choose qrels or a file with the known grades.")
+            raise forms.ValidationError(_("Choose qrels or a file with the known grades."))
         return data
 
 
 class NewCampaignForm(KnownPairs):
     """The whole of a campaign on one page. Without `way` name and collection are enough: the rest is made step by step."""
 
-    name = forms.CharField(max_length=200, help_text="What annotators will read, such as “Health queries 2026”.")
-    collection = forms.ModelChoiceField(Collection.objects.none(), help_text="The topics, documents and runs to judge.")
-    pool = PoolChoice(Pool.objects.none(), required=False, empty_label="the only one", help_text="The pairs to judge.")
+    name = forms.CharField(max_length=200, help_text=_("What annotators will read, such as “Health queries 2026”."))
+    collection = forms.ModelChoiceField(Collection.objects.none(), help_text=_("The topics, documents and runs to judge."))
+    pool = PoolChoice(Pool.objects.none(), required=False, empty_label=_("the only one"), help_text=_("The pairs to judge."))
     preset = forms.ChoiceField(
-        label="Like", choices=[(preset.key, preset.title) for preset in PRESETS.values()], required=False, widget=forms.RadioSelect
+        label=_("Like"), choices=[(preset.key, preset.title) for preset in PRESETS.values()], required=False, widget=forms.RadioSelect
     )
     judgements_per_pair = forms.IntegerField(
-        label="Judgements per pair", min_value=1, max_value=MOST["judgements_per_pair"], required=False, help_text="Empty: as the preset."
+        label=_("Judgements per pair"), min_value=1, max_value=MOST["judgements_per_pair"], required=False, help_text=_("Empty: as the preset.")
     )
     target_per_annotator = forms.IntegerField(
-        label="Target per annotator", min_value=0, max_value=1_000_000, required=False, help_text="Empty: as the preset. 0: no target."
+        label=_("Target per annotator"), min_value=0, max_value=1_000_000, required=False, help_text=_("Empty: as the preset. 0: no target.")
     )
-    deadline = forms.DateTimeField(required=False, help_text="Empty: none.", widget=forms.DateTimeInput(attrs={"type": "datetime-local"}))
-    with_link = forms.BooleanField(label="Make a link by which annotators join", required=False)
+    deadline = forms.DateTimeField(required=False, help_text=_("Empty: none."), widget=forms.DateTimeInput(attrs={"type": "datetime-local"}))
+    with_link = forms.BooleanField(label=_("Make a link by which annotators join"), required=False)
 
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -112,11 +116,16 @@ class NewCampaignForm(KnownPairs):
         """What the form shows at first: the pool or collection of the address, and the collection's name."""
         mine = Collection.objects.all() if user.is_superuser else Collection.objects.filter(managers=user)
         number = asked.get("pool", "")
-        pool = Pool.objects.filter(collection__in=mine, pk=number).select_related("collection").first() if number.isdecimal() else None
+        pool = Pool.objects.filter(collection__in=mine, pk=row_number(number)).select_related("collection").first()
         number = asked.get("collection", "")
-        collection = pool.collection if pool else mine.filter(pk=number).first() if number.isdecimal() else None
+        collection = pool.collection if pool else mine.filter(pk=row_number(number)).first()
         name = collection.name if collection else ""
         return {"pool": pool, "collection": collection, "name": name, "preset": next(iter(PRESETS)), "with_link": True}
+
+    def guidelines_of(self, preset: Preset) -> str:
+        """The text of this preset as it stands on the page: as it was edited there, else as the preset begins."""
+        given = self.data.get(f"guidelines-{preset.key}")
+        return preset.guidelines if given is None else "\n".join(str(given).splitlines())
 
     @property
     def at_once(self) -> bool:
@@ -125,7 +134,7 @@ class NewCampaignForm(KnownPairs):
     def clean_name(self) -> str:
         name = self.cleaned_data["name"].strip()
         if not slugify(name):
-            raise forms.ValidationError("Use at least one letter or digit.")
+            raise forms.ValidationError(_("Use at least one letter or digit."))
         return name
 
     def clean(self) -> dict[str, Any]:
@@ -136,23 +145,25 @@ class NewCampaignForm(KnownPairs):
         if pool is None:
             pools = list(collection.pools.filter(n_pairs__gt=0)[:2])
             if len(pools) != 1:
-                self.add_error("pool", "Choose one of its pools." if pools else "It has no pool yet: make one first, or go on step by step.")
+                self.add_error("pool", _("Choose one of its pools.") if pools else _("It has no pool yet: make one first, or go on step by step."))
             else:
                 data["pool"] = pools[0]
         elif pool.collection_id != collection.pk:
-            self.add_error("pool", "This pool is of another collection.")
+            self.add_error("pool", _("This pool is of another collection."))
         if data.get("qrels") and data["qrels"].collection_id != collection.pk:
-            self.add_error("qrels", "These qrels are of another collection.")
+            self.add_error("qrels", _("These qrels are of another collection."))
         if (data.get("n_gold") or data.get("n_qualification")) and not data.get("qrels") and not data.get("known_file"):
-            self.add_error("qrels", "Say where the known grades are.")
+            self.add_error("qrels", _("Say where the known grades are."))
         return data
 
     def wanted(self) -> dict[str, Any]:
         """As `start_campaign` takes it. FormatError for a file of known pairs that cannot be read."""
         data = self.cleaned_data
         names = ("judgements_per_pair", "target_per_annotator", "deadline")
+        preset = PRESETS[data["preset"] or next(iter(PRESETS))]
         return {
-            "preset": PRESETS[data["preset"] or next(iter(PRESETS))],
+            "preset": preset,
+            "guidelines": self.guidelines_of(preset),
             **{name: data[name] for name in ("name", "collection", "pool", "with_link")},
             "settings": {name: data[name] for name in names if data[name] is not None},
             "known": self.rows(),

@@ -13,6 +13,8 @@ from django.utils import translation
 SESSION = "language"
 WAY = ("/sign-in", "/sign-out", "/join", "/account", "/language", "/judge/", "/api/v1/judging/")
 """Paths of the annotator's way begin so; the home page is on it, too."""
+BESIDE = "/accounts"
+"""Begins as one of them, and is the administrators'."""
 
 
 def known(code: str | None) -> str:
@@ -21,7 +23,7 @@ def known(code: str | None) -> str:
 
 
 def is_on_way(path: str) -> bool:
-    return path == "/" or path.startswith(WAY)
+    return path == "/" or (path.startswith(WAY) and not path.startswith(BESIDE))
 
 
 def of_request(request: HttpRequest) -> str:

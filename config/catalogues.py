@@ -4,6 +4,9 @@
 
 For each language there are three files of which people edit none but the first two: `django.po` (Python and templates), `javascript.po`,
 `django.mo`; and `static/words/<code>.json` is what scripts fetch. Python alone is needed, no gettext package.
+
+They hold what annotators read, and nothing of it may be missing. What only managers read is in `locale/managers.pot`: who translates that begins
+with a copy of it as `locale/<code>/LC_MESSAGES/managers.po`, and what is translated there goes into the same compiled files.
 """
 
 from __future__ import annotations
@@ -13,8 +16,9 @@ import ast
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from django.template.base import Lexer, Token, TokenType
@@ -25,6 +29,7 @@ from config import po_files
 from config.po_files import Entry
 
 ROOT = Path(__file__).resolve().parent.parent
+LOCALE = ROOT / "locale"
 PLURALS = {
     "de": ("nplurals=2; plural=(n != 1);", ("one", "other")),
     "fr": ("nplurals=2; plural=(n > 1);", ("one", "other")),
@@ -37,9 +42,39 @@ PLURALS = {
 """Language -> the rule of gettext, and what CLDR calls its forms in the same order. English stands in the program."""
 CALLS = {"gettext", "gettext_lazy", "ngettext", "ngettext_lazy", "pgettext_lazy", "_"}
 FOLDERS = ("pooling", "annotation", "analysis", "config")
-ENGLISH_ONLY = ("templates/analysis/", "templates/pooling/", "templates/config/", "templates/annotation/campaign", "templates/annotation/machine")
-"""Managers' pages are marked, where they are, but not translated yet (annotation/languages.py)."""
-BUT = {"templates/analysis/home.html"}  # everybody's home
+MANAGERS = (
+    *(
+        "templates/analysis/",
+        "templates/pooling/",
+        "templates/config/",
+        "templates/api_docs",
+        "templates/_delete_form",
+        "templates/_list_",
+        "templates/_shape",
+    ),
+    *(
+        f"templates/annotation/{name}"
+        for name in ("_campaign", "_held_back", "_known_fields", "_machine", "_state_badge", "_waiting", "accounts", "campaign")
+    ),
+    *(f"templates/annotation/{name}" for name in ("guideline", "machine", "readers", "remind", "welcome")),
+    *("analysis/", "config/", "pooling/", "annotation/", "static/js/manage/", "static/js/pooling/"),
+)
+"""What begins so is read by managers: marked, but not translated yet (annotation/languages.py)."""
+ANNOTATORS = {
+    "templates/analysis/home.html",  # everybody's home
+    *("pooling/templatetags/pooling.py", "pooling/unavailable.py", "pooling/api/problems.py", "config/errors.py"),
+    *(f"annotation/services/{name}.py" for name in ("institution", "judging", "later", "messages", "participation", "people", "questions")),
+    *("annotation/views/account.py", "annotation/views/institution.py", "annotation/views/people.py", "annotation/api/judging.py"),
+    *(
+        "annotation/models/campaigns.py",
+        "annotation/models/profiles.py",
+        "annotation/models/sessions.py",
+        "annotation/selectors/judging.py",
+        "annotation/forms.py",
+    ),
+    "annotation/permissions.py",
+}
+"""Of these, what annotators read, too."""
 SCRIPT = re.compile(r"""(?<![\w.])t\(\s*"((?:[^"\\]|\\.)*)"|(?<![\w.])tn\(\s*"((?:[^"\\]|\\.)*)",\s*"((?:[^"\\]|\\.)*)\"""")
 NAMED = re.compile(r"%\(\w+\)s|\{\w+\}|</?\w+[^>]*>")
 """What must stand in a translation as in the English: values and tags."""
@@ -76,7 +111,7 @@ def in_template(source: str) -> Iterator[tuple[str, str]]:
         if parts is None:
             yield from ((text, "") for text in re.findall(r"""_\("([^"]+)"\)""", token.contents) if token.token_type != TokenType.TEXT)
         if words[:1] == ["translate"] and words[1][0] in "\"'":
-            yield words[1][1:-1], ""
+            yield words[1][1:-1].replace("%", "%%"), ""  # as Django asks for it
         elif words[:1] == ["blocktranslate"]:
             parts, plural_at = [], 0
         elif words[:1] == ["endblocktranslate"]:
@@ -102,25 +137,42 @@ def in_script(source: str) -> Iterator[tuple[str, str]]:
         yield (alone, "") if alone else (one, many)
 
 
-def of_program(*, english_only: bool = False) -> Catalogue:
-    """What Python and templates say. english_only: of the pages that are not translated, nothing else."""
+def is_for_managers(place: str) -> bool:
+    return place.startswith(MANAGERS) and place not in ANNOTATORS
+
+
+@cache
+def _messages() -> dict[str, list[tuple[str, str]]]:
+    """What each file says, by its place."""
+    python = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+    pages, scripts = sorted((ROOT / "templates").rglob("*.html")), sorted((ROOT / "static" / "js").rglob("*.js"))
+    readers = ((python, in_python), (pages, in_template), (scripts, in_script))
+    return {path.relative_to(ROOT).as_posix(): [*reader(path.read_text(encoding="utf-8"))] for paths, reader in readers for path in paths}
+
+
+def _collected(wanted: Callable[[str], bool]) -> Catalogue:
     catalogue = Catalogue()
-    for path in [] if english_only else [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]:
-        for singular, plural in in_python(path.read_text(encoding="utf-8")):
-            catalogue.add(singular, plural, path.relative_to(ROOT).as_posix())
-    for path in sorted((ROOT / "templates").rglob("*.html")):
-        name = path.relative_to(ROOT).as_posix()
-        if (name.startswith(ENGLISH_ONLY) and name not in BUT) == english_only:
-            for singular, plural in in_template(path.read_text(encoding="utf-8")):
-                catalogue.add(singular, plural, name)
+    for place, messages in _messages().items():
+        for singular, plural in messages if wanted(place) else []:
+            catalogue.add(singular, plural, place)
     return catalogue
 
 
+def of_program() -> Catalogue:
+    """What Python and templates say to annotators."""
+    return _collected(lambda place: not place.endswith(".js") and not is_for_managers(place))
+
+
 def of_scripts() -> Catalogue:
-    catalogue = Catalogue()
-    for path in sorted((ROOT / "static" / "js").rglob("*.js")):
-        for singular, plural in in_script(path.read_text(encoding="utf-8")):
-            catalogue.add(singular, plural, path.relative_to(ROOT).as_posix())
+    """What scripts say to them."""
+    return _collected(lambda place: place.endswith(".js") and not is_for_managers(place))
+
+
+def of_managers() -> Catalogue:
+    """What only managers read: of pages, Python and scripts."""
+    catalogue = _collected(is_for_managers)
+    for known in [*of_program().places, *of_scripts().places]:
+        catalogue.places.pop(known, None)
     return catalogue
 
 
@@ -157,29 +209,41 @@ def for_scripts(entries: list[Entry], code: str) -> str:
     return json.dumps(words, ensure_ascii=False, sort_keys=True, indent=0) + "\n"
 
 
+def _known(path: Path) -> dict[str, Entry]:
+    return {one.singular: one for one in po_files.read(path.read_text(encoding="utf-8"))} if path.exists() else {}
+
+
 def files_of(code: str) -> tuple[dict[Path, bytes], list[str]]:
     """(what the files of a language should hold, what is wrong with its translations)"""
-    folder = ROOT / "locale" / code / "LC_MESSAGES"
+    folder = LOCALE / code / "LC_MESSAGES"
     made: dict[Path, bytes] = {}
     wrong: list[str] = []
     entries: dict[str, list[Entry]] = {}
-    for name, catalogue in (("django", of_program()), ("javascript", of_scripts())):
+    begun = [("managers", of_managers())] if (folder / "managers.po").exists() else []
+    for name, catalogue in (("django", of_program()), ("javascript", of_scripts()), *begun):
         path = folder / f"{name}.po"
-        old = {one.singular: one for one in po_files.read(path.read_text(encoding="utf-8"))} if path.exists() else {}
-        entries[name] = merged(catalogue, old, code)
+        entries[name] = merged(catalogue, _known(path), code)
         made[path] = po_files.written(entries[name], code, PLURALS[code][0]).encode()
-        wrong += [f"{code}/{path.name}: {sentence}" for sentence in mistakes(entries[name])]
-    made[folder / "django.mo"] = po_files.compiled(entries["django"], code, PLURALS[code][0])
-    made[ROOT / "static" / "words" / f"{code}.json"] = for_scripts(entries["javascript"], code).encode()
+        checked = [one for one in entries[name] if name != "managers" or all(one.texts)]
+        wrong += [f"{code}/{path.name}: {sentence}" for sentence in mistakes(checked)]
+    more = [one for one in entries.get("managers", []) if all(one.texts)]
+    spoken = [one for one in more if any(place.endswith(".js") for place in one.places)]
+    made[folder / "django.mo"] = po_files.compiled([*entries["django"], *more], code, PLURALS[code][0])
+    made[ROOT / "static" / "words" / f"{code}.json"] = for_scripts([*entries["javascript"], *spoken], code).encode()
     return made, wrong
+
+
+def managers_template() -> tuple[Path, bytes]:
+    """locale/managers.pot: with what a translation of managers' pages begins."""
+    entries = [Entry(one.singular, one.plural, ["", ""] if one.plural else [""], one.places) for one in merged(of_managers(), {}, "de")]
+    return LOCALE / "managers.pot", po_files.written(entries, "", "nplurals=INTEGER; plural=EXPRESSION;").encode()
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description="Find, merge and compile the translations.")
     parser.parse_args(arguments)
     wrong = []
-    for code in PLURALS:
-        made, complaints = files_of(code)
+    for made, complaints in ((dict([managers_template()]), []), *(files_of(code) for code in PLURALS)):
         wrong += complaints
         for path, data in made.items():
             if not path.exists() or path.read_bytes() != data:

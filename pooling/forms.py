@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from pooling.core.batches import AUDIT, SIZE, Goal
 from pooling.core.pool_kinds import MOST_AUDIT, MOST_IN_BATCH, PoolKind
@@ -22,32 +23,32 @@ def rates(text: str) -> list[float]:
     except ValueError:
         shares = [-1.0]
     if not all(0 <= rate <= 1 for rate in shares) or shares != sorted(set(shares)):
-        raise forms.ValidationError("ascending rates from 0 to 1 with commas between, such as 0.04, 0.30")
+        raise forms.ValidationError(_("ascending rates from 0 to 1 with commas between, such as 0.04, 0.30"))
     return shares
 
 
 class CollectionForm(forms.Form):
-    name = forms.CharField(max_length=200, help_text="What people know the collection by, for example NFCorpus.")
+    name = forms.CharField(max_length=200, help_text=_("What people know the collection by, for example NFCorpus."))
     description = forms.CharField(
-        required=False, widget=forms.Textarea(attrs={"rows": 4}), help_text="Where it comes from, which licence it has, who made the runs."
+        required=False, widget=forms.Textarea(attrs={"rows": 4}), help_text=_("Where it comes from, which licence it has, who made the runs.")
     )
     n_documents = forms.IntegerField(
-        label="Documents in the whole collection",
+        label=_("Documents in the whole collection"),
         required=False,
         min_value=1,
-        help_text="Only where the files you bring hold a part of it; it appears in the statistics.",
+        help_text=_("Only where the files you bring hold a part of it; it appears in the statistics."),
     )
     text_format = forms.ChoiceField(
-        label="Texts of documents",
+        label=_("Texts of documents"),
         required=False,
         choices=Collection.TextFormat.choices,
-        help_text="Markdown: annotators see headings, lists, emphasis and code set as such. What is stored stays as it was brought.",
+        help_text=_("Markdown: annotators see headings, lists, emphasis and code set as such. What is stored stays as it was brought."),
     )
 
 
 class ManagerForm(forms.Form):
     username = forms.CharField(
-        label="User name",
+        label=_("User name"),
         max_length=150,
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
     )
@@ -56,10 +57,10 @@ class ManagerForm(forms.Form):
 class UploadForm(forms.Form):
     """How an uploaded file is to be read. `options()` are those that its kind has."""
 
-    kind = forms.ChoiceField(choices=[(RECOGNISE, "Recognise"), *Upload.Kind.choices])
+    kind = forms.ChoiceField(choices=[(RECOGNISE, _("Recognise")), *Upload.Kind.choices])
     mode = forms.ChoiceField(choices=[(mode, mode) for mode in MODES], required=False)
     tag = forms.CharField(max_length=200, required=False)
-    order = forms.ChoiceField(choices=[("score", "score"), ("rank", "rank")], required=False)
+    order = forms.ChoiceField(choices=[("score", _("score")), ("rank", _("rank"))], required=False)
     lenient = forms.BooleanField(required=False)
     group = forms.CharField(max_length=200, required=False)
     description = forms.CharField(max_length=5000, required=False)
@@ -67,7 +68,7 @@ class UploadForm(forms.Form):
     baseline = forms.BooleanField(required=False)
     name = forms.CharField(max_length=200, required=False)
     qrels_kind = forms.ChoiceField(choices=Qrels.Kind, required=False)
-    click_model = forms.ChoiceField(choices=[("dctr", "DCTR"), ("raw", "Raw")], required=False)
+    click_model = forms.ChoiceField(choices=[("dctr", _("DCTR")), ("raw", _("Raw"))], required=False)
     thresholds = forms.CharField(max_length=200, required=False)
 
     def clean_thresholds(self) -> list[float]:
@@ -108,53 +109,53 @@ class PercentagesField(forms.CharField):
         try:
             return [float(one.rstrip("%")) / 100 for one in super().clean(value).replace(",", " ").split()]
         except ValueError:
-            raise forms.ValidationError("Enter percentages with blanks between them, as in 10 20.") from None
+            raise forms.ValidationError(_("Enter percentages with blanks between them, as in 10 20.")) from None
 
 
 BANDS = [("rank", "Each topic's bands of best rank"), ("votes", "Bands of votes, over all topics: better for the first ten ranks")]
-BATCHES = "The order is learnt anew after each. Smaller ones follow what is found more closely; larger ones leave annotators fewer waits."
-CHANCE = "Drawn at random from all that is left: they tell how many relevant documents remain. 0: none, and nothing is told."
+BATCHES = _("The order is learnt anew after each. Smaller ones follow what is found more closely; larger ones leave annotators fewer waits.")
+CHANCE = _("Drawn at random from all that is left: they tell how many relevant documents remain. 0: none, and nothing is told.")
 
 
 class PoolForm(forms.Form):
     """What a pool is made of. `runs` are runs of the collection given."""
 
-    depth = forms.IntegerField(min_value=1, max_value=1000, initial=10, help_text="Ranks of each run to judge.")
+    depth = forms.IntegerField(min_value=1, max_value=1000, initial=10, help_text=_("Ranks of each run to judge."))
     runs = forms.ModelMultipleChoiceField(queryset=Run.objects.none(), widget=forms.CheckboxSelectMultiple)
     kind = forms.ChoiceField(
-        label="Which pairs are judged first",
+        label=_("Which pairs are judged first"),
         choices=[
-            (PoolKind.DEPTH.value, "Level by level: all first ranks, then all second ranks, down to the depth. For ranking systems in full"),
-            (PoolKind.ORDERED.value, "Relevant first: planned batches of what is probably relevant. For training data, recall bases, systematic reviews"),
-            (PoolKind.SAMPLED.value, "Sampled: pairs drawn at random with known chances. For comparing systems by a part of the judgements"),
+            (PoolKind.DEPTH.value, _("Level by level: all first ranks, then all second ranks, down to the depth. For ranking systems in full")),
+            (PoolKind.ORDERED.value, _("Relevant first: planned batches of what is probably relevant. For training data, recall bases, systematic reviews")),
+            (PoolKind.SAMPLED.value, _("Sampled: pairs drawn at random with known chances. For comparing systems by a part of the judgements")),
         ],
         initial=PoolKind.DEPTH.value,
         required=False,
         widget=forms.RadioSelect,
     )
     stages = PercentagesField(
-        label="Stages of a sampled pool",
+        label=_("Stages of a sampled pool"),
         initial="10 20",
         required=False,
-        help_text="Percent of the pool judged by the end of each. Further stages can be drawn later.",
+        help_text=_("Percent of the pool judged by the end of each. Further stages can be drawn later."),
     )
     strata = forms.ChoiceField(
-        label="Strata of a sampled pool",
+        label=_("Strata of a sampled pool"),
         choices=BANDS,
         required=False,
     )
     goal = forms.ChoiceField(
-        label="Batches of a pool that is relevant first",
-        choices=[("relevant", "What is most likely relevant, whatever its topic"), ("equal", "Of each topic the same share")],
+        label=_("Batches of a pool that is relevant first"),
+        choices=[("relevant", _("What is most likely relevant, whatever its topic")), ("equal", _("Of each topic the same share"))],
         required=False,
     )
-    machine = forms.ChoiceField(label="The machine judge", required=False, help_text="Frozen, and with a label of every pair of these runs and depth.")
-    batch = forms.IntegerField(label="Pairs of a batch", min_value=1, max_value=MOST_IN_BATCH, initial=SIZE, required=False, help_text=BATCHES)
+    machine = forms.ChoiceField(label=_("The machine judge"), required=False, help_text=_("Frozen, and with a label of every pair of these runs and depth."))
+    batch = forms.IntegerField(label=_("Pairs of a batch"), min_value=1, max_value=MOST_IN_BATCH, initial=SIZE, required=False, help_text=BATCHES)
     audit = forms.FloatField(
-        label="Of a batch by chance, percent", min_value=0, max_value=100 * MOST_AUDIT, initial=100 * AUDIT, required=False, help_text=CHANCE
+        label=_("Of a batch by chance, percent"), min_value=0, max_value=100 * MOST_AUDIT, initial=100 * AUDIT, required=False, help_text=CHANCE
     )
-    name = forms.CharField(max_length=200, required=False, help_text="Empty: made from depth and number of runs.")
-    seed = forms.IntegerField(required=False, initial=0, min_value=0, max_value=2**63 - 1, help_text="Fixes the order of topics.")
+    name = forms.CharField(max_length=200, required=False, help_text=_("Empty: made from depth and number of runs."))
+    seed = forms.IntegerField(required=False, initial=0, min_value=0, max_value=2**63 - 1, help_text=_("Fixes the order of topics."))
 
     def __init__(self, *args: Any, collection: Collection, judges: Sequence[tuple[str, str]] = (), **kwargs: Any) -> None:
         """judges: names and words of the machine judges by whose grades may be drawn."""
@@ -192,13 +193,13 @@ class PoolForm(forms.Form):
 
 
 class StageForm(forms.Form):
-    percent = forms.FloatField(label="Draw on, up to", min_value=0.01, max_value=100, help_text="Percent of the pool. What was drawn stays.")
+    percent = forms.FloatField(label=_("Draw on, up to"), min_value=0.01, max_value=100, help_text=_("Percent of the pool. What was drawn stays."))
 
 
 class ExtendForm(forms.Form):
     depth = forms.IntegerField(min_value=1, max_value=1000)
     runs = forms.ModelMultipleChoiceField(
-        queryset=Run.objects.none(), widget=forms.CheckboxSelectMultiple, required=False, label="Further runs"
+        queryset=Run.objects.none(), widget=forms.CheckboxSelectMultiple, required=False, label=_("Further runs")
     )
 
     def __init__(self, *args: Any, pool: Any, **kwargs: Any) -> None:
@@ -211,5 +212,5 @@ class ExtendForm(forms.Form):
 
 
 class CostForm(forms.Form):
-    judgements = forms.IntegerField(label="Judgements per pair", min_value=1, max_value=50, initial=3)
-    seconds = forms.FloatField(label="Expected seconds per judgement", min_value=1, max_value=3600, initial=48)
+    judgements = forms.IntegerField(label=_("Judgements per pair"), min_value=1, max_value=50, initial=3)
+    seconds = forms.FloatField(label=_("Expected seconds per judgement"), min_value=1, max_value=3600, initial=48)

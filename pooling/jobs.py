@@ -30,7 +30,7 @@ from typing import Any, TypeVar
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
-from django.db import OperationalError, connection, transaction
+from django.db import DatabaseError, OperationalError, connection, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -389,7 +389,7 @@ def _keep_alive(work: Work, stop: threading.Event) -> None:
             mine = Job.objects.filter(pk=work.job.pk, owner=work.token, state=Job.State.RUNNING)
             try:
                 alive = mine.update(heartbeat=timezone.now())
-            except OperationalError:
+            except (DatabaseError, MemoryError, OSError):
                 log.warning("job %s: no heartbeat could be written", work.job.pk, exc_info=True)
                 connection.close()
                 continue

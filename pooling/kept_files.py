@@ -27,6 +27,7 @@ from django.core.files.storage import FileSystemStorage, default_storage
 IN_USE_SECONDS = 3600
 """What was asked for within this time is not taken out of a cache: somebody may be about to open it."""
 SPOOLED_BYTES = 10_000_000
+NO_PACKAGE = "ASSAY_STORAGE names an object store, for which django-storages[s3] has to be installed: pip install 'django-storages[s3]'"
 CONNECT_SECONDS, READ_SECONDS = 3, 30
 
 
@@ -110,7 +111,7 @@ class ObjectStore(Folder):
             from botocore.config import Config
             from storages.backends.s3 import S3Storage
         except ImportError:
-            raise ImproperlyConfigured("ASSAY_STORAGE names an object store, for which django-storages[s3] has to be installed") from None
+            raise ImproperlyConfigured(NO_PACKAGE) from None
         client = Config(
             connect_timeout=CONNECT_SECONDS,
             read_timeout=READ_SECONDS,
@@ -123,10 +124,10 @@ class ObjectStore(Folder):
 
     @contextlib.contextmanager
     def _asked(self) -> Iterator[Any]:
+        remote = self.remote  # before what comes with its package
         from boto3.exceptions import Boto3Error
         from botocore.exceptions import BotoCoreError, ClientError
 
-        remote = self.remote
         try:
             yield remote
         except (BotoCoreError, ClientError, Boto3Error) as error:
@@ -215,6 +216,8 @@ class ObjectStore(Folder):
                 remote.bucket.meta.client.head_bucket(Bucket=self.bucket_name)
         except OSError as error:
             return f"bucket {self.bucket_name}: {error.strerror}"
+        except ImproperlyConfigured as error:
+            return str(error)
         return ""
 
 

@@ -43,12 +43,14 @@ class ListPage:
     """The rows of a list that the address asks for: `q` (words), `sort` (a column, with - from the top), `page`, and a parameter a choice.
 
     rows: a QuerySet, or a sequence (that is in memory anyway).
-    search: of a QuerySet the fields that may contain all the words, of a sequence a function row -> text.
+    search: of a QuerySet the fields that may contain all the words (with = before it, that may be a word), of a sequence a function row -> text.
     sort: column -> of a QuerySet a field or expression or several in a tuple, of a sequence a function row -> value (None stands last).
     default: the column that it is sorted by at first, as `sort` says it; empty keeps the order of the rows.
     prefix: begins the parameters' names, for the second list of a page.
+    part: the id of the part of the page in which the list stands, to which its links lead.
+    wide: of a QuerySet with long texts or many joins; the order is found by row numbers alone, which takes a statement more.
 
-    Iterates over the rows of the page. A parameter that means nothing is as if it was not there.
+    Iterates over the rows of the page; `fitting` are those of all pages, in order. A parameter that means nothing is as if it was not there.
     Templates: `_list_tools.html` (search and choices), `{% column shown "key" "Heading" %}` (a heading that sorts), `_list_foot.html` (pages).
     """
 
@@ -63,8 +65,10 @@ class ListPage:
         default: str = "",
         per_page: int = PER_PAGE,
         prefix: str = "",
+        part: str = "",
+        wide: bool = False,
     ) -> None:
-        self._asked, self.prefix = request.GET, prefix
+        self._asked, self.prefix, self.part = request.GET, prefix, part
         self.searchable, self.columns = bool(search), sort or {}
         self.words = " ".join(self._parameter("q").split()) if self.searchable else ""
         self.choices = [self._shown(choice) for choice in choices]
@@ -76,7 +80,9 @@ class ListPage:
             rows = _with_word(rows, word, search)
         if self.sorted_by:
             rows = _sorted(rows, self.columns[self.sorted_by.removeprefix("-")], down=self.sorted_by.startswith("-"))
-        self.page: Page[Any] = Paginator(rows, per_page).get_page(self._parameter("page"))
+        self.fitting = rows
+        turned: Any = _Wide(rows) if wide else rows
+        self.page: Page[Any] = Paginator(turned, per_page).get_page(self._parameter("page"))
 
     def _parameter(self, name: str) -> str:
         # PostgreSQL takes no NUL in a text.
@@ -93,9 +99,19 @@ class ListPage:
     def __len__(self) -> int:
         return len(self.page)
 
+    def show(self, rows: Sequence[Any]) -> None:
+        """The rows of the page in the form in which they are to be shown, one for one."""
+        self.page.object_list = rows
+
+    @property
+    def asked(self) -> bool:
+        """The address says something of this list."""
+        own = [*self.parameters.values(), *(choice.parameter for choice in self.choices)]
+        return any(name in self._asked for name in own)
+
     @property
     def count(self) -> int:
-        """Rows that fit, on all pages."""
+        """How many rows fit, on all pages."""
         return self.page.paginator.count
 
     @property
@@ -124,14 +140,19 @@ class ListPage:
         return [(name, value) for name, values in self._asked.lists() if name not in own for value in values]
 
     def address(self, **changes: object) -> str:
-        """The query of the address ("?q=a&sort=-n") with changes to this list's parameters; None takes one away."""
+        """The query of the address ("?q=a&sort=-n#part") with changes to this list's parameters; None takes one away."""
         asked = self._asked.copy()
         asked.pop(self.prefix + "page", None)
         for name, value in changes.items():
             asked.pop(self.prefix + name, None)
             if value is not None:
                 asked[self.prefix + name] = str(value)
-        return "?" + asked.urlencode()
+        return "?" + asked.urlencode() + (f"#{self.part}" if self.part else "")
+
+    @property
+    def here(self) -> str:
+        """The query of the address as it was asked for, for a form that comes back to the same page of the list."""
+        return "?" + self._asked.urlencode()
 
     @property
     def whole(self) -> str:
@@ -147,10 +168,26 @@ class ListPage:
         return self.address(page=self.page.next_page_number()) if self.page.has_next() else ""
 
 
+class _Wide:
+    """A QuerySet whose pages are looked up by row number: databases carry whole rows, with their texts, through a sort."""
+
+    def __init__(self, rows: QuerySet[Any]) -> None:
+        self._rows = rows
+
+    def count(self) -> int:
+        return self._rows.count()
+
+    def __getitem__(self, page: slice) -> list[Any]:
+        numbers = list(self._rows.values_list("pk", flat=True)[page])
+        row_of_number = self._rows.order_by().in_bulk(numbers)
+        return [row_of_number[number] for number in numbers if number in row_of_number]
+
+
 def _with_word(rows: Rows, word: str, search: Sequence[str] | Callable[[Any], str]) -> Rows:
     if callable(search):
         return [row for row in rows if word.casefold() in search(row).casefold()]
-    return rows.filter(reduce(or_, (Q(**{f"{field}__icontains": word}) for field in search)))
+    fields = (f"{field[1:]}__iexact" if field.startswith("=") else f"{field}__icontains" for field in search)
+    return rows.filter(reduce(or_, (Q(**{field: word}) for field in fields)))
 
 
 def _sorted(rows: Rows, column: Any, *, down: bool) -> Rows:

@@ -5,6 +5,7 @@ One mechanism for all kinds: what the database would delete along with a row, re
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,21 +53,30 @@ def removal_preview(collection: Collection, kind: str, pk: int | None) -> Remova
     return _of(kind, thing, f"{'the document file' if kind == 'documents' else 'the ' + kind} {name}")
 
 
-def _of(kind: str, thing: Any, title: str) -> RemovalPreview:
-    goes, refused = [], []
+def goes_with(thing: Any) -> list[str]:
+    """Counted words ("120 pairs") of the rows that the database deletes along with this one."""
+    return [words for relation, _, words in _related(thing) if not relation.many_to_many and relation.on_delete is CASCADE]
+
+
+def _related(thing: Any) -> Iterator[tuple[Any, int, str]]:
+    """(relation, number of its rows, counted words) of what refers to this row; those without rows are left out."""
     for relation in thing._meta.related_objects:
         name = relation.get_accessor_name()
         n = getattr(thing, name).count() if name and hasattr(thing, name) and not relation.one_to_one else 0
-        words = _words(n, relation.related_model._meta)
-        if n and relation.many_to_many:
+        if n:
+            yield relation, n, _words(n, relation.related_model._meta)
+
+
+def _of(kind: str, thing: Any, title: str) -> RemovalPreview:
+    refused = []
+    for relation, n, words in _related(thing):
+        if relation.many_to_many:
             refused.append(f"{words} {'was' if n == 1 else 'were'} made from it: delete {'it' if n == 1 else 'them'} first")
-        elif n and relation.on_delete is PROTECT:
+        elif relation.on_delete is PROTECT:
             refused.append(f"{words} {'needs' if n == 1 else 'need'} it: delete {'it' if n == 1 else 'them'} first")
-        elif n and relation.on_delete is CASCADE:
-            goes.append(words)
     if kind == "documents" and thing.collection.pools.exists():
         refused.append("the collection's pools take their texts from its document files: delete the pools first")
-    return RemovalPreview(kind, title, goes, refused, BACK[kind])
+    return RemovalPreview(kind, title, goes_with(thing), refused, BACK[kind])
 
 
 def _words(n: int, meta: Any) -> str:

@@ -32,7 +32,7 @@ def shorten() -> int:
                 cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 cursor.fetchone()
             finally:
-                cursor.execute(f"PRAGMA busy_timeout = {int(connection.settings_dict['OPTIONS'].get('timeout', 5)) * 1000}")
+                cursor.execute("PRAGMA busy_timeout = 0")  # as config.sqlite leaves it, which waits by itself
     left = n_bytes()
     if left > WARN_BYTES:
         log.warning("SQLite's write-ahead log has %.0f MB: somebody has been reading for long (a shell, a backup by another program)", left / 1e6)

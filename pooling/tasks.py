@@ -15,6 +15,7 @@ from celery import shared_task
 from celery.signals import worker_init, worker_ready, worker_shutting_down
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
+from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, close_old_connections, connection, transaction
 from kombu.exceptions import OperationalError as BrokerError
 
@@ -32,6 +33,8 @@ LOOK_FOR_DEAD = 2.0
 LOOK_FOR_DUE = 3.0
 """Seconds between two looks at whether work is due by itself."""
 SHORTEN_LOG = 60.0
+AFTER_A_FAULT = 2.0
+"""Seconds until the next look, after one that did not succeed."""
 _stopping = threading.Event()
 
 
@@ -80,14 +83,23 @@ class Reconciler(threading.Thread):
         self.looked_at = self.shortened_at = self.kept_up_at = 0.0
 
     def run(self) -> None:
-        while not _stopping.wait(self.poll):
+        pause = self.poll
+        while not _stopping.wait(pause):
+            pause = self.poll
             try:
                 close_old_connections()
                 self.step()
-            except DatabaseError:
-                log.warning("the job table could not be read", exc_info=True)
-                connection.close()
+            except Exception:  # want of memory or of a file handle, too: without this thread no job would ever be done again
+                pause = max(self.poll, AFTER_A_FAULT)
+                self._tell()
         connection.close()
+
+    def _tell(self) -> None:
+        try:
+            log.warning("the job table could not be read", exc_info=True)
+            connection.close()
+        except Exception:  # memory was wanting for that, too
+            return
 
     def step(self) -> int:
         """Send what is waiting. -> how many were sent."""
@@ -127,6 +139,8 @@ def look_for_files(**_: Any) -> None:
     """A worker that cannot see the files would take jobs and fail in the middle of each."""
     try:
         missing = what_is_missing()
+    except ImproperlyConfigured as error:
+        missing = str(error)
     except DatabaseError:
         return  # the reconciler says that the database is away, and goes on when it is back
     finally:

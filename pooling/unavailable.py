@@ -33,7 +33,7 @@ def reason(error: BaseException) -> str:
             return _("The server's disk cannot be written.")
         if error.errno in TOO_MANY_FILES:
             return _("The server has too much to do.")
-    return ""
+    return _("The server has too much to do.") if isinstance(error, MemoryError) else ""
 
 
 def sqlstate(error: BaseException) -> str:

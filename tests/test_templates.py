@@ -15,15 +15,26 @@ OUTPUT = re.compile(r"\{\{ ?([\w.]+)((?:\|[^}]+?)?) ?\}\}")
 FOR_MACHINES = re.compile(r'(?:value|max|data-value|style|id|name)="[^"<>]*$')
 
 
+BOUND = re.compile(r"\b(\w+)=([\w.]+)((?:\|[\w.]+(?::(?:\"[^\"]*\"|'[^']*'|[\w.]+))?)*)(?=[\s%])")
+"""A value that {% blocktranslate with %} names: name, what it is, its filters."""
+ENDS_WELL = ("intcomma", "pluralize", "stringformat", "yesno", "|number", "|some_of", "|counted")
+
+
+def ends_well(filters: str) -> bool:
+    return any(word in filters for word in ENDS_WELL)
+
+
 def bare_counts(text: str) -> list[str]:
     """Outputs of counts in a template that are written without thousands separators."""
     found = []
+    values = [value for tag in re.findall(r"\{% blocktranslate (.*?)%\}", text) for value in BOUND.findall(tag)]
+    bound = {name for name, _, filters in values if ends_well(filters)}
     for match in OUTPUT.finditer(text):
         name, filters = match[1], match[2]
         last = name.rpartition(".")[2]
         is_count = (COUNT.match(last) and last not in NO_COUNTS) or "|length" in filters
-        ends_well = any(word in filters for word in ("intcomma", "pluralize", "stringformat", "yesno", "|number", "|some_of", "|counted"))
-        if is_count and not ends_well and name + filters not in SMALL and not FOR_MACHINES.search(text[: match.start()]):
+        is_written = ends_well(filters) or name in bound
+        if is_count and not is_written and name + filters not in SMALL and not FOR_MACHINES.search(text[: match.start()]):
             found.append(match[0])
     return found
 
@@ -37,6 +48,8 @@ def test_every_count_on_a_page_has_thousands_separators() -> None:
 def test_a_count_without_separators_would_be_found() -> None:
     text = '<p>{{ pool.n_pairs }} {{ rows|length }} {{ x|intcomma }} {{ n_a|intcomma }}<i title="{{ n_b }}"><progress value="{{ n_c }}">'
     assert bare_counts(text) == ["{{ pool.n_pairs }}", "{{ rows|length }}", "{{ n_b }}"]
+    marked = "{% blocktranslate trimmed with n_pairs=pool.n_pairs|intcomma n_runs=pool.n_runs %}{{ n_pairs }} of {{ n_runs }}{% endblocktranslate %}"
+    assert bare_counts(marked) == ["{{ n_runs }}"]
 
 
 LONGEST = 160
@@ -59,6 +72,12 @@ def test_a_template_has_one_element_a_line_and_no_line_beyond_160_characters() -
     wrong = [f"{place}: {line.strip()[:100]}" for place, line in lines if len(line) > LONGEST or len(OPENS.findall(line)) > 1]
     assert len(lines) > 3000
     assert not wrong, "\n".join(wrong)
+
+
+def test_no_quotation_mark_in_a_template_is_escaped_as_in_a_program() -> None:
+    """HTML knows no backslash: it would be part of the value."""
+    wrong = [str(path.relative_to(ROOT)) for path in sorted(ROOT.rglob("*.html")) if '\\"' in path.read_text(encoding="utf-8")]
+    assert wrong == []
 
 
 def test_two_elements_in_a_line_would_be_found() -> None:

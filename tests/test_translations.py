@@ -11,8 +11,10 @@ import pytest
 from django.conf import settings
 from django.core import mail
 from django.test import Client
+from django.utils import translation
+from django.utils.dates import MONTHS, MONTHS_3, MONTHS_AP, WEEKDAYS, WEEKDAYS_ABBR
 
-from annotation.services import people
+from annotation.services import messages, people
 from config import catalogues, po_files
 from tests.builders import make_annotator, make_campaign, make_user
 
@@ -26,6 +28,16 @@ def test_every_message_is_translated_with_its_values_and_tags_and_the_files_are_
     made, wrong = catalogues.files_of(code)
     assert wrong == []
     assert [path.name for path, data in made.items() if path.read_bytes() != data] == []
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_no_message_takes_the_place_of_a_month_or_a_day_of_the_week_in_dates(code: str) -> None:
+    """Django looks for those in our catalogues first: "May" as "has the right to" made it a month in every date."""
+    with translation.override(None):
+        theirs = {str(name) for names in (MONTHS, MONTHS_3, MONTHS_AP, WEEKDAYS, WEEKDAYS_ABBR) for name in names.values()}
+    ours = gettext.GNUTranslations((ROOT / "locale" / code / "LC_MESSAGES" / "django.mo").open("rb"))._catalog
+    assert "May" in theirs
+    assert sorted(name for name in theirs if name in ours) == []
 
 
 def test_every_language_of_the_settings_has_a_catalogue() -> None:
@@ -92,11 +104,11 @@ def test_scripts_say_nothing_that_is_not_in_the_catalogue_of_scripts() -> None:
 
 MARKED = re.compile(r"""(?<![\w.])tn?\((?:\s*"(?:[^"\\]|\\.)*",?)+|(?:^|\s)//.*|/\*.*?\*/|^\s*"(?:[^"\\]|\\.)*".*,$""")
 SENTENCE = re.compile(r"""["`][A-Z][^"`$]*[a-z]{2} [a-z]{2}[^"`]*["`]""")
-ENGLISH = {"depths.js", "typeset.js", "tex.js", "highlight.js", "upload.js", "choose.js", "sort.js", "adjudicate.js", "scale.js"}
-"""Formulas and stop words; and scripts of managers' pages."""
+ENGLISH = {"typeset.js", "tex.js", "highlight.js"}
+"""Formulas and stop words."""
 
 
-def test_no_sentence_stands_in_a_script_of_the_way_without_being_marked() -> None:
+def test_no_sentence_stands_in_a_script_without_being_marked() -> None:
     wrong = [
         f"{path.name}:{number} {match[0]}"
         for path in sorted((ROOT / "static" / "js").rglob("*.js"))
@@ -182,6 +194,23 @@ class TestTheLanguageOfAPerson:
         people.send_sign_in_link(email="ada@example.org", address="https://example.org/")
         assert mail.outbox[0].subject == "Ihr Anmelde-Link"
         assert "30 Minuten" in mail.outbox[0].body
+
+    def test_a_reminder_is_in_the_language_of_who_gets_it_and_the_managers_words_stand(self) -> None:
+        campaign = make_campaign(name="Spring", target_per_annotator=1200)
+        ada = make_annotator(campaign, "ada")
+        ada.user.email = "ada@example.org"
+        ada.user.save()
+        people.set_language(ada.user, "de")
+        messages.remind(campaign, [ada], "Please go on.", address="https://example.org/", actor=campaign.created_by)
+        (sent,) = mail.outbox
+        assert sent.subject == "Spring: Dokumente warten auf Sie"
+        assert sent.body.startswith("Guten Tag ada,\n\nPlease go on.\n\nSie haben 0 von 1.200 beurteilt. Ihre Seite:\n\nhttps://example.org/judge/")
+
+    def test_the_accounts_of_an_installation_are_no_part_of_the_way(self) -> None:
+        client = Client(headers={"Accept-Language": "de"})
+        client.force_login(make_user("root", superuser=True))
+        assert '<html lang="en"' in client.get("/accounts").content.decode()
+        assert '<html lang="de"' in client.get("/account").content.decode()
 
     def test_managers_pages_are_english_as_a_whole(self) -> None:
         campaign = make_campaign()

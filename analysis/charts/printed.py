@@ -3,12 +3,14 @@
     printed(figure) -> {"pdf": bytes, "svg": bytes, "png": bytes}
 
 figure: what `analysis.charts` gives. Its elements (few kinds, no style attributes) are drawn with the colours of the light page, its
-legend below. The same figure gives the same bytes with the same matplotlib, which is loaded here and nowhere above: pages do without it.
+title above, so that a file alone says what it shows, its legend below. The same figure gives the same bytes with the same matplotlib,
+which is loaded here and nowhere above: pages do without it.
 """
 
 from __future__ import annotations
 
 import io
+import textwrap
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,6 +36,9 @@ FONT = 11 * POINTS
 """Print has a wider font than the pages, whose 12 pixels leave it no room."""
 ROW = 20.0
 """Height of a row of the legend."""
+TITLE_LINE = 19.0
+BOLD = 1.2
+"""A bold letter beside a plain one."""
 DPI = 300
 NOTHING: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None, "ModDate": None, "Creator": "Assay", "Producer": None},
@@ -65,8 +70,8 @@ class LegendKey(NamedTuple):
         return self.start + 16 * len(self.swatches) + 4 + CHARACTER * len(self.words) + 14
 
 
-def printed(figure: str) -> dict[str, bytes]:
-    """Raises Nothing for a figure without a picture."""
+def printed(figure: str, *, titled: bool = True) -> dict[str, bytes]:
+    """titled: with the figure's caption above; a paper says it in words of its own. Raises Nothing for a figure without a picture."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -75,13 +80,18 @@ def printed(figure: str) -> dict[str, bytes]:
     width, height = (float(value) for value in picture.attrib["viewBox"].split()[2:])
     rows = _legend_rows(keys, width)
     whole = height + ROW * len(rows) + (8 if rows else 0)
+    title = title_of(figure)
+    lines = textwrap.wrap(title, int((width - 16) / (CHARACTER * BOLD))) if titled else []
+    head = TITLE_LINE * len(lines) + (6 if lines else 0)
     with matplotlib.rc_context(SETTINGS):  # type: ignore[arg-type]  # its keys are literals
-        paper = Figure(figsize=(width / PIXELS_PER_INCH, whole / PIXELS_PER_INCH), facecolor=PAPER)
+        paper = Figure(figsize=(width / PIXELS_PER_INCH, (head + whole) / PIXELS_PER_INCH), facecolor=PAPER)
         FigureCanvasAgg(paper)
         axes = paper.add_axes((0.0, 0.0, 1.0, 1.0))
         axes.set_xlim(0, width)
-        axes.set_ylim(whole, 0)
+        axes.set_ylim(whole, -head)
         axes.set_axis_off()
+        for number, line in enumerate(lines):
+            axes.text(8, TITLE_LINE * (number + 0.8) - head, line, color=INK, fontsize=FONT, weight="bold", parse_math=False)
         for one in _elements(picture):
             _draw(axes, one, 0.0, 0.0)
         for number, row in enumerate(rows):
@@ -91,7 +101,7 @@ def printed(figure: str) -> dict[str, bytes]:
         _within(paper, axes)
         for kind, metadata in NOTHING.items():
             out = io.BytesIO()
-            paper.savefig(out, format=kind, dpi=DPI, metadata=metadata)
+            paper.savefig(out, format=kind, dpi=DPI, metadata={"Title": title, **metadata})
             drawn[kind] = out.getvalue()
         return drawn
 
@@ -109,6 +119,11 @@ def _within(paper: Figure, axes: Axes) -> None:
         over = min(0.0, box.x0) if box.x0 < 0 else max(0.0, box.x1 - edge)
         if over:
             text.set_x(float(text.get_position()[0]) - (over + (-1 if over < 0 else 1)) * scale)
+
+
+def title_of(figure: str) -> str:
+    """The caption of a `<figure>`."""
+    return " ".join("".join(one.itertext()) for one in ElementTree.fromstring(figure).iter() if one.tag.rpartition("}")[2] == "figcaption").strip()
 
 
 def parts_of(figure: str) -> tuple[ElementTree.Element, list[LegendKey]]:

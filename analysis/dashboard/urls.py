@@ -9,6 +9,7 @@ from analysis.dashboard.views import (
     labels,
     levers,
     live_strip,
+    one_more,
     people,
     people_actions,
     progress,
@@ -37,4 +38,6 @@ urlpatterns = [
     path("campaigns/<slug:slug>/pairs/<int:pair_id>/", agreement.pair, name="campaign-pair"),
     path("campaigns/<slug:slug>/gold/", gold.page, name="campaign-gold"),
     path("campaigns/<slug:slug>/labels/", labels.page, name="campaign-labels"),
+    path("campaigns/<slug:slug>/labels/list/", labels.listed, name="campaign-label-list"),
+    path("campaigns/<slug:slug>/labels/one-more", one_more.ask, name="campaign-one-more"),
 ]

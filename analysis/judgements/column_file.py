@@ -24,10 +24,10 @@ from analysis.judgements.shared_answer import folder, identity, write_whole
 from annotation.models import AuditEvent, Campaign, Judgement
 
 log = logging.getLogger(__name__)
-FORMAT = 2
+FORMAT = 4
 SMALLEST = 5000
 """Rows and pairs: fewer are read from the database as quickly."""
-OF_PAIRS = ("ids", "topic", "document", "priority", "rank", "position", "kind", "gold", "words")
+OF_PAIRS = ("ids", "topic", "document", "priority", "rank", "position", "kind", "gold", "words", "asked_more", "beyond_depth")
 OF_ROWS = ("judgement", "pair", "member", "annotator", "grade", "active", "idle", "hidden", "judged_at", "standing", "guideline")
 """The rows' other columns are those of their pairs."""
 

@@ -23,6 +23,7 @@ class PairColumns:
 
     topics, documents: distinct ids, ascending by code point; topic, document: index into them. ids: row ids.
     kind: index into KINDS. gold: the known grade, or NO_GRADE. words: length of the document, 0 if its text is not stored.
+    asked_more: judgements asked for beyond the campaign's number. beyond_depth: of a level to which is judged no more.
     """
 
     topics: list[str]
@@ -36,6 +37,8 @@ class PairColumns:
     kind: NDArray[np.int8]
     gold: NDArray[np.int16]
     words: NDArray[np.int32]
+    asked_more: NDArray[np.int16]
+    beyond_depth: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -76,7 +79,10 @@ class PairColumns:
         return normal[np.lexsort((self.position[normal], -self.priority[normal]))]
 
 
-COLUMNS = ("pk", "topic_row", "entry__docno", "priority", "entry__best_rank", "position", "kind", "gold_grade", "entry__document__n_words")
+COLUMNS = (
+    *("pk", "topic_row", "entry__docno", "priority", "entry__best_rank", "position", "kind", "gold_grade", "entry__document__n_words"),
+    *("asked_more", "beyond_depth"),
+)
 
 
 def read_pairs(campaign: Campaign) -> PairColumns:
@@ -84,7 +90,7 @@ def read_pairs(campaign: Campaign) -> PairColumns:
     columns = list(zip(*kept_pairs(campaign).order_by("pk").values_list(*COLUMNS).iterator(chunk_size=5000), strict=True)) or [()] * len(
         COLUMNS
     )
-    ids, topic_rows, docnos, priority, rank, position, kind, gold, words = columns
+    ids, topic_rows, docnos, priority, rank, position, kind, gold, words, asked_more, beyond = columns
     names = dict(Topic.objects.filter(collection_id=campaign.collection_id).values_list("pk", "topic_id"))
     topics = sorted({names[row] for row in set(topic_rows)})
     documents = sorted(set(docnos))
@@ -104,4 +110,6 @@ def read_pairs(campaign: Campaign) -> PairColumns:
         kind=np.array([kinds[name] for name in kind], dtype=np.int8),
         gold=np.array([NO_GRADE if grade is None else grade for grade in gold], dtype=np.int16),
         words=np.array([n or 0 for n in words], dtype=np.int32),
+        asked_more=np.array(asked_more, dtype=np.int16),
+        beyond_depth=np.array(beyond, dtype=bool),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from analysis.core.aggregation import METHODS
 from analysis.judgements.labels import EVERYBODY, Choices
@@ -14,6 +15,7 @@ from analysis.publishing.release.parts import ReleasePlan
 from annotation.core.judges import LABELLING, JudgeKind, check, ordered
 from annotation.core.judges import WORDS as JUDGES
 from annotation.models import Campaign, Membership
+from annotation.services import beside_judging
 
 METHOD_WORDS = {
     "majority": "Majority; ties take the lowest grade",
@@ -26,36 +28,36 @@ METHOD_WORDS = {
 class ChoicesForm(forms.Form):
     """Which judgements make labels. Everything has a default, so that an address without parameters is a valid choice."""
 
-    method = forms.ChoiceField(label="Labels by", choices=[(name, METHOD_WORDS.get(name, name)) for name in METHODS], required=False)
+    method = forms.ChoiceField(label=_("Labels by"), choices=[(name, METHOD_WORDS.get(name, name)) for name in METHODS], required=False)
     min_judgements = forms.IntegerField(
-        label="Judgements a pair needs", min_value=1, max_value=1000, required=False, help_text="Pairs with fewer that count get no label."
+        label=_("Judgements a pair needs"), min_value=1, max_value=1000, required=False, help_text=_("Pairs with fewer that count get no label.")
     )
-    threshold = forms.TypedChoiceField(label="Lowest relevant grade", coerce=int, empty_value=None, required=False)
+    threshold = forms.TypedChoiceField(label=_("Lowest relevant grade"), coerce=int, empty_value=None, required=False)
     min_seconds = forms.FloatField(
-        label="Leave out judgements faster than",
+        label=_("Leave out judgements faster than"),
         min_value=0,
         max_value=86_400,
         required=False,
-        help_text="Seconds of active time, beyond the campaign's own limit.",
+        help_text=_("Seconds of active time, beyond the campaign's own limit."),
     )
     exclude = forms.MultipleChoiceField(
-        label="Leave out annotators",
+        label=_("Leave out annotators"),
         required=False,
-        help_text="Beside those that are excluded from the campaign. Hold Ctrl or Cmd to choose several.",
+        help_text=_("Beside those that are excluded from the campaign. Hold Ctrl or Cmd to choose several."),
     )
     take_back = forms.MultipleChoiceField(
-        label="Take back excluded annotators",
+        label=_("Take back excluded annotators"),
         required=False,
-        help_text="What they judged counts in these labels beside what was judged in their place; in the campaign they stay excluded.",
+        help_text=_("What they judged counts in these labels beside what was judged in their place; in the campaign they stay excluded."),
     )
     judges = forms.MultipleChoiceField(
-        label="Take judgements by",
+        label=_("Take judgements by"),
         choices=[(kind.value, JUDGES[kind].capitalize()) for kind in JudgeKind],
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="A machine's labels are a layer of their own: they never stand among people's.",
+        help_text=_("A machine's labels are a layer of their own: they never stand among people's."),
     )
-    without_gold = forms.BooleanField(label="Leave out gold pairs", required=False)
+    without_gold = forms.BooleanField(label=_("Leave out gold pairs"), required=False)
 
     def __init__(self, data: Any = None, *, campaign: Campaign, prefix: str | None = None) -> None:
         initial = {"method": "majority", "min_judgements": 2, "threshold": campaign.threshold, "min_seconds": 0, "judges": list(LABELLING)}
@@ -93,12 +95,12 @@ class WantedForm(ChoicesForm):
     """The choices for single files."""
 
     comments = forms.BooleanField(
-        label="Begin qrels with comment lines",
+        label=_("Begin qrels with comment lines"),
         required=False,
-        help_text="Lines with # that say how the labels were made. Many tools refuse them.",
+        help_text=_("Lines with # that say how the labels were made. Many tools refuse them."),
     )
     spreadsheet = forms.BooleanField(
-        label="For a spreadsheet", required=False, help_text="Cells that a spreadsheet would run as formulas get an apostrophe."
+        label=_("For a spreadsheet"), required=False, help_text=_("Cells that a spreadsheet would run as formulas get an apostrophe.")
     )
 
     def wanted(self) -> exports.ExportWanted:
@@ -106,12 +108,12 @@ class WantedForm(ChoicesForm):
 
 
 class RecipeForm(ChoicesForm):
-    name = forms.CharField(label="Name of the recipe", max_length=200)
+    name = forms.CharField(label=_("Name of the recipe"), max_length=200)
     documents = forms.BooleanField(
-        label="Put the documents' texts in", required=False, help_text="Only where their licence lets you publish them."
+        label=_("Put the documents' texts in"), required=False, help_text=_("Only where their licence lets you publish them.")
     )
     notes = forms.BooleanField(
-        label="Put annotators' notes in", required=False, help_text="Read them first: people may have written names."
+        label=_("Put annotators' notes in"), required=False, help_text=_("Read them first: people may have written names.")
     )
     field_order = ("name",)
 
@@ -122,21 +124,32 @@ class RecipeForm(ChoicesForm):
     def clean_name(self) -> str:
         name = self.cleaned_data["name"].strip()
         if Recipe.objects.filter(campaign=self.campaign, name=name).exists():
-            raise forms.ValidationError("There is a recipe of this name; choose another.")
+            raise forms.ValidationError(_("There is a recipe of this name; choose another."))
         return name
 
 
 class ReleaseForm(forms.Form):
     release = forms.FileField(
-        label="Release or judgements",
-        help_text="A release that this or another installation built, or judgements made elsewhere: our columns, FiRA, crowd-kit, HiCAL, Label Studio, "
-        "Potato, Quepid.",
+        label=_("Release or judgements"),
+        help_text=_("A release that this or another installation built, or judgements made elsewhere: our columns, FiRA, crowd-kit, HiCAL, Label Studio, "
+        "Potato, Quepid."),
     )
-    name = forms.CharField(max_length=200, required=False, help_text="Of a campaign of judgements made elsewhere; empty: the file's name.")
-    scale = forms.IntegerField(min_value=2, max_value=9, initial=4, required=False, label="Grades", help_text="Of judgements made elsewhere, from 0 on.")
+    name = forms.CharField(max_length=200, required=False, help_text=_("Of a campaign of judgements made elsewhere; empty: the file's name."))
+    scale = forms.IntegerField(min_value=2, max_value=9, initial=4, required=False, label=_("Grades"), help_text=_("Of judgements made elsewhere, from 0 on."))
     threshold = forms.IntegerField(
-        min_value=1, max_value=8, initial=2, required=False, label="Lowest relevant grade", help_text="Of judgements made elsewhere."
+        min_value=1, max_value=8, initial=2, required=False, label=_("Lowest relevant grade"), help_text=_("Of judgements made elsewhere.")
     )
+    anyway = forms.BooleanField(
+        required=False,
+        label=_("Also while people judge"),
+        help_text=_("On SQLite what they send waits until the import is done: seconds for some thousand judgements. Without a tick a large file is "
+        "refused while somebody judges."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not beside_judging.has_one_writer():
+            del self.fields["anyway"]
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from django.core.files.base import File
 from django.core.files.storage import default_storage
@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from analysis.publishing.release.importing import import_release
 from annotation.models import Campaign
+from annotation.services import beside_judging
 from annotation.services.judged_elsewhere import Brought, CampaignWanted, bring_judgements
 from pooling import jobs
 from pooling.formats.judgements import read_judgements
@@ -30,17 +31,19 @@ KEPT = timedelta(days=1)
 """A file that no job has read for so long is deleted when the next one arrives."""
 
 
-def receive(file: File, *, user: Any, judged: Mapping[str, Any] | None = None) -> Job:
+def receive(file: File, *, user: Any, judged: Mapping[str, Any] | None = None, anyway: bool = False) -> Job:
     """The queued job that imports the file. judged: name, scale and threshold of a campaign, where it is no release.
 
-    Refused where it is too large for this installation or its disk.
+    Refused where it is too large for this installation or its disk, or would keep waiting those who judge. anyway: they may wait.
     """
     size = file.size or 0
     check_room(size, user)
-    discard_forgotten()
     shown = safe_name(file.name or "release.zip")
+    beside_judging.check(cast(BinaryIO, file), name=shown, anyway=anyway, way=beside_judging.WITH_THE_BOX)
+    discard_forgotten()
     stored = default_storage.save(f"{FOLDER}/{uuid.uuid4().hex}.zip", file)
-    return jobs.enqueue(IMPORT, {"stored": stored, "file": shown, "size": size, "judged": dict(judged or {})}, label=f"Import {shown}", user=user)
+    parameters = {"stored": stored, "file": shown, "size": size, "judged": dict(judged or {}), "anyway": anyway}
+    return jobs.enqueue(IMPORT, parameters, label=f"Import {shown}", user=user)
 
 
 def discard_forgotten() -> None:
@@ -86,8 +89,9 @@ def import_uploaded(work: Work) -> dict[str, Any]:
         facts[what] = n
 
     try:
+        path, name = default_storage.path(stored), work.parameters["file"]
+        beside_judging.check(path, name=name, anyway=work.parameters.get("anyway", False), way=beside_judging.WITH_THE_BOX)
         with work.finishing() as report:
-            path, name = default_storage.path(stored), work.parameters["file"]
             if name.lower().endswith(".zip") or zipfile.is_zipfile(path):
                 campaign = import_release(path, name=name, user=work.job.created_by, step=step)
                 report.update(facts=facts, campaign=campaign.slug, warnings=_same_name(campaign))

@@ -32,7 +32,7 @@ from pooling.jobs import Refused, Work
 from pooling.models import Job
 
 BUILD = "build release"
-MOST_SHOWN = 200
+MOST_SHOWN = 5_000
 PIECE = 1 << 20
 
 
@@ -151,7 +151,7 @@ def linked(campaign: Campaign, changes: Sequence[RelabelledPair]) -> list[tuple[
 class RecipeDifference:
     """changes: the first MOST_SHOWN labelled otherwise by both; alone: the same, labelled by one alone.
 
-    n_graded, n_binary: pairs with another label on that scale; only_*: labelled by one alone.
+    n_graded, n_binary, n_changed: pairs with another label on that scale, or on one of them; only_*: labelled by one alone.
     """
 
     n_first: int
@@ -159,6 +159,7 @@ class RecipeDifference:
     n_both: int
     n_graded: int
     n_binary: int
+    n_changed: int
     only_first: int
     only_second: int
     changes: list[RelabelledPair]
@@ -187,15 +188,16 @@ def difference(
     a, b = ({(row.topic, row.document): row for row in labels(campaign, choices, rows=rows).rows} for choices in (first, second))
     both = set(a) & set(b)
     every = sorted(set(a) | set(b), key=lambda pair: (natural(pair[0]), natural(pair[1])))
-    changed = [pair for pair in every if pair not in a or pair not in b or a[pair][2:4] != b[pair][2:4]]
+    changed = [pair for pair in every if pair in both and a[pair][2:4] != b[pair][2:4]]
     return RecipeDifference(
         n_first=len(a),
         n_second=len(b),
         n_both=len(both),
         n_graded=sum(a[pair].grade != b[pair].grade for pair in both),
         n_binary=sum(a[pair].binary != b[pair].binary for pair in both),
+        n_changed=len(changed),
         only_first=len(set(a) - set(b)),
         only_second=len(set(b) - set(a)),
-        changes=[RelabelledPair(*pair, a[pair], b[pair]) for pair in changed if pair in both][:most],
-        alone=[RelabelledPair(*pair, a.get(pair), b.get(pair)) for pair in changed if pair not in both][:most],
+        changes=[RelabelledPair(*pair, a[pair], b[pair]) for pair in changed[:most]],
+        alone=[RelabelledPair(*pair, a.get(pair), b.get(pair)) for pair in [pair for pair in every if pair not in both][:most]],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -13,6 +14,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import content_disposition_header, urlencode
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from analysis.judgements.live import live_rows
@@ -25,7 +27,9 @@ from annotation.permissions import managed_campaign, may_create, person
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from pooling import tasks
+from pooling.core.natural import natural
 from pooling.jobs import Refused
+from pooling.listing import ListPage
 from pooling.models import Job
 from pooling.selectors.jobs import shown
 
@@ -141,7 +145,7 @@ def new_recipe(request: HttpRequest, slug: str) -> HttpResponse:
         except CampaignError as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, f"The recipe {recipe.name} is saved.")
+            messages.success(request, _("The recipe %(name)s is saved.") % {"name": recipe.name})
             return redirect(f"{reverse('campaign-export', args=[slug])}#releases")
     return _page(request, campaign, WantedForm(campaign=campaign), form, status=400)
 
@@ -155,7 +159,7 @@ def recipe(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     try:
         if request.POST.get("action") == "delete":
             recipes.delete_recipe(recipe, user=request.user)
-            messages.success(request, f"The recipe {recipe.name} is deleted.")
+            messages.success(request, _("The recipe %(name)s is deleted.") % {"name": recipe.name})
         else:
             tasks.send(recipes.ask_for_release(recipe, user=request.user))
     except CampaignError as error:
@@ -188,7 +192,7 @@ def difference(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
     two = _two_recipes(request, campaign)
     if two is None:
-        messages.error(request, "Choose two different recipes to compare.")
+        messages.error(request, _("Choose two different recipes to compare."))
         return redirect("campaign-export", slug)
     first, second = two
     live = live_rows(campaign)
@@ -206,12 +210,32 @@ def difference(request: HttpRequest, slug: str) -> HttpResponse:
         "second": second,
         "words": [plan.words() for plan in plans],
         "difference": change,
-        "changes": recipes.linked(campaign, change.changes),
-        "alone": recipes.linked(campaign, change.alone),
+        "changes": _changes_page(request, campaign, change.changes, part="changes"),
+        "alone": _changes_page(request, campaign, change.alone, part="alone", prefix="alone-"),
+        "n_alone": change.only_first + change.only_second,
         "work": shown(job) if job is not None and job.state != Job.State.DONE else None,
         "compared": job.report if job is not None and job.state == Job.State.DONE else None,
     }
     return render(request, "analysis/export_difference.html", context)
+
+
+def _changes_page(request: HttpRequest, campaign: Campaign, changes: Sequence[recipes.RelabelledPair], *, part: str, prefix: str = "") -> ListPage:
+    """Pairs that two recipes label otherwise as a list, each with its row id."""
+    shown = ListPage(
+        request,
+        changes,
+        search=lambda change: f"{change.topic} {change.document}",
+        sort={
+            "topic": lambda change: natural(change.topic),
+            "document": lambda change: natural(change.document),
+            "first": lambda change: change.labels[0].grade if change.labels[0] else None,
+            "second": lambda change: change.labels[1].grade if change.labels[1] else None,
+        },
+        prefix=prefix,
+        part=part,
+    )
+    shown.show(recipes.linked(campaign, list(shown)))
+    return shown
 
 
 @login_required
@@ -221,7 +245,7 @@ def difference_file(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
     two = _two_recipes(request, campaign)
     if two is None:
-        messages.error(request, "Choose two different recipes to compare.")
+        messages.error(request, _("Choose two different recipes to compare."))
         return redirect("campaign-export", slug)
     first, second = two
     change = recipes.difference(campaign, *(recipes.plan_of(one).choices for one in (first, second)), most=None)
@@ -241,7 +265,9 @@ def import_release(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             said = {key: form.cleaned_data[key] for key in ("name", "scale", "threshold")}
-            job = import_job.receive(form.cleaned_data["release"], user=request.user, judged=said)
+            job = import_job.receive(
+                form.cleaned_data["release"], user=request.user, judged=said, anyway=form.cleaned_data.get("anyway", False)
+            )
         except Refused as error:
             form.add_error("release", f"{str(error)[:1].upper()}{str(error)[1:]}.")
         else:

@@ -1,6 +1,6 @@
 """The results of a campaign for who changes nothing: viewers and managers by their account, anybody by a link.
 
-No page here starts a job, has a form, or names an annotator: figures are those that were computed last.
+No page here starts a job, changes anything, or names an annotator: figures are those that were computed last.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from functools import wraps
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -32,9 +31,9 @@ from annotation.models import Campaign, ResultsLink
 from annotation.permissions import results_campaign
 from annotation.services import attempts
 from annotation.services.results_links import good_results_link
+from pooling.listing import ListPage
 from pooling.requests import address_of
 
-PER_PAGE = 50
 SECRET = {"Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex, nofollow"}
 """Of pages whose address is a secret: nothing that they lead to is told of it, and no search engine keeps it."""
 
@@ -86,8 +85,10 @@ def _page(request: HttpRequest, campaign: Campaign, part: str, address: Address,
     if campaign.state != Campaign.State.DRAFT:
         context |= content(campaign)
         if part == "systems":
-            page = Paginator(_reports(campaign).defer("result"), PER_PAGE).get_page(request.GET.get("page"))
-            context |= {"page": page, "reports": [(report, address(report=report.pk)) for report in page]}
+            sort = {"title": "title", "finished": "finished_at"}
+            reports = ListPage(request, _reports(campaign).defer("result"), search=("title",), sort=sort, wide=True)
+            reports.show([(report, address(report=report.pk)) for report in reports])
+            context["reports"] = reports
     return render(request, f"analysis/results_{part}.html", context)
 
 

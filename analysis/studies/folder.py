@@ -95,7 +95,7 @@ def _write_part(one: MadePart, folder: Path) -> list[str]:
         files[f"tables/{table.key}.json"] = (json.dumps(jsonable(table.as_json()), ensure_ascii=False, indent=1) + "\n").encode()
     for figure in one.section.figures:
         try:
-            files |= {f"figures/{figure.key}.{kind}": data for kind, data in printed(figure.picture).items()}
+            files |= {f"figures/{figure.key}.{kind}": data for kind, data in printed(figure.picture, titled=False).items()}
         except Nothing:
             continue  # the report says in its place why there is none
     files |= {f"data/{name}": data for name, data in one.section.files.items()}

@@ -6,6 +6,7 @@ import tomllib
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from analysis.studies.given import Given, given_files, uploaded_keys, value_keys
 from analysis.studies.settings import keys_of
@@ -36,7 +37,7 @@ class StudyForm(forms.Form):
         if "runs" in self.keys:
             runs = list(self.collection.runs.values_list("pk", "tag"))
             self.fields["runs"] = forms.TypedMultipleChoiceField(
-                label="Runs", choices=runs, coerce=int, widget=forms.CheckboxSelectMultiple, initial=[pk for pk, _ in runs], required=False
+                label=_("Runs"), choices=runs, coerce=int, widget=forms.CheckboxSelectMultiple, initial=[pk for pk, _ in runs], required=False
             )
         rows = list(self.collection.qrels.order_by("name"))
         own = campaign_references(self.campaign) if self.campaign else []
@@ -49,7 +50,7 @@ class StudyForm(forms.Form):
                 self._several("qrels", "Qrels; the first are those of the leaderboard", choices, first)
             else:
                 judged = [reference for reference, _ in choices if reference not in clicks] or [reference for reference, _ in choices]
-                self.fields["qrels"] = forms.ChoiceField(label="Qrels", choices=choices, initial=judged[0] if judged else None, required=False)
+                self.fields["qrels"] = forms.ChoiceField(label=_("Qrels"), choices=choices, initial=judged[0] if judged else None, required=False)
         if "clicks" in self.keys:
             self._several("clicks", "Qrels from clicks", imported, clicks)
 
@@ -91,7 +92,7 @@ def option(key: SettingKey) -> forms.Field:
     common: dict[str, Any] = {"label": words(key.name), "help_text": key.help, "required": False, "initial": key.default}
     least = key.least
     if key.choices:
-        return forms.ChoiceField(choices=[("", "as it is"), *((value, value) for value in key.choices)], **common)
+        return forms.ChoiceField(choices=[("", _("as it is")), *((value, value) for value in key.choices)], **common)
     if key.kind == "whole":
         return forms.IntegerField(min_value=None if least is None else int(least), max_value=2**62, **common)
     if key.kind == "number":

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from analysis.models import Report
@@ -16,6 +16,8 @@ from analysis.studies import keeping
 from analysis.studies.forms import StudyForm
 from analysis.studies.papers import NAMES, study_named
 from analysis.studies.selectors import about_study, body_of, file_of, visible_study
+from analysis.systems.removal import goes_with_report
+from analysis.systems.report_list import reports_page
 from analysis.systems.reports import delete_report
 from analysis.systems.views import frame, of_both
 from annotation.models import Campaign
@@ -35,11 +37,10 @@ OTHER = "application/octet-stream"
 
 def _index(request: HttpRequest, collection: Collection, campaign: Campaign | None) -> HttpResponse:
     here = Report.objects.filter(campaign=campaign) if campaign else Report.objects.filter(collection=collection, campaign=None)
-    mine = here.filter(kind__startswith=Report.STUDY).select_related("job", "created_by").defer("result")
-    context = frame(collection, campaign) | {
-        "studies": [study_named(name) for name in NAMES],
-        "page": Paginator(mine, 30).get_page(request.GET.get("page")),
-    }
+    studies = [study_named(name) for name in NAMES]
+    kinds = [(Report.STUDY + study.name, study.title) for study in studies]
+    shown = reports_page(request, here.filter(kind__startswith=Report.STUDY), kinds)
+    context = frame(collection, campaign) | {"studies": studies, "reports": shown}
     return render(request, "analysis/studies.html", context)
 
 
@@ -78,7 +79,7 @@ def _started(row: Report) -> HttpResponse:
 def study(request: HttpRequest, pk: int) -> HttpResponse:
     row = visible_study(request, pk)
     context = frame(row.collection, row.campaign) | {"row": row, "study": keeping.study_of(row), "job": row.job, "full": False}
-    context["work"] = shown(row.job) if row.job is not None else None
+    context |= {"work": shown(row.job) if row.job is not None else None, "goes": goes_with_report(row)}
     if row.finished_at:
         context |= {"body": mark_safe(body_of(row)), "about": about_study(row)}  # of report.html, which escapes what it says
     return render(request, "analysis/study.html", context)
@@ -110,7 +111,7 @@ def make_again(request: HttpRequest, pk: int) -> HttpResponseBase:
     try:
         fresh = keeping.ask_for_study_again(row, user=request.user)
     except Refused as error:
-        messages.error(request, f"Not started: {error}.")
+        messages.error(request, _("Not started: %(error)s.") % {"error": error})
         return redirect("study", pk)
     return _started(fresh)
 
@@ -120,5 +121,5 @@ def make_again(request: HttpRequest, pk: int) -> HttpResponseBase:
 def delete(request: HttpRequest, pk: int) -> HttpResponse:
     row = visible_study(request, pk)
     delete_report(row)
-    messages.success(request, "The study is deleted.")
+    messages.success(request, _("The study is deleted."))
     return redirect("campaign-studies", row.campaign.slug) if row.campaign else redirect("collection-studies", row.collection.slug)

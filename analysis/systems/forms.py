@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from analysis.core.measures import UnknownMeasure, parse_measure, parse_measures, refuse_estimates, refuse_indivisible
 from analysis.judgements.campaign_sample import is_sampled
@@ -43,7 +44,7 @@ class ReportForm(forms.Form):
             self.fields[one.name] = self._option(one)
         if kind.seeded:
             self.fields["seed"] = forms.IntegerField(
-                label="Seed", min_value=0, max_value=2**62, initial=0, help_text="The same seed gives the same answer."
+                label=_("Seed"), min_value=0, max_value=2**62, initial=0, help_text=_("The same seed gives the same answer.")
             )
 
     def _add_runs(self) -> None:
@@ -54,7 +55,7 @@ class ReportForm(forms.Form):
                 self.fields[name] = forms.TypedChoiceField(label=label, choices=choices, coerce=int, initial=first)
         elif self.kind.least_runs:
             self.fields["runs"] = forms.TypedMultipleChoiceField(
-                label="Runs", choices=choices, coerce=int, widget=forms.CheckboxSelectMultiple, initial=[pk for pk, _ in choices]
+                label=_("Runs"), choices=choices, coerce=int, widget=forms.CheckboxSelectMultiple, initial=[pk for pk, _ in choices]
             )
 
     def _add_qrels(self) -> None:

@@ -87,8 +87,11 @@ FORMULAS = {
     "∞": "infty", "√": "surd", "†": "dagger", "‡": "ddagger",
 }  # fmt: skip
 """Signs of mathematics that pdflatex does not take as they are; other letters are its packages' affair."""
+NO_LETTERS = (*range(32), *range(0x7F, 0xA0), 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF)
+"""Control characters and those that turn the direction of writing: pdflatex ends at them."""
 ESCAPES = str.maketrans(
     {
+        **{chr(code): "" for code in NO_LETTERS},
         "\\": r"\textbackslash{}",
         "&": r"\&",
         "%": r"\%",

@@ -9,10 +9,10 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from analysis.judgements import stopping_looks
@@ -23,6 +23,8 @@ from analysis.systems.answer_page import context_of
 from analysis.systems.files_zip import archive
 from analysis.systems.forms import ReportForm
 from analysis.systems.kinds import KINDS
+from analysis.systems.removal import goes_with_report
+from analysis.systems.report_list import reports_page
 from analysis.systems.selectors import kin_of, my_reports, result_of, visible_report, without_studies
 from analysis.systems.tabular import Table, to_csv, to_latex
 from annotation.models import Campaign
@@ -31,10 +33,12 @@ from pooling.core.counts import counted
 from pooling.jobs import Refused
 from pooling.models import Collection
 from pooling.permissions import managed_collection
+from pooling.requests import row_number
 from pooling.selectors.jobs import shown
 from pooling.tasks import send
 
 FIGURE_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
+TITLES = [(kind.name, kind.title) for kind in KINDS.values()]
 SHOWN_ROWS = 500
 """Rows of a table on the page; the downloads have all."""
 
@@ -71,9 +75,7 @@ def _index(request: HttpRequest, collection: Collection, campaign: Campaign | No
     context = frame(collection, campaign) | {
         "leads": leads,
         "kinds": KINDS.values(),
-        "page": Paginator(mine.select_related("job", "created_by", "campaign", "collection").defer("result"), 30).get_page(
-            request.GET.get("page")
-        ),
+        "reports": reports_page(request, mine, TITLES),
         "sampled": stages_said(campaign) if campaign is not None and is_sampled(campaign) else "",
         "ordered": order_said(campaign) if campaign is not None else "",
         "advice": stopping_looks.advice_on(campaign) if campaign is not None else None,
@@ -129,7 +131,7 @@ def _started(*made: Report) -> HttpResponse:
 
 
 def _not_started(request: HttpRequest, why: Refused, page: str, key: str | int) -> HttpResponse:
-    messages.error(request, f"Not started: {why}.")
+    messages.error(request, _("Not started: %(why)s.") % {"why": why})
     return redirect(page, key)
 
 
@@ -143,7 +145,7 @@ def against_clicks(request: HttpRequest, slug: str) -> HttpResponse:
     except Refused as error:
         return _not_started(request, error, "campaign-systems", slug)
     if len(made) > 1:
-        messages.success(request, "Started: both are in the list below.")
+        messages.success(request, _("Started: both are in the list below."))
     return _started(*made)
 
 
@@ -151,8 +153,8 @@ def against_clicks(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
     """Everything that the person may see."""
-    page = Paginator(my_reports(request), 30).get_page(request.GET.get("page"))
-    return render(request, "analysis/reports.html", {"page": page, "everywhere": True})
+    shown = reports_page(request, my_reports(request), TITLES, everywhere=True)
+    return render(request, "analysis/reports.html", {"reports": shown, "everywhere": True})
 
 
 @login_required
@@ -172,6 +174,7 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
             "undefined": undefined_values(result),
             "top_up": _top_up(request, report, result) if kind.topped_up else None,
         }
+    context["goes"] = goes_with_report(report, n_tables=len(context.get("tables", [])))
     return render(request, "analysis/report.html", context)
 
 
@@ -203,12 +206,13 @@ def top_up(request: HttpRequest, pk: int) -> HttpResponse:
         raise PermissionDenied("Ask an administrator for the right to make campaigns.")
     wanted = request.POST.get("n", "")
     try:
-        if wanted and not (wanted.isdecimal() and int(wanted) > 0):
+        if wanted and not row_number(wanted):
             raise Refused("how many pairs is a whole number, at least 1")
         campaign = top_ups.make_top_up(report, int(wanted) if wanted else None, user=request.user)
     except Refused as error:
         return _not_started(request, error, "report", pk)
-    messages.success(request, f"{campaign.name} is made, a draft with {counted(campaign.n_pairs, 'pair')}. Look at its rules, invite people and open it.")
+    messages.success(request, _("%(name)s is made, a draft with %(n_pairs)s. Look at its rules, invite people and open it.")
+        % {"name": campaign.name, "n_pairs": counted(campaign.n_pairs, 'pair')})
     return redirect("campaign-settings", campaign.slug)
 
 
@@ -309,7 +313,7 @@ def files(request: HttpRequest, pk: int) -> StreamingHttpResponse | HttpResponse
     try:
         reports.check_inputs(report)
     except Refused as error:
-        messages.error(request, f"The files cannot be packed: {error}.")
+        messages.error(request, _("The files cannot be packed: %(error)s.") % {"error": error})
         return redirect("report", pk)
     response = StreamingHttpResponse(archive(report), content_type="application/zip")
     response.headers["Content-Disposition"] = f'attachment; filename="{report.kind}-{report.pk}-files.zip"'
@@ -333,5 +337,5 @@ def compute_again(request: HttpRequest, pk: int) -> HttpResponse:
 def delete(request: HttpRequest, pk: int) -> HttpResponse:
     report = visible_report(request, pk)
     reports.delete_report(report)
-    messages.success(request, "The report is deleted.")
+    messages.success(request, _("The report is deleted."))
     return redirect("campaign-systems", report.campaign.slug) if report.campaign else redirect("collection-analyses", report.collection.slug)

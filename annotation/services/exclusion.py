@@ -82,7 +82,7 @@ def include_annotator(annotator: Membership, *, actor: User | None, reason: str 
         for pk, pair_id in rows:
             pair = pairs[pair_id]
             slots.balance_slots(pair, n)
-            if pair.kind != Pair.Kind.NORMAL or pair.open_slots > 0 or not slots.takes_slots(locked):
+            if pair.kind != Pair.Kind.NORMAL or pair.open_slots > 0 or pair.is_left or not slots.takes_slots(locked):
                 pair.counted += slots.takes_slots(locked)
                 counted.append(pk)
             else:

@@ -18,6 +18,7 @@ from annotation.models import InstitutionAccount
 from annotation.services.people import PeopleError, profile_of, set_maker
 
 log = logging.getLogger(__name__)
+NO_PACKAGE = "OpenID Connect (ASSAY_OIDC_ISSUER) needs the package mozilla-django-oidc beside Assay: pip install mozilla-django-oidc"
 
 
 class Identity(NamedTuple):

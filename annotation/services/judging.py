@@ -200,7 +200,7 @@ def _store(opening: Opening, judgement: Judgement, progress: dict[str, Any], now
         changes.append(END_LEASE)
     if opening.skipped:
         changes.append("DELETE FROM annotation_skip WHERE pair_id = %(pair)s AND membership_id = %(me)s RETURNING id")
-    stored(judgement, in_one_trip(changes, values)[0])
+    stored(judgement, in_one_trip(changes, values, waits_for_disk=False)[0])
     for name, value in progress.items():
         setattr(annotator, name, value)
 
@@ -363,7 +363,7 @@ def _standing(
     if pair.kind in (Pair.Kind.GOLD, Pair.Kind.EVERYONE):
         return Judgement.Standing.COUNTED
     slots.balance_slots(pair, n)
-    room = n if pair.removed else pair.needed  # a slot reserved before its topic was removed is filled all the same
+    room = slots.wanted(pair, n) if pair.removed or pair.is_left else pair.needed  # a slot reserved before that is filled all the same
     free = pair.counted < room if has_slot else pair.open_slots > 0
     return Judgement.Standing.COUNTED if free else Judgement.Standing.EXTRA
 

@@ -12,6 +12,8 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.core.estimate import workload
@@ -30,15 +32,19 @@ from annotation.markup import markdown
 from annotation.models import Campaign, Invitation, Membership, Pair
 from annotation.permissions import managed_campaign, may_create
 from annotation.selectors.bands import band_previews
-from annotation.selectors.drafts import contradictions
+from annotation.selectors.drafts import contradicting_times, contradictions
 from annotation.selectors.pairs import held_back, kept_pairs, missing_judgements, special_pairs
 from annotation.services import campaigns as service
 from annotation.services import people, removal
+from annotation.views.people_lists import invitations_page, members_page
 from pooling.core.counts import counted
+from pooling.formats.delimited import harmless
 from pooling.formats.errors import FormatError
 from pooling.formats.sets import settings_words
 from pooling.listing import ListChoice, ListPage
 from pooling.permissions import SignedInRequest
+from pooling.removal import goes_with
+from pooling.requests import row_number
 from pooling.services.matching import count_documents
 
 
@@ -126,7 +132,7 @@ def _page(request: SignedInRequest, campaign: Campaign, key: str, context: Mappi
 
 def _onward(request: SignedInRequest, campaign: Campaign, key: str) -> HttpResponse:
     """After saving: the next step while the campaign is made, the same page afterwards."""
-    messages.success(request, "Saved.")
+    messages.success(request, _("Saved."))
     if "onward" in request.POST and campaign.state == Campaign.State.DRAFT:
         return redirect("campaign-step", campaign.slug, STEPS[STEPS.index(key) + 1])
     return redirect("campaign-step", campaign.slug, key)
@@ -179,7 +185,7 @@ def _rules(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
             if campaign.judgements_per_pair != per_pair and campaign.n_pairs:
                 messages.info(request, _effect(campaign, per_pair, missing))
             return _onward(request, campaign, "rules")
-    context = {"form": form, "grades": campaign.scale, "bands": band_previews(campaign)}
+    context = {"form": form, "grades": campaign.scale, "bands": band_previews(campaign), "contradicting": contradicting_times(campaign)}
     return _page(request, campaign, "rules", context, bad=bool(form.errors))
 
 
@@ -242,15 +248,15 @@ def _people(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
         except FormatError as error:
             problems = error.lines()
         else:
-            messages.success(request, f"{len(invited)} personal invitations made.")
+            messages.success(request, _("%(invited)s personal invitations made.") % {"invited": len(invited)})
             return redirect("campaign-step", campaign.slug, "people")
     if action == "revoke":
         people.revoke(
-            invitation=get_object_or_404(Invitation, campaign=campaign, pk=request.POST.get("invitation") or 0), actor=request.user
+            invitation=get_object_or_404(Invitation, campaign=campaign, pk=row_number(request.POST.get("invitation"))), actor=request.user
         )
-        messages.success(request, "The invitation is withdrawn.")
-        return redirect("campaign-step", campaign.slug, "people")
-    invitations: list[Any] = list(campaign.invitations.filter(revoked_at=None).order_by("-created_at")[:500])
+        messages.success(request, _("The invitation is withdrawn."))
+        return redirect(request.get_full_path())
+    invitations, members = invitations_page(request, campaign), members_page(request, campaign)
     for invitation in invitations:
         invitation.address = request.build_absolute_uri(reverse("join", args=[invitation.token]))
     context = {
@@ -258,7 +264,7 @@ def _people(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
         "names_form": names_form,
         "problems": problems,
         "invitations": invitations,
-        "members": campaign.memberships.select_related("user").order_by("role", "pseudonym"),
+        "members": members,
     }
     bad = bool(problems) or any(form.is_bound and form.errors for form in (link_form, names_form))
     return _page(request, campaign, "people", context, bad=bad)
@@ -287,7 +293,7 @@ def _open(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
         "deletable": campaign.state in removal.DELETABLE,
     }
     if context["deletable"]:
-        context["n_made"] = removal.n_judgements(campaign)
+        context |= {"n_made": removal.n_judgements(campaign), "goes": goes_with(campaign)}
     return _page(request, campaign, "open", context)
 
 
@@ -323,14 +329,15 @@ def change_state(request: SignedInRequest, slug: str) -> HttpResponse:
 def delete(request: SignedInRequest, slug: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
     if request.POST.get("confirm") != campaign.slug:
-        messages.error(request, f"Type {campaign.slug} to delete the campaign.")
+        messages.error(request, _("Type %(slug)s to delete the campaign.") % {"slug": campaign.slug})
         return redirect("campaign-step", slug, "open")
     try:
         n = removal.delete_campaign(campaign, actor=request.user)
     except service.CampaignError as error:
-        messages.error(request, f"Not deleted: {error}")
+        messages.error(request, _("Not deleted: %(error)s") % {"error": error})
         return redirect("campaign-step", slug, "open")
-    messages.success(request, f"{campaign.name} is deleted" + (f", with {n:,} judgement{'' if n == 1 else 's'}." if n else "."))
+    deleted = ngettext("%(name)s is deleted, with %(n)s judgement.", "%(name)s is deleted, with %(n)s judgements.", n) if n else _("%(name)s is deleted.")
+    messages.success(request, deleted % {"name": campaign.name, "n": f"{n:,}"})
     return redirect("campaigns")
 
 
@@ -359,8 +366,3 @@ def invitation_links(request: SignedInRequest, slug: str) -> HttpResponse:
         link = request.build_absolute_uri(reverse("join", args=[invitation.token]))
         writer.writerow([harmless(invitation.name), harmless(invitation.email), link, invitation.code, invitation.n_uses])
     return response
-
-
-def harmless(cell: str) -> str:
-    """The cell with an apostrophe before it where a spreadsheet would take it for a formula."""
-    return "'" + cell if cell[:1] in {"=", "+", "-", "@", "\t", "\r"} else cell

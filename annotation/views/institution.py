@@ -24,7 +24,6 @@ from annotation.views.people import next_page, start_session
 from pooling.requests import is_from_trusted_proxy
 
 log = logging.getLogger(__name__)
-NO_PACKAGE = "OpenID Connect needs the package mozilla-django-oidc beside Assay: pip install mozilla-django-oidc"
 
 
 @never_cache
@@ -53,7 +52,7 @@ def oidc_ask(request: HttpRequest) -> HttpResponse:
     try:
         package = importlib.import_module("mozilla_django_oidc.views")
     except ImportError:
-        log.error(NO_PACKAGE)
+        log.error(institution.NO_PACKAGE)
         return _refused(request, _("The package for this way in is not installed. Tell an administrator of this installation."), status=503)
     answer: HttpResponse = package.OIDCAuthenticationRequestView.as_view()(request)
     return answer

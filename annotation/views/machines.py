@@ -10,6 +10,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.core.audit_actions import AuditAction
@@ -23,6 +24,7 @@ from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from pooling import tasks
 from pooling.formats.errors import FormatError
+from pooling.listing import ListPage
 from pooling.permissions import SignedInRequest
 from pooling.selectors.jobs import shown
 
@@ -46,10 +48,18 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
                 form.add_error("file", line)
         else:
             return redirect("campaign-machine", slug, judge.pk)
+    judges = ListPage(
+        request,
+        campaign.machine_judges.select_related("campaign__pool", "campaign__collection"),
+        search=("name", "model"),
+        sort={"name": "name", "model": "model", "by": ("source", "file_name", "prompt_name"), "frozen": "frozen_at"},
+        per_page=20,
+    )
+    judges.show([{"judge": judge, "counts": selectors.counts_of(judge)} for judge in judges])
     context = {
         "campaign": campaign,
         "tab": "machines",
-        "machines": [{"judge": judge, "counts": selectors.counts_of(judge)} for judge in selectors.judges_of(campaign)],
+        "machines": judges,
         "endpoint_form": endpoint_form if settings.MACHINE_ENDPOINTS else None,
         "file_form": file_form,
     }
@@ -104,10 +114,10 @@ def act_on_machine(request: SignedInRequest, slug: str, pk: int) -> HttpResponse
             tasks.send(machines.ask_to_run(judge, user=request.user))
         elif action == "freeze":
             machines.freeze(judge, actor=request.user)
-            messages.success(request, f"{judge.name} is frozen: its labels cannot change any more.")
+            messages.success(request, _("%(name)s is frozen: its labels cannot change any more.") % {"name": judge.name})
         elif action == "delete":
             machines.delete(judge, actor=request.user)
-            messages.success(request, f"{judge.name} is deleted.")
+            messages.success(request, _("%(name)s is deleted.") % {"name": judge.name})
             return redirect("campaign-machines", slug)
     except CampaignError as error:
         messages.error(request, str(error))

@@ -9,9 +9,10 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.core.presets import PRESETS, guidelines_text
+from annotation.core.presets import PRESETS
 from annotation.forms_making import KnownPairsForm, NewCampaignForm
 from annotation.permissions import managed_campaign, may_create
 from annotation.services import campaigns as service
@@ -41,7 +42,7 @@ def new(request: SignedInRequest) -> HttpResponse:
             if taken is not None:
                 messages.info(request, taken.sentence())
             return redirect("campaign-step", campaign.slug, "open")
-    context = {"form": form, "presets": [(preset, guidelines_text(preset.settings["scale"])) for preset in PRESETS.values()]}
+    context = {"form": form, "presets": [(preset, form.guidelines_of(preset)) for preset in PRESETS.values()]}
     return render(request, "annotation/campaign_new.html", context, status=400 if form.errors else 200)
 
 
@@ -56,9 +57,9 @@ def duplicate(request: SignedInRequest, slug: str) -> HttpResponse:
     try:
         copy = starting.duplicate_campaign(campaign, name=name, actor=request.user, with_people="people" in request.POST)
     except CampaignError as error:
-        messages.error(request, f"Not duplicated: {error}")
+        messages.error(request, _("Not duplicated: %(error)s") % {"error": error})
         return redirect("campaign-step", slug, "open")
-    messages.success(request, f"{copy.name} is a draft with the settings of {campaign.name}.")
+    messages.success(request, _("%(name)s is a draft with the settings of %(campaign_name)s.") % {"name": copy.name, "campaign_name": campaign.name})
     return redirect("campaign-step", copy.slug, "open" if copy.pool_id else "pool")
 
 
@@ -74,7 +75,7 @@ def known(request: SignedInRequest, slug: str) -> HttpResponse:
         counts: dict[str, Any] = {name: form.cleaned_data[name] or 0 for name in ("n_gold", "n_qualification")}
         taken = known_pairs.take_known_pairs(campaign, form.rows(), actor=request.user, **counts)
     except (CampaignError, FormatError) as error:
-        messages.error(request, f"Not taken: {error}")
+        messages.error(request, _("Not taken: %(error)s") % {"error": error})
     else:
         messages.success(request, taken.sentence())
     return redirect("campaign-gold", slug)

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from annotation.permissions import managed_campaign
@@ -35,7 +36,12 @@ def remind(request: SignedInRequest, slug: str) -> HttpResponse:
             if request.POST.get("action") == "send":
                 job = service.ask_to_remind(campaign, members, text, address=address, actor=request.user)
                 send(job)
-                messages.success(request, "The reminders are on their way; this page says to whom they went.")
+                if service.are_printed():
+                    messages.warning(
+                        request, _("The reminders are printed on the worker's console, for no mail server is set: nobody gets one.")
+                    )
+                else:
+                    messages.success(request, _("The reminders are on their way; this page says to whom they went."))
                 return redirect("job", job.pk)
         except CampaignError as error:
             problem = str(error)
@@ -48,5 +54,6 @@ def remind(request: SignedInRequest, slug: str) -> HttpResponse:
         "mails": mails,
         "problem": problem,
         "longest": service.LONGEST,
+        "printed": service.are_printed(),
     }
     return render(request, "annotation/remind.html", context, status=400 if problem else 200)

@@ -7,10 +7,11 @@ from django.contrib import messages
 from django.contrib.auth import authenticate, get_user_model, login, logout
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme, urlencode
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
@@ -20,10 +21,11 @@ from annotation import languages
 from annotation.forms import CodeForm, LinkForm, RegisterForm, SignInForm
 from annotation.models import Membership
 from annotation.services import attempts, institution, people
+from annotation.services import messages as mails
+from pooling.listing import ListChoice, ListPage
 from pooling.permissions import SignedInRequest, administering
 from pooling.requests import address_of, row_number
 
-MOST_ACCOUNTS = 200  # on one page
 LINK_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -107,12 +109,14 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def ask_for_link(request: HttpRequest) -> HttpResponse:
-    form = LinkForm(request.POST or None)
+    form, told = LinkForm(request.POST or None), {"printed": mails.are_printed()}
     if request.method == "POST" and form.is_valid():
         if attempts.may_mail(form.cleaned_data["email"], address=address_of(request)):
             people.send_sign_in_link(email=form.cleaned_data["email"], address=request.build_absolute_uri("/sign-in/link/"))
-        return render(request, "annotation/link_sent.html", {"email": form.cleaned_data["email"], "minutes": people.sign_in_links.minutes})
-    return render(request, "annotation/link_ask.html", {"form": form}, status=400 if form.errors else 200)
+        return render(
+            request, "annotation/link_sent.html", {**told, "email": form.cleaned_data["email"], "minutes": people.sign_in_links.minutes}
+        )
+    return render(request, "annotation/link_ask.html", {**told, "form": form}, status=400 if form.errors else 200)
 
 
 @never_cache
@@ -193,9 +197,17 @@ def accounts(request: SignedInRequest) -> HttpResponse:
         user = get_object_or_404(get_user_model(), pk=row_number(request.POST.get("user")))
         give = request.POST.get("action") == "give"
         people.set_maker(user, may_create=give, actor=request.user)
-        messages.success(request, f"{user.get_username()} {'may' if give else 'may no longer'} make collections and campaigns.")
-        return redirect(f"{reverse('accounts')}?{urlencode({'name': request.POST.get('name', '')})}")
-    name = request.GET.get("name", "").strip()
-    accounts = get_user_model().objects.filter(username__icontains=name).select_related("profile").order_by("username")
-    context = {"people": accounts[:MOST_ACCOUNTS], "n": accounts.count(), "most": MOST_ACCOUNTS, "name": name}
-    return render(request, "annotation/accounts.html", context)
+        sentence = _("%(name)s may make collections and campaigns.") if give else _("%(name)s may no longer make collections and campaigns.")
+        messages.success(request, sentence % {"name": user.get_username()})
+        return redirect(request.get_full_path())
+    rights = {"makers": Q(profile__may_create=True) | Q(is_superuser=True), "administrators": Q(is_superuser=True), "inactive": Q(is_active=False)}
+    words = [("makers", "makes campaigns"), ("administrators", "administrator"), ("inactive", "not active")]
+    shown = ListPage(
+        request,
+        get_user_model().objects.select_related("profile"),
+        search=("username",),
+        sort={"name": "username", "last": "last_login", "makes": ("is_superuser", "profile__may_create", "username")},
+        choices=[ListChoice("who", "Who", words, lambda rows, value: rows.filter(rights[value]))],
+        default="name",
+    )
+    return render(request, "annotation/accounts.html", {"people": shown})

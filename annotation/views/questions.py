@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from annotation.permissions import managed_campaign
 from annotation.selectors import questions as selectors
 from annotation.services import questions
 from annotation.services.errors import CampaignError
+from pooling.listing import ListChoice, ListPage
 from pooling.permissions import SignedInRequest
+from pooling.requests import row_number
 
 PER_PAGE = 25
+WHICH = [("open", "open"), ("answered", "answered")]
 
 
 @login_required
@@ -27,20 +30,27 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
     rows = selectors.questions_of(campaign)
     failed: dict[str, object] = {}
     if request.method == "POST":
-        number = request.POST.get("question", "")
-        question = get_object_or_404(rows, pk=int(number) if number.isdigit() else 0)
+        question = get_object_or_404(rows, pk=row_number(request.POST.get("question")))
         try:
             if request.POST.get("action") != "publish":
                 questions.reply(question, request.POST.get("answer", ""), actor=request.user)
             if "publish" in request.POST or request.POST.get("action") == "publish":
                 version = questions.publish(question, actor=request.user)
-                messages.success(request, f"Saved, and added to the guidelines: version {version.number}. Annotators are told in one line.")
+                messages.success(request, _("Saved, and added to the guidelines: version %(number)s. Annotators are told in one line.")
+                    % {"number": version.number})
             else:
-                messages.success(request, f"{question.membership.pseudonym} is told of the answer on the judging page.")
+                messages.success(request, _("%(pseudonym)s is told of the answer on the judging page.")
+                    % {"pseudonym": question.membership.pseudonym})
         except CampaignError as error:
             failed = {"question": question.pk, "error": str(error)}
         else:
             return redirect(request.get_full_path())
-    shown = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    shown = ListPage(
+        request,
+        rows,
+        search=("text", "answer", "membership__pseudonym", "pair__entry__topic__text", "pair__entry__docno"),
+        choices=[ListChoice("show", "Which", WHICH, lambda asked, value: asked.filter(answered_at__isnull=value == "open"))],
+        per_page=PER_PAGE,
+    )
     context = {"campaign": campaign, "tab": "questions", "questions": shown, "failed": failed, "n_open": selectors.n_unanswered(campaign)}
     return render(request, "annotation/campaign_questions.html", context, status=400 if failed else 200)

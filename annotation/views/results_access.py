@@ -7,6 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -41,11 +42,11 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
     elif action == "revoke":
         link = get_object_or_404(campaign.results_links.filter(revoked_at=None), pk=row_number(request.POST.get("link")))
         results_links.revoke_results_link(link, actor=request.user)
-        messages.success(request, "The link is withdrawn: nobody reads the results by it any more.")
+        messages.success(request, _("The link is withdrawn: nobody reads the results by it any more."))
         return redirect("campaign-readers", slug)
     elif action == "remove":
         people.remove_member(get_object_or_404(viewers, pk=row_number(request.POST.get("viewer"))), actor=request.user)
-        messages.success(request, "The person is no viewer of this campaign any more.")
+        messages.success(request, _("The person is no viewer of this campaign any more."))
         return redirect("campaign-readers", slug)
     context = {
         "campaign": campaign,

@@ -108,6 +108,10 @@ TOPIC_NAMES = ("topic", "topic_id", "query_id", "qid", "queryid", "topicid", "to
 DOCUMENT_NAMES = ("document", "document_id", "doc_id", "docid", "documentid", "docno", "corpus_id")
 
 
+RUN_AS_FORMULA = frozenset("=+-@\t\r\n＝＋－＠")
+"""First characters of cells that one spreadsheet or another runs; the last four are those of East Asian keyboards."""
+
+
 def harmless(cell: str) -> str:
     """The cell with an apostrophe before what a spreadsheet would take for a formula."""
-    return f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
+    return f"'{cell}" if cell[:1] in RUN_AS_FORMULA else cell

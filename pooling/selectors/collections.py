@@ -141,7 +141,6 @@ def runs_of(collection: Collection) -> QuerySet[Run]:
     return collection.runs.annotate(n_pools=Count("pools")).order_by("tag")
 
 
-def documents(collection: Collection, *, words: str = "") -> QuerySet[Document]:
-    """Stored texts by id, without the text itself but for its `begin`. words: in id or title."""
-    matching = collection.documents.defer("text", "fields").annotate(begin=Substr("text", 1, 160)).order_by("docno")
-    return matching.filter(Q(docno__icontains=words) | Q(title__icontains=words)) if words else matching
+def documents(collection: Collection) -> QuerySet[Document]:
+    """Stored texts by id, without the text itself but for its `begin`."""
+    return collection.documents.defer("text", "fields").annotate(begin=Substr("text", 1, 160)).order_by("docno")

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from pooling.formats.delimited import harmless
 from pooling.jobs import ATTEMPTS, STALE
 from pooling.models import Job
 
@@ -86,7 +87,7 @@ def problems_table(job: Job) -> str:
     more = report.get("n_problems", 0) - (len(rows) - 1)
     if more > 0:
         rows.append(["", f"{more} more problems", "", ""])
-    return "".join("\t".join(_flat(cell) for cell in row) + "\n" for row in rows)
+    return "".join("\t".join(harmless(_flat(cell)) for cell in row) + "\n" for row in rows)  # people open it in a spreadsheet
 
 
 def _flat(text: str) -> str:

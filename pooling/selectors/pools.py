@@ -144,14 +144,9 @@ def _step(share: float | None) -> int:
     return 0 if share is None else min(int(share * 5), 4)
 
 
-def entries(pool: Pool, *, words: str = "", without_text: bool = False) -> QuerySet[PoolEntry]:
-    """The pool's pairs, best first, with topic and document. words: in topic id, query or document id."""
-    matching = pool.entries.select_related("topic", "document").defer("document__text", "document__fields").order_by("position")
-    if without_text:
-        matching = matching.filter(document=None)
-    if words:
-        matching = matching.filter(Q(topic__topic_id=words) | Q(topic__text__icontains=words) | Q(docno__icontains=words))
-    return matching
+def entries(pool: Pool) -> QuerySet[PoolEntry]:
+    """The pool's pairs, best first, with topic and document."""
+    return pool.entries.select_related("topic", "document").defer("document__text", "document__fields").order_by("position")
 
 
 def table(pool: Pool) -> Iterator[str]:

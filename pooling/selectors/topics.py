@@ -10,14 +10,23 @@ from django.db.models import BooleanField, Count, ExpressionWrapper, Q, QuerySet
 from pooling.models import Collection, Topic
 
 
-def topics(collection: Collection, *, show: str = "all", words: str = "") -> QuerySet[Topic]:
-    """Topics in their order. show: all, kept or removed. words: in id or text."""
-    matching = collection.topics.select_related("decided_by").order_by("position")
-    if show == "kept":
-        matching = matching.filter(removed_reason="")
-    elif show == "removed":
-        matching = matching.exclude(removed_reason="")
-    return matching.filter(Q(text__icontains=words) | Q(topic_id__icontains=words)) if words else matching
+def topics(collection: Collection) -> QuerySet[Topic]:
+    """Topics in their order."""
+    return collection.topics.select_related("decided_by").order_by("position")
+
+
+def in_state(topics: QuerySet[Topic], state: str) -> QuerySet[Topic]:
+    """state: kept, removed, or open (proposed for removal and not decided)."""
+    if state == "open":
+        return topics.exclude(proposal="").filter(decided_at=None)
+    return topics.filter(removed_reason="") if state == "kept" else topics.exclude(removed_reason="")
+
+
+def in_decision(proposals: QuerySet[Topic], decision: str) -> QuerySet[Topic]:
+    """decision: open, removed or kept (with a proposal)."""
+    if decision == "open":
+        return proposals.filter(decided_at=None)
+    return proposals.filter(decided_at__isnull=False, removed_reason="") if decision == "kept" else proposals.exclude(removed_reason="")
 
 
 def counts(collection: Collection) -> dict[str, int]:

@@ -205,14 +205,19 @@ def decisions_of(collection: Collection, chosen: Sequence[int]) -> tuple[dict[in
     return decisions, {pk: removed for pk, removed, _ in rows if removed}
 
 
-def decide_all(collection: Collection, *, decision: str, reason: str = "", user: Any) -> int:
-    """One decision for all open proposals, or for those of one reason. -> how many topics changed"""
+def decisions_for_all(collection: Collection, *, decision: str, reason: str = "") -> dict[int, str]:
+    """One decision for all open proposals, or for those of one reason, as `decide` takes them."""
     if decision not in ("keep", "remove"):
         raise Refused(f"{decision!r} is no decision")
     rows = collection.topics.filter(Q(decided_at=None) & ~Q(proposal=""))
     if reason:
         rows = rows.filter(proposal=reason)
-    return decide(collection, dict.fromkeys(rows.values_list("pk", flat=True), decision), user=user)
+    return dict.fromkeys(rows.values_list("pk", flat=True), decision)
+
+
+def decide_all(collection: Collection, *, decision: str, reason: str = "", user: Any) -> int:
+    """-> how many topics changed"""
+    return decide(collection, decisions_for_all(collection, decision=decision, reason=reason), user=user)
 
 
 def delete_topics(collection: Collection) -> int:

@@ -6,14 +6,17 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from pooling import permissions
 from pooling.forms import CollectionForm, ManagerForm
 from pooling.jobs import Refused
 from pooling.listing import ListPage
+from pooling.requests import row_number
 from pooling.selectors import collections as selectors
 from pooling.services import collections as services
+from pooling.views.pools import pools_page
 
 KINDS = [
     *[("recognise", "Look into it"), ("topics", "Topics"), ("run", "Runs"), ("documents", "Documents")],
@@ -58,7 +61,7 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
         "runs_to_pool": selectors.runs_to_pool(collection, steps),
         "kinds": KINDS,
         "activity": selectors.activity(collection),
-        "pools": selectors.pools_of(collection),
+        "pools": pools_page(request, collection),
     }
     return render(request, "pooling/collection.html", context)
 
@@ -75,19 +78,19 @@ def edit(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         if action == "describe" and form.is_valid():
             services.describe_collection(collection, **form.cleaned_data)
-            messages.success(request, "Saved.")
+            messages.success(request, _("Saved."))
             return redirect("collection-edit", slug)
         if action == "add-manager" and manager_form.is_valid():
             added = services.add_manager(collection, manager_form.cleaned_data["username"])
-            messages.success(request, f"{added.get_username()} may manage this collection now.")
+            messages.success(request, _("%(name)s may manage this collection now.") % {"name": added.get_username()})
             return redirect("collection-edit", slug)
-        if action == "remove-manager" and request.POST.get("user", "").isdecimal():
-            services.remove_manager(collection, int(request.POST["user"]))
-            messages.success(request, "Removed.")
+        if action == "remove-manager" and row_number(request.POST.get("user")):
+            services.remove_manager(collection, row_number(request.POST["user"]))
+            messages.success(request, _("Removed."))
             still = permissions.my_collections(request).filter(pk=collection.pk).exists()
             return redirect("collection-edit", slug) if still else redirect("collections")
     except Refused as error:
-        messages.error(request, f"Not done: {error}.")
+        messages.error(request, _("Not done: %(error)s.") % {"error": error})
     context = {"collection": collection, "tab": "edit", "form": form, "manager_form": manager_form, "managers": collection.managers.order_by("username")}
     return render(request, "pooling/collection_edit.html", context, status=400 if request.method == "POST" else 200)
 
@@ -97,12 +100,12 @@ def edit(request: HttpRequest, slug: str) -> HttpResponse:
 def delete(request: HttpRequest, slug: str) -> HttpResponse:
     collection = permissions.managed_collection(request, slug)
     if request.POST.get("confirm") != collection.slug:
-        messages.error(request, f"Type {collection.slug} to delete the collection.")
+        messages.error(request, _("Type %(slug)s to delete the collection.") % {"slug": collection.slug})
         return redirect("collection-edit", slug)
     try:
         services.delete_collection(collection)
     except Refused as error:
-        messages.error(request, f"Not deleted: {error}.")
+        messages.error(request, _("Not deleted: %(error)s.") % {"error": error})
         return redirect("collection-edit", slug)
-    messages.success(request, f"{collection.name} is deleted.")
+    messages.success(request, _("%(name)s is deleted.") % {"name": collection.name})
     return redirect("collections")

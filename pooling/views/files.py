@@ -6,17 +6,16 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.http import urlencode
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from pooling import permissions
 from pooling.forms import RunForm
 from pooling.jobs import Refused
-from pooling.listing import ListPage
-from pooling.models import Collection
+from pooling.listing import ListChoice, ListPage
+from pooling.models import Collection, Qrels
 from pooling.selectors import collections as selectors
 from pooling.services.documents import delete_document_file
 from pooling.services.qrels import delete_qrels
@@ -53,19 +52,20 @@ def run(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             try:
                 delete_run(run)
             except Refused as error:
-                messages.error(request, f"Not deleted: {error}.")
+                messages.error(request, _("Not deleted: %(error)s.") % {"error": error})
                 return redirect("run", slug, pk)
-            messages.success(request, f"The run {run.tag} is deleted.")
+            messages.success(request, _("The run %(tag)s is deleted.") % {"tag": run.tag})
             return redirect("collection-runs", slug)
         if request.POST.get("action") == "rename":
             try:
-                messages.success(request, f"The run is called {rename_run(run, request.POST.get('tag', '')).tag} now.")
+                renamed = rename_run(run, request.POST.get("tag", ""))
+                messages.success(request, _("The run is called %(tag)s now.") % {"tag": renamed.tag})
             except Refused as error:
-                messages.error(request, f"Not renamed: {error}.")
+                messages.error(request, _("Not renamed: %(error)s.") % {"error": error})
             return redirect("run", slug, pk)
         if form.is_valid():
             describe_run(run, **form.cleaned_data)
-            messages.success(request, "Saved.")
+            messages.success(request, _("Saved."))
             return redirect("run", slug, pk)
     context = _context(collection, "runs", run=run, form=form, pools=run.pools.all())
     return render(request, "pooling/run.html", context, status=400 if form.errors else 200)
@@ -75,7 +75,16 @@ def run(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_safe
 def qrels(request: HttpRequest, slug: str) -> HttpResponse:
     collection = permissions.managed_collection(request, slug)
-    return render(request, "pooling/qrels.html", _context(collection, "qrels", qrels=collection.qrels.all(), kind="qrels"))
+    kinds = [(value, str(label)) for value, label in Qrels.Kind.choices]
+    shown = ListPage(
+        request,
+        collection.qrels.all(),
+        search=("name", "source_name"),
+        sort={"name": "name", "kind": "kind", "pairs": "n_rows", "topics": "n_topics", "made": "created_at"},
+        choices=[ListChoice("from", "From", kinds, lambda rows, value: rows.filter(kind=value))],
+        default="name",
+    )
+    return render(request, "pooling/qrels.html", _context(collection, "qrels", qrels=shown, kind="qrels"))
 
 
 @login_required
@@ -84,7 +93,7 @@ def drop_qrels(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     collection = permissions.managed_collection(request, slug)
     qrels = get_object_or_404(collection.qrels, pk=pk)
     delete_qrels(qrels)
-    messages.success(request, f"The qrels {qrels.name} are deleted.")
+    messages.success(request, _("The qrels %(name)s are deleted.") % {"name": qrels.name})
     return redirect("collection-qrels", slug)
 
 
@@ -93,18 +102,23 @@ def drop_qrels(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def documents(request: HttpRequest, slug: str) -> HttpResponse:
     """Document files, and the texts that pools have taken from them."""
     collection = permissions.managed_collection(request, slug)
-    words = request.GET.get("q", "").strip()
-    matching = selectors.documents(collection, words=words)
-    context = _context(
-        collection,
-        "documents",
-        files=collection.document_files.all(),
-        page=Paginator(matching, 50).get_page(request.GET.get("page")),
-        words=words,
-        query=urlencode({"q": words}),
-        kind="documents",
+    files = ListPage(
+        request,
+        collection.document_files.all(),
+        search=("name",),
+        sort={"name": "name", "documents": "n_documents", "long": "n_long", "empty": "n_empty", "size": "n_bytes", "made": "created_at"},
+        prefix="file-",
     )
-    return render(request, "pooling/documents.html", context)
+    texts = ListPage(
+        request,
+        selectors.documents(collection),
+        search=("docno", "title"),
+        sort={"id": "docno", "title": "title", "words": "n_words"},
+        default="id",
+        part="texts",
+        wide=True,
+    )
+    return render(request, "pooling/documents.html", _context(collection, "documents", files=files, texts=texts, kind="documents"))
 
 
 @login_required
@@ -122,7 +136,7 @@ def drop_document_file(request: HttpRequest, slug: str, pk: int) -> HttpResponse
     document_file = get_object_or_404(collection.document_files, pk=pk)
     try:
         delete_document_file(document_file)
-        messages.success(request, f"{document_file.name} is deleted.")
+        messages.success(request, _("%(name)s is deleted.") % {"name": document_file.name})
     except Refused as error:
-        messages.error(request, f"Not deleted: {error}.")
+        messages.error(request, _("Not deleted: %(error)s.") % {"error": error})
     return redirect("collection-documents", slug)

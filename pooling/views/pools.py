@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
+from django.db.models import Q
+from django.db.models.functions import Length
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.dateparse import parse_datetime
-from django.utils.http import urlencode
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from pooling import permissions, tasks
@@ -17,6 +18,8 @@ from pooling.core.pool_kinds import PoolKind
 from pooling.formats.sets import settings_words
 from pooling.forms import CostForm, ExtendForm, PoolForm, StageForm
 from pooling.jobs import Refused
+from pooling.listing import ListChoice, ListPage
+from pooling.models import Collection, Pool
 from pooling.selectors import collections as selectors
 from pooling.selectors import jobs as job_selectors
 from pooling.selectors import pools as pool_selectors
@@ -25,11 +28,51 @@ from pooling.services import pools as services
 from pooling.services.making import MAKING, parameters_of
 
 
+def pools_page(request: HttpRequest, collection: Collection) -> ListPage:
+    """The collection's pools as a list, the newest first."""
+    return ListPage(
+        request,
+        selectors.pools_of(collection),
+        search=("name", "source"),
+        sort={
+            "name": "name", "how": ("kind", "depth"), "runs": "n_runs", "pairs": "n_pairs", "missing": "missing_documents", "made": "created_at",
+        },
+        default="-made",
+        part="pools",
+    )  # fmt: skip
+
+
+def pairs_page(request: HttpRequest, pool: Pool) -> ListPage:
+    """The pairs of a pool as a list, the best first."""
+    which = {"missing": Q(document=None), "everyone": Q(everyone=True), "waits": Q(stage=None)}
+    words = [("missing", "without text")]
+    if pool.source:
+        words.append(("everyone", "for everyone"))
+    if pool.is_staged:
+        words.append(("waits", "not drawn yet"))
+    return ListPage(
+        request,
+        pool_selectors.entries(pool),
+        search=("=topic__topic_id", "topic__text", "docno"),
+        sort={
+            "topic": (Length("topic__topic_id"), "topic__topic_id", "position"),  # 2 before 10
+            "document": "docno",
+            "rank": ("best_rank", "position"),
+            "priority": ("stage" if pool.is_staged else "priority", "position"),
+        },
+        choices=[ListChoice("show", "Which", words, lambda rows, value: rows.filter(which[value]))],
+        per_page=25,
+        part="pairs",
+        wide=True,
+    )
+
+
 @login_required
 @require_safe
 def index(request: HttpRequest, slug: str) -> HttpResponse:
     collection = permissions.managed_collection(request, slug)
-    context = {"collection": collection, "tab": "pools", "pools": selectors.pools_of(collection), "activity": selectors.activity(collection, n_recent=0)}
+    activity = selectors.activity(collection, n_recent=0)
+    context = {"collection": collection, "tab": "pools", "pools": pools_page(request, collection), "activity": activity}
     return render(request, "pooling/pools.html", context)
 
 
@@ -106,8 +149,8 @@ def preview(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def pool(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     collection = permissions.managed_collection(request, slug)
     pool = get_object_or_404(collection.pools.select_related("created_by"), pk=pk)
-    words, without = request.GET.get("q", "").strip(), request.GET.get("show") == "missing"
     work = pool_selectors.last_job(pool)
+    extension = extending.last_extension(pool) if not pool.source else None
     context = {
         "collection": collection,
         "tab": "pools",
@@ -116,17 +159,15 @@ def pool(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "job": work.job if work else None,
         "work": work,
         "found": pool_selectors.figures({"by_depth": pool.by_depth, "facts": {"pairs": pool.n_pairs}, **pool.coverage}) if pool.built_at else None,
-        "page": Paginator(pool_selectors.entries(pool, words=words, without_text=without), 25).get_page(request.GET.get("page")),
+        "pairs": pairs_page(request, pool),
         "n_everyone": pool.entries.filter(everyone=True).count() if pool.source else 0,
         "suggestion": settings_words(pool.suggested),
-        "words": words,
-        "without": without,
-        "query": urlencode({"q": words, "show": "missing" if without else ""}),
         "extend_form": ExtendForm(pool=pool),
         "stage_form": StageForm() if pool.kind == PoolKind.SAMPLED else None,
         "batches": pool_selectors.planned_batches(pool),
         "stages": pool_selectors.drawn_stages(pool),
-        "extension": extending.last_extension(pool) if not pool.source else None,
+        "extension": extension,
+        "n_extension": extension.report.get("facts", {}).get("new pairs", 0) if extension is not None else 0,
     }
     return render(request, "pooling/pool.html", context)
 
@@ -141,11 +182,11 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     try:
         if action == "delete":
             services.delete_pool(pool)
-            messages.success(request, f"The pool {pool.name} is deleted.")
+            messages.success(request, _("The pool %(name)s is deleted.") % {"name": pool.name})
             return redirect("collection-pools", slug)
         if action == "rename":
             renamed = pool_names.rename_pool(pool, request.POST.get("name", ""))
-            messages.success(request, f"The pool is called {renamed.name} now.")
+            messages.success(request, _("The pool is called %(name)s now.") % {"name": renamed.name})
             return redirect("pool", slug, pk)
         if action in ("extend", "preview"):
             form = ExtendForm(request.POST, pool=pool)
@@ -172,7 +213,7 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         if action == "preview":
             return redirect("pool-extension", slug, pk, job.pk)
     except Refused as error:
-        messages.error(request, f"Not done: {error}.")
+        messages.error(request, _("Not done: %(error)s.") % {"error": error})
     return redirect("pool", slug, pk)
 
 

@@ -4,36 +4,53 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
+from django.db.models.functions import Length
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.http import urlencode
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from pooling import permissions, tasks
 from pooling.core.counts import counted
 from pooling.jobs import Refused
+from pooling.listing import ListChoice, ListPage
 from pooling.models import Collection
+from pooling.requests import row_number
 from pooling.selectors import collections as selectors
 from pooling.selectors import topics as topic_selectors
 from pooling.services import topics as services
+
+UNDO = "topics_undo"
+"""In the session: what was decided of topics before the last decision."""
+IN_ORDER = (Length("topic_id"), "topic_id")
+"""Sorts 2 before 10."""
+
+
+def topics_page(request: HttpRequest, collection: Collection, counts: dict[str, int]) -> ListPage:
+    """The collection's topics as a list, in the file's order. counts: topics by state."""
+    states = [(state, f"{words} ({counts[state]:,})") for state, words in (("kept", "kept"), ("removed", "removed"), ("open", "to decide"))]
+    return ListPage(
+        request,
+        topic_selectors.topics(collection),
+        search=("topic_id", "text"),
+        sort={"id": IN_ORDER, "query": "text", "state": ("removed_reason", "proposal", "position")},
+        choices=[ListChoice("show", "State", states, topic_selectors.in_state)],
+    )
 
 
 @login_required
 @require_safe
 def index(request: HttpRequest, slug: str) -> HttpResponse:
     collection = permissions.managed_collection(request, slug)
-    show, words = request.GET.get("show", "all"), request.GET.get("q", "").strip()
-    matching = topic_selectors.topics(collection, show=show, words=words)
+    counts = topic_selectors.counts(collection)
     context = {
         "collection": collection,
         "tab": "topics",
-        "page": Paginator(matching, 50).get_page(request.GET.get("page")),
-        "show": show,
-        "words": words,
-        "query": urlencode({"show": show, "q": words}),
-        "counts": topic_selectors.counts(collection),
-        "undo": request.session.get("topics_undo", {}).get("collection") == collection.pk,
+        "topics": topics_page(request, collection, counts),
+        "counts": counts,
+        "undo": _can_undo(request, collection),
         "activity": selectors.activity(collection, n_recent=0),
     }
     return render(request, "pooling/topics.html", context)
@@ -49,30 +66,23 @@ def check(request: HttpRequest, slug: str) -> HttpResponse:
             if request.POST.get("level"):
                 job = services.ask_for_check(collection, level=request.POST["level"], user=request.user)
                 tasks.send(job)
-            elif request.POST.get("all"):
-                n = services.decide_all(collection, decision=request.POST["all"], reason=request.POST.get("reason", ""), user=request.user)
-                messages.success(request, f"{counted(n, 'topic')} decided.")
-            else:
-                marked = {
-                    int(name.removeprefix("topic-")): str(value)
-                    for name, value in request.POST.items()
-                    if name.startswith("topic-") and name.removeprefix("topic-").isdecimal() and value in ("keep", "remove", "open")
-                }
-                n = services.decide(collection, marked, user=request.user)
-                messages.success(request, f"{n} topic{'s' if n != 1 else ''} decided.")
+                return redirect("collection-check", slug)
+            _decide_proposals(request, collection)
         except Refused as error:
-            messages.error(request, f"Not done: {error}.")
-        return redirect("collection-check", slug)
-    page = Paginator(topic_selectors.proposals(collection), 200).get_page(request.GET.get("page"))
-    topic_selectors.add_originals(collection, page.object_list)
+            messages.error(request, _("Not done: %(error)s.") % {"error": error})
+        return redirect(request.get_full_path())
+    reasons = topic_selectors.open_reasons(collection)
+    proposals = proposals_page(request, collection, [reason for reason, _ in reasons])
+    topic_selectors.add_originals(collection, proposals)
     context = {
         "collection": collection,
         "tab": "check",
         "counts": topic_selectors.counts(collection),
-        "page": page,
+        "proposals": proposals,
         "level": topic_selectors.last_level(collection),
         "levels": services.LEVELS,
-        "reasons": topic_selectors.open_reasons(collection),
+        "reasons": reasons,
+        "undo": _can_undo(request, collection),
         "activity": selectors.activity(collection, n_recent=0),
     }
     return render(request, "pooling/topic_check.html", context)
@@ -88,46 +98,101 @@ def export(request: HttpRequest, slug: str, which: str) -> HttpResponse:
     return response
 
 
+def proposals_page(request: HttpRequest, collection: Collection, reasons: list[str]) -> ListPage:
+    """What the check proposes to remove or is removed, as a list, undecided ones first. reasons: of open proposals."""
+    return ListPage(
+        request,
+        topic_selectors.proposals(collection),
+        search=("topic_id", "text", "removed_reason", "same_as"),
+        sort={"id": IN_ORDER, "query": "text", "reason": ("proposal", "removed_reason"), "original": "same_as"},
+        choices=[
+            ListChoice("show", "Decision", [("open", "to decide"), ("removed", "removed"), ("kept", "kept")], topic_selectors.in_decision),
+            ListChoice("reason", "Proposed as", [(reason, reason) for reason in reasons], lambda rows, value: rows.filter(proposal=value)),
+        ],
+        per_page=200,
+    )
+
+
+def _decide_proposals(request: HttpRequest, collection: Collection) -> None:
+    """With `all` for each open proposal (of `reason`), else for those marked."""
+    if request.POST.get("all"):
+        decisions = services.decisions_for_all(collection, decision=request.POST["all"], reason=request.POST.get("reason", ""))
+    else:
+        decisions = {
+            row_number(name.removeprefix("topic-")): str(value)
+            for name, value in request.POST.items()
+            if name.startswith("topic-") and value in ("keep", "remove", "open")
+        }
+    before = services.decisions_of(collection, list(decisions))
+    n = services.decide(collection, decisions, user=request.user)
+    _keep_for_undo(request, collection, *before)
+    messages.success(request, _("%(n)s decided.") % {"n": counted(n, "topic")})
+
+
 @login_required
 @require_POST
 def change(request: HttpRequest, slug: str) -> HttpResponse:
-    """Remove or keep single topics from the list, or delete all of them (action=delete-all)."""
+    """Remove or keep single topics from the list, take the last decision back, or delete all of them (action=delete-all).
+
+    The query of the address is the list's: back to the same page of it, or with `from_check` to the check's page.
+    """
     collection = permissions.managed_collection(request, slug)
     try:
         if request.POST.get("action") == "delete-all":
             n = services.delete_topics(collection)
-            messages.success(request, f"{counted(n, 'topic')} {'is' if n == 1 else 'are'} deleted.")
+            messages.success(request, ngettext("%(n)s topic is deleted.", "%(n)s topics are deleted.", n) % {"n": f"{n:,}"})
+        elif request.POST.get("action") == "undo":
+            _undo(request, collection)
         else:
             _decide(request, collection)
     except Refused as error:
-        messages.error(request, f"Not done: {error}.")
-    return redirect("collection-topics", slug)
+        messages.error(request, _("Not done: %(error)s.") % {"error": error})
+    if request.POST.get("from_check"):
+        return redirect("collection-check", slug)
+    return redirect(f"{reverse('collection-topics', args=[slug])}?{request.GET.urlencode()}".rstrip("?"))
+
+
+def _can_undo(request: HttpRequest, collection: Collection) -> bool:
+    return bool(request.session.get(UNDO, {}).get("collection") == collection.pk)
+
+
+def _keep_for_undo(request: HttpRequest, collection: Collection, decisions: dict[int, str], reasons: dict[int, str]) -> None:
+    """decisions, reasons: what held before."""
+    request.session[UNDO] = {
+        "collection": collection.pk,
+        "decisions": {str(pk): what for pk, what in decisions.items()},
+        "reasons": {str(pk): why for pk, why in reasons.items()},
+    }
+
+
+def _undo(request: HttpRequest, collection: Collection) -> None:
+    """Takes the last decision back, once."""
+    if not _can_undo(request, collection):
+        return
+    last = request.session.pop(UNDO)
+    decisions, reasons = ({int(pk): said for pk, said in last.get(key, {}).items()} for key in ("decisions", "reasons"))
+    n = services.decide(collection, decisions, user=request.user, reasons=reasons)
+    messages.success(request, _("Undone for %(n)s.") % {"n": counted(n, "topic")})
 
 
 def _decide(request: HttpRequest, collection: Collection) -> None:
-    """The chosen topics, or with `matching` all that the list shows, are kept or removed (for `reason`); `undo` takes the last of these back."""
+    """The chosen topics, or with remove-found all that the list of the address finds, are kept or removed (for `reason`)."""
     decision = request.POST.get("action", "")
-    if decision == "undo":
-        last = request.session.pop("topics_undo", {})
-        if last.get("collection") == collection.pk:
-            decisions, reasons = ({int(pk): said for pk, said in last.get(key, {}).items()} for key in ("decisions", "reasons"))
-            n = services.decide(collection, decisions, user=request.user, reasons=reasons)
-            messages.success(request, f"Undone for {counted(n, 'topic')}.")
-        return
+    if decision == "remove-found":
+        listed = topics_page(request, collection, topic_selectors.counts(collection))
+        chosen = list(listed.fitting.values_list("pk", flat=True)) if listed.narrowed else []
+        decision = "remove"
+    else:
+        chosen = [row_number(pk) for pk in request.POST.getlist("topic")]
     if decision not in ("keep", "remove", "open"):
         return
-    if request.GET.get("matching"):
-        matching = topic_selectors.topics(collection, show=request.POST.get("show", "all"), words=request.POST.get("q", "").strip())
-        chosen = list(matching.values_list("pk", flat=True))
-    else:
-        chosen = [int(pk) for pk in request.POST.getlist("topic") if pk.isdecimal()]
     before, reasons = services.decisions_of(collection, chosen)
     why = dict.fromkeys(before, request.POST.get("reason", ""))
     n = services.decide(collection, dict.fromkeys(before, decision), user=request.user, reasons=why)
-    done = {"keep": "kept", "remove": "removed", "open": "to decide again"}[decision]
-    messages.success(request, f"{counted(n, 'topic')} {'is' if n == 1 else 'are'} {done}.")
-    request.session["topics_undo"] = {
-        "collection": collection.pk,
-        "decisions": {str(pk): what for pk, what in before.items()},
-        "reasons": {str(pk): why for pk, why in reasons.items()},
+    done = {
+        "keep": ngettext("%(n)s topic is kept.", "%(n)s topics are kept.", n),
+        "remove": ngettext("%(n)s topic is removed.", "%(n)s topics are removed.", n),
+        "open": ngettext("%(n)s topic is to decide again.", "%(n)s topics are to decide again.", n),
     }
+    messages.success(request, done[decision] % {"n": f"{n:,}"})
+    _keep_for_undo(request, collection, before, reasons)

@@ -8,6 +8,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST
 
@@ -15,6 +16,7 @@ from pooling import permissions, tasks
 from pooling.forms import UploadForm
 from pooling.jobs import Refused
 from pooling.models import Collection
+from pooling.requests import row_number
 from pooling.services import recognising, uploads
 
 
@@ -56,7 +58,7 @@ def _receive(request: HttpRequest, collection: Collection) -> HttpResponse:
         made = [{"url": reverse("job", args=[job.pk]), "fragment": reverse("job-fragment", args=[job.pk])} for job in jobs]
         return JsonResponse({"jobs": made} | ({"error": "; ".join(refused)} if refused else {}), status=201)
     for sentence in refused:
-        messages.error(request, f"Not taken: {sentence}.")
+        messages.error(request, _("Not taken: %(sentence)s.") % {"sentence": sentence})
     return redirect("job", jobs[0].pk) if len(jobs) == len(files) == 1 else redirect("collection", collection.slug)
 
 
@@ -77,14 +79,14 @@ def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     try:
         if request.POST.get("action") == "discard":
             uploads.discard(waiting)
-            messages.success(request, f"{waiting.name} is discarded.")
+            messages.success(request, _("%(name)s is discarded.") % {"name": waiting.name})
             return redirect("collection", slug)
         given = {name: request.POST.get(name, "") for name in ("kind", "tag")}
         job = uploads.import_as_decided(waiting, user=request.user, **given)
         tasks.send(job)
         return redirect("job", job.pk)
     except Refused as error:
-        messages.error(request, f"Not done: {error}.")
+        messages.error(request, _("Not done: %(error)s.") % {"error": error})
         return redirect("collection", slug)
 
 
@@ -101,7 +103,7 @@ def decide_all(request: HttpRequest, slug: str) -> HttpResponse:
                 options = uploads.last_options(waiting)
                 tasks.send(uploads.ask_for_import(waiting, mode="import", options=options, user=request.user))
         except Refused as error:
-            messages.error(request, f"Not done: {error}.")
+            messages.error(request, _("Not done: %(error)s.") % {"error": error})
     return redirect("collection", slug)
 
 
@@ -111,7 +113,7 @@ def dismiss(request: HttpRequest, slug: str) -> HttpResponse:
     """Put one refused file (job) out of sight, or without `job` all of them."""
     collection = permissions.managed_collection(request, slug)
     job = request.POST.get("job", "")
-    uploads.dismiss(collection, int(job) if job.isdecimal() else None)
+    uploads.dismiss(collection, row_number(job) if job else None)
     return redirect("collection", slug)
 
 
@@ -122,5 +124,5 @@ def _wants_json(request: HttpRequest) -> bool:
 def _answer(request: HttpRequest, collection: Collection, *, error: str, status: int = 400) -> HttpResponse:
     if _wants_json(request):
         return JsonResponse({"error": error}, status=status)
-    messages.error(request, f"Not taken: {error}.")
+    messages.error(request, _("Not taken: %(error)s.") % {"error": error})
     return redirect("collection", collection.slug)

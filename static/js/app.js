@@ -1,7 +1,7 @@
 // What every page shares: look, dialogs, menus, copying, times of this reader, tables that sort, fields that are wrong.
 
 import { sortable } from "./sort.js";
-import { lang, locale, t } from "./words.js";
+import { locale, t } from "./words.js";
 
 function setTheme(choice) {
   document.documentElement.dataset.theme = choice;
@@ -64,7 +64,7 @@ function relative(time) {
 // <time datetime="…" data-local> is told in the reader's own time zone, as the browser has it.
 function local(time) {
   const style = { weekday: "short", day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" };
-  time.textContent = new Date(time.dateTime).toLocaleString(lang === "en" ? "en-GB" : locale, style);
+  time.textContent = new Date(time.dateTime).toLocaleString(locale, style);
 }
 
 function prepare(root) {

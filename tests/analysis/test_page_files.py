@@ -13,6 +13,11 @@ from django.urls import get_resolver, reverse
 
 from analysis.charts.bars import bars
 from analysis.page_files import parts_of, table_of
+from analysis.studies import keeping
+from analysis.studies.given import Given
+from analysis.studies.papers import study_named
+from analysis.systems import reports
+from analysis.systems.kinds import KINDS
 from analysis.systems.tabular import to_csv, to_latex
 from annotation.models import Campaign
 from pooling.models import Job
@@ -75,6 +80,52 @@ def linked(page: str) -> list[tuple[str, str]]:
     return [(words, unescape(address)) for links in behind for address, words in re.findall(r'<a href="([^"]*)"[^>]*>(\w+)</a>', links)]
 
 
+def n_parts_with_files(page: str, name: str) -> int:
+    """How many pictures and tables a page has, of which each has its links, and a table behind it."""
+    n_pictures = sum('class="picture"' in figure for figure in re.findall(r'<figure class="figure">.*?</figure>', page, re.DOTALL))
+    outside = re.sub(r'<figure class="figure">.*?</figure>', "", page, flags=re.DOTALL)
+    n_tables = sum("<td" in one and "data-own-files" not in one for one in re.findall(r"<table\b.*?</table>", outside, re.DOTALL))
+    formats = [words for words, _ in linked(page)]
+    assert formats.count("SVG") == formats.count("PNG") == n_pictures, name
+    assert formats.count("CSV") == formats.count("LaTeX") == n_pictures + n_tables, name
+    for part in parts_of(page):  # drawing is tried once, below
+        assert to_csv(table_of(part)).count("\n") > 1, (name, part.title)
+        assert r"\bottomrule" in to_latex(table_of(part)), (name, part.title)
+    return n_pictures + n_tables
+
+
+@pytest.mark.django_db
+def test_pages_of_one_person_pair_run_pool_report_and_study_have_their_files_too(campaign, client):
+    client.force_login(campaign.created_by)
+    collection, slug = campaign.collection, campaign.slug
+    judged = campaign.pairs.filter(judgements__standing="counted").first()
+    asked = reports.ask_for_report(
+        KINDS["evaluate"],
+        collection=collection,
+        campaign=campaign,
+        parameters={"runs": list(collection.runs.values_list("pk", flat=True)), "qrels": ["campaign:graded:majority"], "options": {}},
+        seed=1,
+        user=campaign.created_by,
+    )
+    work_off(asked.job)
+    study = keeping.ask_for_study(
+        study_named("comparison"), collection=collection, campaign=campaign, given=Given({"measures": "nDCG@10", "trials": 200}), user=campaign.created_by
+    )
+    work_off(study.job)
+    found = {
+        name: n_parts_with_files(client.get(reverse(name, args=arguments)).content.decode(), name)
+        for name, arguments in {
+            "campaign-person": [slug, judged.judgements.first().membership.pseudonym],
+            "campaign-pair": [slug, judged.pk],
+            "run": [collection.slug, collection.runs.first().pk],
+            "pool": [collection.slug, campaign.pool_id],
+            "report": [asked.pk],
+            "study": [study.pk],
+        }.items()
+    }
+    assert min(found["campaign-person"], found["report"]) > 1, found
+
+
 @pytest.mark.django_db
 def test_every_picture_and_table_of_every_page_of_a_campaign_has_its_files(campaign, client):
     """All pages of a campaign and of a collection that need nothing but its address. A picture has its links within its frame, a table behind it."""
@@ -89,16 +140,7 @@ def test_every_picture_and_table_of_every_page_of_a_campaign_has_its_files(campa
             if answer.status_code != 200 or answer.streaming or not answer.headers["Content-Type"].startswith("text/html"):
                 continue
             page = answer.content.decode()
-            n_pictures = sum('class="picture"' in figure for figure in re.findall(r'<figure class="figure">.*?</figure>', page, re.DOTALL))
-            outside = re.sub(r'<figure class="figure">.*?</figure>', "", page, flags=re.DOTALL)
-            n_tables = sum("<td" in one and "data-own-files" not in one for one in re.findall(r"<table\b.*?</table>", outside, re.DOTALL))
-            formats = [words for words, _ in linked(page)]
-            assert formats.count("SVG") == formats.count("PNG") == n_pictures, name
-            assert formats.count("CSV") == formats.count("LaTeX") == n_pictures + n_tables, name
-            for part in parts_of(page):  # drawing is tried once, below
-                assert to_csv(table_of(part)).count("\n") > 1, (name, part.title)
-                assert r"\bottomrule" in to_latex(table_of(part)), (name, part.title)
-            seen[name] = n_pictures + n_tables
+            seen[name] = n_parts_with_files(page, name)
         for job in Job.objects.filter(state=Job.State.QUEUED):
             work_off(job)
     filled = {name for name, n in seen.items() if n}

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import html
+import re
+
 import pytest
 from django.test import Client
 
 from annotation.core.estimate import workload
+from annotation.core.presets import PRESETS
 from annotation.models import AuditEvent, Campaign
 from annotation.selectors.drafts import contradictions
 from annotation.services import campaigns
@@ -25,6 +29,41 @@ def post_scale(campaign: Campaign, *names: str) -> Client:
 
 def prefilled(campaign: Campaign) -> str:
     return manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/guidelines/").context["form"]["text"].value()
+
+
+class TestTimes:
+    """Least, idle limit and expected in seconds, lease in minutes; each is the only one that does not fit."""
+
+    @pytest.mark.parametrize(
+        ("settings", "says"),
+        [
+            ({"min_active_seconds": 60, "idle_seconds": 60, "expected_seconds": 90}, "who reads quietly could never be slow enough"),
+            ({"min_active_seconds": 50, "expected_seconds": 48}, "expected to take 48 s, and one under 50 s does not count"),
+            ({"lease_minutes": 1, "idle_seconds": 61}, "kept for 1 minute and given to others before the idle limit of 61 s is over"),
+            ({"pause_after_fast": 5, "min_active_seconds": 0}, "none is ever too fast"),
+        ],
+    )
+    def test_those_that_contradict_each_other_keep_a_draft_from_opening_and_are_told(self, settings, says):
+        campaign = make_campaign(state="draft", **settings)
+        [one] = contradictions(campaign)
+        assert one.step == "rules"
+        assert says in one.says
+        with pytest.raises(CampaignError, match=re.escape(one.says)):
+            campaigns.open_campaign(campaign)
+        for step in ("rules", "open"):
+            assert says in html.unescape(manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/{step}/").content.decode())
+
+    def test_a_running_campaign_is_warned_and_goes_on(self):
+        campaign = make_campaign()
+        assert "contradict each other" not in manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/rules/").content.decode()
+        campaigns.update_campaign(campaign, actor=None, min_active_seconds=50)
+        assert "contradict each other" in manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/rules/").content.decode()
+
+    @pytest.mark.parametrize("preset", PRESETS.values(), ids=lambda preset: preset.key)
+    def test_no_preset_contradicts_itself(self, preset):
+        campaign = make_campaign(state="draft")
+        campaigns.update_campaign(campaign, actor=None, **preset.settings)
+        assert contradictions(campaign) == []
 
 
 class TestContradictions:

@@ -25,7 +25,7 @@ def test_an_administrator_gives_and_takes_the_right_on_a_page(client):
     assert rights(ada) == (False, False)
     assert client.post(reverse("accounts"), {"user": ada.pk, "action": "give"}, follow=True).status_code == 200
     assert rights(ada) == (True, True)
-    assert "Take the right from ada" in client.get(reverse("accounts"), {"name": "AD"}).content.decode()
+    assert "Take the right from ada" in client.get(reverse("accounts"), {"q": "AD"}).content.decode()
     client.post(reverse("accounts"), {"user": ada.pk, "action": "withdraw"})
     assert rights(ada) == (False, False)
 

@@ -10,6 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
+from annotation.core.presets import PRESETS
 from annotation.models import Campaign, Membership
 from annotation.selectors.drafts import contradictions
 from annotation.services import exclusion, known_pairs, starting
@@ -50,6 +51,21 @@ def bring_qrels(collection: Collection):
 
 def asked(collection: Collection, **given) -> dict[str, object]:
     return {"name": "Spring", "collection": collection.pk, "way": "once", "preset": "trec", **given}
+
+
+def test_the_guidelines_of_the_chosen_preset_are_those_written_on_the_page(maker, collection) -> None:
+    make_pool(collection)
+    client = client_of(maker)
+    page = client.get("/campaigns/new").content.decode()
+    assert all(f'name="guidelines-{key}"' in page for key in PRESETS)
+    assert "mark the words of the document that answer the query" in page  # of the preset that asks for passages
+    texts = {"guidelines-trec": "# Ours\r\n\r\nRead <b>twice</b>.", "guidelines-binary": "# Another"}
+    refused = client.post("/campaigns/new", asked(collection, **texts, name="!"))
+    assert "Read &lt;b&gt;twice&lt;/b&gt;." in refused.content.decode()
+    client.post("/campaigns/new", asked(collection, **texts))
+    client.post("/campaigns/new", asked(collection, **texts, preset="fira", name="Autumn"))
+    assert Campaign.objects.get(slug="spring").guidelines.get().text == "# Ours\n\nRead <b>twice</b>."
+    assert Campaign.objects.get(slug="autumn").guidelines.get().text.startswith("# What to do")
 
 
 def test_one_form_makes_a_campaign_that_opens(maker, collection) -> None:

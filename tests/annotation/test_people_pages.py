@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from annotation.models import ApiTokenRow, Membership, Pair
 from annotation.services import people, tokens
+from annotation.services.messages import PRINTED
 from annotation.services.pairs import set_kind
 from config import environment
 from pooling.formats.errors import FormatError
@@ -102,6 +103,21 @@ class TestSignInLinks:
         response = client.post("/sign-in/link", {"email": "nobody@example.org"})
         assert response.status_code == 200
         assert mail.outbox == []
+
+    def test_where_no_mail_server_is_set_no_mail_is_promised(self, client, settings):
+        user = make_user("ada")
+        user.email = "ada@example.org"
+        user.save()
+        person = client_of(make_user("maker", may_create=True))
+        promised = ("We send you a link", "a link is on its way", "At most once a day")
+        printed = ("the link is only printed on the server", "the link is only printed on the server", "the list is printed on the worker")
+        for said, unsaid, backend in ((promised, printed, settings.EMAIL_BACKEND), (printed, promised, PRINTED)):
+            settings.EMAIL_BACKEND = backend
+            answers = (client.get("/sign-in/link"), client.post("/sign-in/link", {"email": user.email}), person.get("/account"))
+            for answer, yes, no in zip(answers, said, unsaid, strict=True):
+                assert answer.status_code == 200
+                assert yes in answer.content.decode()
+                assert no not in answer.content.decode()
 
     @pytest.mark.parametrize("path", ["/sign-in/link/x/y", "/sign-in/link/MQ/abc-def", "/sign-in/link/!!/-"])
     def test_a_made_up_link_is_refused(self, client, path):

@@ -123,3 +123,20 @@ def test_the_page_shows_the_mail_before_it_is_sent_and_the_job_sends_it(campaign
     assert client.get(answer.url).status_code == 200
     do(Job.objects.create(kind="reminders", campaign_id=campaign.pk, parameters=job.parameters))
     assert len(mail.outbox) == 1, "the same job again reminds nobody twice"
+
+
+def test_without_a_mail_server_page_and_job_say_that_nobody_gets_anything(campaign, settings, capsys):
+    ada = reachable(campaign, "ada")
+    client = manager_of(campaign)
+    page = f"/campaigns/{campaign.slug}/remind"
+    warning = ": these mails are printed on the worker's console and reach nobody."
+    assert warning not in text_of(client.get(page))
+    settings.EMAIL_BACKEND = messages.PRINTED
+    assert warning in text_of(client.get(page))
+    asked = messages.ask_to_remind(campaign, [ada], "please go on.", address=ADDRESS, actor=campaign.created_by)
+    job = do(asked)
+    assert job.report["facts"] == {"mails printed": 1}
+    assert job.report["warnings"] == [
+        "No mail server is set (ASSAY_EMAIL_HOST): the mails were printed on the worker's console and reached nobody."
+    ]
+    assert "To: ada@example.org" in capsys.readouterr().out

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+from django.test import Client
 from django.urls import reverse
 
-from pooling.removal import removal_preview
+from pooling.removal import goes_with, removal_preview
 from pooling.services.pools import delete_pool
 from pooling.services.runs import delete_run
+from tests.builders import make_annotator, make_campaign
 from tests.pooling.conftest import bring_in
 
 
@@ -51,3 +54,16 @@ def test_of_a_collection_all_is_counted_by_kind(client, full, manager) -> None:
     assert {"3 topics", "3 runs", "1 qrels", "1 pool", "1 document file"} <= set(goes)
     client.force_login(manager)
     assert "to confirm" in client.get(reverse("collection-removal", args=[full.slug])).content.decode()
+
+
+@pytest.mark.django_db
+def test_what_goes_with_a_campaign_is_counted_by_kind() -> None:
+    campaign = make_campaign(n_topics=2, n_documents=3, state="draft")
+    make_annotator(campaign)
+    goes = goes_with(campaign)
+    assert "6 pairs" in goes
+    assert "2 memberships" in goes  # a manager and an annotator
+    client = Client()
+    client.force_login(campaign.memberships.get(role="manager").user)
+    page = client.get(reverse("campaign-step", args=[campaign.slug, "open"])).content.decode()
+    assert "<li>6 pairs</li>" in page

@@ -6,14 +6,17 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.db.models import Count, Sum
+
 import pooling.core.counts as counts
 import pooling.core.markdown as markdown
 from analysis.judgements.agreement_by_entry import words_by_entry
 from analysis.judgements.campaign_sample import is_sampled, stages_of
 from analysis.judgements.labels import KNOWN, Labels
 from analysis.publishing.release.parts import PARTS, ReleaseContent
-from annotation.models import Campaign
+from annotation.models import Campaign, Pair
 from annotation.selectors import machines
+from annotation.selectors.pairs import kept_pairs
 
 LISTED = 50
 """Removed topics in the datasheet."""
@@ -96,6 +99,9 @@ def _origin(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str:
     sentences.append(
         f"Judgements asked for each pair: {campaign.judgements_per_pair}. Least active time: {campaign.min_active_seconds:g} s."
     )
+    asked = kept_pairs(campaign).filter(asked_more__gt=0).aggregate(pairs=Count("pk"), judgements=Sum("asked_more"))
+    sentences += _depth(campaign)
+    sentences += _asked_more(asked["pairs"], asked["judgements"] or 0)
     sentences.append(
         f"Labels: {markdown.escaped(', '.join(choices.words()))}; "
         f"{counts.counted(len(made.rows), 'labelled pair')}, {made.n_adjudicated:,} of them adjudicated."
@@ -108,6 +114,27 @@ def _origin(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str:
     if made.n_known:
         sentences.append(f"{counts.counted(made.n_known, 'label', 'is', 'are')} from known grades of qualification pairs (marked {KNOWN} in labels.tsv).")
     return "## Origin\n\n" + "\n".join(f"- {sentence}" for sentence in sentences)
+
+
+def _depth(campaign: Campaign) -> list[str]:
+    """What ending the judging at a depth has left, and why the rest beyond it is no sample."""
+    if campaign.judged_to is None:
+        return []
+    beyond = kept_pairs(campaign).filter(beyond_depth=True, kind=Pair.Kind.NORMAL)
+    n, n_judged = beyond.count(), beyond.filter(counted__gt=0).count()
+    lie, were = counts.counted(n, "pair lies", plural="pairs lie"), "was" if n_judged == 1 else "were"
+    return [
+        f"Judging was ended at {campaign.level_word} {campaign.judged_to}: {lie} beyond it, of which {n_judged:,} {were} judged before that, in the order of "
+        f"service, and the others are not. Labels beyond that {campaign.level_word} are no sample of it."
+    ]
+
+
+def _asked_more(n_pairs: int, n_judgements: int) -> list[str]:
+    """Managers choose such pairs by what was judged: their labels rest on more people than others, and not by chance."""
+    if not n_pairs:
+        return []
+    pairs = counts.counted(n_pairs, "pair")
+    return [f"Beyond that, managers asked for {counts.counted(n_judgements, 'judgement')} more of {pairs} that they chose (asked_more in pairs.tsv)."]
 
 
 def _scale(campaign: Campaign, threshold: int) -> str:

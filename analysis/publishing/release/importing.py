@@ -165,7 +165,7 @@ class _Import:
 
     def _campaign(self, collection: Collection, pool: Pool, *, last: datetime | None) -> Campaign:
         about = self.release.about["campaign"]
-        seed = about.get("seed")
+        seed, least = about.get("seed"), about.get("least_priority")
         return campaigns.restore_campaign(
             collection,
             pool,
@@ -176,6 +176,7 @@ class _Import:
             opened_at=self._moment(about.get("opened_at")),
             closed_at=self._moment(about.get("closed_at")) or last,
             user=self.user,
+            least_priority=least if isinstance(least, int) and abs(least) < 2**31 else None,
         )
 
     def _guidelines(self, campaign: Campaign) -> None:

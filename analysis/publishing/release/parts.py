@@ -128,8 +128,9 @@ def _annotators(content: ReleaseContent) -> Iterable[Sequence[Any]]:
 
 MACHINES, MACHINE_LABELS = "machines.json", "machine-labels.tsv"
 MACHINE_COLUMNS = ("machine", "topic", "document", "grade")
-PAIR_COLUMNS = ("topic", "document", "best_rank", "priority", "kind", "needed", "judgements")
-PAIR_FIELDS = ("entry__topic__topic_id", "entry__docno", "entry__best_rank", "priority", "kind", "needed", "counted")
+PAIR_COLUMNS = ("topic", "document", "best_rank", "priority", "kind", "needed", "judgements", "asked_more")
+PAIR_FIELDS = ("entry__topic__topic_id", "entry__docno", "entry__best_rank", "priority", "kind", "needed", "counted", "asked_more")
+EARLIER_PAIRS = (PAIR_COLUMNS[:-1],)
 
 
 def _pairs(content: ReleaseContent) -> Iterable[Sequence[Any]]:
@@ -251,8 +252,10 @@ PARTS = (
         lambda c, text: text.write(plain([machines.described(judge) for judge in machines.frozen_of(c.campaign)])),
         asked=_has_machines,
     ),
-    ReleasePart("pairs.tsv", "the campaign's pairs", columns=PAIR_COLUMNS, rows=_pairs, needed=True),
-    ReleasePart("qualification.tsv", "the pairs of its qualification", columns=PAIR_COLUMNS, rows=_qualification, needed=True),
+    ReleasePart("pairs.tsv", "the campaign's pairs", columns=PAIR_COLUMNS, earlier=EARLIER_PAIRS, rows=_pairs, needed=True),
+    ReleasePart(
+        "qualification.tsv", "the pairs of its qualification", columns=PAIR_COLUMNS, earlier=EARLIER_PAIRS, rows=_qualification, needed=True
+    ),
     ReleasePart("gold.tsv", "the known grades", columns=("topic", "document", "grade", "explanation"), rows=_gold, needed=True),
     ReleasePart("topics.tsv", "topics kept", lambda c, text: text.write(exports.kept_table(c.campaign.collection))),
     ReleasePart("topics-removed.tsv", "topics removed, with the reason", lambda c, text: text.write(exports.removed_table(c.campaign.collection))),

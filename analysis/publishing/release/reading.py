@@ -22,6 +22,7 @@ from typing import IO, Any
 from analysis.publishing.contents import OPINION, REMARK
 from analysis.publishing.release.parts import BY_NAME, FILE_NAMES, FORMAT, GUIDELINES, MACHINE_LABELS, MACHINES, PARTS, SUMS, VERSION
 from annotation.core.judges import JudgeKind
+from annotation.core.rules import MOST
 from annotation.models import Feedback, Judgement, Membership, Pair
 from annotation.services.restoring import AnnotatorRow, FeedbackRow, JudgementRow, PairRow, Ruling
 from annotation.services.restoring_machines import MachineLabelRow
@@ -220,7 +221,10 @@ class ReleaseFile:
             needed = number(c["needed"], "needed")
             if needed is None or needed > 32_000:
                 raise WrongCell(f"needed {c['needed'][:20]!r}", "a whole number up to 32,000")
-            return PairRow(c["topic"], c["document"], one_of(c["kind"], Pair.Kind.values, "kind"), needed)
+            asked_more = number(c.get("asked_more", "0"), "asked_more")  # earlier versions asked for none
+            if asked_more is None or asked_more > MOST["judgements_per_pair"]:
+                raise WrongCell(f"asked_more {c['asked_more'][:20]!r}", f"a whole number up to {MOST['judgements_per_pair']}")
+            return PairRow(c["topic"], c["document"], one_of(c["kind"], Pair.Kind.values, "kind"), needed, asked_more)
 
         return [row for part in ("pairs.tsv", "qualification.tsv") for row in self._checked(part, read)]
 

@@ -71,6 +71,7 @@ def about_campaign(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[
             "state": campaign.state,
             "simulated": campaign.simulated,
             "seed": campaign.seed,
+            "least_priority": campaign.least_priority,
             "opened_at": written_time(campaign.opened_at),
             "closed_at": written_time(campaign.closed_at),
             "settings": {name: written_time(value) if isinstance(value, datetime) else value for name, value in settings.items()},

@@ -10,7 +10,7 @@ const MOST = 2000;
 export class Questions {
   /** `open`: OpenPair. `setup`: learns of new guidelines. `openJudgement(id)`: the judged document comes on the page. `drawGuidelines()`: again. */
   constructor({ api, banners, open, setup, openJudgement, drawGuidelines }) {
-    Object.assign(this, { api, banners, open, setup, openJudgement, drawGuidelines, told: 0, draft: "" });
+    Object.assign(this, { api, banners, open, setup, openJudgement, drawGuidelines, told: 0, draft: "", turn: 0, drawn: 0 });
   }
 
   /** What an answer of the server tells beside pairs. */
@@ -48,14 +48,14 @@ export class Questions {
     this.dialog.showModal();
     if (pair && !toRead) this.field.focus();
     else this.dialog.querySelector("h2").focus();
+    const before = this.drawn;
     try {
-      const { items } = await this.api.get("questions");
-      this.#list(items);
+      const items = await this.#drawn(this.api.get("questions"));
       for (const { id } of items.filter((item) => item.answered_at && !item.is_read)) await this.api.post(`questions/${id}/read`);
       this.banners.hide("answers");
       this.told = 0;
     } catch (error) {
-      this.list.replaceChildren(make("p.callout.warn", {}, t("Your questions could not be fetched ({reason}).", { reason: error.message })));
+      if (this.drawn === before) this.list.replaceChildren(make("p.callout.warn", {}, t("Your questions could not be fetched ({reason}).", { reason: error.message })));
     }
   }
 
@@ -85,11 +85,10 @@ export class Questions {
     if (!this.draft.trim()) return void (this.#complain(t("Write what you want to know.")), this.field.focus());
     this.button.disabled = true;
     try {
-      const { items } = await this.api.post("questions", { key: this.key, pair: this.about, text: this.draft });
+      await this.#drawn(this.api.post("questions", { key: this.key, pair: this.about, text: this.draft }));
       Object.assign(this, { draft: "", key: uuid() });
       this.field.value = "";
       this.#complain("");
-      this.#list(items);
       announce(t("Question sent. The answer will be told here."));
     } catch (error) {
       this.#complain(t("It was not sent ({reason}). What you wrote stays here; send it again.", { reason: error.said ?? error.message }));
@@ -101,16 +100,26 @@ export class Questions {
   async #takeBack({ id, text, pair }, button) {
     button.disabled = true;
     try {
-      const { items } = await this.api.post(`questions/${id}/take-back`);
+      await this.#drawn(this.api.post(`questions/${id}/take-back`));
       if (pair === this.about && !this.draft) this.field.value = this.draft = text;
       this.#complain("");
-      this.#list(items);
       announce(t("Question taken back."));
       (this.form.hidden ? this.dialog.querySelector("h2") : this.field).focus();
     } catch (error) {
       button.disabled = false;
       button.after(make("span.field-error", { role: "alert" }, t("It was not taken back ({reason}).", { reason: error.said ?? error.message })));
     }
+  }
+
+  /** The questions that a request answers, drawn unless a later one's are there: answers overtake each other. */
+  async #drawn(request) {
+    const turn = ++this.turn;
+    const { items } = await request;
+    if (turn > this.drawn) {
+      this.drawn = turn;
+      this.#list(items);
+    }
+    return items;
   }
 
   #list(items) {

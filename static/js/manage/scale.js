@@ -1,4 +1,6 @@
 // The scale editor: shows as many grades as there are names, and one more on request. Without this script all nine are shown.
+import { t } from "../words.js";
+
 const form = document.querySelector("[data-scale]");
 if (form) {
   const rows = [...form.querySelectorAll("[data-grade]")];
@@ -20,7 +22,7 @@ if (form) {
     const names = presets.get(shown);
     const own = rows.slice(0, before).map((row) => nameOf(row).value.trim());
     const untouched = presets.get(before)?.every((name, index) => name === own[index]);
-    renamed.textContent = names && untouched ? "The names follow the number of grades. Look at the explanations." : "";
+    renamed.textContent = names && untouched ? t("The names follow the number of grades. Look at the explanations.") : "";
     if (!names || !untouched) return;
     rows.slice(0, shown).forEach((row, index) => {
       clear(row);

@@ -1,7 +1,8 @@
 // The slider over the depths of a pool: what each costs, without asking the server. It follows the field of the depth, and the field follows it.
 
-const whole = new Intl.NumberFormat("en");
-const hours = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+import { locale, number, t } from "../words.js";
+
+const hours = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
 function ready(field) {
   if (!field.hidden) return;
@@ -13,7 +14,8 @@ function ready(field) {
     const n = pairs[slider.value - 1];
     const judgements = n * Number(field.dataset.judgements);
     const cost = hours.format(judgements * Number(field.dataset.seconds) / 3600);
-    says.textContent = `Depth ${slider.value}: ${whole.format(n)} pairs, ${whole.format(judgements)} judgements, ${cost} hours`;
+    const figures = { depth: slider.value, pairs: number(n), judgements: number(judgements), hours: cost };
+    says.textContent = t("Depth {depth}: {pairs} pairs, {judgements} judgements, {hours} hours", figures);
     slider.setAttribute("aria-valuetext", says.textContent);
   };
   slider.addEventListener("input", () => {
@@ -22,7 +24,7 @@ function ready(field) {
   });
   depth.addEventListener("input", () => {
     const known = depth.value >= 1 && depth.value <= pairs.length;
-    if (!known) says.textContent = "Not counted at this depth.";
+    if (!known) says.textContent = t("Not counted at this depth.");
     if (!known) return;
     slider.value = depth.value;
     draw();

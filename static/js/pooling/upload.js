@@ -1,5 +1,7 @@
 // Files dropped or chosen go up one after another with their progress; what becomes of each is then the job's own card.
 
+import { t } from "../words.js";
+
 const MEGABYTE = 1e6;
 
 function size(bytes) {
@@ -15,14 +17,14 @@ function row(list, file) {
   const bar = document.createElement("progress");
   bar.max = file.size || 1;
   bar.value = 0;
-  bar.setAttribute("aria-label", `Upload of ${file.name}`);
+  bar.setAttribute("aria-label", t("Upload of {file}", { file: file.name }));
   const says = document.createElement("span");
   says.className = "small muted numeric nowrap";
-  says.textContent = "waiting";
+  says.textContent = t("waiting");
   const stop = document.createElement("button");
   stop.type = "button";
   stop.className = "button quiet small";
-  stop.textContent = "Stop";
+  stop.textContent = t("Stop");
   item.append(name, bar, says, stop);
   list.append(item);
   return { item, bar, says, stop };
@@ -41,7 +43,8 @@ function send(form, file, shown) {
     request.upload.addEventListener("progress", (event) => {
       shown.bar.value = event.loaded;
       const rate = event.loaded / Math.max((performance.now() - began) / 1000, 0.1);
-      shown.says.textContent = event.loaded >= event.total ? "checking…" : `${size(event.loaded)} of ${size(event.total)} · ${size(rate)}/s`;
+      shown.says.textContent = event.loaded >= event.total ? t("checking…")
+        : t("{done} of {all} · {rate}/s", { done: size(event.loaded), all: size(event.total), rate: size(rate) });
     });
     const fail = (message) => {
       shown.item.classList.add("bad");
@@ -53,20 +56,21 @@ function send(form, file, shown) {
     };
     request.addEventListener("load", () => {
       let answer = {};
+      const refused = t("the server answered {status}", { status: request.status });
       try {
         answer = JSON.parse(request.responseText);
       } catch {
-        answer = { error: request.status === 403 ? "you are signed out; sign in again in another tab" : `the server answered ${request.status}` };
+        answer = { error: request.status === 403 ? t("you are signed out; sign in again in another tab") : refused };
       }
       if (request.status === 201) {
         shown.item.remove();
         resolve(answer.jobs);
       } else {
-        fail(`Not taken: ${answer.error ?? `the server answered ${request.status}`}.`);
+        fail(t("Not taken: {reason}.", { reason: answer.error ?? refused }));
       }
     });
-    request.addEventListener("error", () => fail("The connection broke before the file had arrived. Try again."));
-    request.addEventListener("abort", () => fail("Stopped."));
+    request.addEventListener("error", () => fail(t("The connection broke before the file had arrived. Try again.")));
+    request.addEventListener("abort", () => fail(t("Stopped.")));
     shown.stop.addEventListener("click", () => request.abort());
     request.send(data);
   });

@@ -13,6 +13,7 @@ from analysis.charts.printed import AGREE, DISAGREE, SERIES, STEPS, Nothing, css
 from tests.analysis.charts import test_charts
 
 ROOT = Path(__file__).resolve().parents[3]
+TEXT = "{http://www.w3.org/2000/svg}text"
 
 
 def pictures() -> dict[str, str]:
@@ -35,6 +36,22 @@ def test_every_picture_is_printed_with_its_words(name: str) -> None:
     assert wanted <= words
     assert b"Date" not in found["pdf"]
     assert printed(figure) == found
+
+
+@pytest.mark.parametrize("name", ["_bars", "_matrix"])
+def test_a_file_taken_alone_has_the_title_of_the_picture(name: str) -> None:
+    """Above the drawing, whole though it is long; a paper, which has words of its own, gets the drawing alone."""
+    words = "Scores of the systems on every topic that anybody has judged so far, with intervals of 95 % & the mean of all"
+    figure = re.sub("<figcaption>.*?</figcaption>", f"<figcaption>{words.replace('&', '&amp;')}</figcaption>", pictures()[name])
+    svg = printed(figure)["svg"].decode()
+    texts = list(ElementTree.fromstring(svg).iter(TEXT))
+    said = [one.text or "" for one in texts]
+    n_lines = next(n for n in range(1, len(said)) if " ".join(said[:n]) == words)
+    heights = [float(re.search(r"translate\([\d.]+ ([\d.]+)\)", one.get("transform", ""))[1]) for one in texts if "translate" in one.get("transform", "")]  # type: ignore[index]
+    if len(heights) == len(texts):
+        assert max(heights[:n_lines]) < min(heights[n_lines:])
+    assert f"<dc:title>{words.replace('&', '&amp;')}</dc:title>" in svg
+    assert words not in " ".join(text.text or "" for text in ElementTree.fromstring(printed(figure, titled=False)["svg"]).iter(TEXT))
 
 
 def test_a_figure_that_says_why_it_is_empty_is_not_printed() -> None:

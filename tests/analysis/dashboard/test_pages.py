@@ -27,7 +27,7 @@ from tests.analysis.bad_annotators import campaign_with_bad_annotators
 from tests.builders import judge, make_annotator, make_campaign, make_user
 
 pytestmark = pytest.mark.django_db
-PAGES = ["", "live", "people/", "agreement/", "time/", "gold/", "labels/", "feedback/", "audit/"]
+PAGES = ["", "live", "people/", "agreement/", "time/", "gold/", "labels/", "labels/list/", "feedback/", "audit/"]
 
 
 @pytest.fixture(autouse=True)
@@ -397,15 +397,16 @@ class TestGold:
         pairs = list(campaign.pairs.order_by("position"))
         Pair.objects.filter(pk__in=[pair.pk for pair in pairs[:25]]).update(kind="everyone")
         client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/gold/"
-        first, second = (client.get(address, {"page": n, "q": "query number"}) for n in (1, 2))
+        first, second = (client.get(address, {"known-page": n, "q": "query number"}) for n in (1, 2))
         seen = [pair.pk for response in (first, second) for pair in response.context["known"]]
         assert seen == [pair.pk for pair in pairs[:25]]
         assert [len(response.context["known"]) for response in (first, second)] == [20, 5]
-        assert "Page 1 of 2, 25 pairs" in text_of(first)
-        assert "Page 1 of 2, 30 pairs" in text_of(first)
-        assert 'href="?q=query%20number&amp;page=2"' in first.content.decode()
-        response = client.post(f"{address}?page=2", {"pair": pairs[24].pk, "kind": "normal"})
-        assert response.url == f"{address}?page=2"
+        assert "1 to 20 of 25, page 1 of 2" in text_of(first)
+        assert "1 to 20 of 30, page 1 of 2" in text_of(first)
+        assert 'href="?q=query+number&amp;known-page=2#known"' in first.content.decode()
+        assert 'href="?known-page=1&amp;q=query+number&amp;found-page=2#search"' in first.content.decode()
+        response = client.post(f"{address}?known-page=2", {"pair": pairs[24].pk, "kind": "normal"})
+        assert response.url == f"{address}?known-page=2"
 
     def test_unanimous_pairs_are_proposed(self):
         campaign = make_campaign(n_topics=1, n_documents=1)

@@ -11,10 +11,11 @@ from django.utils import timezone
 
 from analysis.dashboard import home_figures as figures
 from analysis.dashboard.to_do import ToDoKind, to_do_of
+from analysis.dashboard.to_do_mail import body_of
 from analysis.judgements import live as kept
 from analysis.judgements.shared_answer import forget_answers
-from annotation.models import Campaign, Membership, Pair, Question
-from annotation.services import campaigns, serving
+from annotation.models import Campaign, Membership, Pair, Profile, Question
+from annotation.services import campaigns, exclusion, serving
 from pooling.models import Job
 from tests.analysis.dashboard.test_pages import manager_of, text_of
 from tests.builders import judge, judge_pair, make_annotator, make_campaign, make_collection, make_user, submit
@@ -84,6 +85,32 @@ def test_a_speeder_can_be_paused_from_the_list_and_leaves_it():
     ada.refresh_from_db()
     assert ada.standing == Membership.Standing.PAUSED
     assert to_do_of(campaign.created_by)[0] == [], "though the figures are of before the pause"
+
+
+def test_who_was_paused_by_the_rule_is_looked_at_or_goes_on():
+    campaign = make_campaign(n_topics=2, n_documents=6, judgements_per_pair=3, min_active_seconds=2, pause_after_fast=3)
+    ada, bob = make_annotator(campaign), make_annotator(campaign)
+    for _ in range(3):
+        judge(ada, 1, active_ms=200)
+    (item,) = again(campaign)
+    assert (item.kind, item.words, item.count) == (ToDoKind.PAUSED_BY_RULE, f"{ada.pseudonym}: 3 too fast, paused by the rule", 1)
+    look, go_on = item.actions
+    assert (look.words, look.address) == ("Look", f"/campaigns/{campaign.slug}/people/{ada.pseudonym}/")
+    client = manager_of(campaign)
+    assert f"{ada.pseudonym}: 3 too fast, paused by the rule" in text_of(client.get("/"))
+    [told] = client.get("/api/v1/to-do/").json()["items"]
+    assert (told["kind"], [action["words"] for action in told["actions"]]) == ("paused by rule", ["Look", "Let go on"])
+    assert f"- {item.words}.\n  http://here{look.address}" in body_of(Profile(user=campaign.created_by, to_do_address="http://here"), [item])
+    for _ in range(3):
+        judge(bob, 1, active_ms=200)
+    (item,) = again(campaign)
+    assert item.words == "2 annotators paused by the rule of too fast judgements"
+    assert [action.about for action in item.actions[::2]] == [f"{name}: 3 too fast" for name in sorted((ada.pseudonym, bob.pseudonym))]
+    client.post(go_on.address, go_on.fields)
+    ada.refresh_from_db()
+    assert ada.standing == Membership.Standing.ACTIVE
+    exclusion.pause_annotator(bob, reason="Let us talk first.", actor=campaign.created_by)
+    assert kinds(campaign) == ["too fast"], "ada, who judges again; a manager's own pause is no item of the list"
 
 
 def test_open_questions_wait_for_an_answer():

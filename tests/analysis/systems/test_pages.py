@@ -16,7 +16,9 @@ from django.urls import reverse
 from analysis.models import Report
 from analysis.systems import reports
 from analysis.systems.kinds import KINDS
+from analysis.systems.selectors import result_of
 from pooling import jobs
+from pooling.core.counts import counted
 from pooling.models import Job
 from tests.analysis.systems.builders import small_campaign, small_collection, work_off
 from tests.builders import make_annotator, make_manager, make_user
@@ -295,6 +297,10 @@ def test_a_deleted_report_takes_its_files_along(campaign, owner, client, setting
     report = finished(asked(campaign))
     names = [Path(settings.MEDIA_ROOT) / name for name in report.files.values()]
     assert all(name.exists() for name in names)
+    page = client.get(reverse("report", args=[report.pk]))
+    n_tables = len(KINDS[report.kind].tables(result_of(report)))
+    assert page.context["goes"] == [f"its result, with {counted(n_tables, 'table')}", counted(len(names), "stored file")]
+    assert "With it go, for good:" in page.content.decode()
     with django_capture_on_commit_callbacks(execute=True):
         client.post(reverse("report-delete", args=[report.pk]))
     assert not any(name.exists() for name in names)

@@ -39,6 +39,7 @@ def test_latex_escapes_its_special_characters_and_rounds() -> None:
     assert r"\begin{tabular}{lrl}" in text
     assert text.index(r"\toprule") < text.index(r"\midrule") < text.index(r"\bottomrule")
     assert latex_text("a\nb\r<c>") == r"a b \textless{}c\textgreater{}"
+    assert latex_text("a\x07b\u202ec\x9f\ufeffd") == "abcd"
 
 
 WIDE = Table("wide", "Wide", [f"a longer name {k}" for k in range(12)], [[0.5] * 12])

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import errno
+import threading
 from datetime import timedelta
 from typing import Any
 
@@ -189,6 +191,24 @@ def test_the_reconciler_sends_queued_and_silent_jobs_once_a_minute(do, monkeypat
     assert reconciler.step() == 2
     assert reconciler.step() == 0
     assert sent == [queued.pk, silent.pk]
+
+
+def test_the_reconciler_outlives_whatever_is_wanting_for_a_while(monkeypatch):
+    wanting = [MemoryError(), OSError(errno.EMFILE, "too many open files"), OperationalError("database is locked"), RuntimeError("can't start new thread")]
+    looked = []
+
+    def step(self: tasks.Reconciler) -> int:
+        looked.append(1)
+        if wanting:
+            raise wanting.pop()
+        tasks._stopping.set()
+        return 0
+
+    monkeypatch.setattr(tasks, "_stopping", threading.Event())
+    monkeypatch.setattr(tasks, "AFTER_A_FAULT", 0.01)
+    monkeypatch.setattr(tasks.Reconciler, "step", step)
+    tasks.Reconciler(0.01).run()
+    assert len(looked) == 5
 
 
 def test_without_a_broker_sending_is_left_to_the_worker(do, settings, monkeypatch, django_capture_on_commit_callbacks):

@@ -1,0 +1,26 @@
+"""What goes when a report or study is deleted, told before."""
+
+from __future__ import annotations
+
+import zipfile
+
+from django.core.files.storage import default_storage
+
+from analysis.models import Report
+from pooling.core.counts import counted
+from pooling.models import Job
+
+FOLDER = "study.zip"
+
+
+def goes_with_report(report: Report, *, n_tables: int = 0) -> list[str]:
+    """Counted words ("3 tables") of a report or study; none where it has nothing yet. n_tables: of a report's result."""
+    goes = ["its job, which is at work"] if report.job is not None and report.job.state in Job.ACTIVE else []
+    if FOLDER in report.files:
+        with default_storage.open(report.files[FOLDER], "rb") as stored, zipfile.ZipFile(stored) as folder:
+            return [*goes, f"its folder of {counted(len(folder.namelist()), 'file')}"]
+    if n_tables:
+        goes.append(f"its result, with {counted(n_tables, 'table')}")
+    if report.files:
+        goes.append(counted(len(report.files), "stored file"))
+    return goes

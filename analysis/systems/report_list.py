@@ -1,0 +1,44 @@
+"""Stored reports and studies as the list that pages show: found by title and person, by kind and state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db.models import Case, F, Q, QuerySet, Value, When
+from django.http import HttpRequest
+
+from analysis.models import Report
+from pooling.listing import ListChoice, ListPage
+from pooling.models import Job
+
+STATES = [("done", "done"), ("at-work", "at work"), ("ended", "failed or cancelled")]
+STATE = Case(When(finished_at__isnull=False, then=Value("done")), default=F("job__state"))
+
+
+def in_state(reports: QuerySet[Report], state: str) -> QuerySet[Report]:
+    """state: one of STATES."""
+    if state == "done":
+        return reports.filter(finished_at__isnull=False)
+    at_work = Q(job__state__in=Job.ACTIVE)
+    return reports.filter(at_work if state == "at-work" else ~at_work, finished_at=None)
+
+
+def reports_page(
+    request: HttpRequest, reports: QuerySet[Report], kinds: Sequence[tuple[str, str]], *, everywhere: bool = False
+) -> ListPage:
+    """The newest first. kinds: (kind, title) of those that may be among them. everywhere: of all campaigns and collections."""
+    whose = ("campaign__name", "collection__name") if everywhere else ()
+    return ListPage(
+        request,
+        reports.select_related("job", "created_by", "campaign", "collection").defer("result"),
+        search=("title", "created_by__username", *whose),
+        sort={"title": "title", "of": ("collection__name", "campaign__name"), "state": STATE, "seed": "seed", "made": "created_at"},
+        choices=[
+            ListChoice("kind", "Kind", kinds, lambda rows, value: rows.filter(kind=value)),
+            ListChoice("state", "State", STATES, in_state),
+        ],
+        default="-made",
+        per_page=30,
+        part="reports",
+        wide=True,
+    )

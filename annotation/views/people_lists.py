@@ -1,0 +1,53 @@
+"""Who is in a campaign and who is invited to it, as lists of its People step."""
+
+from __future__ import annotations
+
+from django.db.models import F
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest
+
+from annotation.models import Campaign, Membership
+from annotation.models.members import LONGEST_INVITATION
+from pooling.listing import ListChoice, ListPage
+
+ROLES = [(value, str(label)) for value, label in Membership.Role.choices]
+STANDINGS = [(value, str(label)) for value, label in Membership.Standing.choices]
+
+
+def invitations_page(request: HttpRequest, campaign: Campaign) -> ListPage:
+    """Those that are not withdrawn, the newest first."""
+    return ListPage(
+        request,
+        campaign.invitations.filter(revoked_at=None),
+        search=("name", "email", "code"),
+        sort={
+            "for": "name",
+            "role": "role",
+            "used": "n_uses",
+            "ends": Coalesce(F("expires_at"), F("created_at") + LONGEST_INVITATION),  # Invitation.ends_at
+            "made": "created_at",
+        },
+        choices=[ListChoice("role", "Role", ROLES, lambda rows, value: rows.filter(role=value))],
+        default="-made",
+        prefix="invited-",
+        part="invitations",
+    )
+
+
+def members_page(request: HttpRequest, campaign: Campaign) -> ListPage:
+    """Everybody who has a role, by role and pseudonym."""
+    return ListPage(
+        request,
+        campaign.memberships.select_related("user"),
+        search=("pseudonym", "user__username"),
+        sort={
+            "pseudonym": "pseudonym", "account": "user__username", "role": ("role", "pseudonym"), "standing": ("standing", "pseudonym"), "joined": "joined_at",
+        },
+        choices=[
+            ListChoice("role", "Role", ROLES, lambda rows, value: rows.filter(role=value)),
+            ListChoice("standing", "Standing", STANDINGS, lambda rows, value: rows.filter(standing=value)),
+        ],
+        default="role",
+        prefix="member-",
+        part="members",
+    )  # fmt: skip

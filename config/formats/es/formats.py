@@ -1,0 +1,3 @@
+"""Spanish."""
+
+THOUSAND_SEPARATOR = "."

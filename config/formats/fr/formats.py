@@ -1,0 +1,3 @@
+"""French."""
+
+THOUSAND_SEPARATOR = "\u202f"

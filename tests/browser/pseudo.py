@@ -1,0 +1,121 @@
+"""A language for tests, in which every message stands between ⟦ and ⟧: what is outside of them was never asked for in the catalogue.
+
+What people bring (queries, documents, names, grades) is Greek here, so Latin letters outside of a message are words of the program.
+Esperanto lends its code, for Django and browsers know it and Assay does not speak it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.utils.translation import trans_real
+from playwright.sync_api import BrowserContext, Page, Route
+
+from config import catalogues
+
+CODE = "eo"
+CONTEXT = "\x04"
+
+
+class Pseudo(trans_real.DjangoTranslation):
+    """Knows what the German catalogues know, Django's and Assay's, and says it in English between the marks."""
+
+    def __init__(self) -> None:
+        super().__init__(CODE)
+        self.known = trans_real.translation("de")._catalog
+
+    def gettext(self, message: str) -> str:
+        return f"⟦{message.rpartition(CONTEXT)[2]}⟧" if message in self.known or (message, 0) in self.known else message
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        return f"⟦{(msgid1 if n == 1 else msgid2).rpartition(CONTEXT)[2]}⟧" if (msgid1, 0) in self.known else msgid1
+
+
+def words() -> dict[str, Any]:
+    """As static/words/<code>.json holds them."""
+    told: dict[str, Any] = {}
+    for singular, plural in catalogues.of_scripts().places:
+        told[singular] = {"one": f"⟦{singular}⟧", "other": f"⟦{plural}⟧"} if plural else f"⟦{singular}⟧"
+    return told
+
+
+DATES = """() => {
+  for (const name of ["toLocaleString", "toLocaleDateString", "toLocaleTimeString"]) {
+    const told = Date.prototype[name];
+    Date.prototype[name] = function (...how) { return `⟦${told.apply(this, how)}⟧`; };
+  }
+  const relative = Intl.RelativeTimeFormat.prototype.format;
+  Intl.RelativeTimeFormat.prototype.format = function (...how) { return `⟦${relative.apply(this, how)}⟧`; };
+}"""
+"""The words of the browser for dates are no messages of ours."""
+
+BARE = """() => {
+  const SHOWN = ["aria-label", "aria-description", "aria-roledescription", "aria-valuetext", "title", "placeholder", "alt", "data-confirm"];
+  const SILENT = "script, style, kbd, code, [lang]:not(html), [name=time_zone] option, [name=language] option";
+  // keys are called as they are printed, languages as they call themselves
+  const NAMES = /\\b(Assay|Aa|UTC|GMT|JavaScript|A\\d+|v\\d+)\\b/g;
+  const found = [];
+  let depth = 0;
+  const outside = (text) => {
+    let bare = "";
+    for (const sign of text) {
+      if (sign === "⟦") depth += 1;
+      else if (sign === "⟧") depth -= 1;
+      else if (depth === 0) bare += sign;
+    }
+    return bare;
+  };
+  const look = (text, where) => {
+    const bare = outside(text).replace(NAMES, "").trim();
+    if (/\\p{Script=Latin}/u.test(bare)) found.push(`${where}: ${bare.replace(/\\s+/g, " ").slice(0, 120)}`);
+  };
+  const path = (node) => [node.closest("[id]")?.id ?? "", node.localName, ...node.classList].join(" ");
+  const texts = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const parent = texts.currentNode.parentElement;
+    if (!parent.closest(SILENT)) look(parent.closest("noscript") ? texts.currentNode.data.replace(/<[^>]*>/g, "") : texts.currentNode.data, path(parent));
+  }
+  if (depth) found.push(`a mark is not closed: ${depth}`);
+  for (const one of document.querySelectorAll("*")) for (const name of SHOWN) {
+    depth = 0;
+    if (one.hasAttribute(name) && !one.closest(SILENT)) look(one.getAttribute(name), `${path(one)} [${name}]`);
+  }
+  return [...new Set(found)];
+}"""
+
+
+@pytest.fixture
+def pseudo(settings: Any) -> Iterator[None]:
+    """The server speaks it to who asks for it."""
+    settings.LANGUAGES = [*settings.LANGUAGES, (CODE, "⟦Pseudo⟧")]
+    trans_real._translations[CODE] = Pseudo()
+    yield
+    trans_real._translations.pop(CODE, None)
+
+
+@pytest.fixture
+def speaks_pseudo(pseudo: None, new_context: Callable[..., BrowserContext], live_server: Any) -> Callable[..., BrowserContext]:
+    """Makes a browser that asks for it, and gives its scripts their words."""
+
+    def make(**options: Any) -> BrowserContext:
+        context = new_context(base_url=live_server.url, locale=CODE, **options)
+        told = json.dumps(words())
+        context.route(f"**/words/{CODE}.json", lambda route: _answer(route, told))
+        context.add_init_script(f"({DATES})()")
+        return context
+
+    return make
+
+
+def _answer(route: Route, text: str) -> None:
+    route.fulfill(body=text, content_type="application/json")
+
+
+def bare(page: Page) -> list[str]:
+    """Where the page says words that no catalogue knows: place and words."""
+    assert page.evaluate("document.documentElement.lang") == CODE
+    found: list[str] = page.evaluate(BARE)
+    return found
