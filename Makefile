@@ -53,20 +53,27 @@ lint:  ## ruff and mypy (installed on demand, apart from what the tests need)
 	@$(VENV) -m mypy --version >/dev/null 2>&1 || .venv/bin/uv pip install --quiet --python $(VENV) -r requirements-lint.txt
 	@$(VENV) -m ruff check . && $(VENV) -m mypy pooling annotation analysis config assay
 
-lock:  ## compile requirements.in and requirements-dev.in into the hash-locked files
+lock:  ## compile requirements.in, requirements-dev.in and requirements-lint.in into the hash-locked files
 	@$(PYTHON) config/install.py dev
 	@.venv/bin/uv pip compile --quiet --generate-hashes --python-version 3.11 --no-emit-index-url requirements.in -o requirements.txt
 	@.venv/bin/uv pip compile --quiet --generate-hashes --python-version 3.11 --no-emit-index-url -c requirements.txt requirements-dev.in -o requirements-dev.txt
+	@.venv/bin/uv pip compile --quiet --generate-hashes --python-version 3.11 --no-emit-index-url -c requirements-dev.txt requirements-lint.in -o requirements-lint.txt
+
+.PHONY: audit
+audit:  ## look the locked packages up in a list of known faults, in the network (PyPI's; ARGS="-s osv" for that of OSV)
+	@$(PYTHON) config/install.py dev
+	@.venv/bin/uv tool run pip-audit --require-hashes --disable-pip -r requirements.txt -r requirements-dev.txt $(ARGS)
 
 .PHONY: words
 words:  ## find what pages, mails and scripts say, merge it into locale/, compile; fails where a translation is missing
 	@$(PYTHON) config/install.py dev
 	@$(VENV) -m config.catalogues
 
-screenshots:  ## photograph every page of a demo installation and every state of the judging page into var/screenshots
+screenshots:  ## photograph every page, every task (docs/tasks.md) and every state of the judging page into var/screenshots
 	@$(PYTHON) config/install.py dev
 	@$(VENV) config/browser.py
 	@$(VENV) -m tests.screenshots
+	@$(VENV) -m tests.tasks
 	@ASSAY_SCREENSHOTS=var/screenshots/states $(VENV) -m pytest -q tests/browser/test_judging.py tests/browser/test_judging_states.py tests/browser/test_judging_text.py
 
 clean:  ## remove the virtual environment and caches; the data in var/ stay

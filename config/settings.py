@@ -103,6 +103,7 @@ LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("fr", "Français"), ("es", "Español"), ("ar", "العربية")]
 LANGUAGE_COOKIE_NAME, LANGUAGE_COOKIE_AGE, LANGUAGE_COOKIE_SAMESITE, LANGUAGE_COOKIE_SECURE = "language", 31_536_000, "Lax", HTTPS
 LOCALE_PATHS = [BASE_DIR / "locale"]
+FORMAT_MODULE_PATH = ["config.formats"]
 TIME_ZONE = env.text("TIME_ZONE", "UTC")
 USE_TZ = True
 USE_I18N = True

@@ -21,7 +21,7 @@ INSIDE = ("analysis", "annotation", "config", "docs", "locale", "pooling", "stat
 SOURCES = (
     *(*INSIDE, "assay", "benchmarks", "tests", "Makefile", "pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md"),
     *("SECURITY.md", "CITATION.cff", "LICENSE", "requirements.in", "requirements.txt", "requirements-dev.in", "requirements-dev.txt"),
-    "requirements-lint.txt",
+    *("requirements-lint.in", "requirements-lint.txt"),
 )
 LEFT_OUT = {"__pycache__", ".pytest_cache", ".ruff_cache", ".mypy_cache", ".hypothesis", ".DS_Store"}
 MOMENT = (1980, 1, 1, 0, 0, 0)

@@ -59,6 +59,7 @@ PAGES: dict[str, tuple[str, str, int]] = {
     "results-link-report": ("anonymous", "/results/{results}/reports/{report evaluate}/", 200),
     "campaign-questions": ("manager", CAMPAIGN + "questions/", 200),
     "campaign-labels": ("manager", CAMPAIGN + "labels/", 200),
+    "campaign-label-list": ("manager", CAMPAIGN + "labels/list/", 200),
     "campaign-machines": ("manager", CAMPAIGN + "machines/", 200),
     "campaign-machine": ("manager", CAMPAIGN + "machines/{machine}/", 200),
     "campaign-export": ("manager", CAMPAIGN + "export/", 200),

@@ -41,8 +41,9 @@ STRAIGHT = {
     "benchmarks/bench_claims.py:fill": "one statement of SQL a table",
     "benchmarks/bench_dashboards.py:fill": "one statement of SQL a table",
     "tests/browser/test_end_to_end.py:test_from_files_to_qrels_with_two_annotators": "one story from the first file to the qrels",
+    "tests/hostile_world.py:fill": "one statement a table",
     "tests/pages.py:prepare": "one line for each thing that a page needs",
-    "tests/test_urls_by_role.py:world": "one line for each thing that an address names",
+    "tests/test_urls_by_role.py:make_world": "one line for each thing that an address names",
 }
 """file:function that may be longer, with the reason: a list from top to bottom in which nothing is decided."""
 

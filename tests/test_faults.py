@@ -76,9 +76,11 @@ def test_a_page_says_the_same_in_html(page):
         (OSError(errno.EROFS, "read-only"), "The server's disk cannot be written."),
         (OperationalError("database or disk is full"), "The server's disk is full."),
         (OperationalError("attempt to write a readonly database"), "The server cannot write to its database."),
+        (OSError(errno.EMFILE, "too many open files"), "The server has too much to do."),
+        (MemoryError(), "The server has too much to do."),
     ],
 )
-def test_a_full_or_read_only_disk_is_told(page, monkeypatch, error, sentence):
+def test_a_full_or_read_only_disk_and_want_of_handles_or_memory_are_told(page, monkeypatch, error, sentence):
     def fail(*_: object, **__: object) -> None:
         raise error
 

@@ -7,7 +7,7 @@ the annotator judges in it, the stranger is signed in and has nothing to do with
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,6 +150,8 @@ TABLE: dict[str, tuple[str, str]] = {
     "campaign-pair": ("get", CAMPAIGN),
     "campaign-gold": ("get", CAMPAIGN),
     "campaign-labels": ("get", CAMPAIGN),
+    "campaign-label-list": ("get", CAMPAIGN),
+    "campaign-one-more": ("post", CAMPAIGN_POST),
     "campaign-export": ("get", CAMPAIGN),
     "campaign-export-file": ("get", CAMPAIGN),
     "campaign-payment": ("get", CAMPAIGN),
@@ -169,6 +171,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "api-campaign-progress": ("get", API_CAMPAIGN),
     "api-campaign-agreement": ("get", API_CAMPAIGN),
     "api-campaign-systems": ("get", API_CAMPAIGN),
+    "api-one-more": ("get", API_CAMPAIGN),
     "api-recipes": ("get", API_CAMPAIGN),
     "api-recipe-build": ("post", "401 404 403 202 202"),
     "api-release": ("get", API_CAMPAIGN),
@@ -326,34 +329,55 @@ class World:
         return answer
 
 
+@dataclass(frozen=True)
+class Brought:
+    """What people and files bring into the world. say: a text as it is written, by what it says in short. call: a file of that name."""
+
+    say: Callable[[str], str] = str
+    call: Callable[[str], str] = str
+    topics: str = TOPICS
+    runs: tuple[str, str, str] = (RUN_A, RUN_B, RUN_A.replace("A\n", "W\n"))
+    documents: str = DOCUMENTS
+    qrels: str = "051 0 a 1\n051 0 b 0\n"
+    pair: tuple[str, str] = ("051", "a")
+
+
 @pytest.fixture
 def world(settings: Any, tmp_path: Path) -> World:
     settings.MEDIA_ROOT = tmp_path / "files"
+    return make_world(Brought())
+
+
+def make_world(brought: Brought) -> World:
+    say, call = brought.say, brought.call
     manager = make_user("manager", may_create=True)
-    collection = create_collection(name="Small", user=manager)
+    collection = create_collection(name=say("Small"), user=manager)
     for kind, content, name in (
-        ("topics", TOPICS, "topics.tsv"),
-        ("run", RUN_A, "a.run"),
-        ("run", RUN_B, "b.run"),
-        ("documents", DOCUMENTS, "docs.jsonl"),
-        ("qrels", "051 0 a 1\n051 0 b 0\n", "qrels.txt"),
+        ("topics", brought.topics, call("topics.tsv")),
+        ("run", brought.runs[0], call("a.run")),
+        ("run", brought.runs[1], call("b.run")),
+        ("documents", brought.documents, call("docs.jsonl")),
+        ("qrels", brought.qrels, call("qrels.txt")),
     ):
-        assert bring_in(collection, kind, content, name=name, user=manager).state == "done"
+        job = bring_in(collection, kind, content, name=name, user=manager)
+        assert job.state == "done", (job.message, job.report)
     runs = list(collection.runs.all())
-    assert run(pools.ask_for_pool(collection, runs=runs, depth=2, name="pool", user=manager)).state == "done"
+    assert run(pools.ask_for_pool(collection, runs=runs, depth=2, name=say("pool"), user=manager)).state == "done"
     assert run(pool_preview.ask_for_preview(collection, runs=runs, depth=2, user=manager)).state == "done"
-    bring_in(collection, "run", RUN_A.replace("A\n", "W\n"), name="waits.run", mode="inspect", user=manager)
-    campaign = campaigns.create_campaign(name="Spring", collection=collection, actor=manager, target_per_annotator=0, min_active_seconds=0)
+    bring_in(collection, "run", brought.runs[2], name=call("waits.run"), mode="inspect", user=manager)
+    campaign = campaigns.create_campaign(
+        name=say("Spring"), collection=collection, actor=manager, target_per_annotator=0, min_active_seconds=0
+    )
     campaigns.set_pool(campaign, collection.pools.get(), actor=manager)
-    campaigns.save_guideline(campaign, "Read.", actor=manager)
+    campaigns.save_guideline(campaign, say("Read."), actor=manager)
     campaigns.open_campaign(campaign, actor=manager)
     invitation = people.invite(campaign=campaign, actor=manager)
     ada = make_annotator(campaign, "annotator")
     judgement = judge(ada, 2)
     lease = scheduling.claim(ada)
     assert lease is not None
-    message = Message.objects.create(membership=Membership.objects.get(pk=ada.pk), text="Well done.")
-    question = questions.reply(questions.ask(ada, pair_id=judgement.pair_id, key=uuid.uuid4(), text="Why?"), "So.", actor=manager)
+    message = Message.objects.create(membership=Membership.objects.get(pk=ada.pk), text=say("Well done."))
+    question = questions.reply(questions.ask(ada, pair_id=judgement.pair_id, key=uuid.uuid4(), text=say("Why?")), say("So."), actor=manager)
     exclusion = exclusions.ask_what_exclusion_changes(campaign, [ada.pseudonym], user=manager)
     run(exclusion)
     report = reports.ask_for_report(
@@ -371,12 +395,12 @@ def world(settings: Any, tmp_path: Path) -> World:
     study = keeping.ask_for_study(study_named("comparison"), collection=collection, campaign=campaign, given=given, user=manager)
     assert study.job is not None
     assert run(study.job).state == "done"
-    recipe = recipes.save_recipe(campaign, ReleasePlan(name="public"), user=manager)
+    recipe = recipes.save_recipe(campaign, ReleasePlan(name=say("public")), user=manager)
     assert run(recipes.ask_for_release(recipe, user=manager)).state == "done"
     tables = KINDS[report.kind].tables(result_of(report) or {})
     picture = next(name for name in report.files if name.endswith(".svg"))
     identifier, token = people.sign_in_path(make_user("forgetful")).split("/")
-    results = results_links.make_results_link(campaign, name="steering group", days=7, actor=manager)
+    results = results_links.make_results_link(campaign, name=say("steering group"), days=7, actor=manager)
     pool, collection_job = collection.pools.get(), Job.objects.filter(collection=collection).order_by("pk").first()
     assert collection_job is not None
     extension = extending.ask_to_preview(pool, runs=runs, depth=3, user=manager)
@@ -384,14 +408,15 @@ def world(settings: Any, tmp_path: Path) -> World:
     person = {"pseudonym": ada.pseudonym}
     answer = {"key": str(uuid.uuid4()), "grade": 2, "guideline_version": 1}
     machine = machines.add_from_file(
-        campaign, name=SECRET, model=SECRET, labels=[LabelOfFile("051", "a", 2, SECRET, 1, False)], file_name=f"{SECRET}.txt", actor=manager
-    )
+        campaign, name=say(SECRET), model=say(SECRET), labels=[LabelOfFile(*brought.pair, 2, say(SECRET), 1, False)],
+        file_name=call(f"{SECRET}.txt"), actor=manager,
+    )  # fmt: skip
     pk = {
         **dict.fromkeys(("campaign-machine", "campaign-machine-act", "campaign-machine-labels"), machine.pk),
         "api-question-answer": question.pk,
         **dict.fromkeys(("api-machine", "api-machine-run", "api-machine-freeze", "api-machine-labels"), machine.pk),
-        "upload-decide": collection.uploads.get(name="waits.run").pk,
-        "api-upload": collection.uploads.get(name="waits.run").pk,
+        "upload-decide": collection.uploads.get().pk,
+        "api-upload": collection.uploads.get().pk,
         "document": collection.documents.order_by("pk")[0].pk,
         "pool-preview": collection.jobs.get(kind="preview pool").pk,
         **dict.fromkeys(("report", "report-table", "report-figure", "report-result"), report.pk),

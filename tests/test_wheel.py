@@ -96,6 +96,7 @@ def test_what_the_wheel_needs_is_what_requirements_in_names(wheel: Path) -> None
         lines = archive.read("assay-0.1.0.dist-info/METADATA").decode().splitlines()
     needed = [line.removeprefix("Requires-Dist: ") for line in lines if line.startswith("Requires-Dist") and "; extra ==" not in line]
     assert lines.index("Provides-Extra: s3") + 1 == lines.index('Requires-Dist: django-storages[s3]>=1.14.6; extra == "s3"')
+    assert 'Requires-Dist: mozilla-django-oidc>=5.0.2; extra == "oidc"' in lines
     assert "numpy" in needed
     assert "Django>=5.2,<5.3" in needed
     assert len(needed) == sum(not line.startswith("#") for line in (ROOT / "requirements.in").read_text(encoding="utf-8").splitlines() if line)

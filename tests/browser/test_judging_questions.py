@@ -18,6 +18,35 @@ Signed = Callable[..., Page]
 SCREENS: list[dict[str, Any]] = [{"viewport": DESKTOP}, {"viewport": PHONE, "has_touch": True, "is_mobile": True}]
 
 
+def test_a_list_that_comes_late_does_not_hide_the_question_sent_meanwhile(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    participation.acknowledge(ada, 1)
+    page = signed_in_page(ada.user)
+    JudgingPage(page, campaign).open()
+    held: list[tuple[Route, Any]] = []
+
+    def hold(route: Route) -> None:
+        if route.request.method == "GET":
+            held.append((route, route.fetch()))  # as it is before the question
+        else:
+            route.continue_()
+
+    page.route("**/api/v1/judging/*/questions", hold)
+    page.keyboard.press("q")
+    while not held:
+        page.wait_for_timeout(50)
+    dialog = page.locator("#ask-dialog")
+    dialog.get_by_role("textbox").fill("Does a review count as a trial?")
+    dialog.get_by_role("button", name="Send the question").click()
+    expect(dialog.locator(".questions li")).to_contain_text("Does a review count as a trial?")
+    [(late, as_it_was)] = held
+    assert as_it_was.json()["items"] == []
+    with page.expect_response("**/api/v1/judging/*/questions"):
+        late.fulfill(response=as_it_was)
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 200)))")
+    expect(dialog.locator(".questions li")).to_have_count(1)
+
+
 @pytest.mark.parametrize("screen", SCREENS, ids=["desktop", "phone"])
 def test_a_question_is_asked_answered_on_the_managers_page_and_read_without_leaving(
     signed_in_page: Signed, photograph: Callable[[Page, str], None], screen: dict[str, Any]

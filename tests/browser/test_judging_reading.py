@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -102,3 +103,18 @@ def test_reading_controls_are_worked_by_keys_alone_and_judge_nothing(signed_in_p
     expect(page.get_by_label("Words of the query")).to_have_value("off")
     page.get_by_label("Words of the query").select_option("underline")
     assert page.evaluate("CSS.highlights.has('term')")
+
+
+@pytest.mark.parametrize("language", ["en", "ar", "de"])
+def test_the_head_of_a_phone_says_in_whole_words_how_many_follow(signed_in_page: Signed, language: str) -> None:
+    campaign, ada = make_job(n_documents=6)
+    page = signed_in_page(ada.user, viewport=PHONE, has_touch=True, is_mobile=True, locale=language)
+    judging = JudgingPage(page, campaign).open()
+    judging.saved()
+    expect(page.locator("#place")).to_contain_text("5")
+    assert page.evaluate("[...document.querySelectorAll('.jhead-name, #place')].filter((one) => one.scrollWidth > one.clientWidth).length") == 0
+    assert page.locator("#chip").inner_text().strip()  # who hears the page is told in words
+    boxes = [one.bounding_box() for one in page.locator(".jhead > *:visible").all()]
+    edges = sorted((box["x"], box["x"] + box["width"]) for box in boxes if box)
+    assert all(end <= start + 1 for (_, end), (start, _) in itertools.pairwise(edges)), edges
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

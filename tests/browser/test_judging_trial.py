@@ -90,7 +90,7 @@ def test_a_manager_tries_the_page_from_the_terms_to_the_end_and_nothing_is_store
 
 
 def test_a_trial_asks_about_a_judgement_that_is_too_fast_and_begins_anew_after_a_reload(signed_in_page: Signed) -> None:
-    campaign, _ada = make_job(min_active_seconds=3600)
+    campaign, _ada = make_job(min_active_seconds=3600, expected_seconds=7200, idle_seconds=7200, lease_minutes=120)
     page = signed_in_page(campaign.created_by)
     judging = open_trial(page, campaign)
     page.get_by_role("button", name="I have read this").click()

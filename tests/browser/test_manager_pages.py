@@ -199,7 +199,7 @@ def test_time_shows_active_hours_and_distributions(manager: Manager) -> None:
 
 def test_gold_shows_who_misses_known_pairs(manager: Manager) -> None:
     page = manager.open("gold/")
-    expect(page.get_by_text("Page 1 of 2, 24 pairs")).to_be_visible()
+    expect(page.get_by_text("1 to 20 of 24, page 1 of 2")).to_be_visible()
     rows = page.get_by_role("region", name="Results per annotator").locator("tbody tr")
     right, judged = Counter[str](), Counter[str]()
     kinds = {pseudonym: kind for kind, pseudonym in manager.given["names"].items()}

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.chromium import browser_path
 from tests.browser.test_end_to_end import FILES
 from tests.builders import PASSWORD
 from tests.conftest import absent
 from tests.installation import Installation
+from tests.tasks.hands import Hands
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 JOB_MS = 60_000
@@ -28,25 +29,6 @@ def assay(tmp_path: Path) -> Iterator[Installation]:
         yield installation
 
 
-class Hands:
-    """A person's clicks, inputs and drops on a page, counted."""
-
-    def __init__(self, page: Page) -> None:
-        self.page, self.n = page, 0
-
-    def click(self, role: str, name: str) -> None:
-        self.n += 1
-        self.page.get_by_role(role, name=name).first.click()  # type: ignore[arg-type]
-
-    def fill(self, label: str, text: str) -> None:
-        self.n += 1
-        self.page.get_by_label(label, exact=True).fill(text)
-
-    def drop(self, *files: Path) -> None:
-        self.n += 1
-        self.page.set_input_files("#upload-file", [str(file) for file in files])
-
-
 def test_from_files_to_an_open_campaign_in_at_most_fifteen_actions(assay: Installation, new_context: Callable[..., BrowserContext]) -> None:
     assay.run(f"make_user('mona', may_create=True); assert PASSWORD == {PASSWORD!r}")
     page = new_context(base_url=assay.url).new_page()
@@ -56,7 +38,7 @@ def test_from_files_to_an_open_campaign_in_at_most_fifteen_actions(assay: Instal
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/collections/")
 
-    hands = Hands(page)
+    hands = Hands(page, {})
     hands.click("link", "New collection")
     hands.fill("Name", "Health questions")
     hands.click("button", "Make the collection")
@@ -82,7 +64,7 @@ def test_from_files_to_an_open_campaign_in_at_most_fifteen_actions(assay: Instal
     expect(says).to_have_text(f"Depth 2: {rows[1][1]} pairs, {rows[1][4]} judgements, {rows[1][5]} hours")
     page.locator("#build-depth").fill("1")
     expect(says).to_contain_text(f"Depth 1: {rows[0][1]} pairs")
-    hands.n += 1  # the depth is chosen
+    hands.actions += 1  # the depth is chosen
 
     hands.click("button", "Make a campaign of it")
     expect(page.get_by_label("Name", exact=True)).to_have_value("Health questions")
@@ -96,4 +78,4 @@ def test_from_files_to_an_open_campaign_in_at_most_fifteen_actions(assay: Instal
     hands.click("button", "Open the campaign")
     page.wait_for_url("**/campaigns/health-questions/")
     expect(page.get_by_text("The campaign is open.")).to_be_visible()
-    assert hands.n <= MOST_ACTIONS, hands.n
+    assert hands.actions <= MOST_ACTIONS, hands.actions
