@@ -152,6 +152,10 @@ def one_version(code: Path, vendor: str, folder: str, *, seconds: float, before:
         installation.drop()
 
 
+def told_refusals(over: dict[str, float]) -> str:
+    return f"{over['refused_per_s']:.0f}/s refused within {over['refusal_p99_ms']:.0f} ms" if over["refused_per_s"] else "none refused"
+
+
 def told(figures: dict[str, object]) -> str:
     full, over, after, beside = figures["saturated"], figures["overloaded"], figures["after"], figures["beside_sign_ins"]
     paced = figures["paced"]
@@ -166,7 +170,7 @@ def told(figures: dict[str, object]) -> str:
         f"saturation {full['done_per_s']:.0f}/s at p99 {full['p99_ms']:.0f} ms; "
         f"{PACED}/s at their own pace: {paced['done_per_s']:.0f}/s done at p50 {paced['p50_ms']:.0f}, p99 {paced['p99_ms']:.0f} ms, "
         f"{paced['refused_per_s']:.1f}/s refused, {paced['lost']} lost; {figures['asked_per_s']:.0f}/s asked by {figures['pages']} pages: "
-        f"{over['done_per_s']:.0f}/s done at p99 {over['p99_ms']:.0f} ms, {over['refused_per_s']:.0f}/s refused within {over['refusal_p99_ms']:.0f} ms, "
+        f"{over['done_per_s']:.0f}/s done at p99 {over['p99_ms']:.0f} ms, {told_refusals(over)}, "
         f"{over['lost']} lost on the way; normal again after {figures['until_normal_s']:.0f} s (p99 {after['p99_ms']:.0f} ms); "
         f"{figures['n_accepted']:,} accepted, {figures['n_missing']} of them not stored, {figures['n_faults']} counters wrong; load {os.getloadavg()[0]:.1f}"
     )

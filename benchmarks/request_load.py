@@ -1,6 +1,6 @@
 """What the judging page asks of one web process, called without a server between: processor time, time and statements of each request.
 
-    python benchmarks/request_load.py --fill | --measure ROUNDS | --sessions N | --managers N | --audit FILE
+    python benchmarks/request_load.py --fill | --measure ROUNDS | --profile ROUNDS | --sessions N | --managers N | --audit FILE
 
 in the folder of the version to be measured, ASSAY_DATABASE_URL set.
 
@@ -186,8 +186,8 @@ class Meter:
                 yield
 
 
-def measure(rounds: int) -> dict[str, dict[str, float]]:
-    """For each request the medians over `rounds`: cpu_ms, wall_ms, statements, bytes."""
+def pages_and_requests() -> tuple[list[Page], dict[str, Callable[[Page], bytes]]]:
+    """Eight annotators' pages with leases in hand, and what they ask."""
     from django.core.wsgi import get_wsgi_application
 
     from annotation.models import Membership
@@ -214,6 +214,54 @@ def measure(rounds: int) -> dict[str, dict[str, float]]:
         "setup": lambda page: page.call("GET", f"/api/v1/judging/{SLUG}/setup"),
         "judge page": lambda page: page.call("GET", f"/judge/{SLUG}/"),
     }
+    return pages, requests
+
+
+PARTS = [
+    ("statements: composing, sending, reading rows", ("/django/db/", "psycopg", "sqlite3", "/sqlite/", "/connections.py")),
+    ("templates and translations", ("/django/template", "/django/utils/translation", "gettext")),
+    ("REST framework, JSON", ("/rest_framework/", "/json/", "_json", "orjson", "msgspec")),
+    ("rest of Django: middleware, session, sign-in, address, cookies", ("/django/", "/http/", "hashlib", "hmac", "/asgiref/")),
+    ("the project's own", ("/annotation/", "/pooling/", "/analysis/", "/config/")),
+]
+"""Parts of a request, each with what the file (or, of code in C, the function's name) holds; the first that fits takes it."""
+
+
+def part_of(file: str, function: str) -> str:
+    where = f"{function} " if file == "~" else file
+    return next((part for part, marks in PARTS if any(mark in where for mark in marks)), "Python's own and the rest")
+
+
+def profile(rounds: int) -> dict[str, dict[str, float]]:
+    """For each request the share of its processor time in each part, 0 to 1, by cProfile over `rounds`."""
+    import cProfile
+    import pstats
+
+    pages, requests = pages_and_requests()
+    shares: dict[str, dict[str, float]] = {}
+    for name, request in requests.items():
+        for page in pages:
+            request(page)
+        profiler = cProfile.Profile(time.process_time)
+        for i in range(rounds):
+            profiler.runcall(request, pages[i % len(pages)])
+        spent: dict[str, float] = {}
+        for (file, _, function), (_, _, own, _, callers) in pstats.Stats(profiler).stats.items():  # type: ignore[attr-defined]
+            if file != "~":
+                part = part_of(file, function)
+                spent[part] = spent.get(part, 0.0) + own
+                continue
+            for (caller, _, calling), (_, _, own_there, _) in callers.items():  # code in C: its own name tells, else who called it
+                part = part_of("~", function)
+                part = part_of(caller, calling) if part == part_of("~", "") else part
+                spent[part] = spent.get(part, 0.0) + own_there
+        shares[name] = {part: own / sum(spent.values()) for part, own in spent.items()}
+    return shares
+
+
+def measure(rounds: int) -> dict[str, dict[str, float]]:
+    """For each request the medians over `rounds`: cpu_ms, wall_ms, statements, bytes."""
+    pages, requests = pages_and_requests()
     times_of: dict[str, dict[str, float]] = {}
     for name, request in requests.items():
         for page in pages:
@@ -247,5 +295,7 @@ if __name__ == "__main__":
     elif sys.argv[1] == "--audit":
         with open(sys.argv[2], encoding="ascii") as listed:
             print(json.dumps(audit(json.load(listed))))
+    elif sys.argv[1] == "--profile":
+        print(json.dumps(profile(int(sys.argv[2]))))
     else:
         print(json.dumps(measure(int(sys.argv[2]))))
