@@ -11,17 +11,26 @@ class AnnotationConfig(AppConfig):
         from annotation.selectors.machine_grades import SOURCE
         from annotation.services import sessions
         from annotation.services.planned_batches import labels_so_far, plan_what_runs_low
-        from annotation.services.pool_changes import follow_decisions, follow_pool, follow_texts, give_back_pairs, manages_campaign_of
+        from annotation.services.pool_changes import (
+            follow_decisions,
+            follow_pool,
+            follow_texts,
+            give_back_pairs,
+            manages_campaign_of,
+            note_name,
+        )
         from pooling import jobs
         from pooling.permissions import job_readers
         from pooling.services import ordering, sampling
         from pooling.services.extending import before_taking_back
         from pooling.services.pools import on_extended, on_texts
+        from pooling.services.renaming import on_renamed
         from pooling.services.topics import on_decided
 
         before_taking_back.append(give_back_pairs)
         on_decided.append(follow_decisions)
         on_extended.append(follow_pool)
+        on_renamed.append(note_name)
         on_texts.append(follow_texts)
         ordering.labels_so_far.append(labels_so_far)
         jobs.upkeep.append(plan_what_runs_low)

@@ -52,6 +52,7 @@ HARMLESS = (
     *(AuditAction.ADJUDICATED, AuditAction.WITHDREW_AN_ADJUDICATION),
     *(AuditAction.OPENED, AuditAction.PAUSED, AuditAction.RESUMED, AuditAction.CLOSED, AuditAction.PAUSED_AN_ANNOTATOR, AuditAction.RESUMED_AN_ANNOTATOR),
     *(AuditAction.WROTE_A_RECIPE, AuditAction.DELETED_A_RECIPE, AuditAction.BUILT_A_RELEASE),
+    *(AuditAction.RENAMED_THE_POOL, AuditAction.RENAMED_A_RUN),
 )
 """Audited actions that change neither judgements nor pairs."""
 OF_JUDGEMENTS = (AuditAction.EXCLUDED_AN_ANNOTATOR, AuditAction.INCLUDED_AN_ANNOTATOR_AGAIN)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from django.db.models import Count, Max
@@ -38,6 +39,11 @@ def mark_of_runs(collection: Collection) -> list[int]:
     """Changes when a run is added or deleted: what was computed before is then out of date."""
     counts = collection.runs.aggregate(n=Count("pk"), newest=Max("pk"))
     return [counts["n"], counts["newest"] or 0]
+
+
+def mark_of_tags(collection: Collection) -> int:
+    """Changes when a run has another tag: what names the runs is then out of date, though its numbers are not."""
+    return crc32("\n".join(collection.runs.order_by("pk").values_list("tag", flat=True)).encode())
 
 
 def means_under(work: Work, runs: Sequence[Run], qrels: Sequence[QrelsColumns], *, levels: Sequence[int]) -> NDArray[np.float64]:

@@ -25,7 +25,7 @@ from analysis.dashboard.views.progress import pictures_of_progress, verdict
 from analysis.judgements.live import live_rows
 from analysis.models import Report
 from analysis.systems.kinds import KINDS
-from analysis.systems.selectors import kin_of, result_of, without_studies
+from analysis.systems.selectors import kin_of, renamed_since, result_of, without_studies
 from analysis.systems.views import shown_table, undefined_values
 from annotation.models import Campaign, ResultsLink
 from annotation.permissions import results_campaign
@@ -104,6 +104,7 @@ def _report(request: HttpRequest, campaign: Campaign, pk: int, address: Address,
         "tables": [shown_table(table, folded=number >= 2) for number, table in enumerate(kind.tables(result))],
         "pictures": [mark_safe(picture) for picture in pictures],
         "undefined": undefined_values(result),
+        "renamed": renamed_since(report),
     }
     return render(request, "analysis/results_report.html", context)
 

@@ -29,7 +29,7 @@ from analysis.judgements.campaign_sample import NotEstimable, is_sampled, order_
 from analysis.judgements.labels import KNOWN, Choices, Labels, labels
 from analysis.judgements.live import Live, live_rows
 from analysis.judgements.stopping_looks import least_judgements
-from analysis.judgements.system_rankings import mark_of_runs
+from analysis.judgements.system_rankings import mark_of_runs, mark_of_tags
 from annotation.core.audit_actions import AuditAction
 from annotation.models import AuditEvent, Campaign
 from pooling import jobs
@@ -119,9 +119,9 @@ def _jobs(campaign: Campaign) -> Any:
 
 
 def _marks(campaign: Campaign, live: Live) -> list[int]:
-    """What an answer depends on: judgements, what changes them, the managers' own labels, runs."""
+    """What an answer depends on: judgements, what changes them, the managers' own labels, runs and their tags."""
     rulings = AuditEvent.objects.filter(campaign=campaign, action__in=(AuditAction.ADJUDICATED, AuditAction.WITHDREW_AN_ADJUDICATION))
-    return [live.newest, live.audit, rulings.count(), *mark_of_runs(campaign.collection)]
+    return [live.newest, live.audit, rulings.count(), *mark_of_runs(campaign.collection), mark_of_tags(campaign.collection)]
 
 
 @jobs.kind(ANSWER, unit="runs", figures=True)

@@ -8,6 +8,7 @@ import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -221,10 +222,11 @@ def opened(report: Report, work: Work | None) -> Iterator[Analysis]:
 
 
 def load_run(one: InputFile) -> RunColumns:
+    """Under the tag that it had when the report was asked for, as the report's command, pictures and files have it."""
     row = Run.objects.filter(pk=one.row).first()
     if row is None or row.digest != one.digest:
         raise Refused(f"the run {one.name} has been deleted")
-    return in_order_by_score(rankings_of(row))
+    return replace(in_order_by_score(rankings_of(row)), tag=one.name)
 
 
 def load_prel(report: Report, one: InputFile) -> Prel:

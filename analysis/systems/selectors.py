@@ -10,8 +10,9 @@ from django.db.models import Q, QuerySet
 from django.http import Http404
 
 from analysis.models import Report
+from analysis.systems.inputs import InputFile
 from annotation.models import Membership
-from pooling.models import Collection
+from pooling.models import Collection, Run
 from pooling.permissions import person
 
 
@@ -52,6 +53,13 @@ def result_of(report: Report) -> dict[str, Any] | None:
     with default_storage.open(name, "rb") as source:
         result: dict[str, Any] = json.loads(source.read())
         return result
+
+
+def renamed_since(report: Report) -> list[tuple[str, str]]:
+    """Of the runs whose tag has changed since the report was asked for: (the tag that it has, the tag now)."""
+    then = {one.row: one.name for one in map(InputFile.of, report.inputs) if one.kind == "run"}
+    now = Run.objects.filter(pk__in=then).order_by("pk").values_list("pk", "tag")
+    return [(then[row], tag) for row, tag in now if tag != then[row]]
 
 
 def kin_of(report: Report) -> list[dict[str, Any]]:

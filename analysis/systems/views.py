@@ -25,7 +25,7 @@ from analysis.systems.forms import ReportForm
 from analysis.systems.kinds import KINDS
 from analysis.systems.removal import goes_with_report
 from analysis.systems.report_list import reports_page
-from analysis.systems.selectors import kin_of, my_reports, result_of, visible_report, without_studies
+from analysis.systems.selectors import kin_of, my_reports, renamed_since, result_of, visible_report, without_studies
 from analysis.systems.tabular import Table, to_csv, to_latex
 from annotation.models import Campaign
 from annotation.permissions import managed_campaign, may_create
@@ -172,6 +172,7 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
             "pictures": [mark_safe(picture) for picture in pictures],
             "figures": figure_names(report),
             "undefined": undefined_values(result),
+            "renamed": renamed_since(report),
             "top_up": _top_up(request, report, result) if kind.topped_up else None,
         }
     context["goes"] = goes_with_report(report, n_tables=len(context.get("tables", [])))

@@ -25,9 +25,12 @@ class WrittenFile:
 
 
 def chosen_runs(report: Report) -> list[Run]:
-    """The runs of a report that are still there, in the order of the choice."""
+    """The runs of a report that are still there, in the order of the choice, under the tags that they had when it was asked for."""
     chosen = report.parameters.get("runs", [])
     rows = {row.pk: row for row in Run.objects.filter(collection=report.collection, pk__in=chosen)}
+    names = {one["origin"]: one["name"] for one in report.inputs}
+    for row in rows.values():
+        row.tag = names.get(f"run:{row.pk}", row.tag)
     return [rows[pk] for pk in chosen if pk in rows]
 
 

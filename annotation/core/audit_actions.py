@@ -18,6 +18,8 @@ class AuditAction(StrEnum):
     SET_THE_POOL = "set the pool"
     EXTENDED_THE_POOL = "extended the pool"
     CHANGED_THE_DEPTH = "changed the depth"
+    RENAMED_THE_POOL = "renamed the pool"
+    RENAMED_A_RUN = "renamed a run"
     REMOVED_TOPICS = "removed topics"
     RESTORED_TOPICS = "restored topics"
     MADE_A_PAIR_NORMAL = "made a pair normal"

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from annotation.models import Campaign, Membership, Pair
+from annotation.core.audit_actions import AuditAction
+from annotation.models import Campaign, MachineJudge, Membership, Pair
+from annotation.services.audit import record
 from annotation.services.pairs import extend, follow_topics, take_up_texts
 from annotation.services.slots import BATCH
 from pooling.jobs import Refused, Work
-from pooling.models import Collection, Job, Pool
+from pooling.models import Collection, Job, Pool, Run
+
+LONGEST_RELATED = 500
 
 
 def follow_pool(pool: Pool, work: Work) -> None:
@@ -41,6 +45,32 @@ def give_back_pairs(pool: Pool, entries: Sequence[int]) -> None:
         if pairs.exclude(kind__in=[Pair.Kind.NORMAL, Pair.Kind.EVERYONE]).exists():
             raise Refused("some of the pairs are gold or qualification pairs; make them normal first")
         pairs.delete()
+
+
+def note_name(thing: Run | Pool, before: str, user: Any) -> None:
+    """In the trail of every campaign that shows the run's or the pool's name."""
+    actor = user if user is not None and user.is_authenticated else None
+    if isinstance(thing, Run):
+        campaigns, action, now = Campaign.objects.filter(collection=thing.collection_id), AuditAction.RENAMED_A_RUN, thing.tag
+        _follow_related(thing, before)
+    else:
+        campaigns, action, now = Campaign.objects.filter(pool=thing), AuditAction.RENAMED_THE_POOL, thing.name
+    for campaign in campaigns.order_by("pk"):
+        record(campaign, actor, action, now, name={"changed": [before, now]})
+
+
+def _follow_related(run: Run, before: str) -> None:
+    """Machine judges that name the run as built with their model go on naming it. Refused where their list would be too long."""
+    for judge in MachineJudge.objects.filter(campaign__collection=run.collection_id).exclude(related=""):
+        names = [one.strip() for one in judge.related.split(",")]
+        if before.casefold() not in [one.casefold() for one in names]:
+            continue
+        others = [one for one in names if one.casefold() != before.casefold()]
+        also_a_group = run.collection.runs.filter(group__iexact=before).exists()
+        judge.related = ", ".join([*others, run.tag, *([before] if also_a_group else [])])
+        if "," in run.tag or len(judge.related) > LONGEST_RELATED:
+            raise Refused(f"the machine judge {judge.name} names {before} as related, and {run.tag} is no name for its list: it is too long, or has a comma")
+        judge.save(update_fields=["related"])
 
 
 def manages_campaign_of(user: Any, job: Job) -> bool:

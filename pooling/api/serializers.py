@@ -131,13 +131,15 @@ class DecidedSerializer(serializers.Serializer):
 
 
 class RunSerializer(serializers.ModelSerializer):
+    """tag: of no other run of the collection. Pools that were built from the run have a new one, too; finished reports and releases keep the old."""
+
     class Meta:
         model = Run
         fields = [
             *["id", "tag", "group", "description", "submitted_on", "baseline", "source_name", "digest", "n_rows", "n_topics"],
             *["max_depth", "warnings", "created_at"],
         ]
-        read_only_fields = ["id", "tag", "source_name", "digest", "n_rows", "n_topics", "max_depth", "warnings", "created_at"]
+        read_only_fields = ["id", "source_name", "digest", "n_rows", "n_topics", "max_depth", "warnings", "created_at"]
 
 
 class QrelsSerializer(serializers.ModelSerializer):
@@ -188,6 +190,12 @@ class NewPoolSerializer(serializers.Serializer):
     runs = serializers.ListField(child=serializers.CharField(), default=list)
     seed = serializers.IntegerField(default=0, min_value=0, max_value=2**63 - 1)
     name = serializers.CharField(required=False, allow_blank=True, default="", max_length=200)
+
+
+class RenamePoolSerializer(serializers.Serializer):
+    """name: of no other pool of the collection."""
+
+    name = serializers.CharField(max_length=200)
 
 
 class ExtendPoolSerializer(serializers.Serializer):

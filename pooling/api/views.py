@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404
@@ -29,7 +30,8 @@ from pooling.services import collections, ordering, pool_preview, pools, samplin
 from pooling.services.documents import delete_document_file
 from pooling.services.making import MAKING, parameters_of
 from pooling.services.qrels import delete_qrels
-from pooling.services.runs import delete_run, describe_run
+from pooling.services.renaming import rename_pool, rename_run
+from pooling.services.runs import delete_run, describe_run, runs_by_tag
 
 
 class Conflict(APIException):
@@ -207,7 +209,9 @@ class OneRun(Door):
         serializer.is_valid(raise_exception=True)
         names = ("group", "description", "submitted_on", "baseline")
         given = {name: serializer.validated_data.get(name, getattr(run, name)) for name in names}
-        return Response(shapes.RunSerializer(describe_run(run, **given)).data)
+        with transaction.atomic():
+            renamed = rename_run(run, serializer.validated_data.get("tag", run.tag), user=request.user)
+            return Response(shapes.RunSerializer(describe_run(renamed, **given)).data)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
@@ -258,15 +262,6 @@ class OneDocumentFile(Door):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-def runs_by_tag(collection: Collection, tags: list[str]) -> list[Run]:
-    """The runs of these tags; Refused where one is missing."""
-    run_of_tag = {run.tag: run for run in collection.runs.filter(tag__in=tags)}
-    absent = [tag for tag in tags if tag not in run_of_tag]
-    if absent:
-        raise Refused(f"no run has the tag {', '.join(absent[:5])}")
-    return list(run_of_tag.values())
-
-
 class Pools(Door):
     serializer_class = shapes.NewPoolSerializer
     queryset = Pool.objects.none()
@@ -300,6 +295,13 @@ class OnePool(Door):
 
     def get(self, request: Request, slug: str, pk: int) -> Response:
         return Response(shapes.PoolSerializer(get_object_or_404(self.collection(slug).pools, pk=pk)).data)
+
+    @extend_schema(request=shapes.RenamePoolSerializer)
+    def patch(self, request: Request, slug: str, pk: int) -> Response:
+        """Give the pool another name."""
+        pool = get_object_or_404(self.collection(slug).pools, pk=pk)
+        name = self.read(request, shapes.RenamePoolSerializer).validated_data["name"]
+        return Response(shapes.PoolSerializer(rename_pool(pool, name, user=request.user)).data)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:

@@ -23,6 +23,11 @@ HEADER_LINE = "\t".join(HEADER) + "\n"
 CONTRIBUTION = re.compile(r"(.+?):([1-9]\d{0,4})(?:,|$)")
 
 
+def is_readable_tag(tag: str) -> bool:
+    """Whether a pool's file that names the run is read back as it was written."""
+    return CONTRIBUTION.findall(f"{tag}:1,{tag}:2") == [(tag, "1"), (tag, "2")]
+
+
 def read_pool(
     path: Source, *, name: str | None = None, max_bytes: int | None = None, topics: Container[str] | None = None, whose: str = "the topics"
 ) -> PooledPairs:

@@ -314,8 +314,8 @@ def _order_by_rank(
 
 
 def write_run(run: RunColumns, out: IO[str], *, tag: str | None = None, second: str = "Q0") -> None:
-    """The run in the TREC format, topics and documents in the run's order, ranks from 1, scores as repr() writes them."""
-    tag = tag or run.tag
+    """The run in the TREC format, topics and documents in the run's order, ranks from 1, scores as repr() writes them. Blanks of the tag become _."""
+    tag = "_".join((tag or run.tag).split())
     for index, topic in enumerate(run.topics):
         rows = run.rows(index)
         pairs = zip(run.documents[rows].tolist(), run.scores[rows].tolist(), strict=True)

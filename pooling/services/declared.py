@@ -33,8 +33,8 @@ from pooling.models import Collection, Job, Pool
 from pooling.selectors.described import described_collection, described_pool
 from pooling.services import collections, pools, sampling, topics, uploads
 from pooling.services.making import parameters_of
-from pooling.services.pool_names import rename_pool
-from pooling.services.runs import describe_run, rankings_of
+from pooling.services.renaming import rename_pool
+from pooling.services.runs import describe_run, rankings_of, runs_by_tag
 
 DESCRIBING = ("name", "description", "n_documents", "text_format")
 
@@ -343,24 +343,17 @@ def _make_pool(plan: CollectionPlan, collection: Collection, user: Any) -> Pool:
     elif pool is None:
         kind = PoolKind.ORDERED if set(OF_BATCHES) & set(said) else PoolKind.SAMPLED if set(OF_SAMPLES) & set(said) else PoolKind.DEPTH
         making = parameters_of(kind, **{name: said[name] for name in (*OF_BATCHES, *OF_SAMPLES) if name in said}, of=collection, user=user)
-        runs = _runs(collection, said["runs"]) if "runs" in said else list(collection.runs.all())
+        runs = runs_by_tag(collection, said["runs"]) if "runs" in said else list(collection.runs.all())
         given = {"depth": said["depth"], "seed": said.get("seed", 0), "name": said["name"]}
         jobs.do_now(pools.ask_for_pool(collection, runs=runs, making=making, user=user, **given))
     else:
         changed = {change.name for change in plan.changes if change.table == "pool"}
         if changed & {"depth", "runs"}:
-            jobs.do_now(pools.ask_to_extend(pool, runs=_runs(collection, said.get("runs", [])), depth=said.get("depth"), user=user))
+            jobs.do_now(pools.ask_to_extend(pool, runs=runs_by_tag(collection, said.get("runs", [])), depth=said.get("depth"), user=user))
         for share in said.get("stages", [])[len(pool.stage_shares) :]:
             jobs.do_now(sampling.ask_for_stage(pool, share, user=user))
             pool.refresh_from_db()
         pool.refresh_from_db()
         if pool.name != said["name"]:
-            rename_pool(pool, said["name"])
+            rename_pool(pool, said["name"], user=user)
     return collection.pools.get(name=said["name"])
-
-
-def _runs(collection: Collection, tags: list[str]) -> list[Any]:
-    run_of = {run.tag: run for run in collection.runs.filter(tag__in=tags)}
-    if absent := [tag for tag in tags if tag not in run_of]:
-        raise Refused(f"no run has the tag {', '.join(absent[:5])}")
-    return [run_of[tag] for tag in tags]

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 
-from django.db import transaction
-
 from pooling.core.pool_kinds import PoolKind, described
-from pooling.jobs import Refused
 from pooling.models import Pool
 
 
@@ -24,16 +21,3 @@ def name_after(pool: Pool, depth: int, n_runs: int) -> str:
     others = set(pool.collection.pools.exclude(pk=pool.pk).values_list("name", flat=True))
     wanted = made_name(depth, n_runs)
     return next(name for number in range(1, len(others) + 2) if (name := wanted if number == 1 else f"{wanted} ({number})") not in others)
-
-
-def rename_pool(pool: Pool, name: str) -> Pool:
-    """Another name. Refused where it is taken or empty."""
-    wanted = " ".join(name.split())[:200]
-    if not wanted:
-        raise Refused("a pool needs a name")
-    with transaction.atomic():
-        if pool.collection.pools.exclude(pk=pool.pk).filter(name=wanted).exists():
-            raise Refused(f"a pool with the name {wanted} is there already; choose another name")
-        pool.name = wanted
-        pool.save(update_fields=["name"])
-    return pool

@@ -1,4 +1,4 @@
-"""New rows in one transaction that is over soon: prepared before it begins, and inserted by one statement run for each.
+"""New and changed rows in one transaction that is over soon: prepared before it begins, and written by one statement run for each.
 
 `bulk_create` does its Python work while the transaction is open and takes ten times as long; on SQLite nobody can judge meanwhile.
 """
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.db import connection
-from django.db.models import Model
+from django.db.models import JSONField, Model
 
 
 class Prepared(NamedTuple):
@@ -35,3 +35,17 @@ def insert(rows: Prepared) -> None:
     if rows.values:
         with connection.cursor() as cursor:
             cursor.executemany(rows.statement, rows.values)
+
+
+def update(model: type[Model], columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
+    """values of the columns (JSON as text) and the id of each row. Others wait meanwhile, and this is many times faster than one statement with a
+    case for each row."""
+    if rows:
+        marks = ", ".join(f"{column} = {_mark(model, column)}" for column in columns)
+        with connection.cursor() as cursor:
+            cursor.executemany(f"UPDATE {connection.ops.quote_name(model._meta.db_table)} SET {marks} WHERE id = %s", rows)
+
+
+def _mark(model: type[Model], column: str) -> str:
+    is_json = isinstance(model._meta.get_field(column), JSONField)
+    return "CAST(%s AS jsonb)" if is_json and connection.vendor == "postgresql" else "%s"

@@ -1,13 +1,14 @@
-"""Runs: imported as columns in the project's storage, described, renamed and deleted."""
+"""Runs: imported as columns in the project's storage, described and deleted."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
 import numpy as np
 from django.core.files.storage import default_storage
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from pooling import jobs
 from pooling.core.columns import RunColumns
@@ -105,24 +106,12 @@ def free_tag(collection: Collection, tag: str) -> str:
     return next(name for number in range(2, len(taken) + 3) if (name := f"{tag}-{number}") not in taken)
 
 
-def rename_run(run: Run, tag: str) -> Run:
-    """Another tag. Refused where it is taken or empty, or once a pool was built from the run, since the pool's file names it."""
-    wanted = " ".join(tag.split())
-    if wanted == run.tag:
-        return run
-    if not wanted or len(wanted) > LONGEST_TAG:
-        raise Refused(f"a tag has 1 to {LONGEST_TAG} characters")
-    pool = run.pools.first()
-    if pool is not None:
-        raise Refused(f"the pool {pool.name} names {run.tag} as a source of its pairs, so the tag stays")
-    try:
-        with transaction.atomic():
-            run.tag = wanted
-            run.save(update_fields=["tag"])
-    except IntegrityError:
-        run.refresh_from_db()
-        raise Refused(f"a run with the tag {wanted} is there already") from None
-    return run
+def runs_by_tag(collection: Collection, tags: Sequence[str]) -> list[Run]:
+    """The runs of these tags, each once; Refused where one is missing."""
+    run_of = {run.tag: run for run in collection.runs.filter(tag__in=tags)}
+    if absent := [tag for tag in tags if tag not in run_of]:
+        raise Refused(f"no run has the tag {', '.join(absent[:5])}")
+    return [run_of[tag] for tag in dict.fromkeys(tags)]
 
 
 def rankings_of(run: Run) -> RunColumns:

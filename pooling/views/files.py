@@ -19,7 +19,8 @@ from pooling.models import Collection, Qrels
 from pooling.selectors import collections as selectors
 from pooling.services.documents import delete_document_file
 from pooling.services.qrels import delete_qrels
-from pooling.services.runs import delete_run, describe_run, rename_run
+from pooling.services.renaming import rename_run
+from pooling.services.runs import delete_run, describe_run
 
 
 def _context(collection: Collection, tab: str, **more: Any) -> dict[str, Any]:
@@ -58,7 +59,7 @@ def run(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             return redirect("collection-runs", slug)
         if request.POST.get("action") == "rename":
             try:
-                renamed = rename_run(run, request.POST.get("tag", ""))
+                renamed = rename_run(run, request.POST.get("tag", ""), user=request.user)
                 messages.success(request, _("The run is called %(tag)s now.") % {"tag": renamed.tag})
             except Refused as error:
                 messages.error(request, _("Not renamed: %(error)s.") % {"error": error})

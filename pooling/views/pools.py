@@ -23,7 +23,7 @@ from pooling.models import Collection, Pool
 from pooling.selectors import collections as selectors
 from pooling.selectors import jobs as job_selectors
 from pooling.selectors import pools as pool_selectors
-from pooling.services import extending, ordering, pool_names, pool_preview, sampling
+from pooling.services import extending, ordering, pool_preview, renaming, sampling
 from pooling.services import pools as services
 from pooling.services.making import MAKING, parameters_of
 
@@ -185,7 +185,7 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             messages.success(request, _("The pool %(name)s is deleted.") % {"name": pool.name})
             return redirect("collection-pools", slug)
         if action == "rename":
-            renamed = pool_names.rename_pool(pool, request.POST.get("name", ""))
+            renamed = renaming.rename_pool(pool, request.POST.get("name", ""), user=request.user)
             messages.success(request, _("The pool is called %(name)s now.") % {"name": renamed.name})
             return redirect("pool", slug, pk)
         if action in ("extend", "preview"):

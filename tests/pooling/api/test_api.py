@@ -39,7 +39,7 @@ METHODS = {
     "api-run": ["get", "patch", "delete"],
     "api-qrels": ["get", "delete"],
     "api-pools": ["get", "post"],
-    "api-pool": ["get", "delete"],
+    "api-pool": ["get", "patch", "delete"],
 }
 ON_COLLECTIONS = [pattern.name for pattern in api_urls.urlpatterns if "slug" in str(pattern.pattern)]
 

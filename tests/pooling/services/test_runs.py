@@ -10,7 +10,7 @@ from pooling import jobs
 from pooling.core.columns import RunColumns
 from pooling.jobs import Refused
 from pooling.models import Job, Run, Topic, Upload
-from pooling.services import pools, runs, uploads
+from pooling.services import runs, uploads
 from tests.pooling.conftest import run as done
 
 RUN = "7 Q0 d2 1 9.5 bm25\n7 Q0 d10 2 9.5 bm25\n7 Q0 d1 3 2 bm25\n051 Q0 d1 1 1 bm25\n"
@@ -206,19 +206,3 @@ def test_a_run_of_a_pool_cannot_be_deleted(collection, bring):
     pool.delete()
     runs.delete_run(run)
     assert not collection.runs.exists()
-
-
-def test_a_run_is_renamed_until_a_pool_names_it(collection, bring, client, manager):
-    client.force_login(manager)
-    bring("topics", "7\tseven\n")
-    bring("run", RUN)
-    bring("run", RUN.replace(" 9.5", " 8.5"), tag="other")
-    run = collection.runs.get(tag="bm25")
-    address = f"/collections/{collection.slug}/runs/{run.pk}/"
-    assert "is called BM25 now" in client.post(address, {"action": "rename", "tag": " BM25 "}, follow=True).content.decode()
-    assert runs.rankings_of(collection.runs.get(pk=run.pk)).tag == "BM25"
-    assert "tag other is there already" in client.post(address, {"action": "rename", "tag": "other"}, follow=True).content.decode()
-    assert "has 1 to 200 characters" in client.post(address, {"action": "rename", "tag": " "}, follow=True).content.decode()
-    done(pools.ask_for_pool(collection, runs=[collection.runs.get(pk=run.pk)], depth=1, name="p", user=manager))
-    assert "the pool p names BM25" in client.post(address, {"action": "rename", "tag": "new"}, follow=True).content.decode()
-    assert set(collection.runs.values_list("tag", flat=True)) == {"BM25", "other"}

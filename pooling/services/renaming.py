@@ -1,0 +1,97 @@
+"""Runs and pools under other names. No judgement, rank or order changes, and what was made before (releases, reports) keeps the names of its time.
+
+A pool names the runs that contributed each pair, so its rows are written anew together with the run's.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from pooling.formats.pool import is_readable_tag
+from pooling.jobs import Refused
+from pooling.models import Pool, PoolEntry, Run
+from pooling.services.pools import check_idle, digest_of, stored_pairs
+from pooling.services.rows import update
+from pooling.services.runs import LONGEST_TAG
+
+LONGEST_NAME = 200
+
+on_renamed: list[Callable[[Run | Pool, str, Any], None]] = []
+"""Called in the transaction with what has another name now, the name before, and who gave it."""
+
+
+def rename_run(run: Run, tag: str, *, user: Any) -> Run:
+    """Another tag, in the pools that were built from the run, too.
+
+    Refused where it is no tag or another run of the collection or of these pools has it, and while one of them is worked on.
+    """
+    wanted, before = _one_line(tag, f"a tag has 1 to {LONGEST_TAG} characters", longest=LONGEST_TAG), run.tag
+    if wanted == before:
+        return run
+    if not is_readable_tag(wanted):
+        raise Refused(f"in a pool's file {wanted} would be taken for a run and its rank; leave the colon or the comma out")
+    try:
+        with transaction.atomic():
+            Run.objects.filter(pk=run.pk).update(tag=wanted)
+            for pool in run.pools.order_by("pk"):
+                check_idle(pool)
+                _rename_in(pool, before, wanted)
+            run.refresh_from_db(fields=["tag"])
+            _tell(run, before, user)
+    except IntegrityError:
+        raise Refused(f"a run with the tag {wanted} is there already") from None
+    return run
+
+
+def rename_pool(pool: Pool, name: str, *, user: Any) -> Pool:
+    """Another name. Refused where it is none, or another pool of the collection has it."""
+    wanted, before = _one_line(name, f"a pool's name has 1 to {LONGEST_NAME} characters", longest=LONGEST_NAME), pool.name
+    if wanted == before:
+        return pool
+    try:
+        with transaction.atomic():
+            Pool.objects.filter(pk=pool.pk).update(name=wanted)
+            pool.refresh_from_db(fields=["name"])
+            _tell(pool, before, user)
+    except IntegrityError:
+        raise Refused(f"a pool with the name {wanted} is there already; choose another name") from None
+    return pool
+
+
+def _one_line(name: str, rule: str, *, longest: int) -> str:
+    wanted = " ".join(name.split())
+    if not 1 <= len(wanted) <= longest:
+        raise Refused(rule)
+    if any(unicodedata.category(one) in ("Cc", "Cs") for one in wanted):
+        raise Refused("a name has no control characters")
+    return wanted
+
+
+def _tell(thing: Run | Pool, before: str, user: Any) -> None:
+    for hear in on_renamed:
+        hear(thing, before, user)
+
+
+def _rename_in(pool: Pool, before: str, wanted: str) -> None:
+    """The pairs that the run contributed, its figures and the digest of the pool's file."""
+    rows: list[tuple[str, int]] = []
+    for row, contributions in PoolEntry.objects.filter(pool=pool).values_list("pk", "contributions").iterator(chunk_size=2000):
+        if wanted in contributions:
+            raise Refused(f"pairs of the pool {pool.name} came with a run {wanted} of their own file; choose another tag")
+        if before in contributions:
+            rows.append((json.dumps(_renamed(contributions, before, wanted)), row))
+    update(PoolEntry, ("contributions",), rows)
+    pool.coverage = {name: _renamed(figures, before, wanted) for name, figures in pool.coverage.items()}
+    pool.coverage["overlap"] = {tag: _renamed(row, before, wanted) for tag, row in pool.coverage.get("overlap", {}).items()}
+    if pool.built_at is not None:
+        pool.digest = digest_of(stored_pairs(pool)[0])
+    pool.save(update_fields=["coverage", "digest"])
+
+
+def _renamed(of_tags: Mapping[str, Any], before: str, wanted: str) -> dict[str, Any]:
+    return {wanted if tag == before else tag: value for tag, value in of_tags.items()}
