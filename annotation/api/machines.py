@@ -56,7 +56,10 @@ class MachineJudgeSerializer(serializers.Serializer):
 
 
 def shape_of(judge: MachineJudge) -> dict[str, Any]:
-    counts = selectors.counts_of(judge)
+    return _shape(judge, selectors.counts_of(judge))
+
+
+def _shape(judge: MachineJudge, counts: selectors.AnswerCounts) -> dict[str, Any]:
     asked = judge.source == MachineJudge.Source.ENDPOINT and judge.frozen_at is None
     same = {name: getattr(judge, name) for name in ("name", "model", "endpoint", "samples", "related", "frozen_at", "digest")}
     return {
@@ -81,7 +84,9 @@ class MachineJudges(APIView):
     @extend_schema(responses=MachineJudgeSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         campaign = managed_campaign(request, slug)
-        return Response(MachineJudgeSerializer([shape_of(judge) for judge in selectors.judges_of(campaign)], many=True).data)
+        judges = selectors.judges_of(campaign)
+        counts = selectors.counts_of_each(campaign, judges)
+        return Response(MachineJudgeSerializer([_shape(judge, counts[judge.pk]) for judge in judges], many=True).data)
 
     @extend_schema(responses={201: MachineJudgeSerializer})
     def post(self, request: Request, slug: str) -> Response:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, QuerySet, Sum
-from django.db.models.functions import Coalesce, Length
+from django.db.models import CharField, Count, Exists, OuterRef, Q, QuerySet, Sum, Value
+from django.db.models.functions import Cast, Coalesce, Concat, Length
 
 from annotation.core.machine_prompts import LONGEST_TEXT, Asked, Grade, PromptTemplate, label_of, tokens_of
 from annotation.machine.asking import EXPECTED_ANSWER, Estimate, PairToJudge
@@ -108,18 +108,30 @@ def price(judge: MachineJudge, tokens_in: int, tokens_out: int) -> float:
 
 
 def counts_of(judge: MachineJudge) -> AnswerCounts:
-    entries = entries_of(judge.campaign)
-    by_state = dict(judge.labels.values_list("state").annotate(n=Count("pk")).values_list("state", "n"))
-    sums = judge.labels.aggregate(calls=Sum("calls"), sent=Sum("tokens_in"), received=Sum("tokens_out"))
-    graded = judge.labels.filter(state=MachineLabel.State.GRADED).values("topic", "docno").distinct()
-    labelled = set(graded.values_list("topic", "docno"))
-    pairs = list(entries.values_list("topic", "docno", "document"))
-    outcomes = {state: by_state.get(state, 0) for state in ("graded", "refused", "malformed")}
+    return counts_of_each(judge.campaign, [judge])[judge.pk]
+
+
+def counts_of_each(campaign: Campaign, judges: Sequence[MachineJudge]) -> dict[int, AnswerCounts]:
+    """By the row of the judge: of the pool one statement, of all their answers another."""
+    size = entries_of(campaign).aggregate(pairs=Count("pk"), without_text=Count("pk", filter=Q(document=None)))
+    in_pool = Exists(entries_of(campaign).order_by().filter(topic=OuterRef("topic"), docno=OuterRef("docno")))
+    pair = Concat(Cast("topic_id", CharField()), Value(" "), "docno")
+    states = {state: Count("pk", filter=Q(state=state)) for state in MachineLabel.State.values}
+    sums = {"made": Coalesce(Sum("calls"), 0), "sent": Coalesce(Sum("tokens_in"), 0), "received": Coalesce(Sum("tokens_out"), 0)}
+    labelled = Count(pair, distinct=True, filter=Q(state=MachineLabel.State.GRADED) & in_pool)
+    rows = MachineLabel.objects.filter(judge__in=judges).values("judge_id").annotate(**states, **sums, labelled=labelled)
+    row_of = {row["judge_id"]: row for row in rows}
+    return {judge.pk: _counts(judge, size, row_of.get(judge.pk, {})) for judge in judges}
+
+
+def _counts(judge: MachineJudge, size: Mapping[str, int], row: Mapping[str, int]) -> AnswerCounts:
+    """row: its sums, empty where it was never asked."""
+    outcomes = {state: row.get(state, 0) for state in ("graded", "refused", "malformed")}
+    sent, received = row.get("sent", 0), row.get("received", 0)
     return AnswerCounts(
-        pairs=len(pairs), without_text=sum(document is None for _, _, document in pairs),
-        labelled=sum((topic, docno) in labelled for topic, docno, _ in pairs), answers=sum(outcomes.values()), outcomes=outcomes,
-        waiting=by_state.get(MachineLabel.State.ASKED, 0), calls=sums["calls"] or 0, tokens_in=sums["sent"] or 0, tokens_out=sums["received"] or 0,
-        cost=price(judge, sums["sent"] or 0, sums["received"] or 0), troubles=judge.troubles,
+        pairs=size["pairs"], without_text=size["without_text"], labelled=row.get("labelled", 0), answers=sum(outcomes.values()), outcomes=outcomes,
+        waiting=row.get(MachineLabel.State.ASKED, 0), calls=row.get("made", 0), tokens_in=sent, tokens_out=received,
+        cost=price(judge, sent, received), troubles=judge.troubles,
     )  # fmt: skip
 
 

@@ -55,7 +55,8 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
         sort={"name": "name", "model": "model", "by": ("source", "file_name", "prompt_name"), "frozen": "frozen_at"},
         per_page=20,
     )
-    judges.show([{"judge": judge, "counts": selectors.counts_of(judge)} for judge in judges])
+    counts = selectors.counts_of_each(campaign, list(judges))
+    judges.show([{"judge": judge, "counts": counts[judge.pk]} for judge in judges])
     context = {
         "campaign": campaign,
         "tab": "machines",

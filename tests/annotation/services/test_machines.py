@@ -91,6 +91,45 @@ def test_two_judges_of_one_model_are_asked_apart(campaign: Campaign, settings: A
     assert len(replay.executed) == 20
 
 
+def test_the_counts_of_all_machines_are_two_statements(campaign: Campaign, django_assert_num_queries: Any) -> None:
+    """Of 10 pairs 5 are left without the second topic, one of them has no text. A pair with two samples is labelled once."""
+    first_topic, second_topic = campaign.collection.topics.order_by("topic_id")
+    second_topic.removed_reason = "odd"
+    second_topic.save()
+    campaign.collection.documents.get(docno="d5").delete()
+    busy, unsure, silent = (
+        MachineJudge.objects.create(campaign=campaign, name=name, model="m", samples=2, limits={"price_in": 10.0, "price_out": 50.0})
+        for name in ("busy", "unsure", "silent")
+    )
+    graded = {"state": "graded", "grade": 1, "calls": 1, "tokens_in": 100, "tokens_out": 4}
+    for machine, topic, docno, sample, fields in (
+        (busy, first_topic, "d1", 0, graded),
+        (busy, first_topic, "d1", 1, graded),
+        (busy, first_topic, "d2", 0, graded),
+        (busy, first_topic, "d2", 1, {"state": "refused", "calls": 3, "tokens_in": 50}),
+        (busy, first_topic, "d3", 0, {"state": "asked", "calls": 2}),
+        (busy, first_topic, "gone", 0, graded),
+        (busy, second_topic, "d1", 0, graded),
+        (unsure, first_topic, "d1", 0, {"state": "malformed", "calls": 1}),
+    ):
+        MachineLabel.objects.create(judge=machine, topic=topic, docno=docno, sample=sample, **fields)
+    with django_assert_num_queries(2):
+        counts = selectors.counts_of_each(campaign, [busy, unsure, silent])
+    assert [(one.pairs, one.without_text, one.labelled, one.missing) for one in counts.values()] == [(5, 1, 2, 3), (5, 1, 0, 5), (5, 1, 0, 5)]
+    assert [dict(one.outcomes) for one in counts.values()] == [
+        {"graded": 5, "refused": 1, "malformed": 0},
+        {"graded": 0, "refused": 0, "malformed": 1},
+        {"graded": 0, "refused": 0, "malformed": 0},
+    ]
+    assert [(one.answers, one.waiting, one.calls, one.tokens_in, one.tokens_out) for one in counts.values()] == [
+        (6, 1, 10, 550, 20),
+        (1, 0, 1, 0, 0),
+        (0, 0, 0, 0, 0),
+    ]
+    assert [one.cost for one in counts.values()] == [pytest.approx(0.0065), 0, 0]
+    assert selectors.counts_of(busy) == counts[busy.pk]
+
+
 def test_troubles_refusals_and_nonsense_are_counted(campaign: Campaign, settings: Any) -> None:
     """d1: limited once, then answered; d2: refuses; d3: another number; d4: never answers."""
 
