@@ -22,15 +22,10 @@ class ConnectionShares:
 
     def __init__(self) -> None:
         self.memory = mmap.mmap(-1, PLACES * _ROW.size)
-        self.place = 0
 
-    def take_place(self, age: int) -> None:
-        """age: gunicorn's number of this process, which no other has."""
-        self.place = age % PLACES
-
-    def tell(self, n: int | None, now: float) -> None:
-        """How many connections this process holds; None where it takes no other at the moment."""
-        _ROW.pack_into(self.memory, self.place * _ROW.size, os.getpid(), _TAKES_NOBODY if n is None else n, now)
+    def tell(self, age: int, n: int | None, now: float) -> None:
+        """How many connections this process holds; None where it takes no other at the moment. age: gunicorn's number of it."""
+        _ROW.pack_into(self.memory, age % PLACES * _ROW.size, os.getpid(), _TAKES_NOBODY if n is None else n, now)
 
     def is_ahead(self, n: int, now: float) -> bool:
         """Whether another process should have the next connection, where this one holds n."""

@@ -120,7 +120,6 @@ class Worker(ThreadWorker):
 
     def init_process(self) -> None:
         COUNTS.take_place(self.age)
-        SHARES.take_place(self.age)
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
         if most != resource.RLIM_INFINITY:
@@ -325,7 +324,7 @@ class Worker(ThreadWorker):
         self.is_ahead = self.is_ahead and SHARES.is_ahead(self.nr_conns, now)
         if now > self.accepts_from and not self.is_ahead:
             self.worker_connections = self.most_connections
-        SHARES.tell(self.nr_conns if self._accepting and self.alive else None, now)
+        SHARES.tell(self.age, self.nr_conns if self._accepting and self.alive else None, now)
         begun, answering = AGES.youngest()
         if self.ends_at is not None and (answering >= begun or now > self.ends_at):
             super().handle_exit(0, None)

@@ -29,9 +29,7 @@ def shares_with(process: subprocess.Popen[bytes], n: int | None, monkeypatch: py
     shares = ConnectionShares()
     with monkeypatch.context() as patched:
         patched.setattr(os, "getpid", lambda: process.pid)
-        shares.take_place(2)
-        shares.tell(n, NOW)
-    shares.take_place(1)
+        shares.tell(2, n, NOW)
     return shares
 
 
@@ -42,7 +40,7 @@ def test_who_has_more_leaves_the_next_to_who_has_fewer(other, monkeypatch):
 
 def test_nobody_waits_for_who_is_alone_frozen_full_or_gone(other, monkeypatch):
     alone = ConnectionShares()
-    alone.tell(500, NOW)
+    alone.tell(1, 500, NOW)
     assert not alone.is_ahead(500, NOW)
     shares = shares_with(other, 0, monkeypatch)
     assert shares.is_ahead(500, NOW + FRESH_SECONDS - 0.1)
