@@ -9,7 +9,8 @@ from django.db import Error, InterfaceError, OperationalError
 from django.utils.translation import gettext as _
 
 FULL = {errno.ENOSPC, errno.EDQUOT}
-READ_ONLY = {errno.EROFS}
+READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
+"""The disk, or a folder of it for us."""
 TOO_MANY_FILES = {errno.EMFILE, errno.ENFILE}
 READ_ONLY_TRANSACTION = "25006"
 """PostgreSQL's code, which is not among its operational errors: a standby, or a disk that is nearly full."""

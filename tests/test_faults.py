@@ -74,6 +74,7 @@ def test_a_page_says_the_same_in_html(page):
     [
         (OSError(errno.ENOSPC, "no space"), "The server's disk is full."),
         (OSError(errno.EROFS, "read-only"), "The server's disk cannot be written."),
+        (OSError(errno.EACCES, "permission denied"), "The server's disk cannot be written."),
         (OperationalError("database or disk is full"), "The server's disk is full."),
         (OperationalError("attempt to write a readonly database"), "The server cannot write to its database."),
         (OSError(errno.EMFILE, "too many open files"), "The server has too much to do."),

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +17,7 @@ from django.db import connections
 from django.utils.module_loading import import_string
 
 from config import databases
+from tests.conftest import absent
 
 
 def connected(url: str, folder: Path) -> Any:
@@ -60,6 +65,59 @@ def test_a_replaced_file_of_sqlite_is_noticed(tmp_path, unblocked):
     with database.cursor() as cursor:
         assert cursor.execute("SELECT x FROM a").fetchone() == (2,)
     database.close()
+
+
+WRITES = """
+import sys
+from pathlib import Path
+
+import django
+from django.db import OperationalError
+
+django.setup()
+from tests.test_kept_connections import begin_request, connected
+
+folder = Path(sys.argv[1])
+
+
+def insert(database):
+    begin_request(database)
+    try:
+        with database.cursor() as cursor:
+            cursor.execute("INSERT INTO a VALUES (1)")
+    except OperationalError as error:
+        print(error)
+    else:
+        print("written")
+
+
+before, later = connected("", folder), connected("", folder)
+with before.cursor() as cursor:
+    cursor.execute("CREATE TABLE a (x)")
+modes = {path: path.stat().st_mode for path in (folder, *folder.iterdir())}
+for path, mode in modes.items():
+    path.chmod(mode & ~0o222)
+insert(before)
+insert(later)
+for path, mode in modes.items():
+    path.chmod(mode)
+insert(before)
+insert(later)
+with later.cursor() as cursor:
+    print(cursor.execute("SELECT count(*) FROM a").fetchone())
+"""
+
+
+def test_who_could_only_read_a_folder_writes_as_soon_as_it_may_be_written(tmp_path):
+    """A connection that was open goes on meanwhile, and what it wrote is there."""
+    program = [sys.executable, "-c", WRITES, str(tmp_path)]
+    if os.getuid() == 0:
+        if shutil.which("setpriv") is None:
+            absent("setpriv", "root may write everywhere, and setpriv, which takes that from a program, is not installed")
+        dropped = "-dac_override,-dac_read_search"
+        program = ["setpriv", f"--bounding-set={dropped}", f"--inh-caps={dropped}", *program]
+    done = subprocess.run(program, capture_output=True, text=True, check=False, env={**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings"})
+    assert done.stdout.splitlines() == ["written", "attempt to write a readonly database", "written", "written", "(3,)"], done.stderr
 
 
 @pytest.mark.postgresql

@@ -1,4 +1,5 @@
-"""Django's SQLite backend, whose connections notice that their file was replaced, and whose writers wait for each other in a line.
+"""Django's SQLite backend, whose connections notice that their file was replaced or may be written again, and whose writers wait for each other
+in a line.
 
 Opening SQLite's file for every request costs more than the request: pragmas, functions of Django's, an empty cache, and at the end a
 checkpoint by whoever closes last. So the web server's threads keep theirs. A kept connection would go on writing into a file that
@@ -54,6 +55,7 @@ class Cursor(base.SQLiteCursorWrapper):
 
 class DatabaseWrapper(base.DatabaseWrapper):
     opened: tuple[int, int] | None = None
+    only_reads = False
     patience_s = 5.0
     has_turn = False
 
@@ -73,7 +75,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_new_connection(self, conn_params: dict[str, Any]) -> sqlite3.Connection:
         connection: sqlite3.Connection = super().get_new_connection(conn_params)
         connection.execute("PRAGMA busy_timeout = 0")  # from now on the waiting is ours
-        self.opened = self._file()
+        self.opened, self.only_reads = self._file(), not self._may_be_written()
         return connection
 
     def create_cursor(self, name: str | None = None) -> Cursor:
@@ -81,8 +83,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
         cursor.patience_s = self.patience_s
         return cursor
 
+    def _may_be_written(self) -> bool:
+        return os.access(self.settings_dict["NAME"], os.W_OK)
+
     def is_usable(self) -> bool:
-        return self._file() == self.opened
+        return self._file() == self.opened and not (self.only_reads and self._may_be_written())
 
     def _start_transaction_under_autocommit(self) -> None:
         turns = turns_of(str(self.settings_dict["NAME"]))
