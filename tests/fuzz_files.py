@@ -1,7 +1,8 @@
 """Mutated files for every reader: `python -m tests.fuzz_files` (make fuzz), a hundred thousand each. Nothing but FormatError may come out.
 
-Prints a line per reader with how many files it read and refused and how long the slowest took; what raised anything else, or took longer
-than --patience seconds (a regular expression that backtracks, a loop that is not linear), is kept under var/fuzz, and the status is 1.
+Prints a line per reader with how many files it read and refused and how long the slowest took; what raised anything else, took longer
+than --patience seconds (a regular expression that backtracks, a loop that is not linear), or more than --memory megabytes, is kept under
+var/fuzz, and the status is 1.
 The same seed makes the same files. The short form of it runs with the tests (tests/pooling/formats/test_wrong_files.py).
 """
 
@@ -12,6 +13,7 @@ import gzip
 import io
 import os
 import random
+import resource
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -47,11 +49,18 @@ def files(kind: str, seed: int, n: int) -> Iterator[bytes]:
         yield gzip.compress(content, 1) if rng.random() < 0.02 else content
 
 
-def fuzz(asked: tuple[str, int, int, float]) -> Outcome:
+def take_at_most(megabytes: int) -> None:
+    """More memory than this process has. What wants more gets a MemoryError."""
+    has = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (has + (megabytes << 20), resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+
+def fuzz(asked: tuple[str, int, int, float, int]) -> Outcome:
     from pooling.formats.errors import FormatError
     from tests.pooling.formats.test_wrong_files import ALL_READERS
 
-    kind, seed, n, patience = asked
+    kind, seed, n, patience, megabytes = asked
+    take_at_most(megabytes)
     reader: Callable[[Any], Any] = ALL_READERS[kind]
     n_read = n_refused = 0
     slowest, faults = 0.0, []
@@ -85,13 +94,14 @@ def main() -> int:
     parser.add_argument("--files", type=int, default=100_000, help="of each reader")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--patience", type=float, default=5.0, help="seconds of processor time for one file")
+    parser.add_argument("--memory", type=int, default=500, help="megabytes that a process may take beyond what it has")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--only", nargs="*", choices=sorted(ALL_READERS), default=sorted(ALL_READERS), metavar="READER")
     options = parser.parse_args()
     bad = 0
     print(f"{'reader':28} {'read':>8} {'refused':>8} {'slowest':>10}   (load {os.getloadavg()[0]:.1f})")
     with Pool(options.processes) as pool:
-        for one in pool.imap(fuzz, [(kind, options.seed, options.files, options.patience) for kind in options.only]):
+        for one in pool.imap(fuzz, [(kind, options.seed, options.files, options.patience, options.memory) for kind in options.only]):
             print(f"{one.reader:28} {one.n_read:8,} {one.n_refused:8,} {one.slowest * 1000:7.0f} ms", flush=True)
             for fault in one.faults:
                 print(f"    {fault}")

@@ -182,7 +182,7 @@ def _regular(
 
 @cache
 def _keep_first(width: int) -> NDArray[np.uint64]:
-    """Row n: words that keep the first n bytes of `width`. -> uint64 (width + 1, width / 8)"""
+    """Row n: words that keep the first n bytes of `width`. -> uint64 (width + 1, width / 8), so of tokens that are held to LONGEST_ID only"""
     keep = np.arange(width)[None, :] < np.arange(width + 1)[:, None]
     return (keep * np.uint8(255)).astype(np.uint8).view(WORD)
 

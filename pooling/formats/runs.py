@@ -132,9 +132,10 @@ class _RunReading:
             scores, readable = numerals.numbers(rows, rank + 1)
             self.problems.refuse(~readable, rows, rank + 1, "is not a finite number", "a score such as 12.5 or 3e-2")
             bad |= ~readable
-        for column, what in ((0, "topic"), (self.document_column, "document")):
+        tag = [(5, "run tag", "tag")] if self.n_columns == 6 else []
+        for column, what, kind in [(0, "topic id", "id"), (self.document_column, "document id", "id"), *tag]:
             long = rows.longer_than(column, cells.LONGEST_ID)
-            self.problems.refuse(long, rows, column, f"is a {what} id of more than {cells.LONGEST_ID} bytes", "a shorter id")
+            self.problems.refuse(long, rows, column, f"is a {what} of more than {cells.LONGEST_ID} bytes", f"a shorter {kind}")
             bad |= long
         if not bad.any():
             return rows, ranks, scores

@@ -82,17 +82,17 @@ DEEP = [b"[" * 30_000, b'{"a":' * 20_000, b"a = " + b"[" * 20_000, b"a." * 20_00
 
 
 def campaign_file(stream) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "campaign.toml"
-        path.write_bytes(stream.read())
-        CampaignFile(path)
+    with tempfile.NamedTemporaryFile(suffix=".toml") as file:
+        file.write(stream.read())
+        file.flush()
+        CampaignFile(Path(file.name))
 
 
 def known_pairs(stream) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "gold.tsv"
-        path.write_bytes(stream.read())
-        read_gold(str(path), "given")
+    with tempfile.NamedTemporaryFile(suffix=".tsv") as file:
+        file.write(stream.read())
+        file.flush()
+        read_gold(file.name, "given")
 
 
 def packed_log(stream) -> None:
@@ -180,6 +180,7 @@ def mixed(rng: random.Random, content: bytes, others: list[bytes]) -> bytes:
         ("prel", b"t1 0 d1 s1 99999999999999999999\n", "is not a grade"),
         ("prel", b"t1 0 d1 s1 " + b"9" * 5000 + b"\n", "is not a grade"),
         ("campaign file", b"a = " + b"[" * 20_000, "too deep to be read"),
+        ("runs", b"1 Q0 d 1 2 t\n1 Q0 e 2 1 " + b"x" * 2000 + b"\n", "is a run tag of more than 1024 bytes"),  # its square was taken of memory
     ],
 )
 def test_what_once_ended_in_another_error(kind, content, says):
