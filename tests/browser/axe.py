@@ -4,21 +4,40 @@ from __future__ import annotations
 
 from typing import Any
 
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page
 
-LEVELS = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}}
+ONLY_WRONG = {"resultTypes": ["violations"]}
+"""What is right need not be told in full."""
+LEVELS = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}, **ONLY_WRONG}
+CONTRAST = {"runOnly": {"type": "rule", "values": ["color-contrast"]}, **ONLY_WRONG}
+"""All that a colour scheme changes."""
+TO_THE_END = "() => document.querySelectorAll('dialog[open]').forEach((dialog) => { dialog.scrollTop = dialog.scrollHeight; })"
+SHORT_MOVES_END = """() => { for (const one of document.getAnimations()) {
+  const { endTime } = one.effect.getComputedTiming();
+  if (one.playState === 'running' && endTime < 1000) one.finish();
+} }"""
 
 
 def violations(page: Page, options: dict[str, Any]) -> list[dict[str, Any]]:
-    return Axe().run(page, options=options).response["violations"]
+    if not page.evaluate("typeof window.axe === 'object'"):
+        page.evaluate(AXE_SCRIPT)
+    found: list[dict[str, Any]] = page.evaluate("async (options) => (await axe.run(options)).violations", options)
+    return found
 
 
-TO_THE_END = "() => document.querySelectorAll('dialog[open]').forEach((dialog) => { dialog.scrollTop = dialog.scrollHeight; })"
-
-
-def problems(page: Page) -> list[str]:
+def problems(page: Page, options: dict[str, Any] = LEVELS) -> list[str]:
     """Open dialogs are scrolled to their end: what is scrolled under their foot is not a small target, it is further down."""
     page.evaluate(TO_THE_END)
-    found = violations(page, LEVELS)
+    found = violations(page, options)
     return [f"{one['id']}: {one['help']} at {', '.join(str(node['target']) for node in one['nodes'][:4])}" for one in found]
+
+
+def problems_in_both_schemes(page: Page) -> dict[str, list[str]]:
+    """Of the page in light and, as far as colours make a difference, in dark, without the moment in which one becomes the other."""
+    found = {}
+    for scheme, options in (("dark", CONTRAST), ("light", LEVELS)):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.evaluate(SHORT_MOVES_END)
+        found[scheme] = problems(page, options)
+    return {scheme: told for scheme, told in found.items() if told}

@@ -20,7 +20,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright, expect, sync_playwright
 
-from tests.browser.axe import problems
+from tests.browser.axe import problems_in_both_schemes
 from tests.browser.chromium import FLAGS, browser_path
 from tests.conftest import absent
 
@@ -136,11 +136,7 @@ def photograph(request: pytest.FixtureRequest) -> Callable[[Page, str], None]:
     folder = os.environ.get("ASSAY_SCREENSHOTS", "")
 
     def take(page: Page, name: str) -> None:
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            page.wait_for_timeout(250)  # colours change over a moment
-            assert problems(page) == [], f"{name}, {scheme}"
-        page.emulate_media(color_scheme="light")
+        assert problems_in_both_schemes(page) == {}, name
         if not folder:
             return
         Path(folder).mkdir(parents=True, exist_ok=True)
