@@ -79,6 +79,13 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     return argname if isinstance(val, bytes) else None
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Processes that share the tests take groups first (those of a file in which much is made once), then the slow ones, so that none
+    of them is begun when the others have come to their end."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reasons = {}
     for report in terminalreporter.stats.get("skipped", []):

@@ -20,7 +20,7 @@ from config.request_counts import API, JUDGEMENT, PAGE, RequestCounts
 from tests.error_shape import MEMBERS
 from tests.installation import Installation
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("overload")]
 
 
 @pytest.fixture(scope="module")

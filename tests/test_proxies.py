@@ -23,7 +23,7 @@ from tests.conftest import absent
 from tests.documented import block
 from tests.installation import Installation, free_port
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("proxies")]
 
 NAME = "assay.example.org"
 SETTINGS = {"HTTPS": "1", "ALLOWED_HOSTS": f"{NAME},127.0.0.1", "TRUSTED_PROXIES": "127.0.0.1"}

@@ -57,6 +57,7 @@ def held(name: str, place: Place) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
+@pytest.mark.xdist_group("soak on sqlite")
 @pytest.mark.parametrize("name", SQLITE)
 def test_nothing_is_lost_on_sqlite(on_sqlite: Place, name: str):
     held(name, on_sqlite)
@@ -71,6 +72,7 @@ def test_nothing_is_lost_and_nobody_is_refused_when_the_machines_clock_is_set_ba
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.postgresql
+@pytest.mark.xdist_group("soak on postgresql")
 @pytest.mark.parametrize("name", POSTGRES)
 def test_nothing_is_lost_on_postgresql(on_postgresql: Place, name: str):
     held(name, on_postgresql)

@@ -23,7 +23,7 @@ from pooling.models import Document, Pool, PoolEntry, Topic
 from tests.builders import submit
 from tests.databases import own_database
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("upgrade")]
 
 VERSION_0_1_0 = [("pooling", "0003_whole_sets"), ("annotation", "0006_hold_back_pairs_without_text"), ("analysis", "0002_report_files")]
 OTHERS = {"auth", "contenttypes", "sessions", "admin"}

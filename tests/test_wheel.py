@@ -24,7 +24,7 @@ from config import wheel_backend
 from tests.analysis.commands.ranked_files import GOOD, QRELS, files
 from tests.installation import Installation
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
 
 ROOT = Path(__file__).resolve().parent.parent
 UV = Path(sys.executable).parent / "uv"

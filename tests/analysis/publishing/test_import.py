@@ -34,7 +34,7 @@ from tests.analysis.publishing.exported import examples_campaign, pair_of, with_
 from tests.analysis.publishing.test_releases import built, parts
 from tests.builders import make_user
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("import of a release")]
 
 
 def make_it() -> Campaign:

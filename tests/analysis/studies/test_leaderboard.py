@@ -11,6 +11,7 @@ from scipy import stats
 
 from tests.analysis.studies.made import about, drawn, json_table, study_of, table
 
+pytestmark = pytest.mark.xdist_group("study of a leaderboard")
 QRELS = "".join(f"{t} 0 r {1 + t % 2}\n" for t in range(20))
 RUNS = {
     "best": "".join(f"{t} Q0 r 1 2 best\n" for t in range(20)),

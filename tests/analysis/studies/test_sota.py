@@ -11,6 +11,7 @@ from scipy import stats
 from tests.analysis.core.counted_signs import counted_signed_rank
 from tests.analysis.studies.made import about, drawn, json_table, study_of, table
 
+pytestmark = pytest.mark.xdist_group("study of records")
 RANKS = {"first": [2, 4, 0, 5, 1, 3, 0, 2], "second": [1, 4, 3, 2, 1, 2, 0, 4], "third": [1, 1, 1, 2, 1, 0, 2, 1]}
 """Rank of the one relevant document of each topic; 0: not retrieved."""
 QRELS = "".join(f"{t} 0 r 1\n" for t in range(8))

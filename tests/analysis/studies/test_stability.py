@@ -14,6 +14,7 @@ from scipy.stats import kendalltau, linregress
 from tests.analysis.commands.judged_file import run
 from tests.analysis.studies.made import about, drawn, refusal, study_of, table
 
+pytestmark = pytest.mark.xdist_group("study of stability")
 N = 12
 QRELS = "".join(f"{t} 0 d{d} {(d + t) % 3}\n" for t in range(N) for d in range(6))
 

@@ -17,6 +17,7 @@ from analysis.core.rankings import tau_of_sorted_names
 from analysis.studies import published
 from tests.analysis.studies.made import about, refusal, study_of, table
 
+pytestmark = pytest.mark.xdist_group("study of judgements")
 GIVEN = {
     ("t1", "d1"): [2, 2, 2], ("t1", "d2"): [1, 2, 2], ("t1", "d3"): [0, 2, 3],
     ("t2", "d1"): [1, 2], ("t2", "d2"): [0, 1], ("t2", "d3"): [1, 1, 3, 3, 0],

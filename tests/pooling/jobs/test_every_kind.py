@@ -17,7 +17,7 @@ from tests.databases import own_database
 from tests.installation import ROOT
 from tests.pooling.jobs.every_kind import ASKS, ELSEWHERE, POINTS, World, registered, row_counts, stopped
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("every kind of job")]
 
 
 @pytest.fixture(scope="module")

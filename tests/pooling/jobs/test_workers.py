@@ -14,7 +14,7 @@ from urllib.parse import urlparse
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("workers")]
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMAND = ["-m", "celery", "-A", "config", "worker", "--pool", "prefork", "--concurrency", "2", "--without-gossip", "--without-mingle"]
