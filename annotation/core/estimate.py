@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+from datetime import timedelta
 from typing import NamedTuple
 
 
@@ -24,3 +27,13 @@ def workload(n_pairs: int, *, per_pair: int, n_special: int = 0, gold_every: int
     special = min(n_special, target // gold_every, target - 1)
     annotators = -(-ordinary // (target - special))
     return Workload(ordinary + annotators * special, annotators)
+
+
+def most_days(left: timedelta) -> int:
+    """Days of the calendar that this time touches at most, in whichever time zone: annotators' days begin at their own midnight."""
+    return math.ceil(left / timedelta(days=1)) + 1
+
+
+def most_in_time(annotators: Iterable[tuple[int | None, int | None]], *, n_days: int, n_pairs: int) -> int:
+    """Judgements that annotators may make on so many days, each no more than there are pairs. annotators: (target, daily limit), None for none."""
+    return sum(min(target or n_pairs, n_pairs if limit is None else limit * n_days, n_pairs) for target, limit in annotators)

@@ -5,9 +5,14 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from annotation.core.audit_actions import AuditAction
+from annotation.core.estimate import most_days, most_in_time
 from annotation.core.rules import time_contradictions
-from annotation.models import AuditEvent, Campaign, Pair
+from annotation.models import AuditEvent, Campaign, Membership, Pair
 from annotation.models.campaigns import default_scale
 from annotation.selectors.pairs import special_pairs
 
@@ -23,7 +28,7 @@ class DraftContradiction(NamedTuple):
 
 def contradictions(campaign: Campaign) -> list[DraftContradiction]:
     """What would mislead annotators or leave pairs without a label, as sentences; empty when the campaign may open."""
-    return [*_guidelines(campaign), *_qualification(campaign), *_grades(campaign), *_times(campaign)]
+    return [*_guidelines(campaign), *_qualification(campaign), *_grades(campaign), *_times(campaign), *_limits(campaign)]
 
 
 def contradicting_times(campaign: Campaign) -> list[str]:
@@ -73,3 +78,39 @@ def _grades(campaign: Campaign) -> list[DraftContradiction]:
     if campaign.spans == Campaign.Spans.REQUIRED and campaign.spans_from > int(campaign.scale[-1]["value"]):
         contradictions.append(DraftContradiction("rules", f"Passages are required from grade {campaign.spans_from} up, and the scale ends before."))
     return contradictions
+
+
+def _limits(campaign: Campaign) -> list[DraftContradiction]:
+    """A target that the daily limit lets nobody reach by the deadline."""
+    limit, wanted, now = campaign.daily_limit, min(campaign.target_per_annotator, campaign.n_pairs), timezone.now()
+    if limit is None or campaign.deadline is None or campaign.deadline <= now:
+        return []
+    days = most_days(campaign.deadline - now)
+    if limit * days >= wanted:
+        return []
+    figures = {"wanted": f"{wanted:,}", "limit": f"{limit:,}", "days": f"{days:,}", "most": f"{limit * days:,}"}
+    says = _(
+        "Each annotator is asked for %(wanted)s judgements and may make %(limit)s a day: at most %(most)s on the %(days)s days until the deadline. "
+        "Raise the daily limit, move the deadline, or ask for fewer."
+    )
+    return [DraftContradiction("rules", says % figures)]
+
+
+def too_few_in_time(campaign: Campaign, needed: int) -> str:
+    """Annotators so far whose daily limits let them make fewer judgements by the deadline than are needed, as a sentence; empty where they do not."""
+    now = timezone.now()
+    if campaign.deadline is None or campaign.deadline <= now:
+        return ""
+    annotators = list(campaign.memberships.filter(role=Membership.Role.ANNOTATOR, standing=Membership.Standing.ACTIVE))
+    for one in annotators:
+        one.campaign = campaign  # whose target and limit they have, but for their own
+    bounds = [(None if campaign.continue_after_target else one.goal, one.day_limit) for one in annotators]
+    most = most_in_time(bounds, n_days=most_days(campaign.deadline - now), n_pairs=campaign.n_pairs)
+    if most >= needed or all(limit is None for _target, limit in bounds):
+        return ""
+    says = ngettext(
+        "With the daily limits %(n)s annotator makes at most %(most)s of %(needed)s judgements by the deadline: invite more, raise a limit, or move the deadline.",
+        "With the daily limits %(n)s annotators make at most %(most)s of %(needed)s judgements by the deadline: invite more, raise a limit, or move the deadline.",
+        len(annotators),
+    )
+    return says % {"n": f"{len(annotators):,}", "most": f"{most:,}", "needed": f"{needed:,}"}

@@ -32,7 +32,7 @@ from annotation.markup import markdown
 from annotation.models import Campaign, Invitation, Membership, Pair
 from annotation.permissions import managed_campaign, may_create
 from annotation.selectors.bands import band_previews
-from annotation.selectors.drafts import contradicting_times, contradictions
+from annotation.selectors.drafts import contradicting_times, contradictions, too_few_in_time
 from annotation.selectors.pairs import held_back, kept_pairs, missing_judgements, special_pairs
 from annotation.services import campaigns as service
 from annotation.services import people, removal
@@ -282,6 +282,7 @@ def _open(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     )
     context = {
         "contradictions": contradictions(campaign) if campaign.state == Campaign.State.DRAFT else [],
+        "too_few_in_time": too_few_in_time(campaign, work.judgements) if campaign.state == Campaign.State.DRAFT else "",
         "n_special": n_special,
         "n_open": kept_pairs(campaign).filter(open_slots__gt=0).exclude(kind=Pair.Kind.QUALIFICATION).count(),
         "todo": [step for step in steps_of(campaign) if step.missing and step.key != "open"],

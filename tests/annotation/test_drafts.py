@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import html
 import re
+from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
-from annotation.core.estimate import workload
+from annotation.core.estimate import most_days, most_in_time, workload
 from annotation.core.presets import PRESETS
 from annotation.models import AuditEvent, Campaign
-from annotation.selectors.drafts import contradictions
+from annotation.selectors.drafts import contradictions, too_few_in_time
 from annotation.services import campaigns
 from annotation.services.errors import CampaignError
 from tests.annotation.test_campaign_pages import manager_of, rules_data, scale_data
@@ -120,6 +122,79 @@ class TestContradictions:
         Campaign.objects.filter(pk=campaign.pk).update(qualification_pass=0.7)
         campaign.refresh_from_db()
         assert campaigns.open_campaign(campaign).state == "open"
+
+
+class TestDailyLimits:
+    """Ten pairs, three judgements each: 30. Three days to the deadline touch four days of the calendar at most."""
+
+    def draft(self, **settings) -> Campaign:
+        campaign = make_campaign(state="draft", n_topics=2, n_documents=5)
+        campaigns.update_campaign(campaign, actor=None, deadline=timezone.now() + timedelta(days=3), **settings)
+        return campaign
+
+    @pytest.mark.parametrize(
+        ("target", "limit", "opens"),
+        [
+            (10, 2, False),  # 4 x 2 = 8 of 10
+            (8, 2, True),
+            (10, 3, True),  # 4 x 3 = 12
+            (300, 3, True),  # there are only ten pairs
+            (300, 2, False),
+            (0, 1, True),  # no target
+            (10, None, True),
+        ],
+    )
+    def test_a_target_that_nobody_can_reach_by_the_deadline_keeps_it_from_opening(self, target, limit, opens):
+        campaign = self.draft(target_per_annotator=target, daily_limit=limit)
+        if opens:
+            assert contradictions(campaign) == []
+            assert campaigns.open_campaign(campaign).state == "open"
+            return
+        says = "asked for 10 judgements and may make 2 a day: at most 8 on the 4 days until the deadline"
+        with pytest.raises(CampaignError, match=says):
+            campaigns.open_campaign(campaign)
+        assert says in manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
+
+    def test_without_a_deadline_any_limit_is_enough(self):
+        campaign = make_campaign(state="draft", target_per_annotator=10, daily_limit=1)
+        assert contradictions(campaign) == []
+        make_annotator(campaign)
+        assert too_few_in_time(campaign, 30) == ""
+
+    def test_too_few_annotators_for_their_limits_are_a_warning_and_it_opens(self):
+        campaign = self.draft(target_per_annotator=0, daily_limit=2)
+        assert too_few_in_time(campaign, 30) == ""  # nobody is there yet
+        make_annotator(campaign)
+        assert "1 annotator makes at most 8 of 30 judgements" in too_few_in_time(campaign, 30)
+        make_annotator(campaign, daily_limit=1)
+        client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/settings/open/"
+        assert "2 annotators make at most 12 of 30 judgements by the deadline" in client.get(address).content.decode()  # 8 + 4
+        make_annotator(campaign, daily_limit=100)  # no more than the ten pairs: 22
+        assert "at most 22 of 30" in too_few_in_time(campaign, 30)
+        make_annotator(campaign)
+        assert "by the deadline:" not in client.get(address).content.decode()  # 30
+        assert campaigns.open_campaign(campaign).state == "open"
+
+    def test_whoever_may_not_go_on_after_the_target_makes_no_more(self):
+        campaign = self.draft(target_per_annotator=5, daily_limit=3, continue_after_target=False)
+        make_annotator(campaign)
+        assert "at most 5 of 30" in too_few_in_time(campaign, 30)
+        campaigns.update_campaign(campaign, actor=None, continue_after_target=True)
+        assert "at most 10 of 30" in too_few_in_time(campaign, 30)  # 12, of ten pairs
+
+
+@pytest.mark.parametrize(("hours", "days"), [(1, 2), (24, 2), (25, 3), (72, 4)])
+def test_the_days_of_the_calendar_that_a_time_touches_at_most(hours, days):
+    # by hand: 25 hours from 23:30 on end at 0:30 of the third day
+    assert most_days(timedelta(hours=hours)) == days
+
+
+@pytest.mark.parametrize(
+    ("annotators", "most"),
+    [([], 0), ([(None, 5)], 20), ([(15, 5)], 15), ([(300, None)], 100), ([(None, None), (30, 2), (0, 1)], 100 + 8 + 4)],
+)
+def test_the_judgements_that_annotators_can_make_in_four_days_of_a_hundred_pairs(annotators, most):
+    assert most_in_time(annotators, n_days=4, n_pairs=100) == most
 
 
 class TestScale:
