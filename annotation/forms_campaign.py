@@ -58,71 +58,71 @@ class RulesForm(forms.ModelForm):
             *["thanks_text", "completion_code", "completion_url", "qualification_pass"],
         ]
         labels = {
-            "judgements_per_pair": "Judgements per pair",
-            "target_per_annotator": "Target per annotator",
-            "daily_limit": "Limit per annotator and day",
-            "continue_after_target": "Annotators may go on after their target",
-            "grace_minutes": "Minutes of grace",
-            "closing_hours": "Hours of closing",
-            "threshold": "Lowest relevant grade",
-            "min_active_seconds": "Minimum active seconds",
-            "pause_after_fast": "Pause after so many too fast",
-            "idle_seconds": "Idle limit in seconds",
-            "lease_minutes": "Lease minutes",
-            "lease_window": "Pairs leased ahead",
-            "block_length": "Pairs of one topic in a row",
-            "band": "Priorities in a band",
-            "expected_seconds": "Expected seconds per judgement",
-            "truncate_words": "Show at most so many words",
-            "spans": "Marking passages",
-            "spans_from": "Required from grade",
-            "rotate_text": "Rotate the text",
-            "gold_every": "One gold pair in",
-            "min_common": "Planned overlap: common pairs",
-            "min_partners": "Planned overlap: with so many others",
-            "thanks_text": "Words of thanks",
-            "completion_code": "Completion code",
-            "qualification_pass": "Qualification: share to get right",
+            "judgements_per_pair": _("Judgements per pair"),
+            "target_per_annotator": _("Target per annotator"),
+            "daily_limit": _("Limit per annotator and day"),
+            "continue_after_target": _("Annotators may go on after their target"),
+            "grace_minutes": _("Minutes of grace"),
+            "closing_hours": _("Hours of closing"),
+            "threshold": _("Lowest relevant grade"),
+            "min_active_seconds": _("Minimum active seconds"),
+            "pause_after_fast": _("Pause after so many too fast"),
+            "idle_seconds": _("Idle limit in seconds"),
+            "lease_minutes": _("Lease minutes"),
+            "lease_window": _("Pairs leased ahead"),
+            "block_length": _("Pairs of one topic in a row"),
+            "band": _("Priorities in a band"),
+            "expected_seconds": _("Expected seconds per judgement"),
+            "truncate_words": _("Show at most so many words"),
+            "spans": _("Marking passages"),
+            "spans_from": _("Required from grade"),
+            "rotate_text": _("Rotate the text"),
+            "gold_every": _("One gold pair in"),
+            "min_common": _("Planned overlap: common pairs"),
+            "min_partners": _("Planned overlap: with so many others"),
+            "thanks_text": _("Words of thanks"),
+            "completion_code": _("Completion code"),
+            "qualification_pass": _("Qualification: share to get right"),
         }
         help_texts = {
-            "judgements_per_pair": "How many different annotators grade each pair. TripJudge: 3.",
-            "daily_limit": "Empty: none.",
-            "target_per_annotator": "0: no target.",
-            "closing_hours": "So long before the deadline pairs that have judgements come first, whatever their priority.",
-            "threshold": "Grades from this one up count as relevant on the two-grade scale.",
-            "min_active_seconds": "Faster judgements are kept as raw data and count nowhere. TripJudge: 1.",
-            "pause_after_fast": "Then the annotator reads why and waits until you let go on. 0: nobody is paused by rule.",
-            "idle_seconds": "Stretches without a sign of life beyond this are not counted as active; it grows with the document's length.",
-            "lease_minutes": "How long a pair is reserved for the annotator who has it on screen.",
-            "block_length": "Then another topic is offered, where there is one in the same band of priorities.",
-            "band": "So many neighbouring priorities (ranks) are judged together, topic by topic. 1: strictly by priority, as TripJudge.",
-            "expected_seconds": "For the cost preview. TripJudge: 48.",
-            "truncate_words": "Empty: the whole text. What was cut can be shown on demand.",
-            "rotate_text": "Start each annotator at another sentence, as FiRA does; positions are mapped back.",
-            "gold_every": "On average one gold or everyone pair in so many.",
-            "min_common": "Each annotator shares at least so many pairs …; 0: not planned.",
-            "min_partners": "… with at least so many others.",
-            "completion_code": "Shown to annotators who reached their target.",
-            "qualification_pass": "0: no qualification. 0.7: seven of ten qualification pairs.",
+            "judgements_per_pair": _("How many different annotators grade each pair. TripJudge: 3."),
+            "daily_limit": _("Empty: none."),
+            "target_per_annotator": _("0: no target."),
+            "closing_hours": _("So long before the deadline pairs that have judgements come first, whatever their priority."),
+            "threshold": _("Grades from this one up count as relevant on the two-grade scale."),
+            "min_active_seconds": _("Faster judgements are kept as raw data and count nowhere. TripJudge: 1."),
+            "pause_after_fast": _("Then the annotator reads why and waits until you let go on. 0: nobody is paused by rule."),
+            "idle_seconds": _("Stretches without a sign of life beyond this are not counted as active; it grows with the document's length."),
+            "lease_minutes": _("How long a pair is reserved for the annotator who has it on screen."),
+            "block_length": _("Then another topic is offered, where there is one in the same band of priorities."),
+            "band": _("So many neighbouring priorities (ranks) are judged together, topic by topic. 1: strictly by priority, as TripJudge."),
+            "expected_seconds": _("For the cost preview. TripJudge: 48."),
+            "truncate_words": _("Empty: the whole text. What was cut can be shown on demand."),
+            "rotate_text": _("Start each annotator at another sentence, as FiRA does; positions are mapped back."),
+            "gold_every": _("On average one gold or everyone pair in so many."),
+            "min_common": _("Each annotator shares at least so many pairs …; 0: not planned."),
+            "min_partners": _("… with at least so many others."),
+            "completion_code": _("Shown to annotators who reached their target."),
+            "qualification_pass": _("0: no qualification. 0.7: seven of ten qualification pairs."),
         }
         widgets = {"description": forms.Textarea(attrs={"rows": 3}), "thanks_text": forms.Textarea(attrs={"rows": 3})}
 
     groups = [
         (
-            "The job",
+            _("The job"),
             ["name", "description", "judgements_per_pair", "threshold", "target_per_annotator", "daily_limit", "continue_after_target"],
         ),
-        ("Time", ["deadline", "grace_minutes", "closing_hours", "min_active_seconds", "pause_after_fast", "idle_seconds", "expected_seconds"]),
-        ("Reading", ["truncate_words", "spans", "spans_from", "rotate_text"]),
+        (_("Time"), ["deadline", "grace_minutes", "closing_hours", "min_active_seconds", "pause_after_fast", "idle_seconds", "expected_seconds"]),
+        (_("Reading"), ["truncate_words", "spans", "spans_from", "rotate_text"]),
         (
-            "Who gets what",
+            _("Who gets what"),
             ["lease_minutes", "lease_window", "block_length", "band", "gold_every", "min_common", "min_partners", "qualification_pass"],
         ),
-        ("At the end", ["thanks_text", "completion_code", "completion_url"]),
+        (_("At the end"), ["thanks_text", "completion_code", "completion_url"]),
     ]
 
     def grouped(self) -> list[tuple[str, list[forms.BoundField]]]:
-        return [(title, [self[name] for name in names]) for title, names in self.groups]
+        return [(str(title), [self[name] for name in names]) for title, names in self.groups]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -155,7 +155,9 @@ class BaseScale(forms.BaseFormSet):
         names = [form.cleaned_data.get("name", "").strip() for form in self.forms if hasattr(form, "cleaned_data")]
         named = [name for name in names if name]
         if not FEWEST_GRADES <= len(named) <= MOST_GRADES:
-            raise forms.ValidationError(f"A scale has {FEWEST_GRADES} to {MOST_GRADES} grades.")
+            raise forms.ValidationError(
+                _("A scale has %(least)s to %(most)s grades.") % {"least": FEWEST_GRADES, "most": MOST_GRADES}
+            )
         if len({name.casefold() for name in named}) < len(named):
             raise forms.ValidationError(_("Two grades have the same name."))
         if any(not name for name in names[: len(named)]):

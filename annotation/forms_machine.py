@@ -11,9 +11,9 @@ from django.utils.translation import gettext_lazy as _
 from annotation.services.machines import Limits, Wanted
 
 PROMPTS = [
-    ("grade", "Grade alone: short, cheap"),
-    ("reasons", "Reasons first, then the grade: about fifteen times as many tokens received"),
-    ("own", "An own prompt"),
+    ("grade", _("Grade alone: short, cheap")),
+    ("reasons", _("Reasons first, then the grade: about fifteen times as many tokens received")),
+    ("own", _("An own prompt")),
 ]
 RELATED = _("Tags or groups of runs that were built with this model, with commas between. A machine may not judge them; reports say so.")
 

@@ -55,7 +55,7 @@ class KnownPairs(forms.Form):
     def clean_known_file(self) -> Any:
         file = self.cleaned_data["known_file"]
         if file and file.size > LARGEST:
-            raise forms.ValidationError(f"A file of known pairs has at most {LARGEST:,} bytes.")
+            raise forms.ValidationError(_("A file of known pairs has at most %(most)s bytes.") % {"most": f"{LARGEST:,}"})
         return file
 
     def rows(self) -> list[dict[str, Any]]:

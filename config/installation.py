@@ -19,6 +19,8 @@ from django.db.models import Count, Q, QuerySet, Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -147,7 +149,7 @@ def doors(request: SignedInRequest) -> HttpResponse:
             ApiTokenRow.objects.filter(user__username__icontains=name).select_related("user").order_by("-created_at"),
             search=("user__username", "name"),
             sort={"user": "user__username", "name": "name", "used": "last_used_at", "ends": "expires_at"},
-            choices=[ListChoice("standing", "Standing", [("good", "good"), ("over", "ended")], _tokens_that_are)],
+            choices=[ListChoice("standing", _("Standing"), [("good", _("good")), ("over", _("ended"))], _tokens_that_are)],
             prefix="token-",
             part="tokens",
         ),
@@ -176,5 +178,6 @@ def _end(request: SignedInRequest) -> None:
         n_sessions = sessions.end(others.filter(user=number))
         n_tokens = ApiTokenRow.objects.filter(user=number).delete()[0]
     log.warning("%s ended %d sessions and %d tokens (%s %d)", request.user, n_sessions, n_tokens, action, number)
-    ended = [f"{n} {word}{'s' if n > 1 else ''}" for n, word in ((n_sessions, "browser"), (n_tokens, "token")) if n]
-    messages.success(request, f"Ended: {' and '.join(ended)}." if ended else "There was nothing to end.")
+    ended = [ngettext("%(n)s browser", "%(n)s browsers", n_sessions) % {"n": n_sessions}] if n_sessions else []
+    ended += [ngettext("%(n)s token", "%(n)s tokens", n_tokens) % {"n": n_tokens}] if n_tokens else []
+    messages.success(request, _("Ended: %(things)s.") % {"things": _(" and ").join(ended)} if ended else _("There was nothing to end."))

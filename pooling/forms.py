@@ -99,7 +99,7 @@ class RunForm(forms.ModelForm):
         model = Run
         fields = ["group", "description", "submitted_on", "baseline"]
         widgets = {"submitted_on": forms.DateInput(attrs={"type": "date"}), "description": forms.Textarea(attrs={"rows": 3})}
-        labels = {"submitted_on": "Date", "baseline": "A baseline of the organisers"}
+        labels = {"submitted_on": _("Date"), "baseline": _("A baseline of the organisers")}
 
 
 class PercentagesField(forms.CharField):
@@ -112,7 +112,7 @@ class PercentagesField(forms.CharField):
             raise forms.ValidationError(_("Enter percentages with blanks between them, as in 10 20.")) from None
 
 
-BANDS = [("rank", "Each topic's bands of best rank"), ("votes", "Bands of votes, over all topics: better for the first ten ranks")]
+BANDS = [("rank", _("Each topic's bands of best rank")), ("votes", _("Bands of votes, over all topics: better for the first ten ranks"))]
 BATCHES = _("The order is learnt anew after each. Smaller ones follow what is found more closely; larger ones leave annotators fewer waits.")
 CHANCE = _("Drawn at random from all that is left: they tell how many relevant documents remain. 0: none, and nothing is told.")
 
@@ -162,7 +162,8 @@ class PoolForm(forms.Form):
         super().__init__(*args, **kwargs)
         if judges:
             self.fields["machine"].choices = judges  # type: ignore[attr-defined]
-            self.fields["strata"].choices = [*BANDS, (MACHINE, "Votes and a machine's grades, over all topics: for people corrected by it")]  # type: ignore[attr-defined]
+            by_machine = _("Votes and a machine's grades, over all topics: for people corrected by it")
+            self.fields["strata"].choices = [*BANDS, (MACHINE, by_machine)]  # type: ignore[attr-defined]
         else:
             del self.fields["machine"]
         runs = collection.runs.all()
@@ -208,7 +209,7 @@ class ExtendForm(forms.Form):
         self.fields["depth"].initial = pool.least_depth
         self.fields["depth"].min_value = pool.least_depth  # type: ignore[attr-defined]
         if pool.is_sampled:  # it keeps its depth, and takes late runs as strata of their own
-            self.fields["depth"].widget, self.fields["runs"].label = forms.HiddenInput(), "Late runs"
+            self.fields["depth"].widget, self.fields["runs"].label = forms.HiddenInput(), _("Late runs")
 
 
 class CostForm(forms.Form):

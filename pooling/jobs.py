@@ -33,10 +33,11 @@ from django.core.exceptions import PermissionDenied
 from django.db import DatabaseError, OperationalError, connection, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce
-from django.utils import timezone
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from pooling import owners
-from pooling.core.counts import counted
 from pooling.formats.errors import FormatError, Problem
 from pooling.models import Collection, Job
 
@@ -143,12 +144,10 @@ def check_quota(user: User | AnonymousUser | None) -> None:
     most = settings.JOBS_PER_PERSON
     if not most or user is None or not user.is_authenticated:
         return
-    n = Job.objects.filter(created_by=user, state__in=Job.ACTIVE).count()
-    if n >= most:
-        raise OverQuota(
-            f"You have {counted(n, 'job')} waiting or running, and here one person may have {most:,}. "
-            "Wait until some are done, or cancel some under Background work."
-        )
+    if (n := Job.objects.filter(created_by=user, state__in=Job.ACTIVE).count()) >= most:
+        said = ngettext("You have %(n)s job waiting or running", "You have %(n)s jobs waiting or running", n) % {"n": f"{n:,}"}
+        says = _("%(said)s, and here one person may have %(most)s. Wait until some are done, or cancel some under Background work.")
+        raise OverQuota(says % {"said": said, "most": f"{most:,}"})
 
 
 def request_cancel(job: Job) -> None:
@@ -303,7 +302,8 @@ def do_now(job: Job) -> Job:
 def _do(work: Work) -> None:
     job, kept = work.job, KINDS[work.job.kind].kept
     try:
-        report = KINDS[job.kind].function(work)
+        with translation.override(settings.LANGUAGE_CODE):  # what a job says is stored, and read by others
+            report = KINDS[job.kind].function(work)
         if Job.objects.filter(pk=job.pk, owner=work.token, state=Job.State.RUNNING).exists():
             work._close(Job.State.DONE, report=report or {})
     except Fenced:

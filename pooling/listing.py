@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.paginator import Page, Paginator
 from django.db.models import F, Q, QuerySet
 from django.http import HttpRequest
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 PER_PAGE = 50
 FEW = 5
@@ -24,8 +27,8 @@ class ListChoice:
     """A select above the list. keep(rows, value) -> the rows that stay; options are (value, words), without the one for all rows."""
 
     name: str
-    label: str
-    options: Sequence[tuple[str, str]]
+    label: StrOrPromise
+    options: Sequence[tuple[str, StrOrPromise]]
     keep: Callable[[Rows, str], Rows]
 
 
@@ -34,8 +37,8 @@ class ShownChoice:
     """A ListChoice with its parameter's name in the address and the value chosen, empty for all rows."""
 
     parameter: str
-    label: str
-    options: Sequence[tuple[str, str]]
+    label: StrOrPromise
+    options: Sequence[tuple[str, StrOrPromise]]
     chosen: str
 
 

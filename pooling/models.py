@@ -8,6 +8,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.db.models import Q, Value
+from django.utils.translation import gettext_lazy as _
 
 from pooling.core import pool_kinds
 from pooling.core.hygiene import need_of
@@ -18,7 +19,7 @@ class Collection(models.Model):
     """Topics, documents, runs and qrels that belong together. `managers` may change it and build campaigns on it."""
 
     class TextFormat(models.TextChoices):
-        PLAIN = "plain", "plain text"
+        PLAIN = "plain", _("plain text")
         MARKDOWN = "markdown", "Markdown"
 
     slug = models.SlugField(max_length=80, unique=True)
@@ -71,11 +72,11 @@ class Upload(models.Model):
     """A file that has arrived and is not yet part of the collection: to be inspected, imported or discarded."""
 
     class Kind(models.TextChoices):
-        TOPICS = "topics"
-        DOCUMENTS = "documents"
-        RUN = "run"
-        QRELS = "qrels"
-        SET = "set", "a whole set"
+        TOPICS = "topics", _("Topics")
+        DOCUMENTS = "documents", _("Documents")
+        RUN = "run", _("Run")
+        QRELS = "qrels", _("Qrels")
+        SET = "set", _("a whole set")
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="uploads")
     kind = models.CharField(max_length=10, choices=Kind)
@@ -164,8 +165,8 @@ class Qrels(models.Model):
     """Imported grades of pairs: metadata of a columnar file (pooling.formats.qrels.load_qrels)."""
 
     class Kind(models.TextChoices):
-        JUDGED = "judged", "from judgements"
-        CLICKS = "clicks", "from clicks"
+        JUDGED = "judged", _("from judgements")
+        CLICKS = "clicks", _("from clicks")
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="qrels")
     name = models.CharField(max_length=200)
@@ -309,11 +310,11 @@ class Job(models.Model):
     """A piece of background work. This row is the truth; the broker only carries a hint (docs/decisions)."""
 
     class State(models.TextChoices):
-        QUEUED = "queued"
-        RUNNING = "running"
-        DONE = "done"
-        FAILED = "failed"
-        CANCELLED = "cancelled"
+        QUEUED = "queued", _("Queued")
+        RUNNING = "running", _("Running")
+        DONE = "done", _("Done")
+        FAILED = "failed", _("Failed")
+        CANCELLED = "cancelled", _("Cancelled")
 
     ACTIVE = (State.QUEUED, State.RUNNING)
     """States of work that is still to be done."""

@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
+from django.utils.translation import gettext as _
 
 from pooling.models import Collection, Job
 
@@ -43,7 +44,7 @@ def may_create(request_or_user: Any) -> bool:
 def creating(request_or_user: Any) -> Any:
     """The person, if he may make collections. 403 otherwise."""
     if not may_create(request_or_user):
-        raise PermissionDenied("You may not make collections. Ask an administrator of this installation for the right to.")
+        raise PermissionDenied(_("You may not make collections. Ask an administrator of this installation for the right to."))
     return person(request_or_user)
 
 
@@ -51,7 +52,7 @@ def administering(request_or_user: Any) -> Any:
     """The person, if he is an administrator of the installation. 403 otherwise."""
     user = person(request_or_user)
     if not user.is_superuser:
-        raise PermissionDenied("Only administrators of this installation see its accounts and its state.")
+        raise PermissionDenied(_("Only administrators of this installation see its accounts and its state."))
     return user
 
 

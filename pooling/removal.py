@@ -10,17 +10,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import CASCADE, PROTECT
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
 from pooling.core.counts import counted
 from pooling.models import Collection
 
 BACK = {
-    "collection": "It comes back only from your own copies: its description as a file, and the files that were brought.",
-    "topics": "Bring the topic file again. What the check decided is decided anew.",
-    "run": "Bring the run's file again; its description and group are typed anew.",
-    "qrels": "Bring the file again. Reports that were made of them keep their results.",
-    "documents": "Bring the file again. Texts that pools have taken stay.",
-    "pool": "The same runs, depth and seed make the same pairs again.",
+    "collection": gettext_lazy("It comes back only from your own copies: its description as a file, and the files that were brought."),
+    "topics": gettext_lazy("Bring the topic file again. What the check decided is decided anew."),
+    "run": gettext_lazy("Bring the run's file again; its description and group are typed anew."),
+    "qrels": gettext_lazy("Bring the file again. Reports that were made of them keep their results."),
+    "documents": gettext_lazy("Bring the file again. Texts that pools have taken stay."),
+    "pool": gettext_lazy("The same runs, depth and seed make the same pairs again."),
 }
 """kind -> how what is deleted comes back."""
 
@@ -41,8 +43,9 @@ def removal_preview(collection: Collection, kind: str, pk: int | None) -> Remova
     if kind == "topics":
         rows: Any = collection.topics.all()
         pools = collection.pools.count()
-        refused = [f"{counted(pools, 'pool')} would lose their pairs: delete the pools first"] if pools else []
-        return RemovalPreview(kind, f"all {rows.count():,} topics", [], refused, BACK[kind])
+        says = ngettext("%(n)s pool would lose its pairs: delete it first", "%(n)s pools would lose their pairs: delete the pools first", pools)
+        refused = [says % {"n": f"{pools:,}"}] if pools else []
+        return RemovalPreview(kind, f"all {rows.count():,} topics", [], refused, str(BACK[kind]))
     if kind == "collection":
         return _of(kind, collection, collection.name)
     rows = {"run": collection.runs, "qrels": collection.qrels, "documents": collection.document_files, "pool": collection.pools}.get(kind)
@@ -71,12 +74,14 @@ def _of(kind: str, thing: Any, title: str) -> RemovalPreview:
     refused = []
     for relation, n, words in _related(thing):
         if relation.many_to_many:
-            refused.append(f"{words} {'was' if n == 1 else 'were'} made from it: delete {'it' if n == 1 else 'them'} first")
+            says = ngettext("%(things)s was made from it: delete it first", "%(things)s were made from it: delete them first", n)
+            refused.append(says % {"things": words})
         elif relation.on_delete is PROTECT:
-            refused.append(f"{words} {'needs' if n == 1 else 'need'} it: delete {'it' if n == 1 else 'them'} first")
+            says = ngettext("%(things)s needs it: delete it first", "%(things)s need it: delete them first", n)
+            refused.append(says % {"things": words})
     if kind == "documents" and thing.collection.pools.exists():
-        refused.append("the collection's pools take their texts from its document files: delete the pools first")
-    return RemovalPreview(kind, title, goes_with(thing), refused, BACK[kind])
+        refused.append(_("the collection's pools take their texts from its document files: delete the pools first"))
+    return RemovalPreview(kind, title, goes_with(thing), refused, str(BACK[kind]))
 
 
 def _words(n: int, meta: Any) -> str:

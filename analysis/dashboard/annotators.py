@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import numpy as np
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from analysis.core.aggregation.majority import lowest_of_the_most_frequent
 from analysis.core.agreement.people import AgainstOthers, agreements_of_counts
@@ -79,10 +81,11 @@ class Person:
     def kappa_reason(self) -> str:
         """Why there is no kappa."""
         if self.agreement is None or self.agreement.n == 0:
-            return "no pair shared with others yet"
+            return _("no pair shared with others yet")
         if self.agreement.n < LEAST_SHARED:
-            return f"{self.agreement.n} shared {'pair' if self.agreement.n == 1 else 'pairs'}; needs {LEAST_SHARED}"
-        return f"one and the same grade only, on {self.agreement.n} shared pairs"
+            says = ngettext("%(n)s shared pair; needs %(least)s", "%(n)s shared pairs; needs %(least)s", self.agreement.n)
+            return says % {"n": self.agreement.n, "least": LEAST_SHARED}
+        return _("one and the same grade only, on %(n)s shared pairs") % {"n": self.agreement.n}
 
 
 def people(campaign: Campaign, *, live: Live | None = None) -> list[Person]:

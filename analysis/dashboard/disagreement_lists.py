@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from analysis.dashboard.disagreements import Difference, Disputed, most_disputed, of_person, with_texts
 from analysis.judgements.live import Live
@@ -14,7 +16,7 @@ from pooling.core.natural import natural
 from pooling.listing import ListChoice, ListPage
 
 PER_PAGE = 25
-RULED = [("ruled", "ruled"), ("open", "not ruled")]
+RULED = [("ruled", gettext_lazy("ruled")), ("open", gettext_lazy("not ruled"))]
 
 
 def disputed_page(request: HttpRequest, campaign: Campaign, live: Live) -> ListPage:
@@ -22,7 +24,7 @@ def disputed_page(request: HttpRequest, campaign: Campaign, live: Live) -> ListP
     disputed = most_disputed(campaign, live)
     with_texts(campaign, disputed)
     ruled = ListChoice(
-        "label", "Label of a manager", RULED, lambda rows, value: [d for d in rows if (d.adjudicated is not None) == (value == "ruled")]
+        "label", _("Label of a manager"), RULED, lambda rows, value: [d for d in rows if (d.adjudicated is not None) == (value == "ruled")]
     )
     return _page(request, disputed, {"spread": lambda d: d.spread, "label": lambda d: d.adjudicated}, ruled, part="disputed")
 
@@ -34,7 +36,7 @@ def differences_page(request: HttpRequest, campaign: Campaign, live: Live, pseud
     if all_texts:
         with_texts(campaign, differences)
     grades = [(str(grade["value"]), grade["name"]) for grade in campaign.scale]
-    own = ListChoice("own", f"Grade of {pseudonym}", grades, lambda rows, value: [d for d in rows if str(d.own) == value])
+    own = ListChoice("own", _("Grade of %(pseudonym)s") % {"pseudonym": pseudonym}, grades, lambda rows, value: [d for d in rows if str(d.own) == value])
     shown = _page(request, differences, {"own": lambda d: d.own, "others": lambda d: d.label}, own, part="differences")
     if not all_texts:
         with_texts(campaign, shown)

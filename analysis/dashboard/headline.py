@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.utils import formats, timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 from numpy.typing import NDArray
 
 from annotation.core.scheduling import band_of
@@ -18,7 +20,10 @@ if TYPE_CHECKING:
 
 DAY = 86400.0
 HOUR = 3600.0
-SMALL = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+SMALL = (
+    gettext_lazy("no"), gettext_lazy("one"), gettext_lazy("two"), gettext_lazy("three"), gettext_lazy("four"), gettext_lazy("five"), gettext_lazy("six"),
+    gettext_lazy("seven"), gettext_lazy("eight"), gettext_lazy("nine"), gettext_lazy("ten"), gettext_lazy("eleven"), gettext_lazy("twelve"),
+)  # fmt: skip
 
 
 def moment_text(seconds: float) -> str:
@@ -59,24 +64,31 @@ def judged_levels(campaign: Campaign, priorities: list[int]) -> list[int]:
 
 def headline(campaign: Campaign, now: CampaignProgress) -> str:
     """“9 of 13 days, 54 %, two days late; complete to rank 6 by the deadline.”"""
-    word = campaign.level_word
-    share = f"{100 * now.counted // now.needed} %" if now.needed else "nothing to judge"
-    days = _days(campaign, now)
+    said = {"level": level_name(campaign.level_word), "share": f"{100 * now.counted // now.needed} %" if now.needed else _("nothing to judge")}
+    said["so_far"] = _days(campaign, now) + said["share"]
     if now.needed and now.counted >= now.needed:
-        return "Everything that is needed has been judged."
+        return _("Everything that is needed has been judged.")
     if has_ended(campaign):
-        reached = f"complete to {word} {now.complete_depth}" if now.complete_depth else f"not even the first {word} is complete"
-        return f"{'Closed' if campaign.state == Campaign.State.CLOSED else 'The deadline has passed'} at {share}; {reached}."
+        said["end"] = _("Closed") if campaign.state == Campaign.State.CLOSED else _("The deadline has passed")
+        if now.complete_depth:
+            return _("%(end)s at %(share)s; complete to %(level)s %(depth)s.") % (said | {"depth": now.complete_depth})
+        return _("%(end)s at %(share)s; not even the first %(level)s is complete.") % said
     ahead = now.forecast.expected
-    if campaign.deadline is None:
-        return f"{days}{share}, " + (f"expected to end {moment_text(ahead)}." if ahead is not None else "no forecast yet.")
     if ahead is None:
-        return f"{days}{share}, no forecast yet."
-    late = lateness(ahead - campaign.deadline.timestamp())
+        return _("%(so_far)s, no forecast yet.") % said
+    if campaign.deadline is None:
+        return _("%(so_far)s, expected to end %(moment)s.") % (said | {"moment": moment_text(ahead)})
+    said["late"] = lateness(ahead - campaign.deadline.timestamp())
     if now.by_deadline is None or ahead <= campaign.deadline.timestamp():
-        return f"{days}{share}, {late}."
-    reached = f"complete to {word} {now.by_deadline}" if now.by_deadline else f"not even the first {word} complete"
-    return f"{days}{share}, {late}; {reached} by the deadline."
+        return _("%(so_far)s, %(late)s.") % said
+    if now.by_deadline:
+        return _("%(so_far)s, %(late)s; complete to %(level)s %(depth)s by the deadline.") % (said | {"depth": now.by_deadline})
+    return _("%(so_far)s, %(late)s; not even the first %(level)s complete by the deadline.") % said
+
+
+def level_name(word: str) -> str:
+    """What the pool calls its levels (pooling.core.pool_kinds), in the reader's language."""
+    return {"rank": _("rank"), "batch": _("batch"), "stage": _("stage"), "priority": _("priority"), "level": _("level")}.get(word, word)
 
 
 def _days(campaign: Campaign, now: CampaignProgress) -> str:
@@ -85,15 +97,15 @@ def _days(campaign: Campaign, now: CampaignProgress) -> str:
         return ""
     passed = max(1, int(np.ceil((now.moment - campaign.opened_at).total_seconds() / DAY)))
     if campaign.deadline is None or has_ended(campaign):
-        return f"Day {passed:,}, "
+        return _("Day %(n)s, ") % {"n": f"{passed:,}"}
     whole = max(1, int(np.ceil((campaign.deadline - campaign.opened_at).total_seconds() / DAY)))
-    return f"{min(passed, whole):,} of {whole:,} day{'' if whole == 1 else 's'}, "
+    return ngettext("%(n)s of %(whole)s day, ", "%(n)s of %(whole)s days, ", whole) % {"n": f"{min(passed, whole):,}", "whole": f"{whole:,}"}
 
 
 def lateness(seconds: float) -> str:
     """“two days late”, “five hours late”, “in time”."""
     if seconds <= 0:
-        return "in time"
-    size, unit = (round(seconds / DAY), "day") if seconds >= DAY else (max(1, round(seconds / HOUR)), "hour")
-    words = SMALL[size] if size < len(SMALL) else f"{size:,}"
-    return f"{words} {unit}{'' if size == 1 else 's'} late"
+        return _("in time")
+    size = round(seconds / DAY) if seconds >= DAY else max(1, round(seconds / HOUR))
+    says = ngettext("%(n)s day late", "%(n)s days late", size) if seconds >= DAY else ngettext("%(n)s hour late", "%(n)s hours late", size)
+    return says % {"n": SMALL[size] if size < len(SMALL) else f"{size:,}"}

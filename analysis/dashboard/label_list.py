@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from numpy.typing import NDArray
 
 from analysis.core.aggregation import ADJUDICATED, DECISIONS
@@ -20,19 +22,19 @@ from pooling.listing import ListChoice, ListPage
 
 RULED = DECISIONS[ADJUDICATED]
 DECISION_WORDS = {
-    "unanimous": "all agree",
-    "majority": "majority",
-    "lowest_grade": "lowest grade",
-    RULED: "a manager",
-    KNOWN: "known beforehand",
+    "unanimous": gettext_lazy("all agree"),
+    "majority": gettext_lazy("majority"),
+    "lowest_grade": gettext_lazy("lowest grade"),
+    RULED: gettext_lazy("a manager"),
+    KNOWN: gettext_lazy("known beforehand"),
 }
 STATES = [
-    ("disputed", "disputed: grades differ, nobody has decided"),
-    ("differ", "grades differ"),
-    ("waiting", "still to be judged"),
-    ("undecided", "no label yet"),
-    ("ruled", "a manager decided"),
-    ("asked", "one more judgement asked for"),
+    ("disputed", gettext_lazy("disputed: grades differ, nobody has decided")),
+    ("differ", gettext_lazy("grades differ")),
+    ("waiting", gettext_lazy("still to be judged")),
+    ("undecided", gettext_lazy("no label yet")),
+    ("ruled", gettext_lazy("a manager decided")),
+    ("asked", gettext_lazy("one more judgement asked for")),
 ]
 MOST_IN_SELECT = 200
 """Topics of a select; of more one finds a topic by its words."""
@@ -169,17 +171,17 @@ def label_page(request: HttpRequest, campaign: Campaign, live: Live, *, kept: in
             "spread": lambda row: row.spread,
         },
         choices=[
-            *([choice("topic", "Topic", [(name, name) for name in named], lambda row, value: row.topic == value)] if named else []),
+            *([choice("topic", _("Topic"), [(name, name) for name in named], lambda row, value: row.topic == value)] if named else []),
             choice(
-                "grade", "Label", [(str(g["value"]), str(g["name"])) for g in campaign.scale], lambda row, value: str(row.grade) == value
+                "grade", _("Label"), [(str(g["value"]), str(g["name"])) for g in campaign.scale], lambda row, value: str(row.grade) == value
             ),
             choice(
                 "decision",
-                "Decided by",
-                [both for both in DECISION_WORDS.items() if both[0] in decisions],
+                _("Decided by"),
+                [(name, str(words)) for name, words in DECISION_WORDS.items() if name in decisions],
                 lambda row, value: row.decision == value,
             ),
-            choice("state", "Standing", STATES, is_in),
+            choice("state", _("Standing"), [(state, str(words)) for state, words in STATES], is_in),
         ],
         per_page=max(len(rows), 1) if whole else 50,
     )
@@ -189,7 +191,7 @@ def with_texts(rows: Sequence[ListedLabel]) -> list[ShownLabel]:
     """The rows of one page with query and title, in one query."""
     fields = ("pk", "entry__topic__text", "entry__document__title")
     texts = {pk: (query, title or "") for pk, query, title in Pair.objects.filter(pk__in=[row.pair for row in rows]).values_list(*fields)}
-    return [ShownLabel(row, *texts.get(row.pair, ("", "")), DECISION_WORDS.get(row.decision, row.decision)) for row in rows]
+    return [ShownLabel(row, *texts.get(row.pair, ("", "")), str(DECISION_WORDS.get(row.decision, row.decision))) for row in rows]
 
 
 def topic_page(request: HttpRequest, campaign: Campaign, live: Live) -> ListPage:

@@ -16,10 +16,12 @@ from datetime import datetime, timedelta
 import numpy as np
 from django.contrib.auth.models import User
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from numpy.typing import NDArray
 
 from analysis.core.forecast import PACE_DAYS, Forecast, expected_until, forecast
-from analysis.dashboard.headline import complete_level, judged_levels, lateness, moment_text
+from analysis.dashboard.headline import complete_level, judged_levels, lateness, level_name, moment_text
 from analysis.dashboard.progress import of_slots, slots
 from analysis.judgements.live import Live, live_rows
 from annotation.models import Campaign
@@ -27,7 +29,6 @@ from annotation.selectors.bands import band_previews
 from annotation.services import campaigns, people
 from annotation.services.depth import set_depth, why_whole
 from annotation.services.errors import CampaignError
-from pooling.core.counts import counted
 
 DAY = 86400.0
 INVITED, DAYS = (1, 2, 5), (2, 7, 14)
@@ -118,12 +119,12 @@ def levers(campaign: Campaign, *, live: Live | None = None) -> tuple[Outlook, li
     base = base_of(campaign, live or live_rows(campaign))
     now = base.outlook(base.missing())
     if campaign.state not in (Campaign.State.OPEN, Campaign.State.PAUSED):
-        return now, [], "Nobody judges now: there is nothing to speed up."
+        return now, [], _("Nobody judges now: there is nothing to speed up.")
     to_depths = list(_depths(base))
     ahead: Forecast = forecast(base.moments, remaining=now.missing, now=base.now)
     if now.missing and ahead.expected is not None:
         return now, [*_invite(base), *_extend(base), *_fewer(base), *_order(base), *to_depths], ""
-    why = "Everything that is needed has been judged." if not now.missing else f"Nobody can say what would help: {ahead.reason}."
+    why = _("Nobody can say what would help: %(reason)s.") % {"reason": ahead.reason} if now.missing else _("Everything that is needed has been judged.")
     deeper = [lever for lever in to_depths if lever.after.missing > now.missing]  # what was left has to come back at any time
     return now, deeper, "" if deeper else why
 
@@ -133,7 +134,7 @@ def lever_of(campaign: Campaign, key: str, value: int) -> tuple[Outlook, Lever]:
     now, offered, why_none = levers(campaign)
     lever = next((one for one in offered if (one.key, one.value) == (key, value)), None)
     if lever is None:
-        raise CampaignError(why_none or "This is not offered any more: the campaign has changed.")
+        raise CampaignError(why_none or _("This is not offered any more: the campaign has changed."))
     return now, lever
 
 
@@ -141,21 +142,30 @@ def pull(campaign: Campaign, lever: Lever, *, actor: User) -> str:
     """Do it. -> what was done, as a sentence. Raises CampaignError."""
     if lever.key == "invite":
         people.invite(campaign=campaign, actor=actor, max_uses=lever.value)
-        return f"An invitation for {counted(lever.value, 'annotator')} is made: send its link, which stands below."
+        says = ngettext(
+            "An invitation for %(n)s annotator is made: send its link, which stands below.",
+            "An invitation for %(n)s annotators is made: send its link, which stands below.",
+            lever.value,
+        )
+        return says % {"n": lever.value}
     if lever.key == "extend":
         deadline = _later(campaign, lever.value)
         campaigns.update_campaign(campaign, actor=actor, deadline=deadline)
-        return f"The deadline is {moment_text(deadline.timestamp())} now."
+        return _("The deadline is %(moment)s now.") % {"moment": moment_text(deadline.timestamp())}
     if lever.key == "fewer":
         campaigns.update_campaign(campaign, actor=actor, judgements_per_pair=lever.value)
-        return f"A pair needs {counted(lever.value, 'judgement')} now."
+        return ngettext("A pair needs %(n)s judgement now.", "A pair needs %(n)s judgements now.", lever.value) % {"n": lever.value}
     if lever.key == "order":
         campaigns.update_campaign(campaign, actor=actor, band=lever.value)
-        return f"Pairs are served {_order_words(lever.value)} now."
+        if lever.value == 1:
+            return _("Pairs are served strictly by priority now.")
+        return _("Pairs are served in bands of %(width)s priorities now.") % {"width": lever.value}
     base = base_of(campaign, live_rows(campaign))
     place = _place_of(base, lever.value)
     set_depth(campaign, None if place == len(base.priorities) - 1 else base.priorities[place], actor=actor)
-    return f"The pool is judged to {campaign.level_word} {lever.value} now." if campaign.judged_to is not None else "The whole pool is judged now."
+    if campaign.judged_to is None:
+        return _("The whole pool is judged now.")
+    return _("The pool is judged to %(level)s %(number)s now.") % {"level": level_name(campaign.level_word), "number": lever.value}
 
 
 def base_of(campaign: Campaign, live: Live) -> Base:
@@ -182,8 +192,9 @@ def base_of(campaign: Campaign, live: Live) -> Base:
 def _invite(base: Base) -> Iterator[Lever]:
     for more in INVITED if base.n_active else ():
         after = base.outlook(base.missing(), faster=(base.n_active + more) / base.n_active)
-        means = f"if they judge as much as the {base.n_active:,} of the last {PACE_DAYS} days, from today on"
-        yield Lever("invite", more, f"Invite {counted(more, 'more annotator')}", means, after)
+        means = _("if they judge as much as the %(n)s of the last %(days)s days, from today on") % {"n": f"{base.n_active:,}", "days": PACE_DAYS}
+        words = ngettext("Invite %(n)s more annotator", "Invite %(n)s more annotators", more) % {"n": more}
+        yield Lever("invite", more, words, means, after)
 
 
 def _later(campaign: Campaign, days: int) -> datetime:
@@ -198,7 +209,8 @@ def _extend(base: Base) -> Iterator[Lever]:
     for days in DAYS:
         deadline = _later(base.campaign, days)
         after = base.outlook(base.missing(), deadline=deadline.timestamp())
-        yield Lever("extend", days, f"Extend the deadline by {counted(days, 'day')}", f"until {moment_text(deadline.timestamp())}", after)
+        words = ngettext("Extend the deadline by %(n)s day", "Extend the deadline by %(n)s days", days) % {"n": days}
+        yield Lever("extend", days, words, _("until %(moment)s") % {"moment": moment_text(deadline.timestamp())}, after)
 
 
 def _fewer(base: Base) -> Iterator[Lever]:
@@ -206,10 +218,15 @@ def _fewer(base: Base) -> Iterator[Lever]:
     for per_pair in range(n - 1, max(n - 3, 0), -1):
         missing = base.missing(per_pair)
         spared = int(base.missing().sum() - missing.sum())
-        means = f"{counted(spared, 'judgement')} less; labels of pairs not complete yet rest on fewer people"
+        means = ngettext(
+            "%(n)s judgement less; labels of pairs not complete yet rest on fewer people",
+            "%(n)s judgements less; labels of pairs not complete yet rest on fewer people",
+            spared,
+        ) % {"n": f"{spared:,}"}
         if per_pair == 1:
-            means += ", and agreement is no longer measured on them"
-        yield Lever("fewer", per_pair, f"Ask for {counted(per_pair, 'judgement')} a pair in place of {n}", means, base.outlook(missing))
+            means = _("%(means)s, and agreement is no longer measured on them") % {"means": means}
+        words = ngettext("Ask for %(n)s judgement a pair in place of %(before)s", "Ask for %(n)s judgements a pair in place of %(before)s", per_pair)
+        yield Lever("fewer", per_pair, words % {"n": per_pair, "before": n}, means, base.outlook(missing))
 
 
 def _order(base: Base) -> Iterator[Lever]:
@@ -221,15 +238,16 @@ def _order(base: Base) -> Iterator[Lever]:
     for width, one in played.items():
         if now is None or width == now.width:
             continue
-        means = (
-            f"{one.mean_run:.1f} documents of one topic in a row in place of {now.mean_run:.1f}; {one.percent_out_of_order:.0f} % of the judgements "
-            f"before one of a better {base.campaign.level_word}, in place of {now.percent_out_of_order:.0f} % (played through from the beginning)"
+        says = _(
+            "%(run)s documents of one topic in a row in place of %(run_now)s; %(share)s %% of the judgements before one of a better %(level)s, in place of "
+            "%(share_now)s %% (played through from the beginning)"
         )
-        yield Lever("order", width, f"Serve {_order_words(width)}", means, base.outlook(base.missing(), width=width))
-
-
-def _order_words(width: int) -> str:
-    return "strictly by priority" if width == 1 else f"in bands of {width} priorities"
+        means = says % {
+            "run": f"{one.mean_run:.1f}", "run_now": f"{now.mean_run:.1f}", "level": level_name(base.campaign.level_word),
+            "share": f"{one.percent_out_of_order:.0f}", "share_now": f"{now.percent_out_of_order:.0f}",
+        }  # fmt: skip
+        words = _("Serve strictly by priority") if width == 1 else _("Serve in bands of %(width)s priorities") % {"width": width}
+        yield Lever("order", width, words, means, base.outlook(base.missing(), width=width))
 
 
 def _depths(base: Base) -> Iterator[Lever]:
@@ -244,10 +262,21 @@ def _depths(base: Base) -> Iterator[Lever]:
             continue
         left = int(((base.level > place) & (base.counted == 0) & ~base.unjudgeable).sum())
         more = int(after.sum() - missing.sum())
-        cost = f"{counted(abs(more), 'judgement')} {'more' if more >= 0 else 'less'}"
-        stay = f"; {counted(left, 'pair')} beyond it that nobody has judged {'waits' if left == 1 else 'wait'}, and can come back; what is judged stays"
-        words = "Judge the whole pool" if last else f"Judge to {campaign.level_word} {level}"
-        yield Lever("depth", level, words, cost + ("" if last else stay), base.outlook(after, place=place))
+        cost = ngettext("%(n)s judgement more", "%(n)s judgements more", more)
+        if more < 0:
+            cost = ngettext("%(n)s judgement less", "%(n)s judgements less", -more)
+        stay = ngettext(
+            "%(n)s pair beyond it that nobody has judged waits, and can come back; what is judged stays",
+            "%(n)s pairs beyond it that nobody has judged wait, and can come back; what is judged stays",
+            left,
+        )
+        words = _("Judge to %(level)s %(number)s") % {"level": level_name(campaign.level_word), "number": level}
+        means = cost % {"n": f"{abs(more):,}"}
+        if last:
+            words = _("Judge the whole pool")
+        else:
+            means += "; " + stay % {"n": f"{left:,}"}
+        yield Lever("depth", level, words, means, base.outlook(after, place=place))
 
 
 def _place_of(base: Base, level: int) -> int:

@@ -8,6 +8,8 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from analysis.charts.small import small_bars, small_interval
 from analysis.core.flags import Flag, strongest_first
@@ -30,7 +32,9 @@ SORTS: dict[str, Callable[[Person], Any]] = {
     "last": lambda p: p.last,
 }
 FLAGGED = "flagged"
-WHICH = [(FLAGGED, "with a flag"), *((standing.value, standing.label.lower()) for standing in Membership.Standing)]
+WHICH = [
+    (FLAGGED, gettext_lazy("with a flag")), ("active", gettext_lazy("active")), ("paused", gettext_lazy("paused")), ("excluded", gettext_lazy("excluded")),
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +49,7 @@ class PersonRow:
 
 
 def people_page(request: HttpRequest, everybody: Sequence[Person]) -> ListPage:
-    which = ListChoice("which", "Which", WHICH, lambda people, value: [person for person in people if is_one(person, value)])
+    which = ListChoice("which", _("Which"), WHICH, lambda people, value: [person for person in people if is_one(person, value)])
     return ListPage(request, everybody, search=words_of, sort=SORTS, choices=[which], default="name")
 
 

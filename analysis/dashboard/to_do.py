@@ -14,6 +14,8 @@ from enum import StrEnum
 from django.contrib.auth.models import User
 from django.db.models import Count
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
 from analysis.dashboard.headline import moment_text
 from analysis.dashboard.home_figures import MOST_DISPUTED, HomeFigures, home_figures
@@ -21,13 +23,14 @@ from annotation.models import Campaign, Membership, Pair, Question
 from annotation.selectors import qualification
 from annotation.selectors.pausing import number_in, paused_by_rule
 from annotation.selectors.people import managed_campaigns
-from pooling.core.counts import counted
 from pooling.models import Job
 
 RUNNING = (Campaign.State.OPEN, Campaign.State.PAUSED)
 MOST_PEOPLE = 10
 """Annotators named one by one; the page People has all."""
-TOO_FAST_REASON = "Many of your judgements were made faster than the text can be read. The campaign's manager would like to talk about it first."
+TOO_FAST_REASON = gettext_lazy(
+    "Many of your judgements were made faster than the text can be read. The campaign's manager would like to talk about it first."
+)
 
 
 class ToDoKind(StrEnum):
@@ -125,21 +128,27 @@ def _of_people(campaign: Campaign, waiting: list[str], n_asked: int, n_textless:
     items = []
     if waiting:
         n = len(waiting)
-        words = f"{counted(n, 'annotator')} failed the qualification and {'waits' if n == 1 else 'wait'} for you"
+        words = _counted(
+            ngettext("%(n)s annotator failed the qualification and waits for you", "%(n)s annotators failed the qualification and wait for you", n), n
+        )
         actions = [
             ToDoAction(words, _address("campaign-person-act", campaign, pseudonym), {"action": action}, pseudonym)
             for pseudonym in waiting[:MOST_PEOPLE]
-            for words, action in (("Let in", "let-in"), ("Try again", "try-again"))
+            for words, action in ((_("Let in"), "let-in"), (_("Try again"), "try-again"))
         ]
         if n > MOST_PEOPLE:
-            actions.append(ToDoAction("All of them", _address("campaign-people", campaign)))
+            actions.append(ToDoAction(_("All of them"), _address("campaign-people", campaign)))
         items.append(ToDo(ToDoKind.QUALIFICATION, campaign, words, n, actions))
     if n_asked:
-        words = f"{counted(n_asked, 'question of an annotator waits', plural='questions of annotators wait')} for an answer"
-        items.append(ToDo(ToDoKind.QUESTIONS, campaign, words, n_asked, [ToDoAction("Answer", _address("campaign-questions", campaign))]))
+        words = _counted(
+            ngettext("%(n)s question of an annotator waits for an answer", "%(n)s questions of annotators wait for an answer", n_asked), n_asked
+        )
+        items.append(ToDo(ToDoKind.QUESTIONS, campaign, words, n_asked, [ToDoAction(_("Answer"), _address("campaign-questions", campaign))]))
     if n_textless:
-        words = f"{counted(n_textless, 'pair has', plural='pairs have')} no text and cannot be judged"
-        items.append(ToDo(ToDoKind.WITHOUT_TEXT, campaign, words, n_textless, [ToDoAction("Bring the documents", _step(campaign, "files"))]))
+        words = _counted(
+            ngettext("%(n)s pair has no text and cannot be judged", "%(n)s pairs have no text and cannot be judged", n_textless), n_textless
+        )
+        items.append(ToDo(ToDoKind.WITHOUT_TEXT, campaign, words, n_textless, [ToDoAction(_("Bring the documents"), _step(campaign, "files"))]))
     return items
 
 
@@ -148,31 +157,36 @@ def _paused_by_rule(campaign: Campaign, paused: list[tuple[str, int]]) -> list[T
     if not paused:
         return []
     n, (first, n_fast) = len(paused), paused[0]
-    words = f"{first}: {n_fast:,} too fast, paused by the rule" if n == 1 else f"{counted(n, 'annotator')} paused by the rule of too fast judgements"
+    words = _("%(pseudonym)s: %(n)s too fast, paused by the rule") % {"pseudonym": first, "n": f"{n_fast:,}"}
+    if n > 1:
+        words = _("%(n)s annotators paused by the rule of too fast judgements") % {"n": f"{n:,}"}
     actions = []
     for pseudonym, number in paused[:MOST_PEOPLE]:
-        about = pseudonym if n == 1 else f"{pseudonym}: {number:,} too fast"
-        actions.append(ToDoAction("Look", _address("campaign-person", campaign, pseudonym), about=about))
-        actions.append(ToDoAction("Let go on", _address("campaign-person-act", campaign, pseudonym), {"action": "resume"}, about))
+        about = pseudonym if n == 1 else _("%(pseudonym)s: %(n)s too fast") % {"pseudonym": pseudonym, "n": f"{number:,}"}
+        actions.append(ToDoAction(_("Look"), _address("campaign-person", campaign, pseudonym), about=about))
+        actions.append(ToDoAction(_("Let go on"), _address("campaign-person-act", campaign, pseudonym), {"action": "resume"}, about))
     if n > MOST_PEOPLE:
-        actions.append(ToDoAction("All of them", _address("campaign-people", campaign)))
+        actions.append(ToDoAction(_("All of them"), _address("campaign-people", campaign)))
     return [ToDo(ToDoKind.PAUSED_BY_RULE, campaign, words, n, actions)]
 
 
 def _of_end(campaign: Campaign, figures: HomeFigures) -> list[ToDo]:
     missing, ahead = figures.missing, figures.forecast
-    extend, close = ToDoAction("Extend", _step(campaign, "rules")), ToDoAction("Close", _step(campaign, "open"))
+    extend, close = ToDoAction(_("Extend"), _step(campaign, "rules")), ToDoAction(_("Close"), _step(campaign, "open"))
     if figures.needed and not missing:
-        actions = [close, ToDoAction("Build a release", _address("campaign-export", campaign))]
-        return [ToDo(ToDoKind.ALL_JUDGED, campaign, "Everything that is needed has been judged", figures.counted, actions, figures.at)]
+        actions = [close, ToDoAction(_("Build a release"), _address("campaign-export", campaign))]
+        return [ToDo(ToDoKind.ALL_JUDGED, campaign, _("Everything that is needed has been judged"), figures.counted, actions, figures.at)]
     if campaign.is_over:
-        words = f"The deadline has passed, {counted(missing, 'judgement is', plural='judgements are')} missing"
+        words = _counted(
+            ngettext("The deadline has passed, %(n)s judgement is missing", "The deadline has passed, %(n)s judgements are missing", missing), missing
+        )
         return [ToDo(ToDoKind.DEADLINE_PASSED, campaign, words, missing, [extend, close], figures.at)]
     if campaign.deadline is None or ahead.expected is None or ahead.expected <= campaign.deadline.timestamp():
         return []
-    words = f"Expected to end {moment_text(ahead.expected)}, after the deadline of {moment_text(campaign.deadline.timestamp())}"
-    remind = ToDoAction("Remind", _address("campaign-remind", campaign))
-    actions = [ToDoAction("What would help", _address("campaign-levers", campaign)), extend, remind]
+    moments = {"end": moment_text(ahead.expected), "deadline": moment_text(campaign.deadline.timestamp())}
+    words = _("Expected to end %(end)s, after the deadline of %(deadline)s") % moments
+    remind = ToDoAction(_("Remind"), _address("campaign-remind", campaign))
+    actions = [ToDoAction(_("What would help"), _address("campaign-levers", campaign)), extend, remind]
     return [ToDo(ToDoKind.DEADLINE_AT_RISK, campaign, words, missing, actions, figures.at)]
 
 
@@ -181,25 +195,36 @@ def _of_quality(campaign: Campaign, figures: HomeFigures, active: set[tuple[int,
     suspects = [one for one in figures.too_fast if (campaign.pk, one.pseudonym) in active]
     if suspects:
         n, worst = len(suspects), suspects[0]
-        of_first = f"{worst.pseudonym}: {worst.n_fast:,} of {counted(worst.submitted, 'judgement')} too fast"
-        words = of_first if n == 1 else f"{counted(n, 'annotator')} with many judgements that were too fast"
+        words = ngettext("%(pseudonym)s: %(n)s of %(whole)s judgement too fast", "%(pseudonym)s: %(n)s of %(whole)s judgements too fast", worst.submitted)
+        words %= {"pseudonym": worst.pseudonym, "n": f"{worst.n_fast:,}", "whole": f"{worst.submitted:,}"}
+        if n > 1:
+            words = _("%(n)s annotators with many judgements that were too fast") % {"n": f"{n:,}"}
         actions = []
         for one in suspects[:MOST_PEOPLE]:
-            about = one.pseudonym if n == 1 else f"{one.pseudonym}: {one.n_fast:,} of {one.submitted:,}"
-            actions.append(ToDoAction("Look", _address("campaign-person", campaign, one.pseudonym), about=about))
-            post = {"action": "pause", "text": TOO_FAST_REASON}
-            actions.append(ToDoAction("Pause", _address("campaign-person-act", campaign, one.pseudonym), post, about))
+            about = one.pseudonym if n == 1 else _("%(pseudonym)s: %(n)s of %(whole)s") % {
+                "pseudonym": one.pseudonym, "n": f"{one.n_fast:,}", "whole": f"{one.submitted:,}"
+            }
+            actions.append(ToDoAction(_("Look"), _address("campaign-person", campaign, one.pseudonym), about=about))
+            post = {"action": "pause", "text": str(TOO_FAST_REASON)}
+            actions.append(ToDoAction(_("Pause"), _address("campaign-person-act", campaign, one.pseudonym), post, about))
         if n > MOST_PEOPLE:
-            actions.append(ToDoAction("All of them", _address("campaign-people", campaign)))
+            actions.append(ToDoAction(_("All of them"), _address("campaign-people", campaign)))
         items.append(ToDo(ToDoKind.TOO_FAST, campaign, words, n, actions, figures.at))
     if figures.disputed is not None:
-        least = "at least " if figures.n_disputed == MOST_DISPUTED else ""
-        words = f"{least}{counted(figures.n_disputed, 'disputed pair waits', plural='disputed pairs wait')} for no further judgement"
-        words = words[:1].upper() + words[1:]
-        first = ToDoAction("Adjudicate", _address("campaign-pair", campaign, figures.disputed))
-        actions = [first, ToDoAction("List", _address("campaign-agreement", campaign))]
+        words = ngettext(
+            "%(n)s disputed pair waits for no further judgement", "%(n)s disputed pairs wait for no further judgement", figures.n_disputed
+        )
+        if figures.n_disputed == MOST_DISPUTED:
+            words = _("At least %(n)s disputed pairs wait for no further judgement")
+        words = _counted(words, figures.n_disputed)
+        first = ToDoAction(_("Adjudicate"), _address("campaign-pair", campaign, figures.disputed))
+        actions = [first, ToDoAction(_("List"), _address("campaign-agreement", campaign))]
         items.append(ToDo(ToDoKind.DISPUTED, campaign, words, figures.n_disputed, actions, figures.at))
     return items
+
+
+def _counted(sentence: str, n: int) -> str:
+    return sentence % {"n": f"{n:,}"}
 
 
 def _address(name: str, campaign: Campaign, *rest: str | int) -> str:

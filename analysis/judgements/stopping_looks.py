@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from analysis.core import estimates
 from analysis.core.packing import index_of, pack
@@ -101,9 +102,9 @@ def ask(campaign: Campaign, *, user: Any) -> Job:
     """The job of a look. Raises Refused."""
     now = advice_on(campaign)
     if now is None:
-        raise Refused("there is no rule for pools whose pairs a file named: nothing tells what is unjudged")
+        raise Refused(_("there is no rule for pools whose pairs a file named: nothing tells what is unjudged"))
     if now.running:
-        raise Refused("a look is on its way")
+        raise Refused(_("a look is on its way"))
     if now.why_not:
         raise Refused(now.why_not)
     label = f"Whether {campaign.name} may stop"

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import IO, Any, BinaryIO, cast
 
+from django.utils.translation import gettext as _
+
 from analysis.judgements.campaign_sample import is_sampled, order_said
 from analysis.judgements.labels import EVERYBODY, Choices, Labels, labels
 from analysis.publishing import sample_files
@@ -88,8 +90,7 @@ def marker(campaign: Campaign, choices: Choices | None = None) -> str:
     """What stands in a file's name of judges that are not people. choices: which judges the file holds; None: all of the campaign."""
     if choices is not None and JudgeKind.MACHINE in choices.judges:
         return "-machine"
-    simulated = campaign.simulated and (choices is None or JudgeKind.SIMULATED in choices.judges)
-    return "-simulated" if simulated else ""
+    return "-simulated" if campaign.simulated and (choices is None or JudgeKind.SIMULATED in choices.judges) else ""
 
 
 def find(name: str) -> Export | None:
@@ -98,8 +99,7 @@ def find(name: str) -> Export | None:
 
 def offered(campaign: Campaign) -> dict[str, Export]:
     """Those that the campaign has."""
-    kind = campaign.pool.kind if campaign.pool is not None else None
-    return {name: export for name, export in EXPORTS.items() if export.of_kind in (None, kind)}
+    return {name: export for name, export in EXPORTS.items() if export.of_kind in (None, campaign.pool and campaign.pool.kind)}
 
 
 def prepared(export: Export, campaign: Campaign, wanted: ExportWanted) -> BinaryIO:
@@ -120,7 +120,7 @@ def _whole(write: Callable[[], object]) -> None:
     try:
         write()
     except ValueError as error:
-        raise CampaignError(f"This file cannot be made: {error}.") from error
+        raise CampaignError(_("This file cannot be made: %(error)s.") % {"error": error}) from error
 
 
 def note_export(campaign: Campaign, user: Any, export: Export, wanted: ExportWanted) -> None:

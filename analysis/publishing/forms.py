@@ -18,8 +18,8 @@ from annotation.models import Campaign, Membership
 from annotation.services import beside_judging
 
 METHOD_WORDS = {
-    "majority": "Majority; ties take the lowest grade",
-    "median": "Median; of an even number the lower middle",
+    "majority": _("Majority; ties take the lowest grade"),
+    "median": _("Median; of an even number the lower middle"),
     "dawid-skene": "Dawid-Skene (1979)",
     "mace": "MACE (Hovy et al. 2013)",
 }
@@ -71,13 +71,13 @@ class ChoicesForm(forms.Form):
 
         back = self.fields["take_back"]
         out = campaign.memberships.filter(role="annotator", standing=Membership.Standing.EXCLUDED).order_by("pseudonym")
-        back.choices = [(EVERYBODY, "All of them"), *((name, name) for name in out.values_list("pseudonym", flat=True))]  # type: ignore[attr-defined]
+        back.choices = [(EVERYBODY, _("All of them")), *((name, name) for name in out.values_list("pseudonym", flat=True))]  # type: ignore[attr-defined]
         back.widget.attrs["size"] = min(max(len(back.choices), 2), 6)  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         if both := sorted(set(cleaned.get("exclude", [])) & set(cleaned.get("take_back", []))):
-            self.add_error("take_back", f"{', '.join(both)}: either left out or taken back, not both.")
+            self.add_error("take_back", _("%(both)s: either left out or taken back, not both.") % {"both": ", ".join(both)})
         return cleaned
 
     def clean_judges(self) -> list[str]:
@@ -155,5 +155,5 @@ class ReleaseForm(forms.Form):
         cleaned: dict[str, Any] = super().clean() or {}
         scale, threshold = cleaned.get("scale") or 4, cleaned.get("threshold") or min(2, (cleaned.get("scale") or 4) - 1)
         if threshold >= scale:
-            self.add_error("threshold", f"The lowest relevant grade is one of 1 to {scale - 1}.")
+            self.add_error("threshold", _("The lowest relevant grade is one of 1 to %(highest)s.") % {"highest": scale - 1})
         return {**cleaned, "scale": scale, "threshold": threshold}

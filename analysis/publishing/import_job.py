@@ -13,6 +13,7 @@ from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.db import OperationalError
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from analysis.publishing.release.importing import import_release
 from annotation.models import Campaign
@@ -39,7 +40,7 @@ def receive(file: File, *, user: Any, judged: Mapping[str, Any] | None = None, a
     size = file.size or 0
     check_room(size, user)
     shown = safe_name(file.name or "release.zip")
-    beside_judging.check(cast(BinaryIO, file), name=shown, anyway=anyway, way=beside_judging.WITH_THE_BOX)
+    beside_judging.check(cast(BinaryIO, file), name=shown, anyway=anyway, way=str(beside_judging.WITH_THE_BOX))
     discard_forgotten()
     stored = default_storage.save(f"{FOLDER}/{uuid.uuid4().hex}.zip", file)
     parameters = {"stored": stored, "file": shown, "size": size, "judged": dict(judged or {}), "anyway": anyway}
@@ -82,7 +83,7 @@ def import_uploaded(work: Work) -> dict[str, Any]:
     """-> report: facts (rows by kind), campaign (its slug)"""
     stored = work.parameters["stored"]
     if not default_storage.exists(stored):
-        raise Refused("the release was read already, or is gone")
+        raise Refused(_("the release was read already, or is gone"))
     facts: dict[str, int] = {}
 
     def step(what: str, n: int) -> None:
@@ -90,7 +91,7 @@ def import_uploaded(work: Work) -> dict[str, Any]:
 
     try:
         path, name = default_storage.path(stored), work.parameters["file"]
-        beside_judging.check(path, name=name, anyway=work.parameters.get("anyway", False), way=beside_judging.WITH_THE_BOX)
+        beside_judging.check(path, name=name, anyway=work.parameters.get("anyway", False), way=str(beside_judging.WITH_THE_BOX))
         with work.finishing() as report:
             if name.lower().endswith(".zip") or zipfile.is_zipfile(path):
                 campaign = import_release(path, name=name, user=work.job.created_by, step=step)

@@ -10,6 +10,7 @@ from typing import IO
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Q, Sum
+from django.utils.translation import gettext as _
 
 from annotation.core.audit_actions import AuditAction
 from annotation.core.judges import JudgeKind
@@ -39,15 +40,15 @@ class Rate:
         """From what somebody typed; CampaignError for what is no rate."""
         per = per or "hour"
         if per not in PER:
-            raise CampaignError(f"A rate is per {' or per '.join(PER)}, not per {per[:40]}.")
+            raise CampaignError(_("A rate is per %(known)s, not per %(per)s.") % {"known": " or per ".join(PER), "per": per[:40]})
         if not amount.strip():
             return cls(None, per)
         try:
             rate = Decimal(amount.strip())
         except InvalidOperation:
-            raise CampaignError(f"{amount[:40]!r} is no rate: give a number such as 12.50.") from None
+            raise CampaignError(_("%(amount)s is no rate: give a number such as 12.50.") % {"amount": repr(amount[:40])}) from None
         if not rate.is_finite() or not 0 <= rate <= MOST:
-            raise CampaignError(f"A rate is between 0 and {MOST:,}.")
+            raise CampaignError(_("A rate is between 0 and %(most)s.") % {"most": f"{MOST:,}"})
         return cls(rate, per)
 
 

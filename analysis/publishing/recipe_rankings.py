@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from analysis.judgements.labels import Labels, labels
 from analysis.judgements.live import Live
@@ -54,7 +55,7 @@ def compare(work: Work) -> dict[str, Any]:
     recipe_of_row = {recipe.pk: recipe for recipe in campaign.recipes.all()}
     recipes = [recipe_of_row.get(work.parameters[key]) for key in ("first", "second")]
     if None in recipes:
-        raise Refused("one of the recipes was deleted")
+        raise Refused(_("one of the recipes was deleted"))
     names = tuple(recipe.name for recipe in recipes if recipe is not None)
     rows = read_rows(campaign)
     made = [labels(campaign, plan_of(recipe).choices, rows=rows) for recipe in recipes if recipe is not None]

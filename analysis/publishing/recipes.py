@@ -13,6 +13,7 @@ from typing import IO, Any, NamedTuple
 from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from analysis.judgements.labels import Choices, Label, labels
 from analysis.judgements.rows import JudgementRows, read_rows
@@ -51,14 +52,14 @@ def save_recipe(campaign: Campaign, plan: ReleasePlan, *, user: Any) -> Recipe:
             recipe = Recipe.objects.create(campaign=campaign, name=plan.name.strip(), choices=choices, created_by=user)
             record(campaign, user, AuditAction.WROTE_A_RECIPE, recipe.name, choices=", ".join(plan.choices.words()))
     except IntegrityError:
-        raise CampaignError("There is a recipe of this name; choose another.") from None
+        raise CampaignError(_("There is a recipe of this name; choose another.")) from None
     return recipe
 
 
 def delete_recipe(recipe: Recipe, *, user: Any) -> None:
     """Only one without releases: what was published keeps its recipe."""
     if recipe.releases.exists():
-        raise CampaignError("Releases were built with this recipe, so it stays.")
+        raise CampaignError(_("Releases were built with this recipe, so it stays."))
     with transaction.atomic():
         record(recipe.campaign, user, AuditAction.DELETED_A_RECIPE, recipe.name)
         recipe.delete()
@@ -68,7 +69,7 @@ def ask_for_release(recipe: Recipe, *, user: Any) -> Job:
     """The queued job; of a recipe one at a time."""
     active = Job.objects.filter(kind=BUILD, parameters__recipe=recipe.pk, state__in=Job.ACTIVE)
     if active.exists():
-        raise CampaignError("This recipe is being built already.")
+        raise CampaignError(_("This recipe is being built already."))
     label = f"Build the release “{recipe.name}” of {recipe.campaign.name}"
     parameters = {"recipe": recipe.pk}
     return jobs.enqueue(BUILD, parameters, label=label, user=user, collection=recipe.campaign.collection, campaign_id=recipe.campaign_id)
@@ -79,7 +80,7 @@ def build_release(work: Work) -> dict[str, Any]:
     """-> report: facts (pairs, judgements, adjudicated, bytes), digest, release, same_as_before"""
     recipe = Recipe.objects.select_related("campaign__collection", "campaign__pool").filter(pk=work.parameters["recipe"]).first()
     if recipe is None:
-        raise Refused("the recipe was deleted")
+        raise Refused(_("the recipe was deleted"))
     done: list[str] = []
 
     def step(name: str) -> None:

@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.utils.http import content_disposition_header, urlencode
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from analysis.judgements.live import live_rows
@@ -34,11 +35,11 @@ from pooling.models import Job
 from pooling.selectors.jobs import shown
 
 GROUPS = (
-    ("For evaluation", ("qrels", "qrels-binary", "beir")),
-    ("Of the sampled pool", ("prels", "prels-binary", "sample")),
-    ("Labels and judgements", ("labels", "judgements", "excluded", "adjudications", "feedback")),
-    ("What was judged", ("pool", "topics", "topics-removed")),
-    ("For other tools", ("fira", "quepid-book", "quepid-ratings", "quepid-snapshot", "quepid-detailed", "quepid-general", "crowd-kit")),
+    (gettext_lazy("For evaluation"), ("qrels", "qrels-binary", "beir")),
+    (gettext_lazy("Of the sampled pool"), ("prels", "prels-binary", "sample")),
+    (gettext_lazy("Labels and judgements"), ("labels", "judgements", "excluded", "adjudications", "feedback")),
+    (gettext_lazy("What was judged"), ("pool", "topics", "topics-removed")),
+    (gettext_lazy("For other tools"), ("fira", "quepid-book", "quepid-ratings", "quepid-snapshot", "quepid-detailed", "quepid-general", "crowd-kit")),
 )
 
 
@@ -53,7 +54,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
 def _groups(campaign: Campaign, query: str) -> list[tuple[str, list[Any]]]:
     """The files that the campaign has, under their titles."""
     offered = exports.offered(campaign)
-    groups = [(title, [_shown(offered[name], query) for name in names if name in offered]) for title, names in GROUPS]
+    groups = [(str(title), [_shown(offered[name], query) for name in names if name in offered]) for title, names in GROUPS]
     return [(title, files) for title, files in groups if files]
 
 
@@ -260,7 +261,7 @@ def difference_file(request: HttpRequest, slug: str) -> HttpResponse:
 def import_release(request: HttpRequest) -> HttpResponse:
     """A release, or judgements made elsewhere. The upload is kept until the job has read it."""
     if not may_create(request):
-        raise PermissionDenied("You may not make collections and campaigns. Ask an administrator of this installation for the right to.")
+        raise PermissionDenied(_("You may not make collections and campaigns. Ask an administrator of this installation for the right to."))
     form = ReleaseForm(request.POST, request.FILES) if request.method == "POST" else ReleaseForm()
     if request.method == "POST" and form.is_valid():
         try:

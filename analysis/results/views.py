@@ -14,6 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -46,7 +47,7 @@ def _progress(campaign: Campaign) -> dict[str, Any]:
     now = figures.progress(campaign, live=live)
     alpha = agreement_figures.latest_alpha(campaign)
     if alpha["at"] is None:
-        alpha["reason"] = "not computed yet"
+        alpha["reason"] = _("not computed yet")
     return {"now": now, "alpha": alpha, "verdict": verdict(campaign, now), **pictures_of_progress(campaign, live, now)}
 
 
@@ -146,10 +147,10 @@ def by_link(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     def guarded(request: HttpRequest, token: str, **named: Any) -> HttpResponse:
         link = good_results_link(token)
         if link is None:
-            reason = "This link has ended, was withdrawn, or is not whole. Ask the person who sent it for a new one."
+            reason = _("This link has ended, was withdrawn, or is not whole. Ask the person who sent it for a new one.")
             response = render(request, "analysis/results_refused.html", {"reason": reason}, status=410)
         elif not attempts.may_look(link.digest, address=address_of(request)):
-            reason = "These pages were opened too often from here. Wait five minutes and try again."
+            reason = _("These pages were opened too often from here. Wait five minutes and try again.")
             response = render(request, "analysis/results_refused.html", {"reason": reason}, status=429)
             response.headers["Retry-After"] = str(int(attempts.SPAN.total_seconds()))
         else:

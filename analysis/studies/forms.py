@@ -129,7 +129,7 @@ class NamesField(LinesField):
         for number, line in enumerate(super().clean(value), 1):
             name, equals, said = line.partition("=")
             if not equals or not name.strip() or not said.strip():
-                raise forms.ValidationError(f"Line {number}, {line!r}: write name = words.")
+                raise forms.ValidationError(_("Line %(number)s, %(line)s: write name = words.") % {"number": number, "line": repr(line)})
             names[unquoted(name.strip())] = unquoted(said.strip())
         return names
 

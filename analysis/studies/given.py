@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from analysis.studies.settings import check_values, keys_of
 from analysis.studies.study import Study
 from analysis.systems.inputs import path_of
@@ -96,8 +98,10 @@ def check_given(study: Study, given: Given, *, by_campaign: bool) -> None:
     """Raises Refused for keys that the study has not or that the source answers, FormatError for values that it does not take."""
     known = set(value_keys(study, by_campaign=by_campaign))
     if unknown := sorted(set(given.values) - known):
-        raise Refused(f"{', '.join(unknown)}: no such option of the study {study.name} here; it has {', '.join(sorted(known))}")
+        says = _("%(names)s: no such option of the study %(study)s here; it has %(known)s")
+        raise Refused(says % {"names": ", ".join(unknown), "study": study.name, "known": ", ".join(sorted(known))})
     files = uploaded_keys(study, by_campaign=by_campaign)
     if unknown := sorted(set(given.uploads) - set(files)):
-        raise Refused(f"{', '.join(unknown)}: the study {study.name} takes no such file here; it takes {', '.join(sorted(files)) or 'none'}")
+        says = _("%(names)s: the study %(study)s takes no such file here; it takes %(known)s")
+        raise Refused(says % {"names": ", ".join(unknown), "study": study.name, "known": ", ".join(sorted(files)) or _("none")})
     check_values(study, given.values)

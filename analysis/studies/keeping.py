@@ -13,6 +13,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.http import Http404
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from analysis.models import Report
 from analysis.studies.folder import SUMS
@@ -42,7 +43,7 @@ def ask_for_study(study: Study, *, collection: Collection, campaign: Campaign | 
     """A new row and its queued job (the door sends it). Raises Refused and FormatError for what the study or the collection has not."""
     check_given(study, given, by_campaign=campaign is not None)
     if given.runs is not None and collection.runs.filter(pk__in=given.runs).count() < len(set(given.runs)):
-        raise Refused("a run that was chosen is not in the collection any more")
+        raise Refused(_("a run that was chosen is not in the collection any more"))
     for reference in [*given.qrels, *(given.clicks or [])]:
         qrels_named(reference, collection, campaign)
     title = str(given.values.get("title") or f"{campaign.name if campaign else collection.name}: {study.title}")
@@ -85,7 +86,7 @@ def run_study(work: Work) -> dict[str, Any]:
     """-> the job's report: facts, warnings"""
     row = Report.objects.select_related("collection", "campaign").filter(pk=work.parameters["report"]).first()
     if row is None:
-        raise Refused("the study has been deleted")
+        raise Refused(_("the study has been deleted"))
     study, given = study_of(row), given_to(row)
     done: list[str] = []
 

@@ -16,6 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from django.utils.translation import gettext as _
+
 from analysis.commandline.stored_campaigns import campaign_named, collection_named, judgements_text, run_of, why_not_naive
 from analysis.judgements.campaign_sample import is_sampled
 from analysis.judgements.labels import campaign_qrels, is_own
@@ -190,15 +192,15 @@ def _of_collection(
 
 def qrels_named(reference: str, collection: Collection, campaign: Campaign | None) -> tuple[str, Callable[[IO[str]], object]]:
     """(name, what writes them) of `imported:ID` or of a campaign's own labels. Raises Refused for what is not there."""
-    source, _, number = reference.partition(":")
+    source, _colon, number = reference.partition(":")
     if source == "imported" and number.isdecimal():
         row = collection.qrels.filter(pk=int(number)).first()
         if row is None:
-            raise Refused("qrels that were chosen are not in the collection any more")
+            raise Refused(_("qrels that were chosen are not in the collection any more"))
         return row.name, _qrels_writer(grades_of, row)
     if campaign is not None and is_reference(campaign, reference):
         return campaign.slug, _qrels_writer(campaign_qrels, campaign, reference, campaign.slug)
-    raise Refused(f"there are no qrels {reference!r} here")
+    raise Refused(_("there are no qrels %(reference)s here") % {"reference": repr(reference)})
 
 
 def _scale(made: _Folder, scale: Any, threshold: int, min_seconds: float) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from analysis.core.measures import UnknownMeasure
 from analysis.judgements.live import live_rows
 from analysis.systems.answer_pictures import looks_picture, order_words, pairs_picture, places_table, scores_picture, scores_table
 from analysis.systems.answers import is_running, measure_named, newest_answer, offered, problem_of, usual_measure, why_no_answer
 from annotation.models import Campaign
-from pooling.core.counts import counted
 from pooling.models import Job
 
 
@@ -27,7 +28,7 @@ def context_of(campaign: Campaign, asked: str) -> tuple[dict[str, Any], Job | No
         return shown, None
     live = live_rows(campaign)
     if not live.rows.counts.any():
-        return shown | {"why_not": "Nothing is judged yet."}, None
+        return shown | {"why_not": _("Nothing is judged yet.")}, None
     answer, job = newest_answer(campaign, live, measure)
     shown |= {"working": is_running(campaign, measure), "problem": problem_of(campaign, measure)}
     if answer is not None:
@@ -50,33 +51,47 @@ def pictures_of(answer: dict[str, Any]) -> list[str]:
 
 def rests_on(answer: dict[str, Any], n_topics: int) -> str:
     """Which labels and topics count."""
-    labels, least = counted(answer["labels"], "label"), counted(answer["min_judgements"], "judgement")
+    topics = {"n": f"{answer['topics']:,}", "whole": f"{n_topics:,}"}
+    labels = ngettext("%(n)s label", "%(n)s labels", answer["labels"]) % {"n": f"{answer['labels']:,}"}
     if answer["estimated"]:
-        return (
-            f"Estimated over {counted(answer['topics'], 'topic')} from {labels} of a sample of {counted(answer['pairs'], 'pair')}; "
-            "the p-values are those of new topics."
-        )
-    words = f"Over {answer['topics']:,} of {counted(n_topics, 'topic')}, those with a label; {labels}, each by the majority of at least {least}."
+        over = ngettext("Estimated over %(n)s topic", "Estimated over %(n)s topics", answer["topics"]) % topics
+        says = _("%(over)s from %(labels)s of a sample of %(pairs)s pairs; the p-values are those of new topics.")
+        return says % {"over": over, "labels": labels, "pairs": f"{answer['pairs']:,}"}
+    over = ngettext("Over %(n)s of %(whole)s topic, those with a label", "Over %(n)s of %(whole)s topics, those with a label", n_topics) % topics
+    says = ngettext(
+        "%(over)s; %(labels)s, each by the majority of at least %(least)s judgement.",
+        "%(over)s; %(labels)s, each by the majority of at least %(least)s judgements.",
+        answer["min_judgements"],
+    )
+    words = says % {"over": over, "labels": labels, "least": f"{answer['min_judgements']:,}"}
     if n := answer["without_relevant"]:
-        words += f" {counted(n, 'topic', 'has', 'have')} no relevant document yet and {'counts' if n == 1 else 'count'} with the score 0."
+        says = ngettext(
+            "%(n)s topic has no relevant document yet and counts with the score 0.",
+            "%(n)s topics have no relevant document yet and count with the score 0.",
+            n,
+        )
+        words += " " + says % {"n": f"{n:,}"}
     return words
 
 
 def holes_words(answer: dict[str, Any]) -> str:
     """What is unjudged, and what that could change."""
     if answer["estimated"]:
-        return "What was not drawn is estimated, not taken for not relevant."
+        return _("What was not drawn is estimated, not taken for not relevant.")
     told = [one for one in answer["systems"] if one["unjudged"] is not None]
     if not told:
-        return f"Unjudged documents count as not relevant in these means. How far they could move them is not said: {answer['why_no_bounds']}."
+        says = _("Unjudged documents count as not relevant in these means. How far they could move them is not said: %(why)s.")
+        return says % {"why": answer["why_no_bounds"]}
     most = max(told, key=lambda one: (one["unjudged"], one["tag"]))
     if most["unjudged"] == 0:
-        return answer["open"] or "Every document that these scores look at is judged."
+        return answer["open"] or _("Every document that these scores look at is judged.")
     mean = sum(one["unjudged"] for one in told) / len(told)
-    share = f"Of the documents that these scores look at {100 * mean:.0f} % are unjudged"
-    words = f"{share}, most of {most['tag']} ({100 * most['unjudged']:.0f} %); they count as not relevant here."
+    says = _(
+        "Of the documents that these scores look at %(share)s %% are unjudged, most of %(tag)s (%(most)s %%); they count as not relevant here."
+    )
+    words = says % {"share": f"{100 * mean:.0f}", "tag": most["tag"], "most": f"{100 * most['unjudged']:.0f}"}
     if answer["why_no_bounds"]:
-        return f"{words} How far they could move the means is not said: {answer['why_no_bounds']}."
+        return words + " " + _("How far they could move the means is not said: %(why)s.") % {"why": answer["why_no_bounds"]}
     return f"{words} {answer['open']}"
 
 
@@ -88,9 +103,11 @@ def notes_on(answer: dict[str, Any]) -> list[str]:
         if one["reason"]:
             by_reason.setdefault(one["reason"], []).append(one["tag"])
     for reason, tags in by_reason.items():
-        of = "any run" if len(tags) == len(answer["systems"]) else ", ".join(tags[:5]) + (f" and {len(tags) - 5} more" if len(tags) > 5 else "")
-        notes.append(f"No interval for {of}: {reason}.")
-    notes.append("The tests are those of this moment: who looks after each judgement and stops at the first small p is wrong more often than 5 %.")
+        says = _("No interval for %(runs)s and %(more)s more: %(reason)s.") if len(tags) > 5 else _("No interval for %(runs)s: %(reason)s.")
+        if len(tags) == len(answer["systems"]):
+            says = _("No interval for any run: %(reason)s.")
+        notes.append(says % {"runs": ", ".join(tags[:5]), "more": len(tags) - 5, "reason": reason})
+    notes.append(_("The tests are those of this moment: who looks after each judgement and stops at the first small p is wrong more often than 5 %."))
     if not answer["estimated"]:
-        notes.append("Runs that did not contribute to the pool have more unjudged documents and lose more by them.")
+        notes.append(_("Runs that did not contribute to the pool have more unjudged documents and lose more by them."))
     return notes

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from analysis.core import estimates
@@ -76,11 +77,12 @@ def measure_named(campaign: Campaign, name: str) -> Measure:
 def why_no_answer(campaign: Campaign) -> str:
     """Why no system is said to lead, as a sentence; empty where one may be."""
     if campaign.collection.runs.count() < 2:
-        return "There are fewer than two runs to compare."
+        return _("There are fewer than two runs to compare.")
     if unfinished := order_said(campaign):
-        return f"No system is said to lead: the pool is judged relevant first. {unfinished} Scores of such a half-finished pool are not comparable."
+        says = _("No system is said to lead: the pool is judged relevant first. %(unfinished)s Scores of such a half-finished pool are not comparable.")
+        return says % {"unfinished": unfinished}
     if is_sampled(campaign) and not stages_of(campaign)[0]:
-        return f"No system is said to lead. {stages_said(campaign)}"
+        return _("No system is said to lead. %(stages)s") % {"stages": stages_said(campaign)}
     return ""
 
 

@@ -66,9 +66,9 @@ class ReportForm(forms.Form):
         judged = [pair for pair in named.items() if not self.kind.click_qrels or pair not in clicks]
         self._qrels_field("qrels", self.kind.qrels_label, own + judged, multiple=self.kind.qrels[1] != 1)
         if self.kind.click_qrels:
-            self._qrels_field("click_qrels", "Qrels from clicks", clicks, multiple=True, initial=[reference for reference, _ in clicks])
+            self._qrels_field("click_qrels", str(_("Qrels from clicks")), clicks, multiple=True, initial=[reference for reference, _ in clicks])
         if self.kind.private_qrels:
-            self._qrels_field("private_qrels", "Private qrels", own + list(named.items()), multiple=False)
+            self._qrels_field("private_qrels", str(_("Private qrels")), own + list(named.items()), multiple=False)
 
     def _qrels_field(self, name: str, label: str, choices: list[tuple[str, str]], *, multiple: bool, initial: Any = None) -> None:
         first = initial if initial is not None else [choices[0][0]] if choices and multiple else choices[0][0] if choices else None
@@ -125,9 +125,9 @@ class ReportForm(forms.Form):
         if not self.errors:
             self._some_grade_is_relevant(cleaned)
             if len(self.qrels()) < self.kind.least_qrels:
-                self.add_error("qrels", f"Choose at least {self.kind.qrels[0]}.")
+                self.add_error("qrels", _("Choose at least %(n)s.") % {"n": self.kind.qrels[0]})
             if self.kind.least_runs and not self.kind.pair and len(cleaned["runs"]) < self.kind.least_runs:
-                self.add_error("runs", f"Choose at least {self.kind.least_runs}.")
+                self.add_error("runs", _("Choose at least %(n)s.") % {"n": self.kind.least_runs})
         return cleaned
 
     def _some_grade_is_relevant(self, cleaned: dict[str, Any]) -> None:
@@ -142,8 +142,9 @@ class ReportForm(forms.Form):
             for reference in chosen:
                 words, highest = self._named_with_highest_grade(reference)
                 if highest is not None and highest < grade:
-                    way_out = f" Enter {highest}, or choose other qrels." if highest else ""
-                    self.add_error(one.name, f"No label of “{words}” is {grade} or more; its highest is {highest}.{way_out}")
+                    way_out = " " + _("Enter %(n)s, or choose other qrels.") % {"n": highest} if highest else ""
+                    says = _("No label of “%(words)s” is %(grade)s or more; its highest is %(highest)s.%(way_out)s")
+                    self.add_error(one.name, says % {"words": words, "grade": grade, "highest": highest, "way_out": way_out})
 
     def _named_with_highest_grade(self, reference: str) -> tuple[str, int | None]:
         """None where no grades were counted."""

@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from analysis.commandline.stored_campaigns import why_not_naive
 from analysis.core.aggregation import METHODS
@@ -97,14 +99,14 @@ def files_of(kind: ReportKind, parameters: Mapping[str, Any], *, collection: Col
     rows = {row.pk: row for row in collection.runs.filter(pk__in=parameters.get("runs", []))}
     runs = [rows[pk] for pk in parameters.get("runs", []) if pk in rows]
     if len(runs) < len(parameters.get("runs", [])):
-        raise Refused("a run that was chosen is not in the collection any more")
+        raise Refused(_("a run that was chosen is not in the collection any more"))
     if len(runs) < kind.least_runs:
-        raise Refused(f"choose at least {kind.least_runs} run{'s' if kind.least_runs > 1 else ''}")
+        raise Refused(ngettext("choose at least %(n)s run", "choose at least %(n)s runs", kind.least_runs) % {"n": kind.least_runs})
     if len({run.pk for run in runs}) < len(runs) and not kind.pair:
-        raise Refused("a run was chosen twice")
+        raise Refused(_("a run was chosen twice"))
     inputs = [InputFile(path_of("runs", run.tag, ".run", taken), "run", run.tag, f"run:{run.pk}", run.digest, run.n_rows) for run in runs]
     if len(parameters.get("qrels", [])) < kind.least_qrels:
-        raise Refused(f"choose at least {kind.least_qrels} qrels")
+        raise Refused(_("choose at least %(n)s qrels") % {"n": kind.least_qrels})
     for reference in parameters.get("qrels", []):
         inputs.append(_qrels(reference, collection, campaign, taken, kind))
     for file in kind.written:
@@ -114,11 +116,11 @@ def files_of(kind: ReportKind, parameters: Mapping[str, Any], *, collection: Col
 
 
 def _qrels(reference: str, collection: Collection, campaign: Campaign | None, taken: set[str], kind: ReportKind) -> InputFile:
-    source, _, rest = reference.partition(":")
+    source, _colon, rest = reference.partition(":")
     if source == "imported" and rest.isdecimal():
         row = Qrels.objects.filter(collection=collection, pk=int(rest)).first()
         if row is None:
-            raise Refused("qrels that were chosen are not in the collection any more")
+            raise Refused(_("qrels that were chosen are not in the collection any more"))
         path = path_of("qrels", row.name, ".qrels", taken)
         return InputFile(path, "qrels", name_in(path), reference, row.digest, row.n_rows)
     if campaign is not None and is_reference(campaign, reference) and is_sampled(campaign) and not kind.counts_labels_only:
@@ -130,8 +132,8 @@ def _qrels(reference: str, collection: Collection, campaign: Campaign | None, ta
         path = qrels_path(campaign, reference, taken)
         return InputFile(path, "qrels", name_in(path), reference)
     if campaign is not None and source == "recipe":
-        raise Refused("the campaign has not, or no more, the recipe whose labels were chosen")
-    raise Refused(f"there are no qrels {reference!r} here")
+        raise Refused(_("the campaign has not, or no more, the recipe whose labels were chosen"))
+    raise Refused(_("there are no qrels %(reference)s here") % {"reference": repr(reference)})
 
 
 def qrels_path(campaign: Campaign, reference: str, taken: set[str] | None = None) -> str:
@@ -195,4 +197,4 @@ def _found(campaign: Campaign, one: InputFile) -> Reference:
     try:
         return Reference.find(campaign, one.origin)
     except ValueError:
-        raise Refused(f"{one.name}: the recipe was deleted") from None
+        raise Refused(_("%(name)s: the recipe was deleted") % {"name": one.name}) from None

@@ -17,6 +17,7 @@ from typing import Any
 from django.db import OperationalError, connection
 from django.db.models import F, Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from analysis.commandline.measures import PieceworkPlan
 from analysis.models import Report, ReportChunk
@@ -71,7 +72,7 @@ def _all_done(work: Work, report: Report, plan: PieceworkPlan) -> None:
                 break
         if claimed is None:
             if report.chunks.filter(done_at=None, attempt__gte=ATTEMPTS, owner="").exists():
-                raise Refused("the workers failed three times over a part of this; the server's log says more")
+                raise Refused(_("the workers failed three times over a part of this; the server's log says more"))
             time.sleep(WAIT)
             continue
         _fill(*claimed, plan)

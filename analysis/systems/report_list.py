@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from analysis.models import Report
 from pooling.listing import ListChoice, ListPage
 from pooling.models import Job
 
-STATES = [("done", "done"), ("at-work", "at work"), ("ended", "failed or cancelled")]
+STATES = [("done", gettext_lazy("done")), ("at-work", gettext_lazy("at work")), ("ended", gettext_lazy("failed or cancelled"))]
 STATE = Case(When(finished_at__isnull=False, then=Value("done")), default=F("job__state"))
 
 
@@ -34,8 +36,8 @@ def reports_page(
         search=("title", "created_by__username", *whose),
         sort={"title": "title", "of": ("collection__name", "campaign__name"), "state": STATE, "seed": "seed", "made": "created_at"},
         choices=[
-            ListChoice("kind", "Kind", kinds, lambda rows, value: rows.filter(kind=value)),
-            ListChoice("state", "State", STATES, in_state),
+            ListChoice("kind", _("Kind"), kinds, lambda rows, value: rows.filter(kind=value)),
+            ListChoice("state", _("State"), STATES, in_state),
         ],
         default="-made",
         per_page=30,

@@ -17,6 +17,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from analysis.commandline.measures import Stored
 from analysis.judgements.labels import is_own
@@ -123,7 +124,7 @@ def run(work: Work, *, in_pieces: Computing) -> dict[str, Any]:
     """What the job does. in_pieces computes the kinds whose work is a plan. -> the job's report"""
     report = Report.objects.select_related("collection", "campaign").filter(pk=work.parameters["report"]).first()
     if report is None:
-        raise Refused("the report has been deleted")
+        raise Refused(_("the report has been deleted"))
     kind = KINDS[report.kind]
     work.progress(0, total=None, message="collecting runs and qrels", now=True)
     fix_inputs(report, work)
@@ -164,7 +165,7 @@ def fix_inputs(report: Report, work: Work) -> None:
             assert report.campaign is not None
             text = qrels_text(report.campaign, one)
             if not text:
-                raise Refused(f"{one.name}: no pair has a label yet, so there are no qrels")
+                raise Refused(_("%(name)s: no pair has a label yet, so there are no qrels") % {"name": one.name})
             files[one.path] = stored(report, one.path, text.encode())
             one = one.with_digest(hashlib.sha256(text.encode()).hexdigest(), rows=text.count("\n"))
         elif one.kind == "file":
@@ -225,7 +226,7 @@ def load_run(one: InputFile) -> RunColumns:
     """Under the tag that it had when the report was asked for, as the report's command, pictures and files have it."""
     row = Run.objects.filter(pk=one.row).first()
     if row is None or row.digest != one.digest:
-        raise Refused(f"the run {one.name} has been deleted")
+        raise Refused(_("the run %(name)s has been deleted") % {"name": one.name})
     return replace(in_order_by_score(rankings_of(row)), tag=one.name)
 
 
@@ -239,7 +240,7 @@ def load_qrels(report: Report, one: InputFile) -> QrelsColumns:
             return read_qrels(io.BytesIO(source.read()), name=one.name)
     row = Qrels.objects.filter(pk=one.row).first()
     if row is None or row.digest != one.digest:
-        raise Refused(f"the qrels {one.name} have been deleted")
+        raise Refused(_("the qrels %(name)s have been deleted") % {"name": one.name})
     out = io.StringIO()
     write_qrels(grades_of(row), out)  # topics in the order of the file that a person gets
     return read_qrels(io.BytesIO(out.getvalue().encode()), name=one.name)
@@ -275,16 +276,16 @@ def check_inputs(report: Report) -> None:
     """Raises Refused where a run or qrels of the report have been deleted since."""
     for one in [InputFile.of(stored) for stored in report.inputs]:
         if one.kind == "run" and not Run.objects.filter(pk=one.row, digest=one.digest).exists():
-            raise Refused(f"the run {one.name} has been deleted")
+            raise Refused(_("the run %(name)s has been deleted") % {"name": one.name})
         if one.kind == "qrels" and one.path not in report.files and not Qrels.objects.filter(pk=one.row, digest=one.digest).exists():
-            raise Refused(f"the qrels {one.name} have been deleted")
+            raise Refused(_("the qrels %(name)s have been deleted") % {"name": one.name})
 
 
 def ask_against_clicks(campaign: Campaign, *, user: Any) -> list[Report]:
     """Do clicks lead to the rankings and labels of the campaign's judgements? Two reports at most; what cannot be asked is left out."""
     clicks = [f"imported:{pk}" for pk in campaign.collection.qrels.filter(kind=Qrels.Kind.CLICKS).values_list("pk", flat=True)]
     if not clicks:
-        raise Refused("the collection has no qrels from clicks; import them, and say that they come from clicks")
+        raise Refused(_("the collection has no qrels from clicks; import them, and say that they come from clicks"))
     runs = list(campaign.collection.runs.values_list("pk", flat=True))
     own = "campaign:binary:majority"  # relevant or not, as clicks are: one level fits both
     made = []

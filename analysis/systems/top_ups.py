@@ -7,6 +7,8 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import F
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from analysis.models import Report
 from analysis.systems import reports
@@ -17,7 +19,6 @@ from annotation.models import Campaign, Pair
 from annotation.selectors.pairs import kept_pairs
 from annotation.services import campaigns
 from annotation.services.errors import CampaignError
-from pooling.core.counts import counted
 from pooling.formats.pool import pool_of_pairs
 from pooling.jobs import Refused
 from pooling.models import Job
@@ -38,18 +39,23 @@ def make_top_up(report: Report, n: int | None, *, user: Any) -> Campaign:
     """
     result = result_of(report)
     if not KINDS[report.kind].topped_up or result is None:
-        raise Refused("the report has no pairs to judge")
+        raise Refused(_("the report has no pairs to judge"))
     order = result["order"][: n or result["settles"]["n"]]
     if not order:
-        raise Refused("nothing is left to judge for this report")
+        raise Refused(_("nothing is left to judge for this report"))
     with transaction.atomic():
         locked = Report.objects.select_for_update().get(pk=report.pk)
         earlier = top_up_of(locked)
         if earlier is not None:
-            raise Refused(f"the top-up campaign {earlier.name} is there already")
+            raise Refused(_("the top-up campaign %(campaign)s is there already") % {"campaign": earlier.name})
         kept = set(report.collection.topics.filter(removed_reason="").values_list("topic_id", flat=True))
         if gone := sorted({topic for topic, _, _ in order} - kept):
-            raise Refused(f"{counted(len(gone), 'topic')} of these pairs, such as {gone[0]}, left the collection since; compute the report again")
+            says = ngettext(
+                "%(n)s topic of these pairs, such as %(first)s, left the collection since; compute the report again",
+                "%(n)s topics of these pairs, such as %(first)s, left the collection since; compute the report again",
+                len(gone),
+            )
+            raise Refused(says % {"n": f"{len(gone):,}", "first": gone[0]})
         campaign = _campaign(report, result, order, user=user)
         locked.parameters = {**locked.parameters, "top_up": campaign.pk}
         locked.save(update_fields=["parameters"])

@@ -204,11 +204,11 @@ def top_up(request: HttpRequest, pk: int) -> HttpResponse:
     """One click: a draft campaign on the pairs that the report names, in its order."""
     report = visible_report(request, pk)
     if not may_create(request):
-        raise PermissionDenied("Ask an administrator for the right to make campaigns.")
+        raise PermissionDenied(_("Ask an administrator for the right to make campaigns."))
     wanted = request.POST.get("n", "")
     try:
         if wanted and not row_number(wanted):
-            raise Refused("how many pairs is a whole number, at least 1")
+            raise Refused(_("how many pairs is a whole number, at least 1"))
         campaign = top_ups.make_top_up(report, int(wanted) if wanted else None, user=request.user)
     except Refused as error:
         return _not_started(request, error, "report", pk)

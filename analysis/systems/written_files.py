@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from analysis.commandline.stored_campaigns import judgements_text
 from analysis.judgements.labels import is_own
 from analysis.models import Report
@@ -42,7 +44,7 @@ def judgements_wanted(parameters: Mapping[str, Any], runs: Sequence[Run], campai
     if not parameters.get("options", {}).get("judgements"):
         return False
     if campaign is None or not all(map(is_own, parameters.get("qrels", []))):
-        raise Refused("the noise of labels needs single judgements, which only a campaign's own labels have")
+        raise Refused(_("the noise of labels needs single judgements, which only a campaign's own labels have"))
     return True
 
 
@@ -66,5 +68,5 @@ def all_dated(runs: Sequence[Run], *, or_none: bool = False) -> bool:
     undated = [run.tag for run in runs if run.submitted_on is None]
     if undated and not (or_none and len(undated) == len(runs)):
         shown = f"{', '.join(undated[:5])}{' …' if len(undated) > 5 else ''}"
-        raise Refused(f"no date of submission is known of {shown}; enter it on the run's page")
+        raise Refused(_("no date of submission is known of %(shown)s; enter it on the run's page") % {"shown": shown})
     return not undated

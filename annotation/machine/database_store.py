@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import F
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation.machine.asking import AskingPlan, AskingReport, PairToJudge, ask_all, key_of
 from annotation.models import MachineJudge, MachineLabel
@@ -148,4 +149,4 @@ class DatabaseStore:
     def _open(self) -> None:
         """Inside a transaction: nothing is added to a judge that is frozen or gone."""
         if not MachineJudge.objects.filter(pk=self.judge.pk, frozen_at=None).update(name=F("name")):
-            raise Refused(f"{self.judge.name} is frozen or deleted; nothing can be added")
+            raise Refused(_("%(name)s is frozen or deleted; nothing can be added") % {"name": self.judge.name})

@@ -7,6 +7,7 @@ import secrets
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from annotation.core.judges import CHOICES, JudgeKind
@@ -36,9 +37,9 @@ class Campaign(models.Model):
         CLOSED = "closed", pgettext_lazy("state of a campaign", "Closed")
 
     class Spans(models.TextChoices):
-        OFF = "off"
-        OPTIONAL = "optional"
-        REQUIRED = "required", "required from a grade up"
+        OFF = "off", _("Off")
+        OPTIONAL = "optional", _("Optional")
+        REQUIRED = "required", _("required from a grade up")
 
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=200)

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from annotation.core.judges import CHOICES, JudgeKind
 from annotation.models.campaigns import Campaign
@@ -24,14 +25,14 @@ class Membership(models.Model):
     """One person's role in one campaign. Annotators appear under their pseudonym wherever data leave the campaign."""
 
     class Role(models.TextChoices):
-        MANAGER = "manager"
-        ANNOTATOR = "annotator"
-        VIEWER = "viewer"
+        MANAGER = "manager", _("Manager")
+        ANNOTATOR = "annotator", _("Annotator")
+        VIEWER = "viewer", _("Viewer")
 
     class Standing(models.TextChoices):
-        ACTIVE = "active"
-        PAUSED = "paused"
-        EXCLUDED = "excluded"
+        ACTIVE = "active", _("Active")
+        PAUSED = "paused", _("Paused")
+        EXCLUDED = "excluded", _("Excluded")
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")

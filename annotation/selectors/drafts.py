@@ -51,7 +51,8 @@ def _guidelines(campaign: Campaign) -> list[DraftContradiction]:
     if not gone:
         return []
     listed, grades = ", ".join(f"“{name}”" for name in gone), ", ".join(str(grade["name"]) for grade in campaign.scale)
-    return [DraftContradiction("guidelines", f"The guidelines explain {listed}, which is no grade of the scale ({grades}).")]
+    says = _("The guidelines explain %(names)s, which is no grade of the scale (%(grades)s).")
+    return [DraftContradiction("guidelines", says % {"names": listed, "grades": grades})]
 
 
 def _former_scales(campaign: Campaign) -> list[list[dict[str, object]]]:
@@ -63,10 +64,15 @@ def _qualification(campaign: Campaign) -> list[DraftContradiction]:
     n = special_pairs(campaign, Pair.Kind.QUALIFICATION).count()
     if campaign.qualification_pass and not n:
         bar = f"{100 * campaign.qualification_pass:g} %"
-        return [DraftContradiction("gold", f"{bar} of the qualification pairs have to be right, and there is none: choose some, or ask for no qualification.")]
+        says = _("%(share)s of the qualification pairs have to be right, and there is none: choose some, or ask for no qualification.")
+        return [DraftContradiction("gold", says % {"share": bar})]
     if n and not campaign.qualification_pass:
-        pairs = f"{n:,} qualification pair{'' if n == 1 else 's'}"
-        return [DraftContradiction("rules", f"There {'is' if n == 1 else 'are'} {pairs}, and no share to get right: nobody would be asked.")]
+        says = ngettext(
+            "There is %(n)s qualification pair, and no share to get right: nobody would be asked.",
+            "There are %(n)s qualification pairs, and no share to get right: nobody would be asked.",
+            n,
+        )
+        return [DraftContradiction("rules", says % {"n": f"{n:,}"})]
     return []
 
 
@@ -74,9 +80,11 @@ def _grades(campaign: Campaign) -> list[DraftContradiction]:
     contradictions = []
     known = {grade for grade in campaign.pairs.exclude(gold_grade=None).values_list("gold_grade", flat=True) if grade is not None}
     if lost := known - {int(grade["value"]) for grade in campaign.scale}:
-        contradictions.append(DraftContradiction("gold", f"Known grades of pairs are not in the scale: {', '.join(map(str, sorted(lost)))}."))
+        says = _("Known grades of pairs are not in the scale: %(grades)s.") % {"grades": ", ".join(map(str, sorted(lost)))}
+        contradictions.append(DraftContradiction("gold", says))
     if campaign.spans == Campaign.Spans.REQUIRED and campaign.spans_from > int(campaign.scale[-1]["value"]):
-        contradictions.append(DraftContradiction("rules", f"Passages are required from grade {campaign.spans_from} up, and the scale ends before."))
+        says = _("Passages are required from grade %(spans_from)s up, and the scale ends before.") % {"spans_from": campaign.spans_from}
+        contradictions.append(DraftContradiction("rules", says))
     return contradictions
 
 
@@ -109,8 +117,10 @@ def too_few_in_time(campaign: Campaign, needed: int) -> str:
     if most >= needed or all(limit is None for _target, limit in bounds):
         return ""
     says = ngettext(
-        "With the daily limits %(n)s annotator makes at most %(most)s of %(needed)s judgements by the deadline: invite more, raise a limit, or move the deadline.",
-        "With the daily limits %(n)s annotators make at most %(most)s of %(needed)s judgements by the deadline: invite more, raise a limit, or move the deadline.",
+        "With the daily limits %(n)s annotator makes at most %(most)s of %(needed)s judgements by the deadline: invite more, raise a limit, or move the "
+        "deadline.",
+        "With the daily limits %(n)s annotators make at most %(most)s of %(needed)s judgements by the deadline: invite more, raise a limit, or move the "
+        "deadline.",
         len(annotators),
     )
     return says % {"n": f"{len(annotators):,}", "most": f"{most:,}", "needed": f"{needed:,}"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from annotation.models import MachineJudge, Membership
 from annotation.selectors.machines import labels_of
@@ -34,13 +35,17 @@ def frozen_judges(collection: Collection, user: Any) -> list[tuple[str, str]]:
 
 def frozen_labels(collection: Collection, name: str, user: Any) -> FrozenLabels:
     """The labels of the judge called campaign/judge. Refused where the user manages no such campaign of the collection, or it is not frozen."""
-    slug, _, own = name.partition("/")
+    slug, _slash, own = name.partition("/")
     judge = _managed(collection, user).filter(campaign__slug=slug, name=own).first()
     if judge is None:
-        known = ", ".join(one for one, _ in frozen_judges(collection, user))
-        raise Refused(f"no machine judge of this collection is called {name[:100]!r}; " + (f"there is {known}" if known else "none of it is frozen yet"))
+        known = ", ".join(one for one, _words in frozen_judges(collection, user))
+        says = _("no machine judge of this collection is called %(name)s; there is %(known)s") if known else _(
+            "no machine judge of this collection is called %(name)s; none of it is frozen yet"
+        )
+        raise Refused(says % {"name": repr(name[:100]), "known": known})
     if judge.frozen_at is None:
-        raise Refused(f"{judge.name} is not frozen: its labels could still change once the sample is known. Freeze it on the page Machines first")
+        says = _("%(judge)s is not frozen: its labels could still change once the sample is known. Freeze it on the page Machines first")
+        raise Refused(says % {"judge": judge.name})
     highest = max(int(grade["value"]) for grade in judge.scale)
     at = judge.frozen_at.isoformat(timespec="seconds")
     return FrozenLabels(named(judge), judge.model, judge.digest, at, highest + 1, labels_of(judge))

@@ -15,6 +15,8 @@ from typing import BinaryIO
 from django.db import connection
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotation.models import Campaign, Judgement, Membership
 from pooling.formats.errors import FormatError
@@ -29,7 +31,7 @@ UNREADABLE = (FormatError, OSError, zipfile.BadZipFile, zlib.error, NotImplement
 """The last two: packed in a way that we do not know, encrypted."""
 ANYWAY = "also while people judge on SQLite, whose judgements then wait until it is done"
 WITH_THE_OPTION = "with --anyway"
-WITH_THE_BOX = "with a tick at “Also while people judge”"
+WITH_THE_BOX = gettext_lazy("with a tick at “Also while people judge”")
 
 
 def has_one_writer() -> bool:
@@ -48,10 +50,11 @@ def check(source: str | BinaryIO, *, name: str, anyway: bool, way: str) -> None:
     begin. way: how to have it all the same, as the end of a sentence."""
     if anyway or not has_one_writer() or not people_judge() or not is_large(source):
         return
-    raise Refused(
-        f"people are judging, and on SQLite their judgements would wait until {name} is imported: do it when nobody has judged for "
-        f"{RECENT.seconds // 60} minutes, or now {way}"
+    says = _(
+        "people are judging, and on SQLite their judgements would wait until %(name)s is imported: do it when nobody has judged for "
+        "%(minutes)s minutes, or now %(way)s"
     )
+    raise Refused(says % {"name": name, "minutes": RECENT.seconds // 60, "way": way})
 
 
 def is_large(source: str | BinaryIO) -> bool:

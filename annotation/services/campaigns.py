@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
 
 from annotation.core import scale as scales
 from annotation.core.audit_actions import AuditAction
@@ -84,14 +85,14 @@ def create_campaign(
         except IntegrityError:
             campaign.pk = None
             if not Campaign.objects.filter(slug=campaign.slug).exists() or slug:
-                raise CampaignError(f"The address “{campaign.slug}” is taken; choose another.") from None
-    raise CampaignError("Choose another name; this one is taken too often.")
+                raise CampaignError(_("The address “%(slug)s” is taken; choose another.") % {"slug": campaign.slug}) from None
+    raise CampaignError(_("Choose another name; this one is taken too often."))
 
 
 def take_settings(campaign: Campaign, pool: Pool, *, actor: User | None) -> Campaign:
     """Give a draft campaign the settings that came with the pool's pairs. Raises CampaignError once it has been opened."""
     if campaign.state != Campaign.State.DRAFT:
-        raise CampaignError("Settings that came with a pool are for a new campaign; change those of this one under Rules.")
+        raise CampaignError(_("Settings that came with a pool are for a new campaign; change those of this one under Rules."))
     return update_campaign(campaign, actor=actor, **{name: value for name, value in pool.suggested.items() if name in SUGGESTED})
 
 
@@ -157,19 +158,19 @@ def _assign(campaign: Campaign, settings: dict[str, Any]) -> None:
 def _check(campaign: Campaign) -> None:
     mistakes = scales.problems(campaign.scale, threshold=campaign.threshold)
     if not campaign.name.strip():
-        mistakes.append("Give the campaign a name.")
+        mistakes.append(_("Give the campaign a name."))
     if campaign.judgements_per_pair < 1:
-        mistakes.append("A pair needs at least one judgement.")
+        mistakes.append(_("A pair needs at least one judgement."))
     if campaign.block_length < 1 or campaign.band < 1:
-        mistakes.append("A block is at least one pair long, and a band at least one priority wide.")
+        mistakes.append(_("A block is at least one pair long, and a band at least one priority wide."))
     if campaign.lease_minutes < 1:
-        mistakes.append("A lease lasts at least one minute.")
+        mistakes.append(_("A lease lasts at least one minute."))
     if not 0 <= campaign.qualification_pass <= 1:
-        mistakes.append("The share of qualification pairs to get right is between 0 and 1.")
+        mistakes.append(_("The share of qualification pairs to get right is between 0 and 1."))
     if campaign.daily_limit is not None and campaign.daily_limit < 1:
-        mistakes.append("The daily limit is at least 1, or empty for none.")
+        mistakes.append(_("The daily limit is at least 1, or empty for none."))
     if campaign.min_active_seconds < 0 or campaign.expected_seconds <= 0 or campaign.idle_seconds < 5:
-        mistakes.append("Times are positive, and the idle limit is at least 5 seconds.")
+        mistakes.append(_("Times are positive, and the idle limit is at least 5 seconds."))
     if mistakes:
         raise CampaignError(" ".join(mistakes))
 
@@ -182,9 +183,9 @@ def _check_against_judgements(campaign: Campaign, before: dict[str, Any]) -> Non
     grades = {int(grade) for grade in given if grade is not None}
     lost = grades - set(campaign.grades.values)
     if lost:
-        raise CampaignError(f"Grade {min(lost)} has been given in this campaign, so it has to stay in the scale.")
+        raise CampaignError(_("Grade %(grade)s has been given in this campaign, so it has to stay in the scale.") % {"grade": min(lost)})
     if grades and changed & FIXED_BY_JUDGEMENTS:
-        raise CampaignError("There are judgements already; whether texts are rotated cannot be changed any more.")
+        raise CampaignError(_("There are judgements already; whether texts are rotated cannot be changed any more."))
 
 
 def _move(campaign: Campaign, actor: User | None, *, source: set[Campaign.State], to: str, action: AuditAction, **changes: Any) -> Campaign:
@@ -193,7 +194,7 @@ def _move(campaign: Campaign, actor: User | None, *, source: set[Campaign.State]
         moved = Campaign.objects.filter(pk=campaign.pk, state__in=source).update(state=to, **changes)
         if not moved:
             campaign.refresh_from_db()
-            raise CampaignError(f"The campaign is {campaign.state}; this is not possible now.")
+            raise CampaignError(_("The campaign is %(state)s; this is not possible now.") % {"state": campaign.state})
         record(campaign, actor, action, campaign.name, **{k: _plain(v) for k, v in changes.items()})
     campaign.refresh_from_db()
     return campaign
@@ -206,11 +207,11 @@ def open_campaign(campaign: Campaign, *, actor: User | None = None) -> Campaign:
     opened again.
     """
     if not kept_pairs(campaign).exists():
-        raise CampaignError("The campaign has no pairs yet: choose a pool first.")
+        raise CampaignError(_("The campaign has no pairs yet: choose a pool first."))
     if not kept_pairs(campaign).filter(without_text=False).exists():
-        raise CampaignError("None of the pairs has the text of its document, so nobody could judge: import the documents first.")
+        raise CampaignError(_("None of the pairs has the text of its document, so nobody could judge: import the documents first."))
     if campaign.deadline is not None and campaign.deadline <= timezone.now():
-        raise CampaignError("The deadline is over: set a later one first.")
+        raise CampaignError(_("The deadline is over: set a later one first."))
     if campaign.state == Campaign.State.DRAFT and (contradicting := contradictions(campaign)):
         raise CampaignError(" ".join(one.says for one in contradicting))
     opened = campaign.opened_at or timezone.now()
@@ -246,7 +247,7 @@ def save_guideline(
 ) -> GuidelineVersion:
     """A new version of the guidelines (Markdown); annotators must read it before they go on, or, where it only adds an example, are told
     so in one line. The same text again makes none."""
-    for _ in range(10):
+    for _try in range(10):
         newest = campaign.guidelines.order_by("number").last()
         if newest is not None and newest.text == text:
             return newest

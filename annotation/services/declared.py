@@ -16,6 +16,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils.translation import ngettext
 
 from annotation.core.campaign_file import SETTINGS, CampaignMistakes, DescribedCampaign, campaign_changes
 from annotation.models import Campaign, Membership, Pair
@@ -199,7 +200,8 @@ def _gold(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
     pairs = Pair.objects.filter(campaign=campaign, entry__docno__in={document for _, document in wanted}).select_related("campaign", "entry__topic")
     pair_of = {(pair.entry.topic.topic_id, pair.entry.docno): pair for pair in pairs}
     if absent := sorted(wanted - set(pair_of)):
-        raise CampaignError(f"No pair of the campaign is {' '.join(absent[0])}" + (f", nor are {len(absent) - 1} more of gold." if absent[1:] else "."))
+        says = ngettext("No pair of the campaign is %(first)s.", "No pair of the campaign is %(first)s, nor are %(more)s more of gold.", len(absent))
+        raise CampaignError(says % {"first": " ".join(absent[0]), "more": len(absent) - 1})
     for change in rows:
         row = change.after or {**change.before, "kind": Pair.Kind.NORMAL, "grade": None, "explanation": ""}
         set_kind(pair_of[row["topic"], row["document"]], row["kind"], gold_grade=row["grade"], explanation=row["explanation"], actor=actor)

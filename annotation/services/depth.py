@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
 
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign, Pair
@@ -15,11 +16,11 @@ from annotation.services.pairs import mark
 def why_whole(campaign: Campaign) -> str:
     """Why the campaign's pool has to be judged whole; empty where it has not."""
     if campaign.pool is None:
-        return "The campaign has no pool yet."
+        return _("The campaign has no pool yet.")
     if campaign.pool.is_sampled:
-        return "The pool is a sample, whose estimates need every pair that was drawn: it has no less depth."
+        return _("The pool is a sample, whose estimates need every pair that was drawn: it has no less depth.")
     if campaign.pool.is_staged:
-        return "The pool is judged batch by batch: plan no further batch in place of less depth."
+        return _("The pool is judged batch by batch: plan no further batch in place of less depth.")
     return ""
 
 

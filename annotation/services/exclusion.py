@@ -8,6 +8,7 @@ from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Judgement, Lease, Membership, Pair
@@ -32,7 +33,7 @@ def exclude_annotator(annotator: Membership, *, reason: str, actor: User | None,
     Nothing is deleted: the rows stand as excluded, and `include_annotator` reverses it.
     """
     if not reason.strip():
-        raise CampaignError("Give the reason; it is stored with the exclusion and exported.")
+        raise CampaignError(_("Give the reason; it is stored with the exclusion and exported."))
     moment = now or timezone.now()
 
     def work() -> int:
@@ -43,7 +44,7 @@ def exclude_annotator(annotator: Membership, *, reason: str, actor: User | None,
         rows = list(Judgement.objects.filter(membership=locked, current=True, standing=Judgement.Standing.COUNTED).values_list("pk", "pair_id"))
         pairs = slots.locked(pair_id for _, pair_id in rows)
         # Only what still counts under the locks: its pair was locked by nobody else, and the annotator's own answers wait for us.
-        for _, pair_id in rows:
+        for _row, pair_id in rows:
             pairs[pair_id].counted -= slots.takes_slots(locked)
         _set_standing([pk for pk, _ in rows], Judgement.Standing.EXCLUDED)
         slots.save_all(pairs.values(), locked.campaign_id)
@@ -68,7 +69,7 @@ def include_annotator(annotator: Membership, *, actor: User | None, reason: str 
     def work() -> Inclusion:
         locked = _locked(annotator)
         if locked.standing != Membership.Standing.EXCLUDED:
-            raise CampaignError(f"{locked.pseudonym} is not excluded.")
+            raise CampaignError(_("%(pseudonym)s is not excluded.") % {"pseudonym": locked.pseudonym})
         locked.standing, locked.standing_reason = Membership.Standing.ACTIVE, ""
         locked.save(update_fields=["standing", "standing_reason"])
         rows = list(
@@ -104,7 +105,7 @@ def include_annotator(annotator: Membership, *, actor: User | None, reason: str 
 def pause_annotator(annotator: Membership, *, reason: str, actor: User | None, now: datetime | None = None) -> None:
     """No more pairs for this annotator until resumed; the reason is shown to the annotator, so it is needed."""
     if not reason.strip():
-        raise CampaignError("Give the reason; it is what the annotator is shown.")
+        raise CampaignError(_("Give the reason; it is what the annotator is shown."))
     _change(annotator, Membership.Standing.PAUSED, reason, actor, AuditAction.PAUSED_AN_ANNOTATOR, now or timezone.now())
 
 
@@ -116,7 +117,7 @@ def _change(annotator: Membership, standing: str, reason: str, actor: User | Non
     def work() -> None:
         locked = _locked(annotator)
         if locked.standing == Membership.Standing.EXCLUDED:
-            raise CampaignError(f"{locked.pseudonym} is excluded; include the annotator again first.")
+            raise CampaignError(_("%(pseudonym)s is excluded; include the annotator again first.") % {"pseudonym": locked.pseudonym})
         locked.standing, locked.standing_reason = standing, reason
         locked.save(update_fields=["standing", "standing_reason"])
         if standing != Membership.Standing.ACTIVE:

@@ -225,7 +225,7 @@ def adjudicate(pair: Pair, grade: int | None, *, reason: str, actor: User | None
     """The manager's own label, which overrides the aggregated one; None takes it back. Judgements are not touched."""
     campaign = pair.campaign
     if grade is not None and grade not in campaign.grades.values:
-        raise CampaignError("The grade must be one of the scale.")
+        raise CampaignError(_("The grade must be one of the scale."))
 
     def work() -> Pair:
         row = slots.locked([pair.pk])[pair.pk]

@@ -8,6 +8,8 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotation.core.known_pairs import parted
 from annotation.models import Campaign, Pair
@@ -15,7 +17,6 @@ from annotation.selectors.pairs import kept_pairs
 from annotation.services.campaigns import update_campaign
 from annotation.services.errors import CampaignError
 from annotation.services.pairs import set_kind
-from pooling.core.counts import counted
 from pooling.formats.qrels import load_qrels
 from pooling.models import Qrels
 
@@ -36,10 +37,14 @@ class KnownPairsTaken:
 
     def sentence(self) -> str:
         """In words for the page."""
-        said = f"{counted(self.gold, 'gold pair')} and {counted(self.qualification, 'qualification pair')} are chosen"
-        left = f"; {self.elsewhere:,} rows were passed over: not an ordinary pair of this campaign, or a grade that the scale has not" if self.elsewhere else ""
-        bar = f" {100 * self.bar:g} % of the qualification pairs have to be right (Rules)." if self.bar else ""
-        return f"{said}{left}.{bar}"
+        gold = ngettext("%(n)s gold pair", "%(n)s gold pairs", self.gold) % {"n": f"{self.gold:,}"}
+        tests = ngettext("%(n)s qualification pair", "%(n)s qualification pairs", self.qualification) % {"n": f"{self.qualification:,}"}
+        said = _("%(gold)s and %(qualification)s are chosen") % {"gold": gold, "qualification": tests}
+        if self.elsewhere:
+            passed_over = _("%(n)s rows were passed over: not an ordinary pair of this campaign, or a grade that the scale has not")
+            said += "; " + passed_over % {"n": f"{self.elsewhere:,}"}
+        bar = _("%(share)s of the qualification pairs have to be right (Rules).") % {"share": f"{100 * self.bar:g} %"} if self.bar else ""
+        return f"{said}. {bar}".strip()
 
 
 def rows_of_qrels(qrels: Qrels) -> list[dict[str, Any]]:
@@ -65,15 +70,16 @@ def take_known_pairs(campaign: Campaign, rows: Sequence[dict[str, Any]], *, n_go
     named = [row for row in fits if row.get("kind")]
     free = [(row["topic"], row["document"], row["grade"]) for row in fits if not row.get("kind")]
     unjudged = [pair for pair in free if not pair_of[pair[:2]].has_judgements]  # type: ignore[attr-defined]
-    qualification, _ = parted(unjudged, n_qualification=n_qualification, n_gold=0, seed=campaign.seed)
+    qualification, _none = parted(unjudged, n_qualification=n_qualification, n_gold=0, seed=campaign.seed)
     taken = set(qualification)
-    _, gold = parted([pair for pair in free if pair not in taken], n_qualification=0, n_gold=n_gold, seed=campaign.seed)
+    _none, gold = parted([pair for pair in free if pair not in taken], n_qualification=0, n_gold=n_gold, seed=campaign.seed)
     wanted = [(row["topic"], row["document"], row.get("grade"), row["kind"], row.get("explanation", "")) for row in named]
     wanted += [(*pair, Pair.Kind.QUALIFICATION, "") for pair in qualification] + [(*pair, Pair.Kind.GOLD, "") for pair in gold]
     if not wanted:
-        raise CampaignError("No row is an ordinary pair of this campaign with a grade of its scale: do the ids and grades belong together?")
+        raise CampaignError(_("No row is an ordinary pair of this campaign with a grade of its scale: do the ids and grades belong together?"))
     if len(wanted) > MOST_FROM_A_FILE:
-        raise CampaignError(f"{len(wanted):,} known pairs at once are too many, at most {MOST_FROM_A_FILE:,}: leave the others out.")
+        says = _("%(n)s known pairs at once are too many, at most %(most)s: leave the others out.")
+        raise CampaignError(says % {"n": f"{len(wanted):,}", "most": f"{MOST_FROM_A_FILE:,}"})
     with transaction.atomic():
         for topic, document, grade, kind, explanation in wanted:
             set_kind(pair_of[topic, document], kind, gold_grade=grade, explanation=explanation, actor=actor)

@@ -16,6 +16,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation.core.audit_actions import AuditAction
 from annotation.core.machine_prompts import TEMPLATES, Grade, PromptTemplate, template_of
@@ -67,9 +68,9 @@ def add_judge(campaign: Campaign, wanted: Wanted, *, actor: User | None) -> Mach
     """It is told the campaign's scale and guidelines as they are now. CampaignError with what is wrong."""
     known: dict[str, str] = settings.MACHINE_ENDPOINTS
     if wanted.endpoint not in known:
-        raise CampaignError("This installation knows no such endpoint; its operator names them in ASSAY_MACHINE_ENDPOINTS.")
+        raise CampaignError(_("This installation knows no such endpoint; its operator names them in ASSAY_MACHINE_ENDPOINTS."))
     if wanted.limits.most_cost is not None and not (wanted.limits.price_in or wanted.limits.price_out):
-        raise CampaignError("A limit of cost needs prices: nothing else tells what a call costs.")
+        raise CampaignError(_("A limit of cost needs prices: nothing else tells what a call costs."))
     template = _template(wanted.prompt)
     guideline = campaign.guidelines.last()
     judge = MachineJudge(
@@ -84,13 +85,13 @@ def add_judge(campaign: Campaign, wanted: Wanted, *, actor: User | None) -> Mach
 
 def _stored(judge: MachineJudge, actor: User | None) -> MachineJudge:
     if not judge.name or not judge.model:
-        raise CampaignError("Say what the judge is called, and which model it is.")
+        raise CampaignError(_("Say what the judge is called, and which model it is."))
     try:
         with transaction.atomic():
             judge.save(force_insert=True)
             record(judge.campaign, actor, AuditAction.MADE_A_MACHINE_JUDGE, judge.name, model=judge.model, source=judge.source)
     except IntegrityError:
-        raise CampaignError(f"A machine judge of this campaign is called {judge.name} already; choose another name.") from None
+        raise CampaignError(_("A machine judge of this campaign is called %(judge)s already; choose another name.") % {"judge": judge.name}) from None
     return judge
 
 
@@ -100,7 +101,7 @@ def _template(prompt: str) -> PromptTemplate:
     try:
         return template_of(prompt, "own")
     except ValueError as error:
-        raise CampaignError(f"The prompt cannot be used: {error}.") from None
+        raise CampaignError(_("The prompt cannot be used: %(error)s.") % {"error": error}) from None
 
 
 def add_from_file(
@@ -115,11 +116,14 @@ def add_from_file(
             continue
         if label.grade not in values:
             scale = ", ".join(map(str, sorted(values)))
-            raise CampaignError(f"{file_name}{label.where}: grade {label.grade} is none of the campaign's scale ({scale}); nothing was kept.")
+            says = _("%(file_name)s%(where)s: grade %(grade)s is none of the campaign's scale (%(scale)s); nothing was kept.")
+            raise CampaignError(says % {"file_name": file_name, "where": label.where, "grade": label.grade, "scale": scale})
         if rows.setdefault(place, label).grade != label.grade:
-            raise CampaignError(f"{file_name}{label.where}: another grade for a pair that the file has already; nothing was kept.")
+            says = _("%(file_name)s%(where)s: another grade for a pair that the file has already; nothing was kept.")
+            raise CampaignError(says % {"file_name": file_name, "where": label.where})
     if not rows:
-        raise CampaignError(f"{file_name}: no pair of the campaign's pool is in it; are ids of topics and documents spelled alike? Nothing was kept.")
+        says = _("%(file_name)s: no pair of the campaign's pool is in it; are ids of topics and documents spelled alike? Nothing was kept.")
+        raise CampaignError(says % {"file_name": file_name})
     with transaction.atomic():
         judge = _stored(
             MachineJudge(campaign=campaign, name=name.strip(), model=model.strip(), source=MachineJudge.Source.FILE, file_name=file_name[:255],
@@ -151,11 +155,11 @@ def ask_to_run(judge: MachineJudge, *, user: Any) -> Job:
     with transaction.atomic():
         _open(judge)
         if judge.source != MachineJudge.Source.ENDPOINT:
-            raise CampaignError(f"The labels of {judge.name} are from a file; there is nothing to ask.")
+            raise CampaignError(_("The labels of %(judge)s are from a file; there is nothing to ask.") % {"judge": judge.name})
         if judge.endpoint not in settings.MACHINE_ENDPOINTS:
-            raise CampaignError("This installation knows the judge's endpoint no more; its operator names them in ASSAY_MACHINE_ENDPOINTS.")
+            raise CampaignError(_("This installation knows the judge's endpoint no more; its operator names them in ASSAY_MACHINE_ENDPOINTS."))
         if selectors.estimate(judge).calls == 0:
-            raise CampaignError("There is no pair to ask about: the campaign has no pool yet, no pair has a text, or all are answered.")
+            raise CampaignError(_("There is no pair to ask about: the campaign has no pool yet, no pair has a text, or all are answered."))
         label = f"{judge.name} judges {judge.campaign.name}"
         campaign = judge.campaign
         return jobs.enqueue(selectors.RUN, {"machine": judge.pk}, label=label, user=user, collection=campaign.collection, campaign_id=campaign.pk)
@@ -165,11 +169,11 @@ def _open(judge: MachineJudge) -> None:
     """Inside a transaction: CampaignError where the judge is frozen or being asked. Whoever changes it waits for whoever does so already."""
     locked = MachineJudge.objects.select_for_update().filter(pk=judge.pk).first()
     if locked is None:
-        raise CampaignError("The machine judge was deleted.")
+        raise CampaignError(_("The machine judge was deleted."))
     if locked.frozen_at is not None:
-        raise CampaignError(f"{locked.name} is frozen: nothing can be added, changed or deleted.")
+        raise CampaignError(_("%(judge)s is frozen: nothing can be added, changed or deleted.") % {"judge": locked.name})
     if selectors.job_of(locked, active=True) is not None:
-        raise CampaignError(f"{locked.name} is being asked; wait until that is done, or cancel it.")
+        raise CampaignError(_("%(judge)s is being asked; wait until that is done, or cancel it.") % {"judge": locked.name})
 
 
 @jobs.kind(selectors.RUN, unit="answers", resumes=True)
@@ -177,13 +181,13 @@ def judge_by_machine(work: Work) -> dict[str, Any]:
     """-> report: facts (answers, calls ...), warnings"""
     judge = MachineJudge.objects.select_related("campaign__pool", "campaign__collection").filter(pk=work.parameters["machine"]).first()
     if judge is None:
-        raise Refused("the machine judge was deleted")
+        raise Refused(_("the machine judge was deleted"))
     pairs = selectors.pairs_to_judge(judge)
     topics = dict(judge.campaign.collection.topics.values_list("topic_id", "pk"))
     try:
         outcome = DatabaseStore(judge, plan_of(judge), work, topics).run(pairs)
     except BadInput as error:
-        raise Refused(f"{error}; what was answered is kept") from None
+        raise Refused(_("%(error)s; what was answered is kept") % {"error": error}) from None
     counts = selectors.counts_of(judge)
     facts = {"calls now": outcome.calls, "calls lost with a worker": outcome.lost, **counts.outcomes, **dict(outcome.troubles)}
     warnings = [f"stopped: {outcome.stopped}"] if outcome.stopped else []
@@ -200,7 +204,7 @@ def freeze(judge: MachineJudge, *, actor: User | None) -> MachineJudge:
         _open(judge)
         labels = selectors.labels_of(judge)
         if not labels:
-            raise CampaignError(f"{judge.name} has no label yet; there is nothing to freeze.")
+            raise CampaignError(_("%(judge)s has no label yet; there is nothing to freeze.") % {"judge": judge.name})
         judge.frozen_at, judge.digest = timezone.now(), selectors.digest_of(labels)
         judge.labels.filter(state=MachineLabel.State.ASKED).delete()  # calls that never came back: no part of what is fixed
         judge.save(update_fields=["frozen_at", "digest"])

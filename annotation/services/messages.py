@@ -68,11 +68,11 @@ def preview(campaign: Campaign, memberships: Iterable[Membership], text: str, *,
     campaign is not open."""
     text = text.strip()
     if not text:
-        raise CampaignError("Write what you want to say.")
+        raise CampaignError(_("Write what you want to say."))
     if len(text) > LONGEST:
-        raise CampaignError(f"The text has {len(text):,} characters; at most {LONGEST:,} are sent.")
+        raise CampaignError(_("The text has %(n)s characters; at most %(most)s are sent.") % {"n": f"{len(text):,}", "most": f"{LONGEST:,}"})
     if campaign.state != Campaign.State.OPEN or campaign.is_over:
-        raise CampaignError("Nobody can judge now, so nobody is reminded: open the campaign, or set a later deadline, first.")
+        raise CampaignError(_("Nobody can judge now, so nobody is reminded: open the campaign, or set a later deadline, first."))
     since = (now or timezone.now()) - DAY
     events = AuditEvent.objects.filter(campaign=campaign, action=AuditAction.REMINDED_AN_ANNOTATOR, at__gt=since)
     reminded = set(events.values_list("subject", flat=True))
@@ -88,12 +88,12 @@ def preview(campaign: Campaign, memberships: Iterable[Membership], text: str, *,
 
 def _why_not(member: Membership, reminded: set[str]) -> str:
     if member.role != Membership.Role.ANNOTATOR or not member.is_person:
-        return "is no person who judges"
+        return _("is no person who judges")
     if member.standing != Membership.Standing.ACTIVE:
         return f"is {member.standing}"
     if not member.user.is_active or not member.user.email:
-        return "has no address"
-    return "was reminded within the last day" if member.pseudonym in reminded else ""
+        return _("has no address")
+    return _("was reminded within the last day") if member.pseudonym in reminded else ""
 
 
 def _mail(campaign: Campaign, member: Membership, text: str, address: str) -> Reminder:
@@ -125,7 +125,7 @@ def ask_to_remind(campaign: Campaign, memberships: Iterable[Membership], text: s
     """The job that sends them. Raises CampaignError, also where nobody would get one."""
     memberships = list(memberships)
     if not preview(campaign, memberships, text, address=address).ready:
-        raise CampaignError("Nobody of these would get a mail.")
+        raise CampaignError(_("Nobody of these would get a mail."))
     parameters = {"members": [member.pk for member in memberships], "text": text.strip(), "address": address, "actor": actor.pk}
     label = f"Reminders of {campaign.name}"
     return jobs.enqueue(REMINDERS, parameters, label=label, user=actor, collection=campaign.collection, campaign_id=campaign.pk)
@@ -141,7 +141,7 @@ def send_reminders(work: Work) -> dict[str, Any]:
     done = remind(campaign, chosen, asked["text"], address=asked["address"], actor=actor)
     warnings = [f"{name} got none: {reason}" for name, reason in done["left_out"] + done["failed"]]
     if are_printed():
-        warnings.insert(0, "No mail server is set (ASSAY_EMAIL_HOST): the mails were printed on the worker's console and reached nobody.")
+        warnings.insert(0, _("No mail server is set (ASSAY_EMAIL_HOST): the mails were printed on the worker's console and reached nobody."))
     return {**done, "facts": {"mails printed" if are_printed() else "mails sent": len(done["sent"])}, "warnings": warnings}
 
 

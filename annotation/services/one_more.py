@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Q
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.core.audit_actions import AuditAction
 from annotation.core.rules import MOST
@@ -24,8 +26,8 @@ from pooling.core.counts import counted
 AT_ONCE = slots.BATCH
 """Pairs that are chosen together at most: they are changed in one transaction."""
 NOT_RUNNING = {
-    Campaign.State.DRAFT: "The campaign is not open yet: nobody has judged anything of which one could ask for more.",
-    Campaign.State.CLOSED: "The campaign is closed: open it again first.",
+    Campaign.State.DRAFT: gettext_lazy("The campaign is not open yet: nobody has judged anything of which one could ask for more."),
+    Campaign.State.CLOSED: gettext_lazy("The campaign is closed: open it again first."),
 }
 
 
@@ -46,25 +48,25 @@ class Chosen:
 def why_not_more(pair: Pair, n: int) -> str:
     """Why nobody can be asked for one more judgement of the pair; empty where one can. n: the campaign's judgements per pair."""
     if pair.kind != Pair.Kind.NORMAL:
-        return "gold, qualification and everyone pairs have rules of their own"
+        return _("gold, qualification and everyone pairs have rules of their own")
     if pair.removed:
-        return "the topic is removed"
+        return _("the topic is removed")
     if pair.is_left:
-        return "it lies beyond the depth to which is judged, and nobody has judged it: judge deeper first (Progress, what would help)"
+        return _("it lies beyond the depth to which is judged, and nobody has judged it: judge deeper first (Progress, what would help)")
     if pair.unjudgeable:
-        return "annotators said that it cannot be judged"
+        return _("annotators said that it cannot be judged")
     if pair.without_text:
-        return "its document has no text"
+        return _("its document has no text")
     if max(slots.wanted(pair, n), pair.counted) >= MOST["judgements_per_pair"]:
-        return f"it has the most judgements that a pair can have, {MOST['judgements_per_pair']}"
+        return _("it has the most judgements that a pair can have, %(most)s") % {"most": MOST["judgements_per_pair"]}
     return ""
 
 
 def why_not_back(pair: Pair, n: int) -> str:
     """Why no judgement can be taken back; empty where one can."""
     if not pair.asked_more:
-        return "no further judgement was asked for"
-    return "" if pair.open_slots > 0 else "it has been given, or somebody has the pair on screen"
+        return _("no further judgement was asked for")
+    return "" if pair.open_slots > 0 else _("it has been given, or somebody has the pair on screen")
 
 
 def chosen(campaign: Campaign, ids: Collection[int], *, back: bool = False) -> Chosen:
@@ -106,7 +108,10 @@ def pairs_named(campaign: Campaign, named: Collection[tuple[str, str]]) -> list[
     rows = kept_pairs(campaign).filter(entry__topic__topic_id__in={topic for topic, _ in named}, entry__docno__in={docno for _, docno in named})
     known = {(topic, docno): pk for pk, topic, docno in rows.values_list("pk", "entry__topic__topic_id", "entry__docno")}
     if unknown := [" ".join(name) for name in named if name not in known]:
-        raise CampaignError(f"{counted(len(unknown), 'is no pair', plural='are no pairs')} of the campaign, {unknown[0][:100]} for one.")
+        says = ngettext(
+            "%(n)s is no pair of the campaign, %(first)s for one.", "%(n)s are no pairs of the campaign, %(first)s for one.", len(unknown)
+        )
+        raise CampaignError(says % {"n": f"{len(unknown):,}", "first": unknown[0][:100]})
     return [known[name] for name in named]
 
 
@@ -116,13 +121,13 @@ def _active(campaign: Campaign):  # type: ignore[no-untyped-def]
 
 def _check(campaign: Campaign, ids: Collection[int], *, back: bool) -> None:
     if not ids:
-        raise CampaignError("Choose pairs first: check the boxes at the left of their rows.")
+        raise CampaignError(_("Choose pairs first: check the boxes at the left of their rows."))
     if len(ids) > AT_ONCE:
-        raise CampaignError(f"{counted(len(ids), 'pair')} at once are too many; choose {AT_ONCE} at most.")
+        raise CampaignError(_("%(n)s pairs at once are too many; choose %(most)s at most.") % {"n": f"{len(ids):,}", "most": AT_ONCE})
     if not back and campaign.state in NOT_RUNNING:
         raise CampaignError(NOT_RUNNING[Campaign.State(campaign.state)])
     if not back and campaign.is_over:
-        raise CampaignError("The deadline has passed: extend it first.")
+        raise CampaignError(_("The deadline has passed: extend it first."))
 
 
 def _fit(pairs: Collection[Pair], n: int, why_not: Callable[[Pair, int], str]) -> tuple[list[Pair], dict[str, int]]:
@@ -131,7 +136,7 @@ def _fit(pairs: Collection[Pair], n: int, why_not: Callable[[Pair, int], str]) -
 
 
 def _nothing(refused: dict[str, int]) -> str:
-    return "Nothing can be done: " + ("; ".join(refused) or "these are no pairs of this campaign") + "."
+    return _("Nothing can be done: %(why)s.") % {"why": "; ".join(refused) or _("these are no pairs of this campaign")}
 
 
 def _change(campaign: Campaign, ids: Collection[int], change: Callable[[Pair, int], None], *, back: bool, actor: User | None) -> Chosen:

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import Count, F, Max, Min, Q
 from django.db.models.functions import Coalesce, Greatest
+from django.utils.translation import gettext as _
 
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign, Pair
@@ -58,13 +59,15 @@ def set_pool(campaign: Campaign, pool: Pool, *, actor: User | None = None) -> in
     Repeating it completes what an interruption left, also of the pool's growing. A campaign that has judgements keeps its pool.
     """
     if pool.collection_id != campaign.collection_id:
-        raise CampaignError("The pool belongs to another collection.")
+        raise CampaignError(_("The pool belongs to another collection."))
     other = Campaign.objects.filter(pool=pool).exclude(pk=campaign.pk).first() if pool.kind == PoolKind.ORDERED else None
     if other is not None:
-        raise CampaignError(f"The judgements of {other.name} decide what comes next in this pool; make another pool for another campaign.")
+        raise CampaignError(
+            _("The judgements of %(other)s decide what comes next in this pool; make another pool for another campaign.") % {"other": other.name}
+        )
     if campaign.pool_id not in (None, pool.pk):
         if Pair.objects.filter(campaign=campaign, leases__isnull=False).exists():
-            raise CampaignError("Pairs of this campaign's pool have been served already; make another campaign for another pool.")
+            raise CampaignError(_("Pairs of this campaign's pool have been served already; make another campaign for another pool."))
         Pair.objects.filter(campaign=campaign).delete()
     campaign.pool = pool
     campaign.save(update_fields=["pool"])
@@ -81,7 +84,7 @@ def extend(campaign: Campaign, *, actor: User | None = None) -> int:
     Returns how many pairs were added. May run while annotators judge.
     """
     if campaign.pool_id is None:
-        raise CampaignError("The campaign has no pool yet.")
+        raise CampaignError(_("The campaign has no pool yet."))
     made = _add_missing(campaign)
     moved = _follow_order(campaign)
     take_up_texts(campaign)
@@ -228,15 +231,15 @@ def set_kind(pair: Pair, kind: str, *, gold_grade: int | None = None, explanatio
     """
     campaign = pair.campaign
     if kind not in Pair.Kind.values:
-        raise CampaignError(f"A pair is {', '.join(Pair.Kind.values)}; it cannot be made “{kind[:20]}”.")
+        raise CampaignError(_("A pair is %(values)s; it cannot be made “%(kind)s”.") % {"values": ", ".join(Pair.Kind.values), "kind": kind[:20]})
     known = kind in (Pair.Kind.GOLD, Pair.Kind.QUALIFICATION)
     if known and gold_grade not in campaign.grades.values:
-        raise CampaignError("The known grade must be one of the scale.")
+        raise CampaignError(_("The known grade must be one of the scale."))
 
     def change() -> Pair:
         row = slots.locked([pair.pk])[pair.pk]
         if Pair.Kind.QUALIFICATION in (kind, row.kind) and kind != row.kind and row.judgements.exists():
-            raise CampaignError("The pair has judgements: it can neither become a qualification pair nor cease to be one.")
+            raise CampaignError(_("The pair has judgements: it can neither become a qualification pair nor cease to be one."))
         row.kind, row.gold_grade, row.gold_explanation = kind, gold_grade if known else None, explanation if known else ""
         row.save(update_fields=["kind", "gold_grade", "gold_explanation"])
         slots.save(row)

@@ -204,9 +204,10 @@ def remove_member(membership: Membership, *, actor: User | None) -> None:
     with transaction.atomic():
         member = Membership.objects.select_for_update().select_related("campaign").get(pk=membership.pk)
         if member.role == Membership.Role.MANAGER:
-            raise CampaignError(f"{member.pseudonym} manages the campaign and stays.")
+            raise CampaignError(_("%(pseudonym)s manages the campaign and stays.") % {"pseudonym": member.pseudonym})
         if member.judgements.exists():
-            raise CampaignError(f"{member.pseudonym} has judged: exclude or pause the annotator, so that the judgements keep their name.")
+            says = _("%(pseudonym)s has judged: exclude or pause the annotator, so that the judgements keep their name.")
+            raise CampaignError(says % {"pseudonym": member.pseudonym})
         leases.release(member)
         viewer = member.role == Membership.Role.VIEWER
         record(member.campaign, actor, AuditAction.REMOVED_A_VIEWER if viewer else AuditAction.REMOVED_AN_ANNOTATOR, member.pseudonym)
@@ -226,7 +227,7 @@ def next_pseudonym(campaign: Campaign, role: str) -> str:
 def send_message(*, membership: Membership, text: str, actor: User | None) -> Message:
     """A message that the annotator sees on the judging page until it is read. CampaignError when it is empty."""
     if not text.strip():
-        raise CampaignError("Write something: an empty message helps nobody.")
+        raise CampaignError(_("Write something: an empty message helps nobody."))
     message = Message.objects.create(membership=membership, text=text.strip()[:5000], created_by=actor)
     record(membership.campaign, actor, AuditAction.WROTE_A_MESSAGE, membership.pseudonym, text=message.text)
     return message

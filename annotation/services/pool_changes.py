@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign, MachineJudge, Membership, Pair
 from annotation.services.audit import record
@@ -41,9 +44,14 @@ def give_back_pairs(pool: Pool, entries: Sequence[int]) -> None:
         pairs = Pair.objects.filter(entry__in=entries[start : start + BATCH])
         judged = pairs.filter(judgements__isnull=False).distinct().count()
         if judged:
-            raise Refused(f"{judged:,} of the pairs {'has' if judged == 1 else 'have'} been judged already, so the extension stays")
+            says = ngettext(
+                "%(n)s of the pairs has been judged already, so the extension stays",
+                "%(n)s of the pairs have been judged already, so the extension stays",
+                judged,
+            )
+            raise Refused(says % {"n": f"{judged:,}"})
         if pairs.exclude(kind__in=[Pair.Kind.NORMAL, Pair.Kind.EVERYONE]).exists():
-            raise Refused("some of the pairs are gold or qualification pairs; make them normal first")
+            raise Refused(_("some of the pairs are gold or qualification pairs; make them normal first"))
         pairs.delete()
 
 
@@ -69,7 +77,8 @@ def _follow_related(run: Run, before: str) -> None:
         also_a_group = run.collection.runs.filter(group__iexact=before).exists()
         judge.related = ", ".join([*others, run.tag, *([before] if also_a_group else [])])
         if "," in run.tag or len(judge.related) > LONGEST_RELATED:
-            raise Refused(f"the machine judge {judge.name} names {before} as related, and {run.tag} is no name for its list: it is too long, or has a comma")
+            says = _("the machine judge %(judge)s names %(before)s as related, and %(tag)s is no name for its list: it is too long, or has a comma")
+            raise Refused(says % {"judge": judge.name, "before": before, "tag": run.tag})
         judge.save(update_fields=["related"])
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.db.models import Max
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Judgement, Lease, Membership, Pair
@@ -37,7 +38,7 @@ def serve(annotator: Membership, *, now: datetime) -> Lease | None:
 
 def serve_up_to(annotator: Membership, at_most: int, *, now: datetime) -> None:
     """Serve until the annotator holds `at_most` live leases or all qualification pairs."""
-    for _ in range(at_most - Lease.objects.filter(membership=annotator, state=Lease.State.LIVE).count()):
+    for _more in range(at_most - Lease.objects.filter(membership=annotator, state=Lease.State.LIVE).count()):
         if serve(annotator, now=now) is None:
             return
 
@@ -73,7 +74,7 @@ def let_try_again(annotator: Membership, *, actor: User | None) -> None:
     Raises CampaignError unless the annotator failed and waits.
     """
     if not waiting().filter(pk=annotator.pk).exists():
-        raise CampaignError(f"{annotator.pseudonym} does not wait after a failed qualification.")
+        raise CampaignError(_("%(pseudonym)s does not wait after a failed qualification.") % {"pseudonym": annotator.pseudonym})
     annotator.qualification_after = Judgement.objects.filter(membership=annotator).aggregate(last=Max("pk"))["last"] or 0
     annotator.standing, annotator.standing_reason = Membership.Standing.ACTIVE, ""
     annotator.save(update_fields=["qualification_after", "standing", "standing_reason"])

@@ -48,7 +48,7 @@ def reply(question: Question, answer: str, *, actor: User | None) -> Question:
     """The manager's answer, which the annotator is told of; another one takes its place. Raises CampaignError for an empty one."""
     answer = answer.strip()
     if not answer:
-        raise CampaignError("Write an answer first.")
+        raise CampaignError(_("Write an answer first."))
     with transaction.atomic():
         question.answer, question.answered_by, question.answered_at, question.read_at = answer, actor, timezone.now(), None
         question.save(update_fields=["answer", "answered_by", "answered_at", "read_at"])
@@ -85,11 +85,11 @@ def publish(question: Question, *, actor: User | None) -> GuidelineVersion:
     in one line. Raises CampaignError without an answer, or when it is an example already."""
     campaign = question.membership.campaign
     if question.answered_at is None:
-        raise CampaignError("Answer the question first.")
+        raise CampaignError(_("Answer the question first."))
     with transaction.atomic():
         locked = Question.objects.select_for_update(of=("self",)).get(pk=question.pk)
         if locked.example_in is not None:
-            raise CampaignError(f"It is an example since version {locked.example_in} of the guidelines.")
+            raise CampaignError(_("It is an example since version %(number)s of the guidelines.") % {"number": locked.example_in})
         Campaign.objects.select_for_update().get(pk=campaign.pk)
         newest = campaign.guidelines.order_by("number").last()
         text = newest.text.rstrip() if newest else ""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
+from django.utils.translation import gettext as _
 
 from annotation.models import Campaign, Judgement, Lease, MachineJudge, MachineLabel, Pair, Skip
 from annotation.services.errors import CampaignError
@@ -34,7 +35,7 @@ def delete_campaign(campaign: Campaign, *, actor: User | None) -> int:
     with transaction.atomic():
         state = Campaign.objects.select_for_update().values_list("state", flat=True).get(pk=campaign.pk)
         if state not in DELETABLE:
-            raise CampaignError(f"The campaign is {state}: close it first, then it can be deleted.")
+            raise CampaignError(_("The campaign is %(state)s: close it first, then it can be deleted.") % {"state": state})
         after = [forget(campaign) for forget in forgetters]
         jobs = Job.objects.filter(campaign_id=campaign.pk)
         jobs.filter(state=Job.State.RUNNING).update(cancel_requested=True)

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from django.contrib.auth.models import User
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign, ResultsLink
@@ -21,7 +22,9 @@ MOST_LINKS = 50
 def make_results_link(campaign: Campaign, *, name: str, days: int, actor: User | None) -> str:
     """A new link's token, good for so many days. It is returned once; only its digest is stored. CampaignError for too many."""
     if campaign.results_links.filter(revoked_at=None, expires_at__gt=timezone.now()).count() >= MOST_LINKS:
-        raise CampaignError(f"The campaign has {MOST_LINKS} links to its results; end one that nobody needs any more.")
+        raise CampaignError(
+            _("The campaign has %(most)s links to its results; end one that nobody needs any more.") % {"most": MOST_LINKS}
+        )
     token = secrets.token_urlsafe(32)
     ends = timezone.now() + timedelta(days=days)
     ResultsLink.objects.create(campaign=campaign, name=name, digest=digest_of(token), expires_at=ends, created_by=actor)

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 from django.db import OperationalError, connection, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation.core import scheduling as rule
 from annotation.core.judges import JudgeKind
@@ -133,7 +134,7 @@ def claim_up_to(annotator: Membership, at_most: int, *, now: datetime) -> None:
 def _claimed(annotator: Membership, at_most: int, now: datetime) -> tuple[Lease | None, int]:
     """(the lease of the next pair or None, how many live leases the annotator holds then)."""
     if annotator.judge_kind == JudgeKind.MACHINE:
-        raise AnswerRefused("machine", "A machine takes nobody's place: its labels are a layer of their own.", 403)
+        raise AnswerRefused("machine", _("A machine takes nobody's place: its labels are a layer of their own."), 403)
     reaped = False
     for attempt in range(ATTEMPTS):
         try:

@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation.core.campaign_file import SETTINGS
 from annotation.core.presets import Preset, guidelines_text
@@ -43,7 +44,7 @@ def start_campaign(
     CampaignError and nothing.
     """
     if not pool.n_pairs:
-        raise CampaignError("The pool is still being built: try again in a moment.")
+        raise CampaignError(_("The pool is still being built: try again in a moment."))
     with transaction.atomic():
         campaign = campaigns.create_campaign(name=name, collection=collection, actor=actor, **{**preset.settings, **settings})
         campaigns.set_pool(campaign, pool, actor=actor)

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from django.contrib.auth.models import User
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation.models import EVERY_SCOPE, ApiTokenRow, Scope
 from annotation.services.people import PeopleError
@@ -28,7 +29,7 @@ def create_api_token(*, user: User, name: str, scopes: Iterable[str] = EVERY_SCO
     if not wanted or wanted - set(Scope.values):
         raise ValueError(f"scopes are some of {', '.join(Scope.values)}, not {sorted(wanted)}")
     if ApiTokenRow.objects.filter(user=user).count() >= MOST_TOKENS:
-        raise PeopleError(f"You have {MOST_TOKENS} tokens; end one that you do not need any more.")
+        raise PeopleError(_("You have %(most)s tokens; end one that you do not need any more.") % {"most": MOST_TOKENS})
     token = "assay_" + secrets.token_urlsafe(32)
     kept = " ".join(scope for scope in Scope.values if scope in wanted)
     ApiTokenRow.objects.create(user=user, name=name, digest=digest_of(token), scopes=kept, expires_at=timezone.now() + timedelta(days=days))

@@ -37,7 +37,6 @@ from annotation.selectors.pairs import held_back, kept_pairs, missing_judgements
 from annotation.services import campaigns as service
 from annotation.services import people, removal
 from annotation.views.people_lists import invitations_page, members_page
-from pooling.core.counts import counted
 from pooling.formats.delimited import harmless
 from pooling.formats.errors import FormatError
 from pooling.formats.sets import settings_words
@@ -63,25 +62,25 @@ STEPS = ["files", "pool", "rules", "scale", "guidelines", "people", "open"]
 def steps_of(campaign: Campaign) -> list[CampaignStep]:
     collection = campaign.collection
     pairs_there = collection.runs.exists() or collection.pools.exists()
-    files = [name for name, exists in (("topics", collection.topics.exists()), ("runs", pairs_there)) if not exists]
+    files = [name for name, exists in ((_("topics"), collection.topics.exists()), (_("runs"), pairs_there)) if not exists]
     if not collection.document_files.exists() and not collection.documents.exists():
-        files.append("documents")
+        files.append(_("documents"))
     annotators = campaign.memberships.filter(role=Membership.Role.ANNOTATOR).exists()
     invited = annotators or campaign.invitations.filter(revoked_at=None).exists()
     version = campaign.guidelines.last()
     return [
-        CampaignStep("files", "Files", f"{_listed(files)} to import" if files else ""),
-        CampaignStep("pool", "Pool", "" if campaign.pool_id else "no pool chosen"),
-        CampaignStep("rules", "Rules", ""),
-        CampaignStep("scale", "Scale", ""),
-        CampaignStep("guidelines", "Guidelines", "" if version else "nothing written"),
-        CampaignStep("people", "People", "" if invited else "nobody invited"),
-        CampaignStep("open", "Open", "" if campaign.state != Campaign.State.DRAFT else "not open yet"),
+        CampaignStep("files", _("Files"), _("%(files)s to import") % {"files": _listed(files)} if files else ""),
+        CampaignStep("pool", _("Pool"), "" if campaign.pool_id else _("no pool chosen")),
+        CampaignStep("rules", _("Rules"), ""),
+        CampaignStep("scale", _("Scale"), ""),
+        CampaignStep("guidelines", _("Guidelines"), "" if version else _("nothing written")),
+        CampaignStep("people", _("People"), "" if invited else _("nobody invited")),
+        CampaignStep("open", _("Open"), "" if campaign.state != Campaign.State.DRAFT else _("not open yet")),
     ]
 
 
 def _listed(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1] if words else ""
+    return words[0] if len(words) == 1 else _("%(first)s and %(last)s") % {"first": ", ".join(words[:-1]), "last": words[-1]} if words else ""
 
 
 @login_required
@@ -92,7 +91,7 @@ def index(request: SignedInRequest) -> HttpResponse:
     if not request.user.is_superuser:
         mine = mine.filter(memberships__user=request.user, memberships__role=Membership.Role.MANAGER)
     states = [(value, str(label)) for value, label in Campaign.State.choices]
-    state = ListChoice("state", "State", states, lambda rows, value: rows.filter(state=value))
+    state = ListChoice("state", _("State"), states, lambda rows, value: rows.filter(state=value))
     shown = ListPage(
         request,
         mine,
@@ -193,9 +192,17 @@ def _effect(campaign: Campaign, per_pair: int, missing: int) -> str:
     """What other judgements per pair change: how many are missing now, and were before."""
     now = missing_judgements(campaign)
     hours = abs(now - missing) * campaign.expected_seconds / 3600
-    said = f"{per_pair} → {counted(campaign.judgements_per_pair, 'judgement')} a pair: {now:,} are missing now, {missing:,} were before"
-    change = f"about {hours:,.1f} hours {'less' if now < missing else 'more'} at {campaign.expected_seconds:g} s each"
-    return f"{said}, {change}. What has been judged stays counted."
+    n = campaign.judgements_per_pair
+    said = ngettext(
+        "%(before)s → %(n)s judgement a pair: %(now)s are missing now, %(missing)s were before",
+        "%(before)s → %(n)s judgements a pair: %(now)s are missing now, %(missing)s were before",
+        n,
+    ) % {"before": per_pair, "n": n, "now": f"{now:,}", "missing": f"{missing:,}"}
+    change = (_("about %(hours)s hours less at %(seconds)s s each") if now < missing else _("about %(hours)s hours more at %(seconds)s s each")) % {
+        "hours": f"{hours:,.1f}",
+        "seconds": f"{campaign.expected_seconds:g}",
+    }
+    return _("%(said)s, %(change)s. What has been judged stays counted.") % {"said": said, "change": change}
 
 
 def _scale(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
@@ -321,7 +328,7 @@ def change_state(request: SignedInRequest, slug: str) -> HttpResponse:
     except service.CampaignError as error:
         messages.error(request, str(error))
         return redirect("campaign-step", slug, "open")
-    messages.success(request, {"open": "The campaign is open.", "pause": "Paused.", "resume": "Open again.", "close": "Closed."}[action])
+    messages.success(request, {"open": _("The campaign is open."), "pause": _("Paused."), "resume": _("Open again."), "close": _("Closed.")}[action])
     return redirect("campaign", slug)
 
 

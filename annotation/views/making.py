@@ -27,7 +27,7 @@ from pooling.permissions import SignedInRequest
 def new(request: SignedInRequest) -> HttpResponse:
     """A campaign from a preset and a pool, ready to be tried and opened; or, without `way`, an empty one, made step by step."""
     if not may_create(request):
-        raise PermissionDenied("Ask an administrator for the right to make campaigns.")
+        raise PermissionDenied(_("Ask an administrator for the right to make campaigns."))
     first = NewCampaignForm.beginning(request.user, request.GET)
     form = NewCampaignForm(request.user, request.POST or None, request.FILES or None, initial=first)
     if request.method == "POST" and form.is_valid():
@@ -52,7 +52,7 @@ def duplicate(request: SignedInRequest, slug: str) -> HttpResponse:
     """A new draft with what this campaign has, but for its judgements; `people`: its annotators, too."""
     campaign = managed_campaign(request, slug)
     if not may_create(request):
-        raise PermissionDenied("Ask an administrator for the right to make campaigns.")
+        raise PermissionDenied(_("Ask an administrator for the right to make campaigns."))
     name = request.POST.get("name", "").strip()[:200] or f"{campaign.name[:190]} (copy)"
     try:
         copy = starting.duplicate_campaign(campaign, name=name, actor=request.user, with_people="people" in request.POST)

@@ -31,7 +31,7 @@ def remind(request: SignedInRequest, slug: str) -> HttpResponse:
         address = request.build_absolute_uri("/")
         try:
             if not members:
-                raise CampaignError("Choose somebody.")
+                raise CampaignError(_("Choose somebody."))
             mails = service.preview(campaign, members, text, address=address)
             if request.POST.get("action") == "send":
                 job = service.ask_to_remind(campaign, members, text, address=address, actor=request.user)

@@ -201,13 +201,13 @@ def accounts(request: SignedInRequest) -> HttpResponse:
         messages.success(request, sentence % {"name": user.get_username()})
         return redirect(request.get_full_path())
     rights = {"makers": Q(profile__may_create=True) | Q(is_superuser=True), "administrators": Q(is_superuser=True), "inactive": Q(is_active=False)}
-    words = [("makers", "makes campaigns"), ("administrators", "administrator"), ("inactive", "not active")]
+    words = [("makers", _("makes campaigns")), ("administrators", _("administrator")), ("inactive", _("not active"))]
     shown = ListPage(
         request,
         get_user_model().objects.select_related("profile"),
         search=("username",),
         sort={"name": "username", "last": "last_login", "makes": ("is_superuser", "profile__may_create", "username")},
-        choices=[ListChoice("who", "Who", words, lambda rows, value: rows.filter(rights[value]))],
+        choices=[ListChoice("who", _("Who"), words, lambda rows, value: rows.filter(rights[value]))],
         default="name",
     )
     return render(request, "annotation/accounts.html", {"people": shown})

@@ -5,13 +5,11 @@ from __future__ import annotations
 from django.db.models import F
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
 from annotation.models import Campaign, Membership
 from annotation.models.members import LONGEST_INVITATION
 from pooling.listing import ListChoice, ListPage
-
-ROLES = [(value, str(label)) for value, label in Membership.Role.choices]
-STANDINGS = [(value, str(label)) for value, label in Membership.Standing.choices]
 
 
 def invitations_page(request: HttpRequest, campaign: Campaign) -> ListPage:
@@ -27,7 +25,7 @@ def invitations_page(request: HttpRequest, campaign: Campaign) -> ListPage:
             "ends": Coalesce(F("expires_at"), F("created_at") + LONGEST_INVITATION),  # Invitation.ends_at
             "made": "created_at",
         },
-        choices=[ListChoice("role", "Role", ROLES, lambda rows, value: rows.filter(role=value))],
+        choices=[ListChoice("role", _("Role"), Membership.Role.choices, lambda rows, value: rows.filter(role=value))],
         default="-made",
         prefix="invited-",
         part="invitations",
@@ -44,8 +42,8 @@ def members_page(request: HttpRequest, campaign: Campaign) -> ListPage:
             "pseudonym": "pseudonym", "account": "user__username", "role": ("role", "pseudonym"), "standing": ("standing", "pseudonym"), "joined": "joined_at",
         },
         choices=[
-            ListChoice("role", "Role", ROLES, lambda rows, value: rows.filter(role=value)),
-            ListChoice("standing", "Standing", STANDINGS, lambda rows, value: rows.filter(standing=value)),
+            ListChoice("role", _("Role"), Membership.Role.choices, lambda rows, value: rows.filter(role=value)),
+            ListChoice("standing", _("Standing"), Membership.Standing.choices, lambda rows, value: rows.filter(standing=value)),
         ],
         default="role",
         prefix="member-",

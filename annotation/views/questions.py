@@ -7,6 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from annotation.permissions import managed_campaign
@@ -18,7 +19,7 @@ from pooling.permissions import SignedInRequest
 from pooling.requests import row_number
 
 PER_PAGE = 25
-WHICH = [("open", "open"), ("answered", "answered")]
+WHICH = [("open", gettext_lazy("open")), ("answered", gettext_lazy("answered"))]
 
 
 @login_required
@@ -49,7 +50,7 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
         request,
         rows,
         search=("text", "answer", "membership__pseudonym", "pair__entry__topic__text", "pair__entry__docno"),
-        choices=[ListChoice("show", "Which", WHICH, lambda asked, value: asked.filter(answered_at__isnull=value == "open"))],
+        choices=[ListChoice("show", _("Which"), WHICH, lambda asked, value: asked.filter(answered_at__isnull=value == "open"))],
         per_page=PER_PAGE,
     )
     context = {"campaign": campaign, "tab": "questions", "questions": shown, "failed": failed, "n_open": selectors.n_unanswered(campaign)}

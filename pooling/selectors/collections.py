@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce, Substr
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from pooling.core.counts import counted
 from pooling.jobs import figure_kinds
@@ -58,19 +59,22 @@ def steps(collection: Collection) -> list[CollectionStep]:
     n_pools = collection.pools.exclude(built_at=None).count()
     in_files = counted(files["documents"], "document")
     rows = [
-        ("topics", "Topics", "collection-topics", topics["n"] > 0, _topics_said(topics["n"], topics["removed"]) if topics["n"] else "a file of queries", False),
+        (
+            *("topics", _("Topics"), "collection-topics", topics["n"] > 0),
+            *(_topics_said(topics["n"], topics["removed"]) if topics["n"] else _("a file of queries"), False),
+        ),
         (
             "check",
-            "Topic check",
+            _("Topic check"),
             "collection-check",
             topics["n"] > 0 and not topics["undecided"],
-            f"{topics['undecided']:,} to decide" if topics["undecided"] else f"{topics['removed']:,} removed" if topics["n"] else "after the topics",
+            f"{topics['undecided']:,} to decide" if topics["undecided"] else f"{topics['removed']:,} removed" if topics["n"] else _("after the topics"),
             False,
         ),
-        ("runs", "Runs", "collection-runs", n_runs > 0, counted(n_runs, "run") if n_runs else "one file a system", n_pools > 0),
-        ("documents", "Documents", "collection-documents", files["n"] > 0, in_files if files["n"] else "the texts to judge", False),
-        ("qrels", "Qrels", "collection-qrels", n_qrels > 0, f"{n_qrels:,} qrels" if n_qrels else "earlier judgements or clicks", True),
-        ("pools", "Pool", "collection-pools", n_pools > 0, counted(n_pools, "pool") if n_pools else "the pairs to judge", False),
+        ("runs", _("Runs"), "collection-runs", n_runs > 0, counted(n_runs, "run") if n_runs else _("one file a system"), n_pools > 0),
+        ("documents", _("Documents"), "collection-documents", files["n"] > 0, in_files if files["n"] else _("the texts to judge"), False),
+        ("qrels", "Qrels", "collection-qrels", n_qrels > 0, f"{n_qrels:,} qrels" if n_qrels else _("earlier judgements or clicks"), True),
+        ("pools", _("Pool"), "collection-pools", n_pools > 0, counted(n_pools, "pool") if n_pools else _("the pairs to judge"), False),
     ]
     following = next((key for key, _, _, done, _, optional in rows if not done and not optional), None)
     return [

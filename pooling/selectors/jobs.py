@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from pooling.formats.delimited import harmless
 from pooling.jobs import ATTEMPTS, STALE
@@ -71,9 +72,11 @@ def shown(job: Job) -> Shown:
 def _interrupted(job: Job) -> str:
     now = timezone.now()
     if job.state == Job.State.RUNNING and job.heartbeat is not None and not now - STALE <= job.heartbeat <= now + STALE:
-        return "Its worker has ended in the middle. The next worker begins it anew, and nothing of it will be there twice."
+        return _("Its worker has ended in the middle. The next worker begins it anew, and nothing of it will be there twice.")
     if job.state in Job.ACTIVE and job.attempt > 1:
-        return f"Begun anew (attempt {job.attempt} of {ATTEMPTS}), for it was interrupted. Nothing of it will be there twice."
+        return _(
+            "Begun anew (attempt %(attempt)s of %(attempts)s), for it was interrupted. Nothing of it will be there twice."
+        ) % {"attempt": job.attempt, "attempts": ATTEMPTS}
     return ""
 
 

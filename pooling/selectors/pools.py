@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet
+from django.utils.translation import gettext_lazy
 
 from pooling.core.pool_kinds import Entered, PoolKind
 from pooling.formats.pool import HEADER_LINE, pool_line
@@ -79,7 +80,7 @@ class Stage:
     hours: float | None = None
 
 
-NAMES = {PoolKind.DEPTH: "Level by level", PoolKind.ORDERED: "Relevant first", PoolKind.SAMPLED: "Sampled"}
+NAMES = {PoolKind.DEPTH: gettext_lazy("Level by level"), PoolKind.ORDERED: gettext_lazy("Relevant first"), PoolKind.SAMPLED: gettext_lazy("Sampled")}
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,10 @@ class Way:
 def ways(report: dict[str, Any], *, judgements: int, seconds: float) -> list[Way]:
     """Of a preview's report, every kind of pool that its pairs could make."""
     return [
-        Way(one["kind"], NAMES[one["kind"]], one["kind"] == report["kind"], n := one["pairs"], n * judgements, n * judgements * seconds / 3600, one["half_way"])
+        Way(
+            *(one["kind"], str(NAMES[one["kind"]]), one["kind"] == report["kind"]),
+            *(n := one["pairs"], n * judgements, n * judgements * seconds / 3600, one["half_way"]),
+        )
         for one in report.get("ways", [])
     ]
 

@@ -11,6 +11,7 @@ from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 from django.db.models import ProtectedError
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
 
 from pooling.jobs import Refused
 from pooling.models import Collection
@@ -21,7 +22,7 @@ def create_collection(
 ) -> Collection:
     """A new collection, managed by its maker. The slug is made from the name unless given; a taken one gets a number."""
     if not name.strip():
-        raise Refused("a collection needs a name")
+        raise Refused(_("a collection needs a name"))
     wanted = slug or slugify(name)[:70] or "collection"
     for number in range(1, 1000):
         free = wanted if number == 1 else f"{wanted}-{number}"
@@ -40,8 +41,8 @@ def create_collection(
                 return made
         except IntegrityError:
             if slug:
-                raise Refused(f"a collection with the address {slug!r} is there already") from None
-    raise Refused(f"a thousand collections are called {name!r}; choose another name")
+                raise Refused(_("a collection with the address %(slug)s is there already") % {"slug": repr(slug)}) from None
+    raise Refused(_("a thousand collections are called %(name)s; choose another name") % {"name": repr(name)})
 
 
 def describe_collection(collection: Collection, *, name: str, description: str, n_documents: int | None, text_format: str = "") -> Collection:
@@ -56,7 +57,7 @@ def add_manager(collection: Collection, username: str) -> Any:
     """Let another person manage the collection. Refused where nobody has that user name."""
     manager = get_user_model().objects.filter(username=username.strip(), is_active=True).first()
     if manager is None:
-        raise Refused(f"nobody here has the user name {username.strip()!r}")
+        raise Refused(_("nobody here has the user name %(username)s") % {"username": repr(username.strip())})
     collection.managers.add(manager)
     return manager
 
@@ -66,7 +67,7 @@ def remove_manager(collection: Collection, user_id: int) -> None:
     with transaction.atomic():
         Collection.objects.select_for_update().get(pk=collection.pk)
         if not collection.managers.exclude(pk=user_id).exists():
-            raise Refused("a collection keeps at least one manager")
+            raise Refused(_("a collection keeps at least one manager"))
         collection.managers.remove(user_id)
 
 
@@ -83,7 +84,7 @@ def delete_collection(collection: Collection) -> None:
             collection.delete()
             transaction.on_commit(partial(delete_files, files))
     except ProtectedError:
-        raise Refused("campaigns are built on this collection, so it stays with them") from None
+        raise Refused(_("campaigns are built on this collection, so it stays with them")) from None
 
 
 def files_of(collection: Collection) -> list[str]:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from django.core.files.base import File
 from django.db import connection
+from django.utils.translation import gettext as _
 
 from pooling import jobs
 from pooling.core.collection_file import COLLECTION
@@ -325,7 +326,7 @@ def _decide(plan: CollectionPlan, collection: Collection, user: Any) -> None:
             continue
         topic = change.after if change.name == "kept" else (change.after or change.before)["topic"]
         if topic not in rows:
-            raise Refused(f"topic {topic} is not in the collection, so nothing can be decided of it")
+            raise Refused(_("topic %(topic)s is not in the collection, so nothing can be decided of it") % {"topic": topic})
         decisions[rows[topic]] = "keep" if change.name == "kept" else "remove" if change.after else decisions.get(rows[topic], "open")
         if change.name == "removed" and change.after:
             reasons[rows[topic]] = change.after["reason"]

@@ -16,6 +16,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import OuterRef, Subquery
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from pooling import jobs
@@ -45,7 +46,7 @@ def import_documents(work: Work) -> dict[str, Any]:
     digest = file_digest(upload.file.path, work)
     same = collection.document_files.filter(digest=digest).first()
     if same is not None:
-        raise Refused(f"exactly this file is there already, as {same.name}")
+        raise Refused(_("exactly this file is there already, as %(name)s") % {"name": same.name})
     inspection = inspect(upload, work)
     digests, facts, warnings = inspection.digests, inspection.facts, inspection.warnings
     known = known_documents(collection)
@@ -70,7 +71,7 @@ def import_documents(work: Work) -> dict[str, Any]:
             final.update(report, documents=row.pk, digest=digest)
     except IntegrityError:
         kept_files.delete(name)
-        raise Refused(f"{upload.name} has just been imported by somebody else") from None
+        raise Refused(_("%(upload)s has just been imported by somebody else") % {"upload": upload.name}) from None
     except BaseException:
         kept_files.delete(name)
         raise
@@ -245,7 +246,7 @@ def delete_document_file(file: DocumentFile) -> None:
     """Refused while there are pools: they take their texts from the collection's files when they grow."""
     with transaction.atomic():
         if file.collection.pools.exists():
-            raise Refused("the collection's pools take their texts from its document files; delete the pools first")
+            raise Refused(_("the collection's pools take their texts from its document files; delete the pools first"))
         names = [name for name in (file.file.name, file.ids.name) if name]
         file.delete()
         transaction.on_commit(partial(_delete_files, names))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from django.db.models import ProtectedError
+from django.utils.translation import gettext as _
 
 from pooling import jobs
 from pooling.core.depth import extend_pool as extended
@@ -61,14 +62,18 @@ def ask_to_take_back(pool: Pool, *, user: Any) -> Job:
     pools.check_idle(pool)
     last = last_extension(pool)
     if last is None:
-        raise Refused(f"{pool.name} has no extension that could be taken back")
+        raise Refused(_("%(pool)s has no extension that could be taken back") % {"pool": pool.name})
     if pool.kind == PoolKind.ORDERED and last.parameters["before"]["n_batches"] != pool.strata.count():
-        raise Refused(f"a batch of {pool.name} has been planned since; its audit pairs were drawn among what the extension brought, too")
+        raise Refused(
+            _("a batch of %(pool)s has been planned since; its audit pairs were drawn among what the extension brought, too") % {"pool": pool.name}
+        )
     stages = last.parameters["before"].get("n_stages")
     if stages is not None and len(pool.parameters["stages"]) > stages + 1:
-        raise Refused(f"a further stage of {pool.name} has been drawn since, also from what the extension brought")
+        raise Refused(_("a further stage of %(pool)s has been drawn since, also from what the extension brought") % {"pool": pool.name})
     if pool.source:
-        raise Refused(f"pairs of {pool.name} came from {pool.source}; what its runs added cannot be told from them")
+        raise Refused(
+            _("pairs of %(pool)s came from %(source)s; what its runs added cannot be told from them") % {"pool": pool.name, "source": pool.source}
+        )
     parameters = {"pool": pool.pk, "extension": last.pk}
     return jobs.enqueue("take extension back", parameters, label=f"Take the extension of {pool.name} back", user=user, collection=pool.collection)
 
@@ -84,7 +89,7 @@ def take_extension_back(work: Work) -> dict[str, Any]:
     if extension.parameters.get("taken_back") == work.job.pk:  # by an attempt that ended before it could say so
         facts = extension.parameters["taken_back_facts"]
     elif last_extension(pool) != extension:
-        raise Refused(f"{pool.name} has been extended again, or was taken back already")
+        raise Refused(_("%(pool)s has been extended again, or was taken back already") % {"pool": pool.name})
     else:
         facts = _taken_back(work, pool, extension)
     work.past_cancelling = True
@@ -121,5 +126,5 @@ def _taken_back(work: Work, pool: Pool, extension: Job) -> dict[str, int]:
             marked = {**extension.parameters, "taken_back": work.job.pk, "taken_back_facts": facts}
             Job.objects.filter(pk=extension.pk).update(parameters=marked)
     except ProtectedError:
-        raise Refused("pairs of the extension have been judged meanwhile; it stays") from None
+        raise Refused(_("pairs of the extension have been judged meanwhile; it stays")) from None
     return facts

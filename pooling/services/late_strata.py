@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from pooling.core.depth import PooledPairs
@@ -63,9 +64,10 @@ def late_strata(pool: Pool, pairs: PooledPairs, entry_of: Mapping[tuple[str, str
     if not len(new):
         return LateStrata(pool, keep_draw(pool, pairs, entry_of), stage, [], {}, topics)
     if stage > MOST_STAGES:
-        raise Refused(f"{pool.name} has {MOST_STAGES} stages, and a late run needs one of its own; pool all runs anew")
+        says = _("%(pool)s has %(most)s stages, and a late run needs one of its own; pool all runs anew")
+        raise Refused(says % {"pool": pool.name, "most": MOST_STAGES})
     if pool.parameters["strata"] not in STRATA:
-        raise Refused(f"the strata of {pool.name} need a machine's label of every pair before the draw; pool all runs anew")
+        raise Refused(_("the strata of %(pool)s need a machine's label of every pair before the draw; pool all runs anew") % {"pool": pool.name})
     fresh = _rows(pairs, new)
     made = STRATA[pool.parameters["strata"]](fresh)
     place = shuffled(made, np.random.default_rng([pools.seed_of(pool), stage]), fresh.documents, fresh.topic)

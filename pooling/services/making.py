@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from pooling.core.batches import AUDIT, SIZE, Goal
 from pooling.core.pool_kinds import PoolKind
 from pooling.jobs import Refused
@@ -28,4 +30,4 @@ def parameters_of(
         return sampling.parameters_of(strata, stages, machine=sampling.frozen_labels(of, machine, user) if machine and of is not None else None)
     if kind == PoolKind.ORDERED:
         return ordering.parameters_of(goal, batch=batch, audit=audit)
-    raise Refused("a pool is made by depth, ordered or sampled")
+    raise Refused(_("a pool is made by depth, ordered or sampled"))

@@ -11,6 +11,7 @@ from hashlib import blake2b
 from typing import TypeVar
 
 import numpy as np
+from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from pooling.core.columns import QrelsColumns, RunColumns
@@ -120,11 +121,11 @@ def by_query_text(rows: Rows, collection: Collection) -> tuple[Rows, dict[str, i
     for text, topic_id in collection.topics.order_by("position").values_list("text", "topic_id"):
         texts.setdefault(text, topic_id)
     if not texts:
-        raise Refused("the file names its topics by query text; import the topics first")
+        raise Refused(_("the file names its topics by query text; import the topics first"))
     matched, left_out = with_topic_ids(rows, texts)
     shown = ", ".join(f"“{text[:60]}”" for text in left_out[:QUERIES_SHOWN]) + (", …" if len(left_out) > QUERIES_SHOWN else "")
     if not matched.topics:
-        raise Refused(f"none of the {len(rows.topics):,} queries is the text of a topic: {shown}")
+        raise Refused(_("none of the %(n)s queries is the text of a topic: %(queries)s") % {"n": f"{len(rows.topics):,}", "queries": shown})
     facts = {"queries that are a topic's text": len(matched.topics), "queries left out": len(left_out)}
     if not left_out:
         return matched, facts, []

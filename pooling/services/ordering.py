@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from django.db import connection
+from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from pooling import jobs
@@ -33,11 +34,11 @@ labels_so_far: list[Callable[[Pool], Mapping[int, bool]]] = []
 def parameters_of(goal: str = Goal.RELEVANT, *, batch: int = SIZE, audit: float = AUDIT) -> dict[str, Any]:
     """What an ordered pool keeps of how it is made. Refused for what is no way to make one."""
     if goal not in list(Goal):
-        raise Refused(f"a pool is ordered for one of {', '.join(Goal)}")
+        raise Refused(_("a pool is ordered for one of %(goal)s") % {"goal": ", ".join(Goal)})
     if not 1 <= batch <= MOST_IN_BATCH:
-        raise Refused(f"a batch has from 1 to {MOST_IN_BATCH:,} pairs")
+        raise Refused(_("a batch has from 1 to %(most)s pairs") % {"most": f"{MOST_IN_BATCH:,}"})
     if not 0 <= audit <= MOST_AUDIT:
-        raise Refused(f"the share of audit pairs is from 0 to {MOST_AUDIT:g}: with more, draw a sampled pool")
+        raise Refused(_("the share of audit pairs is from 0 to %(most)s: with more, draw a sampled pool") % {"most": f"{MOST_AUDIT:g}"})
     return {"goal": str(goal), "batch": batch, "audit": audit}
 
 
@@ -118,11 +119,11 @@ def n_waiting(pool: Pool) -> int:
 def ask_for_batch(pool: Pool, *, user: Any) -> Job:
     """The job that plans the next batch."""
     if pool.kind != PoolKind.ORDERED:
-        raise Refused(f"{pool.name} is not ordered: it has no batches")
+        raise Refused(_("%(pool)s is not ordered: it has no batches") % {"pool": pool.name})
     if pool.built_at is None:
-        raise Refused(f"{pool.name} is not built yet")
+        raise Refused(_("%(pool)s is not built yet") % {"pool": pool.name})
     if not n_waiting(pool):
-        raise Refused(f"every pair of {pool.name} that has a text is in a batch already")
+        raise Refused(_("every pair of %(pool)s that has a text is in a batch already") % {"pool": pool.name})
     pools.check_idle(pool)
     number = pool.strata.count() + 1
     label = f"Plan batch {number} of {pool.name}"
@@ -138,7 +139,7 @@ def plan_batch(work: Work) -> dict[str, Any]:
     pool, number = pools.pool_of(work), work.parameters["batch"]
     n_before = pool.strata.count()
     if number > n_before + 1:
-        raise Refused(f"batch {number} of {pool.name} follows on one that is not there; ask again")
+        raise Refused(_("batch %(number)s of %(pool)s follows on one that is not there; ask again") % {"number": number, "pool": pool.name})
     if number == n_before + 1:
         _write(work, pool, number)
     work.past_cancelling = True
@@ -165,7 +166,7 @@ def _write(work: Work, pool: Pool, number: int) -> None:
     label = np.array([labels.get(pk, np.nan) for pk in keys.tolist()], np.float64)
     kept, of_kept = of_topics(pairs, {rows[pk].topic.topic_id for pk in keys.tolist() if not rows[pk].topic.removed_reason})
     if handed[of_kept].all():
-        raise Refused(f"every pair of {pool.name} that has a text is in a batch already")
+        raise Refused(_("every pair of %(pool)s that has a text is in a batch already") % {"pool": pool.name})
     batch = _planned(pool, kept, label[of_kept], handed[of_kept], number=number)
     chosen = of_kept[batch.rows]
     stage[chosen] = number

@@ -17,6 +17,7 @@ import numpy as np
 from django.db import IntegrityError, transaction
 from django.db.models import ProtectedError
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from pooling import jobs
 from pooling.core import coverage
@@ -74,9 +75,9 @@ def ask_for_pool(
                 break
             except IntegrityError:
                 if given:
-                    raise Refused(f"a pool with the name {given} is there already; choose another name") from None
+                    raise Refused(_("a pool with the name %(given)s is there already; choose another name") % {"given": given}) from None
         else:
-            raise Refused("choose a name for the pool")
+            raise Refused(_("choose a name for the pool"))
         pool.runs.set(runs)
         return jobs.enqueue("build pool", {"pool": pool.pk}, label=f"Build the pool {pool.name}", user=user, collection=collection)
 
@@ -84,7 +85,7 @@ def ask_for_pool(
 def ask_to_build_again(pool: Pool, *, user: Any) -> Job:
     """Build a pool whose job failed or was cancelled."""
     if pool.built_at is not None:
-        raise Refused(f"{pool.name} is built; extend it instead")
+        raise Refused(_("%(pool)s is built; extend it instead") % {"pool": pool.name})
     check_idle(pool)
     return jobs.enqueue("build pool", {"pool": pool.pk}, label=f"Build the pool {pool.name}", user=user, collection=pool.collection)
 
@@ -100,18 +101,18 @@ def ask_to_extend(pool: Pool, *, runs: Sequence[Run] = (), depth: int | None = N
 
 def check_extension(pool: Pool, *, runs: Sequence[Run], depth: int | None) -> tuple[list[Run], int]:
     """Refused where the pool cannot grow so. -> (the runs that it has not yet, the depth)"""
-    least = pool.least_depth
-    deeper = depth or least
+    least, deeper = pool.least_depth, depth or pool.least_depth
     run_rows = set(pool.runs.values_list("pk", flat=True))
     new = [run for run in runs if run.pk not in run_rows]
     if pool.built_at is None:
-        raise Refused(f"{pool.name} is not built yet")
+        raise Refused(_("%(pool)s is not built yet") % {"pool": pool.name})
     if pool.kind == PoolKind.SAMPLED and deeper != least:
-        raise Refused(f"{pool.name} is {pool.words}: what was drawn keeps its chances, so it grows by stages and by late runs, never deeper")
+        says = _("%(pool)s is %(words)s: what was drawn keeps its chances, so it grows by stages and by late runs, never deeper")
+        raise Refused(says % {"pool": pool.name, "words": pool.words})
     if deeper < least:
-        raise Refused(f"{pool.name} has depth {least}; a pool only grows")
+        raise Refused(_("%(pool)s has depth %(least)s; a pool only grows") % {"pool": pool.name, "least": least})
     if not new and deeper == least:
-        raise Refused(f"nothing to add: choose further runs, or a depth above {least}")
+        raise Refused(_("nothing to add: choose further runs, or a depth above %(least)s") % {"least": least})
     if new:
         check_runs(pool.collection, new)
     check_idle(pool)
@@ -121,23 +122,23 @@ def check_extension(pool: Pool, *, runs: Sequence[Run], depth: int | None) -> tu
 def ask_for_documents(pool: Pool, *, user: Any) -> Job:
     """The job that looks again for the texts of pairs that have none."""
     if not pool.missing_documents:
-        raise Refused("every pair has its text")
+        raise Refused(_("every pair has its text"))
     check_idle(pool)
     return jobs.enqueue("fetch documents", {"pool": pool.pk}, label=f"Fetch texts for the pool {pool.name}", user=user, collection=pool.collection)
 
 
 def check_runs(collection: Collection, runs: Sequence[Run]) -> None:
     if not runs:
-        raise Refused("choose at least one run")
+        raise Refused(_("choose at least one run"))
     if any(run.collection_id != collection.pk for run in runs):
-        raise Refused("a run of another collection was chosen")
+        raise Refused(_("a run of another collection was chosen"))
     if not collection.topics.filter(removed_reason="").exists():
-        raise Refused("the collection has no topics yet; import them first")
+        raise Refused(_("the collection has no topics yet; import them first"))
 
 
 def check_idle(pool: Pool) -> None:
     if Job.objects.filter(collection=pool.collection_id, parameters__pool=pool.pk, state__in=Job.ACTIVE).exists():
-        raise Refused(f"{pool.name} is being worked on; wait until that is done")
+        raise Refused(_("%(pool)s is being worked on; wait until that is done") % {"pool": pool.name})
 
 
 @jobs.kind("build pool", unit="pairs")
@@ -145,7 +146,7 @@ def build_pool(work: Work) -> dict[str, Any]:
     """Fill a pool that has no pairs yet. -> report: facts, warnings"""
     pool = pool_of(work)
     if pool.built_at is not None:
-        raise Refused(f"{pool.name} is built already")
+        raise Refused(_("%(pool)s is built already") % {"pool": pool.name})
     leftover = PoolEntry.objects.filter(pool=pool).order_by("pk")
     while some := list(leftover.values_list("pk", flat=True)[: jobs.SQLITE_ROWS]):  # of an attempt that did not end
         with work.writing():
@@ -236,13 +237,13 @@ def pooled(work: Work, collection: Collection, runs: Sequence[Run], *, depth: in
 def pairs_of(tops: Sequence[Top], *, depth: int, seed: int) -> PooledPairs:
     pairs = depth_pool(tops, depth=depth, rng=np.random.default_rng(_seed(seed)))
     if not len(pairs):
-        raise Refused("the runs have no result for any kept topic; do the topic ids of runs and topics agree?")
+        raise Refused(_("the runs have no result for any kept topic; do the topic ids of runs and topics agree?"))
     if pairs.documents.dtype.itemsize > LONGEST_ID:
         long = next((one for one in pairs.documents.tolist() if len(one.decode("utf-8")) > LONGEST_ID), None)
         if long is not None:
-            raise Refused(f"a document id has more than {LONGEST_ID} characters: {long.decode('utf-8')[:60]}…")
+            raise Refused(_("a document id has more than %(most)s characters: %(id)s…") % {"most": LONGEST_ID, "id": long.decode("utf-8")[:60]})
     if len(pairs) > BIGGEST:
-        raise Refused(f"{len(pairs):,} pairs are more than anybody can judge; choose a smaller depth or fewer topics")
+        raise Refused(_("%(n)s pairs are more than anybody can judge; choose a smaller depth or fewer topics") % {"n": f"{len(pairs):,}"})
     return pairs
 
 
@@ -328,7 +329,7 @@ def digest_of(pairs: PooledPairs) -> str:
 def pool_of(work: Work) -> Pool:
     pool = Pool.objects.select_related("collection").filter(pk=work.parameters["pool"]).first()
     if pool is None:
-        raise Refused("the pool is not there any more")
+        raise Refused(_("the pool is not there any more"))
     return pool
 
 
@@ -392,4 +393,4 @@ def delete_pool(pool: Pool) -> None:
         with transaction.atomic():
             pool.delete()
     except ProtectedError:
-        raise Refused(f"a campaign judges the pool {pool.name}; delete the campaign first") from None
+        raise Refused(_("a campaign judges the pool %(pool)s; delete the campaign first") % {"pool": pool.name}) from None

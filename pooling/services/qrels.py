@@ -10,6 +10,7 @@ import numpy as np
 from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from pooling import jobs
 from pooling.core.columns import QrelsColumns
@@ -62,7 +63,8 @@ def import_qrels(work: Work) -> dict[str, Any]:
     report: dict[str, Any] = {"file": upload.name, "facts": facts, "grades": histogram, "warnings": grades.warnings + warnings}
     other = collection.qrels.filter(name=name).first()
     if other is not None:
-        raise Refused(f"qrels with the name {name} are there already, from {other.source_name}; choose another name or delete those")
+        says = _("qrels with the name %(name)s are there already, from %(source_name)s; choose another name or delete those")
+        raise Refused(says % {"name": name, "source_name": other.source_name})
     if not uploads.decide(work, report, hold=warnings):
         return report
     work.progress(len(grades), message="storing", now=True)
@@ -70,7 +72,7 @@ def import_qrels(work: Work) -> dict[str, Any]:
     with columns_for_a_row("qrels", lambda path: save_qrels(grades, path), taken=taken) as (stored, digest):
         same = collection.qrels.filter(digest=digest).first()
         if same is not None:
-            raise Refused(f"exactly these qrels are there already, as {same.name}")
+            raise Refused(_("exactly these qrels are there already, as %(name)s") % {"name": same.name})
         with work.finishing() as final:
             row = row_of(collection, grades, file=upload.name, columns=stored, digest=digest, grades=histogram, warnings=report["warnings"])
             row.kind = Qrels.Kind.CLICKS if log else options.get("kind") or Qrels.Kind.JUDGED

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.core.files.base import File
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from pooling.formats.detect import FileKind, guess
 from pooling.formats.errors import FormatError
@@ -21,7 +23,7 @@ TAKEN_AS = {FileKind.CLICKS: Upload.Kind.QRELS, FileKind.POOL: Upload.Kind.SET} 
 """Kind of a file -> the kind of upload that takes it in. Judgements are for reports, so they are not here."""
 ORDER: list[str] = [Upload.Kind.TOPICS, Upload.Kind.DOCUMENTS, Upload.Kind.SET, Upload.Kind.RUN, Upload.Kind.QRELS]
 """What refers to other files comes behind them: ids of runs and qrels are looked for in topics and documents."""
-WAY_OUT = "choose under “What is in the file?” what it is, or bring it in one of the forms named there"
+WAY_OUT = gettext_lazy("choose under “What is in the file?” what it is, or bring it in one of the forms named there")
 
 
 class RecognisedUpload(NamedTuple):
@@ -51,11 +53,15 @@ def _recognised(upload: Upload) -> tuple[str, bool, list[str]]:
         guessed = guess(upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
     except FormatError as error:
         first = error.problems[0]
-        raise Refused(f"{upload.name} is {first.problem}; bring {first.expected}") from None
+        raise Refused(
+            _("%(upload)s is %(problem)s; bring %(expected)s") % {"upload": upload.name, "problem": first.problem, "expected": first.expected}
+        ) from None
     taken = list(dict.fromkeys(TAKEN_AS[kind] for kind in guessed.kinds if kind in TAKEN_AS))
     if not guessed.kinds:
-        raise Refused(f"{upload.name} is not recognised as topics, documents, a run, qrels, clicks or a set: {WAY_OUT}")
+        says = _("%(upload)s is not recognised as topics, documents, a run, qrels, clicks or a set: %(way_out)s")
+        raise Refused(says % {"upload": upload.name, "way_out": WAY_OUT})
     if not taken:
-        raise Refused(f"{upload.name} looks like judgements: {uploads.ELSEWHERE[FileKind.JUDGEMENTS]}; or {WAY_OUT}")
+        says = _("%(upload)s looks like judgements: judgements are read by reports and by the commands on files, not by a collection; or %(way_out)s")
+        raise Refused(says % {"upload": upload.name, "way_out": WAY_OUT})
     # A log of clicks is taken as qrels and as nothing else, so two names of one kind leave no doubt.
     return taken[0], guessed.sure and len(taken) == 1, [str(kind) for kind in taken[1:]]

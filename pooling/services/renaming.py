@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from pooling.formats.pool import is_readable_tag
 from pooling.jobs import Refused
@@ -34,7 +35,7 @@ def rename_run(run: Run, tag: str, *, user: Any) -> Run:
     if wanted == before:
         return run
     if not is_readable_tag(wanted):
-        raise Refused(f"in a pool's file {wanted} would be taken for a run and its rank; leave the colon or the comma out")
+        raise Refused(_("in a pool's file %(wanted)s would be taken for a run and its rank; leave the colon or the comma out") % {"wanted": wanted})
     try:
         with transaction.atomic():
             Run.objects.filter(pk=run.pk).update(tag=wanted)
@@ -44,7 +45,7 @@ def rename_run(run: Run, tag: str, *, user: Any) -> Run:
             run.refresh_from_db(fields=["tag"])
             _tell(run, before, user)
     except IntegrityError:
-        raise Refused(f"a run with the tag {wanted} is there already") from None
+        raise Refused(_("a run with the tag %(wanted)s is there already") % {"wanted": wanted}) from None
     return run
 
 
@@ -59,7 +60,7 @@ def rename_pool(pool: Pool, name: str, *, user: Any) -> Pool:
             pool.refresh_from_db(fields=["name"])
             _tell(pool, before, user)
     except IntegrityError:
-        raise Refused(f"a pool with the name {wanted} is there already; choose another name") from None
+        raise Refused(_("a pool with the name %(wanted)s is there already; choose another name") % {"wanted": wanted}) from None
     return pool
 
 
@@ -68,7 +69,7 @@ def _one_line(name: str, rule: str, *, longest: int) -> str:
     if not 1 <= len(wanted) <= longest:
         raise Refused(rule)
     if any(unicodedata.category(one) in ("Cc", "Cs") for one in wanted):
-        raise Refused("a name has no control characters")
+        raise Refused(_("a name has no control characters"))
     return wanted
 
 
@@ -82,7 +83,8 @@ def _rename_in(pool: Pool, before: str, wanted: str) -> None:
     rows: list[tuple[str, int]] = []
     for row, contributions in PoolEntry.objects.filter(pool=pool).values_list("pk", "contributions").iterator(chunk_size=2000):
         if wanted in contributions:
-            raise Refused(f"pairs of the pool {pool.name} came with a run {wanted} of their own file; choose another tag")
+            says = _("pairs of the pool %(pool)s came with a run %(wanted)s of their own file; choose another tag")
+            raise Refused(says % {"pool": pool.name, "wanted": wanted})
         if before in contributions:
             rows.append((json.dumps(_renamed(contributions, before, wanted)), row))
     update(PoolEntry, ("contributions",), rows)

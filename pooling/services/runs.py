@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from django.core.files.storage import default_storage
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from pooling import jobs
 from pooling.core.columns import RunColumns
@@ -37,7 +38,8 @@ def import_run(work: Work) -> dict[str, Any]:
     rankings, facts, left_out = _read(upload, work, options)
     tag = (options.get("tag") or rankings.tag).strip()
     if len(tag) > LONGEST_TAG:
-        raise Refused(f"the tag has {len(tag):,} characters, at most {LONGEST_TAG} are possible; give the run another tag")
+        says = _("the tag has %(n)s characters, at most %(most)s are possible; give the run another tag")
+        raise Refused(says % {"n": f"{len(tag):,}", "most": LONGEST_TAG})
     depths = np.diff(rankings.offsets)
     unmatched, warnings = check_ids(
         rankings, collection, documents=top_documents(rankings, MATCHED_DEPTH), what=f"documents of its top {MATCHED_DEPTH}"
@@ -59,7 +61,7 @@ def import_run(work: Work) -> dict[str, Any]:
     with columns_for_a_row("runs", lambda path: save_run(rankings, path), taken=taken_since) as (name, digest):
         same = collection.runs.filter(digest=digest).first()
         if same is not None:
-            raise Refused(f"exactly this run is there already, as {same.tag}")
+            raise Refused(_("exactly this run is there already, as %(tag)s") % {"tag": same.tag})
         with work.finishing() as final:
             row = Run.objects.create(
                 collection=collection,
@@ -110,7 +112,7 @@ def runs_by_tag(collection: Collection, tags: Sequence[str]) -> list[Run]:
     """The runs of these tags, each once; Refused where one is missing."""
     run_of = {run.tag: run for run in collection.runs.filter(tag__in=tags)}
     if absent := [tag for tag in tags if tag not in run_of]:
-        raise Refused(f"no run has the tag {', '.join(absent[:5])}")
+        raise Refused(_("no run has the tag %(tags)s") % {"tags": ", ".join(absent[:5])})
     return [run_of[tag] for tag in dict.fromkeys(tags)]
 
 
@@ -140,7 +142,7 @@ def delete_run(run: Run) -> None:
     with transaction.atomic():
         pool = run.pools.first()
         if pool is not None:
-            raise Refused(f"the pool {pool.name} was built from {run.tag}; delete that pool first")
+            raise Refused(_("the pool %(pool)s was built from %(tag)s; delete that pool first") % {"pool": pool.name, "tag": run.tag})
         name = run.columns.name
         run.delete()
         transaction.on_commit(lambda: default_storage.delete(name))

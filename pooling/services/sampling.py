@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from pooling import jobs
-from pooling.core.counts import part_of
 from pooling.core.depth import PooledPairs
 from pooling.core.pool_kinds import Entered, PoolKind, staged_priority
 from pooling.core.pool_words import half_way_sampled
@@ -54,15 +54,15 @@ def frozen_judges(collection: Collection, user: Any) -> list[tuple[str, str]]:
 def frozen_labels(collection: Collection, judge: str, user: Any) -> FrozenLabels:
     for source in machine_sources:
         return source.labels(collection, judge, user)
-    raise Refused("this installation keeps no labels of machines")
+    raise Refused(_("this installation keeps no labels of machines"))
 
 
 def parameters_of(strata: str, stages: Sequence[float], *, machine: FrozenLabels | None = None) -> dict[str, Any]:
     """What a sampled pool keeps of how it was made. Refused for what is no way to make one."""
     if strata not in KINDS_OF_STRATA:
-        raise Refused(f"strata are bands of {' or '.join(KINDS_OF_STRATA)}")
+        raise Refused(_("strata are bands of %(kinds)s") % {"kinds": " or ".join(KINDS_OF_STRATA)})
     if (strata == MACHINE) != (machine is not None):
-        raise Refused("strata by a machine's grades need the machine judge, named as CAMPAIGN/JUDGE; other strata need none")
+        raise Refused(_("strata by a machine's grades need the machine judge, named as CAMPAIGN/JUDGE; other strata need none"))
     try:
         made: dict[str, Any] = {"strata": strata, "stages": budgets_in_order(stages)}
     except ValueError as error:
@@ -79,15 +79,16 @@ def _drawn(collection: Collection, pairs: PooledPairs, parameters: Mapping[str, 
         said = parameters["machine"]
         labels = frozen_labels(collection, said["judge"], None)
         if labels.digest != said["digest"]:
-            raise Refused(f"{labels.judge} is not the machine judge any more by which this pool was to be drawn")
+            raise Refused(_("%(judge)s is not the machine judge any more by which this pool was to be drawn") % {"judge": labels.judge})
         n_grades = labels.n_grades
         keys = [(pairs.topics[t], d.decode("utf-8")) for t, d in zip(pairs.topic.tolist(), pairs.documents.tolist(), strict=True)]
         if missing := [key for key in keys if key not in labels.grade_of]:
-            raise Refused(
-                f"{labels.judge} has no label of {part_of(len(missing), len(keys), 'pair')}, such as topic {missing[0][0]}, document {missing[0][1]}; "
-                "a machine by whose grades a sample is drawn has to have labelled every pair before. Choose the runs and depth that it was given, "
-                "or draw by votes"
+            says = _(
+                "%(judge)s has no label of %(n)s of the %(whole)s pairs, such as topic %(topic)s, document %(document)s; a machine by whose grades a "
+                "sample is drawn has to have labelled every pair before. Choose the runs and depth that it was given, or draw by votes"
             )
+            first = {"topic": missing[0][0], "document": missing[0][1]}
+            raise Refused(says % {"judge": labels.judge, "n": f"{len(missing):,}", "whole": f"{len(keys):,}", **first})
         grades = np.array([labels.grade_of[key] for key in keys], np.int64)
     return staged(pairs, strata=parameters["strata"], budgets=parameters["stages"], seed=seed, grades=grades, n_grades=n_grades)
 
@@ -135,9 +136,9 @@ def _entries(pool: Pool, arranged: PooledPairs, draw: Draw, order: NDArray[np.in
 def ask_for_stage(pool: Pool, share: float, *, user: Any) -> Job:
     """The job that draws a further stage, up to this share of the pool. What was drawn stays."""
     if pool.kind != PoolKind.SAMPLED:
-        raise Refused(f"{pool.name} is not sampled: it has no stages")
+        raise Refused(_("%(pool)s is not sampled: it has no stages") % {"pool": pool.name})
     if pool.built_at is None:
-        raise Refused(f"{pool.name} is not built yet")
+        raise Refused(_("%(pool)s is not built yet") % {"pool": pool.name})
     try:
         budgets_in_order([*pool.stage_shares, share])
     except ValueError as error:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from django.conf import settings
 from django.db import IntegrityError
+from django.utils.translation import gettext as _
 
 from pooling import jobs
 from pooling.core.columns import QrelsColumns
@@ -136,7 +137,7 @@ def _read_files(upload: Upload, work: Work, folder: Path) -> SetContent:
     def written(n_bytes: int) -> None:
         work.progress(n_bytes=n_bytes, message="unpacking")
         if shutil.disk_usage(folder).free < KEPT_FREE:
-            raise Refused("the server's disk is too full to unpack this set; tell its administrator")
+            raise Refused(_("the server's disk is too full to unpack this set; tell its administrator"))
 
     unpack(Path(upload.file.path), upload.name, place=place, max_bytes=settings.MAX_UNPACKED_BYTES, written=written)
     if len(forms) != 1:
@@ -221,7 +222,8 @@ def _inspect(upload: Upload, work: Work, content: SetContent) -> Coming:
             warnings.append(f"qrels {one.name} are there already, with as many pairs of each grade, and stay as they are")
             continue
         if taken is not None:
-            raise Refused(f"other qrels with the name {one.name} are there already, from {taken.source_name}; delete those first")
+            says = _("other qrels with the name %(name)s are there already, from %(source_name)s; delete those first")
+            raise Refused(says % {"name": one.name, "source_name": taken.source_name})
         grades.append((name, one, histogram, [*one.warnings, *more]))
         warnings += [f"in {name}: {warning}" for warning in one.warnings]
         hold += held
@@ -237,7 +239,7 @@ def _inspect(upload: Upload, work: Work, content: SetContent) -> Coming:
     report = {"file": upload.name, "facts": facts, "warnings": [*content.warnings, *warnings, *hold]}
     coming = Coming(content, rows, inspection, digest, grades, report, hold)
     if not rows and inspection is None and not grades and (content.pairs is None or _same_pool(collection, content.pairs)):
-        raise Refused(f"everything in {upload.name} is there already")
+        raise Refused(_("everything in %(upload)s is there already") % {"upload": upload.name})
     return coming
 
 
@@ -260,10 +262,11 @@ def _pairs_facts(collection: Collection, content: SetContent, digests: list[Any]
     pairs = content.pairs
     assert pairs is not None
     if len(pairs) > BIGGEST:
-        raise Refused(f"{len(pairs):,} pairs are more than anybody can judge")
+        raise Refused(_("%(n)s pairs are more than anybody can judge") % {"n": f"{len(pairs):,}"})
     long = next((one.decode("utf-8") for one in pairs.documents.tolist() if len(one.decode("utf-8")) > documents.LONGEST_ID), None)
     if long is not None:
-        raise Refused(f"a document id of {content.pairs_name} has more than {documents.LONGEST_ID} characters: {long[:60]}…")
+        says = _("a document id of %(pairs_name)s has more than %(most)s characters: %(document)s…")
+        raise Refused(says % {"pairs_name": content.pairs_name, "most": documents.LONGEST_ID, "document": long[:60]})
     facts: dict[str, Any] = {"pairs": len(pairs), "pairs for everyone": int(pairs.everyone.sum()), "topics of pairs": len(pairs.topics)}
     without = unmatched_documents(np.unique(pairs.documents), digests)
     facts["documents of pairs without text"] = len(without)
@@ -307,7 +310,7 @@ def _store(upload: Upload, work: Work, coming: Coming) -> dict[str, Any]:
             final.update(coming.report, pool=pool.pk if pool else None)
     except IntegrityError:
         _drop(written)
-        raise Refused(f"parts of {upload.name} have just been imported by somebody else") from None
+        raise Refused(_("parts of %(upload)s have just been imported by somebody else") % {"upload": upload.name}) from None
     except BaseException:
         _drop(written)
         raise

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import ProtectedError, Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from pooling import jobs
 from pooling.core import hygiene
@@ -60,7 +61,7 @@ def import_topics(work: Work) -> dict[str, Any]:
             uploads.forget(upload, keep_file=False)
             final.update(report)
     except IntegrityError:
-        raise Refused(f"topics with ids of {upload.name} have just been imported by somebody else") from None
+        raise Refused(_("topics with ids of %(upload)s have just been imported by somebody else") % {"upload": upload.name}) from None
     return final
 
 
@@ -95,9 +96,10 @@ def refuse_known(collection: Collection, topics_read: Sequence[TopicRecord], nam
     """FormatError or Refused where topics cannot be added: ids that are taken or too long, too many of them."""
     known = dict(collection.topics.values_list("topic_id", "text"))
     if known and all(known.get(topic.topic) == topic.text for topic in topics_read):
-        raise Refused(f"all topics of {name} are there already")
+        raise Refused(_("all topics of %(name)s are there already") % {"name": name})
     if len(known) + len(topics_read) > MOST:
-        raise Refused(f"a collection has at most {MOST:,} topics; this would make it {len(known) + len(topics_read):,}")
+        says = _("a collection has at most %(most)s topics; this would make it %(n)s")
+        raise Refused(says % {"most": f"{MOST:,}", "n": f"{len(known) + len(topics_read):,}"})
     problems = [
         Problem(topic.line, f"topic {topic.topic} is in the collection already", "ids that are new, or delete the topics first", topic.text)
         for topic in topics_read
@@ -137,9 +139,9 @@ def propose(topics: Sequence[tuple[str, str]], level: str, needs: Mapping[str, s
 
 def ask_for_check(collection: Collection, *, level: str, user: Any) -> Job:
     if level not in LEVELS:
-        raise Refused(f"{level!r} is no level of the check; choose one of {', '.join(LEVELS)}")
+        raise Refused(_("%(level)s is no level of the check; choose one of %(levels)s") % {"level": repr(level), "levels": ", ".join(LEVELS)})
     if not collection.topics.exists():
-        raise Refused("there are no topics to check yet")
+        raise Refused(_("there are no topics to check yet"))
     return jobs.enqueue("check topics", {"level": level}, label=f"Check the topics, level {level}", user=user, collection=collection)
 
 
@@ -157,7 +159,7 @@ def check_topics(work: Work) -> dict[str, Any]:
     work.progress(0, total=len(rows), now=True)
     proposals = propose([(topic_id, text) for _, topic_id, text, *_ in rows], work.parameters["level"], needs)
     changed = []
-    for pk, topic_id, _, proposal, same_as, decided_at in rows:
+    for pk, topic_id, _text, proposal, same_as, decided_at in rows:
         new = proposals.get(topic_id, ("", ""))
         if decided_at is None and new != (proposal, same_as):
             changed.append(Topic(pk=pk, proposal=new[0], same_as=new[1]))
@@ -176,7 +178,7 @@ def decide(collection: Collection, decisions: Mapping[int, str], *, user: Any, r
     """
     reasons = {pk: " ".join(reason.split()) for pk, reason in (reasons or {}).items()}
     if any(len(reason) > LONGEST_REASON for reason in reasons.values()):
-        raise Refused(f"a reason has at most {LONGEST_REASON} characters")
+        raise Refused(_("a reason has at most %(most)s characters") % {"most": LONGEST_REASON})
     changed = 0
     now = timezone.now()
     removed = set(collection.topics.exclude(removed_reason="").values_list("pk", flat=True))
@@ -208,7 +210,7 @@ def decisions_of(collection: Collection, chosen: Sequence[int]) -> tuple[dict[in
 def decisions_for_all(collection: Collection, *, decision: str, reason: str = "") -> dict[int, str]:
     """One decision for all open proposals, or for those of one reason, as `decide` takes them."""
     if decision not in ("keep", "remove"):
-        raise Refused(f"{decision!r} is no decision")
+        raise Refused(_("%(decision)s is no decision") % {"decision": repr(decision)})
     rows = collection.topics.filter(Q(decided_at=None) & ~Q(proposal=""))
     if reason:
         rows = rows.filter(proposal=reason)
@@ -228,7 +230,7 @@ def delete_topics(collection: Collection) -> int:
             collection.topics.all().delete()
             return n
     except ProtectedError:
-        raise Refused("pools hold pairs of these topics; delete the pools first") from None
+        raise Refused(_("pools hold pairs of these topics; delete the pools first")) from None
 
 
 def kept_table(collection: Collection) -> str:

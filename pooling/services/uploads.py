@@ -19,6 +19,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import QuerySet, Sum
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from pooling import jobs
 from pooling.formats.detect import FileKind, mistaken
@@ -50,27 +51,30 @@ def safe_name(name: str) -> str:
 def check_room(n_bytes: int, user: Any) -> None:
     """Refuse, before it is received, what is too large for this installation, its disk, or what one person may have waiting."""
     if n_bytes > settings.MAX_UPLOAD_BYTES:
-        raise Refused(f"the file has {n_bytes:,} bytes; this installation accepts at most {settings.MAX_UPLOAD_BYTES:,} (ASSAY_MAX_UPLOAD_MB)")
+        says = _("the file has %(n_bytes)s bytes; this installation accepts at most %(most)s (ASSAY_MAX_UPLOAD_MB)")
+        raise Refused(says % {"n_bytes": f"{n_bytes:,}", "most": f"{settings.MAX_UPLOAD_BYTES:,}"})
     settings.MEDIA_ROOT.mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(settings.MEDIA_ROOT).free
     if n_bytes + 100_000_000 > free:
-        raise Refused("the server's disk is too full for this file; tell its administrator")
+        raise Refused(_("the server's disk is too full for this file; tell its administrator"))
     if user is not None and user.is_authenticated and settings.WAITING_BYTES_PER_PERSON:
         waiting = Upload.objects.filter(created_by=user).aggregate(n=Sum("n_bytes"))["n"] or 0
         if waiting + n_bytes > settings.WAITING_BYTES_PER_PERSON:
-            raise Refused(
-                f"your uploads that wait have {waiting:,} bytes, with this file {waiting + n_bytes:,}, and here one person may have "
-                f"{settings.WAITING_BYTES_PER_PERSON:,} (ASSAY_MAX_WAITING_MB); import or discard some of them first"
+            says = _(
+                "your uploads that wait have %(waiting)s bytes, with this file %(whole)s, and here one person may have %(most)s "
+                "(ASSAY_MAX_WAITING_MB); import or discard some of them first"
             )
+            figures = {"waiting": waiting, "whole": waiting + n_bytes, "most": settings.WAITING_BYTES_PER_PERSON}
+            raise Refused(says % {name: f"{n:,}" for name, n in figures.items()})
 
 
 def receive(collection: Collection, *, kind: str, file: File, name: str, user: Any) -> Upload:
     """Keep an uploaded file until a job has read it. The stored file's name is ours, whatever the upload called itself."""
     if kind not in Upload.Kind.values:
-        raise Refused(f"{kind!r} is no kind of file; choose one of {', '.join(Upload.Kind.values)}")
+        raise Refused(_("%(kind)s is no kind of file; choose one of %(values)s") % {"kind": repr(kind), "values": ", ".join(Upload.Kind.values)})
     shown = safe_name(name)
     if not file.size:
-        raise Refused(f"{shown} is empty")
+        raise Refused(_("%(file)s is empty") % {"file": shown})
     check_room(file.size, user)
     discard_forgotten(collection)
     endings = [s for s in PurePosixPath(shown.lower()).suffixes[-2:] if s in SUFFIXES]
@@ -88,7 +92,7 @@ def receive(collection: Collection, *, kind: str, file: File, name: str, user: A
 def discard(upload: Upload) -> None:
     """Forget a file that waits. Refused while a job reads it."""
     if Job.objects.filter(collection=upload.collection, parameters__upload=upload.pk, state=Job.State.RUNNING).exists():
-        raise Refused(f"{upload.name} is being read; cancel that first")
+        raise Refused(_("%(upload)s is being read; cancel that first") % {"upload": upload.name})
     forget(upload, keep_file=False)
 
 
@@ -124,10 +128,10 @@ def forget(upload: Upload, *, keep_file: bool) -> None:
 def ask_for_import(upload: Upload, *, mode: str, options: dict[str, Any], user: Any) -> Job:
     """The queued job that inspects or imports the file. Refused while another one has it."""
     if mode not in MODES:
-        raise Refused(f"{mode!r} is no way to import; choose one of {', '.join(MODES)}")
+        raise Refused(_("%(mode)s is no way to import; choose one of %(modes)s") % {"mode": repr(mode), "modes": ", ".join(MODES)})
     busy = Job.objects.filter(collection=upload.collection, parameters__upload=upload.pk, state__in=Job.ACTIVE)
     if busy.exists():
-        raise Refused(f"{upload.name} is being read already")
+        raise Refused(_("%(upload)s is being read already") % {"upload": upload.name})
     words = "Inspect" if mode == "inspect" else "Import"
     return jobs.enqueue(
         f"import {upload.kind}",
@@ -155,9 +159,9 @@ def import_as_decided(upload: Upload, *, user: Any, kind: str = "", tag: str = "
     options = last_options(upload)
     if kind and kind != upload.kind:
         if kind not in Upload.Kind.values:
-            raise Refused(f"{kind!r} is no kind of file; choose one of {', '.join(Upload.Kind.values)}")
+            raise Refused(_("%(kind)s is no kind of file; choose one of %(values)s") % {"kind": repr(kind), "values": ", ".join(Upload.Kind.values)})
         if Job.objects.filter(collection=upload.collection, parameters__upload=upload.pk, state__in=Job.ACTIVE).exists():
-            raise Refused(f"{upload.name} is being read already")
+            raise Refused(_("%(upload)s is being read already") % {"upload": upload.name})
         upload.kind = kind
         upload.save(update_fields=["kind"])
         return ask_for_import(upload, mode="careful", options={"kind_confirmed": True}, user=user)
@@ -193,7 +197,7 @@ def upload_of(work: Work) -> Upload:
     """The upload that a job is about."""
     upload = Upload.objects.select_related("collection").filter(pk=work.parameters["upload"]).first()
     if upload is None:
-        raise Refused("the file is not waiting any more: it was imported or discarded")
+        raise Refused(_("the file is not waiting any more: it was imported or discarded"))
     return upload
 
 

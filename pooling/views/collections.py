@@ -7,6 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from pooling import permissions
@@ -19,8 +20,8 @@ from pooling.services import collections as services
 from pooling.views.pools import pools_page
 
 KINDS = [
-    *[("recognise", "Look into it"), ("topics", "Topics"), ("run", "Runs"), ("documents", "Documents")],
-    *[("qrels", "Qrels or clicks"), ("set", "Set")],
+    *[("recognise", gettext_lazy("Look into it")), ("topics", "Topics"), ("run", "Runs"), ("documents", "Documents")],
+    *[("qrels", gettext_lazy("Qrels or clicks")), ("set", "Set")],
 ]
 """What a person may say that a file is; first what nobody needs to say."""
 

@@ -82,7 +82,7 @@ def qrels(request: HttpRequest, slug: str) -> HttpResponse:
         collection.qrels.all(),
         search=("name", "source_name"),
         sort={"name": "name", "kind": "kind", "pairs": "n_rows", "topics": "n_topics", "made": "created_at"},
-        choices=[ListChoice("from", "From", kinds, lambda rows, value: rows.filter(kind=value))],
+        choices=[ListChoice("from", _("From"), kinds, lambda rows, value: rows.filter(kind=value))],
         default="name",
     )
     return render(request, "pooling/qrels.html", _context(collection, "qrels", qrels=shown, kind="qrels"))

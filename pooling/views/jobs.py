@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from pooling import jobs as machinery
@@ -18,7 +19,7 @@ from pooling.selectors import jobs as selectors
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
     my_jobs = permissions.my_jobs(request).select_related("collection", "created_by").distinct()
-    state = ListChoice("state", "State", Job.State.choices, lambda rows, value: rows.filter(state=value))
+    state = ListChoice("state", _("State"), Job.State.choices, lambda rows, value: rows.filter(state=value))
     page = ListPage(
         request,
         my_jobs,

@@ -45,11 +45,11 @@ def pools_page(request: HttpRequest, collection: Collection) -> ListPage:
 def pairs_page(request: HttpRequest, pool: Pool) -> ListPage:
     """The pairs of a pool as a list, the best first."""
     which = {"missing": Q(document=None), "everyone": Q(everyone=True), "waits": Q(stage=None)}
-    words = [("missing", "without text")]
+    words = [("missing", _("without text"))]
     if pool.source:
-        words.append(("everyone", "for everyone"))
+        words.append(("everyone", _("for everyone")))
     if pool.is_staged:
-        words.append(("waits", "not drawn yet"))
+        words.append(("waits", _("not drawn yet")))
     return ListPage(
         request,
         pool_selectors.entries(pool),
@@ -60,7 +60,7 @@ def pairs_page(request: HttpRequest, pool: Pool) -> ListPage:
             "rank": ("best_rank", "position"),
             "priority": ("stage" if pool.is_staged else "priority", "position"),
         },
-        choices=[ListChoice("show", "Which", words, lambda rows, value: rows.filter(which[value]))],
+        choices=[ListChoice("show", _("Which"), words, lambda rows, value: rows.filter(which[value]))],
         per_page=25,
         part="pairs",
         wide=True,
@@ -197,7 +197,7 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         elif action == "stage":
             share = StageForm(request.POST)
             if not share.is_valid():
-                raise Refused("say up to which share of the pool in percent, above 0 and up to 100")
+                raise Refused(_("say up to which share of the pool in percent, above 0 and up to 100"))
             job = sampling.ask_for_stage(pool, share.cleaned_data["percent"] / 100, user=request.user)
         elif action == "batch":
             job = ordering.ask_for_batch(pool, user=request.user)
@@ -208,7 +208,7 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         elif action == "build":
             job = services.ask_to_build_again(pool, user=request.user)
         else:
-            raise Refused("nothing was asked for")
+            raise Refused(_("nothing was asked for"))
         tasks.send(job)
         if action == "preview":
             return redirect("pool-extension", slug, pk, job.pk)

@@ -30,13 +30,13 @@ IN_ORDER = (Length("topic_id"), "topic_id")
 
 def topics_page(request: HttpRequest, collection: Collection, counts: dict[str, int]) -> ListPage:
     """The collection's topics as a list, in the file's order. counts: topics by state."""
-    states = [(state, f"{words} ({counts[state]:,})") for state, words in (("kept", "kept"), ("removed", "removed"), ("open", "to decide"))]
+    states = [(state, f"{words} ({counts[state]:,})") for state, words in (("kept", _("kept")), ("removed", _("removed")), ("open", _("to decide")))]
     return ListPage(
         request,
         topic_selectors.topics(collection),
         search=("topic_id", "text"),
         sort={"id": IN_ORDER, "query": "text", "state": ("removed_reason", "proposal", "position")},
-        choices=[ListChoice("show", "State", states, topic_selectors.in_state)],
+        choices=[ListChoice("show", _("State"), states, topic_selectors.in_state)],
     )
 
 
@@ -106,8 +106,8 @@ def proposals_page(request: HttpRequest, collection: Collection, reasons: list[s
         search=("topic_id", "text", "removed_reason", "same_as"),
         sort={"id": IN_ORDER, "query": "text", "reason": ("proposal", "removed_reason"), "original": "same_as"},
         choices=[
-            ListChoice("show", "Decision", [("open", "to decide"), ("removed", "removed"), ("kept", "kept")], topic_selectors.in_decision),
-            ListChoice("reason", "Proposed as", [(reason, reason) for reason in reasons], lambda rows, value: rows.filter(proposal=value)),
+            ListChoice("show", _("Decision"), [("open", _("to decide")), ("removed", _("removed")), ("kept", _("kept"))], topic_selectors.in_decision),
+            ListChoice("reason", _("Proposed as"), [(reason, reason) for reason in reasons], lambda rows, value: rows.filter(proposal=value)),
         ],
         per_page=200,
     )

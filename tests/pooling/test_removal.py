@@ -28,7 +28,7 @@ def test_a_run_stays_while_a_pool_is_made_from_it(full) -> None:
 
 def test_topics_and_document_files_stay_while_there_are_pools(full) -> None:
     file = full.document_files.get()
-    assert removal_preview(full, "topics", None).refused == ["1 pool would lose their pairs: delete the pools first"]
+    assert removal_preview(full, "topics", None).refused == ["1 pool would lose its pairs: delete it first"]
     assert "take their texts from" in removal_preview(full, "documents", file.pk).refused[0]
     delete_pool(full.pools.get())
     assert removal_preview(full, "topics", None).title == "all 3 topics"

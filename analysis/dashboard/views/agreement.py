@@ -78,7 +78,7 @@ def pictures_of_agreement(campaign: Campaign, live: Live, heavy: dict[str, Any] 
         caption="How often one annotator's grade meets another's on the same pair (each two judgements once in either order)",
         row_label="one grade",
         column_label="another annotator's",
-        reason="No pair has been judged by two annotators yet.",
+        reason=_("No pair has been judged by two annotators yet."),
     )
     titles = (("graded", f"On {len(campaign.scale)} grades"), ("binary", "On 2 grades"))
     return {
@@ -118,25 +118,25 @@ def scale_view(heavy: dict[str, Any], key: str, title: str) -> dict[str, Any]:
     rows = [
         ("Krippendorff's alpha", one["alpha"], reasons.get("alpha", ""), interval + (", ordinal" if key == "graded" else ", nominal")),
         (
-            "Kappa against the label",
+            _("Kappa against the label"),
             one["mean_kappa"],
             reasons.get("kappa", ""),
             f"mean over annotators{left_out}; contains each one's own vote",
         ),
-        ("… its chance floor", one["chance_floor"], reasons.get("chance_floor", ""), "what annotators at random would reach"),
-        ("Kappa against the others", one["mean_kappa_others"], reasons.get("kappa_others", ""), "own vote left out"),
+        (_("… its chance floor"), one["chance_floor"], reasons.get("chance_floor", ""), _("what annotators at random would reach")),
+        (_("Kappa against the others"), one["mean_kappa_others"], reasons.get("kappa_others", ""), _("own vote left out")),
         (
-            "Kappa of two annotators",
+            _("Kappa of two annotators"),
             one["mean_pairwise_kappa"],
             reasons.get("pairwise_kappa", ""),
             f"mean over {counted(one['pairs_of_annotators'], 'pair')} of annotators with 10 common pairs",
         ),
-        ("Percent agreement", one["percent"], reasons.get("percent", ""), "share of agreeing pairs of judgements"),
+        (_("Percent agreement"), one["percent"], reasons.get("percent", ""), _("share of agreeing pairs of judgements")),
         (
             "Fleiss' kappa",
             one["fleiss"],
-            reasons.get("fleiss", "pairs have different numbers of judgements"),
-            "where all pairs have equally many judgements",
+            reasons.get("fleiss", _("pairs have different numbers of judgements")),
+            _("where all pairs have equally many judgements"),
         ),
     ]
     tiles = [{"name": n, "value": v, "reason": r or "undefined", "note": note} for n, v, r, note in rows]
@@ -164,14 +164,15 @@ def alpha_over_time(heavy: dict[str, Any] | None) -> str:
         y_label="alpha",
         x_at=[float(i) for i in range(0, len(points), max(1, -(-len(points) // 8)))],
         x_form=lambda i: points[int(i)]["day"] if 0 <= int(i) < len(points) else "",
-        reason="Not enough pairs judged twice on any day yet." if heavy else "Being computed; it appears here in a moment.",
+        reason=_("Not enough pairs judged twice on any day yet.") if heavy else _("Being computed; it appears here in a moment."),
     )
 
 
 def group_chart(heavy: dict[str, Any] | None, key: str, title: str, what: str) -> str:
     rows = (heavy or {}).get(key, [])
     shown = [DrawnInterval(f"{row['name']} (n = {row['pairs']})", row["alpha"], row["low"], row["high"], row.get("reason", "")) for row in rows]
-    reason = f"Fewer than ten pairs judged twice in any of the {what}." if heavy else "Being computed; it appears here in a moment."
+    too_few = _("Fewer than ten pairs judged twice in any of the %(what)s.") % {"what": what}
+    reason = too_few if heavy else _("Being computed; it appears here in a moment.")
     return intervals(shown, caption=title, x_label="ordinal alpha", what=what, reference=(0.0, "chance"), reason=reason)
 
 
@@ -189,7 +190,7 @@ def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
         grade = int(given) if given.isascii() and given.isdigit() and len(given) <= 3 else None
         try:
             if grade is None and "withdraw" not in request.POST:
-                raise CampaignError("Choose a grade.")
+                raise CampaignError(_("Choose a grade."))
             judging.adjudicate(pair, grade, reason=request.POST.get("reason", "").strip(), actor=request.user)
         except CampaignError as error:
             messages.error(request, str(error))

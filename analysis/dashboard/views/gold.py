@@ -11,6 +11,7 @@ from django.db.models.functions import Length
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from analysis.core.aggregation.majority import majority
@@ -29,14 +30,14 @@ from pooling.requests import row_number
 
 MOST_PROPOSALS, PER_PAGE = 12, 20
 KINDS = [
-    (Pair.Kind.GOLD, "Gold", "known grade; spread over everybody's sequence, unseen"),
-    (Pair.Kind.EVERYONE, "Everyone", "judged by each annotator, to compare them on the same pairs"),
+    (Pair.Kind.GOLD, gettext_lazy("Gold"), gettext_lazy("known grade; spread over everybody's sequence, unseen")),
+    (Pair.Kind.EVERYONE, gettext_lazy("Everyone"), gettext_lazy("judged by each annotator, to compare them on the same pairs")),
     (
         Pair.Kind.QUALIFICATION,
-        "Qualification",
-        "known grade and an explanation; before the first real pair. It costs its judgements: the known grade is published as its label, marked",
+        gettext_lazy("Qualification"),
+        gettext_lazy("known grade and an explanation; before the first real pair. It costs its judgements: the known grade is published as its label, marked"),
     ),
-    (Pair.Kind.NORMAL, "Normal", "an ordinary pair again"),
+    (Pair.Kind.NORMAL, gettext_lazy("Normal"), gettext_lazy("an ordinary pair again")),
 ]
 
 
@@ -89,7 +90,7 @@ def known_page(request: HttpRequest, campaign: Campaign) -> ListPage:
             "right": "n_right",
             "kind": ("kind", "position"),
         },
-        choices=[ListChoice("kind", "Kind", kinds, lambda rows, value: rows.filter(kind=value))],
+        choices=[ListChoice("kind", _("Kind"), kinds, lambda rows, value: rows.filter(kind=value))],
         per_page=PER_PAGE,
         prefix="known-",
         part="known",

@@ -7,6 +7,7 @@ from django.contrib.auth import get_user_model
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import translation
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from analysis.dashboard.headline import moment_text
@@ -53,4 +54,4 @@ def ahead_in_words(campaign: Campaign, figures: HomeFigures | None) -> dict[str,
     if expected is None:
         return {"says": figures.forecast.reason, "level": ""}
     late = campaign.deadline is not None and expected > campaign.deadline.timestamp()
-    return {"says": f"expected to end {moment_text(expected)}", "level": "bad" if late else "good" if campaign.deadline else ""}
+    return {"says": _("expected to end %(moment)s") % {"moment": moment_text(expected)}, "level": "bad" if late else "good" if campaign.deadline else ""}

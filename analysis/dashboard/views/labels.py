@@ -11,6 +11,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from analysis.charts.bars import stacked
@@ -113,7 +114,7 @@ def decisions_chart(cross: dict[int, dict[str, int]], names: list[str], caption:
     series = [(title, [float(cross.get(g, {}).get(key, 0)) for g in range(len(names))]) for key, title in DECISIONS]
     series = [(title, values) for title, values in series if any(values) or title != "adjudicated"]
     return stacked(
-        names, series, caption=caption, what="label", shares=False, reason="No pair has two judgements yet, so none has a label."
+        names, series, caption=caption, what="label", shares=False, reason=_("No pair has two judgements yet, so none has a label.")
     )
 
 
@@ -124,17 +125,17 @@ def rows_of_statistics(statistics: CampaignStatistics, names: list[str], n_topic
         if value is None:
             return "not known"
         if isinstance(value, float) and math.isnan(value):
-            return "undefined: nothing judged yet"
+            return _("undefined: nothing judged yet")
         return f"{value:,.{digits}f}{unit}" if isinstance(value, float) else f"{value:,}{unit}"
 
     rows = [
-        ("Topics with a judgement, of those with pairs", some_of(statistics.topics, n_topics)),
-        ("Documents in the collection", text(statistics.documents)),
-        ("Judged pairs", text(statistics.pairs)),
-        ("Labelled pairs (at least two judgements)", text(statistics.labelled_pairs)),
+        (_("Topics with a judgement, of those with pairs"), some_of(statistics.topics, n_topics)),
+        (_("Documents in the collection"), text(statistics.documents)),
+        (_("Judged pairs"), text(statistics.pairs)),
+        (_("Labelled pairs (at least two judgements)"), text(statistics.labelled_pairs)),
         ("Judgements", text(statistics.judgements)),
-        ("Judgements per judged pair", text(statistics.per_pair)),
-        ("Judgements per labelled pair", text(statistics.per_labelled_pair)),
+        (_("Judgements per judged pair"), text(statistics.per_pair)),
+        (_("Judgements per labelled pair"), text(statistics.per_labelled_pair)),
     ]
     for grade, name in enumerate(names):
         one = statistics.grades[grade]
@@ -143,8 +144,8 @@ def rows_of_statistics(statistics: CampaignStatistics, names: list[str], n_topic
         rows.append((f"Judgements {name}", f"{one.n:,}{share}{seconds}"))
     rows += [
         ("Annotators", text(statistics.annotators)),
-        ("Judgements per annotator", text(statistics.per_annotator, 1)),
-        ("Complete down to rank", text(statistics.complete_depth) if statistics.complete_depth != 0 else "none: the first is not complete"),
-        ("Relevant share of the labels", text(statistics.relevant_share * 100, 1, " %")),
+        (_("Judgements per annotator"), text(statistics.per_annotator, 1)),
+        (_("Complete down to rank"), text(statistics.complete_depth) if statistics.complete_depth != 0 else _("none: the first is not complete")),
+        (_("Relevant share of the labels"), text(statistics.relevant_share * 100, 1, " %")),
     ]
     return rows

@@ -10,6 +10,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from analysis.charts.bars import bars, stacked
@@ -49,7 +50,7 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
                 [(name, [float(round(person.n_kept * (person.shares[g] or 0.0))) for person in shown]) for g, name in enumerate(names)],
                 caption="Grades given by each annotator",
                 what="annotator",
-                reason="Nobody has judged yet.",
+                reason=_("Nobody has judged yet."),
             )
         ),
         "n_flagged": sum(bool(person.flags) for person in everybody),
@@ -71,7 +72,7 @@ def kappa_chart(shown: list[Person]) -> str:
         x_label="kappa",
         what="annotators",
         reference=(0.0, "chance"),
-        reason="No annotator shares a pair with others yet.",
+        reason=_("No annotator shares a pair with others yet."),
     )
 
 
@@ -106,7 +107,7 @@ def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
                 caption="Judgements per 12 hours (UTC)",
                 unit="judgements",
                 what="half day",
-                reason="No judgement yet.",
+                reason=_("No judgement yet."),
             )
         ),
         "confusion": mark_safe(
@@ -117,7 +118,7 @@ def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
                 caption=f"Grades of {pseudonym} (rows) against the label of the others (columns), in pairs",
                 row_label="own grade",
                 column_label="label of the others",
-                reason="No pair shared with other annotators yet.",
+                reason=_("No pair shared with other annotators yet."),
             )
         ),
         "differences": differences_page(request, campaign, live, pseudonym),
@@ -137,5 +138,5 @@ def shares_chart(person: Person, names: list[str]) -> str:
         [(name, [float(round(n * (shares[g] or 0.0))) for _, n, shares in shown]) for g, name in enumerate(names)],
         caption=f"Grades of {person.membership.pseudonym} beside those of all others",
         what="annotator",
-        reason="Nobody has judged yet.",
+        reason=_("Nobody has judged yet."),
     )

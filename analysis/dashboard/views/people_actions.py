@@ -34,38 +34,40 @@ MOST_NAMED = 5
 
 def message(member: Membership, text: str, actor: User) -> str:
     send_message(membership=member, text=text, actor=actor)
-    return "will see it on the judging page"
+    return _("will see it on the judging page")
 
 
 def pause(member: Membership, text: str, actor: User) -> str:
     exclusion.pause_annotator(member, reason=text, actor=actor)
-    return "is paused and is shown the reason"
+    return _("is paused and is shown the reason")
 
 
 def resume(member: Membership, text: str, actor: User) -> str:
     exclusion.resume_annotator(member, actor=actor)
-    return "may go on"
+    return _("may go on")
 
 
 def let_in(member: Membership, text: str, actor: User) -> str:
     qualification.let_in(member, actor=actor)
-    return "may judge"
+    return _("may judge")
 
 
 def let_try_again(member: Membership, text: str, actor: User) -> str:
     qualification.let_try_again(member, actor=actor)
-    return "is asked the qualification pairs once more"
+    return _("is asked the qualification pairs once more")
 
 
 def note(member: Membership, text: str, actor: User) -> str:
     write_note(member, text, actor=actor)
-    return "has your note; managers alone see it"
+    return _("has your note; managers alone see it")
 
 
 def include(member: Membership, text: str, actor: User) -> str:
     done = exclusion.include_annotator(member, actor=actor, reason=text)
-    count, kept = counted(done.counted, "judgement", "counts", "count"), "is" if done.extra == 1 else "are"
-    return f"is included again: {count}, {done.extra} {kept} kept as extra"
+    says = ngettext(
+        "is included again: %(n)s judgement counts, %(extra)s kept as extra", "is included again: %(n)s judgements count, %(extra)s kept as extra", done.counted
+    )
+    return says % {"n": f"{done.counted:,}", "extra": f"{done.extra:,}"}
 
 
 ACTIONS: dict[str, Callable[[Membership, str, User], str]] = {

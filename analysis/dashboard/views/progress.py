@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from analysis.charts.bars import bars
@@ -78,7 +79,7 @@ def pictures_of_progress(campaign: Campaign, live: Live, now: selectors.Campaign
         high=1.0,
         form=lambda v: f"{100 * v:.0f} %",
         written=False,
-        reason="The campaign has no pairs.",
+        reason=_("The campaign has no pairs."),
     )
     return {
         "pace": pace_chart(live),
@@ -100,7 +101,7 @@ def verdict(campaign: Campaign, now: selectors.CampaignProgress) -> dict[str, An
         return {"when": "done" if done else "none", "note": ahead.reason, "level": "good" if done else ""}
     span = ahead.reason
     if ahead.early is not None:
-        until_when = moment_text(ahead.late) if ahead.late else "more than ten years from now"
+        until_when = moment_text(ahead.late) if ahead.late else _("more than ten years from now")
         span = f"between {moment_text(ahead.early)} and {until_when} (95 %)" + (f"; {ahead.reason}" if ahead.reason else "")
     if campaign.deadline is None:
         return {"when": moment_text(ahead.expected), "note": span, "level": ""}
@@ -115,7 +116,8 @@ def _end(campaign: Campaign, missing: int) -> dict[str, Any]:
         return {"when": "closed", "note": short, "level": "", "ended": True}
     assert campaign.deadline is not None
     when = moment_text(campaign.deadline.timestamp())
-    return {"when": "deadline passed", "note": f"{when}; {short}: set a later deadline, or close", "level": "bad", "ended": True}
+    note = _("%(when)s; %(short)s: set a later deadline, or close") % {"when": when, "short": short}
+    return {"when": _("deadline passed"), "note": note, "level": "bad", "ended": True}
 
 
 def pace_chart(live: Live) -> SafeString:
@@ -128,7 +130,7 @@ def pace_chart(live: Live) -> SafeString:
         caption="Counted judgements per 12 hours (starting at 0 and 12 o'clock UTC)",
         unit="judgements",
         what="half day",
-        reason="Nobody has judged yet.",
+        reason=_("Nobody has judged yet."),
     )
     return mark_safe(picture)
 
@@ -139,7 +141,7 @@ def burn_up(campaign: Campaign, live: Live, now: selectors.CampaignProgress) -> 
     ended = has_ended(campaign)
     caption = "Judgements made" if ended else "Judgements made, and forecast with its 95 % interval"
     if not len(made):
-        return mark_safe(lines([], caption=caption, x_label="", y_label="", reason="Nobody has judged yet."))
+        return mark_safe(lines([], caption=caption, x_label="", y_label="", reason=_("Nobody has judged yet.")))
     at = np.linspace(made[0], now.moment.timestamp(), 60)
     series = [Line("made", [(float(t), float(n)) for t, n in zip(at, np.searchsorted(made, at, side="right"), strict=True)])]
     ahead = now.forecast
@@ -192,7 +194,7 @@ def depth_chart(now: selectors.CampaignProgress, word: str) -> SafeString:
         caption=f"Complete pairs by {word}",
         unit="% complete",
         what=word,
-        reason="The campaign has no pairs.",
+        reason=_("The campaign has no pairs."),
         high=100.0,
     )
     return mark_safe(picture)
@@ -220,9 +222,9 @@ def why_in_words(why: dict[str, Any]) -> str:
     """The rule behind a claim and what it found, from what the scheduler stored, as a sentence."""
     if not why:
         return "not recorded"
-    parts = [str(why.get("rule") or "by no rule that was recorded")]
+    parts = [str(why.get("rule") or _("by no rule that was recorded"))]
     if why.get("one_in"):
-        parts.append(f"one in {why['one_in']} is gold or for everyone")
+        parts.append(_("one in %(n)s is gold or for everyone") % {"n": why["one_in"]})
     if why.get("band") is not None:
         parts.append(f"band {why['band']}")
     if why.get("topic_in_a_row") and why.get("block_length", 1) > 1:
@@ -230,5 +232,5 @@ def why_in_words(why: dict[str, Any]) -> str:
     if why.get("needed") is not None and "counted" in why:
         parts.append(f"it had {why['counted']} of {why['needed']} judgements")
     if held := why.get("held_by_others"):
-        parts.append("somebody else had it open" if held == 1 else f"{number(held)} others had it open")
+        parts.append(_("somebody else had it open") if held == 1 else _("%(n)s others had it open") % {"n": number(held)})
     return f"{'; '.join(parts)}.".replace(parts[0][:1], parts[0][:1].upper(), 1)

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from analysis.charts.lines import Line, lines
@@ -24,7 +25,7 @@ from annotation.permissions import managed_campaign
 DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 SLOWEST = 20
 """Topics listed with their mean time."""
-NOBODY = "No counted judgement has a time yet."
+NOBODY = gettext_lazy("No counted judgement has a time yet.")
 
 
 @login_required
@@ -47,7 +48,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
             caption="Active seconds per judgement, by grade: median, quartiles, 5th and 95th percentile",
             x_label="active seconds",
             what="grade",
-            reason=NOBODY,
+            reason=str(NOBODY),
         ),
         lines(
             series if daily else [],
@@ -57,10 +58,10 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
             y_low=0,
             x_form=lambda s: datetime.fromtimestamp(s, UTC).strftime("%d %b"),
             x_at=[start for start, _ in daily][:: max(1, -(-len(daily) // 8))],
-            reason=NOBODY,
+            reason=str(NOBODY),
         ),
         boxes(
-            times.per_half_day(rows), caption="Active seconds per judgement, by half day (UTC)", x_label="active seconds", what="half day", reason=NOBODY
+            times.per_half_day(rows), caption="Active seconds per judgement, by half day (UTC)", x_label="active seconds", what="half day", reason=str(NOBODY)
         ),
         matrix(
             DAYS,
@@ -70,7 +71,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
             row_label="day",
             column_label="hour",
             written=False,
-            reason=NOBODY,
+            reason=str(NOBODY),
         ),
     ]
     n_timed, slowest = slowest_topics(table, SLOWEST)

@@ -9,6 +9,7 @@ from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from analysis.charts.bars import bars
@@ -32,7 +33,7 @@ def feedback(request: HttpRequest, slug: str) -> HttpResponse:
         caption=f"What annotators thought of the campaign (n = {total})",
         unit="% of answers",
         what="answer",
-        reason="Nobody has answered the survey yet. Annotators see it when they have reached their target.",
+        reason=_("Nobody has answered the survey yet. Annotators see it when they have reached their target."),
     )
     texts = given.exclude(text="").select_related("membership").order_by("-created_at")[:500]
     return render(request, "analysis/feedback.html", {"campaign": campaign, "tab": "feedback", "picture": mark_safe(picture), "texts": texts})
@@ -43,7 +44,7 @@ def feedback(request: HttpRequest, slug: str) -> HttpResponse:
 def audit(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
     actions = campaign.audit.order_by("action").values_list("action", flat=True).distinct()
-    what = ListChoice("action", "What", [(name, name) for name in actions], lambda rows, value: rows.filter(action=value))
+    what = ListChoice("action", _("What"), [(name, name) for name in actions], lambda rows, value: rows.filter(action=value))
     page = ListPage(
         request,
         campaign.audit.select_related("actor"),

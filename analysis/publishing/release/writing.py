@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, BinaryIO
 
 import numpy as np
+from django.utils.translation import gettext as _
 
 from analysis.core.agreement.report import agreement_report
 from analysis.core.campaign import campaign_statistics
@@ -36,7 +37,7 @@ def write_release(campaign: Campaign, plan: ReleasePlan, out: BinaryIO, *, step:
     try:
         write_zip(out, files, sums=SUMS, step=step)
     except ValueError as error:
-        raise CampaignError(f"This release cannot be built: {error}.") from error
+        raise CampaignError(_("This release cannot be built: %(error)s.") % {"error": error}) from error
     made = content.labels
     return {"pairs": len(made.rows), "judgements": len(made.table), "adjudicated": made.n_adjudicated, "parts": len(files) + 1}
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from analysis.charts.bars import stacked
 from analysis.core.overlap import UNLABELLED
 from analysis.judgements.rows import pool_ranks
@@ -43,7 +45,7 @@ def pool_table(report: Report, work: Work) -> str:
     if chosen := report.parameters.get("options", {}).get("pool"):
         pool = report.collection.pools.filter(pk=chosen).first()
         if pool is None:
-            raise Refused("the pool that was chosen is not in the collection any more")
+            raise Refused(_("the pool that was chosen is not in the collection any more"))
         return tab_separated(header, pool.entries.order_by("position").values_list("topic__topic_id", "docno", "best_rank"))
     assert report.campaign is not None
     return tab_separated(header, pool_ranks(report.campaign))

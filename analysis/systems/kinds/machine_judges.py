@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from analysis.charts.points import DrawnInterval, intervals
 from analysis.judgements.campaign_sample import is_sampled
 from analysis.judgements.rows import counted_table
@@ -40,14 +42,15 @@ def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
 def wanted(parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None) -> bool:
     """Refused where nothing could be valid, with what is missing."""
     if campaign is None:
-        raise Refused("machine judges belong to a campaign; ask on its page Systems")
+        raise Refused(_("machine judges belong to a campaign; ask on its page Systems"))
     if not machines.frozen_of(campaign):
-        raise Refused("no machine judge of this campaign is frozen; let one label the whole pool on the page Machines and freeze it")
+        raise Refused(_("no machine judge of this campaign is frozen; let one label the whole pool on the page Machines and freeze it"))
     if not is_sampled(campaign):
-        raise Refused(
-            "people's judgements can be corrected only where they are a sample with known chances, and this campaign's pool is not sampled; "
-            "draw a sampled pool from the same runs after the machine is frozen"
+        says = _(
+            "people's judgements can be corrected only where they are a sample with known chances, and this campaign's pool is not sampled; draw "
+            "a sampled pool from the same runs after the machine is frozen"
         )
+        raise Refused(says)
     return True
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from django.utils.translation import gettext as _
 
 from analysis.charts.bars import bars
 from analysis.charts.points import Spot, scatter
@@ -79,7 +80,7 @@ def _stored_qrels(report: Report, reference: str) -> QrelsColumns:
         return campaign_qrels(report.campaign, reference, reference)
     row = Qrels.objects.filter(collection=report.collection, pk=int(reference.rpartition(":")[2])).first()
     if row is None:
-        raise Refused("qrels that were chosen are not in the collection any more")
+        raise Refused(_("qrels that were chosen are not in the collection any more"))
     return grades_of(row)
 
 
@@ -89,7 +90,7 @@ def ranks_file(report: Report, work: Work) -> str:
     chosen = same.filter(pk=report.parameters["options"]["ranks"]).first()
     result = result_of(chosen) if chosen is not None else None
     if result is None:
-        raise Refused("the report on the certainty of the ranks is not there any more")
+        raise Refused(_("the report on the certainty of the ranks is not there any more"))
     return json.dumps(result, ensure_ascii=False) + "\n"
 
 
