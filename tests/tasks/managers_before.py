@@ -64,7 +64,7 @@ def best_system(hands: Hands) -> None:
 
 def who_needs_me(hands: Hands) -> None:
     open_campaign(hands, "People")
-    hands.note = "People's flags only; questions, failed tests and the deadline not at all"
+    hands.note = "people's flags only; questions, failed tests and the deadline not at all"
 
 
 def deadline(hands: Hands) -> None:
