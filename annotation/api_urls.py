@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.api import campaigns, judging, machines, questions
+from annotation.api import campaigns, judging, machines, near_duplicates, questions
 
 urlpatterns = [
     path("campaigns/", campaigns.Campaigns.as_view(), name="api-campaigns"),
@@ -25,6 +25,7 @@ urlpatterns = [
     path("judging/<slug:slug>/later/<int:pair_id>/take-up", judging.TakeUp.as_view(), name="api-judging-take-up"),
     path("judging/<slug:slug>/history", judging.HistoryView.as_view(), name="api-judging-history"),
     path("judging/<slug:slug>/history/<int:judgement_id>", judging.HistoryItem.as_view(), name="api-judging-history-item"),
+    path("judging/<slug:slug>/pairs/<int:pair_id>/near-duplicates", near_duplicates.NearDuplicates.as_view(), name="api-judging-near-duplicates"),
     path("judging/<slug:slug>/guideline/acknowledge", judging.AcknowledgeGuideline.as_view(), name="api-judging-acknowledge"),
     path("judging/<slug:slug>/consent", judging.Consent.as_view(), name="api-judging-consent"),
     path("judging/<slug:slug>/profile", judging.OwnSettings.as_view(), name="api-judging-profile"),

@@ -54,7 +54,8 @@ class RulesForm(forms.ModelForm):
                 "block_length",
                 "band",
             ],
-            *["expected_seconds", "truncate_words", "spans", "spans_from", "rotate_text", "gold_every", "min_common", "min_partners"],
+            *["expected_seconds", "truncate_words", "spans", "spans_from", "rotate_text", "show_near_duplicates"],
+            *["gold_every", "min_common", "min_partners"],
             *["thanks_text", "completion_code", "completion_url", "qualification_pass"],
         ]
         labels = {
@@ -77,6 +78,7 @@ class RulesForm(forms.ModelForm):
             "spans": _("Marking passages"),
             "spans_from": _("Required from grade"),
             "rotate_text": _("Rotate the text"),
+            "show_near_duplicates": _("Show near-duplicates that were graded"),
             "gold_every": _("One gold pair in"),
             "min_common": _("Planned overlap: common pairs"),
             "min_partners": _("Planned overlap: with so many others"),
@@ -99,6 +101,10 @@ class RulesForm(forms.ModelForm):
             "expected_seconds": _("For the cost preview. TripJudge: 48."),
             "truncate_words": _("Empty: the whole text. What was cut can be shown on demand."),
             "rotate_text": _("Start each annotator at another sentence, as FiRA does; positions are mapped back."),
+            "show_near_duplicates": _(
+                "Where a document is very like one that the same annotator has graded in the topic, the page offers to read both side by side, with "
+                "that own grade, never another annotator's. It makes grades of copies consistent, and no longer independent of each other."
+            ),
             "gold_every": _("On average one gold or everyone pair in so many."),
             "min_common": _("Each annotator shares at least so many pairs …; 0: not planned."),
             "min_partners": _("… with at least so many others."),
@@ -113,7 +119,7 @@ class RulesForm(forms.ModelForm):
             ["name", "description", "judgements_per_pair", "threshold", "target_per_annotator", "daily_limit", "continue_after_target"],
         ),
         (_("Time"), ["deadline", "grace_minutes", "closing_hours", "min_active_seconds", "pause_after_fast", "idle_seconds", "expected_seconds"]),
-        (_("Reading"), ["truncate_words", "spans", "spans_from", "rotate_text"]),
+        (_("Reading"), ["truncate_words", "spans", "spans_from", "rotate_text", "show_near_duplicates"]),
         (
             _("Who gets what"),
             ["lease_minutes", "lease_window", "block_length", "band", "gold_every", "min_common", "min_partners", "qualification_pass"],

@@ -72,7 +72,7 @@ ANNOTATORS = {
         "annotation/selectors/judging.py",
         "annotation/forms.py",
     ),
-    "annotation/permissions.py",
+    *("annotation/api/near_duplicates.py", "annotation/permissions.py"),
 }
 """Of these, what annotators read, too."""
 SCRIPT = re.compile(r"""(?<![\w.])t\(\s*"((?:[^"\\]|\\.)*)"|(?<![\w.])tn\(\s*"((?:[^"\\]|\\.)*)",\s*"((?:[^"\\]|\\.)*)\"""")

@@ -94,6 +94,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "api-judging-consent": ("post", API_JUDGING),
     "api-judging-profile": ("put", API_JUDGING),
     "api-judging-message-read": ("post", API_JUDGING),
+    "api-judging-near-duplicates": ("get", API_JUDGING),
     "api-judging-questions": ("get", API_JUDGING),
     "api-judging-take-back": ("post", "401 404 409 403 404"),  # the question of this world is answered
     "api-judging-answer-read": ("post", API_JUDGING),
@@ -366,7 +367,7 @@ def make_world(brought: Brought) -> World:
     assert run(pool_preview.ask_for_preview(collection, runs=runs, depth=2, user=manager)).state == "done"
     bring_in(collection, "run", brought.runs[2], name=call("waits.run"), mode="inspect", user=manager)
     campaign = campaigns.create_campaign(
-        name=say("Spring"), collection=collection, actor=manager, target_per_annotator=0, min_active_seconds=0
+        name=say("Spring"), collection=collection, actor=manager, target_per_annotator=0, min_active_seconds=0, show_near_duplicates=True
     )
     campaigns.set_pool(campaign, collection.pools.get(), actor=manager)
     campaigns.save_guideline(campaign, say("Read."), actor=manager)
@@ -473,6 +474,7 @@ def make_world(brought: Brought) -> World:
             "api-judging-take-back": {"question_id": question.pk},
             "api-judging-answer-read": {"question_id": question.pk},
             "api-judging-take-up": {"pair_id": lease.pair_id},
+            "api-judging-near-duplicates": {"pair_id": lease.pair_id},
             "pool-extension": {"pk": pool.pk, "job_pk": extension.pk},
         },
         bodies={

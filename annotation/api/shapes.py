@@ -208,6 +208,18 @@ class JudgedSerializer(SituationSerializer):
     judgement = HistoryItemSerializer()
 
 
+class NearDuplicateSerializer(serializers.Serializer):
+    """A document very like another one, and one's own judgement of it."""
+
+    resemblance = serializers.FloatField(help_text="shared shingles of five words by all of both; 1: the same words in the same order")
+    document = ShownDocumentSerializer()
+    judgement = HistoryItemSerializer()
+
+
+class NearDuplicatesSerializer(SituationSerializer):
+    items = NearDuplicateSerializer(many=True, help_text="at most three, the most alike first")
+
+
 class QuestionSerializer(serializers.Serializer):
     """An own question about a pair."""
 
@@ -248,6 +260,7 @@ class CampaignSettingsSerializer(serializers.Serializer):
     spans = serializers.ChoiceField(choices=Campaign.Spans.choices)
     spans_from = serializers.IntegerField(help_text="lowest grade for which a passage is required")
     rotate_text = serializers.BooleanField()
+    show_near_duplicates = serializers.BooleanField(help_text="whether near-duplicates that one has graded are shown")
     truncate_words = serializers.IntegerField(allow_null=True)
     idle_seconds = serializers.IntegerField()
     lease_minutes = serializers.IntegerField()

@@ -79,6 +79,7 @@ SETTINGS = (
     Key("spans", "text", "Marking passages.", choices=("off", "optional", "required")),
     _number("spans_from", "whole", "The lowest grade for which a passage is required."),
     Key("rotate_text", "flag", "Start each annotator at another sentence, as FiRA does."),
+    Key("show_near_duplicates", "flag", "Offer a document very like the one on the page beside it, with the annotator's own grade of it."),
     _number("gold_every", "whole", "One gold or everyone pair in so many, on average."),
     _number("min_common", "whole", "Planned overlap: pairs that two annotators should share; 0: not planned."),
     _number("min_partners", "whole", "Planned overlap: with how many others."),

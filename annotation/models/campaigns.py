@@ -72,6 +72,9 @@ class Campaign(models.Model):
     spans = models.CharField(max_length=10, choices=Spans, default=Spans.OFF)
     spans_from = models.PositiveSmallIntegerField(default=2, help_text="lowest grade for which a span is required")
     rotate_text = models.BooleanField(default=False)
+    show_near_duplicates = models.BooleanField(
+        default=False, db_default=False, help_text="a document very like one that the annotator has graded in the topic may be read beside it"
+    )
     gold_every = models.PositiveSmallIntegerField(default=20, help_text="one gold or everyone pair in so many pairs, on average")
     closing_hours = models.PositiveSmallIntegerField(
         default=24, help_text="from so many hours before the deadline, pairs that have judgements come first whatever their priority"

@@ -14,8 +14,8 @@ from annotation.selectors.pairs import kept_pairs
 from annotation.services.statements import rows_of
 
 SETTINGS = (
-    "slug", "name", "deadline", "grace_minutes", "spans", "spans_from", "rotate_text", "truncate_words", "idle_seconds",
-    "lease_minutes", "lease_window", "continue_after_target", "simulated", "threshold",
+    "slug", "name", "deadline", "grace_minutes", "spans", "spans_from", "rotate_text", "show_near_duplicates", "truncate_words",
+    "idle_seconds", "lease_minutes", "lease_window", "continue_after_target", "simulated", "threshold",
 )  # fmt: skip
 TRIAL_TOPICS, TRIAL_PAIRS_A_TOPIC = 3, 4
 

@@ -44,8 +44,8 @@ SETTINGS = {
     "name", "description", "scale", "threshold", "judgements_per_pair", "target_per_annotator", "daily_limit", "continue_after_target",
     "deadline", "grace_minutes", "closing_hours", "min_active_seconds", "pause_after_fast", "idle_seconds", "lease_minutes", "lease_window",
     "block_length", "band",
-    "expected_seconds", "truncate_words", "spans", "spans_from", "rotate_text", "gold_every", "min_common", "min_partners",
-    "consent_text", "thanks_text", "completion_code", "completion_url", "qualification_pass",
+    "expected_seconds", "truncate_words", "spans", "spans_from", "rotate_text", "show_near_duplicates", "gold_every", "min_common",
+    "min_partners", "consent_text", "thanks_text", "completion_code", "completion_url", "qualification_pass",
 }  # fmt: skip
 SUGGESTED = {"target_per_annotator", "judgements_per_pair", "spans", "rotate_text"}  # what a set's own settings may say
 FIXED_BY_JUDGEMENTS = {"rotate_text"}  # would change what earlier judgements were about

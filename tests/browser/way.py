@@ -34,6 +34,7 @@ def make_greek_job() -> tuple[Campaign, Invitation]:
     ]
     settings = {
         "spans": "optional",
+        "show_near_duplicates": True,
         "consent_text": "Συμφωνείτε;",
         "thanks_text": "Ευχαριστούμε.",
         "completion_code": "123",
@@ -153,6 +154,13 @@ def judge_all(judging: JudgingPage, look: Look) -> None:
     page = judging.page
     judging.judge("2")
     look(page, "judged")
+    page.locator(".near-line").wait_for()
+    look(page, "near-duplicate")
+    judging.press("c")
+    page.locator("#compare-dialog[open] article").nth(1).wait_for()
+    look(page, "near-duplicates side by side")
+    page.keyboard.press("Escape")
+    page.locator("dialog[open]").wait_for(state="detached")
     judging.judge("l")
     look(page, "put aside")
     judging.judge("3")

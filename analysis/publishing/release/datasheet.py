@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, Sum
@@ -14,7 +15,9 @@ from analysis.judgements.agreement_by_entry import words_by_entry
 from analysis.judgements.campaign_sample import is_sampled, stages_of
 from analysis.judgements.labels import KNOWN, Labels
 from analysis.publishing.release.parts import PARTS, ReleaseContent
-from annotation.models import Campaign, Pair
+from annotation.core.audit_actions import AuditAction
+from annotation.core.resemblance import NEAR, WORDS_A_SHINGLE
+from annotation.models import AuditEvent, Campaign, Pair
 from annotation.selectors import machines
 from annotation.selectors.pairs import kept_pairs
 
@@ -100,6 +103,7 @@ def _origin(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str:
         f"Judgements asked for each pair: {campaign.judgements_per_pair}. Least active time: {campaign.min_active_seconds:g} s."
     )
     asked = kept_pairs(campaign).filter(asked_more__gt=0).aggregate(pairs=Count("pk"), judgements=Sum("asked_more"))
+    sentences += _near_duplicates(campaign)
     sentences += _depth(campaign)
     sentences += _asked_more(asked["pairs"], asked["judgements"] or 0)
     sentences.append(
@@ -114,6 +118,27 @@ def _origin(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str:
     if made.n_known:
         sentences.append(f"{counts.counted(made.n_known, 'label', 'is', 'are')} from known grades of qualification pairs (marked {KNOWN} in labels.tsv).")
     return "## Origin\n\n" + "\n".join(f"- {sentence}" for sentence in sentences)
+
+
+def _near_duplicates(campaign: Campaign) -> list[str]:
+    """That annotators could see their own grade of a document very like the one on the page, and since when; nothing where they never could."""
+    turns = _turns(campaign, "show_near_duplicates")
+    if not campaign.show_near_duplicates and not turns:
+        return []
+    turned = ", ".join(f"{'on' if is_on else 'off'} on {at:%Y-%m-%d}" for at, is_on in turns)
+    return [
+        "Beside a document very like one that the same annotator had graded in the topic, that one could be read with the annotator's own grade of it "
+        f"(resemblance {NEAR:g} or more of shingles of {WORDS_A_SHINGLE} words). Grades of such documents are not independent of each other."
+        + (f" After the campaign had been opened this was switched {turned}." if turns else "")
+    ]
+
+
+def _turns(campaign: Campaign, setting: str) -> list[tuple[datetime, Any]]:
+    """(when, to what) a setting was changed since the campaign was opened."""
+    if campaign.opened_at is None:
+        return []
+    rows = AuditEvent.objects.filter(campaign=campaign, action=AuditAction.CHANGED_SETTINGS, at__gte=campaign.opened_at).order_by("at", "pk")
+    return [(row.at, row.details["changes"][setting][1]) for row in rows if setting in row.details.get("changes", {})]
 
 
 def _depth(campaign: Campaign) -> list[str]:

@@ -1,8 +1,9 @@
-// What joins the page when its first document is there: reading controls, questions to the manager, examples at the grades, one's own rhythm,
-// and what is done from time to time.
+// What joins the page when its first document is there: reading controls, questions to the manager, near-duplicates, examples at the grades, one's
+// own rhythm, and what is done from time to time.
 
 import { Examples } from "./examples.js";
 import { drawGuidelines } from "./guideline.js";
+import { NearDuplicates } from "./near_duplicates.js";
 import { attend } from "./presence.js";
 import { Questions } from "./questions.js";
 import { Reading } from "./reading.js";
@@ -21,7 +22,7 @@ function escapeFrom({ open, bar, input, wide, toggleGuidelines, press, leaveRevi
   else if (!leaveReview()) bar.hideToast();
 }
 
-/** `parts`: what each of them needs (see there), by the same names. Returns what answers to keys: {reading, questions, drawGuidelines(), escape()}. */
+/** `parts`: what each of them needs (see there), by the same names. Returns what answers to keys: {reading, questions, near, drawGuidelines(), escape()}. */
 export function join({ api, settings, open, setup, ...parts }) {
   const draw = () => drawGuidelines(setup);
   draw();
@@ -29,9 +30,10 @@ export function join({ api, settings, open, setup, ...parts }) {
   const questions = new Questions({ api, open, setup, drawGuidelines: draw, ...parts });
   questions.take(setup);
   api.heard = (answer) => questions.take(answer);
+  const near = setup.campaign.show_near_duplicates ? new NearDuplicates({ api, settings, open, setup, ...parts }) : null;
   new Examples(parts);
   new Rhythm({ settings, ...parts });
   keepUp({ api, leaseMinutes: setup.campaign.lease_minutes ?? 10, ...parts });
   attend({ onReturn: () => parts.heartbeat(), ...parts });
-  return { reading, questions, drawGuidelines: draw, escape: () => escapeFrom({ open, ...parts }) };
+  return { reading, questions, near, drawGuidelines: draw, escape: () => escapeFrom({ open, ...parts }) };
 }

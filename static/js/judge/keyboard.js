@@ -4,7 +4,7 @@ import { t } from "../words.js";
 
 export const DEFAULTS = {
   later: "l", cannot: "0", undo: "z", note: "n", highlight: "h", find: "/", guidelines: "g", need: "i", span: "s", unspan: "delete",
-  down: "j", up: "k", back: "[", forward: "]", pause: "p", help: "?", sofar: "t", reading: "a", ask: "q",
+  down: "j", up: "k", back: "[", forward: "]", pause: "p", help: "?", sofar: "t", reading: "a", ask: "q", compare: "c",
 };
 export const FIXED = { arrowdown: "down", arrowup: "up", enter: "confirm", escape: "escape", arrowleft: "left", arrowright: "right", backspace: "unspan" };
 

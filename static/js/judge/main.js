@@ -84,14 +84,7 @@ function showKeys() {
   for (const kbd of document.querySelectorAll("[data-key]")) kbd.textContent = label(settings.keys[kbd.dataset.key]);
 }
 
-let reading, questions, escape = () => {}, drawGuidelines = escape; // extras.js
-/** The controls in the head, by key. */
-function openReading() {
-  const box = byId("reading");
-  box.open = !box.open;
-  if (box.open) box.querySelector("input").focus();
-  else backToDocument();
-}
+let reading, questions, near, escape = () => {}, drawGuidelines = escape; // extras.js
 
 function toggle(name) {
   settings.set({ [name]: !settings.get(name) });
@@ -120,7 +113,8 @@ const actions = {
   settings: async () => (await dialogs()).preferences.open(),
   help: async () => (await dialogs()).preferences.help(judging.setup?.scale ?? []),
   ask: () => questions?.ask(),
-  reading: openReading,
+  compare: () => near?.compare(),
+  reading: () => reading?.toggle(),
   "reset-reading": () => reading?.reset(),
   guidelines: toggleGuidelines,
   history: async () => (await dialogs()).history(judging.setup.scale, null),
@@ -257,7 +251,7 @@ async function begin() {
   afterPaint(() => fetchAhead(async () => {
     judging.open.repaintTerms();
     void judging.preparePresses();
-    ({ reading, questions, escape, drawGuidelines } = (await part("extras")).join({
+    ({ reading, questions, near, escape, drawGuidelines } = (await part("extras")).join({
       api, settings, open: judging.open, setup, banners, bar, outbox, name: `${mine}:pace`, progress: () => head.progress, build, buildUrl, tick, reader: judging.reader, openJudgement: (id) => judging.openJudgement(id), input: judging.input, wide, toggleGuidelines, press: (what) => judging.press(what), leaveReview: () => judging.leaveReview(),
       heartbeat: (sinceMs) => judging.heartbeat(sinceMs), onNewBuild: () => { judging.reloadWanted = true; }, hasUnsent: () => outbox.size > 0 && !judging.stopped,
       onNetwork: (isThere) => { judging.connection.reach(isThere); if (isThere) judging.retry(); },

@@ -7,7 +7,7 @@ import { t } from "../words.js";
 const NAMES = {
   later: t("Judge later"), cannot: t("Cannot judge"), undo: t("Undo: reopen the last one"), note: t("Note"), highlight: t("Words of the query on and off"),
   find: t("Find in the document"), guidelines: t("Guidelines"), need: t("Information need"), span: t("Mark a passage: start and end"), unspan: t("Remove a marked passage"),
-  down: t("Scroll down"), up: t("Scroll up"), back: t("Previous in my history"), forward: t("Next in my history"), pause: t("Pause: stop the clock"), sofar: t("This query so far: my judgements of it"), reading: t("Reading: size, lines, typeface"), ask: t("Ask the manager about this document"), help: t("This sheet"),
+  down: t("Scroll down"), up: t("Scroll up"), back: t("Previous in my history"), forward: t("Next in my history"), pause: t("Pause: stop the clock"), sofar: t("This query so far: my judgements of it"), reading: t("Reading: size, lines, typeface"), ask: t("Ask the manager about this document"), compare: t("Compare with a very like document that I graded, where the campaign offers it"), help: t("This sheet"),
 };
 const OTHER_KEYS = [
   [["Enter"], t("Confirm, where a grade waits for it")], [["Esc"], t("Close, cancel, go back")], [["Space"], t("Page down")], [["Ctrl", "Z"], t("Undo")],

@@ -18,6 +18,13 @@ export class Reading {
     this.#fill();
   }
 
+  /** By key. */
+  toggle() {
+    this.box.open = !this.box.open;
+    if (this.box.open) this.box.querySelector("input").focus();
+    else this.open.focus();
+  }
+
   #fill() {
     for (const field of this.box.querySelectorAll("[data-reading]")) {
       const name = field.dataset.reading;

@@ -163,6 +163,20 @@ def test_the_datasheet_says_what_is_simulated_and_what_is_undefined():
     assert json.loads(parts(built(campaign))["statistics.json"])["relevant_share"] is None
 
 
+def test_the_release_says_whether_and_since_when_near_duplicates_were_shown():
+    never, always, turned = make_campaign(), make_campaign(show_near_duplicates=True), make_campaign()
+    for is_on in (True, False):
+        campaigns.update_campaign(turned, actor=None, show_near_duplicates=is_on)
+    found = [parts(built(campaign)) for campaign in (never, always, turned)]
+    assert [json.loads(one["campaign.json"])["campaign"]["settings"]["show_near_duplicates"] for one in found] == [False, True, False]
+    sheets = [one["datasheet.md"].decode() for one in found]
+    said = "that one could be read with the annotator's own grade of it (resemblance 0.5 or more of shingles of 5 words)"
+    assert [said in sheet for sheet in sheets] == [False, True, True]
+    days = [f"{event.at:%Y-%m-%d}" for event in turned.audit.filter(action="changed settings").order_by("at")]
+    assert f"this was switched on on {days[0]}, off on {days[1]}." in sheets[2]
+    assert "switched" not in sheets[1]
+
+
 def test_names_and_descriptions_in_the_datasheet_are_read_as_text():
     """By markdown-it, another implementation: the headings are ours, no image, link or HTML of theirs is there."""
     hostile = "# 1 | <b>*x*</b> [a](http://e.org) &amp; ![i](i.png)"

@@ -17,7 +17,7 @@ from annotation.services import campaigns, exclusion, tokens
 from tests.builders import judge, judge_pair, make_annotator, make_campaign, make_user
 
 pytestmark = pytest.mark.django_db
-GET = ["setup", "later", "history", "history/1", "questions"]
+GET = ["setup", "later", "history", "history/1", "pairs/1/near-duplicates", "questions"]
 POST = [
     "leases", "leases/renew", "leases/release", "judgements", "judgements/1/revise", "skip", "later/1/take-up", "guideline/acknowledge", "consent",
     "messages/1/read", "feedback", "questions", "questions/1/read",

@@ -28,7 +28,8 @@ def judged_by(page, *, want=1, **more):
 
 
 def write(page, pair):
-    """What an annotator says beside judging: feedback, a question, answered and opened, and one taken back."""
+    """What an annotator does beside judging: feedback, a question, answered and opened, one taken back, and a look for near-duplicates."""
+    page.get(f"pairs/{pair}/near-duplicates")
     page.post("feedback", score="VERY_GOOD", text="nice")
     page.get("questions")
     [asked] = page.post("questions", key=str(uuid.uuid4()), pair=pair, text="How?").json()["items"]
@@ -45,7 +46,7 @@ def short_run():
     draft.post("leases")
     campaign = make_campaign(
         n_topics=1, n_documents=5, judgements_per_pair=1, guideline="one", consent_text="Agree?", target_per_annotator=1, thanks_text="*Bye*",
-        min_active_seconds=0, truncate_words=3, spans="optional", rotate_text=True,
+        min_active_seconds=0, truncate_words=3, spans="optional", rotate_text=True, show_near_duplicates=True,
     )  # fmt: skip
     test = Pair.objects.filter(campaign=campaign).order_by("position").last()
     campaigns.set_kind(test, Pair.Kind.QUALIFICATION, gold_grade=1, explanation="because")

@@ -1,0 +1,254 @@
+"""Near-duplicates on the judging page: the line in the bar, both documents side by side, what differs, and that judging never waits for it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.judging import JudgingPage, make_job, own_judgements
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+Signed = Callable[..., Page]
+SCREENS: list[dict[str, Any]] = [{"viewport": DESKTOP}, {"viewport": PHONE, "has_touch": True, "is_mobile": True}]
+BASE = "\n\n".join(
+    f"In week {n} the group walked {n * 7} minutes after each meal, and its sugar in the evening was measured by nurse {n} of ward {n + 20}. "
+    f"Those who rested in week {n} served as controls, with the same food and the same hours of sleep as the {n * 3} others."
+    for n in range(1, 13)
+).replace("walked 35 minutes", "walked 35 brisk minutes")
+CHANGED = BASE.replace("35 brisk minutes", "35 slow minutes") + " Nothing else was changed."
+OTHER = "Strength training needs rest between the days, which is why plans alternate the muscles of arms and legs over the week."
+TINTED = "() => [...CSS.highlights.get('differs')].map((one) => one.startContainer.data.slice(one.startOffset, one.endOffset))"
+LINE = ".near-line"
+
+
+def asks_in(page: Page) -> list[str]:
+    """The addresses of requests for near-duplicates, as they are made."""
+    asks: list[str] = []
+    page.on("request", lambda request: asks.append(request.url) if request.url.endswith("/near-duplicates") else None)
+    return asks
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=["desktop", "phone"])
+def test_a_copy_is_read_beside_the_document_that_was_graded_and_the_reading_place_is_kept(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None], screen: dict[str, Any]
+) -> None:
+    campaign, ada = make_job(texts=[BASE, CHANGED, OTHER], n_documents=3, show_near_duplicates=True)
+    page = signed_in_page(ada.user, **screen)
+    judging = JudgingPage(page, campaign).open()
+    width, on_phone = screen["viewport"]["width"], screen["viewport"] is PHONE
+    expect(page.locator(LINE)).to_be_hidden()
+    judging.judge("3")
+    line = page.locator(LINE)
+    expect(line).to_contain_text("Very like a document that you graded: Partial")
+    expect(judging.title).to_have_text("Exercise and blood sugar, part 2")
+    photograph(page, f"near-duplicate-{width}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.evaluate("scrollTo(0, 400)")
+    page.wait_for_function("scrollY === 400")
+    if on_phone:
+        line.get_by_role("button", name="Compare").tap()
+    else:
+        judging.press("c")
+    dialog = page.locator("#compare-dialog")
+    expect(dialog.locator("article")).to_have_count(2)
+    expect(dialog.locator("section").nth(0)).to_contain_text("On the page")
+    expect(dialog.locator("section").nth(0)).to_contain_text("5 words only here")
+    expect(dialog.locator("section").nth(1)).to_contain_text("You judged this Partial.")
+    expect(dialog.locator("section").nth(1)).to_contain_text("1 word only here")
+    assert page.evaluate(TINTED) == ["slow", "Nothing else was changed", "brisk"]
+    one, other = (dialog.locator("article").nth(n).bounding_box() for n in (0, 1))
+    assert one is not None
+    assert other is not None
+    if on_phone:
+        assert one["x"] == other["x"]
+        assert other["y"] >= one["y"] + one["height"]
+    else:
+        assert abs(one["y"] - other["y"]) < 1
+        assert other["x"] >= one["x"] + one["width"]
+    expect(dialog.get_by_label("Compared with")).to_be_hidden()
+    photograph(page, f"near-duplicates-{width}")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    assert page.evaluate("scrollY") == 400
+    expect(judging.title).to_be_focused()
+    assert not page.evaluate("CSS.highlights.has('differs')")
+    if not on_phone:
+        judging.press("c")
+        expect(dialog).to_be_visible()
+        judging.press("2")  # judges nothing while both are read
+        judging.press("c")
+        expect(dialog).to_be_hidden()
+        assert page.evaluate("scrollY") == 400
+    assert len(own_judgements(ada)) == 1
+    judging.judge("2")
+    expect(judging.title).to_have_text("Exercise and blood sugar, part 3")
+    expect(line).to_be_hidden()
+    judging.saved()
+    assert [row.grade for row in own_judgements(ada)] == [2, 1]
+
+
+def test_where_the_campaign_does_not_allow_it_nothing_is_asked_and_the_key_does_nothing(signed_in_page: Signed) -> None:
+    campaign, ada = make_job(texts=[BASE, BASE], n_documents=2)
+    page = signed_in_page(ada.user)
+    asks = asks_in(page)
+    judging = JudgingPage(page, campaign).open()
+    judging.judge("3")
+    judging.saved()
+    judging.press("c")
+    page.wait_for_timeout(300)
+    assert asks == []
+    assert page.locator(f"{LINE}, #compare-dialog").count() == 0
+
+
+def test_judging_does_not_wait_for_it(signed_in_page: Signed) -> None:
+    campaign, ada = make_job(texts=[BASE] * 4, n_documents=4, show_near_duplicates=True)
+    page = signed_in_page(ada.user)
+    judging = JudgingPage(page, campaign)
+    hanging: list[Route] = []
+    judging.pretend("near-duplicates", hanging.append)
+    judging.open()
+    for key in ("1", "2", "3"):
+        judging.judge(key)
+    judging.saved()
+    expect(page.locator(LINE)).to_be_hidden()
+    while len(hanging) < 2:  # of the first document, and of the one on the page
+        page.wait_for_timeout(50)
+    page.unroute_all(behavior="ignoreErrors")
+    judging.pretend("near-duplicates", {"error": {"code": "broken", "message": "broken"}}, status=500)
+    judging.judge("4")
+    judging.saved()
+    judging.shows_state("done")
+    expect(page.locator(".banner")).to_have_count(0)
+    assert [row.grade for row in own_judgements(ada)] == [0, 1, 2, 3]
+
+
+def test_it_is_asked_when_the_grade_just_given_has_arrived(signed_in_page: Signed) -> None:
+    campaign, ada = make_job(texts=[BASE, BASE], n_documents=2, show_near_duplicates=True)
+    page = signed_in_page(ada.user)
+    asks = asks_in(page)
+    with page.expect_request("**/near-duplicates"):  # of the first document
+        judging = JudgingPage(page, campaign).open()
+    held: list[Route] = []
+    judging.pretend("/judgements", held.append)
+    judging.judge("3")
+    page.wait_for_timeout(500)
+    assert (len(held), len(asks)) == (1, 1)
+    held[0].continue_()
+    expect(page.locator(LINE)).to_contain_text("Very like a document that you graded: Partial")
+    judging.press("p")
+    expect(page.locator(LINE)).to_be_hidden()
+    judging.press("c")  # goes on, and opens nothing
+    expect(page.locator(LINE)).to_be_visible()
+    assert page.locator("dialog[open]").count() == 0
+
+
+def test_of_several_each_can_be_read_and_opened_again(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+    campaign, ada = make_job(texts=[CHANGED, BASE, BASE], n_documents=3, show_near_duplicates=True)
+    page = signed_in_page(ada.user)
+    judging = JudgingPage(page, campaign).open()
+    judging.judge("2")
+    judging.judge("4")
+    expect(page.locator(LINE)).to_contain_text("Very like 2 documents that you graded: Perfect, Topic")
+    page.locator(LINE).get_by_role("button", name="Compare").click()
+    dialog = page.locator("#compare-dialog")
+    expect(dialog).to_contain_text("The same words in the same order.")
+    choice = dialog.get_by_label("Compared with")
+    assert choice.locator("option").all_inner_texts() == ["Perfect: Exercise and blood sugar, part 2", "Topic: Exercise and blood sugar, part 1"]
+    choice.select_option(index=1)
+    expect(dialog).to_contain_text("You judged this Topic.")
+    assert page.evaluate(TINTED) == ["brisk", "slow", "Nothing else was changed"]
+    photograph(page, "near-duplicates-several")
+    dialog.get_by_role("button", name="Open").click()
+    expect(page.locator(".banner[data-name=review]")).to_contain_text("You judged this Topic")
+    expect(judging.title).to_have_text("Exercise and blood sugar, part 1")
+    expect(page.locator(LINE)).to_contain_text("Very like a document that you graded: Perfect")  # the third is not graded
+    judging.judge("4")
+    judging.saved()
+    expect(page.locator(LINE)).to_contain_text("Very like 2 documents that you graded: Perfect, Perfect")
+
+
+@pytest.mark.parametrize("language", ["ar", "de", "fr", "es"])
+def test_it_speaks_the_annotators_language_from_its_side(signed_in_page: Signed, photograph: Callable[[Page, str], None], language: str) -> None:
+    text = "المشي السريع بعد كل وجبة يخفض سكر الدم عند المصابين بالنوع الثاني من السكري، كما وجدت تجربة دامت اثني عشر أسبوعا في ثلاثة مستشفيات."
+    texts = [text, text.replace("السريع", "البطيء")]
+    campaign, ada = make_job(texts=texts, titles=["المشي", "المشي مرة أخرى"], n_documents=2, show_near_duplicates=True)
+    page = signed_in_page(ada.user, locale=language)
+    judging = JudgingPage(page, campaign).open()
+    judging.judge("3")
+    expect(page.locator(LINE)).to_contain_text("Partial")
+    assert "Very like" not in page.locator(LINE).inner_text()
+    judging.press("c")
+    expect(page.locator("#compare-dialog article")).to_have_count(2)
+    one, other = (page.locator("#compare-dialog article").nth(n).bounding_box() for n in (0, 1))
+    assert one is not None
+    assert other is not None
+    assert (one["x"] > other["x"]) == (language == "ar")
+    assert page.evaluate(TINTED) == ["البطيء", "السريع"]
+    assert page.locator("#compare-dialog .doc-body p").first.evaluate("one => getComputedStyle(one).direction") == "rtl"
+    photograph(page, f"near-duplicates-{language}")
+
+
+def test_the_list_of_keys_has_it(signed_in_page: Signed) -> None:
+    campaign, ada = make_job(show_near_duplicates=True)
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.press("?")
+    row = judging.page.locator("#help-list .keys > div", has_text="Compare with a very like document")
+    expect(row.locator("kbd")).to_have_text("C")
+
+
+def longest_common(one: list[str], other: list[str]) -> int:
+    """Length of the longest common sequence, by the table of all beginnings."""
+    row = [0] * (len(other) + 1)
+    for word in one:
+        before = row[:]
+        for place, rival in enumerate(other, 1):
+            row[place] = before[place - 1] + 1 if word == rival else max(before[place], row[place - 1])
+    return row[-1]
+
+
+def test_differences_leave_the_longest_common_sequence_of_words(page: Page, live_server: Any) -> None:
+    page.goto(live_server.url + "/sign-in")
+    drawn = random.Random(3)
+    cases = [[[drawn.choice("abcde") for _ in range(drawn.randrange(n))] for _ in range(2)] for n in range(1, 40) for _ in range(3)]
+    found = page.evaluate(
+        """async (cases) => {
+          const { differences } = await import('/static/js/judge/differences.js');
+          const kept = (text, { places }) => [...places].reverse().reduce((left, [start, end]) => left.slice(0, start) + left.slice(end), text);
+          return cases.map(([one, other]) => {
+            const texts = [one.join(' '), other.join(' ')], alone = differences(...texts);
+            return { n: [alone.one.n, alone.other.n], kept: [kept(texts[0], alone.one), kept(texts[1], alone.other)] };
+          });
+        }""",
+        cases,
+    )
+    for (one, other), answer in zip(cases, found, strict=True):
+        n_common = longest_common(one, other)
+        assert answer["n"] == [len(one) - n_common, len(other) - n_common], (one, other)
+        assert answer["kept"][0].split() == answer["kept"][1].split(), (one, other)
+
+
+def test_differences_of_texts(page: Page, live_server: Any) -> None:
+    page.goto(live_server.url + "/sign-in")
+    found = page.evaluate(
+        """async () => {
+          const { differences } = await import('/static/js/judge/differences.js');
+          const told = (one, other) => {
+            const alone = differences(one, other);
+            return [alone.one.places.map(([start, end]) => one.slice(start, end)), alone.other.places.map(([start, end]) => other.slice(start, end))];
+          };
+          const long = (mark) => Array.from({ length: 20000 }, (_, n) => mark + n).join(' ');
+          const far = differences('same ' + long('a'), 'same ' + long('b'));
+          return [
+            told('A brisk walk, daily.', 'a slow long walk daily'), told('one two', 'one two'), told('', 'new words'), told('血糖在饭后', '血糖于饭后'),
+            told('😀 happy end', '😀 sad end'), [far.one.n, far.other.n, far.one.places.length],
+          ];
+        }"""
+    )
+    assert found == [
+        [["brisk"], ["slow long"]], [[], []], [[], ["new words"]], [["在"], ["于"]], [["happy"], ["sad"]], [20000, 20000, 1],
+    ]  # fmt: skip
