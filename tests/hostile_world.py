@@ -68,12 +68,12 @@ def word(short: str) -> str:
     return f"={short}\"'><x-zq-h/onload=zq()>{{{{40|add:2}}}}zq</script><script>zq()</script>]]>{OVERRIDE}\\input{{zq}}$_^&#~%s"
 
 
-def brought() -> Brought:
-    """The world's files, with its texts and ids made hostile."""
-    t, u, v = (word(topic) for topic in ("051", "7", "8"))
-    a, b, d, x = (word(docno) for docno in "abdx")
+def brought(tail: str = "") -> Brought:
+    """The world's files, with its texts and ids made hostile. tail: of each id and tag."""
+    t, u, v = (word(topic) + tail for topic in ("051", "7", "8"))
+    a, b, d, x = (word(docno) + tail for docno in "abdx")
     topics = {t: "Type 2 diabetes", u: "type 2  DIABETES", v: "#1 or #2"}
-    first, second, third = (word(tag) for tag in "ABW")
+    first, second, third = (word(tag) + tail for tag in "ABW")
     run = f"{t} Q0 {a} 1 9 TAG\n{t} Q0 {b} 2 8 TAG\n{u} Q0 {x} 1 9 TAG\n"
     documents = [{"_id": a, "title": LONG.replace("\n", " "), "text": LONG + "\0", LONG[:60]: LONG}, {"_id": b, "text": LONG}]
     return Brought(

@@ -81,15 +81,20 @@ def ticks(low: float, high: float, wanted: int = 5, *, whole: bool = False) -> l
 
 
 def lines_of(name: str, most: int) -> list[str]:
-    """The name in lines of at most `most` characters, broken after a space or a sign where there is one; nothing is left out."""
+    """The name in lines of `most` usual characters, fewer where they are wide, broken after a space or sign where there is one, and whole."""
     lines = [""]
     for part in PART.findall(name):
-        if len(lines[-1]) + len(part.rstrip()) > most and lines[-1]:
+        if lines[-1] and not _fits(lines[-1] + part.rstrip(), most):
             lines.append("")
         lines[-1] += part
-        while len(lines[-1].rstrip()) > most:
-            lines[-1:] = [lines[-1][:most], lines[-1][most:]]
+        while not _fits(lines[-1].rstrip(), most):
+            at = next((n for n in range(most, 1, -1) if _fits(lines[-1][:n], most)), 1)
+            lines[-1:] = [lines[-1][:at], lines[-1][at:]]
     return [line.strip() for line in lines if line.strip()]
+
+
+def _fits(words: str, most: int) -> bool:
+    return len(words) < 2 or width_of(words) < CHARACTER * (most + 0.1)
 
 
 def room_for(names: Iterable[str], most: int, widest: float) -> float:

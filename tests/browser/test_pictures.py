@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from analysis.charts import bars, lines, matrices, points
+from tests.hostile_world import LONG as HOSTILE
 
 pytestmark = pytest.mark.browser
 CSS = Path("static/css")
@@ -76,6 +77,7 @@ def drawn(names: list[str], values: list[float | None], label: str) -> list[str]
 HALF_DAYS = [f"{1 + i // 2:02d} Nov {12 * (i % 2):02d}h" for i in range(28)]
 CASES: dict[str, Callable[[], list[str]]] = {
     "long names": lambda: drawn(LONG, [0.25, 0.5, 0.9], "a label that is long: mean nDCG@10 of the runs under the labels by majority, all topics of the set"),
+    "hostile texts": lambda: drawn([f"{n}{HOSTILE}" for n in range(3)], [0.25, 0.5, 0.9], HOSTILE),
     "one point": lambda: drawn(["Judged@10"], [0.5], "Judged@10"),
     "many points": lambda: drawn([f"run-{i}" for i in range(1, 41)], [i / 40 for i in range(40)], "nDCG@10"),
     "ties": lambda: drawn(["a", "b", "c"], [1.0, 1.0, 1.0], "tau"),
