@@ -15,7 +15,8 @@ from analysis.core.agreement.raters import against_others
 from analysis.core.flags import Flag, Portrait, flags
 from analysis.core.unlike_others import clearly_below
 from analysis.dashboard.own_figures import OwnFigures, own_figures, was_counted
-from analysis.judgements.live import Live, live_rows
+from analysis.judgements.live import Live
+from analysis.judgements.page_rows import is_large, page_rows
 from annotation.models import Campaign, Membership
 from annotation.selectors.qualification import FAILED, Score, known_scores
 
@@ -89,8 +90,13 @@ class Person:
 
 
 def people(campaign: Campaign, *, live: Live | None = None) -> list[Person]:
-    """All annotators, by pseudonym, in a number of queries that does not depend on how many they are."""
-    live = live or live_rows(campaign)
+    """All annotators, by pseudonym, in a number of queries that does not depend on how many they are. Of a large campaign as they were when the
+    first page of these rows asked for them."""
+    live = live or page_rows(campaign)
+    return live.derived("people", lambda: _people(campaign, live)) if is_large(live) else _people(campaign, live)
+
+
+def _people(campaign: Campaign, live: Live) -> list[Person]:
     members = list(campaign.memberships.filter(role=Membership.Role.ANNOTATOR).select_related("user").order_by("pseudonym"))
     names = campaign.grades.names
     known = known_scores(campaign)
@@ -103,7 +109,7 @@ def people(campaign: Campaign, *, live: Live | None = None) -> list[Person]:
 
 def person_named(campaign: Campaign, pseudonym: str) -> Person | None:
     """One annotator, as `people` tells it. None: there is no such annotator."""
-    live = live_rows(campaign)
+    live = page_rows(campaign)
     member = campaign.memberships.filter(role=Membership.Role.ANNOTATOR, pseudonym=pseudonym).select_related("user").first()
     if member is None:
         return None

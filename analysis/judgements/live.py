@@ -67,6 +67,7 @@ class Live:
     newest: id of its newest judgement. audit: number of audited changes that may touch judgements. read_at: monotonic seconds.
     members: row id of a membership -> index of its annotator. top: the highest id of any judgement when last read; settled: the
     id up to which nothing can be missing; pending: the next one, and when it was seen. saved: rows in the file of the campaign.
+    page, deed: what `page_rows` shows, and the manager's deed before it.
     """
 
     rows: JudgementRows
@@ -82,6 +83,8 @@ class Live:
     computing: threading.RLock = field(default_factory=threading.RLock)
     values: dict[str, tuple[JudgementRows, Any]] = field(default_factory=dict)
     memory: dict[tuple[str, object], tuple[Any, Any]] = field(default_factory=dict)
+    page: Live | None = None
+    deed: int = 0
 
     def derived(self, name: str, compute: Callable[[], T]) -> T:
         """`compute()` of the rows as they are now, remembered until they change; managers who ask at once wait for one."""
@@ -172,7 +175,7 @@ _guard = threading.Lock()
 def live_rows(campaign: Campaign, *, fresh: float | None = None) -> Live:
     """The campaign's judgements, at most `fresh` (FRESH) seconds old. One thread reads; the others get what there was, or wait."""
     fresh = FRESH if fresh is None else fresh
-    key = (str(Judgement.objects.db), campaign.pk)
+    key = _key(campaign)
     live = _found(key)
     if live is None:
         with _guard:
@@ -191,6 +194,15 @@ def live_rows(campaign: Campaign, *, fresh: float | None = None) -> Live:
     finally:
         live.lock.release()
     return live
+
+
+def known(campaign: Campaign) -> Live | None:
+    """What was read of the campaign last, however old."""
+    return _found(_key(campaign))
+
+
+def _key(campaign: Campaign) -> tuple[str, int]:
+    return str(Judgement.objects.db), campaign.pk
 
 
 def _found(key: tuple[str, int]) -> Live | None:
@@ -232,14 +244,14 @@ def _saved(campaign: Campaign, live: Live) -> Live:
 
 def forget(campaign: Campaign) -> None:
     with _guard:
-        _kept.pop((str(Judgement.objects.db), campaign.pk), None)
+        _kept.pop(_key(campaign), None)
 
 
 def age_everything() -> None:
     """Let the next question read again, whatever is kept: for tests and benchmarks."""
     with _guard:
         for live in _kept.values():
-            live.read_at = -1e9
+            live.read_at, live.page = -1e9, None
     forget_answers()
 
 

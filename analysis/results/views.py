@@ -23,7 +23,7 @@ from analysis.dashboard import progress as figures
 from analysis.dashboard.views.agreement import pictures_of_agreement
 from analysis.dashboard.views.labels import pictures_of_labels
 from analysis.dashboard.views.progress import pictures_of_progress, verdict
-from analysis.judgements.live import live_rows
+from analysis.judgements.page_rows import as_of, page_rows
 from analysis.models import Report
 from analysis.systems.kinds import KINDS
 from analysis.systems.selectors import kin_of, renamed_since, result_of, without_studies
@@ -43,22 +43,23 @@ Address = Callable[..., str]
 
 
 def _progress(campaign: Campaign) -> dict[str, Any]:
-    live = live_rows(campaign)
+    live = page_rows(campaign)
     now = figures.progress(campaign, live=live)
     alpha = agreement_figures.latest_alpha(campaign)
     if alpha["at"] is None:
         alpha["reason"] = _("not computed yet")
-    return {"now": now, "alpha": alpha, "verdict": verdict(campaign, now), **pictures_of_progress(campaign, live, now)}
+    return {"as_of": as_of(live), "now": now, "alpha": alpha, "verdict": verdict(campaign, now), **pictures_of_progress(campaign, live, now)}
 
 
 def _agreement(campaign: Campaign) -> dict[str, Any]:
-    live = live_rows(campaign)
+    live = page_rows(campaign)
     heavy = agreement_figures.newest_agreement(campaign, live)
-    return {"heavy": heavy, **pictures_of_agreement(campaign, live, heavy)}
+    return {"as_of": as_of(live), "heavy": heavy, **pictures_of_agreement(campaign, live, heavy)}
 
 
 def _labels(campaign: Campaign) -> dict[str, Any]:
-    return pictures_of_labels(campaign, live_rows(campaign))
+    live = page_rows(campaign)
+    return {"as_of": as_of(live), **pictures_of_labels(campaign, live)}
 
 
 def _systems(campaign: Campaign) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from analysis.core.measures import UnknownMeasure
-from analysis.judgements.live import live_rows
+from analysis.judgements.page_rows import page_rows
 from analysis.systems.answer_pictures import looks_picture, order_words, pairs_picture, places_table, scores_picture, scores_table
 from analysis.systems.answers import is_running, measure_named, newest_answer, offered, problem_of, usual_measure, why_no_answer
 from annotation.models import Campaign
@@ -26,7 +26,7 @@ def context_of(campaign: Campaign, asked: str) -> tuple[dict[str, Any], Job | No
     shown["measure"] = str(measure)
     if shown["why_not"]:
         return shown, None
-    live = live_rows(campaign)
+    live = page_rows(campaign)
     if not live.rows.counts.any():
         return shown | {"why_not": _("Nothing is judged yet.")}, None
     answer, job = newest_answer(campaign, live, measure)

@@ -20,7 +20,8 @@ from analysis.core.agreement.raters import confusion_matrix
 from analysis.dashboard import agreement_figures, disagreements, label_list
 from analysis.dashboard.disagreement_lists import disputed_page
 from analysis.dashboard.overlap import overlap_plan
-from analysis.judgements.live import Live, live_rows
+from analysis.judgements.live import Live
+from analysis.judgements.page_rows import as_of, page_rows
 from annotation.models import Campaign, Pair
 from annotation.permissions import managed_campaign
 from annotation.services import judging
@@ -38,7 +39,7 @@ from pooling.tasks import send
 def page(request: SignedInRequest, slug: str) -> HttpResponse:
     """The quick figures are computed here; alpha's interval, the chance floor and what is by group come from a job, with their age."""
     campaign = managed_campaign(request, slug)
-    live = live_rows(campaign)
+    live = page_rows(campaign)
     heavy, job = agreement_figures.agreement_of(campaign, live)
     if job is not None:
         send(job)
@@ -49,6 +50,7 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
     context = {
         "campaign": campaign,
         "tab": "agreement",
+        "as_of": as_of(live),
         "heavy": heavy,
         "working": working,
         **pictures_of_agreement(campaign, live, heavy),
@@ -200,7 +202,7 @@ def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
             )
         return redirect(request.get_full_path())
     judgements = list(pair.judgements.filter(current=True).select_related("membership").order_by("membership__pseudonym"))
-    live, of_labels = live_rows(campaign), request.GET.get("of") == "labels"
+    live, of_labels = page_rows(campaign), request.GET.get("of") == "labels"
     if of_labels:
         shown = label_list.label_page(request, campaign, live, kept=pair.pk, whole=True)
         turn = disagreements.turn_among([row.pair for row in shown], pair.pk)
@@ -218,7 +220,7 @@ def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
 def refresh(request: SignedInRequest, slug: str) -> HttpResponse:
     """Compute the slow figures anew, now."""
     campaign = managed_campaign(request, slug)
-    live = live_rows(campaign)
+    live = page_rows(campaign)
     job = agreement_figures.ask(campaign, marks=[live.newest, live.audit], user=request.user)
     if job is not None:
         send(job)

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from analysis.core.aggregation.majority import majority
-from analysis.judgements.live import live_rows
+from analysis.judgements.page_rows import page_rows
 from annotation.forms_making import KnownPairsForm
 from annotation.models import Campaign, Judgement, Membership, Pair
 from annotation.permissions import managed_campaign
@@ -130,7 +130,7 @@ def known_pairs(campaign: Campaign) -> QuerySet[Pair]:
 
 def proposals(campaign: Campaign) -> list[Pair]:
     """Ordinary pairs on which at least three annotators agree: the safest gold, a few of each grade."""
-    live = live_rows(campaign)
+    live = page_rows(campaign)
     table = live.table(campaign.grades.size)
     labels = majority(table, min_judgements=min(3, campaign.judgements_per_pair))
     ordinary = live.pairs.normal[live.table_pairs]

@@ -18,7 +18,8 @@ from analysis.charts.bars import stacked
 from analysis.core.campaign import CampaignStatistics, RankCoverage, campaign_statistics, complete_depth
 from analysis.dashboard import label_list, method_effect
 from analysis.dashboard.label_list import labels_on_page
-from analysis.judgements.live import Live, live_rows
+from analysis.judgements.live import Live
+from analysis.judgements.page_rows import as_of, page_rows
 from analysis.judgements.pairs import QUALIFICATION
 from annotation.models import Campaign
 from annotation.permissions import managed_campaign
@@ -34,7 +35,7 @@ DECISIONS = [("unanimous", "all agree"), ("majority", "majority"), ("lowest_grad
 @require_safe
 def page(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
-    live = live_rows(campaign)
+    live = page_rows(campaign)
     effect, job = method_effect.newest_effect(campaign, live)
     if job is not None:
         send(job)
@@ -44,6 +45,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "campaign": campaign,
         "tab": "labels",
+        "as_of": as_of(live),
         **pictures_of_labels(campaign, live),
         "effect": effect,
         "effect_running": working,
@@ -56,13 +58,14 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
 def listed(request: HttpRequest, slug: str) -> HttpResponse:
     """Every label in one list, and how many of each topic's are relevant."""
     campaign = managed_campaign(request, slug)
-    live = live_rows(campaign)
+    live = page_rows(campaign)
     labels = label_list.label_page(request, campaign, live)
     asked = request.GET.copy()
     asked.pop("of", None)
     context = {
         "campaign": campaign,
         "tab": "labels",
+        "as_of": as_of(live),
         "labels": labels,
         "rows": label_list.with_texts(list(labels)),
         "asked": asked.urlencode(),

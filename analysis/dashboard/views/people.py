@@ -21,7 +21,7 @@ from analysis.core.flags import strongest_first
 from analysis.dashboard.annotators import LEAST_SHARED, Person, people, person_named
 from analysis.dashboard.disagreement_lists import differences_page
 from analysis.dashboard.people_list import name_of, people_page, rows_of
-from analysis.judgements.live import live_rows
+from analysis.judgements.page_rows import as_of, page_rows
 from annotation.models import Campaign
 from annotation.permissions import managed_campaign
 from pooling.permissions import SignedInRequest
@@ -31,13 +31,15 @@ from pooling.permissions import SignedInRequest
 @require_safe
 def index(request: SignedInRequest, slug: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
-    everybody = people(campaign)
+    live = page_rows(campaign)
+    everybody = people(campaign, live=live)
     names = campaign.grades.names
     listed = people_page(request, everybody)
     shown = [person for person in listed if person.n_kept]
     context = {
         "campaign": campaign,
         "tab": "people",
+        "as_of": as_of(live),
         "list": listed,
         "people": list(listed),
         "least_shared": LEAST_SHARED,
@@ -88,7 +90,7 @@ def person_of(campaign: Campaign, pseudonym: str) -> Person:
 def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
     person = person_of(campaign, pseudonym)
-    live = live_rows(campaign)
+    live = page_rows(campaign)
     names = campaign.grades.names
     code = live.rows.annotators.index(pseudonym) if pseudonym in live.rows.annotators else -1
     mine = live.rows.judged_at[live.rows.annotator == code] if code >= 0 else np.empty(0)
@@ -97,6 +99,7 @@ def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
     context = {
         "campaign": campaign,
         "tab": "people",
+        "as_of": as_of(live),
         "person": person,
         "grades": list(zip(names, person.shares, person.shares_of_others, person.median_by_grade, strict=True)),
         "shares": mark_safe(shares_chart(person, names)),

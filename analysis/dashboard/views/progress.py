@@ -23,7 +23,8 @@ from analysis.dashboard import agreement_figures
 from analysis.dashboard import progress as selectors
 from analysis.dashboard.headline import has_ended, headline, moment_text
 from analysis.judgements import stopping_looks
-from analysis.judgements.live import REFRESH, Live, live_rows
+from analysis.judgements.live import REFRESH, Live
+from analysis.judgements.page_rows import as_of, page_rows
 from annotation.models import Campaign, Lease, Pair
 from annotation.permissions import managed_campaign
 from annotation.selectors.pairs import held_back
@@ -41,7 +42,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
     if campaign.state == Campaign.State.DRAFT:
         return redirect("campaign-settings", slug)
-    live = live_rows(campaign)
+    live = page_rows(campaign)
     now = selectors.progress(campaign, live=live)
     job = agreement_figures.keep_alpha(campaign, live)
     if job is not None:
@@ -49,6 +50,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "campaign": campaign,
         "tab": "progress",
+        "as_of": as_of(live),
         "now": now,
         "n_held_back": held_back(campaign),
         "alpha": agreement_figures.latest_alpha(campaign),

@@ -19,7 +19,7 @@ from analysis.charts.matrices import matrix
 from analysis.charts.points import boxes
 from analysis.core.campaign import daily_seconds, slowest_topics
 from analysis.dashboard import times
-from analysis.judgements.live import live_rows
+from analysis.judgements.page_rows import as_of, page_rows
 from annotation.permissions import managed_campaign
 
 DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
@@ -32,7 +32,7 @@ NOBODY = gettext_lazy("No counted judgement has a time yet.")
 @require_safe
 def page(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
-    live = live_rows(campaign)
+    live = page_rows(campaign)
     rows = live.rows
     names = campaign.grades.names
     zone = zoneinfo.ZoneInfo(timezone.get_current_timezone_name())
@@ -78,6 +78,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "campaign": campaign,
         "tab": "time",
+        "as_of": as_of(live),
         "shares": times.shares(rows),
         "n_timed": n_timed,
         "slowest": slowest,

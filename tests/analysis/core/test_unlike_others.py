@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from analysis.core.agreement.people import agreement_of_counts
-from analysis.core.unlike_others import clearly_below, false_discoveries
+from analysis.core.unlike_others import clearly_below, false_discoveries, medians_of_others
 from benchmarks.calibration.signs import NOISE, raised
 
 
@@ -16,6 +16,13 @@ def test_the_step_up_procedure_is_that_of_scipy() -> None:
     for _ in range(50):
         p = rng.random(12) ** 3
         assert false_discoveries(p).tolist() == (stats.false_discovery_control(p) <= 0.05).tolist()
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 8, 9, 30, 31])
+def test_the_median_of_the_others_is_that_without_each(n: int) -> None:
+    rng = np.random.default_rng(n)
+    for values in (rng.random(n), rng.integers(0, 3, n).astype(float), np.zeros(n)):
+        assert medians_of_others(values).tolist() == [float(np.median(np.delete(values, i))) for i in range(n)]
 
 
 @pytest.mark.parametrize("base", NOISE)
