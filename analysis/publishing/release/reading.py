@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import lzma
 import re
 import uuid
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
@@ -51,16 +52,28 @@ class WrongCell(ValueError):
         self.problem, self.expected = problem, expected
 
 
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeDecodeError)
+DAMAGED_LIST = (*DAMAGED, lzma.LZMAError, ValueError, IndexError, OSError)
+"""What a list of files whose places and names are wrong ends in, as well; once every part was read, it can do so no more."""
+
+
 @contextmanager
 def open_release(path: str | Path, *, name: str) -> Iterator[ReleaseFile]:
     """The release with its list of parts and checksums looked at. FormatError for whatever is not one."""
-    try:
-        with opened_zip(path, name) as file:
-            release = ReleaseFile(file, name)
+    with ExitStack() as stack:
+        try:
+            release = ReleaseFile(stack.enter_context(opened_zip(path, name)), name)
             release.check()
+        except DAMAGED_LIST as error:
+            raise _damaged(name, error) from None
+        try:
             yield release
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeDecodeError) as error:
-        raise FormatError.single(name, None, f"the zip archive is damaged ({error})", "a release, whole") from None
+        except DAMAGED as error:
+            raise _damaged(name, error) from None
+
+
+def _damaged(name: str, error: Exception) -> FormatError:
+    return FormatError.single(name, None, f"the zip archive is damaged ({error})", "a release, whole")
 
 
 class ReleaseFile:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import importlib
 import io
+import json
 import pkgutil
 import random
 import sys
@@ -14,11 +16,12 @@ from pathlib import Path
 
 import pytest
 
+from analysis.publishing.release.parts import FORMAT, PARTS, SUMS, VERSION
 from analysis.publishing.release.reading import open_release
 from annotation.services.campaign_files import CampaignFile, read_gold
 from annotation.services.people import read_names
 from pooling import formats
-from pooling.formats.bundles import read_bundle
+from pooling.formats.bundles import TopicNames, read_bundle
 from pooling.formats.clicks import packed_clicks, read_packed_clicks
 from pooling.formats.detect import mistaken
 from pooling.formats.documents import read_documents
@@ -62,9 +65,17 @@ OTHERS = {
 QUERIES = b"t1\tsome text\nt2\tmore\n"
 
 
+def smallest_release() -> bytes:
+    about = {"format": FORMAT, "version": VERSION, "campaign": {"settings": {}}, "collection": {}, "pool": {}, "recipe": {}}
+    parts = {part.name: b"" for part in PARTS if part.needed and part.name != SUMS} | {"campaign.json": json.dumps(about).encode()}
+    sums = "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in parts.items())
+    return zipped(**{name.replace(".", "__"): content for name, content in parts.items()}, **{SUMS: sums.encode()})
+
+
 OWN = {
     "TripClick": b'{"SessionId": "s", "Keywords": "some text", "Documents": ["a", "b"], "DocumentId": "a"}\n',
-    "bundle": b'[{"id": 1, "data": {"topic": "t1", "document": "d1"}, "annotations": [{"result": [{"value": {"choices": ["1"]}}]}]}]',
+    "bundle": b'{"name": "b", "query_doc_pairs": [{"query_text": "red", "doc_id": "d", "position": 1, "document_fields": {"title": "a", "text": "b"}, '
+    b'"judgements": [{"rating": 1.0}]}]}',
     "campaign file": b'[collection]\nslug = "c"\nname = "C"\n[pool]\nname = "p"\ndepth = 3\n[campaign]\nslug = "s"\nname = "S"\njudgements_per_pair = 2\n',
     "known pairs": b"topic\tdocument\tgrade\tkind\texplanation\nt1\td1\t2\tgold\tbecause\nt1\td2\t\teveryone\t\n",
     "label table": b"topic\tdocument\tm1\tm2\nt1\td1\t1\t0\nt1\td2\t2\t\n",
@@ -73,8 +84,8 @@ OWN = {
     "packed clicks": zipped(clicks__tsv=b"session\tquery_id\trank\tdoc_id\ns\t1\t1\ta\n", shown__tsv=b"query_id\trank\tdoc_id\n1\t1\ta\n1\t2\tb\n"),
     "prel": b"t1 0 d1 s1 1\nt1 0 d2 s1 -1\nt2 0 d1 *all 0\n",
     "ratings": b'query,docid,rating\n"red, shoes",d1,3\nblue,d9,1\n',
-    "release": zipped(campaign__json=b'{"format": "assay campaign archive", "version": 1}', SHA256SUMS=b"0" * 64 + b"  campaign.json\n"),
-    "settings": b"key\tvalue\nannotation_target_per_user\t5\n",
+    "release": smallest_release(),
+    "settings": b"annotation_target_per_user\tannotation_target_per_judgement_pair\n5\t3\n",
     "snapshot": b"Snapshot Name,Snapshot Date,Case ID,Query Text,Doc ID,Doc Position\nmine,2021-01-01,1,blue,d1,1\n",
 }
 """What the reader of each is made for, where it is none of the kinds above."""
@@ -109,7 +120,7 @@ def release(stream) -> None:
 
 
 MORE = {
-    "bundle": lambda f: read_bundle(f, None),
+    "bundle": lambda f: read_bundle(f, TopicNames({}, set())),
     "leaderboard": read_leaderboard,
     "ratings": lambda f: read_ratings(f, name="x"),
     "snapshot": read_snapshot,
@@ -147,6 +158,14 @@ def whole_files(kind: str) -> list[bytes]:
         return others + [OWN[kind]] * len(others)
     _, header, pattern = READERS[kind]
     return others + [header + b"\n".join(pattern % n if b"%d" in pattern else pattern for n in range(4))] * len(others)
+
+
+@pytest.mark.parametrize("kind", OWN)
+def test_what_a_reader_is_made_for_is_read(kind):
+    """Else its changed files would be refused at their begin, and show nothing of what stands behind it."""
+    stream = io.BytesIO(OWN[kind])
+    stream.name = "given"
+    ALL_READERS[kind](stream)
 
 
 def test_every_reader_there_is_is_held_to_it():
@@ -202,6 +221,13 @@ def test_archives_whose_list_is_broken_hold_no_log():
     nameless = whole[: at + 28] + b"\0\0" + whole[at + 30 :]
     for content in (nameless, whole[:at] + whole[at + 3 :], whole[7:]):
         assert packed_clicks(io.BytesIO(content)) is None
+
+
+def test_a_release_whose_list_names_another_place_is_refused():
+    whole = OWN["release"]
+    moved = whole[: whole.index(b"campaign.json") - 30] + whole[whole.index(b"campaign.json") :]  # so that parts begin before the file does
+    for content in (moved, whole[100:], whole[:-30] + whole[-20:]):
+        assert "release" in refusal(ALL_READERS["release"], content)
 
 
 def test_thousands_of_judges_of_one_name_are_numbered_in_one_go():
