@@ -15,7 +15,7 @@ CONTRAST = {"runOnly": {"type": "rule", "values": ["color-contrast"]}, **ONLY_WR
 TO_THE_END = "() => document.querySelectorAll('dialog[open]').forEach((dialog) => { dialog.scrollTop = dialog.scrollHeight; })"
 SHORT_MOVES_END = """() => { for (const one of document.getAnimations()) {
   const { endTime } = one.effect.getComputedTiming();
-  if (one.playState === 'running' && endTime < 1000) one.finish();
+  if (one.playState === 'running' && endTime < 5000) one.finish();
 } }"""
 
 
