@@ -195,7 +195,7 @@ def test_a_frozen_database_is_waited_for_no_longer_than_the_limit(network, setti
     began = time.monotonic()
     with pytest.raises(OperationalError, match="has not answered within 4 seconds"), database.cursor() as cursor:
         cursor.execute("SELECT 1")
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 60
     between.frozen = False
     database.close_if_unusable_or_obsolete()
     with database.cursor() as cursor:

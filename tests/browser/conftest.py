@@ -27,7 +27,7 @@ from tests.conftest import absent
 # Playwright's synchronous interface keeps an event loop in this thread, in which Django would refuse to use the database.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
-expect.set_options(timeout=15_000)  # a wait that a loaded machine does not break; what is measured in time is a benchmark
+expect.set_options(timeout=30_000)  # a wait that a loaded machine does not break; what is measured in time is a benchmark
 
 DESKTOP, PHONE = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
 
@@ -69,7 +69,7 @@ def plain_browser(driver: Playwright, chromium_path: str, tmp_path: Path) -> Ite
     ]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        for _ in range(100):
+        for _ in range(600):
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{port}/json/version", timeout=1).close()
                 break
@@ -80,7 +80,7 @@ def plain_browser(driver: Playwright, chromium_path: str, tmp_path: Path) -> Ite
         browser.close()
     finally:
         process.terminate()
-        process.wait(timeout=10)
+        process.wait(timeout=60)
 
 
 @pytest.fixture
@@ -137,6 +137,7 @@ def photograph(request: pytest.FixtureRequest) -> Callable[[Page, str], None]:
 
     def take(page: Page, name: str) -> None:
         assert problems_in_both_schemes(page) == {}, name
+        page.wait_for_timeout(500)  # whoever looks takes a moment, in which answers arrive and presses are meant again
         if not folder:
             return
         Path(folder).mkdir(parents=True, exist_ok=True)

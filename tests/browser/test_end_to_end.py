@@ -62,7 +62,7 @@ def bring(page: Page, collection: str, kind: str, *names: str) -> None:
     page.set_input_files("#upload-file", [str(FILES / name) for name in names])
     for name in names:
         row = page.locator("section.job", has_text=name)
-        row.locator(".badge").filter(has_text=re.compile(r"^\s*(done|waits for you)\s*$")).wait_for(timeout=30_000)
+        row.locator(".badge").filter(has_text=re.compile(r"^\s*(done|waits for you)\s*$")).wait_for(timeout=120_000)
         expect(row.locator(".badge")).to_have_text("done")
 
 
@@ -124,9 +124,9 @@ def test_from_files_to_qrels_with_two_annotators(assay: Installation, new_contex
     page.goto(collection + "pools/new")
     page.get_by_role("spinbutton", name="Depth").fill("2")
     page.get_by_role("button", name="Preview", exact=True).click()
-    expect(page.get_by_role("heading", name="A pool of 7 pairs")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name="A pool of 7 pairs")).to_be_visible(timeout=120_000)
     page.get_by_role("button", name="Build the pool").click()
-    expect(page.locator(".tile", has_text="Pairs without text").locator("dd").first).to_have_text("0", timeout=30_000)
+    expect(page.locator(".tile", has_text="Pairs without text").locator("dd").first).to_have_text("0", timeout=120_000)
     expect(page.locator(".tile").filter(has=page.locator("dt", has_text=re.compile(r"^\s*Pairs\s*$"))).locator("dd").first).to_have_text("7")
 
     # The campaign, step by step.
@@ -180,7 +180,7 @@ def test_from_files_to_qrels_with_two_annotators(assay: Installation, new_contex
     # The manager sees that all is done, and takes the qrels.
     page.goto("/campaigns/spring-2026/")
     # Figures are up to five seconds old, and fetched anew every five.
-    expect(page.locator(".tile", has_text="Judged").first).to_contain_text("14 of 14", timeout=15_000)
+    expect(page.locator(".tile", has_text="Judged").first).to_contain_text("14 of 14")
     expect(page.locator(".tile", has_text="Pairs complete")).to_contain_text("7 of 7")
     page.goto("/campaigns/spring-2026/export/")
     for name, expected in (("Qrels, all grades", QRELS), ("Qrels, two grades", QRELS_BINARY)):

@@ -73,6 +73,7 @@ def test_a_new_query_begins_with_a_card_and_the_clock_runs_from_its_first_docume
     photograph(page, "new-query")
     judging.press("2", "l")  # mean no document that can be seen
     expect(judging.panel).to_be_visible()
+    judging.saved()
     assert len(own_judgements(ada)) == 2
     judging.press("z")  # back to the document before
     expect(page.locator(".banner")).to_contain_text("You judged this Partial")

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Signed = Callable[..., Page]
 
 
-@pytest.mark.timeout(150)
+@pytest.mark.timeout(900)
 def test_all_of_200_judgements_arrive_once_while_network_and_server_fail_at_random(signed_in_page: Signed) -> None:
     campaign, ada = make_job(n_documents=200, lease_window=6)
     page = signed_in_page(ada.user)
@@ -54,7 +54,7 @@ def test_all_of_200_judgements_arrive_once_while_network_and_server_fail_at_rand
             "before => { const t = document.querySelector('.doc .doc-title'); return !t || t.textContent !== before; }", arg=title
         )
     page.unroute_all(behavior="ignoreErrors")
-    expect(judging.chip).to_have_attribute("data-status", "saved", timeout=35_000)
+    expect(judging.chip).to_have_attribute("data-status", "saved", timeout=90_000)
     judging.shows_state("done")
     rows = Judgement.objects.filter(membership=ada).select_related("pair__entry__document")
     assert len(rows) == 200
@@ -243,7 +243,7 @@ def test_a_server_with_too_much_to_do_says_so_and_is_asked_again_when_it_wants(s
     judging.page.route("**/judgements", busy)
     judging.judge("2")
     expect(judging.page.locator("#banners")).to_contain_text("The server has too much to do right now. 1 answer waits here and will be sent.")
-    expect(judging.chip).to_have_attribute("data-status", "saved", timeout=15_000)
+    expect(judging.chip).to_have_attribute("data-status", "saved")
     expect(judging.page.locator("#banners")).not_to_contain_text("too much to do")
     assert asked[1] - asked[0] >= 2.2  # three quarters of it at the least
     assert len(own_judgements(ada)) == 1

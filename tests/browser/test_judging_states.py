@@ -65,7 +65,7 @@ def test_failed_saving_is_said_tried_again_and_never_dropped(signed_in_page: Sig
     judging.pretend("judgements", lambda route: route.fulfill(status=503, body="down"))
     judging.judge("2")
     expect(judging.chip).to_contain_text("1 not saved, retrying")
-    expect(judging.page.locator("[data-name=connection]")).to_contain_text("The server does not answer", timeout=10_000)
+    expect(judging.page.locator("[data-name=connection]")).to_contain_text("The server does not answer")
     photograph(judging.page, "saving-failed")
     judging.page.unroute_all(behavior="ignoreErrors")
     judging.chip.click()

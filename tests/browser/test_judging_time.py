@@ -121,7 +121,7 @@ def test_time_while_the_page_is_hidden_does_not_count(plain_browser: BrowserCont
     session = page.context.new_cdp_session(page)
     other = plain_browser.new_page()
     other.bring_to_front()
-    for _ in range(50):
+    for _ in range(600):
         if page.evaluate("document.visibilityState") == "hidden":
             break
         other.wait_for_timeout(50)

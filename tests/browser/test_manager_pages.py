@@ -58,7 +58,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Installatio
 def manager(site: tuple[Installation, dict[str, Any]], chromium: Browser) -> Iterator[Manager]:
     installation, given = site
     context = chromium.new_context(base_url=installation.url, accept_downloads=True, viewport={"width": 1280, "height": 860})
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(30_000)
     context.add_cookies([{"name": "sessionid", "value": given["session"], "url": installation.url}])
     made = Manager(context, given, [])
     yield made

@@ -45,7 +45,7 @@ def context_of(site: tuple[Installation, dict[str, str]], chromium: Browser) -> 
     def get(role: str) -> BrowserContext:
         if role not in contexts:
             contexts[role] = context = chromium.new_context(base_url=installation.url)
-            context.set_default_timeout(15_000)
+            context.set_default_timeout(30_000)
             if WHO[role]:
                 context.add_cookies([{"name": "sessionid", "value": given[f"session of {WHO[role]}"], "url": installation.url}])
         return contexts[role]

@@ -27,7 +27,7 @@ def filled(assay: Installation) -> dict[str, str]:
 @contextmanager
 def signed_in(browser: Browser, url: str, given: dict[str, str], who: str, screen: dict[str, Any]) -> Iterator[BrowserContext]:
     context = browser.new_context(base_url=url, reduced_motion="reduce", accept_downloads=True, locale="en-GB", **screen)
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(30_000)
     if who != "nobody":
         context.add_cookies([{"name": "sessionid", "value": given[f"session of {who}"], "url": url}])
     yield context
