@@ -36,7 +36,7 @@ def take_up(annotator: Membership, pair_id: int, *, now: datetime | None = None)
         n = slots.per_pair(pair.campaign_id)
         slots.balance_slots(pair, n)
         if takes_slot and (pair.open_slots <= 0 or pair.without_text):
-            raise AnswerRefused("taken", _("Others judge this document meanwhile; it comes back to you if they do not."), 409)
+            raise AnswerRefused("taken", _("Others have this document now; it comes back to you if they do not judge it."), 409)
         lease = Lease.objects.create(
             pair=pair,
             membership=locked,

@@ -68,7 +68,7 @@ def oidc_back(request: HttpRequest) -> HttpResponse:
     sent = states.pop(request.GET.get("state", ""), None)
     request.session["oidc_states"] = states
     if sent is None:
-        return _refused(request, _("This browser did not ask to sign in, or has come back already. Begin once more."), status=400)
+        return _refused(request, _("This browser did not ask to sign in, or has come back already. Sign in once more."), status=400)
     if "code" not in request.GET:
         return _refused(request, _("%(institution)s did not sign you in.") % {"institution": settings.INSTITUTION}, status=403)
     request.session.save()
@@ -77,7 +77,7 @@ def oidc_back(request: HttpRequest) -> HttpResponse:
         identity: Identity = oidc.Provider().identify(request, nonce=sent["nonce"], code_verifier=sent["code_verifier"])
     except oidc.WRONG as error:
         log.warning("sign-in by %s failed: %s: %s", settings.OIDC_ISSUER, type(error).__name__, error if isinstance(error, SuspiciousOperation) else "")
-        sentence = _("%(institution)s could not sign you in. Begin once more; if it stays so, tell an administrator.")
+        sentence = _("%(institution)s could not sign you in. Try once more; if it fails again, tell an administrator.")
         return _refused(request, sentence % {"institution": settings.INSTITUTION}, status=502)
     wanted = request.session.get("oidc_login_next") or ""
     good = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, request.is_secure())
