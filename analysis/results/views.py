@@ -25,6 +25,7 @@ from analysis.dashboard.views.labels import pictures_of_labels
 from analysis.dashboard.views.progress import pictures_of_progress, verdict
 from analysis.judgements.page_rows import as_of, page_rows
 from analysis.models import Report
+from analysis.systems.answer_page import context_for_readers
 from analysis.systems.kinds import KINDS
 from analysis.systems.selectors import kin_of, renamed_since, result_of, without_studies
 from analysis.systems.views import shown_table, undefined_values
@@ -62,16 +63,23 @@ def _labels(campaign: Campaign) -> dict[str, Any]:
     return {"as_of": as_of(live), **pictures_of_labels(campaign, live)}
 
 
-def _systems(campaign: Campaign) -> dict[str, Any]:
-    return {"n_runs": campaign.collection.runs.count()}
+def _systems(campaign: Campaign, request: HttpRequest, address: Address) -> dict[str, Any]:
+    leads = context_for_readers(campaign, request.GET.get("measure", ""))
+    if "answer" in leads:
+        leads["tables"] = [shown_table(one, folded=False) for one in leads["tables"]]
+    sort = {"title": "title", "finished": "finished_at"}
+    reports = ListPage(request, _reports(campaign).defer("result"), search=("title",), sort=sort, wide=True)
+    reports.show([(report, address(report=report.pk)) for report in reports])
+    return {"leads": leads, "reports": reports}
 
 
-PARTS: dict[str, tuple[str, Callable[[Campaign], dict[str, Any]]]] = {
+PARTS: dict[str, tuple[str, Callable[[Campaign], dict[str, Any]] | None]] = {
     "progress": ("Progress", _progress),
     "agreement": ("Agreement", _agreement),
     "labels": ("Labels", _labels),
-    "systems": ("Systems", _systems),
+    "systems": ("Systems", None),
 }
+"""Title, and what the page shows of a campaign; that of Systems depends on what the address asks for."""
 
 
 def _reports(campaign: Campaign) -> Any:
@@ -85,12 +93,7 @@ def _page(request: HttpRequest, campaign: Campaign, part: str, address: Address,
     title, content = PARTS[part]
     context = _frame(campaign, part, address) | {"title": title} | more
     if campaign.state != Campaign.State.DRAFT:
-        context |= content(campaign)
-        if part == "systems":
-            sort = {"title": "title", "finished": "finished_at"}
-            reports = ListPage(request, _reports(campaign).defer("result"), search=("title",), sort=sort, wide=True)
-            reports.show([(report, address(report=report.pk)) for report in reports])
-            context["reports"] = reports
+        context |= content(campaign) if content is not None else _systems(campaign, request, address)
     return render(request, f"analysis/results_{part}.html", context)
 
 

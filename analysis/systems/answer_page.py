@@ -9,9 +9,20 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from analysis.core.measures import UnknownMeasure
+from analysis.judgements.live import Live
 from analysis.judgements.page_rows import page_rows
 from analysis.systems.answer_pictures import looks_picture, order_words, pairs_picture, places_table, scores_picture, scores_table
-from analysis.systems.answers import is_running, measure_named, newest_answer, offered, problem_of, usual_measure, why_no_answer
+from analysis.systems.answers import (
+    is_running,
+    last_answer,
+    measure_named,
+    measures_answered,
+    newest_answer,
+    offered,
+    problem_of,
+    usual_measure,
+    why_no_answer,
+)
 from annotation.models import Campaign
 from pooling.models import Job
 
@@ -31,17 +42,34 @@ def context_of(campaign: Campaign, asked: str) -> tuple[dict[str, Any], Job | No
         return shown | {"why_not": _("Nothing is judged yet.")}, None
     answer, job = newest_answer(campaign, live, measure)
     shown |= {"working": is_running(campaign, measure), "problem": problem_of(campaign, measure)}
-    if answer is not None:
-        shown |= {
-            "answer": answer,
-            "rests": rests_on(answer, len(live.pairs.topics)),
-            "unjudged": holes_words(answer),
-            "order": order_words(answer),
-            "pictures": [mark_safe(picture) for picture in pictures_of(answer)],
-            "tables": [scores_table(answer), *([places_table(answer)] if len(answer["looks"]) > 1 else [])],
-            "notes": notes_on(answer),
-        }
-    return shown, job
+    return shown | (_of_answer(answer, live) if answer is not None else {}), job
+
+
+def context_for_readers(campaign: Campaign, asked: str) -> dict[str, Any]:
+    """The same of the answer that was computed last, for who changes nothing and starts no job; other measures are those with an answer."""
+    measures = measures_answered(campaign)
+    usual = usual_measure(campaign)
+    wanted = asked if asked in measures else usual if usual in measures else next(iter(measures), usual)
+    shown: dict[str, Any] = {"offered": measures, "measure": wanted, "reading": True, "why_not": why_no_answer(campaign)}
+    if shown["why_not"]:
+        return shown
+    live = page_rows(campaign)
+    if not live.rows.counts.any():
+        return shown | {"why_not": _("Nothing is judged yet.")}
+    answer = last_answer(campaign, live, measure_named(campaign, wanted))
+    return shown | (_of_answer(answer, live) if answer is not None else {})
+
+
+def _of_answer(answer: dict[str, Any], live: Live) -> dict[str, Any]:
+    return {
+        "answer": answer,
+        "rests": rests_on(answer, len(live.pairs.topics)),
+        "unjudged": holes_words(answer),
+        "order": order_words(answer),
+        "pictures": [mark_safe(picture) for picture in pictures_of(answer)],
+        "tables": [scores_table(answer), *([places_table(answer)] if len(answer["looks"]) > 1 else [])],
+        "notes": notes_on(answer),
+    }
 
 
 def pictures_of(answer: dict[str, Any]) -> list[str]:

@@ -2,6 +2,7 @@
 with the marks of what it knew, shown with its age.
 
     answer, job = newest_answer(campaign, live, "nDCG@10")     the newest answer or None; a new job to be sent where it is out of date
+    last_answer(campaign, live, "nDCG@10")                     the same answer for who starts no job; measures_answered(campaign): of which there is one
     why_no_answer(campaign)                                    why systems are not scored at all now; empty where they are
 """
 
@@ -87,14 +88,11 @@ def why_no_answer(campaign: Campaign) -> str:
 
 
 def newest_answer(campaign: Campaign, live: Live, measure: Measure) -> tuple[dict[str, Any] | None, Job | None]:
-    """-> (the newest answer with `finished_at` and `current`, or None; a new job to be sent, if it is out of date)"""
-    done = _jobs(campaign).filter(state=Job.State.DONE, parameters__measure=str(measure)).order_by("-finished_at").first()
+    """-> (what `last_answer` gives; a new job to be sent, if it is out of date)"""
     marks = _marks(campaign, live)
-    answer = None
-    if done is not None and done.finished_at is not None:
-        answer = {**done.report, "finished_at": done.finished_at, "current": done.parameters.get("marks") == marks}
-        if answer["current"] or timezone.now() - done.finished_at < STALE:
-            return answer, None
+    answer = _last(campaign, measure, marks)
+    if answer is not None and (answer["current"] or timezone.now() - answer["finished_at"] < STALE):
+        return answer, None
     newest = _jobs(campaign).filter(parameters__measure=str(measure)).order_by("-created_at", "-pk").first()
     if newest is not None and newest.state == Job.State.FAILED and newest.parameters.get("marks") == marks:
         return answer, None  # it would fail again
@@ -104,6 +102,24 @@ def newest_answer(campaign: Campaign, live: Live, measure: Measure) -> tuple[dic
     label = f"Which system leads in {campaign.name}, by {measure}"
     parameters = {"marks": marks, "measure": str(measure)}
     return answer, jobs.enqueue(ANSWER, parameters, label=label, user=None, collection=campaign.collection, campaign_id=campaign.pk)
+
+
+def last_answer(campaign: Campaign, live: Live, measure: Measure) -> dict[str, Any] | None:
+    """The newest answer with `finished_at` and `current`, which is whether it knows everything that is known now."""
+    return _last(campaign, measure, _marks(campaign, live))
+
+
+def _last(campaign: Campaign, measure: Measure, marks: list[int]) -> dict[str, Any] | None:
+    done = _jobs(campaign).filter(state=Job.State.DONE, parameters__measure=str(measure)).order_by("-finished_at").first()
+    if done is None or done.finished_at is None:
+        return None
+    return {**done.report, "finished_at": done.finished_at, "current": done.parameters.get("marks") == marks}
+
+
+def measures_answered(campaign: Campaign) -> list[str]:
+    """Of which there is an answer: those that are offered in their order, then others."""
+    known = set(_jobs(campaign).filter(state=Job.State.DONE).order_by().values_list("parameters__measure", flat=True).distinct())
+    return [*(name for name in offered(campaign) if name in known), *sorted(known.difference(offered(campaign)))]
 
 
 def is_running(campaign: Campaign, measure: Measure) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from datetime import timedelta
+from html import unescape
 
 import pytest
 from django.contrib.auth.models import User
@@ -12,12 +13,15 @@ from django.test import Client
 from django.utils import timezone
 
 from analysis.dashboard import agreement_figures
+from analysis.judgements.live import age_everything
 from analysis.models import Report
 from annotation.models import AuditEvent, Campaign, Invitation, Membership, ResultsLink
 from annotation.services import attempts, people
 from annotation.services.results_links import MOST_LINKS, make_results_link
 from pooling import jobs
 from pooling.models import Job
+from tests.analysis.systems.builders import small_campaign, small_collection
+from tests.analysis.systems.test_answers import computed
 from tests.builders import judge, make_annotator, make_campaign, make_user
 
 pytestmark = pytest.mark.django_db
@@ -75,7 +79,8 @@ def test_a_viewer_and_a_link_show_the_same_figures_and_name_nobody(judged):
         assert "12 of 12" in words(pages["progress"])
         assert "Krippendorff's alpha" in words(pages["agreement"]).replace("&#x27;", "'")
         assert "6 pairs have a label by majority" in words(pages["labels"])
-        assert "No reports yet" in words(pages["systems"])
+        assert "There are fewer than two runs to compare." in words(pages["systems"])
+        assert "There are no reports yet." in words(pages["systems"])
         whole = "".join(pages.values())
         names = [name for member in judged.memberships.exclude(role="viewer").select_related("user") for name in (member.pseudonym, member.user.username)]
         assert len(names) == 6
@@ -102,6 +107,71 @@ def test_a_campaign_that_is_not_open_has_no_results():
 
 def test_there_is_no_other_part(judged):
     assert viewer_of(judged).get(f"/campaigns/{judged.slug}/results/people/").status_code == 404
+
+
+def pictures_of(page: str) -> list[str]:
+    """Without the numbers by which a picture and its title are tied together."""
+    return [re.sub(r'"p\d+t( p\d+d)?"|"p\d+d"', "", picture) for picture in re.findall(r'<div class="picture.*?</div>', page, re.DOTALL)]
+
+
+class TestTheAnswerOfSystems:
+    """Which system leads, as managers see it, from what was computed last."""
+
+    @pytest.fixture
+    def compared(self, settings, tmp_path) -> Campaign:
+        settings.MEDIA_ROOT = tmp_path
+        return small_campaign(small_collection())
+
+    def test_readers_see_what_managers_see_and_nobody_is_named(self, compared):
+        answer = computed(compared)
+        token = make_results_link(compared, name="steering group", days=7, actor=None)
+        manager = client_of(manager_of(compared)).get(f"/campaigns/{compared.slug}/systems/").content.decode()
+        by_account = viewer_of(compared).get(f"/campaigns/{compared.slug}/results/systems/").content.decode()
+        by_link = Client().get(f"/results/{token}/systems/").content.decode()
+        assert answer["words"].startswith(f"{answer['systems'][0]['tag']} leads by nDCG@10")
+        for page in (manager, by_account, by_link):
+            assert answer["words"] in unescape(words(page))
+            assert page.count('<figure class="figure"') == 3
+            assert "Which runs can be told apart" in page
+            assert "Runs by nDCG@10, best first" in page
+        for page in (by_account, by_link):
+            assert pictures_of(page) == pictures_of(manager) != []
+            names = [n for m in compared.memberships.exclude(role="viewer").select_related("user") for n in (m.pseudonym, m.user.username)]
+            assert len(names) == 6
+            assert [name for name in names if re.search(rf"\b{re.escape(name)}\b", words(page))] == []
+            assert "hx-get" not in page
+            assert 'name="measure"' not in page
+
+    def test_other_measures_are_those_with_an_answer_and_no_job_is_started(self, compared):
+        computed(compared, "AP")
+        before = Job.objects.count()
+        token = make_results_link(compared, name="x", days=7, actor=None)
+        page = Client().get(f"/results/{token}/systems/").content.decode()
+        assert " leads by AP " in words(page)
+        assert re.findall(r'href="\?measure=([^"]+)"', page) == ["AP"]
+        for asked in ("nDCG@10", "P@3", "<b>", "\0"):
+            assert " leads by AP " in words(Client().get(f"/results/{token}/systems/", {"measure": asked}).content.decode())
+        computed(compared)
+        page = Client().get(f"/results/{token}/systems/").content.decode()
+        assert " leads by nDCG@10 " in words(page)
+        assert re.findall(r'href="\?measure=([^"]+)"', page) == ["nDCG%4010", "AP"]
+        assert " leads by AP " in words(Client().get(f"/results/{token}/systems/?measure=AP").content.decode())
+        assert Job.objects.count() == before + 1, "the one of this test"
+
+    def test_before_the_first_answer_it_is_said_who_asks_for_it(self, compared):
+        before = Job.objects.count()
+        page = words(viewer_of(compared).get(f"/campaigns/{compared.slug}/results/systems/").content.decode())
+        assert "Not computed yet: the answer is computed when a manager of the campaign opens the page Systems." in page
+        assert Job.objects.count() == before
+
+    def test_an_answer_of_fewer_judgements_says_so(self, compared):
+        computed(compared)
+        annotator = make_annotator(compared)
+        judge(annotator, 1)
+        age_everything()
+        page = words(viewer_of(compared).get(f"/campaigns/{compared.slug}/results/systems/").content.decode())
+        assert "there are newer ones" in page
+        assert "being computed" not in page
 
 
 class TestLinks:
