@@ -8,6 +8,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+MINUTE = 60.0
 HOUR = 3600.0
 DAY = 24 * HOUR
 PACE_DAYS = 3
@@ -26,6 +27,8 @@ class Forecast:
 
     early, late: a 95 % prediction interval of the end; late None: beyond ten years or never. reason, with a forecast: what it does not know.
     per_day: judgements a day at the pace of the last days, over `n_hours` hours, the started one rounded up.
+    possible_from: without a forecast, the minute from which on enough hours have been seen for one; None where they have, and before the first
+    judgement. n_short: judgements that are missing to the fewest within the last LEAST_DAYS without which there is none.
     """
 
     expected: float | None
@@ -34,6 +37,8 @@ class Forecast:
     per_day: float
     n_hours: int
     reason: str = ""
+    possible_from: float | None = None
+    n_short: int = 0
 
 
 def pace(moments: NDArray[np.float64], *, now: float) -> tuple[float, float]:
@@ -62,11 +67,10 @@ def forecast(moments: NDArray[np.float64], *, remaining: int, now: float, confid
     per_day, passed = pace(moments, now=now)
     n_hours = int(np.ceil(passed / HOUR))
     why = _no_forecast(moments, remaining, per_day, now)
+    if not why and not (history := History.of(moments, now)).knows_working_days:
+        why = "no forecast yet: no whole working day (UTC) since the first judgement"
     if why:
-        return Forecast(None, None, None, per_day, n_hours, why)
-    history = History.of(moments, now)
-    if not history.knows_working_days:
-        return Forecast(None, None, None, per_day, n_hours, "no forecast yet: no whole working day (UTC) since the first judgement")
+        return Forecast(None, None, None, per_day, n_hours, why, *(_missing_for_one(moments, now) if remaining > 0 else ()))
     expected = history.reached(remaining, 0.0, idle_unseen=False)
     unseen = history.reached(remaining, 0.0, idle_unseen=True) != expected
     # with a weekend unseen each bound takes its own worst case, so each has the whole risk for itself
@@ -109,6 +113,29 @@ def _no_forecast(moments: NDArray[np.float64], remaining: int, per_day: float, n
 FEW = "no pace yet: one judgement only"
 
 
+def _missing_for_one(moments: NDArray[np.float64], now: float) -> tuple[float | None, int]:
+    """-> (possible_from, n_short) of `Forecast`"""
+    past = moments[moments <= now]
+    n_short = max(0, LEAST_JUDGEMENTS - int((past > now - LEAST_DAYS * DAY).sum()))
+    if not len(past):
+        return None, n_short
+    first = float(past.min())
+    known = next(hours for hours in range(24 * LEAST_DAYS, 24 * (LEAST_DAYS + MOST_DAYS)) if _is_known(first + hours * HOUR, hours // 24))
+    possible = float(np.ceil((first + known * HOUR) / MINUTE) * MINUTE)
+    return (possible if possible > now else None), n_short
+
+
+def _is_known(now: float, n_days: int) -> bool:
+    """Whether the last days hold every hour of a working day."""
+    return len(np.unique((cells := _cells_before(now, min(n_days, MOST_DAYS)))[cells < 24])) == 24
+
+
+def _cells_before(now: float, n_days: int) -> NDArray[np.int64]:
+    """Kind of day and hour, as 24 * kind + hour, of each of the hours of the last days, the last first."""
+    hours = np.arange(24 * n_days)
+    return _kind(now - (hours + 0.5) * HOUR) * 24 + (-1 - hours) % 24
+
+
 @dataclass(frozen=True, eq=False)
 class History:
     """What the hours of the last whole days have brought, by kind of day and hour. Hours begin at `now`'s minute, so none is a part.
@@ -127,8 +154,7 @@ class History:
         n_days = int(min(MOST_DAYS, (now - float(moments.min())) // DAY))
         ago = np.floor((now - moments) / HOUR).astype(np.int64)
         per_hour = np.bincount(ago[(ago >= 0) & (ago < 24 * n_days)], minlength=24 * n_days).astype(np.float64)
-        hours = np.arange(24 * n_days)
-        cell = _kind(now - (hours + 0.5) * HOUR) * 24 + (-1 - hours) % 24
+        cell = _cells_before(now, n_days)
         counts, seen = np.bincount(cell, weights=per_hour, minlength=48), np.bincount(cell, minlength=48).astype(np.float64)
         mean = counts / np.maximum(seen, 1)
         expected = mean[cell]

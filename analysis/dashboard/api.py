@@ -28,6 +28,9 @@ class LevelSerializer(serializers.Serializer):
     started = serializers.IntegerField()
 
 
+FORECAST_MOMENTS = ("expected", "early", "late", "possible_from")
+
+
 class ForecastSerializer(serializers.Serializer):
     """When the last judgement will be made; expected is null where there is no forecast, and reason says why."""
 
@@ -37,6 +40,10 @@ class ForecastSerializer(serializers.Serializer):
     per_day = serializers.FloatField(help_text="judgements a day at the pace of the last days")
     n_hours = serializers.IntegerField(help_text="over so many hours")
     reason = serializers.CharField(allow_blank=True)
+    possible_from = serializers.DateTimeField(
+        allow_null=True, help_text="without a forecast: from when on enough hours of days have been seen; null where they have, and before the first judgement"
+    )
+    n_short = serializers.IntegerField(help_text="without a forecast: judgements missing to the fewest within the last two days that it needs")
 
 
 class ProgressOfCampaignSerializer(serializers.Serializer):
@@ -74,7 +81,7 @@ class ProgressOfCampaign(APIView):
     def get(self, request: Request, slug: str) -> Response:
         now = progress(managed_campaign(request, slug))
         ahead = asdict(now.forecast)
-        moments = {name: None if ahead[name] is None else datetime.fromtimestamp(ahead[name], UTC) for name in ("expected", "early", "late")}
+        moments = {name: None if ahead[name] is None else datetime.fromtimestamp(ahead[name], UTC) for name in FORECAST_MOMENTS}
         values = {name: value for name, value in vars(now).items() if name not in ("depths", "forecast")}
         levels = [{"rank": one.rank, "pairs": one.pairs, "complete": one.complete, "started": one.started} for one in now.depths]
         return Response(ProgressOfCampaignSerializer({**values, "forecast": {**ahead, **moments}, "levels": levels}).data)

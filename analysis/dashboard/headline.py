@@ -73,7 +73,9 @@ def headline(campaign: Campaign, now: CampaignProgress) -> str:
         if now.complete_depth:
             return _("%(end)s at %(share)s; complete to %(level)s %(depth)s.") % (said | {"depth": now.complete_depth})
         return _("%(end)s at %(share)s; not even the first %(level)s is complete.") % said
-    ahead = now.forecast.expected
+    ahead, possible = now.forecast.expected, now.forecast.possible_from
+    if ahead is None and possible is not None:
+        return _("%(so_far)s, no forecast before %(moment)s.") % (said | {"moment": moment_text(possible)})
     if ahead is None:
         return _("%(so_far)s, no forecast yet.") % said
     if campaign.deadline is None:

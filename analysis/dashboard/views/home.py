@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 from analysis.dashboard.headline import moment_text
 from analysis.dashboard.home_figures import HomeFigures, home_figures
 from analysis.dashboard.to_do import running, to_do
+from analysis.dashboard.without_forecast import why_and_since
 from annotation.forms import CodeForm
 from annotation.models import Campaign
 from annotation.permissions import may_create
@@ -52,6 +53,6 @@ def ahead_in_words(campaign: Campaign, figures: HomeFigures | None) -> dict[str,
         return {}
     expected = figures.forecast.expected
     if expected is None:
-        return {"says": figures.forecast.reason, "level": ""}
+        return {"says": why_and_since(figures.forecast), "level": ""}
     late = campaign.deadline is not None and expected > campaign.deadline.timestamp()
     return {"says": _("expected to end %(moment)s") % {"moment": moment_text(expected)}, "level": "bad" if late else "good" if campaign.deadline else ""}

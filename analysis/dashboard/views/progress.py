@@ -22,6 +22,7 @@ from analysis.core.campaign import HALF_DAY, judgements_per_half_day
 from analysis.dashboard import agreement_figures
 from analysis.dashboard import progress as selectors
 from analysis.dashboard.headline import has_ended, headline, moment_text
+from analysis.dashboard.without_forecast import true_without, why_and_since
 from analysis.judgements import stopping_looks
 from analysis.judgements.live import REFRESH, Live
 from analysis.judgements.page_rows import as_of, page_rows
@@ -93,14 +94,17 @@ def pictures_of_progress(campaign: Campaign, live: Live, now: selectors.Campaign
 
 
 def verdict(campaign: Campaign, now: selectors.CampaignProgress) -> dict[str, Any]:
-    """The forecast in words, and whether it is good or bad news. Without a forecast: why. ended: nobody judges any more."""
+    """The forecast in words, and whether it is good or bad news. Without a forecast: why, since when there can be one, and what is true `without`.
+    ended: nobody judges any more."""
     ahead = now.forecast
     missing = now.needed - now.counted
     if missing and has_ended(campaign):
         return _end(campaign, missing)
     if ahead.expected is None:
         done = now.counted >= now.needed and now.needed
-        return {"when": "done" if done else "none", "note": ahead.reason, "level": "good" if done else ""}
+        if done:
+            return {"when": "done", "note": ahead.reason, "level": "good"}
+        return {"when": "none", "note": why_and_since(ahead), "without": true_without(campaign, now) if missing else "", "level": ""}
     span = ahead.reason
     if ahead.early is not None:
         until_when = moment_text(ahead.late) if ahead.late else _("more than ten years from now")

@@ -74,6 +74,59 @@ def test_two_days_of_a_weekend_tell_nothing_of_working_days():
     assert "no whole working day" in forecast(moments, remaining=10, now=monday).reason
 
 
+def utc(day: int, hour: int, minute: int = 0) -> float:
+    """Of January 2026, which begins with a Thursday."""
+    return datetime(2026, 1, day, hour, minute, tzinfo=UTC).timestamp()
+
+
+@pytest.mark.parametrize(
+    ("first", "possible"),
+    [
+        pytest.param(utc(5, 9), utc(7, 9), id="monday"),
+        pytest.param(utc(5, 9, 30) + 1, utc(7, 9, 31), id="to the minute"),
+        pytest.param(utc(8, 15), utc(10, 15), id="thursday"),  # the rest of Thursday and Friday are one of each hour
+        pytest.param(utc(9, 10), utc(12, 10), id="friday"),  # Friday from 10 to 24 o'clock, and Monday until 10
+        pytest.param(utc(10, 0), utc(13, 0), id="saturday"),  # Monday is over
+        pytest.param(utc(11, 20), utc(13, 20), id="sunday"),
+    ],
+)
+def test_the_moment_from_which_there_can_be_a_forecast_is_told_and_kept(first, possible):
+    """One a minute all the time: a minute before it there is none, and from then on there is one."""
+    def at(moment: float):
+        return forecast(np.arange(first, moment, 60.0), remaining=10, now=moment)
+
+    young = at(first + HOUR)
+    assert young.expected is None
+    assert young.possible_from == possible
+    assert young.n_short == 0
+    assert at(first + 300).n_short == 15
+    if possible - first > 2 * DAY:
+        before = at(possible - 1.5 * HOUR)
+        assert before.expected is None
+        assert before.possible_from == possible
+    for later in (0, 60, 1800, 5 * HOUR, 30 * HOUR, 3 * DAY):
+        assert at(possible + later).expected is not None
+        assert at(possible + later).possible_from is None
+
+
+def test_after_an_idle_weekend_it_waits_for_judgements_alone():
+    """Two weeks of office hours until Friday, then three judgements on Monday before 9."""
+    worked = np.concatenate([utc(day, 9) + np.arange(0, 8 * HOUR, 600) for day in (5, 6, 7, 8, 9, 12, 13, 14, 15, 16)])
+    monday = utc(19, 9)
+    some = forecast(np.concatenate([worked, monday - np.array([60.0, 120.0, 180.0])]), remaining=100, now=monday)
+    assert (some.expected, some.possible_from, some.n_short) == (None, None, 17)
+    assert "too few judgements" in some.reason
+    enough = forecast(np.concatenate([worked, monday - 60.0 * np.arange(1, 21)]), remaining=100, now=monday)
+    assert enough.expected is not None
+    assert enough.n_short == 0
+
+
+def test_before_the_first_judgement_no_moment_can_be_told():
+    none = forecast(np.empty(0), remaining=10, now=NOW)
+    assert (none.possible_from, none.n_short) == (None, 20)
+    assert forecast(np.empty(0), remaining=0, now=NOW).n_short == 0
+
+
 def test_what_is_done_needs_no_forecast():
     found = forecast(every(360, 49), remaining=0, now=NOW)
     assert found.expected is None

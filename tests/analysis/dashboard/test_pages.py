@@ -209,6 +209,7 @@ class TestProgress:
         assert "no forecast before 2 days of judging" in text
         assert "no forecast for the deadline" in text
         assert "at the deadline" not in text
+        assert "Until then: 5 judgements are missing; the deadline in 1 week, 1 day asks for 1 a day; 3 were made in the last 24 hours" in text
 
     def test_why_a_pair_was_served_is_a_sentence(self):
         why = {
