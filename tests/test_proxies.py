@@ -12,7 +12,7 @@ import ssl
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,12 +20,11 @@ import pytest
 
 from tests.builders import PASSWORD
 from tests.conftest import absent
-from tests.documented import block
 from tests.installation import Installation, free_port
+from tests.proxies import NAME, PROXIES, made_certificate
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("proxies")]
 
-NAME = "assay.example.org"
 SETTINGS = {"HTTPS": "1", "ALLOWED_HOSTS": f"{NAME},127.0.0.1", "TRUSTED_PROXIES": "127.0.0.1"}
 START_SECONDS = 60
 VISITOR = "127.0.0.2"
@@ -72,30 +71,6 @@ class Site(NamedTuple):
         return self.ask("POST", "/sign-in", body, {"Cookie": cookie, "Content-Type": kind, "Referer": f"https://{NAME}/sign-in", **headers})
 
 
-def nginx(folder: Path, port: int, upstream: int, certificate: Path, key: Path) -> list[str]:
-    """The command of an nginx of its own, with the server of the documents."""
-    text = block("deployment.md", "# nginx: /etc/nginx/sites-enabled/assay")
-    text = text[text.index("server {", text.index("return 301")) :]  # the one for plain HTTP needs port 80
-    text = re.sub(r"ssl_certificate .*;", f"ssl_certificate {certificate};", text)
-    text = re.sub(r"ssl_certificate_key .*;", f"ssl_certificate_key {key};", text)
-    text = text.replace("listen 443 ssl", f"listen 127.0.0.1:{port} ssl").replace("127.0.0.1:8000", f"127.0.0.1:{upstream}")
-    places = "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-    user = "user root;" if os.geteuid() == 0 else ""  # else it could not write into the test's folder
-    head = f"{user} daemon off; pid {folder}/pid; error_log {folder}/error.log; events {{}}\nhttp {{ access_log off;\n{places}"
-    (folder / "nginx.conf").write_text(f"{head}{text}}}\n")
-    return ["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf")]
-
-
-def caddy(folder: Path, port: int, upstream: int, certificate: Path, key: Path) -> list[str]:
-    text = block("deployment.md", "# Caddy: /etc/caddy/Caddyfile").replace("127.0.0.1:8000", f"127.0.0.1:{upstream}")
-    text = text.replace(f"{NAME} {{", f"https://{NAME}:{port} {{\n  bind 127.0.0.1\n  tls {certificate} {key}", 1)
-    (folder / "Caddyfile").write_text(f"{{\n  admin off\n  auto_https disable_redirects\n}}\n{text}")
-    return ["caddy", "run", "--config", str(folder / "Caddyfile"), "--adapter", "caddyfile"]
-
-
-PROXIES: dict[str, Callable[[Path, int, int, Path, Path], list[str]]] = {"nginx": nginx, "caddy": caddy}
-
-
 @pytest.fixture(scope="module")
 def assay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     if not any(shutil.which(name) for name in PROXIES):
@@ -110,9 +85,7 @@ def site(request: pytest.FixtureRequest, assay: Installation, tmp_path_factory: 
     if shutil.which(request.param) is None:
         absent(request.param, f"{request.param} is not installed; on Debian: apt install {request.param}")
     folder = tmp_path_factory.mktemp(request.param)
-    certificate, key, port = folder / "site.pem", folder / "key.pem", free_port()
-    make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={NAME}", "-addext", f"subjectAltName=DNS:{NAME}"]
-    subprocess.run([*make, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
+    (certificate, key), port = made_certificate(folder), free_port()
     command = PROXIES[request.param](folder, port, assay.port, certificate, key)
     env = {**os.environ, "HOME": str(folder), "XDG_DATA_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
     with (folder / "log").open("wb") as log:

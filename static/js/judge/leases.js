@@ -15,10 +15,12 @@ export class Leases extends EventTarget {
 
   get want() { return this.ahead + 1; }
 
+  /** Tokens of the pair on screen and of those behind it. */
+  get tokens() { return [this.current, ...this.queue].flatMap((pair) => pair?.lease ?? []); }
+
   /** Tokens of the pairs in this page, also of those whose answer is still on its way. */
   held() {
-    const shown = this.current?.lease ? [this.current.lease] : [];
-    return [...new Set([...shown, ...this.queue.map((pair) => pair.lease), ...this.outbox.leases()])];
+    return [...new Set([...this.tokens, ...this.outbox.leases()])];
   }
 
   accept(pairs = []) {
@@ -58,10 +60,17 @@ export class Leases extends EventTarget {
     return { want: last ? this.want : 0, held: this.held(), continue_after_target: this.onward };
   }
 
+  ask() { return this.api.post("leases", this.request()); }
+
+  /** Beside the page's first request; topUp gets the answer, or asks anew. */
+  askEarly() { this.early = this.ask().catch(() => null); }
+
   /** Asks for more; one request at a time. Resolves to the answer. */
   topUp() {
-    this.asking ??= this.api
-      .post("leases", this.request())
+    const { early } = this;
+    this.early = null;
+    this.asking ??= Promise.resolve(early)
+      .then((answer) => answer ?? this.ask())
       .finally(() => { this.asking = null; })
       .then((answer) => {
         this.accept(answer.pairs);
@@ -72,7 +81,7 @@ export class Leases extends EventTarget {
 
   /** Keeps the leases alive. Resolves to true when the lease of the pair on screen is lost. */
   async renew() {
-    const tokens = [...(this.current?.lease ? [this.current.lease] : []), ...this.queue.map((pair) => pair.lease)];
+    const { tokens } = this;
     if (tokens.length === 0) return { lost: false, answer: null };
     const answer = await this.api.post("leases/renew", { leases: tokens });
     let lost = false;
@@ -90,7 +99,6 @@ export class Leases extends EventTarget {
   }
 
   async release() {
-    const tokens = [...(this.current?.lease ? [this.current.lease] : []), ...this.queue.map((pair) => pair.lease)];
-    if (tokens.length) await this.api.post("leases/release", { leases: tokens });
+    if (this.tokens.length) await this.api.post("leases/release", { leases: this.tokens });
   }
 }

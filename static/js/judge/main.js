@@ -50,8 +50,6 @@ function send(entry) {
   return api.post("judgements", { ...entry.body, ...rest });
 }
 
-// Guidelines.
-
 function showGuidelines(open) {
   byId("guidelines").hidden = !open;
   document.body.classList.toggle("with-guidelines", open);
@@ -64,8 +62,6 @@ function toggleGuidelines() {
   if (open) byId("guidelines").querySelector("h2")?.focus();
   else backToDocument();
 }
-
-// Look.
 
 function applySettings() {
   const { style } = document.documentElement;
@@ -96,8 +92,6 @@ settings.addEventListener("change", () => {
   applySettings();
   judging.open.repaintTerms();
 });
-
-// Actions: by key, by button.
 
 const actions = {
   retry: () => judging.retry(),
@@ -201,8 +195,6 @@ document.addEventListener("click", (event) => {
   for (const menu of document.querySelectorAll(".jhead details[open]")) if (!menu.contains(target) || opener?.closest("#menu")) menu.open = false;
 });
 
-// Room for the bars.
-
 const sizes = new ResizeObserver(() => {
   const { style } = document.documentElement;
   style.setProperty("--top", `${strips[0].offsetHeight || strips[1].offsetHeight}px`); // in a low window only the query stays
@@ -211,8 +203,6 @@ const sizes = new ResizeObserver(() => {
 });
 const strips = [document.querySelector(".jtop"), document.querySelector(".query"), byId("bar")];
 for (const strip of strips) sizes.observe(strip);
-
-// Beginning.
 
 async function setUp() {
   for (let tries = 0; ; tries += 1) {
@@ -235,7 +225,9 @@ async function begin() {
   sessionStorage.removeItem(`${mine}:take`);
   if (!(await tabs.lead({ take: takes }))) return judging.stop();
   if (takes) outbox.load(); // what the other tab still had to send
-  const setup = await setUp();
+  const settingUp = setUp();
+  if (!outbox.size) leases.askEarly();
+  const setup = await settingUp;
   if (!tabs.leading) return; // another tab has answered meanwhile
   judging.connection.reach(true);
   settings.take(setup.profile);

@@ -1,0 +1,155 @@
+"""From the address of the judging page to its first document on the screen, in Chromium on slow networks, with nothing in the browser's cache.
+
+    python -m benchmarks.bench_first_document [--quick]
+
+A web server as `manage.py up` starts it, on SQLite, behind the nginx of docs/deployment.md (HTTP/2), and GENERATED documents of 300
+words. The browser gives each request the round trip and the bandwidth of a profile (its own emulation, which counts no handshake of a
+connection): 1.6 Mbit/s down and 768 kbit/s up, with 150 ms, which is WebPageTest's and Lighthouse's fast 3G, and with 300 ms,
+WebPageTest's usual one. Each visit is that of another annotator in a browser context of its own. The versions take turns; the peer of a
+ratio is the limit of one second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from http.cookies import SimpleCookie
+from pathlib import Path
+from typing import Any
+
+from benchmarks.bench_overload import Server
+from benchmarks.bench_requests import BEFORE, ROOT, Installation, checked_out
+from benchmarks.request_load import SLUG
+from tests.installation import free_port
+from tests.proxies import NAME, made_certificate, nginx
+
+SITE = f"https://{NAME}"
+LIMIT_MS = 1000.0
+PROFILES = {"fast 3G (150 ms)": 150, "3G (300 ms)": 300}
+"""Milliseconds of a round trip."""
+DOWN, UP = 1_600_000 / 8, 768_000 / 8
+"""Bytes a second."""
+
+WATCH = """
+() => new MutationObserver((_, observer) => {
+  if (window.shown || !document.querySelector('#document .doc-title')) return;
+  observer.disconnect();
+  requestAnimationFrame(() => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => { window.shown = performance.now(); };
+    port2.postMessage(0);
+  });
+}).observe(document, { childList: true, subtree: true })
+"""
+CAME = """
+() => [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+  .filter((entry) => entry.responseEnd && entry.responseEnd <= window.shown).reduce((sum, entry) => sum + entry.transferSize, 0)
+"""
+
+
+@contextmanager
+def behind_nginx(upstream: int, folder: Path) -> Iterator[int]:
+    """The port at which the proxy of the documents speaks HTTPS for the web server at `upstream`."""
+    folder.mkdir()
+    certificate, key = made_certificate(folder)
+    port = free_port()
+    proxy = subprocess.Popen(nginx(folder, port, upstream, certificate, key), stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(100):
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5).close()
+            except urllib.error.HTTPError:
+                break  # it wants HTTPS, so it is there
+            except OSError:
+                time.sleep(0.1)
+        yield port
+    finally:
+        proxy.terminate()
+        proxy.wait(timeout=30)
+
+
+def visit(browser: Any, session: dict[str, str], round_trip: int) -> tuple[float, float]:
+    """(milliseconds, bytes on the wire until then)."""
+    with browser.new_context(viewport={"width": 1280, "height": 860}, ignore_https_errors=True) as context:
+        cookies = SimpleCookie(session["cookies"])
+        context.add_cookies([{"name": one.key, "value": one.value, "url": SITE} for one in cookies.values()])
+        context.add_init_script(f"({WATCH})()")
+        page = context.new_page()
+        network = context.new_cdp_session(page)
+        network.send("Network.enable")
+        limits = {"offline": False, "latency": round_trip, "downloadThroughput": DOWN, "uploadThroughput": UP}
+        network.send("Network.emulateNetworkConditions", limits)
+        page.goto(f"{SITE}/judge/{SLUG}/", wait_until="commit")
+        page.wait_for_function("() => window.shown", timeout=60_000)
+        return page.evaluate("window.shown"), page.evaluate(CAME)
+
+
+def told(visits: list[tuple[float, float]]) -> str:
+    return f"median {statistics.median(ms for ms, _ in visits):.0f} ms, {statistics.median(came for _, came in visits) / 1000:.0f} kB"
+
+
+def main(quick: bool = False) -> list[dict[str, object]]:
+    from playwright.sync_api import sync_playwright
+
+    from tests.browser.chromium import FLAGS, browser_path
+
+    path = browser_path()
+    if path is None or shutil.which("nginx") is None:
+        raise RuntimeError("this needs Chromium (in PATH or at ASSAY_TEST_CHROMIUM) and nginx")
+    visits = 3 if quick else 15
+    with tempfile.TemporaryDirectory() as folder, checked_out(BEFORE) as before, sync_playwright() as playwright:
+        versions: list[Path] = [code for code in (ROOT, before) if code is not None]
+        installations = [Installation(code, "sqlite", folder) for code in versions]
+        sessions = [json.loads(one.run("--sessions", str(len(PROFILES) * visits + 2))) for one in installations]
+        for one in installations:
+            one.env.update(ASSAY_ALLOWED_HOSTS=f"127.0.0.1,{NAME}", ASSAY_TRUSTED_ORIGINS=SITE)
+        took: dict[tuple[str, int], list[tuple[float, float]]] = {}
+        with ExitStack() as ends:
+            browsers = []
+            for i, one in enumerate(installations):
+                server = Server(one, threads_only=one.code != ROOT)
+                ends.callback(server.end)
+                port = ends.enter_context(behind_nginx(server.port, Path(folder) / f"proxy{i}"))
+                to_proxy = f"--host-resolver-rules=MAP {NAME}:443 127.0.0.1:{port}"
+                browsers.append(playwright.chromium.launch(executable_path=path, args=[*FLAGS, to_proxy]))
+                ends.callback(browsers[-1].close)
+            for browser, known in zip(browsers, sessions, strict=True):
+                for _ in range(2):
+                    visit(browser, known.pop(), 0)  # each process has made its page once
+            for _ in range(visits):
+                for profile, round_trip in PROFILES.items():
+                    for version, browser in enumerate(browsers):
+                        took.setdefault((profile, version), []).append(visit(browser, sessions[version].pop(), round_trip))
+    rows: list[dict[str, object]] = []
+    for profile in PROFILES:
+        ours, *then = [took[profile, version] for version in range(len(versions))]
+        median = statistics.median(ms for ms, _ in ours)
+        note = f"{told(ours)} until then, slowest {max(ms for ms, _ in ours):.0f} ms of {len(ours)}"
+        if then:
+            note += f"; {BEFORE}: {told(then[0])}"
+        rows.append(
+            {
+                "work": f"address to first document painted, {profile}, nothing cached",
+                "peer": "a limit of 1 s",
+                "ratio": LIMIT_MS / median,
+                "at_least": 1.0 if profile.startswith("fast") else None,
+                "note": note,
+            }
+        )
+    return rows
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    for found in main(parser.parse_args().quick):
+        print(found)
