@@ -19,6 +19,9 @@ from pooling.formats.qrels import read_qrels
 
 LARGEST = 1 << 24
 """Bytes of such a file."""
+MOST_PARTS = 100
+"""Parts of a dotted key: reading one takes the square of their number in memory."""
+_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'')
 
 
 class CampaignFile:
@@ -32,6 +35,7 @@ class CampaignFile:
             raise FormatError.single(self.name, None, f"{len(data):,} bytes", f"at most {LARGEST:,}")
         try:
             self.text = data.decode("utf-8-sig")
+            self._refuse_endless_keys()
             said = tomllib.loads(self.text)
         except UnicodeDecodeError:
             raise FormatError.single(self.name, None, "a byte that is not UTF-8", "UTF-8") from None
@@ -40,10 +44,22 @@ class CampaignFile:
         except tomllib.TOMLDecodeError as error:
             line = re.search(r"\(at line (\d+)", str(error))
             raise FormatError.single(self.name, int(line[1]) if line else None, f"not TOML ({error})", "key = value") from None
+        except ValueError:
+            raise FormatError.single(self.name, None, "a number of too many digits", "a number that a setting may have") from None
         try:
             self.described = with_files(read_document(said), self.folder)
         except CampaignMistakes as error:
             raise self.with_lines(error) from None
+
+    def _refuse_endless_keys(self) -> None:
+        for number, line in enumerate(self.text.split("\n"), 1):
+            if line.count(".") < MOST_PARTS:
+                continue
+            parts = 0
+            for part in _STRING.sub("s", line).split("."):
+                parts = parts + 1 if len(part.split()) == 1 else 0
+                if parts > MOST_PARTS:
+                    raise FormatError.single(self.name, number, "a key of too many parts", f"at most {MOST_PARTS} parts between dots")
 
     def with_lines(self, error: CampaignMistakes) -> FormatError:
         """The mistakes where they stand in the file."""

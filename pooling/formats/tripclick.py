@@ -75,8 +75,15 @@ def _record(text: str) -> dict[str, Any] | None:
     if not isinstance(value, dict) or not isinstance(value.get("Keywords"), str) or not isinstance(value.get("Documents"), list):
         return None
     ids = [value.get("SessionId"), value.get("DocumentId"), *value["Documents"]]
-    plain = all(isinstance(one, (str, int)) and not isinstance(one, bool) and str(one).strip() for one in ids)
-    return value if plain else None
+    return value if all(map(_is_id, ids)) else None
+
+
+def _is_id(value: object) -> bool:
+    """Half of a surrogate pair, which JSON can write, is no character that a file or a database could hold."""
+    if not isinstance(value, (str, int)) or isinstance(value, bool):
+        return False
+    text = str(value)
+    return bool(text.strip()) and (text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text))
 
 
 def _same(text: str) -> str:
