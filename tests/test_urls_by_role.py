@@ -614,7 +614,7 @@ def test_the_administration_is_for_superusers(world: World, role: str) -> None:
     if (person := world.people[role]) is not None:
         client.force_login(person)
     addresses = [reverse(f"admin:{name}") for name in ("index", "auth_user_changelist", "auth_group_add")]
-    addresses.append(reverse("admin:auth_user_change", args=[1]))
+    addresses.append(reverse("admin:auth_user_change", args=[world.people["manager"].pk]))
     assert {client.get(address).status_code for address in addresses} == ({200} if role == "superuser" else {302})
 
 
