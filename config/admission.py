@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from config import doors, environment
+from config import environment
 from config.request_counts import API, COUNTS, JUDGEMENT, OTHER, PAGE
 from pooling import requests
 from pooling.unavailable import retry_after
@@ -23,8 +23,6 @@ from pooling.unavailable import retry_after
 JUDGEMENT_WAIT_S = environment.number("JUDGEMENT_WAIT_SECONDS", 4, least=1, most=15)
 BEARABLE_S = {JUDGEMENT: float(JUDGEMENT_WAIT_S), API: JUDGEMENT_WAIT_S / 2, PAGE: JUDGEMENT_WAIT_S * 3 / 8, OTHER: float("inf")}
 """How long a request of this kind may stand in line."""
-FIGURES_WAIT_S = float(JUDGEMENT_WAIT_S)
-"""The same of a page of figures: they are made one after the other, and who waits for one holds no thread."""
 SHORTEST_S = min(BEARABLE_S.values())
 LET_IN = 0.5
 """A request joins the line where the expected wait is at most this part of what it bears: expectations err, and who is refused at once has
@@ -40,20 +38,13 @@ BUSY_PAGE = (
 STATUS = "503 Service Unavailable"
 Start = Callable[..., Any]
 here = threading.local()
-"""`here.queued_at`: when (by time.monotonic) the request of this thread was put in line; absent under another web server.
-`here.computed`: to be called as soon as its answer is computed, before any of it is sent."""
+"""`here.queued_at`: when (by time.monotonic) the request of this thread was put in line; absent under another web server."""
 
 
 def waited() -> float:
     """Seconds for which the request of this thread has stood in line."""
     queued_at = getattr(here, "queued_at", None)
     return 0.0 if queued_at is None else time.monotonic() - queued_at
-
-
-def bearable_s(path: str) -> float:
-    """Seconds for which a request of this path may stand in line."""
-    kind = kind_of(path)
-    return FIGURES_WAIT_S if kind == PAGE and doors.door_of(path) == doors.FIGURES else BEARABLE_S[kind]
 
 
 def kind_of(path: str) -> str:
@@ -100,9 +91,9 @@ class WaitingLine:
             age = now - next(iter(self.since_of.values()))
             return age if self.taken < ENOUGH else max(age, len(self.since_of) * (now - self.busy_since) / self.taken)
 
-    def refuses(self, bearable: float, now: float) -> bool:
-        """Whether who comes now, and bears so many seconds, would wait too long."""
-        return self.expected_wait(now) > LET_IN * bearable
+    def refuses(self, kind: str, now: float) -> bool:
+        """Whether who comes now would wait too long."""
+        return self.expected_wait(now) > LET_IN * BEARABLE_S[kind]
 
     def older_than(self, seconds: float, now: float) -> list[tuple[Any, float]]:
         """(request, seconds for which it has waited)"""
@@ -174,18 +165,13 @@ class Admission:
     def __call__(self, environ: dict[str, Any], start_response: Start) -> Iterable[bytes]:
         path, seconds = environ.get("PATH_INFO", ""), waited()
         kind = kind_of(path)
-        if seconds > bearable_s(path):
+        if seconds > BEARABLE_S[kind]:
             headers, body = refusal_of(path, environ.get("HTTP_" + requests.HEADER.upper().replace("-", "_"), ""))
             start_response(STATUS, headers)
             return [body]
 
         def start(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
             COUNTS.answered(kind, int(status[:3]), seconds)
-            if computed := getattr(here, "computed", None):
-                computed()
             return start_response(status, headers, *more)
 
-        if environ.get("REQUEST_METHOD") not in ("GET", "HEAD") or doors.door_of(path) != doors.FIGURES:
-            return self.application(environ, start)
-        with doors.one_on_this_machine():
-            return self.application(environ, start)
+        return self.application(environ, start)

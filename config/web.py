@@ -27,7 +27,6 @@ from gunicorn.workers.gthread import TConn, ThreadWorker
 
 from config import environment
 from config.connection_shares import SHARES
-from config.doors import LEAST_THREADS, MOST, OPEN, Doors, door_of_bytes
 from config.request_counts import COUNTS
 from pooling.unavailable import TOO_MANY_FILES
 
@@ -44,9 +43,8 @@ SEND_SECONDS = 30
 DRAIN_SECONDS, DRAIN_BYTES = 5.0, 64 * 1024 * 1024
 """For what is still on its way when a request was answered unread: whoever sends it hears the answer only when he has sent it all, and where we
 closed before, a proxy would say 502 in our name."""
-LOOK_SECONDS, LOOK_BYTES, LOOK_DOOR_BYTES = 0.25, 65_536, 80
-"""How often those in line are looked over, how much of a request is looked at (what is longer is refused by a thread), and how much to know its
-door."""
+LOOK_SECONDS, LOOK_BYTES = 0.25, 65_536
+"""How often those in line are looked over, and how much of a request is looked at: what is longer is refused by a thread."""
 OWN_FILES = 256
 """What a process has open beside its connections. Those that it may not open wait until others are closed; before, it ended when it came to that."""
 HANDLES_SECONDS = 1.0
@@ -113,8 +111,7 @@ class Worker(ThreadWorker):
         self.ends: dict[TConn, float] = {}  # by time.monotonic: when a client must have sent its request
         self.ends_lock = threading.Lock()
         self.is_orphan = False
-        self.doors, self.looked_at = Doors(), 0.0
-        self.lines = {door: WaitingLine() for door in (OPEN, *MOST)}
+        self.line, self.looked_at = WaitingLine(), 0.0
         self.most_connections, self.accepts_from = self.worker_connections, 0.0  # the second by time.monotonic
         self.is_ahead = False  # of another process, in connections
 
@@ -185,37 +182,15 @@ class Worker(ThreadWorker):
         if not conn.initialized and not conn.data_ready:
             self._await_request(conn)
             return
-        now, conn.door = time.monotonic(), self._door(conn)
-        line = self.lines[conn.door]
-        asked = self._asked(conn) if line.expected_wait(now) else None
-        if asked is not None and line.refuses(admission.bearable_s(asked.path), now):
-            conn.door = OPEN
+        now = time.monotonic()
+        asked = self._asked(conn) if self.line.expected_wait(now) else None
+        if asked is not None and self.line.refuses(admission.kind_of(asked.path), now):
             self._refuse(conn, asked)
             return
         conn.queued_at = now
-        line.join(conn, now)
-        if conn.door == OPEN or self.doors.enters(conn, conn.door):
-            self._to_a_thread(conn)
-
-    def _to_a_thread(self, conn: TConn) -> None:
+        self.line.join(conn, now)
         conn.future = self.tpool.submit(self.handle, conn)
         conn.future.add_done_callback(lambda done: self.method_queue.defer(self.finish_request, conn, done))
-
-    def _door(self, conn: TConn) -> str:
-        """Through which the request of this connection goes, as far as can be told without reading it."""
-        if self.cfg.threads < LEAST_THREADS or self.cfg.is_ssl or conn.is_http2 or (conn.parser is not None and conn.parser.unreader.buf.getvalue()):
-            return OPEN
-        try:
-            return door_of_bytes(conn.sock.recv(LOOK_DOOR_BYTES, socket.MSG_PEEK | socket.MSG_DONTWAIT))
-        except OSError:
-            return OPEN
-
-    def _leave_door(self, conn: TConn) -> None:
-        """In the main loop, once the answer is computed: sending it may take long, and holds nobody else up."""
-        door, conn.door = conn.door, OPEN
-        following = self.doors.leave(door) if door != OPEN else None
-        if following is not None:
-            self._to_a_thread(following)
 
     def _await_request(self, conn: TConn) -> None:
         """Browsers open connections before they have anything to ask: no thread waits for them."""
@@ -265,32 +240,19 @@ class Worker(ThreadWorker):
         if now - self.looked_at < LOOK_SECONDS:
             return
         self.looked_at = now
-        for line in self.lines.values():
-            for conn, waited in line.older_than(admission.SHORTEST_S, now):
-                asked = self._asked(conn)
-                if asked is not None and waited > admission.bearable_s(asked.path) and self._takes_back(conn):
-                    line.drop(conn)
-                    self._refuse(conn, asked)
-
-    def _takes_back(self, conn: TConn) -> bool:
-        """-> whether no thread has it yet"""
-        if conn.door != OPEN and self.doors.gives_up(conn, conn.door):
-            conn.door = OPEN
-            return True
-        if not conn.future.cancel():
-            return False
-        self._leave_door(conn)
-        return True
+        for conn, waited in self.line.older_than(admission.SHORTEST_S, now):
+            asked = self._asked(conn)
+            if asked is not None and waited > admission.BEARABLE_S[admission.kind_of(asked.path)] and conn.future.cancel():
+                self.line.drop(conn)
+                self._refuse(conn, asked)
 
     def finish_request(self, conn: TConn, fs: Any) -> None:
         if not fs.cancelled():  # else it is refused, and its connection is another's concern by now
-            self._leave_door(conn)
             super().finish_request(conn, fs)
 
     def handle(self, conn: TConn) -> Any:
-        self.lines[conn.door].leave(conn, time.monotonic())
+        self.line.leave(conn, time.monotonic())
         here.queued_at = conn.queued_at
-        here.computed = partial(self.method_queue.defer, self._leave_door, conn) if conn.door != OPEN else None
         with contextlib.suppress(OSError):
             conn.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", SEND_SECONDS, 0))
         self._must_end(conn, HEADER_SECONDS)

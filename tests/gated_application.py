@@ -1,5 +1,4 @@
-"""A web application that takes as long to load as a test likes: until the file GATE is there. Answers with its process; to an address that ends
-with /6 after six seconds, to one that ends with /held once the file GATE.go is there, and makes GATE.held meanwhile."""
+"""A web application that takes as long to load as a test likes: until the file GATE is there. Answers with its process; to /6 after six seconds."""
 
 from __future__ import annotations
 
@@ -14,13 +13,7 @@ while not Path(os.environ["GATE"]).exists():
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    last = environ["PATH_INFO"].rpartition("/")[2]
-    if last == "held":
-        Path(os.environ["GATE"] + ".held").touch()
-        while not Path(os.environ["GATE"] + ".go").exists():
-            time.sleep(0.05)
-    else:
-        time.sleep(float(last or 0))
+    time.sleep(float(environ["PATH_INFO"].strip("/") or 0))
     body = str(os.getpid()).encode()
     start_response("200 OK", [("Content-Length", str(len(body)))])
     return [body]

@@ -21,6 +21,8 @@ LARGEST = 1 << 24
 """Bytes of such a file."""
 MOST_PARTS = 100
 """Parts of a dotted key: reading one takes the square of their number in memory."""
+MOST_DIGITS = 18
+"""Of a grade: what a column of the database holds."""
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'')
 
 
@@ -107,8 +109,8 @@ def read_gold(path: str, name: str) -> list[dict[str, Any]]:
     for line, cells in table:
         row: dict[str, Any] = {column: cells[place].strip() for column, place in at.items() if place is not None and place < len(cells)}
         grade = row.pop("grade", "")
-        if grade and not (grade.isascii() and grade.isdigit()):
-            wrong.add(line, f"grade {grade!r}", "a grade of the scale", "\t".join(cells))
+        if grade and not (grade.isascii() and grade.isdigit() and len(grade) <= MOST_DIGITS):
+            wrong.add(line, f"grade {grade[:40]!r}", "a grade of the scale", "\t".join(cells))
         elif grade:
             row["grade"] = int(grade)
         rows.append({column: value for column, value in row.items() if value != "" or column in ("topic", "document")})

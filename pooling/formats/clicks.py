@@ -119,8 +119,12 @@ def read_packed_clicks(path: str | os.PathLike[str], *, max_bytes: int | None = 
     if names is None:
         raise ValueError(f"{path} holds no log of clicks beside the rankings that were shown")
     clicks, shown = names
-    with opened_zip(path, source_name(path)) as archive, archive.open(clicks) as log, archive.open(shown) as rankings:
-        return read_clicks(cast(BinaryIO, log), shown=cast(BinaryIO, rankings), name=clicks, shown_name=shown, max_bytes=max_bytes)
+    called = source_name(path)
+    try:
+        with opened_zip(path, called) as archive, archive.open(clicks) as log, archive.open(shown) as rankings:
+            return read_clicks(cast(BinaryIO, log), shown=cast(BinaryIO, rankings), name=clicks, shown_name=shown, max_bytes=max_bytes)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise FormatError.single(called, None, f"the zip archive is damaged ({error or 'it ends too early'})", "a whole archive") from None
 
 
 MOST_HEADER = 1 << 16

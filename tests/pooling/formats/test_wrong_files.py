@@ -202,6 +202,7 @@ def mixed(rng: random.Random, content: bytes, others: list[bytes]) -> bytes:
         ("campaign file", b"a." * 20_000 + b"b = 1\n", "a key of too many parts"),  # took the square of their number of memory
         ("campaign file", b'"a b" . ' * 20_000 + b"b = 1\n", "a key of too many parts"),
         ("campaign file", b"a = " + b"2" * 5000 + b"\n", "a number of too many digits"),
+        ("known pairs", OWN["known pairs"].replace(b"\t2\t", b"\t" + b"2" * 5000 + b"\t"), "expected a grade of the scale"),
         ("TripClick", OWN["TripClick"].replace(b'"b"', rb'"\ud800b"'), "no record of a click"),
         ("runs", b"1 Q0 d 1 2 t\n1 Q0 e 2 1 " + b"x" * 2000 + b"\n", "is a run tag of more than 1024 bytes"),  # its square was taken of memory
     ],
