@@ -7,13 +7,18 @@ import logging
 from datetime import UTC, datetime
 from typing import Any
 
-from pooling.requests import current_id
+from django.http import HttpRequest
+
+from pooling.requests import current_id, told_path
 
 
 class LineFormatter(logging.Formatter):
+    """The number stands at the end of the first line, before the trace of an error."""
+
     def format(self, record: logging.LogRecord) -> str:
         text, number = super().format(record), current_id()
-        return f"{text} [{number}]" if number and "\n" not in text else text
+        first, newline, rest = text.partition("\n")
+        return f"{first} [{number}]{newline}{rest}" if number else text
 
 
 class Json(logging.Formatter):
@@ -31,6 +36,17 @@ class Json(logging.Formatter):
         return json.dumps(record_as_json, ensure_ascii=False)
 
 
+class NoSecrets(logging.Filter):
+    """Django names the path of what it refuses and of what failed; a link's secret may stand in it."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        request = getattr(record, "request", None)
+        if isinstance(request, HttpRequest) and isinstance(record.args, tuple):
+            told = told_path(request)
+            record.args = tuple(told if given == request.path else given for given in record.args)
+        return True
+
+
 def described(level: str, *, style: str, access: bool) -> dict[str, Any]:
     """Django's LOGGING. style: line or json; access: whether each request is told."""
     return {
@@ -40,7 +56,8 @@ def described(level: str, *, style: str, access: bool) -> dict[str, Any]:
             "line": {"()": "config.logs.LineFormatter", "format": "{asctime} {levelname} {name}: {message}", "style": "{"},
             "json": {"()": "config.logs.Json"},
         },
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": style}},
+        "filters": {"no secrets": {"()": "config.logs.NoSecrets"}},
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": style, "filters": ["no secrets"]}},
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             "assay.access": {"level": "INFO" if access else "WARNING"},

@@ -31,16 +31,10 @@ class RequestLog:
         response.headers[requests.HEADER] = number
         ms = (time.perf_counter() - began) * 1000
         if access.isEnabledFor(logging.INFO):
-            path = told_path(request)
+            path = requests.told_path(request)
             figures = {"method": request.method, "path": path, "status": response.status_code, "ms": round(ms, 1)}
             access.info("%s %s %s %.1f ms", request.method, path, response.status_code, ms, extra={"figures": figures})
         return response
-
-
-def told_path(request: HttpRequest) -> str:
-    """The path, or its pattern where it holds a secret."""
-    match = request.resolver_match
-    return f"/{match.route}" if match is not None and "token" in match.kwargs else request.path
 
 
 class ContentSecurityPolicy:

@@ -18,6 +18,7 @@ import socket
 import struct
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -124,6 +125,16 @@ class Worker(ThreadWorker):
             self.most_connections = self.worker_connections
         threading.Thread(target=self._end_with_master_while_loading, daemon=True).start()
         super().init_process()
+
+    def get_thread_pool(self) -> ThreadPoolExecutor:
+        """With all its threads from the beginning. One that is begun later can die at once for want of memory, and the main loop, which begins it,
+        would wait for ever to hear that it runs."""
+        pool: ThreadPoolExecutor = super().get_thread_pool()
+        together = threading.Barrier(self.cfg.threads + 1)
+        for _ in range(self.cfg.threads):
+            pool.submit(together.wait)
+        together.wait()
+        return pool
 
     def _end_with_master_while_loading(self) -> None:
         while not self.is_answering:

@@ -30,7 +30,7 @@ from typing import Any, TypeVar
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
-from django.db import DatabaseError, OperationalError, connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone, translation
@@ -39,12 +39,11 @@ from django.utils.translation import ngettext
 
 from pooling import owners
 from pooling.formats.errors import FormatError, Problem
+from pooling.heartbeats import beating
 from pooling.models import Collection, Job
 
 log = logging.getLogger(__name__)
 
-HEARTBEAT = 5.0
-"""Seconds between two signs of life of a worker that is inside a long calculation."""
 STALE = timedelta(seconds=30)
 """A running job without a sign of life for so long belongs to nobody."""
 ATTEMPTS = 3
@@ -275,16 +274,8 @@ def run_job(job_id: int) -> None:
     if job.kind not in KINDS:
         work._close(Job.State.FAILED, report={}, message=f"this installation knows no jobs of the kind {job.kind!r}")
         return
-    stop = threading.Event()
-    pulse = threading.Thread(target=_keep_alive, args=(work, stop), name=f"heartbeat of job {job_id}", daemon=True)
-    if not connection.in_atomic_block:  # inside a test's transaction another connection would wait for it
-        pulse.start()
-    try:
+    with beating(lambda: _say_alive(work), f"job {job_id}"):
         _do(work)
-    finally:
-        stop.set()
-        if pulse.is_alive():
-            pulse.join(timeout=HEARTBEAT)
 
 
 def do_now(job: Job) -> Job:
@@ -382,19 +373,8 @@ def _claim(job_id: int) -> Work | None:
     return Work(Job.objects.select_related("collection", "created_by").get(pk=job_id), token)
 
 
-def _keep_alive(work: Work, stop: threading.Event) -> None:
-    """Signs of life while the job is inside one long step."""
-    try:
-        while not stop.wait(HEARTBEAT):
-            mine = Job.objects.filter(pk=work.job.pk, owner=work.token, state=Job.State.RUNNING)
-            try:
-                alive = mine.update(heartbeat=timezone.now())
-            except (DatabaseError, MemoryError, OSError):
-                log.warning("job %s: no heartbeat could be written", work.job.pk, exc_info=True)
-                connection.close()
-                continue
-            if not alive:
-                work.fenced.set()
-                return
-    finally:
-        connection.close()
+def _say_alive(work: Work) -> bool:
+    """False, and the work is fenced, where another worker holds the job."""
+    if not Job.objects.filter(pk=work.job.pk, owner=work.token, state=Job.State.RUNNING).update(heartbeat=timezone.now()):
+        work.fenced.set()
+    return not work.fenced.is_set()

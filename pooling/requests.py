@@ -10,9 +10,11 @@ from contextvars import ContextVar
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.urls import Resolver404, resolve
 
 HEADER = "X-Request-ID"
 EVERYWHERE = ["0.0.0.0/0", "::/0"]
+AS_LONG_AS_A_SECRET = re.compile(r"[^/]{20,}")
 _current: ContextVar[str] = ContextVar("request", default="")
 
 
@@ -26,6 +28,18 @@ def begin(wanted: str = "") -> str:
 def current_id() -> str:
     """Empty outside of a request."""
     return _current.get()
+
+
+def told_path(request: HttpRequest) -> str:
+    """The path as a log may have it: its pattern where it holds the secret of a link, and without long words where nothing is there,
+    for such an address may be a link with a slip in it."""
+    match = request.resolver_match
+    if match is None:  # refused before anybody looked, as where HTTPS is asked for
+        try:
+            match = resolve(request.path_info)
+        except Resolver404:
+            return AS_LONG_AS_A_SECRET.sub("…", request.path)
+    return f"/{match.route}" if "token" in match.kwargs else request.path
 
 
 def row_number(written: str | None) -> int:

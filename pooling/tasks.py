@@ -6,20 +6,25 @@ reads the Job table five times a second and feeds the worker's own in-memory que
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
+import signal
 import threading
 import time
 from typing import Any
 
+import billiard
 from celery import shared_task
 from celery.signals import worker_init, worker_ready, worker_shutting_down
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, close_old_connections, connection, transaction
+from django.utils import timezone
 from kombu.exceptions import OperationalError as BrokerError
 
-from pooling import jobs, sqlite_log
+from pooling import jobs, owners, sqlite_log
 from pooling.models import Collection, Job
 from pooling.services.shared_folder import what_is_missing
 
@@ -35,6 +40,10 @@ LOOK_FOR_DUE = 3.0
 SHORTEN_LOG = 60.0
 AFTER_A_FAULT = 2.0
 """Seconds until the next look, after one that did not succeed."""
+IN_VAIN = 90.0
+"""Seconds for which sent jobs may wait while this machine does none and takes none: longer than RESEND, so that they were sent twice."""
+LOOKED_AWAY = 10.0
+"""Seconds without a look (the database was away, the machine stood still), after which IN_VAIN begins anew."""
 _stopping = threading.Event()
 
 
@@ -81,6 +90,8 @@ class Reconciler(threading.Thread):
         self.poll = poll
         self.sent: dict[tuple[int, int], float] = {}
         self.looked_at = self.shortened_at = self.kept_up_at = 0.0
+        self.untaken: set[tuple[int, int]] = set()
+        self.untaken_since = self.untaken_seen = 0.0
 
     def run(self) -> None:
         pause = self.poll
@@ -119,7 +130,37 @@ class Reconciler(threading.Thread):
         for key in due:
             if _hint(key[0]):
                 self.sent[key] = now
+        if not settings.BROKER_URL and self.nothing_is_taken(now):
+            end_this_worker()
         return len(due)
+
+    def nothing_is_taken(self, now: float) -> bool:
+        """Whether jobs that were sent have waited for IN_VAIN seconds in which none was taken and none was done on this machine.
+
+        The processes of the embedded queue share one pipe and its lock. One that is killed while it waits there takes the lock with it, and no
+        process that takes its place ever gets a job.
+        """
+        sent = set(self.sent)
+        looked_away = now - self.untaken_seen > LOOKED_AWAY
+        if looked_away or not sent or self.untaken - sent or done_here():
+            self.untaken_since = now
+        self.untaken, self.untaken_seen = sent, now
+        return now - self.untaken_since >= IN_VAIN
+
+
+def done_here() -> bool:
+    """Whether a living process of this machine is doing a job."""
+    mine = Job.objects.filter(state=Job.State.RUNNING, owner__endswith=f"-{owners.machine()}")
+    return mine.exclude(jobs.without_heartbeat(timezone.now())).exists()
+
+
+def end_this_worker() -> None:
+    """At once and with all its processes, none of which does a job; whoever started it (`up`, systemd) starts it again."""
+    log.error("jobs have waited for %.0f s and no process of this worker takes them; it ends, to be started again", IN_VAIN)
+    for process in billiard.active_children():
+        with contextlib.suppress(OSError):
+            os.kill(process.pid, signal.SIGKILL)
+    os._exit(1)
 
 
 def keep_up() -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 from django.db import OperationalError, connection
 from django.test import Client
 
@@ -53,6 +55,15 @@ def test_a_folder_that_cannot_be_written_a_broker_that_is_away_and_a_drained_mac
     assert "the broker does not answer" in checks["broker"]
     assert checks["drain"] == "this machine is being drained"
     assert (checks["database"], checks["migrations"]) == ("ok", "ok")
+
+
+def test_the_command_takes_the_machine_out_and_puts_it_back(client, settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+    for options, status in (([], 503), ([], 503), (["--end"], 200), (["--end"], 200)):
+        call_command("drain", *options, stdout=StringIO())
+        answer = client.get("/readyz")
+        assert (answer.status_code, answer.json()["checks"]["database"]) == (status, "ok")
+        assert client.get("/healthz").status_code == 200
 
 
 @pytest.mark.redis

@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("overload")]
 
 @pytest.fixture(scope="module")
 def assay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    with Installation(tmp_path_factory.mktemp("overload"), WEB_WORKERS="1", WEB_THREADS="1", METRICS_TOKEN="a token") as installation:
+    with Installation(tmp_path_factory.mktemp("overload"), prepared=True, WEB_WORKERS="1", WEB_THREADS="1", METRICS_TOKEN="a token") as installation:
         yield installation
 
 

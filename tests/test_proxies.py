@@ -75,7 +75,7 @@ class Site(NamedTuple):
 def assay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     if not any(shutil.which(name) for name in PROXIES):
         absent("nginx", "neither nginx nor caddy is installed")
-    with Installation(tmp_path_factory.mktemp("behind"), **SETTINGS) as installation:
+    with Installation(tmp_path_factory.mktemp("behind"), prepared=True, **SETTINGS) as installation:
         installation.run("for name in ('ada', 'bob', 'eve'): make_user(name)")
         yield installation
 

@@ -6,7 +6,6 @@ So a large import is refused there while people judge, unless whoever asks for i
 from __future__ import annotations
 
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import timedelta
@@ -19,6 +18,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.models import Campaign, Judgement, Membership
+from pooling.formats.archives import DAMAGED
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import PIECE, pieces
 from pooling.jobs import Refused
@@ -27,8 +27,7 @@ RECENT = timedelta(minutes=2)
 """Whoever judged so lately judges still."""
 LARGE_LINES, LARGE_BYTES = 4_000, 4_000_000
 """Of a file, unpacked: from here on an import holds the writer for longer than people should wait (docs/reliability.md)."""
-UNREADABLE = (FormatError, OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError)
-"""The last two: packed in a way that we do not know, encrypted."""
+UNREADABLE = (FormatError, OSError, *DAMAGED)
 ANYWAY = "also while people judge on SQLite, whose judgements then wait until it is done"
 WITH_THE_OPTION = "with --anyway"
 WITH_THE_BOX = gettext_lazy("with a tick at “Also while people judge”")

@@ -24,6 +24,13 @@ COPIED = 1 << 20
 LONGEST_LIST = 1 << 26
 """Bytes of the list at the end of a zip archive, which is read as a whole before anything else: about half a million files."""
 
+DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError)
+"""What reading from a zip archive ends in where it is damaged, or (the last two) packed in a way that we do not know, or encrypted."""
+
+
+def damaged(called: str, error: Exception, expected: str = "a whole archive") -> FormatError:
+    return FormatError.single(called, None, f"the zip archive is damaged ({error or 'it ends too early'})", expected)
+
 
 class Member(NamedTuple):
     """name: the last part of the path, printable. number: position in the archive, from 1."""
@@ -151,8 +158,8 @@ def _unpack_zip(
                             raise FormatError.single(called, None, f"more than {max_bytes} bytes when unpacked", f"at most {max_bytes} bytes")
                         out.write(part)
                         written(done)
-    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-        raise FormatError.single(called, None, f"the zip archive is damaged ({error})", "a whole archive") from None
+    except (*DAMAGED, ValueError) as error:
+        raise damaged(called, error) from None
 
 
 def _size(header: bytes, name: str, number: int) -> int:
@@ -212,5 +219,5 @@ def zip_members(path: str | Path, called: str, *, max_bytes: int | None = None) 
                 if max_bytes is not None and total > max_bytes:
                     raise FormatError.single(called, None, f"more than {max_bytes} bytes when unpacked", f"at most {max_bytes} bytes")
                 yield Member(safe_name(info.filename), content, number)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-        raise FormatError.single(called, None, f"the zip archive is damaged ({error})", "a whole archive") from None
+    except (*DAMAGED, ValueError) as error:
+        raise damaged(called, error) from None

@@ -8,8 +8,6 @@ read_packed_clicks(path) -> ClickCounts            these two in one zip archive
 from __future__ import annotations
 
 import os
-import zipfile
-import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -19,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pooling.core.counts import counted
-from pooling.formats.archives import opened_zip
+from pooling.formats.archives import DAMAGED, damaged, opened_zip
 from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, DelimitedTable, FileMistakes, Row, column_names, find_column
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import Source, source_name
@@ -108,7 +106,7 @@ def packed_clicks(path: str | os.PathLike[str]) -> tuple[str, str] | None:
                 names = column_names(table.first.cells)
                 if all(find_column(names, wanted) is not None for wanted in (TOPIC_NAMES, RANK, DOCUMENT_NAMES)):
                     member_by_form[find_column(names, SESSION) is not None] = name
-    except (zipfile.BadZipFile, zlib.error, FormatError, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, IndexError):
+    except (*DAMAGED, FormatError, OSError, ValueError, IndexError):
         return None  # the last two: places before the begin of the archive, names in no encoding, a file without a name
     return (member_by_form[True], member_by_form[False]) if len(member_by_form) == 2 else None
 
@@ -123,8 +121,8 @@ def read_packed_clicks(path: str | os.PathLike[str], *, max_bytes: int | None = 
     try:
         with opened_zip(path, called) as archive, archive.open(clicks) as log, archive.open(shown) as rankings:
             return read_clicks(cast(BinaryIO, log), shown=cast(BinaryIO, rankings), name=clicks, shown_name=shown, max_bytes=max_bytes)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise FormatError.single(called, None, f"the zip archive is damaged ({error or 'it ends too early'})", "a whole archive") from None
+    except DAMAGED as error:
+        raise damaged(called, error) from None
 
 
 MOST_HEADER = 1 << 16

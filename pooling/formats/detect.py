@@ -9,13 +9,11 @@ import io
 import json
 import os
 import re
-import zipfile
-import zlib
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from pooling.formats.archives import is_tar, opened_zip
+from pooling.formats.archives import DAMAGED, is_tar, opened_zip
 from pooling.formats.clicks import packed_clicks
 from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, column_names, find_column
 from pooling.formats.documents import ID_NAMES as DOCUMENT_IDS
@@ -121,7 +119,7 @@ def _zip(path: str | os.PathLike[str]) -> Guess:
                 return Guess((FileKind.SET,))
             with archive.open(files[0]) as first:
                 guessed = guess(io.BytesIO(first.read(HEAD)))
-    except (zipfile.BadZipFile, zlib.error, FormatError, NotImplementedError, RuntimeError, IndexError, ValueError, EOFError, OSError):
+    except (*DAMAGED, FormatError, OSError, ValueError, IndexError):
         return NOTHING
     return guessed if guessed.sure and guessed.kinds[0] in (FileKind.RUN, FileKind.QRELS) else Guess((FileKind.DOCUMENTS, FileKind.SET))
 

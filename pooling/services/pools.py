@@ -258,9 +258,9 @@ def tops_of(work: Work, collection: Collection, runs: Sequence[Run], deep: int, 
         seen.update(tops[-1].topics)
         absent = len(kept) - len(tops[-1].topics)
         if absent:
-            warnings.append(f"{run.tag} has no result for {part_of(absent, len(kept), 'kept topic')}")
+            warnings.append(f"run {run.tag} has no result for {part_of(absent, len(kept), 'kept topic')}")
         if run.max_depth < deep:
-            warnings.append(f"{run.tag} ends at rank {run.max_depth:,}")
+            warnings.append(f"run {run.tag} ends at rank {run.max_depth:,}")
     if nothing := len(kept) - len(seen):
         warnings.append(f"{nothing:,} of {len(kept):,} kept topics have no result in any run, so no pair")
     work.progress(len(runs), message="pooling", now=True)

@@ -20,6 +20,7 @@ from django.db import transaction
 from django.db.models import QuerySet, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from pooling import jobs
 from pooling.formats.detect import FileKind, mistaken
@@ -146,7 +147,7 @@ KIND_WORDS = {"topics": "topics of", "documents": "documents of", "run": "run", 
 LOOKS = {FileKind.RUN: "a run", FileKind.SET: "a whole set", FileKind.POOL: "a pool of pairs", FileKind.CLICKS: "a click log"}
 """What a kind of file is called in a sentence, where its name alone is not that."""
 ELSEWHERE = {
-    FileKind.JUDGEMENTS: "judgements are read by reports and by the commands on files, not by a collection",
+    FileKind.JUDGEMENTS: gettext_lazy("judgements are read by reports and by the commands on files, not by a collection"),
     FileKind.POOL: "pairs come into a collection as a whole set",
     FileKind.CLICKS: "as qrels it becomes labels from clicks; import it as qrels?",
 }

@@ -8,9 +8,16 @@ from pathlib import Path
 
 import pytest
 from django.core.management import call_command
+from django.db import transaction
+from django.db.models import F
 
-from annotation.models import Campaign, Membership, Pair
+from analysis.judgements.labels import Choices
+from analysis.publishing import recipes
+from analysis.publishing.release.parts import ReleasePlan
+from annotation.models import Campaign, Judgement, Lease, Membership, Pair
 from annotation.selectors.judging import audit_invariants
+from annotation.services import scheduling
+from pooling import jobs
 from pooling.models import DocumentFile, Qrels, Run
 from tests.builders import judge, make_annotator, make_campaign, make_user
 
@@ -89,3 +96,44 @@ def test_files_that_belong_to_nothing_are_put_aside_once_they_are_old_and_only_w
     assert not left.exists()
     assert (tmp_path / "put-aside" / "runs" / "left.npz").read_bytes() == b"12345"
     assert verify() == (0, ["everything agrees"])
+
+
+def only(status_and_lines: tuple[int, list[str]]) -> str:
+    status, [line, _] = status_and_lines
+    assert status == 1
+    return line
+
+
+def test_a_release_whose_file_has_changed_is_found(installation):
+    campaign = Campaign.objects.get()
+    recipe = recipes.save_recipe(campaign, ReleasePlan("first", Choices()), user=None)
+    jobs.run_job(recipes.ask_for_release(recipe, user=None).pk)
+    assert verify() == (0, ["everything agrees"])
+    path = Path(recipe.releases.get().file.path)
+    path.write_bytes(path.read_bytes() + b"x")
+    assert "is not what was stored" in only(verify())
+
+
+def test_leases_overlap_revisions_and_exclusion_are_looked_at(installation):
+    """Each is broken in the rows themselves, past the services, and is found by its own sentence."""
+    member = Membership.objects.get(role="annotator")
+    first, second = Judgement.objects.order_by("pk")
+    lease = scheduling.claim(make_annotator(member.campaign, "bob"))
+    assert lease is not None
+    assert verify() == (0, ["everything agrees"])
+
+    def found(rows, **changes) -> str:
+        """What is said once the rows are changed so; they are as before afterwards."""
+        with transaction.atomic():
+            rows.update(**changes)
+            lines = verify()[1]
+            transaction.set_rollback(True)
+        return "\n".join(lines)
+
+    assert "1 held, but 0 live leases" in found(Lease.objects.filter(pk=lease.pk), state="expired")
+    counted = Pair.objects.filter(pk=first.pair_id)
+    assert "1 counted of 0 needed" in found(counted, needed=0, open_slots=-F("counted") - F("held"))
+    assert "revisions 1, current 0" in found(Judgement.objects.filter(pk=first.pk), current=False)
+    assert "revisions 1, current 1" in found(Judgement.objects.filter(pk=second.pk), revision=2)
+    assert f"judgement {first.pk} counts without a grade" in found(Judgement.objects.filter(pk=first.pk), grade=None)
+    assert "2 judgements of excluded annotators count" in found(Membership.objects.filter(pk=member.pk), standing="excluded")

@@ -69,17 +69,18 @@ def read_only(place: Place) -> Iterator[None]:
 
 
 @contextmanager
-def limited(pids: Iterable[int], what: int, soft_of: dict[int, int]) -> Iterator[None]:
-    """soft_of: the limit of each process, by its number."""
-    before = {}
+def limited(place: Place, pids: Iterable[int], what: int, soft_of: dict[int, int]) -> Iterator[None]:
+    """soft_of: the limit of each process, by its number. In the end it is lifted from those that they began meanwhile, too: they inherit it."""
+    before, there = {}, set(place.processes())
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             before[pid] = resource.prlimit(pid, what)
             resource.prlimit(pid, what, (soft_of[pid], before[pid][1]))
     yield
-    for pid, limits in before.items():
+    anyone = next(iter(before.values()))
+    for pid in {*before, *(set(place.processes()) - there)}:
         with contextlib.suppress(ProcessLookupError):  # it ended, and another took its place
-            resource.prlimit(pid, what, limits)
+            resource.prlimit(pid, what, before.get(pid, anyone))
 
 
 def _first_free_handle(pid: int) -> int:
@@ -91,7 +92,7 @@ def _first_free_handle(pid: int) -> int:
 def handles_used_up(place: Place) -> Iterator[None]:
     """The processes that answer, and those that do jobs, may open nothing beyond what they have open."""
     pids = [*place.web_workers(), *place.background()]
-    with limited(pids, resource.RLIMIT_NOFILE, {pid: _first_free_handle(pid) for pid in pids}), visitors(place):
+    with limited(place, pids, resource.RLIMIT_NOFILE, {pid: _first_free_handle(pid) for pid in pids}), visitors(place):
         yield
     if set(pids) - set(place.processes()):
         raise AssertionError("a process ended for want of a file handle")
@@ -106,7 +107,7 @@ def _address_space(pid: int) -> int:
 def memory_limited(place: Place) -> Iterator[None]:
     """They may take no more memory than they have."""
     pids = [*place.web_workers(), *place.background()]
-    with limited(pids, resource.RLIMIT_AS, {pid: _address_space(pid) for pid in pids}), visitors(place):
+    with limited(place, pids, resource.RLIMIT_AS, {pid: _address_space(pid) for pid in pids}), visitors(place):
         yield
 
 

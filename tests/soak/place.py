@@ -19,8 +19,8 @@ from tests.soak.servers import OwnPostgreSQL, OwnRedis, Unavailable, children, s
 from tests.soak.set_clock import SetClock
 
 N_ANNOTATORS = 6
-N_JOB, JOB_SECONDS = 20_000, 120
-"""Documents that a job brings, and the seconds that it may take after its fault."""
+N_JOB, JOB_SECONDS = 20_000, 300
+"""Documents that a job brings, and the seconds that it may take after its fault: a worker that takes no job ends after 90, and is started again."""
 TMPFS_MB = 180
 N_RELEASE = 5_000
 """Judgements of the release that is imported while people judge."""
@@ -100,7 +100,7 @@ class Place:
             settings["BROKER_URL"] = self.redis.url
         if "small disk" in self.needs:
             self._mount()
-        self.installation = Installation(self.folder, program=self._program(), **settings)
+        self.installation = Installation(self.folder, program=self._program(), prepared=self.postgresql is None, **settings)
         if "clock" in self.needs:
             self.clock = SetClock(self.base)
             self.installation.env |= self.clock.environment

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import lzma
 import re
 import uuid
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
@@ -28,7 +26,7 @@ from annotation.models import Feedback, Judgement, Membership, Pair
 from annotation.services.restoring import AnnotatorRow, FeedbackRow, JudgementRow, PairRow, Ruling
 from annotation.services.restoring_machines import MachineLabelRow
 from pooling.core.pool_kinds import MOST_STAGES, Entered
-from pooling.formats.archives import opened_zip
+from pooling.formats.archives import DAMAGED, damaged, opened_zip
 from pooling.formats.delimited import DelimitedTable, FileMistakes, Row
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import lines
@@ -52,8 +50,8 @@ class WrongCell(ValueError):
         self.problem, self.expected = problem, expected
 
 
-DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeDecodeError)
-DAMAGED_LIST = (*DAMAGED, lzma.LZMAError, ValueError, IndexError, OSError)
+DAMAGED_PART = (*DAMAGED, UnicodeDecodeError)
+DAMAGED_LIST = (*DAMAGED_PART, ValueError, IndexError, OSError)
 """What a list of files whose places and names are wrong ends in, as well; once every part was read, it can do so no more."""
 
 
@@ -68,12 +66,12 @@ def open_release(path: str | Path, *, name: str) -> Iterator[ReleaseFile]:
             raise _damaged(name, error) from None
         try:
             yield release
-        except DAMAGED as error:
+        except DAMAGED_PART as error:
             raise _damaged(name, error) from None
 
 
 def _damaged(name: str, error: Exception) -> FormatError:
-    return FormatError.single(name, None, f"the zip archive is damaged ({error})", "a release, whole")
+    return damaged(name, error, "a release, whole")
 
 
 class ReleaseFile:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import struct
 import zipfile
 from datetime import timedelta
 from pathlib import Path
@@ -53,7 +54,16 @@ def test_a_file_is_large_by_its_lines_and_bytes_however_it_is_packed_and_can_the
         assert file.tell() == 0
 
 
-@pytest.mark.parametrize("data", [b"", b"PK\x03\x04 nothing", gzip.compress(b"a\n" * 99, mtime=0)[:20]])
+def ends_too_early() -> bytes:
+    """A zip archive whose list gives its last file more bytes than the archive has."""
+    data = bytearray(zipped("a,b\n" * 100))
+    listed = data.rindex(b"PK\x01\x02")
+    data[listed + 10 : listed + 12] = struct.pack("<H", zipfile.ZIP_STORED)
+    data[listed + 20 : listed + 28] = struct.pack("<LL", 1 << 20, 1 << 20)
+    return bytes(data)
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04 nothing", gzip.compress(b"a\n" * 99, mtime=0)[:20], ends_too_early()])
 def test_what_cannot_be_read_is_left_to_its_reader(data, tmp_path):
     (tmp_path / "a").write_bytes(data)
     assert not beside_judging.is_large(str(tmp_path / "a"))

@@ -18,6 +18,7 @@ import psycopg
 import pytest
 
 from tests.conftest import absent
+from tests.migrated import copy_migrated
 
 ROOT = Path(__file__).resolve().parents[3]
 pytestmark = pytest.mark.postgresql
@@ -100,7 +101,10 @@ def shell(code: str, folder: Path, url: str = "") -> str:
     commands = [["shell", "--no-imports", "-c", code]]
     if not folder.exists():
         folder.mkdir()
-        commands.insert(0, ["migrate", "--verbosity", "0"])
+        if url:
+            commands.insert(0, ["migrate", "--verbosity", "0"])
+        else:
+            copy_migrated(folder / "assay.sqlite3")
     for command in commands:
         done = subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, env=env, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[-4000:]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import threading
+import time
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 
-from pooling import jobs, owners
+from pooling import heartbeats, jobs, owners
 from pooling.models import Job
 
 
@@ -33,6 +34,50 @@ def test_of_eight_threads_that_claim_a_job_at_once_one_gets_it(monkeypatch):
         thread.join()
     assert sorted(begun) == sorted(job.pk for job in rows)
     assert set(Job.objects.values_list("state", "attempt")) == {("done", 1)}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_job_is_done_though_every_thread_that_begins_meanwhile_dies_at_once_for_want_of_memory(monkeypatch):
+    """`Thread.start` waits for ever for a thread that never said that it runs."""
+
+    def dies(self: threading.Thread) -> None:
+        raise MemoryError
+
+    def work() -> None:
+        monkeypatch.setattr(threading.Thread, "_bootstrap_inner", dies)
+        try:
+            jobs.run_job(job.pk)
+        finally:
+            monkeypatch.undo()
+            connection.close()
+
+    monkeypatch.setitem(jobs.KINDS, "test", jobs.JobKind("test", lambda work: None, "rows"))
+    job = jobs.enqueue("test", {}, label="", user=None)
+    worker = threading.Thread(target=work, daemon=True)
+    worker.start()
+    worker.join(timeout=60)
+    monkeypatch.undo()
+    assert not worker.is_alive()
+    job.refresh_from_db()
+    assert (job.state, job.attempt) == ("done", 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_job_that_another_has_taken_over_learns_it_from_its_heartbeat(monkeypatch):
+    monkeypatch.setattr(heartbeats, "HEARTBEAT", 0.05)
+    fenced: list[bool] = []
+
+    def long_step(work: jobs.Work) -> None:
+        while Job.objects.get(pk=job.pk).heartbeat == work.job.heartbeat:  # a sign of life
+            time.sleep(0.02)
+        Job.objects.filter(pk=job.pk).update(owner="another")
+        fenced.append(work.fenced.wait(60))
+
+    monkeypatch.setitem(jobs.KINDS, "test", jobs.JobKind("test", long_step, "rows"))
+    job = jobs.enqueue("test", {}, label="", user=None)
+    jobs.run_job(job.pk)
+    assert fenced == [True]
+    assert Job.objects.get(pk=job.pk).owner == "another"
 
 
 @pytest.mark.django_db

@@ -6,7 +6,6 @@ import signal
 from collections.abc import Iterator
 
 import pytest
-from django.core.management import call_command
 from django.db import transaction
 from django.test import override_settings
 
@@ -25,8 +24,7 @@ def world(tmp_path_factory: pytest.TempPathFactory, django_db_setup, django_db_b
     """One for all kinds, in a database of its own that other processes can open."""
     folder = tmp_path_factory.mktemp("every-kind")
     kept = override_settings(MEDIA_ROOT=folder / "files")
-    with kept, django_db_blocker.unblock(), own_database("sqlite", folder=folder):
-        call_command("migrate", verbosity=0)
+    with kept, django_db_blocker.unblock(), own_database("sqlite", folder=folder, migrated=True):
         yield World()
 
 

@@ -3,13 +3,14 @@ from __future__ import annotations
 import errno
 import threading
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
-from pooling import jobs, tasks
+from pooling import jobs, owners, tasks
 from pooling.formats.errors import FormatError, Problem
 from pooling.jobs import Cancelled, Fenced, Refused, Work
 from pooling.models import Collection, Job
@@ -191,6 +192,66 @@ def test_the_reconciler_sends_queued_and_silent_jobs_once_a_minute(do, monkeypat
     assert reconciler.step() == 2
     assert reconciler.step() == 0
     assert sent == [queued.pk, silent.pk]
+
+
+@pytest.fixture
+def ended(monkeypatch) -> list[float]:
+    """When a worker ended itself, by a clock that only `at` moves."""
+    moments: list[float] = []
+    monkeypatch.setattr(tasks, "_hint", lambda job_id: True)
+    monkeypatch.setattr(tasks, "end_this_worker", lambda: moments.append(tasks.time.monotonic()))
+    return moments
+
+
+def looks(reconciler: tasks.Reconciler, monkeypatch, *moments: float) -> None:
+    for moment in moments:
+        monkeypatch.setattr(tasks, "time", SimpleNamespace(monotonic=lambda now=moment: now))
+        reconciler.step()
+
+
+def test_a_worker_ends_where_nothing_was_taken_of_what_it_sent_for_90_seconds(do, ended, monkeypatch):
+    do(lambda work: None)
+    reconciler = tasks.Reconciler(1)
+    looks(reconciler, monkeypatch, *range(1000, 1090, 5))
+    assert ended == []
+    jobs.enqueue("test", {}, label="another asks for something", user=None)
+    looks(reconciler, monkeypatch, 1089.9, 1090)
+    assert ended == [1090]
+
+
+@pytest.mark.parametrize("machine", ["here", "elsewhere"])
+def test_a_worker_that_does_a_job_does_not_end_for_others_that_wait(do, ended, monkeypatch, machine):
+    do(lambda work: None)
+    long = jobs.enqueue("test", {}, label="", user=None)
+    owner = owners.new_token() if machine == "here" else "a1b2-17-another"
+    Job.objects.filter(pk=long.pk).update(state="running", owner=owner, heartbeat=timezone.now())
+    looks(tasks.Reconciler(1), monkeypatch, *range(1000, 1095, 5))
+    assert ended == ([] if machine == "here" else [1090])
+
+
+def test_a_worker_that_takes_one_after_the_other_does_not_end(do, ended, monkeypatch):
+    queue = [do(lambda work: None), *(jobs.enqueue("test", {}, label="", user=None) for _ in range(2))]
+    reconciler = tasks.Reconciler(1)
+    for n, job in enumerate(queue):
+        looks(reconciler, monkeypatch, *range(1000 + 80 * n, 1080 + 80 * n, 5))
+        Job.objects.filter(pk=job.pk).update(state="done")
+    assert ended == []
+
+
+def test_time_in_which_it_could_not_look_does_not_count(do, ended, monkeypatch):
+    do(lambda work: None)
+    reconciler = tasks.Reconciler(1)
+    looks(reconciler, monkeypatch, *range(1000, 1030, 5), *range(1100, 1190, 5))
+    assert ended == []
+    looks(reconciler, monkeypatch, 1190)
+    assert ended == [1190]
+
+
+def test_over_a_broker_a_worker_does_not_end_for_what_others_may_have_taken(do, ended, monkeypatch, settings):
+    settings.BROKER_URL = "redis://127.0.0.1:1/0"
+    do(lambda work: None)
+    looks(tasks.Reconciler(1), monkeypatch, *range(1000, 1200, 5))
+    assert ended == []
 
 
 def test_the_reconciler_outlives_whatever_is_wanting_for_a_while(monkeypatch):

@@ -14,6 +14,8 @@ from urllib.parse import urlparse
 
 import pytest
 
+from tests.migrated import migrated_file
+
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("workers")]
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -44,10 +46,11 @@ class Installation:
             f"    tasks.enqueue('slow count', dict(diary={str(self.diary)!r}, steps={steps}, seconds={seconds}), label='slow', user=None)\n",
         )
 
-    def start_worker(self) -> subprocess.Popen[bytes]:
+    def start_worker(self, *modules: str) -> subprocess.Popen[bytes]:
+        """modules: loaded by it beside the slow kind of job."""
         with (self.folder / "worker.log").open("ab") as out:
             worker = subprocess.Popen(
-                [sys.executable, *COMMAND, "-I", "tests.pooling.jobs.slow", "-n", f"w{len(self.workers)}-{self.folder.name}@%h"],
+                [sys.executable, *COMMAND, "-I", ",".join(["tests.pooling.jobs.slow", *modules]), "-n", f"w{len(self.workers)}-{self.folder.name}@%h"],
                 cwd=ROOT,
                 env=self.env,
                 stdout=out,
@@ -92,12 +95,8 @@ class Installation:
 
 
 @pytest.fixture(scope="module")
-def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("migrated")
-    Installation(folder, "").manage("migrate", "-v", "0")
-    with sqlite3.connect(folder / "assay.sqlite3") as database:
-        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return folder / "assay.sqlite3"
+def migrated() -> Path:
+    return migrated_file()
 
 
 @pytest.fixture
@@ -146,6 +145,35 @@ def finish_after_a_kill(place: Installation) -> None:
 
 def test_embedded_jobs_of_a_worker_killed_with_9_are_done_once_by_the_next(installation):
     finish_after_a_kill(installation(""))
+
+
+def running_below(pid: int) -> list[int]:
+    """Processes that this one began and that have not ended."""
+    listed = subprocess.run(["ps", "-A", "-o", "pid=,sid=,stat="], capture_output=True, text=True, check=True)
+    rows = [line.split() for line in listed.stdout.splitlines()]
+    return [int(one) for one, session, stat in rows if int(session) == pid and int(one) != pid and not stat.startswith("Z")]
+
+
+def test_an_embedded_worker_whose_idle_processes_were_killed_with_9_ends_and_the_next_does_the_jobs(installation):
+    """One of them waits for the next job with the lock of the pipe, and nobody ever gets that again."""
+    place = installation("")
+    worker = place.start_worker("tests.pooling.jobs.impatient")
+    place.enqueue(n=1, steps=1, seconds=0.01)
+    place.wait(lambda: place.jobs() == [("done", 1)])
+    for _ in range(3):  # a process that was busy with its start did not have the lock
+        for process in running_below(worker.pid):
+            os.kill(process, signal.SIGKILL)
+        place.enqueue(n=2, steps=1, seconds=0.01)
+        place.wait(lambda: worker.poll() is not None or all(state == "done" for state, _ in place.jobs()))
+        if worker.poll() is not None:
+            break
+    assert worker.poll() == 1
+    assert "no process of this worker takes them; it ends, to be started again" in (place.folder / "worker.log").read_text()
+    place.wait(lambda: running_below(worker.pid) == [])
+    assert [state for state, _ in place.jobs()][-2:] == ["queued", "queued"]
+    place.start_worker()
+    place.wait(lambda: all(state == "done" for state, _ in place.jobs()))
+    assert len(place.lines("begun")) == len(place.jobs())
 
 
 @pytest.mark.redis

@@ -105,7 +105,7 @@ def test_a_preview_counts_what_the_pool_then_has_and_stores_nothing(filled):
     assert job.report["facts"]["pairs"] == pool.n_pairs
     assert job.report["by_depth"] == pool.by_depth
     assert {name: job.report[name] for name in ("unique", "overlap", "contributed")} == pool.coverage
-    assert "A has no result for 1 of 3 kept topics" in job.report["warnings"]
+    assert "run A has no result for 1 of 3 kept topics" in job.report["warnings"]
 
 
 def test_the_cost_is_pairs_times_judgements_times_seconds(filled):

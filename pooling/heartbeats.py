@@ -1,0 +1,53 @@
+"""Signs of life of a process that is inside one long step of a job."""
+
+from __future__ import annotations
+
+import _thread
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from django.db import DatabaseError, connection
+
+log = logging.getLogger(__name__)
+
+HEARTBEAT = 5.0
+"""Seconds between two."""
+
+
+@contextmanager
+def beating(sign: Callable[[], bool], what: str) -> Iterator[None]:
+    """sign: writes one; False where no other is wanted. It is called in a thread of its own; not at all inside a test's transaction, where
+    another connection would wait for it.
+
+    Not by `Thread.start`: that waits for the thread to say that it runs, for ever where it died at once for want of memory. Without
+    signs of life the work goes on, until somebody takes it over.
+    """
+    stop, begun, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def beat() -> None:
+        begun.set()
+        try:
+            while not stop.wait(HEARTBEAT):
+                try:
+                    if not sign():
+                        return
+                except (DatabaseError, MemoryError, OSError):
+                    log.warning("%s: no heartbeat could be written", what, exc_info=True)
+                    connection.close()
+        finally:
+            connection.close()
+            ended.set()
+
+    if not connection.in_atomic_block:
+        try:
+            _thread.start_new_thread(beat, ())
+        except (RuntimeError, MemoryError):
+            log.warning("%s: no thread for its heartbeat could be begun", what, exc_info=True)
+    try:
+        yield
+    finally:
+        stop.set()
+        if begun.is_set():
+            ended.wait(HEARTBEAT)
