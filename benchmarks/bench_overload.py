@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Awaitable
 from pathlib import Path
 
 from benchmarks.bench_claims import ROOT
@@ -107,6 +108,13 @@ def seconds_until_normal(diary: Diary, end_of_load: float, end: float) -> float:
     return float("nan")
 
 
+async def with_own_cost(judging: Awaitable[tuple[float, float]]) -> tuple[float, float, float]:
+    """-> (began, ended, how many processors the pages themselves kept busy: the server does without these)"""
+    before = time.process_time()
+    began, ended = await judging
+    return began, ended, (time.process_time() - before) / (ended - began)
+
+
 async def measured(port: int, sessions: list[dict[str, str]], *, seconds: float) -> dict[str, object]:
     diary = Diary()
     clients = [Client(port, SLUG, one["cookies"], one["csrf"], diary) for one in sessions]
@@ -121,11 +129,12 @@ async def measured(port: int, sessions: list[dict[str, str]], *, seconds: float)
         "signed_in": sum(status == 204 for *_, status in arrivals.asked),
         "sign_in_p99_ms": p99([took for _, took, _ in arrivals.asked]),
     }
-    saturated = rates(diary, *await all_judge(clients[:24], max(5.0, seconds / 6), every=0))
+    began, ended, cores = await with_own_cost(all_judge(clients[:24], max(5.0, seconds / 6), every=0))
+    saturated = {**rates(diary, began, ended), "pages_cores": cores}
     paced = rates(diary, *await all_judge(clients[: int(PACED * PAUSE)], max(8.0, seconds / 4), every=PAUSE))
     crowd = clients[: max(48, int(3 * saturated["done_per_s"] * PAUSE))]
-    began, ended = await all_judge(crowd, seconds, every=PAUSE)
-    overloaded = rates(diary, began + seconds / 4, began + seconds)  # the first quarter fills the line
+    began, ended, cores = await with_own_cost(all_judge(crowd, seconds, every=PAUSE))
+    overloaded = {**rates(diary, began + seconds / 4, began + seconds), "pages_cores": cores}  # the first quarter fills the line
     after = await all_judge(crowd[: len(crowd) // 10], 25, every=PAUSE)
     for client in clients:
         client.close()
@@ -167,10 +176,10 @@ def told(figures: dict[str, object]) -> str:
     return (
         f"while {beside['signed_in']} signed in (p99 {beside['sign_in_p99_ms']:.0f} ms) {beside['done_per_s']:.0f}/s judged at p50 {beside['p50_ms']:.0f}, "
         f"p99 {beside['p99_ms']:.0f} ms; "
-        f"saturation {full['done_per_s']:.0f}/s at p99 {full['p99_ms']:.0f} ms; "
+        f"saturation {full['done_per_s']:.0f}/s at p99 {full['p99_ms']:.0f} ms, its pages on {full['pages_cores']:.2f} of the processors; "
         f"{PACED}/s at their own pace: {paced['done_per_s']:.0f}/s done at p50 {paced['p50_ms']:.0f}, p99 {paced['p99_ms']:.0f} ms, "
         f"{paced['refused_per_s']:.1f}/s refused, {paced['lost']} lost; {figures['asked_per_s']:.0f}/s asked by {figures['pages']} pages: "
-        f"{over['done_per_s']:.0f}/s done at p99 {over['p99_ms']:.0f} ms, {told_refusals(over)}, "
+        f"{over['done_per_s']:.0f}/s done at p99 {over['p99_ms']:.0f} ms, {told_refusals(over)}, the pages on {over['pages_cores']:.2f} of the processors, "
         f"{over['lost']} lost on the way; normal again after {figures['until_normal_s']:.0f} s (p99 {after['p99_ms']:.0f} ms); "
         f"{figures['n_accepted']:,} accepted, {figures['n_missing']} of them not stored, {figures['n_faults']} counters wrong; load {os.getloadavg()[0]:.1f}"
     )

@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from typing import Any
 
 N_PAIRS, N_DOCUMENTS, WORDS = 30_000, 1_000, 300
-SLUG, WINDOW = "generated", 3
+SLUG, WINDOW, N_PAGES = "generated", 3, 8
 PASSWORD = "only for measuring"
 
 
@@ -77,18 +77,18 @@ def session_of(member: Any) -> dict[str, str]:
 
 
 def sessions(n: int) -> list[dict[str, str]]:
-    """Of so many new annotators, all signed in; they are called crowd0, crowd1, ... and have the same password."""
+    """Of so many new annotators, all signed in; they are called crowd0, crowd1, ... (on from the last one) and have the same password."""
     from django.contrib.auth.hashers import make_password
     from django.contrib.auth.models import User
 
     from annotation.models import Campaign, GuidelineVersion, Membership
 
     campaign, newest = Campaign.objects.get(), GuidelineVersion.objects.get().number
-    hashed = make_password(PASSWORD)
-    users = User.objects.bulk_create(User(username=f"crowd{i}", password=hashed) for i in range(n))
+    hashed, first = make_password(PASSWORD), User.objects.filter(username__startswith="crowd").count()
+    users = User.objects.bulk_create(User(username=f"crowd{first + i}", password=hashed) for i in range(n))
     rows = [
         Membership(campaign=campaign, user=user, role="annotator", pseudonym=f"C{i}", seed=i, guideline_read=newest)
-        for i, user in enumerate(users)
+        for i, user in enumerate(users, first)
     ]
     return [session_of(member) for member in Membership.objects.bulk_create(rows)]
 
@@ -120,8 +120,8 @@ def audit(accepted: list[str]) -> dict[str, int]:
 class Page:
     """One annotator's page: a session, and the leases in hand."""
 
-    def __init__(self, application: Callable[..., Any], member: Any) -> None:
-        signed_in = session_of(member)
+    def __init__(self, application: Callable[..., Any], signed_in: dict[str, str]) -> None:
+        """signed_in: what `session_of` returns."""
         self.application, self.csrf, self.cookies = application, signed_in["csrf"], signed_in["cookies"]
         self.held: list[str] = []
 
@@ -186,15 +186,16 @@ class Meter:
                 yield
 
 
-def pages_and_requests() -> tuple[list[Page], dict[str, Callable[[Page], bytes]]]:
-    """Eight annotators' pages with leases in hand, and what they ask."""
+def pages_and_requests(n_newcomers: int) -> tuple[list[Page], dict[str, Callable[[Page], bytes]]]:
+    """N_PAGES annotators' pages with leases in hand, and what they ask. The first leases of all are asked for by `n_newcomers` others, once each."""
     from django.core.wsgi import get_wsgi_application
 
     from annotation.models import Membership
 
     application = get_wsgi_application()
-    members = list(Membership.objects.select_related("user").order_by("pk")[:8])
-    pages = [Page(application, member) for member in members]
+    members = list(Membership.objects.select_related("user").order_by("pk")[:N_PAGES])
+    pages = [Page(application, session_of(member)) for member in members]
+    newcomers = [Page(application, signed_in) for signed_in in sessions(n_newcomers)]
     for page in pages:
         page.take(page.api("leases", want=WINDOW, held=[]))
     judged = {
@@ -208,6 +209,7 @@ def pages_and_requests() -> tuple[list[Page], dict[str, Callable[[Page], bytes]]
 
     requests: dict[str, Callable[[Page], bytes]] = {
         "judgement with top-up": judgement,
+        "first leases": lambda page: newcomers.pop().api("leases", want=WINDOW + 1, held=[]),
         "leases, nothing to add": lambda page: page.api("leases", want=WINDOW, held=page.held),
         "leases, all again": lambda page: page.api("leases", want=WINDOW, held=[]),
         "renew": lambda page: page.api("leases/renew", leases=page.held),
@@ -237,7 +239,7 @@ def profile(rounds: int) -> dict[str, dict[str, float]]:
     import cProfile
     import pstats
 
-    pages, requests = pages_and_requests()
+    pages, requests = pages_and_requests(rounds + N_PAGES)
     shares: dict[str, dict[str, float]] = {}
     for name, request in requests.items():
         for page in pages:
@@ -261,7 +263,7 @@ def profile(rounds: int) -> dict[str, dict[str, float]]:
 
 def measure(rounds: int) -> dict[str, dict[str, float]]:
     """For each request the medians over `rounds`: cpu_ms, wall_ms, statements, bytes."""
-    pages, requests = pages_and_requests()
+    pages, requests = pages_and_requests(rounds + 2 * N_PAGES)
     times_of: dict[str, dict[str, float]] = {}
     for name, request in requests.items():
         for page in pages:

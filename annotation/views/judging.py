@@ -25,18 +25,24 @@ from annotation.selectors.setup import trial_pairs
 from annotation.views.shell import shell_of
 
 SCRIPTS = settings.BASE_DIR / "static" / "js"
-FIRST = "judge/main.js"
+FIRST, EARLY = "judge/main.js", "judge/early.js"
 IMPORTED = re.compile(r"""^(?:import|export)\b.*?from "(\.\.?/[\w.]+)";""", re.MULTILINE)
 
 
 @functools.cache
 def modules() -> list[str]:
-    """Static names of the modules with which judging begins, for the browser to fetch all at once: what main.js imports, and what that
-    imports. What lazy.js fetches later is asked for by import(...), so it is none of them."""
-    names = {FIRST}
+    """Static names of the modules with which judging begins, for the browser to fetch all at once: those of the first requests before
+    the others, without main.js, which the page names itself."""
+    early = _with_imports(EARLY)
+    return [f"js/{name}" for name in [*sorted(early), *sorted(_with_imports(FIRST) - early - {FIRST})]]
+
+
+def _with_imports(name: str) -> set[str]:
+    """It, what it imports, and what that imports. What lazy.js fetches later is asked for by import(...), so it is none of them."""
+    names = {name}
     while missing := {posixpath.normpath(f"{posixpath.dirname(known)}/{name}") for known in names for name in _imported(known)} - names:
         names |= missing
-    return sorted(f"js/{name}" for name in names - {FIRST})
+    return names
 
 
 def _imported(name: str) -> list[str]:

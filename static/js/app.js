@@ -76,3 +76,7 @@ function prepare(root) {
 showTheme();
 prepare(document);
 document.addEventListener("htmx:load", (event) => prepare(event.detail.elt));
+
+// On a narrow screen the tab of this page is scrolled into view.
+const here = document.querySelector(".tabs [aria-current]");
+here?.parentElement.scrollTo({ left: here.offsetLeft - (here.parentElement.clientWidth - here.offsetWidth) / 2 - here.parentElement.offsetLeft });

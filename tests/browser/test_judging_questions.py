@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -45,6 +46,70 @@ def test_a_list_that_comes_late_does_not_hide_the_question_sent_meanwhile(signed
         late.fulfill(response=as_it_was)
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 200)))")
     expect(dialog.locator(".questions li")).to_have_count(1)
+
+
+def test_a_list_asked_for_while_the_question_is_on_its_way_has_it(signed_in_page: Signed) -> None:
+    """Opened again before the answer to the question: the list waits for it, and what is typed meanwhile stays."""
+    campaign, ada = make_job()
+    page = signed_in_page(ada.user)
+    JudgingPage(page, campaign).open()
+    held: list[Route] = []
+    page.route("**/api/v1/judging/*/questions", lambda route: held.append(route) if route.request.method == "POST" else route.continue_())
+    dialog = page.locator("#ask-dialog")
+    page.keyboard.press("q")
+    dialog.get_by_role("textbox").fill("Is it one?")
+    page.keyboard.press("Control+Enter")
+    while not held:
+        page.wait_for_timeout(50)
+    page.keyboard.press("Escape")
+    page.keyboard.press("q")
+    dialog.get_by_role("textbox").fill("And is it two?")
+    page.wait_for_timeout(300)  # time for a list without the question
+    held[0].continue_()
+    expect(dialog.locator(".questions li")).to_have_text([re.compile("Is it one")])
+    page.wait_for_timeout(300)
+    expect(dialog.locator(".questions li")).to_have_count(1)
+    expect(dialog.get_by_role("textbox")).to_have_value("And is it two?")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_timeout(200)
+    held[1].continue_()
+    expect(dialog.locator(".questions li")).to_have_count(2)
+    assert sorted(Question.objects.values_list("text", flat=True)) == ["And is it two?", "Is it one?"]
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=["desktop", "phone"])
+def test_a_question_that_fails_when_one_has_gone_on_is_told_and_sent_about_its_own_document(
+    signed_in_page: Signed, screen: dict[str, Any]
+) -> None:
+    campaign, ada = make_job()
+    page = signed_in_page(ada.user, **screen)
+    judging = JudgingPage(page, campaign).open()
+    first = judging.title.inner_text()
+    held: list[Route] = []
+    page.route("**/api/v1/judging/*/questions", lambda route: held.append(route) if route.request.method == "POST" else route.continue_())
+    page.locator("#menu > summary").click()
+    page.locator("#menu [data-action=ask]").click()
+    dialog = page.locator("#ask-dialog")
+    dialog.get_by_role("textbox").fill("Is it one?")
+    dialog.get_by_role("button", name="Send the question").click()
+    while not held:
+        page.wait_for_timeout(50)
+    dialog.get_by_role("button", name="Close").click()
+    judging.judge("2")
+    expect(judging.title).not_to_have_text(first)
+    held[0].abort()
+    line = page.locator(".banner[data-name=unsent]")
+    expect(line).to_contain_text("It was not sent")
+    assert page.evaluate("document.documentElement.scrollWidth") <= screen["viewport"]["width"]
+    line.get_by_role("button", name="Ask the manager").click()
+    expect(dialog).to_contain_text(f"About “{first}”")
+    expect(dialog.get_by_role("textbox")).to_have_value("Is it one?")
+    page.unroute("**/api/v1/judging/*/questions")
+    dialog.get_by_role("button", name="Send the question").click()
+    expect(dialog.locator(".questions li")).to_have_count(1)
+    expect(line).to_have_count(0)
+    [question] = Question.objects.all()
+    assert (question.text, question.pair.entry.docno) == ("Is it one?", "d1")
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=["desktop", "phone"])

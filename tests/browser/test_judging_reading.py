@@ -62,12 +62,22 @@ def test_reading_controls_act_at_once_and_are_kept_for_the_person(
     assert {name: choices[name] for name in expected} == expected
 
     elsewhere = signed_in_page(ada.user, **screen)
-    JudgingPage(elsewhere, campaign).open()
+    judging = JudgingPage(elsewhere, campaign).open()
     assert elsewhere.evaluate(STYLE) == now
     elsewhere.get_by_label("Reading settings").click()
     expect(elsewhere.get_by_role("slider", name="Line height")).to_have_value("2")
     elsewhere.get_by_role("button", name="As it was at first").click()
     assert elsewhere.evaluate(STYLE) == before
+    undo = elsewhere.locator("#toast").get_by_role("button", name="Undo")
+    undo.tap() if "has_touch" in screen else undo.click()
+    assert elsewhere.evaluate(STYLE) == now
+    expect(elsewhere.locator("#toast")).to_be_hidden()
+    judging.press("a")
+    elsewhere.get_by_role("button", name="As it was at first").click()
+    assert elsewhere.evaluate(STYLE) == before
+    judging.press("z")
+    expect(elsewhere.get_by_role("slider", name="Line height")).to_have_value("2")
+    assert elsewhere.evaluate(STYLE) == now
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=["desktop", "phone"])

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.core import display
 from pooling.models import Document
+from tests.browser.conftest import DESKTOP, PHONE
 from tests.browser.judging import WORDS, JudgingPage, make_job, own_judgements
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -288,6 +289,31 @@ def test_tables_and_code_keep_their_columns_and_wrapped_prose_does_not_become_co
     assert kinds == ["fixed", "fixed", "fixed", "wrapped", "prose"]
     photograph(judging.page, "tables-and-code")
     assert judging.page.locator(".doc-body p").nth(4).inner_text().splitlines() == poem.splitlines()
+
+
+BROKEN_TWICE = (
+    "the walkers of the trial were seen by two nurses\nevery week.  those who came less\nthan three times were asked why, and most had\n"
+    "forgotten.  nothing else\nkept them away from the ward in all twelve weeks, and\nnobody was lost.  the others\n"
+    "stayed at home, as they had been told, and\nwere seen at the end."
+)
+LINES = """(p) => { const range = document.createRange(); range.selectNodeContents(p);
+  const ends = new Map(); for (const { top, right } of range.getClientRects()) ends.set(Math.round(top), right);
+  return [p.getBoundingClientRect().right, [...ends.values()]]; }"""
+
+
+@pytest.mark.parametrize("screen", [{"viewport": DESKTOP}, {"viewport": PHONE, "has_touch": True, "is_mobile": True}], ids=["desktop", "phone"])
+def test_lines_that_a_machine_broke_fill_the_column_and_those_of_a_poem_stay(signed_in_page: Signed, screen: dict[str, Any]) -> None:
+    """Every line but the last ends within a long word of the column's edge, whatever the width."""
+    poem = "the barley bent before the rain,\nand all of us who stood there at the gate\nremembered how the cart came home,\nthough it was late."
+    campaign, ada = make_job(texts=[f"{BROKEN_TWICE}\n\n{poem}"], n_documents=2)
+    page = signed_in_page(ada.user, **screen)
+    JudgingPage(page, campaign).open()
+    joined, kept = page.locator(".doc-body p").all()
+    edge, ends = joined.evaluate(LINES)
+    assert len(ends) >= 4
+    assert [end for end in ends[:-1] if end < edge - 120] == []
+    assert kept.inner_text().splitlines() == poem.splitlines()
+    assert page.evaluate("document.documentElement.scrollWidth") <= screen["viewport"]["width"]
 
 
 def test_very_long_document_is_shown_at_once_and_completed(signed_in_page: Signed) -> None:

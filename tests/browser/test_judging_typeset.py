@@ -106,3 +106,22 @@ def test_language_and_direction_are_those_of_the_document(signed_in_page: Signed
     paragraph = page.locator(".doc-body p")
     expect(paragraph).to_have_attribute("dir", "rtl")
     assert paragraph.evaluate("(p) => getComputedStyle(p).direction") == "rtl"
+
+
+def test_a_direction_that_the_collection_gives_is_that_of_title_and_text_on_a_phone_too(signed_in_page: Signed) -> None:
+    """Letters and language would say left to right; the page in English stays as it is, and a document without the field goes by its letters."""
+    campaign, ada = make_job(n_documents=2)
+    first, second = Document.objects.order_by("pk")
+    for document, fields in ((first, {"lang": "en", "dir": "rtl"}), (second, {})):
+        document.text, document.title, document.fields = "Walks, transcribed.", "A title", fields
+        document.save()
+    page = signed_in_page(ada.user, viewport=PHONE, has_touch=True, is_mobile=True)
+    judging = JudgingPage(page, campaign).open()
+    directions = "() => ['.doc-title', '.doc-body p', '#grades'].map((name) => getComputedStyle(document.querySelector(name)).direction)"
+    assert page.evaluate(directions) == ["rtl", "rtl", "ltr"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    page.locator("#grades button").first.tap()
+    page.wait_for_function("() => performance.getEntriesByName('assay:next').length > 0")
+    assert page.evaluate(directions) == ["ltr", "ltr", "ltr"]
+    expect(page.locator("article.doc")).to_have_attribute("lang", "")
+    judging.saved()

@@ -49,7 +49,7 @@ class Manager:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Installation, dict[str, Any]]]:
     if browser_path() is None:
         absent("browser", "no Chromium was found in PATH or at ASSAY_TEST_CHROMIUM")
-    with Installation(tmp_path_factory.mktemp("manager")) as installation:
+    with Installation(tmp_path_factory.mktemp("manager"), prepared=True) as installation:
         made = installation.run("from tests.browser.manager_site import prepare; prepare()")
         yield installation, json.loads(made.strip().splitlines()[-1])
 

@@ -4,7 +4,8 @@ import { test } from "node:test";
 
 globalThis.Element = class { closest() { return null; } };
 globalThis.HTMLElement = class extends Element { matches(selector) { return selector.includes(this.tag); } };
-const { DEFAULTS, FIXED, actionOf, keyName, label } = await import("../../static/js/judge/keyboard.js");
+const { DEFAULTS, label } = await import("../../static/js/judge/keyboard.js");
+const { FIXED, actionOf, keyName } = await import("../../static/js/judge/key_presses.js");
 
 const press = (key, code = "", more = {}) => ({ key, code, target: null, ...more });
 const action = (event, keys = DEFAULTS) => actionOf(event, keys);

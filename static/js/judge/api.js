@@ -1,6 +1,7 @@
 // The judging API. Every failure is one of three kinds, because each asks for something else:
 // Unreachable (try again), SignedOut (sign in, then try again), Refused (trying again cannot help).
 
+import { send } from "./request.js";
 import { t } from "../words.js";
 
 export class Unreachable extends Error {
@@ -23,15 +24,10 @@ export const numbered = (request) => (request ? ` (${t("request {request}", { re
 
 const AGAIN = new Set([408, 425, 429]);
 
-function cookie(name) {
-  return document.cookie.split("; ").find((part) => part.startsWith(`${name}=`))?.slice(name.length + 1) ?? "";
-}
-
 export class Api {
-  constructor({ root, csrf, timeoutMs = 20000 }) {
-    this.root = root;
-    this.csrf = csrf;
-    this.timeoutMs = timeoutMs;
+  /** `begun`: {"GET setup": …} requests that are on their way already (request.js); each answers the first call of its kind. */
+  constructor({ root, csrf, timeoutMs, begun = {} }) {
+    Object.assign(this, { root, csrf, timeoutMs, begun });
     this.clockOffset = 0; // server clock minus ours, from the answer with the shortest way
     this.shortestWay = Infinity;
   }
@@ -44,17 +40,11 @@ export class Api {
   serverNow() { return Date.now() + this.clockOffset; }
 
   async call(method, path, body, { again = false } = {}) {
-    const sentAt = Date.now();
-    let response;
+    const asked = `${method} ${path}`, begun = this.begun[asked];
+    delete this.begun[asked];
+    let sentAt, response, cameAt;
     try {
-      response = await fetch(path.startsWith("/") ? path : this.root + path, {
-        method,
-        credentials: "same-origin",
-        cache: "no-store",
-        headers: { Accept: "application/json", "Content-Type": "application/json", "X-CSRFToken": cookie("csrftoken") || this.csrf },
-        body: body === undefined ? undefined : JSON.stringify(body),
-        signal: AbortSignal.timeout(this.timeoutMs),
-      });
+      ({ sentAt, response, cameAt } = (await begun) ?? (await send(path.startsWith("/") ? path : this.root + path, { method, csrf: this.csrf, body, timeoutMs: this.timeoutMs })));
     } catch (error) {
       throw new Unreachable(error.message);
     }
@@ -65,7 +55,7 @@ export class Api {
       if (response.ok && !response.redirected) throw new Unreachable(`unreadable answer: ${error.message}`);
     }
     if (response.ok && answer !== null && !response.redirected) {
-      this.#readClock(answer.server_time, sentAt);
+      this.#readClock(answer.server_time, sentAt, cameAt);
       answer.sentAt = sentAt;
       this.heard?.(answer);
       return answer;
@@ -85,9 +75,9 @@ export class Api {
     throw new Refused(response.status, code, message || answer?.detail || t("The server refused this ({status}).", { status: response.status }), answer, request);
   }
 
-  #readClock(serverTime, sentAt) {
+  #readClock(serverTime, sentAt, cameAt) {
     if (!serverTime) return;
-    const way = Date.now() - sentAt;
+    const way = cameAt - sentAt;
     if (way > this.shortestWay) return;
     this.shortestWay = way;
     this.clockOffset = Date.parse(serverTime) - (sentAt + way / 2);

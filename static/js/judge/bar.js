@@ -70,14 +70,20 @@ export class Bar {
     this.messageBox.hidden = !text;
   }
 
-  /** A note above the bar for eight seconds; with `undo`, a button. */
-  toast(text, { undo = null, tone = "" } = {}) {
+  /** A note above the bar for eight seconds; with `undo`, a button. `back()` takes back what it tells of; else the page's own undo does. */
+  toast(text, { undo = null, tone = "", back = null } = {}) {
     clearTimeout(this.toastTimer);
     this.toastBox.className = `toast ${tone}`;
     this.toastBox.replaceChildren(make("span", {}, text), ...(undo ? [make("button.button.small", { type: "button", dataset: { action: "undo" } }, t("Undo ({key})", { key: undo }))] : []));
     this.toastBox.hidden = false;
-    this.toastTimer = setTimeout(() => { this.toastBox.hidden = true; }, 8000);
+    this.back = back;
+    this.#apply();
+    this.toastTimer = setTimeout(() => this.hideToast(), 8000);
   }
 
-  hideToast() { this.toastBox.hidden = true; }
+  hideToast() {
+    this.toastBox.hidden = true;
+    this.back = null;
+    this.#apply();
+  }
 }

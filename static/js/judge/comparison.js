@@ -3,7 +3,7 @@
 import { differences } from "./differences.js";
 import { make, paint } from "./dom.js";
 import { gradeName } from "./grades.js";
-import { keyName } from "./keyboard.js";
+import { keyName } from "./key_presses.js";
 import { shape } from "./shapes.js";
 import { tn } from "../plurals.js";
 import { t } from "../words.js";

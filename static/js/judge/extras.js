@@ -26,7 +26,7 @@ function escapeFrom({ open, bar, input, wide, toggleGuidelines, press, leaveRevi
 export function join({ api, settings, open, setup, ...parts }) {
   const draw = () => drawGuidelines(setup);
   draw();
-  const reading = new Reading({ settings, open });
+  const reading = new Reading({ settings, open, bar: parts.bar });
   const questions = new Questions({ api, open, setup, drawGuidelines: draw, ...parts });
   questions.take(setup);
   api.heard = (answer) => questions.take(answer);

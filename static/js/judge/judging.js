@@ -44,7 +44,7 @@ export class Judging {
   async begin(setup, open) {
     this.setup = setup;
     this.bar.setScale(setup.scale, setup.campaign.spans === "required" ? setup.campaign.spans_from : undefined);
-    this.leases.ahead = setup.campaign.lease_window ?? 3;
+    this.leases.ahead = setup.campaign.lease_window ?? this.leases.ahead;
     this.outboxLimit = Math.max(1, this.leases.ahead);
     this.open.views.isMarkdown = setup.campaign.text_format === "markdown";
     if (setup.campaign.spans !== "off") await this.open.markPassages();
@@ -255,12 +255,17 @@ export class Judging {
     this.bar.enable(false, { undo: false });
   }
 
-  /** Whether there is anything to take back: a mark, a judgement of this page before the open one, or one that the server has. */
+  /** Whether there is anything to take back: what the bar tells of, a mark, a judgement of this page before the open one, or one that the server has. */
   get canUndo() {
-    return this.open.spans.before?.length > 0 || this.trail.before >= 0 || (this.setup?.has_judged && !this.trail.isWhole);
+    return this.bar.back || this.open.spans.before?.length > 0 || this.trail.before >= 0 || (this.setup?.has_judged && !this.trail.isWhole);
   }
 
   undo() {
+    const { back } = this.bar;
+    if (back) {
+      this.bar.hideToast();
+      return back();
+    }
     if (this.stopped || isOver(this.#shown) || this.mode === "loading" || this.mode === "checking") return;
     if (this.ready && this.open.spans.undo()) return; // what was done last on this document
     this.review((review) => review.back());

@@ -6,6 +6,7 @@ const PARTS = {
   extras: () => import("./extras.js"),
   highlight: () => import("./highlight.js"),
   guideline: () => import("./guideline.js"),
+  keys: () => import("./key_presses.js"),
   marking: () => import("./spans.js"),
   notices: () => import("./notices.js"),
   presence: () => import("./presence.js"),

@@ -1,11 +1,13 @@
 // The pairs that are reserved for this annotator: the one on screen and those behind it.
 
+import { AHEAD } from "./request.js";
+
 export class Leases extends EventTarget {
   constructor({ api, outbox }) {
     super();
     this.api = api;
     this.outbox = outbox;
-    this.ahead = 3;
+    this.ahead = AHEAD;
     this.queue = [];
     this.current = null;
     this.done = new Set(); // leases judged or put aside in this page: never shown again
@@ -60,17 +62,9 @@ export class Leases extends EventTarget {
     return { want: last ? this.want : 0, held: this.held(), continue_after_target: this.onward };
   }
 
-  ask() { return this.api.post("leases", this.request()); }
-
-  /** Beside the page's first request; topUp gets the answer, or asks anew. */
-  askEarly() { this.early = this.ask().catch(() => null); }
-
   /** Asks for more; one request at a time. Resolves to the answer. */
   topUp() {
-    const { early } = this;
-    this.early = null;
-    this.asking ??= Promise.resolve(early)
-      .then((answer) => answer ?? this.ask())
+    this.asking ??= this.api.post("leases", this.request())
       .finally(() => { this.asking = null; })
       .then((answer) => {
         this.accept(answer.pairs);

@@ -4,31 +4,29 @@ import { Api, Refused, SignedOut } from "./api.js";
 import { Banners } from "./banners.js";
 import { Bar } from "./bar.js";
 import { afterPaint, byId } from "./dom.js";
+import { begun, leads, mine, tabs, unsent } from "./early.js";
 import { Head } from "./head.js";
 import { Judging } from "./judging.js";
-import { actionOf, keyName, label } from "./keyboard.js";
-import { fetchAhead, part } from "./lazy.js";
+import { label } from "./keyboard.js";
+import { fetchAhead, here, part } from "./lazy.js";
 import { Leases } from "./leases.js";
 import { Memory } from "./memory.js";
 import { Outbox } from "./outbox.js";
 import { Settings } from "./settings.js";
-import { Tabs } from "./tabs.js";
 
 const root = byId("judge");
-const { api: apiRoot, slug, user, username, csrf, home, signIn: signInUrl, build, buildUrl, trial } = root.dataset;
-const mine = `assay:${user}:${slug}`;
+const { api: apiRoot, user, username, csrf, home, signIn: signInUrl, build, buildUrl, trial } = root.dataset;
 const wide = matchMedia("(min-width: 64rem)");
 
 const Asked = trial === undefined ? Api : (await import("./trial.js")).TrialApi;
-const api = new Asked({ root: apiRoot, csrf, trial });
+const api = new Asked({ root: apiRoot, csrf, trial, begun });
 const settings = new Settings({ api, name: `assay:${user}:settings` });
-const outbox = new Outbox({ prefix: `${mine}:out:`, send });
+const outbox = new Outbox({ prefix: unsent, send });
 const leases = new Leases({ api, outbox });
 const bar = new Bar({ bar: byId("bar"), grades: byId("grades"), message: byId("bar-message"), toast: byId("toast") });
 const head = new Head();
 const banners = new Banners(byId("banners"));
 const judging = new Judging({ api, outbox, leases, bar, head, settings, memory: new Memory({ prefix: `${mine}:` }), banners, askNote, askSignIn, drawGuidelines: () => drawGuidelines() });
-const tabs = new Tabs(`${mine}:tab`);
 
 const backToDocument = () => judging.open.focus();
 
@@ -138,34 +136,12 @@ const actions = {
 
 document.addEventListener("keydown", (event) => {
   judging.reader.sign();
-  if (document.querySelector("dialog[open]")) return; // presence.js
-  if (judging.reader.veil) {
-    if (!["shift", "control", "alt", "meta", "tab"].includes(keyName(event)) && !event.repeat) {
-      event.preventDefault();
-      judging.reader.uncover();
-    }
-    return;
-  }
-  if (tabs.leading === false && judging.stopped) return;
-  const found = actionOf(event, settings.keys, settings.get("shortcuts"));
-  if (!found) return;
-  const { action, place } = found;
-  if (judging.open.spans.cursor && ["left", "right", "up", "down"].includes(action)) {
-    event.preventDefault();
-    judging.open.spans.move(action);
-    return;
-  }
-  if (["left", "right"].includes(action)) return;
-  if (["up", "down"].includes(action) && event.key.startsWith("Arrow")) return; // the browser scrolls
-  if (action === "unspan" && event.key === "Backspace" && !judging.open.spans.cursor) return;
-  event.preventDefault();
-  if (action === "escape") escape();
-  else if (action === "grade") {
-    const reason = bar.askingReason ? bar.grades.querySelectorAll("[data-reason]")[place]?.dataset.reason : undefined;
-    judging.input.at = event.timeStamp;
-    if (reason) judging.press("cannot", reason, "keyboard");
-    else if (!bar.askingReason) judging.press("grade", place, "keyboard");
-  } else actions[action]?.("keyboard");
+  const does = ({ pressed }) => pressed(event, {
+    reader: judging.reader, open: judging.open, input: judging.input, bar, settings, actions, isStopped: () => tabs.leading === false && judging.stopped,
+    press: (...what) => judging.press(...what), escape: () => escape(),
+  });
+  if (here.keys) does(here.keys);
+  else part("keys").then(does);
 });
 
 let pointer = "mouse", resumes = false; // a press that only lifts the veil presses nothing else
@@ -209,6 +185,7 @@ async function setUp() {
     try {
       return await api.get("setup");
     } catch (error) {
+      api.begun = {};
       if (error instanceof SignedOut) {
         await new Promise((resolve) => void askSignIn({ waiting: outbox.size, done: resolve }));
         continue;
@@ -221,13 +198,9 @@ async function setUp() {
 }
 
 async function begin() {
-  const takes = sessionStorage.getItem(`${mine}:take`) === "yes";
-  sessionStorage.removeItem(`${mine}:take`);
-  if (!(await tabs.lead({ take: takes }))) return judging.stop();
-  if (takes) outbox.load(); // what the other tab still had to send
-  const settingUp = setUp();
-  if (!outbox.size) leases.askEarly();
-  const setup = await settingUp;
+  if (!(await leads) || !tabs.leading) return judging.stop();
+  outbox.load(); // what the tab that judged before still had to send
+  const setup = await setUp();
   if (!tabs.leading) return; // another tab has answered meanwhile
   judging.connection.reach(true);
   settings.take(setup.profile);
@@ -239,6 +212,7 @@ async function begin() {
   const open = address.searchParams.get("open"), later = address.searchParams.get("later");
   if (open || later) window.history.replaceState(null, "", address.pathname);
   await judging.begin(setup, open);
+  api.begun = {}; // what was not wanted is old now
   if (later && judging.mode === "judging") judging.review((review) => review.takeUp(later));
   afterPaint(() => fetchAhead(async () => {
     judging.open.repaintTerms();

@@ -14,6 +14,7 @@ export class Note {
       this.#save();
     });
     this.dialog.querySelector("form").addEventListener("submit", (event) => { event.preventDefault(); this.#save(); });
+    this.dialog.addEventListener("close", () => this.left());
     byId("note-back").addEventListener("click", () => { this.keep(this.before); this.dialog.close(); });
   }
 
@@ -33,9 +34,9 @@ export class Note {
     this.done(this.field.value); // not by the close event, which comes later: a grade given at once must have the note
   }
 
-  /** `needed`: it is the reason why the document cannot be judged. `keep(text)` at each change, `done(text)` at the end. */
-  ask(text, { needed, keep, done }) {
-    Object.assign(this, { before: text, needed, keep, done });
+  /** `needed`: it is the reason why the document cannot be judged. `keep(text)` at each change, `done(text)` when it is saved, `left()` at the end. */
+  ask(text, { needed, keep, done, left }) {
+    Object.assign(this, { before: text, needed, keep, done, left });
     this.field.value = text;
     byId("note-hint").textContent = needed ? t("Please say why it cannot be judged.") : t("Kept with your judgement; the manager can read it. Esc keeps what you typed.");
     this.#complain("");

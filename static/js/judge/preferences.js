@@ -1,7 +1,8 @@
 // The shortcut sheet, and a person's settings with the keys.
 
 import { announce, byId, make } from "./dom.js";
-import { DEFAULTS, FIXED, keyName, label } from "./keyboard.js";
+import { FIXED, keyName } from "./key_presses.js";
+import { DEFAULTS, label } from "./keyboard.js";
 import { t } from "../words.js";
 
 const NAMES = {
@@ -27,6 +28,8 @@ export class Preferences {
   constructor(settings) {
     this.settings = settings;
     this.capturing = null;
+    this.back = make("button.button.quiet", { type: "button", hidden: true }, t("Undo"));
+    document.querySelector("[data-action=reset-keys]").after(this.back);
     const dialog = byId("settings-dialog");
     dialog.addEventListener("input", ({ target }) => {
       if (!target.dataset.setting) return;
@@ -53,6 +56,7 @@ export class Preferences {
 
   open() {
     byId("help-dialog").close();
+    this.back.hidden = true;
     this.#drawKeys();
     for (const field of document.querySelectorAll("[data-setting]")) {
       const value = this.settings.get(field.dataset.setting);
@@ -74,14 +78,30 @@ export class Preferences {
     byId("key-message").textContent = why;
     byId("key-message").hidden = !why;
     if (why) announce(why, { urgent: true });
-    else if (key !== "escape") this.settings.set({ keys: { ...this.settings.keys, [action]: key } });
+    else if (key !== "escape") {
+      this.settings.set({ keys: { ...this.settings.keys, [action]: key } });
+      this.back.hidden = true;
+    }
     this.#drawKeys();
     document.querySelector(`[data-remap="${action}"]`).focus();
   }
 
+  /** With a button beside it that brings the own keys back: the bar lies behind the dialog. */
   resetKeys() {
-    this.settings.set({ keys: { ...DEFAULTS } });
-    this.#drawKeys();
+    const { keys } = this.settings;
+    const set = (wanted) => {
+      this.settings.set({ keys: { ...wanted } });
+      this.#drawKeys();
+    };
+    set(DEFAULTS);
+    if (Object.keys(DEFAULTS).every((name) => keys[name] === DEFAULTS[name])) return;
+    this.back.hidden = false;
+    this.back.onclick = () => {
+      set(keys);
+      this.back.hidden = true;
+      announce(t("As it was before."));
+      document.querySelector("[data-action=reset-keys]").focus();
+    };
   }
 
   #drawKeys() {

@@ -21,6 +21,7 @@ export class Presses {
     Object.assign(this, { bar, settings, open, input, setup, trail, outbox, askNote, isReady, isPractice, onFinish, onPractice, advance });
     open.addEventListener("marked", () => {
       const { units, guided } = open.spans;
+      if (bar.back) bar.hideToast(); // the mark is what was done last
       if (input.pending && (units.length || guided)) this.#prompt(units.length ? "marked" : "missing");
     });
     open.addEventListener("cursor", () => {
@@ -96,14 +97,24 @@ export class Presses {
   /** `needed`: it is the reason why the document cannot be judged. */
   note({ needed = false } = {}) {
     if (!this.isReady()) return;
-    const { open } = this;
+    const { open } = this, { pair, note } = open, isHere = () => open.pair === pair && this.isReady();
     const done = (text) => {
       open.setNote(text);
       if (needed) this.cannot("other", this.input.device);
       else if (open.record) this.#judge(open.record); // kept at once
-      else announce(t("Note kept."));
     };
-    void this.askNote(open.note, { needed, keep: (text) => open.setNote(text), done });
+    const back = () => {
+      if (!isHere()) return;
+      open.setNote(note);
+      announce(t("As it was before."));
+      open.focus();
+    };
+    const left = () => {
+      if (!isHere() || open.note === note) return;
+      this.bar.toast(t("Note kept."), { undo: label(this.settings.keys.undo), back });
+      announce(t("Note kept."));
+    };
+    void this.askNote(note, { needed, keep: (text) => open.setNote(text), done, left });
   }
 
   /** Sends a judgement, or a new version of an earlier one. */

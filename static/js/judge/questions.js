@@ -10,7 +10,7 @@ const MOST = 2000;
 export class Questions {
   /** `open`: OpenPair. `setup`: learns of new guidelines. `openJudgement(id)`: the judged document comes on the page. `drawGuidelines()`: again. */
   constructor({ api, banners, open, setup, openJudgement, drawGuidelines }) {
-    Object.assign(this, { api, banners, open, setup, openJudgement, drawGuidelines, told: 0, draft: "", turn: 0, drawn: 0 });
+    Object.assign(this, { api, banners, open, setup, openJudgement, drawGuidelines, told: 0, draft: "", turn: 0, drawn: 0, changing: Promise.resolve() });
   }
 
   /** What an answer of the server tells beside pairs. */
@@ -35,14 +35,15 @@ export class Questions {
     this.api.post("guideline/acknowledge", { number: version.number }).catch(() => { /* told again next time */ });
   }
 
-  /** `toRead`: for the answers, which no keyboard of a phone may cover. */
-  async ask({ toRead = false } = {}) {
-    const { pair } = this.open;
+  /** `toRead`: for the answers, which no keyboard of a phone may cover. `unsent`: {pair, title, draft, key} of a question that did not arrive. */
+  async ask({ toRead = false, unsent = null } = {}) {
+    const { pair, title } = unsent ?? this.open;
     this.dialog ??= this.#made();
-    if (pair?.pair !== this.about) this.draft = "";
-    Object.assign(this, { pair, about: pair?.pair, key: this.draft ? this.key : uuid() });
+    if (unsent) this.draft = unsent.draft;
+    else if (pair?.pair !== this.pair?.pair) this.draft = "";
+    Object.assign(this, { pair, title, key: unsent?.key ?? (this.draft ? this.key : uuid()) });
     this.form.hidden = !pair;
-    this.hint.textContent = pair ? t("About “{document}” and the query “{query}”. The manager sees which document you mean, and your pseudonym.", { document: this.open.title, query: pair.topic.text }) : "";
+    this.hint.textContent = pair ? t("About “{document}” and the query “{query}”. The manager sees which document you mean, and your pseudonym.", { document: title, query: pair.topic.text }) : "";
     this.field.value = this.draft;
     this.#complain("");
     this.dialog.showModal();
@@ -50,7 +51,7 @@ export class Questions {
     else this.dialog.querySelector("h2").focus();
     const before = this.drawn;
     try {
-      const items = await this.#drawn(this.api.get("questions"));
+      const items = await this.#drawn(() => this.api.get("questions"));
       for (const { id } of items.filter((item) => item.answered_at && !item.is_read)) await this.api.post(`questions/${id}/read`);
       this.banners.hide("answers");
       this.told = 0;
@@ -83,15 +84,20 @@ export class Questions {
 
   async #send() {
     if (!this.draft.trim()) return void (this.#complain(t("Write what you want to know.")), this.field.focus());
+    const { key, pair, title, draft } = this;
     this.button.disabled = true;
     try {
-      await this.#drawn(this.api.post("questions", { key: this.key, pair: this.about, text: this.draft }));
-      Object.assign(this, { draft: "", key: uuid() });
-      this.field.value = "";
+      await this.#drawn(() => this.api.post("questions", { key, pair: pair.pair, text: draft }), { changes: true });
+      if (this.key === key) this.key = uuid();
+      if (this.pair.pair === pair.pair && this.draft === draft) this.field.value = this.draft = "";
       this.#complain("");
+      if (this.unsent === key) this.banners.hide("unsent");
       announce(t("Question sent. The answer will be told here."));
     } catch (error) {
-      this.#complain(t("It was not sent ({reason}). What you wrote stays here; send it again.", { reason: error.said ?? error.message }));
+      const text = t("It was not sent ({reason}). What you wrote stays here; send it again.", { reason: error.said ?? error.message });
+      this.unsent = key;
+      if (this.dialog.open && this.key === key) this.#complain(text);
+      else this.banners.show("unsent", { text, actions: [{ label: t("Ask the manager"), run: () => void this.ask({ unsent: { pair, title, draft, key } }) }], closes: true });
     }
     this.button.disabled = false;
   }
@@ -100,8 +106,8 @@ export class Questions {
   async #takeBack({ id, text, pair }, button) {
     button.disabled = true;
     try {
-      await this.#drawn(this.api.post(`questions/${id}/take-back`));
-      if (pair === this.about && !this.draft) this.field.value = this.draft = text;
+      await this.#drawn(() => this.api.post(`questions/${id}/take-back`), { changes: true });
+      if (pair === this.pair?.pair && !this.draft) this.field.value = this.draft = text;
       this.#complain("");
       announce(t("Question taken back."));
       (this.form.hidden ? this.dialog.querySelector("h2") : this.field).focus();
@@ -111,10 +117,19 @@ export class Questions {
     }
   }
 
-  /** The questions that a request answers, drawn unless a later one's are there: answers overtake each other. */
-  async #drawn(request) {
-    const turn = ++this.turn;
-    const { items } = await request;
+  /**
+   * The questions that `request()` answers, drawn. A change is asked for when the one before has its answer, and a list when no change is on its way;
+   * a list that was asked for before the last change arrived is not drawn.
+   */
+  async #drawn(request, { changes = false } = {}) {
+    let turn = 0;
+    const answer = this.changing.then(() => {
+      turn = ++this.turn;
+      return request();
+    });
+    if (changes) this.changing = answer.catch(() => { /* told by whoever asked */ });
+    const { items } = await answer;
+    if (changes) turn = ++this.turn;
     if (turn > this.drawn) {
       this.drawn = turn;
       this.#list(items);

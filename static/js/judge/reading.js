@@ -1,17 +1,18 @@
 // The reading controls in the head: size, width and height of lines, typeface, how the words of the query are shown. They act at once, and
 // the words at the top of the document stay where they are.
 
-import { byId } from "./dom.js";
+import { announce, byId } from "./dom.js";
+import { label } from "./keyboard.js";
 import { STANDARD } from "./settings.js";
 import { stage } from "./stage.js";
 import { locale, t } from "../words.js";
 
-const OWN = ["text_size", "measure", "leading", "font", "terms"];
+const OWN = ["text_size", "measure", "leading", "font", "terms", "highlight"];
 
 export class Reading {
   /** `open`: OpenPair. */
-  constructor({ settings, open }) {
-    Object.assign(this, { settings, open, box: byId("reading"), anchor: null, scrolledTo: null });
+  constructor({ settings, open, bar }) {
+    Object.assign(this, { settings, open, bar, box: byId("reading"), anchor: null, scrolledTo: null });
     this.box.addEventListener("input", ({ target }) => this.#set(target));
     addEventListener("scroll", () => { if (Math.abs(scrollY - this.scrolledTo) > 2) this.anchor = null; }, { passive: true }); // the reader's own
     settings.addEventListener("change", () => this.#fill());
@@ -38,8 +39,17 @@ export class Reading {
     if (name) this.#keepingPlace(() => this.settings.set(...(value === "off" ? [{ highlight: false }] : [{ [name]: type === "range" ? Number(value) : value, ...(name === "terms" ? { highlight: true } : {}) }])));
   }
 
+  /** What it was before comes back by the page's undo, while the bar tells of it. */
   reset() {
-    this.#keepingPlace(() => this.settings.set({ ...Object.fromEntries(OWN.map((name) => [name, STANDARD[name]])), highlight: true }));
+    const before = Object.fromEntries(OWN.map((name) => [name, this.settings.get(name)]));
+    const changed = OWN.some((name) => before[name] !== STANDARD[name]);
+    this.#keepingPlace(() => this.settings.set(Object.fromEntries(OWN.map((name) => [name, STANDARD[name]]))));
+    if (!changed) return;
+    this.bar.toast(t("As it was at first"), { undo: label(this.settings.keys.undo), back: () => {
+      this.#keepingPlace(() => this.settings.set(before));
+      announce(t("As it was before."));
+      if (!this.box.open) this.open.focus();
+    } });
   }
 
   /** The same word stays at the same height, also over many steps of a slider. */

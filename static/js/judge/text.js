@@ -3,44 +3,19 @@
 export class StoredText {
   constructor(text) {
     this.text = text;
-    this.pairs = []; // places of the first halves of surrogate pairs
-    for (const match of text.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)) this.pairs.push(match.index);
+    this.pairs = [...text.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)].map(({ index }) => index); // places of first halves
   }
 
-  /** Number of surrogate pairs that begin before a place. */
-  #before(unit) {
-    let low = 0, high = this.pairs.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.pairs[middle] < unit) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
+  toPoint(unit) { return unit - this.pairs.filter((at) => at < unit).length; }
 
-  toPoint(unit) { return unit - this.#before(unit); }
-
-  toUnit(point) {
-    if (this.pairs.length === 0) return point;
-    let low = 0, high = this.pairs.length; // pairs[i] is at code point pairs[i] - i
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.pairs[middle] - middle < point) low = middle + 1;
-      else high = middle;
-    }
-    return point + low;
-  }
+  toUnit(point) { return point + this.pairs.filter((at, before) => at - before < point).length; }
 }
 
-/**
- * The parts of the stored text in the order of display: {start, end, rest}. Cut at `shownEnd` first, so that everybody judges the same
- * words; what is shown begins at `rotateAt`; `rest` marks the part shown on demand.
- */
+/** The parts of the stored text as shown: {start, end, rest}. Cut at `shownEnd`, so that all judge the same words, begun at `rotateAt`; `rest`: shown on demand. */
 export function pieces(text, { shownEnd = null, rotateAt = 0 } = {}) {
   const cut = shownEnd ?? text.length;
-  const turn = rotateAt > 0 && rotateAt < cut ? rotateAt : 0;
-  const shown = turn ? [{ start: turn, end: cut }, { start: 0, end: turn }] : [{ start: 0, end: cut }];
-  const all = shown.map((piece) => ({ ...piece, rest: false }));
+  const shown = rotateAt > 0 && rotateAt < cut ? [[rotateAt, cut], [0, rotateAt]] : [[0, cut]];
+  const all = shown.map(([start, end]) => ({ start, end, rest: false }));
   if (text.slice(cut).trim()) all.push({ start: cut, end: text.length, rest: true });
   return all;
 }
@@ -64,7 +39,7 @@ export function paragraphs(text, { start, end }) {
 const ITEM = /^\s*(?:[-–—*•·+]|\(?\d{1,3}[.):]|\(?[a-zA-Z][.)])\s/; // begins an item of a list
 const widestLine = (text) => Math.max(...text.split("\n").map((line) => line.trimEnd().length));
 
-/** A block as one paragraph, or, where a machine broke its lines, as the paragraphs that indents, items and short last lines show. */
+/** A block as one paragraph, or as those that indents, items and short last lines show where a machine broke its lines. */
 function parted(text, from, to, widest) {
   const block = text.slice(from, to);
   const kind = kindOf(block);
@@ -84,10 +59,12 @@ function parted(text, from, to, widest) {
   return found;
 }
 
-// In prose a line ends anywhere, also after words after which verse, lists and code seldom break.
-const RUNS_ON = /[\s(](?:the|an?|of|in|on|at|to|by|for|from|with|and|or|that|which|is|are|was|were|as|its?|this|these|be|has|have)\s*$|[a-z]-\s*$/i;
+// In prose a line ends anywhere: seldom with a stop, and also after words after which verse, lists and code seldom break.
+const STOPS = /[.,;:!?…—–)"”’]\s*$/;
+const RUNS_ON = /(?:^|\W)(?:the|an?|of|in|on|at|to|by|for|from|with|and|or|that|which|is|are|was|were|as|its?|this|these|be|has|have)\s*$|[a-z]-\s*$/i;
+const WITHIN = /\w{3}[)"”’]? ?[.?!]["”’)]? +\S/g; // a sentence begins within a line
 const indent = (line) => /^\s*/.exec(line)[0].length;
-/** Whether the first word of the next line would not have fitted, as far as typists are exact. */
+/** Whether the first word of the next line would hardly have fitted. */
 const isFull = (line, next, width) => line.trimEnd().length + 1 + /\S*/.exec(next.trimStart())[0].length > width * 0.92;
 
 function endsParagraph(line, next, width) {
@@ -96,12 +73,15 @@ function endsParagraph(line, next, width) {
 }
 
 function machineBroken(lines, width) {
-  if (lines.length < 2 || width < 30 || width > 110) return false;
-  const breaks = lines.slice(1).map((next, index) => [lines[index], next]).filter(([line, next]) => !endsParagraph(line, next, width));
-  if (!breaks.length) return false;
-  const share = (test) => breaks.filter(test).length / breaks.length;
-  const ragged = share(([line, next]) => isFull(line, next, width)) < 0.6;
-  if ((ragged || width < 45) && (breaks.length < 4 || share(([line]) => RUNS_ON.test(line)) < 0.2)) return false;
+  const pairs = lines.slice(1).map((next, index) => [lines[index], next]), n = pairs.length;
+  const breaks = pairs.filter(([line, next]) => !endsParagraph(line, next, width));
+  if (!breaks.length || width < 30 || width > 110) return false;
+  const share = (test, all = breaks) => all.filter(test).length / all.length;
+  const stops = share(([line]) => STOPS.test(line), pairs), within = lines.join("\n").match(WITHIN)?.length ?? 0;
+  if ((n > 2 || width < 60) && stops > (within * 4 > n || width > 60 ? 0.5 : 0.4)) return false; // verse, lists
+  if (n > 2 && width < 60 && share(([line, next]) => indent(line) !== indent(next), pairs) > 0.6) return false;
+  const ragged = share(([line, next]) => isFull(line, next, width)) < 0.6, runsOn = share(([line]) => RUNS_ON.test(line));
+  if ((ragged || width < 45) && (breaks.length < 3 || runsOn < (within && stops < 0.25 ? 0 : within * 8 > n ? 0.07 : 0.15))) return false;
   if (share(([, next]) => /^\s*\p{Lu}/u.test(next)) > 0.7 && /\p{Ll}/u.test(lines.join())) return false; // verse, names
   if (share(([line]) => /\S {3,}\S|\t/.test(line)) > 0.2 || share(([line]) => /^\s*(?:[>#|%]|\/\/)|[;{}\\]\s*$/.test(line)) > 0.2) return false; // columns, quotations, code
   return (lines.join("").match(/[\d|=_{}<>\\]/g)?.length ?? 0) < lines.join("").length * 0.25;
@@ -113,7 +93,7 @@ function kindOf(block) {
   const columns = lines.filter((line) => /\t/.test(line.trim()) || (line.match(/\|/g)?.length ?? 0) >= 2 || /\S {3,}\S.* {2,}\S|\S {4,}\S/.test(line)).length;
   const indents = lines.filter((line) => /^( {2,}|\t)\S/.test(line)).length;
   const code = lines.filter((line) => /^\s*(>>> |\.\.\. |\$ |#include|def |class |import |from \S+ import |return\b|[{}]\s*$)|[;{]\s*$/.test(line)).length;
-  // Indented lines alone are how many collections wrap their prose; code has indented lines of unequal depth.
+  // Prose may be indented, too; code is so to unequal depths.
   const depths = new Set(lines.map((line) => /^\s*/.exec(line)[0].length));
   const signs = lines.filter((line) => /[=(){}\[\]<>;]/.test(line)).length;
   if (columns / lines.length >= 0.6) return "fixed";

@@ -85,7 +85,8 @@ function showJobs(form, jobs) {
     }
     const holder = document.createElement("div");
     place.prepend(holder);
-    window.htmx.ajax("GET", `${job.fragment}?was=active`, { target: holder, swap: "outerHTML" });
+    // A source of its own: of several requests of one element htmx keeps the first and the last.
+    window.htmx.ajax("GET", `${job.fragment}?was=active`, { source: holder, target: holder, swap: "outerHTML" });
   }
 }
 
@@ -147,6 +148,3 @@ for (const form of document.querySelectorAll("form[data-upload]")) ready(form);
 document.addEventListener("htmx:afterSettle", () => {
   for (const waiting of document.querySelectorAll("[data-waits]")) document.getElementById(`job-${waiting.dataset.waits}`)?.remove();
 });
-
-// On a narrow screen the tab of this page is scrolled into view.
-document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });

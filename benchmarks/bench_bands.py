@@ -1,0 +1,98 @@
+"""What staying on a topic brings, and what a claim costs by it: bands of priorities, from the strict order to all priorities together.
+
+    python -m benchmarks.bench_bands [--quick]
+
+How long annotators stay is played through by the rule itself, on the pool of docs/methods/judging.md. Claims are those of bench_claims, on its
+30,000 pairs, half judged: one client claims for its 135 annotators in turn, in bands of 1 (the strict order), 3 and 10 by turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+from annotation.core.bands import judge_at_random
+from benchmarks.bench_claims import ROOT, Database, give_back, setup
+from tests.annotation.core.test_bands import pool_of_runs
+
+STAY = 8  # documents of one topic in a row, with a block of 10
+WIDTHS = (1, 3, 10)
+
+
+def stays() -> dict[str, object]:
+    pool = pool_of_runs(50, 10, depth=10, spread=25, seed=1)
+    found = {width: judge_at_random(pool, width=width, annotators=12, needed=3, block_length=10) for width in (1, 3, 5, 10)}
+    told = ", ".join(f"{row.mean_run:.1f} in bands of {width} ({row.percent_out_of_order:.0f} % before a better rank)" for width, row in found.items())
+    return {
+        "work": "documents of one topic in a row, 50 topics, depth 10, 12 annotators, blocks of 10, bands of 10",
+        "peer": f"{STAY} documents",
+        "ratio": found[10].mean_run / STAY,
+        "at_least": 1.0,
+        "note": f"{told}; at most {max(row.most_per_pair for row in found.values())} judgements a pair of 3",
+        "figures": {},
+    }
+
+
+def work(turns: int, n: int) -> None:
+    """In a process of its own: milliseconds of n claims in each turn and width, as JSON."""
+    setup()
+    from annotation.models import Campaign, Membership
+    from annotation.services import scheduling
+
+    found: dict[int, list[list[float]]] = {width: [] for width in WIDTHS}
+    for turn in range(turns + 1):
+        for width in WIDTHS[:: -1 if turn % 2 else 1]:
+            Campaign.objects.update(band=width)
+            give_back()
+            members = itertools.cycle(Membership.objects.select_related("campaign").order_by("pk"))
+            took = []
+            for member in itertools.islice(members, n):
+                began = time.perf_counter()
+                scheduling.claim(member)
+                took.append(1000 * (time.perf_counter() - began))
+            if turn:  # the first is for what is slow once
+                found[width].append(took)
+    print(json.dumps(found))
+
+
+def claims(vendor: str, turns: int, n: int) -> list[dict[str, object]]:
+    with Database(vendor, 30_000) as database:
+        env = {**os.environ, "ASSAY_DATABASE_URL": database.url, "ASSAY_SECRET_KEY": "benchmark"}
+        command = [sys.executable, "-m", "benchmarks.bench_bands", "--work", str(turns), str(n)]
+        found = json.loads(subprocess.run(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    medians = {width: [statistics.median(took) for took in found[str(width)]] for width in WIDTHS}
+    strict = medians[1]
+    return [
+        {
+            "work": f"claim of 30,000 pairs, half judged, in bands of {width}, {vendor}",
+            "peer": "the same in the strict order of priorities",
+            "ratio": statistics.median(before / now for before, now in zip(strict, medians[width], strict=True)),
+            "at_least": 0.8,
+            "note": f"medians of {n} claims in {turns} turns: {min(medians[width]):.2f} to {max(medians[width]):.2f} ms "
+            f"beside {min(strict):.2f} to {max(strict):.2f} ms",
+            "figures": {},
+        }
+        for width in WIDTHS[1:]
+    ]
+
+
+def main(quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite")) -> list[dict[str, object]]:
+    return [stays(), *(row for vendor in vendors for row in claims(vendor, turns=2 if quick else 7, n=135 if quick else 270))]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--work", nargs=2, type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.work:
+        work(*options.work)
+    else:
+        for row in main(options.quick):
+            print(row)

@@ -1,0 +1,207 @@
+"""What else annotators do, on a phone by touch alone: double taps, cards, Later, undo, practice, examples, one's own rhythm, a trial."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from annotation.models import Campaign, Judgement, Membership, Pair, Skip
+from annotation.services import campaigns
+from tests.browser.conftest import PHONE
+from tests.browser.judging import JudgingPage, make_job, own_judgements
+from tests.browser.test_judging_flow import TWICE
+from tests.browser.test_judging_rhythm import SCALE
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+Signed = Callable[..., Page]
+THUMB: dict[str, Any] = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
+
+
+def tap_grade(judging: JudgingPage, place: int) -> None:
+    judging.unhurried()
+    judging.page.locator("#grades button").nth(place).tap()
+
+
+def menu(page: Page, action: str) -> None:
+    page.locator("#menu > summary").tap()
+    page.locator(f"#menu [data-action={action}]").tap()
+
+
+def within_reach(target: Locator) -> None:
+    """Whole in the window, of the size of a thumb, with nothing over it, and nothing that scrolls sideways."""
+    expect(target).to_be_in_viewport(ratio=1)
+    box = target.bounding_box()
+    assert box
+    assert box["height"] >= 40
+    assert target.evaluate(
+        "e => { const r = e.getBoundingClientRect(); return e.contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)); }"
+    )
+    assert target.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_a_double_tap_judges_one_document_and_later_puts_one_aside(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    page = signed_in_page(ada.user, **THUMB)
+    judging = JudgingPage(page, campaign).open()
+    page.evaluate(TWICE, "button")
+    expect(judging.title).to_contain_text("part 2")
+    judging.unhurried()
+    page.locator("#bar .bar-more [data-action=later]").tap()
+    expect(judging.title).to_contain_text("part 3")
+    judging.saved()
+    assert [row.grade for row in own_judgements(ada)] == [2]
+    assert Skip.objects.count() == 1
+    page.locator("#bar .bar-more [data-action=undo]").tap()  # of Later
+    expect(judging.title).to_contain_text("part 2")
+    page.locator("#bar .bar-more [data-action=later]").tap()
+    expect(judging.title).to_contain_text("part 3")
+    menu(page, "history")
+    again = page.locator("#history-dialog .put-aside").get_by_role("button", name="Judge now")
+    within_reach(again)
+    again.tap()
+    expect(judging.title).to_contain_text("part 2")
+
+
+def test_a_card_begins_the_next_query_and_this_query_so_far_opens_a_judgement(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
+    campaign, ada = make_job(n_documents=3, n_topics=2, block_length=3, judgements_per_pair=1)
+    page = signed_in_page(ada.user, **THUMB)
+    judging = JudgingPage(page, campaign).open()
+    expect(page.locator("#place")).to_contain_text("2")  # more of this query
+    for place in (1, 2, 3):
+        before = judging.title.inner_text()
+        tap_grade(judging, place)
+        if place < 3:
+            expect(judging.title).not_to_have_text(before)
+    judging.shows_state("card")
+    start = judging.panel.get_by_role("button").first
+    within_reach(start)
+    photograph(page, "thumb-card")
+    start.tap()
+    expect(judging.panel).to_be_hidden()
+    tap_grade(judging, 0)
+    expect(judging.title).to_contain_text("part 2")
+    judging.saved()
+    menu(page, "sofar")
+    dialog = page.locator("#history-dialog")
+    expect(dialog.locator("tbody tr")).to_have_count(1)
+    opens = dialog.locator("tbody button")
+    within_reach(opens)
+    photograph(page, "thumb-so-far")
+    opens.tap()
+    expect(page.locator("[data-name=review]")).to_contain_text("You judged this Wrong")
+    tap_grade(judging, 2)
+    judging.saved()
+    assert sorted(Judgement.objects.filter(membership=ada, current=True).values_list("grade", flat=True)) == [1, 2, 2, 3]
+
+
+def practised() -> tuple[Campaign, Membership]:
+    campaign, ada = make_job(n_documents=4, qualification_pass=0.5)
+    for pair in Pair.objects.filter(campaign=campaign).order_by("position")[:2]:
+        why = "“A trial of twelve weeks” is what was asked for."
+        campaigns.set_kind(pair, Pair.Kind.QUALIFICATION, gold_grade=3, explanation=why, actor=campaign.created_by)
+    Membership.objects.filter(pk=ada.pk).update(qualified_at=None)
+    return campaign, ada
+
+
+def test_practice_is_explained_while_its_document_stays(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+    campaign, ada = practised()
+    page = signed_in_page(ada.user, **THUMB)
+    judging = JudgingPage(page, campaign).open()
+    practice, first = page.locator("#practice"), judging.title.inner_text()
+    tap_grade(judging, 0)
+    expect(practice).to_contain_text("You: Wrong. Expected: Perfect.")
+    expect(practice).to_contain_text("is what was asked for.")
+    expect(judging.title).to_have_text(first)
+    assert page.evaluate("CSS.highlights.get('decisive').size") == 1
+    on = practice.get_by_role("button")
+    within_reach(on)
+    photograph(page, "thumb-practice")
+    on.tap()
+    expect(page.locator("#query-label")).to_have_text("Query (practice 2 of 2)")
+    tap_grade(judging, 3)
+    expect(practice).to_contain_text("1 of 2 right: passed. From here on it counts.")
+    within_reach(on)
+    on.tap()
+    expect(page.locator("#query-label")).to_have_text("Query")
+
+
+def test_a_judgement_that_was_too_fast_is_reopened(signed_in_page: Signed) -> None:
+    campaign, ada = make_job(min_active_seconds=30)
+    page = signed_in_page(ada.user, **THUMB)
+    judging = JudgingPage(page, campaign).open()
+    first = judging.title.inner_text()
+    tap_grade(judging, 3)
+    reopen = page.locator("[data-name=standing]").get_by_role("button", name="Reopen it")
+    expect(reopen).to_be_visible()
+    within_reach(reopen)
+    reopen.tap()
+    expect(judging.title).to_have_text(first)
+    expect(page.locator("[data-name=review]")).to_contain_text("You judged this Perfect")
+
+
+def test_a_finger_that_stays_on_a_grade_is_told_what_it_means_and_judges_nothing(signed_in_page: Signed) -> None:
+    """Touches of the browser itself: the finger comes down, stays for 0.7 s, and goes."""
+    campaign, ada = make_job(scale=SCALE, threshold=1)
+    page = signed_in_page(ada.user, **THUMB)
+    judging = JudgingPage(page, campaign).open()
+    title = judging.title.inner_text()
+    button, box = page.locator("#grades button").nth(1), page.locator(".grade-examples")
+    place = button.bounding_box()
+    assert place
+    touch = page.context.new_cdp_session(page)
+    judging.unhurried()
+    at = {"x": place["x"] + place["width"] / 2, "y": place["y"] + place["height"] / 2}
+    touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [at]})
+    expect(box).to_contain_text("Answers a part.")  # while the finger is there
+    page.wait_for_timeout(200)
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    page.wait_for_timeout(400)
+    expect(box).to_be_in_viewport(ratio=1)
+    assert judging.title.inner_text() == title
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    tap_grade(judging, 1)
+    expect(judging.title).not_to_have_text(title)
+    expect(box).to_have_count(0)
+    judging.saved()
+    assert [row.grade for row in own_judgements(ada)] == [1]
+
+
+def test_ones_own_rhythm_stands_in_the_menu(signed_in_page: Signed) -> None:
+    campaign, ada = make_job(n_documents=8, target_per_annotator=20)
+    page = signed_in_page(ada.user, **THUMB)
+    judging = JudgingPage(page, campaign).open()
+    for _ in range(5):
+        before = judging.title.inner_text()
+        tap_grade(judging, 1)
+        expect(judging.title).not_to_have_text(before)
+    judging.saved()
+    page.locator("#menu > summary").tap()
+    line = page.locator("#rhythm")
+    expect(line).to_contain_text("Today 5. About")
+    expect(line).to_be_in_viewport(ratio=1)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_a_manager_tries_the_page_on_a_phone_and_nothing_is_stored(signed_in_page: Signed) -> None:
+    campaign, _ = practised()
+    page = signed_in_page(campaign.created_by, **THUMB)
+    page.goto(f"/judge/{campaign.slug}/try")
+    page.get_by_role("button", name="I have read this").tap()
+    judging = JudgingPage(page, campaign)
+    expect(page.locator("#query-label")).to_have_text("Query (practice 1 of 2)")
+    for _ in range(2):
+        tap_grade(judging, 3)
+        expect(page.locator("#practice")).to_contain_text("Right")
+        page.locator("#practice").get_by_role("button").tap()
+    expect(page.locator("#query-label")).to_have_text("Query")
+    for place in (0, 1):
+        tap_grade(judging, place)
+        expect(page.locator("#progress-text")).to_have_text(f"{place + 1}/2")
+    judging.shows_state("done")
+    within_reach(page.get_by_role("button", name="Back to the campaign"))
+    assert not Judgement.objects.exists()
