@@ -14,14 +14,17 @@ from analysis.charts.svg import (
     drawing,
     element,
     figure,
+    in_both_widths,
     legend,
+    lines_above,
+    more_lines,
     number,
+    reference_name,
     room_of_axis,
-    shortened,
     undefined,
 )
 
-WIDTH, RIGHT, TOP = 640.0, 22.0, 26.0
+RIGHT, TOP = 22.0, 26.0
 Point = tuple[float, float | None]
 
 
@@ -55,10 +58,10 @@ def lines(
     reason: str = "There is nothing to show yet.",
     height: float = 280.0,
     whole: bool = False,
-    width: float = WIDTH,
+    width: float = 0.0,
 ) -> str:
     """One line a series, the first six distinguished by colour and dash. vertical, horizontal: (value, name) of reference lines.
-    whole: y is a count."""
+    whole: y is a count. width: of one form alone, as a panel has; 0 is the usual and the narrow form."""
     xs = [x for line in series for x, y in line.points if y is not None]
     ys = [y for line in series for _, y in line.points if y is not None and math.isfinite(y)]
     ys += [v for line in series for v in (*line.low, *line.high) if v is not None]
@@ -66,33 +69,35 @@ def lines(
         return undefined(reason, caption=caption)
     ys += [v for v, _ in horizontal]
     xs += [v for v, _ in vertical]
-    bottom = height - 44
     low, high = min(ys) if y_low is None else y_low, max(ys) if y_high is None else y_high
     if y_high is None and high > low:
         high += (high - low) * 0.04  # points stand within the frame, not on it
     if y_low is None and high > low:
         low -= (high - low) * 0.04
-    y_scale = Linear(low, high if high > low else low + 1, bottom, TOP)
-    left = room_of_axis(y_scale, y_form, whole=whole)
-    x_scale = Linear(min(xs), max(xs) if max(xs) > min(xs) else min(xs) + 1, left + 8, width - RIGHT)
-    parts = [
-        axis_left(y_scale, left=left, right=width - RIGHT, label=y_label, form=y_form, whole=whole),
-        axis_bottom(x_scale, top=TOP, bottom=bottom, label=x_label, at=x_at, form=x_form, width=width),
-    ]
-    for value, name in horizontal:
-        parts.append(element("line", x1=left, x2=width - RIGHT, y1=y_scale(value), y2=y_scale(value), class_="reference"))
-        words = shortened(name, 40)
-        parts.append(element("text", text=words, x=width - RIGHT - 2, y=y_scale(value) - 4, text_anchor="end", class_="label"))
-    for value, name in vertical:
-        parts.append(element("line", x1=x_scale(value), x2=x_scale(value), y1=TOP, y2=bottom, class_="reference"))
-        anchor = "end" if x_scale(value) > width / 2 else "start"
-        words = shortened(name, 30)
-        parts.append(element("text", text=words, x=x_scale(value) + (-4 if anchor == "end" else 4), y=bottom - 6, text_anchor=anchor, class_="label"))
-    for k, line in enumerate(series, start=1):
-        style = ((line.style or k) - 1) % 6 + 1
-        parts += [_band(line, x_scale, y_scale, style), *_strokes(line, x_scale, y_scale, style)]
     described = "; ".join(_described(line, x_form, y_form) for line in series)
-    picture = drawing(width, height, *parts, title=caption, description=described)
+
+    def draw(width: float) -> str:
+        top = TOP + lines_above(y_label, width - RIGHT)
+        bottom = height - 44 + top - TOP
+        y_scale = Linear(low, high if high > low else low + 1, bottom, top)
+        left = room_of_axis(y_scale, y_form, whole=whole)
+        x_scale = Linear(min(xs), max(xs) if max(xs) > min(xs) else min(xs) + 1, left + 8, width - RIGHT)
+        parts = [
+            axis_left(y_scale, left=left, right=width - RIGHT, label=y_label, form=y_form, whole=whole),
+            axis_bottom(x_scale, top=top, bottom=bottom, label=x_label, at=x_at, form=x_form, width=width),
+        ]
+        for value, name in horizontal:
+            parts.append(element("line", x1=left, x2=width - RIGHT, y1=y_scale(value), y2=y_scale(value), class_="reference"))
+            parts.append(reference_name(name, x=width - RIGHT + 2, last=y_scale(value) - 4, width=width, most=40))
+        for value, name in vertical:
+            parts.append(element("line", x1=x_scale(value), x2=x_scale(value), y1=top, y2=bottom, class_="reference"))
+            parts.append(reference_name(name, x=x_scale(value), last=bottom - 6, width=width))
+        for k, line in enumerate(series, start=1):
+            style = ((line.style or k) - 1) % 6 + 1
+            parts += [_band(line, x_scale, y_scale, style), *_strokes(line, x_scale, y_scale, style)]
+        return drawing(width, bottom + 44 + more_lines(x_label, width), *parts, title=caption, description=described)
+
+    picture = draw(width) if width else in_both_widths(draw)
     key = legend([line.name for line in series if not line.thin], "l") if len(series) > 1 else ""
     header, rows = _numbers(series, x_label, x_form)
     return figure(picture, caption=caption, header=header, rows=rows, key=key)

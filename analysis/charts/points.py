@@ -10,23 +10,28 @@ from typing import NamedTuple
 from analysis.charts.svg import (
     CHARACTER,
     LINE,
+    NARROW,
     Linear,
     axis_bottom,
     axis_left,
     drawing,
     element,
     figure,
+    in_both_widths,
+    key_below,
     legend,
-    lines_of,
+    lines_above,
+    more_lines,
+    names_of_rows,
     number,
-    room_for,
+    reference_lines,
+    reference_name,
     room_of_axis,
-    row_name,
     shortened,
     undefined,
+    width_of,
 )
 
-WIDTH = 640.0
 NAME, SHORT = 24, 19
 """Characters of one line of a row's name in the space at the left."""
 
@@ -61,39 +66,53 @@ def intervals(
     seen = [v for row in rows for v in (row.value, row.low, row.high, row.least, row.most) if v is not None]
     if not seen:
         return undefined(reason, caption=caption)
-    left, step, top = room_for((row.name for row in rows), NAME, 190.0), 24.0, 12.0
-    heights = [max(step, LINE * len(lines_of(row.name, NAME)) + 6) for row in rows]
-    bottom = top + sum(heights) + 4
     shown = seen + ([reference[0]] if reference else [])
     least, most = min(shown) if low is None else low, max(shown) if high is None else high
-    scale = Linear(least, most if most > least else least + 1, left + 6, WIDTH - 28)
-    parts = [axis_bottom(scale, top=top, bottom=bottom, label=x_label, form=form)]
-    if reference:
-        parts.append(element("line", x1=scale(reference[0]), x2=scale(reference[0]), y1=top, y2=bottom, class_="reference"))
-        words = shortened(reference[1], 30)
-        right = scale(reference[0]) + 4 + CHARACTER * len(words) > WIDTH
-        at, anchor = scale(reference[0]) + (-4 if right else 4), "end" if right else "start"
-        parts.append(element("text", text=words, x=at, y=top + 2, text_anchor=anchor, class_="label"))
-    for i, row in enumerate(rows):
-        y = top + sum(heights[:i]) + heights[i] / 2
-        parts.append(row_name(row.name, x=left - 10, y=y, most=NAME))
-        if row.value is None:
-            note = row.note or "undefined"
-            words = shortened(note, int((WIDTH - left - 10) / CHARACTER))
-            parts.append(element("text", element("title", text=note), text=words, x=left + 4, y=y + 4, class_="label"))
-            continue
-        if row.least is not None and row.most is not None:
-            parts += _reach(scale(row.least), scale(row.most), y)
-        if row.low is not None and row.high is not None:
-            parts.append(element("line", x1=scale(row.low), x2=scale(row.high), y1=y, y2=y, class_="l1"))
-        tip = element("title", text=f"{row.name}: {form(row.value)}")
-        parts.append(element("circle", tip, cx=scale(row.value), cy=y, r=4, class_="s1"))
     described = f"{len(rows)} {what}, values from {form(min(seen))} to {form(max(seen))}."
-    picture = drawing(WIDTH, bottom + 44, *parts, title=caption, description=described)
+
+    def draw(width: float) -> str:
+        names = names_of_rows([row.name for row in rows], width=width, most=NAME, widest=190.0)
+        right = width - (28 if width > NARROW else 14)
+        scale = Linear(least, most if most > least else least + 1, names.left + 6, right)
+        top = 12.0
+        if reference:
+            top += LINE * (len(reference_lines(reference[1], x=scale(reference[0]), width=width)) - (0 if names.above else 1))
+        heights = [names.height(row.name, 24.0) for row in rows]
+        bottom = top + sum(heights) + 4
+        parts = [axis_bottom(scale, top=top, bottom=bottom, label=x_label, form=form, width=width)]
+        if reference:
+            at = scale(reference[0])
+            parts.append(element("line", x1=at, x2=at, y1=top, y2=bottom, class_="reference"))
+            parts.append(reference_name(reference[1], x=at, last=top + 2 - (LINE if names.above else 0), width=width))
+        for i, row in enumerate(rows):
+            start = top + sum(heights[:i])
+            parts.append(names.drawn(row.name, top=start, height=heights[i]))
+            y = start + (names.head(row.name) + heights[i]) / 2
+            parts.append(_undefined_row(row, names.left + 4, y, width) if row.value is None else _interval(row, scale, y, form))
+        return drawing(width, bottom + 44 + more_lines(x_label, width), *parts, title=caption, description=described)
+
+    picture = in_both_widths(draw)
     far = any(row.least is not None for row in rows)
     numbers = [[row.name, row.value, row.low, row.high, *([row.least, row.most] if far else []), row.note if row.value is None else ""] for row in rows]
     header = [what, x_label, "low", "high", *(["least", "most"] if far else []), "note"]
     return figure(picture, caption=caption, header=header, rows=numbers, key=_meaning(rows, meanings))
+
+
+def _undefined_row(row: DrawnInterval, x: float, y: float, width: float) -> str:
+    note = row.note or "undefined"
+    words = shortened(note, int((width - x - 6) / CHARACTER))
+    return element("text", element("title", text=note), text=words, x=x, y=y + 4, class_="label")
+
+
+def _interval(row: DrawnInterval, scale: Linear, y: float, form: Callable[[float], str]) -> str:
+    assert row.value is not None
+    parts = []
+    if row.least is not None and row.most is not None:
+        parts += _reach(scale(row.least), scale(row.most), y)
+    if row.low is not None and row.high is not None:
+        parts.append(element("line", x1=scale(row.low), x2=scale(row.high), y1=y, y2=y, class_="l1"))
+    tip = element("title", text=f"{row.name}: {form(row.value)}")
+    return "".join([*parts, element("circle", tip, cx=scale(row.value), cy=y, r=4, class_="s1")])
 
 
 def _reach(start: float, end: float, y: float) -> list[str]:
@@ -137,19 +156,25 @@ def scatter(
     """Points in the plane; kinds differ by colour and by shape (circle, square, triangle)."""
     if not spots:
         return undefined(reason, caption=caption)
-    top, bottom = 26.0, 270.0
     xs, ys = [s.x for s in spots], [s.y for s in spots]
     pad, aside = (max(ys) - min(ys)) * 0.05 or 0.5, (max(xs) - min(xs)) * 0.02 or 0.5
-    y_scale = Linear(min(ys) - pad, max(ys) + pad, bottom, top)
-    left = room_of_axis(y_scale, y_form)
-    x_scale = Linear(min(xs) - aside, max(xs) + aside, left + 8, WIDTH - 24)
-    parts = [
-        axis_left(y_scale, left=left, right=WIDTH - 14, label=y_label, form=y_form),
-        axis_bottom(x_scale, top=top, bottom=bottom, label=x_label, form=x_form),
-    ]
-    for spot in sorted(spots, key=lambda s: s.kind):
-        parts.append(_mark(x_scale(spot.x), y_scale(spot.y), spot.kind, f"{spot.name}: {x_form(spot.x)}, {y_form(spot.y)}"))
-    picture = drawing(WIDTH, 314, *parts, title=caption, description=f"{len(spots)} points of the kinds {', '.join(kinds)}.")
+
+    def draw(width: float) -> str:
+        top = 26.0 + lines_above(y_label, width - 14)
+        bottom = top + 244
+        y_scale = Linear(min(ys) - pad, max(ys) + pad, bottom, top)
+        left = room_of_axis(y_scale, y_form)
+        x_scale = Linear(min(xs) - aside, max(xs) + aside, left + 8, width - 24)
+        parts = [
+            axis_left(y_scale, left=left, right=width - 14, label=y_label, form=y_form),
+            axis_bottom(x_scale, top=top, bottom=bottom, label=x_label, form=x_form, width=width),
+        ]
+        for spot in sorted(spots, key=lambda s: s.kind):
+            parts.append(_mark(x_scale(spot.x), y_scale(spot.y), spot.kind, f"{spot.name}: {x_form(spot.x)}, {y_form(spot.y)}"))
+        described = f"{len(spots)} points of the kinds {', '.join(kinds)}."
+        return drawing(width, bottom + 44 + more_lines(x_label, width), *parts, title=caption, description=described)
+
+    picture = in_both_widths(draw)
     rows: list[list[str | int | float | None]] = [[s.name, x_form(s.x), s.y, kinds[s.kind]] for s in spots]
     return figure(picture, caption=caption, header=["", x_label, y_label, "kind"], rows=rows, key=legend(list(kinds)))
 
@@ -188,28 +213,37 @@ def boxes(
     seen = [row for row in rows if row.median is not None]
     if not seen:
         return undefined(reason, caption=caption)
-    left, step, top = room_for((row.name for row in rows), SHORT, 152.0), 34.0, 10.0
-    heights = [max(step, LINE * len(lines_of(row.name, SHORT)) + 6) for row in rows]
-    bottom = top + sum(heights)
     room = max(62.0, CHARACTER * max(len(f"n = {row.n:,}") for row in rows))
-    scale = Linear(0, max(row.high or 0 for row in seen) or 1, left + 8, WIDTH - 18 - room)
-    parts = [axis_bottom(scale, top=top, bottom=bottom, label=x_label, form=form)]
-    for i, row in enumerate(rows):
-        y = top + sum(heights[:i]) + heights[i] / 2
-        parts.append(row_name(row.name, x=left - 10, y=y, most=SHORT))
-        parts.append(element("text", text=f"n = {row.n:,}", x=WIDTH - room, y=y + 4, class_="label"))
-        if row.median is None or row.q1 is None or row.q3 is None or row.low is None or row.high is None:
-            continue
-        tip = element("title", text=f"{row.name}: median {form(row.median)}, quartiles {form(row.q1)} and {form(row.q3)}")
-        parts.append(element("line", x1=scale(row.low), x2=scale(row.high), y1=y, y2=y, class_="axis"))
-        parts.append(
-            element("rect", tip, x=scale(row.q1), y=y - 9, width=max(scale(row.q3) - scale(row.q1), 1), height=18, class_="s1 bar")
-        )
-        parts.append(element("line", x1=scale(row.median), x2=scale(row.median), y1=y - 9, y2=y + 9, class_="median"))
     described = "; ".join(f"{row.name}: median {form(row.median)}" for row in seen if row.median is not None)
-    picture = drawing(WIDTH, bottom + 44, *parts, title=caption, description=described)
+
+    def draw(width: float) -> str:
+        names, top = names_of_rows([row.name for row in rows], width=width, most=SHORT, widest=152.0), 10.0
+        heights = [names.height(row.name, 34.0) for row in rows]
+        bottom = top + sum(heights)
+        scale = Linear(0, max(row.high or 0 for row in seen) or 1, names.left + 8, width - 18 - room)
+        parts = [axis_bottom(scale, top=top, bottom=bottom, label=x_label, form=form, width=width)]
+        for i, row in enumerate(rows):
+            start = top + sum(heights[:i])
+            y = start + (names.head(row.name) + heights[i]) / 2
+            parts.append(names.drawn(row.name, top=start, height=heights[i]))
+            parts.append(element("text", text=f"n = {row.n:,}", x=width - room, y=y + 4, class_="label"))
+            parts.append(_box(row, scale, y, form))
+        return drawing(width, bottom + 44 + more_lines(x_label, width), *parts, title=caption, description=described)
+
+    picture = in_both_widths(draw)
     numbers = [list(row) for row in rows]
     return figure(picture, caption=caption, header=[what, "low", "first quartile", "median", "third quartile", "high", "n"], rows=numbers)
+
+
+def _box(row: Box, scale: Linear, y: float, form: Callable[[float], str]) -> str:
+    if row.median is None or row.q1 is None or row.q3 is None or row.low is None or row.high is None:
+        return ""
+    tip = element("title", text=f"{row.name}: median {form(row.median)}, quartiles {form(row.q1)} and {form(row.q3)}")
+    return (
+        element("line", x1=scale(row.low), x2=scale(row.high), y1=y, y2=y, class_="axis")
+        + element("rect", tip, x=scale(row.q1), y=y - 9, width=max(scale(row.q3) - scale(row.q1), 1), height=18, class_="s1 bar")
+        + element("line", x1=scale(row.median), x2=scale(row.median), y1=y - 9, y2=y + 9, class_="median")
+    )
 
 
 def radar(
@@ -218,25 +252,54 @@ def radar(
     """One closed line a series over at least three axes from 0 (centre) to `high` (rim)."""
     if len(axes) < 3:
         return undefined(f"A radar needs three axes; there {'is' if len(axes) == 1 else 'are'} {len(axes)}.", caption=caption)
-    centre, radius = (320.0, 190.0), 140.0
+    described = "; ".join(
+        f"{name}: " + ", ".join(f"{axis} {form(v)}" for axis, v in zip(axes, values, strict=True)) for name, values in series
+    )
+    picture = in_both_widths(lambda width: _drawn_radar(axes, series, width, high, form, caption, described))
+    return figure(
+        picture,
+        caption=caption,
+        header=["", *axes],
+        rows=[[name, *values] for name, values in series],
+        key=legend([n for n, _ in series], "l"),
+    )
+
+
+def _drawn_radar(
+    axes: Sequence[str],
+    series: Sequence[tuple[str, Sequence[float]]],
+    width: float,
+    high: float,
+    form: Callable[[float], str],
+    caption: str,
+    described: str,
+) -> str:
+    """In the narrow form, names that have no room are numbers, explained below."""
+    narrow = width == NARROW
+    centre, radius = (width / 2, 134.0 if narrow else 190.0), 94.0 if narrow else 140.0
 
     def place(axis: int, value: float) -> tuple[float, float]:
         angle = 2 * math.pi * axis / len(axes) - math.pi / 2
         return centre[0] + math.cos(angle) * radius * value / high, centre[1] + math.sin(angle) * radius * value / high
+
+    def put(axis: int) -> tuple[float, float, str, float]:
+        """x, y, anchor and room of an axis' name."""
+        tx, ty = place(axis, high * (1.25 if narrow else 1.17))
+        anchor = "middle" if abs(tx - centre[0]) < 20 else "start" if tx > centre[0] else "end"
+        return tx, ty, anchor, tx if anchor == "end" else width - tx if anchor == "start" else 2 * min(tx, width - tx)
 
     parts = []
     for ring in (0.25, 0.5, 0.75, 1.0):
         corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(i, ring * high) for i in range(len(axes))))
         parts.append(element("polygon", points=corners, class_="grid"))
         parts.append(element("text", text=form(ring * high), x=centre[0] + 4, y=place(0, ring * high)[1] - 2, class_="label"))
+    numbers = narrow and any(width_of(name) > put(i)[3] for i, name in enumerate(axes))
     taken: list[tuple[float, float, float]] = []
     for i, name in enumerate(axes):
         x, y = place(i, high)
         parts.append(element("line", x1=centre[0], y1=centre[1], x2=x, y2=y, class_="grid"))
-        tx, ty = place(i, high * 1.17)
-        anchor = "middle" if abs(tx - centre[0]) < 20 else "start" if tx > centre[0] else "end"
-        room = tx if anchor == "end" else WIDTH - tx if anchor == "start" else 2 * min(tx, WIDTH - tx)
-        words = shortened(name, int(room / CHARACTER))
+        tx, ty, anchor, room = put(i)
+        words = str(i + 1) if numbers else shortened(name, int(room / CHARACTER))
         start = tx - CHARACTER * len(words) * {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
         end = start + CHARACTER * len(words)
         if any(abs(ty - other) < LINE and start < right and left < end for left, right, other in taken):
@@ -246,14 +309,5 @@ def radar(
     for k, (_, values) in enumerate(series, start=1):
         corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(i, value) for i, value in enumerate(values)))
         parts.append(element("polygon", points=corners, class_=f"l{(k - 1) % 6 + 1}"))
-    described = "; ".join(
-        f"{name}: " + ", ".join(f"{axis} {form(v)}" for axis, v in zip(axes, values, strict=True)) for name, values in series
-    )
-    picture = drawing(WIDTH, 380, *parts, title=caption, description=described)
-    return figure(
-        picture,
-        caption=caption,
-        header=["", *axes],
-        rows=[[name, *values] for name, values in series],
-        key=legend([n for n, _ in series], "l"),
-    )
+    key, height = key_below(axes, y=2 * centre[1], width=width) if numbers else ("", 0.0)
+    return drawing(width, 2 * centre[1] + height, *parts, key, title=caption, description=described)

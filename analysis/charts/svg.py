@@ -14,6 +14,10 @@ CHARACTER = 7.2
 """Width of a character of a label, in the picture's pixels, with some to spare: fonts differ."""
 LINE = 14.0
 """Height of a line of text in a picture, in its pixels."""
+WIDTH, NARROW = 640.0, 280.0
+"""Of a picture, and of the form of it that a narrow window shows: there, 640 pixels would be scrolled or their words be too small to read."""
+BESIDE = 11
+"""Characters of a row's name that still stands beside its row in the narrow form; longer ones stand above it."""
 PART = re.compile(r"[^\s_./:-]+[\s_./:-]*|[\s_./:-]+")
 Cell = str | int | float | None
 _numbers = count(1)
@@ -115,27 +119,109 @@ def shortened(name: str, most: int) -> str:
 
 def centre_inside(x: float, words: str, width: float) -> float:
     """Where words centred on x are centred so that they stay within a picture of this width."""
-    half = CHARACTER * len(words) / 2
+    half = width_of(words) / 2
     return min(max(x, half), max(width - half, half))
+
+
+@dataclass(frozen=True)
+class RowNames:
+    """Where the names of rows stand. left: where the rows begin. most: characters of a line of a name. above: over the row instead of beside it."""
+
+    left: float
+    most: int
+    above: bool = False
+
+    def head(self, name: str) -> float:
+        """The height that a name takes above its row."""
+        return LINE * len(lines_of(name, self.most)) + 2 if self.above else 0.0
+
+    def height(self, name: str, least: float) -> float:
+        """Of a row with its name; least: of what is drawn in it."""
+        return self.head(name) + least if self.above else max(least, LINE * len(lines_of(name, self.most)) + 6)
+
+    def drawn(self, name: str, *, top: float, height: float, gap: float = 10.0) -> str:
+        """The name of the row that begins at `top`. gap: to what stands beside it."""
+        if self.above:
+            return _in_lines(lines_of(name, self.most), x=2.0, first=top + LINE - 2, anchor="start", tip=name)
+        return row_name(name, x=self.left - gap, y=top + height / 2, most=self.most)
+
+
+def names_of_rows(names: Sequence[str], *, width: float, most: int, widest: float) -> RowNames:
+    """most, widest: of a name's line beside its row in the usual form, in characters and in pixels."""
+    if width > NARROW:
+        return RowNames(room_for(names, most, widest), most)
+    if all(len(lines_of(name, BESIDE)) < 2 for name in names):
+        return RowNames(room_for(names, BESIDE, 14 + CHARACTER * (BESIDE + 1)), BESIDE)
+    return RowNames(8.0, int((width - 4) / CHARACTER), above=True)
+
+
+def in_both_widths(draw: Callable[[float], str]) -> str:
+    """draw: width -> `<svg>`. The usual form first, which is the one for print, then the narrow one: the style sheet shows one of them."""
+    return draw(WIDTH) + draw(NARROW)
+
+
+def key_below(names: Sequence[str], *, y: float, width: float) -> tuple[str, float]:
+    """Lines "1: name" from y downwards, for labels that are numbers because they had no room, and the height of all."""
+    parts, most, at = [], int((width - 4) / CHARACTER), y
+    for number_of, name in enumerate(names, 1):
+        lines = lines_of(f"{number_of}: {name}", most)
+        parts.append(_in_lines(lines, x=2.0, first=at + LINE - 2, anchor="start"))
+        at += LINE * len(lines) + 2
+    return "".join(parts), at - y
+
+
+def _in_lines(lines: Sequence[str], *, x: float, first: float, anchor: str, tip: str = "") -> str:
+    """tip: its tooltip, which tells a name's row from other words, too."""
+    title = element("title", text=tip) if tip else ""
+    if len(lines) == 1:
+        return element("text", title, text=lines[0], x=x, y=first, text_anchor=anchor, class_="label")
+    spans = [element("tspan", text=line, x=x, y=first + LINE * i) for i, line in enumerate(lines)]
+    return element("text", title, *spans, text_anchor=anchor, class_="label")
 
 
 def row_name(name: str, *, x: float, y: float, most: int, room: int = 99) -> str:
     """A row's name, ending at x and centred on y: in lines of `most` characters; beyond `room` lines the rest is in its tooltip."""
     lines = lines_of(name, most)
-    tip = element("title", text=name)
     if len(lines) > room:
         lines = [*lines[: room - 1], lines[room - 1][: most - 1] + "…"]
-    first = y + 4 - LINE * (len(lines) - 1) / 2
-    if len(lines) == 1:
-        return element("text", tip, text=lines[0], x=x, y=first, text_anchor="end", class_="label")
-    spans = [element("tspan", text=line, x=x, y=first + LINE * i) for i, line in enumerate(lines)]
-    return element("text", tip, *spans, text_anchor="end", class_="label")
+    return _in_lines(lines, x=x, first=y + 4 - LINE * (len(lines) - 1) / 2, anchor="end", tip=name)
 
 
 def room_of_axis(scale: Linear, form: Callable[[float], str], *, least: float = 56.0, whole: bool = False) -> float:
     """The space at the left that the values of an upright axis need."""
     values = ticks(min(scale.low, scale.high), max(scale.low, scale.high), whole=whole)
     return max(least, 10 + CHARACTER * max(len(form(tick)) for tick in values))
+
+
+def reference_name(name: str, *, x: float, last: float, width: float, most: int = 30) -> str:
+    """The name of an upright reference line at x, on the side that has more room, in lines that end at y = `last`. most: characters of a line."""
+    left, lines = x > width / 2, reference_lines(name, x=x, width=width, most=most)
+    return _in_lines(lines, x=x + (-4 if left else 4), first=last - LINE * (len(lines) - 1), anchor="end" if left else "start")
+
+
+def reference_lines(name: str, *, x: float, width: float, most: int = 30) -> list[str]:
+    """The lines of `reference_name`."""
+    room = min(most, int((max(x, width - x) - 4) / CHARACTER))
+    return lines_of(name, max(room, 1))
+
+
+def label_lines(label: str, width: float) -> list[str]:
+    """An axis' label in lines that fit into a picture of this width."""
+    return lines_of(label, int((width - 4) / CHARACTER))
+
+
+def more_lines(label: str, width: float) -> float:
+    """The height that a label takes beyond one line."""
+    return LINE * max(len(label_lines(label, width)) - 1, 0)
+
+
+def lines_above(label: str, right: float) -> float:
+    """The height that the label of an upright axis takes beyond one line. right: where the grid ends."""
+    return more_lines(label, _room_above(right))
+
+
+def _room_above(right: float) -> float:
+    return right - 80.0 if right > NARROW else right
 
 
 def axis_left(
@@ -154,9 +240,9 @@ def axis_left(
         parts.append(element("line", x1=left, x2=right, y1=y, y2=y, class_="grid"))
         parts.append(element("text", text=form(tick), x=left - 6, y=y + 4, text_anchor="end", class_="label"))
     if label:
-        words = shortened(label, int((right - left) / CHARACTER))
-        tip = element("title", text=label) if words != label else ""
-        parts.append(element("text", tip, text=words, x=left, y=min(scale.start, scale.end) - 10, text_anchor="start", class_="label"))
+        said = label_lines(label, _room_above(right))
+        first = min(scale.start, scale.end) - 10 - LINE * (len(said) - 1)
+        parts.append(_in_lines(said, x=min(left, 80.0) if right > NARROW else 2.0, first=first, anchor="start"))
     return "".join(parts)
 
 
@@ -183,10 +269,9 @@ def axis_bottom(
         free = centre + half + 4
         parts.append(element("text", text=words, x=centre, y=bottom + 20, text_anchor="middle", class_="label"))
     if label:
-        words = shortened(label, int(width / CHARACTER))
-        tip = element("title", text=label) if words != label else ""
-        middle = centre_inside((scale.start + scale.end) / 2, words, width)
-        parts.append(element("text", tip, text=words, x=middle, y=bottom + 36, text_anchor="middle", class_="label"))
+        said = label_lines(label, width)
+        middle = centre_inside((scale.start + scale.end) / 2, max(said, key=width_of), width)
+        parts.append(_in_lines(said, x=middle, first=bottom + 36, anchor="middle"))
     return "".join(parts)
 
 
@@ -199,8 +284,9 @@ def drawing(width: float, height: float, *parts: str, title: str, description: s
         head,
         *parts,
         viewBox=f"0 0 {_quoted(float(width))} {_quoted(float(height))}",
-        width=round(width),  # on a phone the picture keeps it and its frame scrolls: its words stay legible
+        width=round(width),
         role="img",
+        class_="narrow" if width == NARROW else None,
         aria_labelledby=f"{key}t {key}d",
         xmlns="http://www.w3.org/2000/svg",
     )

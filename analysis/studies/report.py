@@ -17,6 +17,8 @@ STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #182130; background: #fff; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { line-height: 1.2; } h2 { margin-top: 2.5rem; border-bottom: 1px solid #dce1e8; padding-bottom: .2rem; }
 .scroll, .picture { overflow-x: auto; } .picture > svg { max-width: 100%; height: auto; font: 12px sans-serif; }
+.picture { container-type: inline-size; } .picture > svg.narrow { display: none; }
+@container (max-width: 30rem) { .picture > svg:has(+ .narrow) { display: none; } .picture > svg.narrow { display: block; width: 100%; max-width: 24rem; } }
 table { border-collapse: collapse; font-size: .875rem; margin: .5rem 0; border-block: 2px solid #182130; }
 figcaption, .cap { font-weight: 600; margin: 1.2rem 0 .2rem; } .cap span { font-weight: 400; color: #465166; }
 th, td { padding: .2rem .5rem; text-align: left; vertical-align: top; }

@@ -7,14 +7,11 @@ A piece is claimed like a job: by compare and set, with signs of life; one whose
 from __future__ import annotations
 
 import logging
-import threading
 import time
 import uuid
 from collections.abc import Callable
-from contextlib import contextmanager
 from typing import Any
 
-from django.db import OperationalError, connection
 from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -25,7 +22,8 @@ from analysis.systems import reports
 from analysis.systems.kind import NotPossible
 from analysis.systems.kinds import KINDS
 from analysis.systems.running import Analysis, as_text, from_text
-from pooling.jobs import ATTEMPTS, HEARTBEAT, Cancelled, Refused, Work, without_heartbeat
+from pooling.heartbeats import beating
+from pooling.jobs import ATTEMPTS, Cancelled, Refused, Work, without_heartbeat
 from pooling.models import Job
 
 log = logging.getLogger(__name__)
@@ -108,7 +106,7 @@ def _claim(chunk_id: int) -> tuple[ReportChunk, str] | None:
 def _fill(chunk: ReportChunk, token: str, plan: PieceworkPlan) -> None:
     mine = ReportChunk.objects.filter(pk=chunk.pk, owner=token)
     try:
-        with _alive(chunk.pk, token):
+        with beating(lambda: _say_alive(chunk.pk, token), f"piece {chunk.pk}"):
             result = plan.function(plan.shared, plan.pieces[chunk.number])
     except BaseException:
         mine.update(owner="")
@@ -116,31 +114,9 @@ def _fill(chunk: ReportChunk, token: str, plan: PieceworkPlan) -> None:
     mine.update(result=as_text(result), done_at=timezone.now(), owner="")
 
 
-@contextmanager
-def _alive(chunk_id: int, token: str) -> Any:
-    """Signs of life while a piece is computed; none inside a test's transaction, where another connection would wait for it."""
-    stop = threading.Event()
-    pulse = threading.Thread(target=_keep_alive, args=(chunk_id, token, stop), daemon=True, name=f"heartbeat of piece {chunk_id}")
-    if not connection.in_atomic_block:
-        pulse.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        if pulse.is_alive():
-            pulse.join(timeout=HEARTBEAT)
-
-
-def _keep_alive(chunk_id: int, token: str, stop: threading.Event) -> None:
-    try:
-        while not stop.wait(HEARTBEAT):
-            try:
-                ReportChunk.objects.filter(pk=chunk_id, owner=token).update(heartbeat=timezone.now())
-            except OperationalError:
-                log.warning("piece %s: no heartbeat could be written", chunk_id, exc_info=True)
-                connection.close()
-    finally:
-        connection.close()
+def _say_alive(chunk_id: int, token: str) -> bool:
+    ReportChunk.objects.filter(pk=chunk_id, owner=token).update(heartbeat=timezone.now())
+    return True
 
 
 def _plan_of(report: Report) -> PieceworkPlan:

@@ -32,7 +32,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Installatio
     """The installation, and what stands in the addresses: {"exclusion": "7", ...}."""
     if browser_path() is None:
         absent("browser", "no Chromium was found in PATH or at ASSAY_TEST_CHROMIUM")
-    with Installation(tmp_path_factory.mktemp("pages"), demo=True) as installation:
+    with Installation(tmp_path_factory.mktemp("pages"), demo=True, prepared=True) as installation:
         yield installation, json.loads(installation.run(SMALL_CAMPAIGN).strip().splitlines()[-1])
 
 

@@ -17,7 +17,7 @@ CSS = Path("static/css")
 LONG = ["bm25-with-rm3-and-a-neural_reranker.v2 second run of the group", "a run with a very long name that goes on and on", "ein_langer_Name-42"]
 OUTSIDE = """() => {
   const found = [];
-  for (const svg of document.querySelectorAll('.picture > svg')) {
+  for (const svg of [...document.querySelectorAll('.picture > svg')].filter(svg => svg.checkVisibility())) {
     const frame = svg.viewBox.baseVal;
     for (const text of svg.querySelectorAll('text')) {
       const box = text.getBBox();
@@ -27,9 +27,13 @@ OUTSIDE = """() => {
   }
   return found;
 }"""
+SHOWN = """() => [...document.querySelectorAll('.picture > svg')].filter(svg => svg.checkVisibility()).map(svg => ({
+  form: svg.getAttribute('class') || '', scrolled: svg.parentElement.scrollWidth - svg.parentElement.clientWidth,
+  pixels: Math.min(...[...svg.querySelectorAll('text')].map(text => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a))}))"""
+"""Of each picture as drawn: its form, by how much it is scrolled sideways, the height of its smallest words."""
 MEETING = """() => {
   const found = [];
-  for (const svg of document.querySelectorAll('.picture > svg')) {
+  for (const svg of [...document.querySelectorAll('.picture > svg')].filter(svg => svg.checkVisibility())) {
     const boxes = [...svg.querySelectorAll('text')].map(text => [text.lastChild.textContent, text.getBBox()]);
     for (let i = 0; i < boxes.length; i++) for (let j = 0; j < i; j++) {
       const [a, p] = boxes[i], [b, q] = boxes[j];
@@ -88,14 +92,20 @@ CASES: dict[str, Callable[[], list[str]]] = {
 }
 
 
+@pytest.mark.parametrize("width", [1280, 390, 320])
 @pytest.mark.parametrize("case", list(CASES))
-def test_no_word_is_cut_and_no_two_words_meet(chromium: Browser, case: str) -> None:
+def test_no_word_is_cut_and_no_two_words_meet(chromium: Browser, case: str, width: int) -> None:
+    """On a phone, no picture is scrolled either, and every word is legible."""
     style = "".join((CSS / name).read_text() for name in ("tokens.css", "base.css", "components.css"))
-    page = chromium.new_page(viewport={"width": 1280, "height": 900})
+    page = chromium.new_page(viewport={"width": width, "height": 900})
     page.set_content(f"<style>{style}</style>" + "".join(CASES[case]()))
     assert page.evaluate("document.querySelectorAll('figure').length") == len(CASES[case]())
     outside = page.evaluate(OUTSIDE)
     assert outside == [], outside
     meeting = page.evaluate(MEETING)
     assert meeting == [], meeting
+    shown = page.evaluate(SHOWN)
+    assert len(shown) == page.locator(".picture").count()
+    assert {one["form"] for one in shown} <= {"narrow" if width < 600 else ""}
+    assert [one for one in shown if one["scrolled"] > 1 or one["pixels"] < 10] == []
     page.close()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import BrowserContext, Route, expect
 
 from tests.browser.chromium import browser_path
 from tests.browser.test_end_to_end import FILES
@@ -25,7 +25,7 @@ MOST_ACTIONS = 15
 def assay(tmp_path: Path) -> Iterator[Installation]:
     if browser_path() is None:
         absent("browser", "no Chromium was found in PATH or at ASSAY_TEST_CHROMIUM")
-    with Installation(tmp_path) as installation:
+    with Installation(tmp_path, prepared=True) as installation:
         yield installation
 
 
@@ -43,12 +43,21 @@ def test_from_files_to_an_open_campaign_in_at_most_fifteen_actions(assay: Instal
     hands.fill("Name", "Health questions")
     hands.click("button", "Make the collection")
     page.wait_for_url("**/collections/health-questions/")
+    asked: list[Route] = []
+    page.route(re.compile("was=active"), lambda route: asked.append(route))
     hands.drop(*(FILES / name for name in ("bm25.run", "documents.jsonl", "dense.run", "topics.tsv", "ensemble.run")))
+    for _ in range(JOB_MS // 100):  # each card is asked for, however late the others come
+        page.wait_for_timeout(100)
+        if len(asked) == 5:
+            break
+    assert len(asked) == 5
+    page.unroute(re.compile("was=active"))  # which lets them go on
     # Four short texts may be topics or documents: that file waits, and the others are taken in.
     waiting = page.get_by_role("region", name="Files that wait").locator("tbody tr")
     expect(waiting).to_have_count(1, timeout=JOB_MS)
     expect(waiting).to_contain_text("topics.tsv")
     expect(page.locator("section.job .badge").filter(has_text=re.compile(r"^\s*done\s*$"))).to_have_count(4, timeout=JOB_MS)
+    expect(page.locator(".way .done")).to_have_text([re.compile("3 runs"), re.compile("8 documents")])  # without a reload
     hands.click("button", "Import it")
     expect(page.locator("section.job .badge")).to_have_text("done", timeout=JOB_MS)
     hands.click("link", "Health questions")

@@ -10,6 +10,7 @@ from pooling.jobs import run_job
 from pooling.models import Job
 from tests.analysis.systems.builders import small_campaign, small_collection
 from tests.browser.conftest import PHONE
+from tests.browser.test_pictures import SHOWN
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -49,4 +50,8 @@ def test_a_phone_shows_the_answer_without_moving_sideways(campaign, signed_in_pa
     page.goto(reverse("campaign-systems", args=[campaign.slug]))
     work_off_all()
     expect(page.get_by_text("sys.1 leads by nDCG@10")).to_be_visible()
+    expect(page.locator("#figures figure")).to_have_count(3)
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    shown = page.evaluate(SHOWN)
+    assert [one["form"] for one in shown] == ["narrow"] * 3
+    assert [one for one in shown if one["scrolled"] > 1 or one["pixels"] < 10] == []

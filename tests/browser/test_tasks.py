@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("ta
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Installation, dict[str, str]]]:
     if browser_path() is None:
         absent("browser", "no Chromium was found in PATH or at ASSAY_TEST_CHROMIUM")
-    with Installation(tmp_path_factory.mktemp("tasks"), demo=True) as assay:
+    with Installation(tmp_path_factory.mktemp("tasks"), demo=True, prepared=True) as assay:
         yield assay, filled(assay)
 
 

@@ -9,7 +9,9 @@ from xml.etree import ElementTree
 import pytest
 
 from analysis.charts import bars, lines, matrices, points
-from analysis.charts.svg import Linear, number, ticks
+from analysis.charts.printed import parts_of
+from analysis.charts.svg import WIDTH, Linear, number, ticks
+from tests.analysis.charts.forms import narrow, usual
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "<script>alert(1)</script>\" onload='x' & ü"
@@ -115,7 +117,7 @@ class TestEveryPicture:
 
     def test_two_of_them_on_a_page_do_not_share_ids(self, draw: Draw):
         found = re.findall(r' id="([^"]+)"', draw("one", False) + draw("two", False))
-        assert len(found) == len(set(found)) == 4
+        assert len(found) == len(set(found)) == 8, "title and description of both forms"
 
     def test_hostile_text_stays_text(self, draw: Draw):
         picture = draw(HOSTILE, False)
@@ -144,17 +146,17 @@ class TestEveryPicture:
 
 class TestUndefinedValues:
     def test_a_bar_without_a_value_is_a_gap_and_a_dash_in_the_table(self):
-        figure = ElementTree.fromstring(_bars("a", False))
+        figure = usual(_bars("a", False))
         assert len(figure.findall(f"div/{SVG}svg/{SVG}rect")) == 2
         cells = [row.findtext("td") for row in figure.findall("details/div/table/tbody/tr")]
         assert cells == ["1", "–", "3"]
 
     def test_a_line_is_broken_where_it_is_undefined(self):
-        figure = ElementTree.fromstring(_lines("a", False))
+        figure = usual(_lines("a", False))
         assert len(figure.findall(f"div/{SVG}svg/{SVG}polyline")) == 2
 
     def test_an_empty_cell_is_hatched_and_zero_is_not(self):
-        figure = ElementTree.fromstring(_matrix("a", False))
+        figure = usual(_matrix("a", False))
         classes = [rect.get("class") for rect in figure.findall(f"div/{SVG}svg/{SVG}rect")]
         assert classes == ["g2", "empty-cell", "g0", "g8"]  # 1 of 4 is step 2 of 8
 
@@ -170,15 +172,15 @@ class TestUndefinedValues:
     def test_the_reference_stands_within_the_axis_wherever_the_values_are(self, at):
         rows = [points.DrawnInterval("A1", 0.5, 0.4, 0.6), points.DrawnInterval("A2", 0.45, 0.4, 0.5)]
         picture = points.intervals(rows, caption="kappa", x_label="", what="annotators", reference=(at, "chance"))
-        [line] = [one for one in ElementTree.fromstring(picture).iter(f"{SVG}line") if one.get("class") == "reference"]
-        axis = [float(one.get("x2")) for one in ElementTree.fromstring(picture).iter(f"{SVG}line") if one.get("class") == "l1"]
-        assert 14 + 6.4 * 4 <= float(line.get("x1")) <= points.WIDTH - 20
+        [line] = [one for one in usual(picture).iter(f"{SVG}line") if one.get("class") == "reference"]
+        axis = [float(one.get("x2")) for one in usual(picture).iter(f"{SVG}line") if one.get("class") == "l1"]
+        assert 14 + 6.4 * 4 <= float(line.get("x1")) <= WIDTH - 20
         assert (float(line.get("x1")) >= max(axis)) == (at > 0.6)
 
     def test_short_names_leave_their_space_to_the_picture(self):
         def left_end(name):
             picture = points.intervals([points.DrawnInterval(name, 0.5, 0.0, 1.0)], caption="c", x_label="x", what="run")
-            return min(float(one.get("x1")) for one in ElementTree.fromstring(picture).iter(f"{SVG}line") if one.get("class") == "l1")
+            return min(float(one.get("x1")) for one in usual(picture).iter(f"{SVG}line") if one.get("class") == "l1")
 
         assert left_end("A001") < 52
         assert left_end("nDCG@10") - 6 - 10 >= 57.5  # as wide as Noto Sans sets it at 12 px, measured in Chromium
@@ -195,12 +197,12 @@ class TestScales:
     def test_an_axis_of_counts_has_whole_numbers_only(self):
         assert ticks(0, 3, whole=True) == [0, 1, 2, 3]
         assert ticks(0, 1, whole=True) == [0, 1]
-        figure = ElementTree.fromstring(bars.bars(["a", "b"], [1.0, 3.0], caption="c", unit="judgements"))
+        figure = usual(bars.bars(["a", "b"], [1.0, 3.0], caption="c", unit="judgements"))
         words = {text.text for text in figure.iter(f"{SVG}text")}
         assert words == {"0", "1", "2", "3", "a", "b", "judgements"}
 
     def test_an_axis_of_shares_reaches_its_whole_even_where_all_are_nothing(self):
-        figure = ElementTree.fromstring(bars.bars(["rank 1"], [0.0], caption="c", unit="% complete", high=100.0))
+        figure = usual(bars.bars(["rank 1"], [0.0], caption="c", unit="% complete", high=100.0))
         assert {"0", "20", "40", "60", "80", "100"} <= {text.text for text in figure.iter(f"{SVG}text")}
 
     def test_a_scale_maps_its_ends_to_its_ends(self):
@@ -225,7 +227,7 @@ def test_a_rows_name_is_shown_whole_in_as_many_lines_as_it_needs(draw, name):
     else:
         rows = [points.Box(n, 1.0, 2.0, 3.0, 4.0, 5.0, 9) for n in (name, "next")]
         picture = points.boxes(rows, caption="c", x_label="x", what="run")
-    labels = [text for text in ElementTree.fromstring(picture).iter(f"{SVG}text") if text.find(f"{SVG}title") is not None]
+    labels = [text for text in usual(picture).iter(f"{SVG}text") if text.find(f"{SVG}title") is not None]
     assert [text.find(f"{SVG}title").text for text in labels] == [name, "next"]
     spans = labels[0].findall(f"{SVG}tspan")
     shown = [span.text for span in spans] if spans else [labels[0].text]
@@ -238,14 +240,14 @@ def test_a_rows_name_is_shown_whole_in_as_many_lines_as_it_needs(draw, name):
 def test_a_matrix_tells_long_names_whole_on_asking():
     names = ["a run with a very long name that goes on and on and on and on", "b"]
     picture = matrices.matrix(names, names, [[1.0, 0.5], [0.5, 1.0]], caption="c", row_label="run", column_label="run")
-    tips = [title.text for text in ElementTree.fromstring(picture).iter(f"{SVG}text") for title in text.findall(f"{SVG}title")]
+    tips = [title.text for text in usual(picture).iter(f"{SVG}text") for title in text.findall(f"{SVG}title")]
     assert sorted(tips) == sorted(names * 2)
 
 
 def test_the_colours_of_a_matrix_are_explained():
     words = {"caption": "c", "row_label": "topic", "column_label": "rank"}
     picture = matrices.matrix(["1"], ["a", "b"], [[0.5, None]], high=1.0, form=lambda v: f"{100 * v:.0f} %", **words)
-    [legend] = [one for one in ElementTree.fromstring(picture).iter("ul") if one.get("class") == "legend"]
+    [legend] = [one for one in usual(picture).iter("ul") if one.get("class") == "legend"]
     assert "".join(legend.itertext()).split() == ["0", "%", "100", "%", "none"]
     assert [rect.get("class") for rect in legend.iter("rect")] == [f"g{i}" for i in range(9)] + ["empty-cell"]
 
@@ -253,13 +255,96 @@ def test_the_colours_of_a_matrix_are_explained():
 def test_only_an_undefined_row_has_its_reason_in_the_table():
     drawn = [points.DrawnInterval("a", 0.5, note="no topic"), points.DrawnInterval("b", None, note="no topic")]
     picture = points.intervals(drawn, caption="c", x_label="x", what="run")
-    rows = [[cell.text for cell in row] for row in ElementTree.fromstring(picture).iter("tr")][1:]
+    rows = [[cell.text for cell in row] for row in usual(picture).iter("tr")][1:]
     assert rows == [["a", "0.500", "–", "–", None], ["b", "–", "–", "–", "no topic"]]
 
 
 def test_points_stand_within_the_frame():
     picture = points.intervals([points.DrawnInterval("a", 0.0), points.DrawnInterval("b", 1.0)], caption="c", x_label="x", what="run")
-    root = ElementTree.fromstring(picture)
+    root = usual(picture)
     [axis] = [line for line in root.iter(f"{SVG}line") if line.get("class") == "axis" and line.get("y1") == line.get("y2")]
     for circle in root.iter(f"{SVG}circle"):
         assert float(axis.get("x1")) + 4 < float(circle.get("cx")) < float(axis.get("x2")) - 4
+
+
+class TestNarrowForm:
+    """What a window of 320 pixels shows: 280 wide, no name cut, none beside a row that it would leave no room."""
+
+    LONG = "bm25-with-rm3-and-a-neural_reranker.v2 second run of the group"
+
+    @pytest.mark.parametrize("draw", DRAWINGS)
+    def test_it_is_280_wide_and_has_the_same_title_and_shapes(self, draw: Draw):
+        figure = draw("a name", False)
+        one, other = (form(figure).find(f"div/{SVG}svg") for form in (usual, narrow))
+        assert one is not None
+        assert other is not None
+        assert [svg.get("viewBox", "").split()[2] for svg in (one, other)] == ["640", "280"]
+        assert one.findtext(f"{SVG}title") == other.findtext(f"{SVG}title") == "a name"
+        for kind in ("circle", "polyline", "rect"):
+            assert [x.get("class") for x in one.iter(f"{SVG}{kind}")] == [x.get("class") for x in other.iter(f"{SVG}{kind}")], kind
+
+    @pytest.mark.parametrize("draw", [_stacked, _intervals, _boxes])
+    def test_a_long_name_stands_whole_above_its_row(self, draw: Draw):
+        root = narrow(draw(self.LONG, False))
+        name = next(text for text in root.iter(f"{SVG}text") if text.findtext(f"{SVG}title") == self.LONG and text.get("text-anchor") == "start")
+        lines = [span.text or "" for span in name.findall(f"{SVG}tspan")]
+        assert "".join(lines).replace(" ", "") == self.LONG.replace(" ", "")
+        assert len(lines) >= 2
+        assert {span.get("x") for span in name.findall(f"{SVG}tspan")} == {"2"}
+
+    def test_short_names_stay_beside_their_rows(self):
+        root = narrow(points.intervals([points.DrawnInterval("BM25", 0.5), points.DrawnInterval("DLH", 0.4)], caption="c", x_label="x", what="run"))
+        names = [text for text in root.iter(f"{SVG}text") if text.find(f"{SVG}title") is not None and text.get("text-anchor") == "end"]
+        assert [text.text for text in names] == ["BM25", "DLH"]
+        dots = [float(dot.get("cy", 0)) for dot in root.iter(f"{SVG}circle")]
+        assert [float(text.get("y", 0)) - 4 for text in names] == dots
+
+    def test_a_matrix_of_long_names_counts_its_columns_and_says_the_numbers_before_its_rows(self):
+        names = [self.LONG, "another run of some length"]
+        root = narrow(matrices.matrix(names, names, [[None, 0.04], [0.04, None]], caption="c", row_label="run", column_label="against"))
+        words = [" ".join(part for part in (text.text, *(span.text for span in text.findall(f"{SVG}tspan"))) if part) for text in root.iter(f"{SVG}text")]
+        assert words[:3] == ["against", "1", "2"]
+        assert [word[:2] for word in words if word[1:2] == ":"] == ["1:", "2:"]
+        assert "0.04" in words
+
+    def test_columns_that_are_other_things_than_rows_are_explained_below(self):
+        grades = ["Not relevant at all", "Somewhat relevant", "Perfectly relevant"]
+        root = narrow(matrices.matrix(["1", "2"], grades, [[1.0, 2.0, 3.0]] * 2, caption="c", row_label="topic", column_label="grade"))
+        words = [text.text for text in root.iter(f"{SVG}text")]
+        assert words[:4] == ["grade", "1", "2", "3"]
+        assert words[-3:] == ["1: Not relevant at all", "2: Somewhat relevant", "3: Perfectly relevant"]
+
+    def test_a_number_that_does_not_fit_its_cell_is_not_written(self):
+        """Twelve runs leave 23 pixels a cell; 0.0421 is 43 wide."""
+        names = [f"r{n}" for n in range(12)]
+        root = narrow(matrices.matrix(names, names, [[0.0421] * 12] * 12, caption="c", row_label="r", column_label="c", form=lambda v: f"{v:.4f}"))
+        assert "0.0421" not in {text.text for text in root.iter(f"{SVG}text")}
+        few = narrow(matrices.matrix(["a", "b"], ["a", "b"], [[0.0421] * 2] * 2, caption="c", row_label="r", column_label="c", form=lambda v: f"{v:.4f}"))
+        assert [text.text for text in few.iter(f"{SVG}text")].count("0.0421") == 4
+
+    def test_bars_with_long_labels_are_numbered_and_explained_and_hours_are_not(self):
+        few = narrow(bars.bars([self.LONG, "b", "c"], [1.0, 2.0, 3.0], caption="c", unit="pairs"))
+        words = [text.text or "".join(span.text or "" for span in text.findall(f"{SVG}tspan")) for text in few.iter(f"{SVG}text")]
+        assert words[-2:] == ["2: b", "3: c"]
+        assert words[-3].replace(" ", "") == f"1:{self.LONG}".replace(" ", "")
+        hours = [f"{1 + i // 2:02d} Nov {12 * (i % 2):02d}h" for i in range(28)]
+        many = narrow(bars.bars(hours, [1.0] * 28, caption="c", unit="pairs"))
+        assert {text.text for text in many.iter(f"{SVG}text")} >= {hours[0]}
+        ranks = narrow(bars.bars([f"rank {n}" for n in range(1, 11)], [1.0] * 10, caption="c", unit="%"))
+        days = narrow(bars.bars(["29 Nov 12h", "30 Nov 00h", "30 Nov 12h", "01 Dec 00h", "01 Dec 12h"], [1.0] * 5, caption="c", unit="pairs"))
+        for counted in (many, ranks, days):
+            assert not [text for text in counted.iter(f"{SVG}text") if (text.text or "").startswith("1: ")]
+        assert {"rank 1", "rank 4"} <= {text.text for text in ranks.iter(f"{SVG}text")}
+
+    def test_files_are_of_the_usual_form(self):
+        picture, _ = parts_of(_intervals("a", False))
+        assert picture.get("viewBox", "").split()[2] == "640"
+
+
+@pytest.mark.parametrize("draw", [_lines, _scatter, _bars])
+def test_a_long_label_of_an_axis_is_whole_in_both_forms(draw: Draw):
+    label = "estimated mean nDCG@10 of the runs under the labels by majority, over all topics of the set that anybody has judged so far"
+    for form in (usual, narrow):
+        said = form(draw(label, False)).iter(f"{SVG}text")
+        lines = ["".join(span.text or "" for span in text.findall(f"{SVG}tspan")).replace(" ", "") for text in said]
+        assert label.replace(" ", "") in lines

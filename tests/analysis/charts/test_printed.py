@@ -11,6 +11,7 @@ import pytest
 from analysis.charts import printed as module
 from analysis.charts.printed import AGREE, DISAGREE, SERIES, STEPS, Nothing, css, look_of, printed
 from tests.analysis.charts import test_charts
+from tests.analysis.charts.forms import usual
 
 ROOT = Path(__file__).resolve().parents[3]
 TEXT = "{http://www.w3.org/2000/svg}text"
@@ -30,7 +31,7 @@ def test_every_picture_is_printed_with_its_words(name: str) -> None:
     assert found["png"].startswith(b"\x89PNG")
     svg = found["svg"].decode()
     words = {text.text for text in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")}
-    root = ElementTree.fromstring(figure)
+    root = usual(figure)
     wanted = {text.text for text in root.iter("{http://www.w3.org/2000/svg}text") if text.text}
     assert wanted
     assert wanted <= words

@@ -81,6 +81,7 @@ def test_a_speeder_can_be_paused_from_the_list_and_leaves_it():
     assert (look.address, look.posts) == (f"/campaigns/{campaign.slug}/people/{ada.pseudonym}/", False)
     client = manager_of(campaign)
     assert f"{ada.pseudonym}: 10 of 10 judgements too fast" in text_of(client.get("/"))
+    assert f'<span class="mono small">{ada.pseudonym}' not in client.get("/").content.decode(), "said once"
     client.post(pause.address, pause.fields)
     ada.refresh_from_db()
     assert ada.standing == Membership.Standing.PAUSED

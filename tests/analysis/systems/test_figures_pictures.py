@@ -10,6 +10,7 @@ import pytest
 from analysis.systems.figures import drawn
 from analysis.systems.kinds import KINDS
 from analysis.systems.tabular import place, to_latex
+from tests.analysis.charts.forms import usual
 
 HOSTILE = '$\\frac{<b>&"x"$'
 
@@ -149,8 +150,8 @@ def test_scores_stand_best_first_for_every_measure_from_zero_on() -> None:
     assert row_names(by_ap) == ["b9", "b10", "a"]
     assert row_names(by_p5) == ["b9", "a", "b10"]
     assert by_ap.count("no topic of the run counts") == 0
-    assert by_p5.count("no topic of the run counts") == 3  # of b10: its words, their tooltip, and its note
-    ticks = [text.text for text in ElementTree.fromstring(by_p5).iter("{http://www.w3.org/2000/svg}text")]
+    assert by_p5.count("no topic of the run counts") == 5  # of b10: its words and their tooltip in both forms, and its note
+    ticks = [text.text for text in usual(by_p5).iter("{http://www.w3.org/2000/svg}text")]
     assert "0" in ticks
 
 
@@ -166,7 +167,7 @@ def with_intervals(**ends: list[float | None]) -> dict[str, Any]:
 
 def lines_and_points(picture: str) -> tuple[list[tuple[float, float]], list[float]]:
     """Ends of the lines beside points, and places of the points, of a page's picture."""
-    root = ElementTree.fromstring(picture)
+    root = usual(picture)
     lines = [one for one in root.iter("{http://www.w3.org/2000/svg}line") if one.get("class") == "l1"]
     points = [float(one.get("cx", "")) for one in root.iter("{http://www.w3.org/2000/svg}circle")]
     return [(float(one.get("x1", "")), float(one.get("x2", ""))) for one in lines], points
@@ -224,7 +225,7 @@ def test_the_fitted_line_stands_with_its_curve_and_no_radar_has_fewer_than_three
     kind = KINDS["stability"]
     found = kind.pictures(stable(["AP", "nDCG"]), [])
     assert len(found) == 2
-    svg = ElementTree.fromstring(found[0])
+    svg = usual(found[0])
     thin = [line for line in svg.iter("{http://www.w3.org/2000/svg}polyline") if "thin" in (line.get("class") or "")]
     assert [line.get("class") for line in thin] == ["l1 thin", "l2 thin"]
     frame = [float(pair.split(",")[1]) for line in thin for pair in line.get("points", "").split()]
@@ -241,7 +242,7 @@ def test_bars_of_click_labels_show_the_shares_that_the_figure_for_print_shows() 
     shares = {"relevant": {"unlabelled": 0.125, "1": 0.25}, "irrelevant": {"unlabelled": 0.5, "1": 0.125}}
     counts = dict.fromkeys(("agree", "disagree", "both", "judged_only", "clicked_only", "contradicting"), 0)
     [picture] = KINDS["label_overlap"].pictures({"clicks": {"pairs": 8, **shares, **counts}})
-    svg = ElementTree.fromstring(picture)
+    svg = usual(picture)
     bars = [rect for rect in svg.iter("{http://www.w3.org/2000/svg}rect") if "bar" in (rect.get("class") or "")]
     widths = [float(bar.get("width", "0")) for bar in bars]
     assert [round(width / widths[0]) for width in widths] == [1, 2, 4, 1]

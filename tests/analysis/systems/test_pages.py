@@ -141,7 +141,7 @@ def test_from_the_form_to_the_result(campaign, owner, client) -> None:
     assert report.command.replace("'", "&#x27;") in page
     assert "--seed=4" in report.command
     assert "--trials=130" in report.command
-    assert page.count('role="img"') == 3  # a heat map for each of two measures, and both side by side
+    assert page.count('role="img"') == 2 * 3  # a heat map for each of two measures, and both side by side, each wide and narrow
     assert "style=" not in page
     assert report.input_digest in page
     listed = client.get(reverse("campaign-systems", args=[campaign.slug])).content.decode()

@@ -1,0 +1,233 @@
+"""The table of labels and what one does from it, and the lever of depth: shown before it acts. On a desktop and on a phone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Locator, Page, expect
+
+from analysis.judgements import live as kept
+from annotation.models import Campaign, Pair
+from tests.builders import judge, judge_pair, make_annotator, make_campaign
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+DESKTOP, PHONE = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
+Signed = Callable[..., Page]
+Photograph = Callable[[Page, str], None]
+both_sizes = pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Any) -> Iterator[None]:
+    settings.DATA_DIR = tmp_path
+    monkeypatch.setattr(kept, "FRESH", 0.0)
+    kept._kept.clear()
+    yield
+    kept._kept.clear()
+
+
+@pytest.fixture
+def campaign() -> Campaign:
+    """Two topics, three documents, two judgements a pair. Labels by hand, by majority, else the lowest: of t1 Perfect (all agree), Wrong (of Wrong and
+    Perfect), Topic (all agree); of t2 Partial (all agree), Topic (of Topic and Partial), and d3 judged once, so without one."""
+    made = make_campaign(n_topics=2, n_documents=3, judgements_per_pair=2)
+    ada, bob, _carol = (make_annotator(made, name) for name in ("ada", "bob", "carol"))
+    given = {("t1", "d1"): (3, 3), ("t1", "d2"): (0, 3), ("t1", "d3"): (1, 1), ("t2", "d1"): (2, 2), ("t2", "d2"): (2, 1), ("t2", "d3"): (3,)}
+    for (topic, document), grades in given.items():
+        for annotator, grade in zip((ada, bob), grades, strict=False):
+            judge_pair(annotator, pair_of(made, topic, document), grade, now=timezone.now() - timedelta(hours=1))
+    return made
+
+
+def pair_of(campaign: Campaign, topic: str, document: str) -> Pair:
+    return campaign.pairs.get(entry__topic__topic_id=topic, entry__docno=document)
+
+
+def signed_in(signed_in_page: Signed, campaign: Campaign, viewport: dict[str, int]) -> Page:
+    return signed_in_page(campaign.memberships.get(role="manager").user, viewport=viewport)
+
+
+def rows(page: Page) -> Locator:
+    return page.locator("#labels tbody tr")
+
+
+def listed(page: Page) -> list[str]:
+    """The pairs of the list as it stands, such as "t1 d2"."""
+    boxes = rows(page).get_by_role("checkbox").evaluate_all("all => all.map(one => one.getAttribute('aria-label'))")
+    return [one.removeprefix("Choose ") for one in boxes]
+
+
+def choose(page: Page, **choices: str) -> None:
+    """Narrows the list, such as state="disputed"."""
+    for name, value in choices.items():
+        page.locator(f"#labels select[name={name}]").select_option(value)
+    page.locator("#labels .list-tools").get_by_role("button").click()
+    for name, value in choices.items():
+        page.wait_for_url(re.compile(rf"[?&]{name}={value}\b"))
+
+
+def fits_the_window(page: Page) -> bool:
+    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+
+
+@both_sizes
+def test_labels_are_found_by_topic_grade_decision_and_standing(
+    signed_in_page: Signed, photograph: Photograph, campaign: Campaign, viewport: dict[str, int]
+) -> None:
+    page = signed_in(signed_in_page, campaign, viewport)
+    page.goto(f"/campaigns/{campaign.slug}/labels/")
+    page.get_by_role("link", name="All labels as a list").click()
+    assert listed(page) == ["t1 d1", "t1 d2", "t1 d3", "t2 d1", "t2 d2", "t2 d3"]
+    expect(rows(page).nth(1)).to_contain_text(re.compile(r"Wrong\s+lowest grade\s+2\s+2\.25\s+disputed"))  # 1.5 to each side of the mean
+    expect(rows(page).nth(5)).to_contain_text(re.compile(r"none yet\s+1\s+still to be judged"))
+    assert fits_the_window(page)
+    photograph(page, f"label-list-{viewport['width']}")
+    page.locator("#by-topic").get_by_role("link", name="t2", exact=True).click()
+    page.wait_for_url(re.compile(r"topic=t2"))
+    assert listed(page) == ["t2 d1", "t2 d2", "t2 d3"]
+    expect(page.locator("#labels .list-tools")).to_contain_text("3 fit.")
+    expect(page.locator("#labels select[name=topic]")).to_have_value("t2")
+    choose(page, state="disputed")
+    assert listed(page) == ["t2 d2"]
+    page.get_by_role("link", name="Show all").click()
+    expect(rows(page)).to_have_count(6)
+    choose(page, grade="1")
+    assert listed(page) == ["t1 d3", "t2 d2"]
+    choose(page, decision="unanimous")
+    assert listed(page) == ["t1 d3"]
+    page.get_by_role("link", name="Show all").click()
+    expect(rows(page)).to_have_count(6)
+    choose(page, state="undecided")
+    assert listed(page) == ["t2 d3"]
+    choose(page, grade="0")
+    assert listed(page) == []
+    expect(rows(page)).to_contain_text("Nothing fits.")
+
+
+@both_sizes
+def test_one_more_judgement_is_shown_asked_for_and_taken_back(
+    signed_in_page: Signed, photograph: Photograph, campaign: Campaign, viewport: dict[str, int]
+) -> None:
+    page = signed_in(signed_in_page, campaign, viewport)
+    page.goto(f"/campaigns/{campaign.slug}/labels/list/?state=disputed")
+    page.get_by_label("Choose all pairs of this page").check()
+    page.get_by_role("button", name="Ask for one more judgement…").click()
+    expect(page.get_by_role("heading", name="Ask for one more judgement of 2 pairs?")).to_be_visible()
+    expect(page.locator("section[aria-labelledby=one-more]")).to_contain_text("1 is missing now, 3 then.")
+    assert fits_the_window(page)
+    photograph(page, f"one-more-{viewport['width']}")
+    page.get_by_role("link", name="Leave it as it is").click()
+    assert listed(page) == ["t1 d2", "t2 d2"]
+    assert not campaign.pairs.filter(asked_more__gt=0).exists()
+    page.get_by_label("Choose t1 d2").check()
+    page.get_by_role("button", name="Ask for one more judgement…").click()
+    page.get_by_role("button", name="Ask for 1 judgement").click()
+    expect(page.locator(".messages, [role=status]").first).to_contain_text("1 judgement is asked for.")
+    assert listed(page) == ["t2 d2"]  # the other one waits for its judgement: nobody can say yet that it is disputed
+    assert [(pair.entry.topic.topic_id, pair.entry.docno) for pair in campaign.pairs.filter(asked_more=1)] == [("t1", "d2")]
+    choose(page, state="asked")
+    expect(rows(page)).to_contain_text("1 more asked for")
+    rows(page).get_by_role("link").click()
+    expect(page.get_by_text("2 of 3 count")).to_be_visible()
+    page.get_by_role("button", name="Take one back…").click()
+    page.get_by_role("button", name="Take back 1 judgement").click()
+    expect(page.get_by_text("1 judgement is no longer asked for.")).to_be_visible()
+    assert not campaign.pairs.filter(asked_more__gt=0).exists()
+
+
+@both_sizes
+def test_from_the_list_one_adjudicates_pair_after_pair(
+    signed_in_page: Signed, photograph: Photograph, campaign: Campaign, viewport: dict[str, int]
+) -> None:
+    page = signed_in(signed_in_page, campaign, viewport)
+    page.goto(f"/campaigns/{campaign.slug}/labels/list/?state=disputed")
+    first, second = pair_of(campaign, "t1", "d2"), pair_of(campaign, "t2", "d2")
+    rows(page).first.get_by_role("link").click()
+    page.wait_for_url(f"**/pairs/{first.pk}/?of=labels&state=disputed")
+    way = page.get_by_role("navigation", name="Labels")
+    expect(way).to_contain_text("1 of 2")
+    assert way.get_by_role("link", name="Back").count() == 0
+    assert fits_the_window(page)
+    photograph(page, f"pair-of-the-list-{viewport['width']}")
+    page.keyboard.press("3")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Your label stands")).to_be_visible()
+    first.refresh_from_db()
+    assert (first.adjudicated_grade, page.url.partition("?")[2]) == (2, "of=labels&state=disputed")  # the third from the lowest on
+    expect(way).to_contain_text("1 of 2")  # it stays in the list while one looks at it
+    page.keyboard.press("n")
+    page.wait_for_url(f"**/pairs/{second.pk}/?of=labels&state=disputed")
+    expect(way).to_contain_text("1 of 1")
+    page.go_back()
+    way.get_by_role("link", name="Next").click()
+    page.locator("#adjudicate").get_by_role("radio").first.check()
+    page.get_by_label("Reason").fill("Nothing of it is said.")
+    page.get_by_role("button", name="Adjudicate").click()
+    expect(page.get_by_text("Your label stands")).to_be_visible()
+    second.refresh_from_db()
+    assert (second.adjudicated_grade, second.adjudicated_reason) == (0, "Nothing of it is said.")
+    way.get_by_role("link", name="The list of labels").click()
+    expect(rows(page)).to_contain_text("Nothing fits.")
+    choose(page, state="ruled")
+    assert listed(page) == ["t1 d2", "t2 d2"]
+    rows(page).last.get_by_role("link").click()
+    page.wait_for_url(re.compile(rf"/pairs/{second.pk}/\?of=labels&.*state=ruled"))
+    page.keyboard.press("b")
+    page.wait_for_url(re.compile(rf"/pairs/{first.pk}/\?of=labels&.*state=ruled"))
+    page.get_by_role("button", name="Withdraw the label").click()
+    expect(page.get_by_text("Your label is withdrawn.")).to_be_visible()
+    first.refresh_from_db()
+    assert first.adjudicated_grade is None
+
+
+@both_sizes
+def test_less_depth_is_shown_before_it_acts_and_taken_back(signed_in_page: Signed, photograph: Photograph, viewport: dict[str, int]) -> None:
+    """Ten topics, eight ranks, two judgements a pair: 160. One annotator has judged ranks 1 to 6 once, 60 pairs in 90 hours: 100 are missing, of
+    ranks 7 and 8 twenty each, which nobody has judged."""
+    campaign = make_campaign(n_topics=10, n_documents=8, judgements_per_pair=2)
+    ada, now = make_annotator(campaign, "ada"), timezone.now()
+    for place in range(60):
+        judge(ada, 1, now=now - timedelta(hours=90 - 1.5 * place))
+    Campaign.objects.filter(pk=campaign.pk).update(deadline=now + timedelta(hours=20), opened_at=now - timedelta(hours=91))
+    page = signed_in(signed_in_page, campaign, viewport)
+    page.goto(f"/campaigns/{campaign.slug}/")
+    page.get_by_role("link", name="What would help").click()
+    expect(page.locator("section[aria-labelledby=as-it-is]")).to_contain_text("100 judgements missing.")
+    depth = page.locator("section[aria-labelledby=depths]")
+    expect(depth.locator("tbody tr").last).to_contain_text(re.compile(r"rank 8\s+100"))
+    assert fits_the_window(page)
+    photograph(page, f"levers-{viewport['width']}")
+
+    def pull() -> None:
+        depth.get_by_role("button", name="Judge to rank 6: see what it changes").click()
+        shown = page.locator("section[aria-labelledby=pull]")
+        expect(shown).to_contain_text("40 judgements less; 20 pairs beyond it that nobody has judged wait, and can come back")
+        expect(shown).to_contain_text("Then:")
+
+    def stored() -> tuple[int | None, int]:
+        """(to which rank, pairs that wait)"""
+        known = Campaign.objects.select_related("pool").get(pk=campaign.pk)
+        return known.judged_to, known.pairs.filter(beyond_depth=True).count()
+
+    pull()
+    assert fits_the_window(page)
+    photograph(page, f"lever-shown-{viewport['width']}")
+    assert stored() == (None, 0)
+    page.get_by_role("link", name="Leave it as it is").click()
+    assert stored() == (None, 0)
+    pull()
+    page.get_by_role("button", name="Judge to rank 6", exact=True).click()
+    expect(page.get_by_text("The pool is judged to rank 6 now.")).to_be_visible()
+    assert stored() == (6, 20)
+    page.goto(f"/campaigns/{campaign.slug}/levers")
+    expect(page.locator("section[aria-labelledby=as-it-is]")).to_contain_text("60 judgements missing.")
+    expect(depth).to_contain_text("Judged to rank 6 now.")
+    depth.get_by_role("button", name="Judge the whole pool: see what it changes").click()
+    page.get_by_role("button", name="Judge the whole pool", exact=True).click()
+    expect(page.get_by_text("The whole pool is judged now.")).to_be_visible()
+    assert stored() == (None, 0)
