@@ -9,10 +9,12 @@ from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
+from django.db import connections
 from hypothesis import HealthCheck, settings
 
 from analysis.judgements import live
 from tests import times
+from tests.migrated import copy_migrated
 
 REQUIRED = set(os.environ.get("ASSAY_TEST_REQUIRE", "").replace(",", " ").split())
 MISSING: dict[str, str] = {}
@@ -65,6 +67,18 @@ def redis_url() -> str:
     if not reachable(parts.hostname or "127.0.0.1", parts.port or 6379):
         absent("redis", f"nothing answers at {parts.hostname}:{parts.port or 6379}")
     return url
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb(request: pytest.FixtureRequest, django_db_modify_db_settings: None) -> bool:
+    """The test database on SQLite is a copy of a migrated one, unless something is asked of pytest-django about its database. Django
+    keeps what it finds, and still migrates: where the copy lacked anything, it would be added. The folder goes with this process."""
+    asked: bool = request.config.getvalue("reuse_db")
+    test = connections["default"].settings_dict["TEST"]
+    if asked or request.config.getvalue("create_db") or request.config.getvalue("nomigrations") or connections["default"].vendor != "sqlite":
+        return asked
+    copy_migrated(Path(test["NAME"]))
+    return True
 
 
 @pytest.fixture(autouse=True)

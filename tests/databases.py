@@ -11,15 +11,18 @@ import psycopg
 from django.db import connections
 
 from config import databases
+from tests.migrated import copy_migrated
 
 
 @contextmanager
-def own_database(vendor: str, *, folder: Path, server: str = "") -> Iterator[str]:
-    """While it is open, Django's default database is a new one without any table. server: of PostgreSQL. -> its address"""
+def own_database(vendor: str, *, folder: Path, server: str = "", migrated: bool = False) -> Iterator[str]:
+    """While it is open, Django's default database is a new one. server: of PostgreSQL; migrated: with all tables, of SQLite. -> its address"""
     name = f"assay_test_{uuid.uuid4().hex[:12]}"
     url = f"{server.rpartition('/')[0]}/{name}" if vendor == "postgresql" else f"sqlite:///{folder / name}.sqlite3"
     if vendor == "postgresql":
         _ask(server, f"CREATE DATABASE {name}")
+    elif migrated:
+        copy_migrated(folder / f"{name}.sqlite3")
     shared, before = connections["default"], connections.settings["default"]
     described = databases.described(url, folder, query_seconds=0, pooler=False)
     connections.settings["default"] = connections.configure_settings({"default": described})["default"]

@@ -44,7 +44,7 @@ def asked(url: str) -> tuple[int, str]:
 
 @pytest.mark.slow
 def test_without_the_package_of_openid_connect_everything_else_works_and_page_log_and_doctor_say_so(without_extras, tmp_path):
-    assay = Installation(tmp_path / "data", **OIDC)
+    assay = Installation(tmp_path / "data", prepared=True, **OIDC)
     assay.env["PYTHONPATH"] = without_extras
     with assay:
         assert asked(assay.url + "/readyz")[0] == 200

@@ -10,7 +10,7 @@ from analysis.judgements.labels import Choices
 from analysis.models import Release, Report
 from analysis.publishing import recipes
 from analysis.publishing.release.parts import ReleasePlan
-from pooling.models import Job
+from pooling.models import Job, Pool
 from tests.builders import judge, make_annotator, make_campaign, make_pool, make_user
 from tests.pooling.conftest import RUN_A, bring_in
 
@@ -81,6 +81,39 @@ def test_runs_and_qrels_of_another_are_in_no_report(sides, what):
     page = reverse("collection-report-new", args=[mine.collection.slug, "evaluate"])
     answer = mine.client.post(page, {"runs": asked["runs"], "qrels": asked["qrels"], "measure": "AP"})
     assert (answer.status_code, "Select a valid choice" in text(answer)) == (400, True)
+    assert Report.objects.count() == 0
+
+
+def test_runs_of_another_are_in_no_pool(sides):
+    mine, theirs = sides
+    n_before = Pool.objects.count()
+    made = mine.client.post(reverse("api-pools", args=[mine.collection.slug]), {"depth": 1, "runs": ["theirs"]}, content_type="application/json")
+    assert (made.status_code in (400, 409), "theirs" in made.json()["detail"]) == (True, True)
+    page = reverse("collection-pool-new", args=[mine.collection.slug])
+    answer = mine.client.post(page, {"name": "p", "depth": 1, "runs": [theirs.collection.runs.get().pk]})
+    assert (answer.status_code, "Select a valid choice" in text(answer)) == (400, True)
+    assert (Pool.objects.count(), Job.objects.filter(kind="build pool").count()) == (n_before, 0)
+
+
+def test_a_topic_of_another_is_neither_removed_nor_kept(sides):
+    mine, theirs = sides
+    topic = theirs.collection.topics.get()
+    type(topic).objects.filter(pk=topic.pk).update(topic_id="only-theirs")
+    answer = mine.client.post(reverse("api-topics-decisions", args=[mine.collection.slug]), {"remove": ["only-theirs"]}, content_type="application/json")
+    assert (answer.status_code, "1 topic is not in the collection: only-theirs" in answer.json()["detail"]) == (409, True)
+    mine.client.post(reverse("collection-topics-change", args=[mine.collection.slug]), {"action": "remove", "topic": topic.pk})
+    topic.refresh_from_db()
+    assert (topic.removed_reason, topic.decided_at) == ("", None)
+
+
+@pytest.mark.parametrize("what", ["runs", "qrels"])
+def test_runs_and_qrels_of_another_are_in_no_study(sides, what):
+    mine, theirs = sides
+    of = {name: theirs if name == what else mine for name in ("runs", "qrels")}
+    asked = {"name": "comparison", "collection": mine.collection.slug, "options": {"measures": "RR"}}
+    asked |= {"runs": [of["runs"].collection.runs.get().pk], "qrels": [f"imported:{of['qrels'].collection.qrels.get().pk}"]}
+    answer = mine.client.post(reverse("api-studies"), asked, content_type="application/json")
+    assert (answer.status_code in (400, 409), bool(answer.json()["detail"])) == (True, True), text(answer)
     assert Report.objects.count() == 0
 
 

@@ -36,7 +36,7 @@ QRELS = "q1 0 d1 3\nq1 0 d2 1\nq2 0 d3 0\nq2 0 d4 2\n"
 @pytest.mark.timeout(900)  # it starts an installation, a generator and two scripts
 def test_a_script_with_a_generated_client_makes_judges_and_exports_a_campaign_whose_qrels_are_those_of_the_page(tmp_path):
     schema = tmp_path / "schema.yml"
-    with Installation(tmp_path / "data") as assay:
+    with Installation(tmp_path / "data", prepared=True) as assay:
         manager, ada, bob = assay.run(PEOPLE).split()
         asking = urllib.request.Request(assay.url + "/api/schema", headers={"Authorization": f"Token {manager}"})
         schema.write_bytes(urllib.request.urlopen(asking, timeout=120).read())

@@ -52,7 +52,7 @@ def empty(postgresql_url: str) -> Iterator[str]:
 def place(tmp_path) -> Place:
     found = Place(tmp_path / "data")
     found.folder.mkdir()
-    found.manage("migrate", "-v", "0")
+    found.prepare()
     return found
 
 

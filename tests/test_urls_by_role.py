@@ -6,6 +6,7 @@ the annotator judges in it, the stranger is signed in and has nothing to do with
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -30,12 +31,12 @@ from analysis.systems import reports
 from analysis.systems.kinds import KINDS
 from analysis.systems.selectors import result_of
 from annotation.machine.label_files import LabelOfFile
-from annotation.models import Campaign, Membership, Message
+from annotation.models import Campaign, Judgement, Lease, Membership, Message
 from annotation.services import campaigns, machines, people, questions, results_links, scheduling, tokens
 from pooling.models import Collection, Job
 from pooling.services import extending, pool_preview, pools
 from pooling.services.collections import create_collection
-from tests.builders import judge, make_annotator, make_user
+from tests.builders import judge, make_annotator, make_campaign, make_user
 from tests.pooling.conftest import DOCUMENTS, RUN_A, RUN_B, TOPICS, bring_in, run
 
 pytestmark = pytest.mark.django_db
@@ -599,9 +600,9 @@ def statements_sent() -> Iterator[list[str]]:
 
 
 def writes(statements: list[str]) -> list[str]:
-    """Those that change a row, but for what a sign-in writes."""
+    """Those that change a row, but for what a sign-in or the use of a token writes."""
     changing = [sql for sql in statements if sql.startswith(("INSERT", "UPDATE", "DELETE"))]
-    return [sql for sql in changing if not any(name in sql for name in ("django_session", "annotation_opensession", "last_login"))]
+    return [sql for sql in changing if not any(name in sql for name in ("django_session", "annotation_opensession", "last_login", "last_used_at"))]
 
 
 def reads_of_machines(statements: list[str]) -> list[str]:
@@ -626,3 +627,85 @@ def test_a_manager_of_another_campaign_is_a_stranger_to_this_one(world: World) -
     ours = [name for name, (_, statuses) in TABLE.items() if name in routes and statuses.split()[1] == "404"]
     assert len(ours) > 60
     assert {name: status for name in ours if (status := world.ask("neighbour", name, routes[name]).status_code) != 404} == {}
+
+
+MEAN_THE_SAME_EVERYWHERE = {
+    *("campaign-step", "campaign-guideline", "campaign-export-file", "api-export-file", "campaign-results-part"),
+    *("campaign-study-new", "collection-study-new", "campaign-report-new", "collection-report-new"),
+}
+"""Addresses whose second part names no row of its own: a step, a version, a kind of file or report."""
+
+
+def test_another_managers_things_are_not_found_under_ones_own_address(world: World) -> None:
+    """Every address that names a campaign or collection and a thing in it, with the first one's own and the second another's, by every
+    method: as manager and annotator of the own, as superuser, and with their tokens."""
+    manager = make_user("neighbour", may_create=True)
+    own = make_campaign(manager=manager, name="Autumn", show_near_duplicates=True)
+    eve = make_annotator(own, "eve", pseudonym="Z999")
+    judge(eve, 1)
+    assert scheduling.claim(eve) is not None
+    wrong, n_asked = {}, 0
+    for name, route in every_pattern().items():
+        if "<slug:slug>" not in route or route.count("<") == 1 or name in MEAN_THE_SAME_EVERYWHERE:
+            continue
+        slug = own.collection.slug if "collections/" in route else own.slug
+        address = reverse(name, kwargs={"slug": slug} | world.numbers[name])
+        for person in (eve.user,) if "judging/" in route else (manager, world.people["superuser"]):
+            assert person is not None
+            session, scripted = Client(), Client(headers={"Authorization": f"Token {tokens.create_api_token(user=person, name='script')}"})
+            session.force_login(person)
+            asked = [(session, method) for method in ("get", "post", "put", "patch", "delete")]
+            asked += [(scripted, TABLE[name][0])] * route.startswith("api/")
+            for client, method in asked:
+                options = {"content_type": "application/json"} if route.startswith("api/") and method != "get" else {}
+                with transaction.atomic(), statements_sent() as statements:
+                    answer = getattr(client, method)(address, world.bodies.get(name, {}), **options)
+                    transaction.set_rollback(True)
+                n_asked += 1
+                if name == "api-judging-take-back" and method == "post":
+                    assert (answer.status_code, answer.json()["items"]) == (200, []), "what is not one's own is as if taken back already"
+                    continue
+                expected = (404,) if method == TABLE[name][0] else (404, 405)
+                if answer.status_code not in expected or writes(statements):
+                    wrong[name, method, person.username, client is scripted] = answer.status_code, writes(statements)
+    assert wrong == {}
+    assert n_asked > 300
+
+
+def test_a_lease_of_another_is_neither_judged_renewed_given_back_nor_skipped(world: World) -> None:
+    """By an annotator of another campaign under the own address, and by one of the same campaign."""
+    others = make_campaign(name="Autumn", min_active_seconds=0)
+    annotators = {others.slug: make_annotator(others, "eve"), world.campaign.slug: make_annotator(world.campaign, "eric")}
+    token = world.bodies["api-judging-renew"]["leases"][0]
+    lease, n_judged = Lease.objects.values().get(token=token), Judgement.objects.count()
+    for slug, member in annotators.items():
+        client = Client()
+        client.force_login(member.user)
+        base = f"/api/v1/judging/{slug}/"
+        answers = {
+            path: client.post(base + path, body, content_type="application/json")
+            for path, body in (
+                ("judgements", world.bodies["api-judging-judgements"] | {"key": str(uuid.uuid4())}),
+                ("skip", world.bodies["api-judging-skip"]),
+                ("leases/renew", {"leases": [token]}),
+                ("leases/release", {"leases": [token]}),
+                ("leases", {"want": 1, "held": [token]}),
+            )
+        }
+        assert (answers["judgements"].status_code, answers["judgements"].json()["code"]) == (404, "lease_unknown")
+        assert (answers["skip"].status_code, answers["skip"].json()["code"]) == (404, "lease_unknown")
+        assert not [path for path, answer in answers.items() if answer.status_code >= 500]
+        for path in ("leases/renew", "leases"):
+            given = [pair for name in ("pairs", "leases", "renewed") for pair in answers[path].json().get(name, [])]
+            assert token not in json.dumps(given), path
+    assert (Lease.objects.values().get(token=token), Judgement.objects.count()) == (lease, n_judged)
+
+
+def test_a_link_to_results_opens_no_report_of_another_campaign(world: World) -> None:
+    manager = make_user("neighbour", may_create=True)
+    own = make_campaign(manager=manager, name="Autumn")
+    link = results_links.make_results_link(own, name="friends", days=7, actor=manager)
+    report = world.numbers["results-link-report"]["pk"]
+    assert Client().get(reverse("results-link", kwargs={"token": link})).status_code == 200
+    assert Client().get(reverse("results-link-report", kwargs={"token": link, "pk": report})).status_code == 404
+    assert Client().get(reverse("results-link-report", kwargs=world.numbers["results-link-report"])).status_code == 200

@@ -13,13 +13,16 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from tests.migrated import copy_migrated
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """A fresh database: a file, or one on the PostgreSQL server, dropped afterwards."""
+    """A fresh database: a file with all tables, or an empty one on the PostgreSQL server, dropped afterwards."""
     if request.param == "sqlite":
+        copy_migrated(tmp_path / "storm.sqlite3")
         yield f"sqlite:///{tmp_path}/storm.sqlite3"
         return
     server, name = request.getfixturevalue("postgresql_url"), f"storm_{uuid.uuid4().hex[:12]}"

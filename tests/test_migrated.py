@@ -1,0 +1,51 @@
+"""The migrated database that tests copy is that of this state of the program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from tests import migrated
+
+
+@pytest.mark.django_db
+def test_nothing_is_left_to_migrate_in_the_test_database():
+    executor = MigrationExecutor(connection)
+    assert executor.migration_plan(executor.loader.graph.leaf_nodes()) == []
+
+
+def test_another_migration_another_module_and_another_django_mean_another_file(tmp_path: Path):
+    folder = tmp_path / "annotation" / "migrations"
+    folder.mkdir(parents=True)
+    (folder / "0001_initial.py").write_text("operations = []\n")
+    found = [migrated.digest(tmp_path, ["5.2"]), migrated.digest(tmp_path, ["5.3"])]
+    (folder / "0001_initial.py").write_text("operations = [1]\n")
+    found.append(migrated.digest(tmp_path, ["5.2"]))
+    (folder / "0002_next.py").write_text("")
+    found.append(migrated.digest(tmp_path, ["5.2"]))
+    (folder / "0002_next.py").rename(folder.parent / "0002_next.py")
+    found.append(migrated.digest(tmp_path, ["5.2"]))
+    assert len(set(found)) == 5
+    assert migrated.digest(tmp_path, ["5.2"]) == found[-1]
+
+
+def test_the_file_is_made_once_and_an_earlier_one_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    made: list[Path] = []
+
+    def make(folder: Path) -> None:
+        made.append(folder)
+        (folder / "assay.sqlite3").write_text("tables")
+
+    monkeypatch.setattr(migrated, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(migrated, "_migrate", make)
+    monkeypatch.setattr(migrated, "digest", lambda: "one")
+    first = migrated.migrated_file()
+    assert migrated.migrated_file() == first
+    monkeypatch.setattr(migrated, "digest", lambda: "two")
+    migrated.copy_migrated(tmp_path / "copy")
+    assert (tmp_path / "copy").read_text() == "tables"
+    assert len(made) == 2
+    assert sorted(path.name for path in first.parent.iterdir()) == ["migrated-two.sqlite3", "migrated.lock"]
