@@ -16,6 +16,7 @@ from analysis.judgements import live
 from tests import times
 from tests.migrated import copy_migrated
 
+pytest_plugins = ["tests.second_attempts"]
 REQUIRED = set(os.environ.get("ASSAY_TEST_REQUIRE", "").replace(",", " ").split())
 MISSING: dict[str, str] = {}
 settings.register_profile("assay", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # how busy the machine is, is no defect

@@ -13,6 +13,13 @@ LEVELS = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", 
 CONTRAST = {"runOnly": {"type": "rule", "values": ["color-contrast"]}, **ONLY_WRONG}
 """All that a colour scheme changes."""
 TO_THE_END = "() => document.querySelectorAll('dialog[open]').forEach((dialog) => { dialog.scrollTop = dialog.scrollHeight; })"
+NO_TRANSITIONS = """async () => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync('*, *::before, *::after { transition: none !important }');
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+}"""
+"""A colour between two schemes is none that people read, however long a busy machine takes to paint."""
 SHORT_MOVES_END = """() => { for (const one of document.getAnimations()) {
   const { endTime } = one.effect.getComputedTiming();
   if (one.playState === 'running' && endTime < 5000) one.finish();
@@ -38,6 +45,7 @@ def problems_in_both_schemes(page: Page) -> dict[str, list[str]]:
     found = {}
     for scheme, options in (("dark", CONTRAST), ("light", LEVELS)):
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.evaluate(NO_TRANSITIONS)
         page.evaluate(SHORT_MOVES_END)
         found[scheme] = problems(page, options)
     return {scheme: told for scheme, told in found.items() if told}
