@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import itertools
 import uuid
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair, Profile
 from annotation.services import campaigns, judging, people, scheduling
@@ -165,3 +166,29 @@ def judge(membership: Membership, grade: int | None, *, now: datetime | None = N
 def judge_pair(membership: Membership, pair: Pair, grade: int | None, *, now: datetime, **answer: Any) -> Judgement:
     """Judge a pair of one's choosing."""
     return submit(membership, lease_of(membership, pair, now=now), grade, now=now, **answer).judgement
+
+
+def judged_campaign(
+    grades: Mapping[tuple[str, str], Sequence[int]], *, names: Sequence[str] = ("ada", "bob"), now: datetime | None = None, **settings: Any
+) -> Campaign:
+    """(topic, document) -> its grades by people of these names, the first by the first: {("t1", "d1"): (0, 3)}. Two judgements a pair, topics and
+    documents as many as it has, unless settings (of make_campaign) say otherwise."""
+    topics, documents = zip(*grades, strict=True)
+    settings = {"n_topics": len(set(topics)), "n_documents": len(set(documents)), "judgements_per_pair": 2, **settings}
+    campaign = make_campaign(**settings)
+    annotators = [make_annotator(campaign, name) for name in names]
+    pairs = {(pair.entry.topic.topic_id, pair.entry.docno): pair for pair in campaign.pairs.select_related("entry__topic")}
+    for place, given in grades.items():
+        for annotator, grade in zip(annotators[: len(given)], given, strict=True):
+            judge_pair(annotator, pairs[place], grade, now=now or timezone.now())
+    return campaign
+
+
+def campaign_on_its_way(*, n_judged: int, every: timedelta, left: timedelta, **settings: Any) -> Campaign:
+    """ada has judged n pairs, one in each `every`, the last one half of it ago; it was opened when she began, and the deadline is in `left`."""
+    campaign = make_campaign(**settings)
+    ada, now = make_annotator(campaign, "ada"), timezone.now()
+    for place in range(n_judged):
+        judge(ada, 1, now=now - every * (n_judged - place - 0.5))
+    Campaign.objects.filter(pk=campaign.pk).update(deadline=now + left, opened_at=now - every * n_judged)
+    return Campaign.objects.select_related("pool").get(pk=campaign.pk)

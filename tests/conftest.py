@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import socket
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlparse
 
 import pytest
@@ -86,6 +87,13 @@ def django_db_keepdb(request: pytest.FixtureRequest, django_db_modify_db_setting
 def _nothing_kept_from_other_tests() -> None:
     """Kept columns go by campaign id; a test database gives the same ids again and again."""
     live._kept.clear()
+
+
+@pytest.fixture
+def rows_read_anew(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> None:
+    """A page shows what was judged a moment before: the rows of a campaign are looked for at each request, and its files stay with the test."""
+    settings.DATA_DIR = tmp_path
+    monkeypatch.setattr(live, "FRESH", 0.0)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

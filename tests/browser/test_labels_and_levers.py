@@ -3,45 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.utils import timezone
 from playwright.sync_api import Locator, Page, expect
 
-from analysis.judgements import live as kept
 from annotation.models import Campaign, Pair
-from tests.builders import judge, judge_pair, make_annotator, make_campaign
+from tests.browser.conftest import DESKTOP, PHONE
+from tests.builders import campaign_on_its_way, judged_campaign
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-DESKTOP, PHONE = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("rows_read_anew")]
 Signed = Callable[..., Page]
 Photograph = Callable[[Page, str], None]
 both_sizes = pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
-
-
-@pytest.fixture(autouse=True)
-def _nothing_kept(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Any) -> Iterator[None]:
-    settings.DATA_DIR = tmp_path
-    monkeypatch.setattr(kept, "FRESH", 0.0)
-    kept._kept.clear()
-    yield
-    kept._kept.clear()
 
 
 @pytest.fixture
 def campaign() -> Campaign:
     """Two topics, three documents, two judgements a pair. Labels by hand, by majority, else the lowest: of t1 Perfect (all agree), Wrong (of Wrong and
     Perfect), Topic (all agree); of t2 Partial (all agree), Topic (of Topic and Partial), and d3 judged once, so without one."""
-    made = make_campaign(n_topics=2, n_documents=3, judgements_per_pair=2)
-    ada, bob, _carol = (make_annotator(made, name) for name in ("ada", "bob", "carol"))
-    given = {("t1", "d1"): (3, 3), ("t1", "d2"): (0, 3), ("t1", "d3"): (1, 1), ("t2", "d1"): (2, 2), ("t2", "d2"): (2, 1), ("t2", "d3"): (3,)}
-    for (topic, document), grades in given.items():
-        for annotator, grade in zip((ada, bob), grades, strict=False):
-            judge_pair(annotator, pair_of(made, topic, document), grade, now=timezone.now() - timedelta(hours=1))
-    return made
+    grades = {("t1", "d1"): (3, 3), ("t1", "d2"): (0, 3), ("t1", "d3"): (1, 1), ("t2", "d1"): (2, 2), ("t2", "d2"): (2, 1), ("t2", "d3"): (3,)}
+    return judged_campaign(grades, names=("ada", "bob", "carol"), now=timezone.now() - timedelta(hours=1))
 
 
 def pair_of(campaign: Campaign, topic: str, document: str) -> Pair:
@@ -56,10 +40,12 @@ def rows(page: Page) -> Locator:
     return page.locator("#labels tbody tr")
 
 
-def listed(page: Page) -> list[str]:
-    """The pairs of the list as it stands, such as "t1 d2"."""
-    boxes = rows(page).get_by_role("checkbox").evaluate_all("all => all.map(one => one.getAttribute('aria-label'))")
-    return [one.removeprefix("Choose ") for one in boxes]
+def lists(page: Page, *pairs: str) -> None:
+    """The list has come to show these pairs and no other, such as "t1 d2"."""
+    boxes = rows(page).get_by_role("checkbox")
+    expect(boxes).to_have_count(len(pairs))
+    for place, pair in enumerate(pairs):
+        expect(boxes.nth(place)).to_have_attribute("aria-label", f"Choose {pair}")
 
 
 def choose(page: Page, **choices: str) -> None:
@@ -82,30 +68,30 @@ def test_labels_are_found_by_topic_grade_decision_and_standing(
     page = signed_in(signed_in_page, campaign, viewport)
     page.goto(f"/campaigns/{campaign.slug}/labels/")
     page.get_by_role("link", name="All labels as a list").click()
-    assert listed(page) == ["t1 d1", "t1 d2", "t1 d3", "t2 d1", "t2 d2", "t2 d3"]
+    lists(page, "t1 d1", "t1 d2", "t1 d3", "t2 d1", "t2 d2", "t2 d3")
     expect(rows(page).nth(1)).to_contain_text(re.compile(r"Wrong\s+lowest grade\s+2\s+2\.25\s+disputed"))  # 1.5 to each side of the mean
     expect(rows(page).nth(5)).to_contain_text(re.compile(r"none yet\s+1\s+still to be judged"))
     assert fits_the_window(page)
     photograph(page, f"label-list-{viewport['width']}")
     page.locator("#by-topic").get_by_role("link", name="t2", exact=True).click()
     page.wait_for_url(re.compile(r"topic=t2"))
-    assert listed(page) == ["t2 d1", "t2 d2", "t2 d3"]
+    lists(page, "t2 d1", "t2 d2", "t2 d3")
     expect(page.locator("#labels .list-tools")).to_contain_text("3 fit.")
     expect(page.locator("#labels select[name=topic]")).to_have_value("t2")
     choose(page, state="disputed")
-    assert listed(page) == ["t2 d2"]
+    lists(page, "t2 d2")
     page.get_by_role("link", name="Show all").click()
     expect(rows(page)).to_have_count(6)
     choose(page, grade="1")
-    assert listed(page) == ["t1 d3", "t2 d2"]
+    lists(page, "t1 d3", "t2 d2")
     choose(page, decision="unanimous")
-    assert listed(page) == ["t1 d3"]
+    lists(page, "t1 d3")
     page.get_by_role("link", name="Show all").click()
     expect(rows(page)).to_have_count(6)
     choose(page, state="undecided")
-    assert listed(page) == ["t2 d3"]
+    lists(page, "t2 d3")
     choose(page, grade="0")
-    assert listed(page) == []
+    lists(page)
     expect(rows(page)).to_contain_text("Nothing fits.")
 
 
@@ -122,13 +108,13 @@ def test_one_more_judgement_is_shown_asked_for_and_taken_back(
     assert fits_the_window(page)
     photograph(page, f"one-more-{viewport['width']}")
     page.get_by_role("link", name="Leave it as it is").click()
-    assert listed(page) == ["t1 d2", "t2 d2"]
+    lists(page, "t1 d2", "t2 d2")
     assert not campaign.pairs.filter(asked_more__gt=0).exists()
     page.get_by_label("Choose t1 d2").check()
     page.get_by_role("button", name="Ask for one more judgement…").click()
     page.get_by_role("button", name="Ask for 1 judgement").click()
     expect(page.locator(".messages, [role=status]").first).to_contain_text("1 judgement is asked for.")
-    assert listed(page) == ["t2 d2"]  # the other one waits for its judgement: nobody can say yet that it is disputed
+    lists(page, "t2 d2")  # the other one waits for its judgement: nobody can say yet that it is disputed
     assert [(pair.entry.topic.topic_id, pair.entry.docno) for pair in campaign.pairs.filter(asked_more=1)] == [("t1", "d2")]
     choose(page, state="asked")
     expect(rows(page)).to_contain_text("1 more asked for")
@@ -174,7 +160,7 @@ def test_from_the_list_one_adjudicates_pair_after_pair(
     way.get_by_role("link", name="The list of labels").click()
     expect(rows(page)).to_contain_text("Nothing fits.")
     choose(page, state="ruled")
-    assert listed(page) == ["t1 d2", "t2 d2"]
+    lists(page, "t1 d2", "t2 d2")
     rows(page).last.get_by_role("link").click()
     page.wait_for_url(re.compile(rf"/pairs/{second.pk}/\?of=labels&.*state=ruled"))
     page.keyboard.press("b")
@@ -189,11 +175,8 @@ def test_from_the_list_one_adjudicates_pair_after_pair(
 def test_less_depth_is_shown_before_it_acts_and_taken_back(signed_in_page: Signed, photograph: Photograph, viewport: dict[str, int]) -> None:
     """Ten topics, eight ranks, two judgements a pair: 160. One annotator has judged ranks 1 to 6 once, 60 pairs in 90 hours: 100 are missing, of
     ranks 7 and 8 twenty each, which nobody has judged."""
-    campaign = make_campaign(n_topics=10, n_documents=8, judgements_per_pair=2)
-    ada, now = make_annotator(campaign, "ada"), timezone.now()
-    for place in range(60):
-        judge(ada, 1, now=now - timedelta(hours=90 - 1.5 * place))
-    Campaign.objects.filter(pk=campaign.pk).update(deadline=now + timedelta(hours=20), opened_at=now - timedelta(hours=91))
+    every, left = timedelta(hours=1.5), timedelta(hours=20)
+    campaign = campaign_on_its_way(n_judged=60, every=every, left=left, n_topics=10, n_documents=8, judgements_per_pair=2)
     page = signed_in(signed_in_page, campaign, viewport)
     page.goto(f"/campaigns/{campaign.slug}/")
     page.get_by_role("link", name="What would help").click()

@@ -10,7 +10,7 @@ from django.utils import timezone
 from playwright.sync_api import Page
 
 from tests.analysis.bad_annotators import campaign_with_bad_annotators
-from tests.builders import judge_pair, make_annotator, make_campaign
+from tests.builders import judged_campaign, make_campaign
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 A4 = {"width": 718, "height": 1000}
@@ -53,12 +53,8 @@ def test_a_shorter_scale_takes_names_that_are_a_scale(signed_in_page: Callable[.
 
 
 def test_adjudicating_by_keys_leads_from_pair_to_pair_and_nothing_leaves_its_card(signed_in_page: Callable[..., Page]) -> None:
-    campaign = make_campaign(n_topics=1, n_documents=2, judgements_per_pair=2)
-    ada, bob = make_annotator(campaign), make_annotator(campaign)
+    campaign = judged_campaign({("t1", "d1"): (0, 3), ("t1", "d2"): (0, 2)}, now=timezone.now() - timedelta(hours=1))
     first, second = campaign.pairs.order_by("position")
-    for pair, grade in ((first, 3), (second, 2)):
-        judge_pair(ada, pair, 0, now=timezone.now() - timedelta(hours=1))
-        judge_pair(bob, pair, grade, now=timezone.now() - timedelta(hours=1))
     page = signed_in_page(campaign.memberships.get(role="manager").user)
     page.set_viewport_size({"width": 1280, "height": 860})
     page.goto(f"/campaigns/{campaign.slug}/pairs/{first.pk}/")

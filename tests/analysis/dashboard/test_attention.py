@@ -14,18 +14,10 @@ from analysis.judgements import live as kept
 from annotation.models import Campaign, Judgement, Membership, Pair
 from annotation.services import campaigns, exclusion, serving
 from tests.analysis.dashboard.test_pages import manager_of, text_of
-from tests.builders import judge, judge_pair, make_annotator, make_campaign, submit
+from tests.builders import judge, judged_campaign, make_annotator, make_campaign, submit
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("rows_read_anew")]
 TABS = ["", "people/", "agreement/", "time/", "gold/", "labels/", "systems/", "feedback/", "export/", "audit/", "settings/"]
-
-
-@pytest.fixture(autouse=True)
-def _nothing_kept(monkeypatch):
-    monkeypatch.setattr(kept, "FRESH", 0.0)
-    kept._kept.clear()
-    yield
-    kept._kept.clear()
 
 
 @pytest.fixture
@@ -149,13 +141,8 @@ def test_an_exclusion_leaves_the_evidence_for_it_to_be_seen():
 
 
 def test_a_pair_that_waits_for_a_judgement_is_not_disputed_until_nobody_judges_any_more():
-    campaign = make_campaign(n_topics=1, n_documents=2, judgements_per_pair=3)
-    ada, bob, eve = (make_annotator(campaign) for _ in range(3))
+    campaign = judged_campaign({("t1", "d1"): (0, 3, 1), ("t1", "d2"): (0, 3)}, names=("ada", "bob", "eve"), judgements_per_pair=3)
     first, second = campaign.pairs.order_by("position")
-    for member, grade in ((ada, 0), (bob, 3), (eve, 1)):
-        judge_pair(member, first, grade, now=timezone.now())
-    for member, grade in ((ada, 0), (bob, 3)):
-        judge_pair(member, second, grade, now=timezone.now())
 
     def disputed() -> list[int]:
         kept._kept.clear()
@@ -168,12 +155,8 @@ def test_a_pair_that_waits_for_a_judgement_is_not_disputed_until_nobody_judges_a
 
 
 def test_the_page_of_a_disputed_pair_leads_to_the_next_and_back():
-    campaign = make_campaign(n_topics=1, n_documents=3, judgements_per_pair=2)
-    ada, bob = make_annotator(campaign), make_annotator(campaign)
+    campaign = judged_campaign({("t1", "d1"): (0, 3), ("t1", "d2"): (0, 2), ("t1", "d3"): (0, 0)})  # spreads 3, 2, none
     first, second, third = campaign.pairs.order_by("position")
-    for pair, grade in ((first, 3), (second, 2), (third, 0)):  # spreads 3, 2, none
-        judge_pair(ada, pair, 0, now=timezone.now())
-        judge_pair(bob, pair, grade, now=timezone.now())
     client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/pairs/{{}}/"
 
     def turns(pair: Pair) -> list[tuple[str, str]]:

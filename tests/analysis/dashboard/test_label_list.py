@@ -11,38 +11,24 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from analysis.dashboard.label_list import labels_listed
-from analysis.judgements import live as kept
 from analysis.judgements.live import live_rows
 from annotation.models import Campaign, Pair
 from annotation.services import judging
 from annotation.services.pairs import set_kind
-from tests.builders import judge_pair, make_annotator, make_campaign
+from tests.builders import judge_pair, judged_campaign, make_annotator
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _nothing_kept(monkeypatch):
-    monkeypatch.setattr(kept, "FRESH", 0.0)
-    kept._kept.clear()
-    yield
-    kept._kept.clear()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("rows_read_anew")]
 
 
 def pair(campaign: Campaign, topic: str, docno: str) -> Pair:
     return campaign.pairs.get(entry__topic__topic_id=topic, entry__docno=docno)
 
 
-def judged_campaign(n_documents: int = 3) -> Campaign:
+def campaign_of_every_standing(n_documents: int = 3) -> Campaign:
     """Two judgements a pair: t1 d1 2 2, t1 d2 0 3, t1 d3 1 alone, t2 d1 3 3 but for the manager 1; t2 d2 was known to be 3; t2 d3 nothing."""
-    campaign = make_campaign(n_topics=2, n_documents=n_documents, judgements_per_pair=2, min_active_seconds=0)
+    grades = {("t1", "d1"): (2, 2), ("t1", "d2"): (0, 3), ("t1", "d3"): (1,), ("t2", "d1"): (3, 3)}
+    campaign = judged_campaign(grades, n_documents=n_documents, min_active_seconds=0)
     manager = campaign.memberships.get(role="manager").user
-    ada, bob = make_annotator(campaign, "ada"), make_annotator(campaign, "bob")
-    now = timezone.now()
-    given = [(ada, "t1", "d1", 2), (bob, "t1", "d1", 2), (ada, "t1", "d2", 0), (bob, "t1", "d2", 3)]
-    given += [(ada, "t1", "d3", 1), (ada, "t2", "d1", 3), (bob, "t2", "d1", 3)]
-    for annotator, topic, docno, grade in given:
-        judge_pair(annotator, pair(campaign, topic, docno), grade, now=now)
     judging.adjudicate(pair(campaign, "t2", "d1"), 1, reason="outdated", actor=manager)
     set_kind(pair(campaign, "t2", "d2"), "qualification", gold_grade=3, actor=manager)
     return campaign
@@ -62,7 +48,7 @@ def listed(campaign: Campaign, query: str = "") -> list[str]:
 
 
 def test_each_pair_with_a_label_or_a_judgement_is_a_row_and_no_other() -> None:
-    campaign = judged_campaign()
+    campaign = campaign_of_every_standing()
     rows = {f"{row.topic} {row.document}": row for row in labels_listed(campaign, live_rows(campaign))}
     told = {name: (row.grade, row.decision, row.n, row.spread, row.disputed, row.waiting) for name, row in rows.items()}
     assert told == {
@@ -94,17 +80,17 @@ def test_each_pair_with_a_label_or_a_judgement_is_a_row_and_no_other() -> None:
     ],
 )
 def test_the_list_is_searched_filtered_and_sorted(query: str, rows: list[str]) -> None:
-    assert listed(judged_campaign(), query) == rows
+    assert listed(campaign_of_every_standing(), query) == rows
 
 
 def test_relevant_labels_are_counted_by_topic() -> None:
-    campaign = judged_campaign()
+    campaign = campaign_of_every_standing()
     page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/labels/list/")
     assert [tuple(row) for row in page.context["topics"]] == [("t1", 2, 1, 1, 1), ("t2", 2, 1, 0, 0)]  # relevant from grade 2 on
 
 
 def test_one_goes_on_through_the_list_as_it_was_asked_for_and_a_pair_just_decided_keeps_its_place() -> None:
-    campaign = judged_campaign()
+    campaign = campaign_of_every_standing()
     client, t1d2 = manager_of(campaign), pair(campaign, "t1", "d2")
     page = client.get(f"/campaigns/{campaign.slug}/labels/list/?topic=t1&sort=-grade").content.decode()
     [link] = [link.replace("&amp;", "&") for link in re.findall(r'href="([^"]+)"', page) if f"/pairs/{t1d2.pk}/" in link]
@@ -119,7 +105,7 @@ def test_one_goes_on_through_the_list_as_it_was_asked_for_and_a_pair_just_decide
 
 
 def test_a_decision_shows_at_once_and_its_withdrawal_too() -> None:
-    campaign = judged_campaign()
+    campaign = campaign_of_every_standing()
     client, one = manager_of(campaign), pair(campaign, "t1", "d1")
     for grade in ("0", "3"):
         client.post(f"/campaigns/{campaign.slug}/pairs/{one.pk}/", {"grade": grade})
@@ -129,7 +115,7 @@ def test_a_decision_shows_at_once_and_its_withdrawal_too() -> None:
 
 
 def test_statements_do_not_grow_with_the_pairs() -> None:
-    campaign = judged_campaign(30)
+    campaign = campaign_of_every_standing(30)
     client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/labels/list/"
 
     def statements() -> int:

@@ -10,7 +10,6 @@ from django.utils import timezone
 from analysis.dashboard import levers
 from analysis.dashboard.headline import complete_level, headline, lateness
 from analysis.dashboard.progress import progress
-from analysis.judgements import live as kept
 from analysis.publishing.release.importing import import_release
 from annotation.models import AuditEvent, Campaign, Invitation
 from annotation.selectors.judging import audit_invariants
@@ -18,31 +17,18 @@ from annotation.services import campaigns
 from annotation.services.errors import CampaignError
 from tests.analysis.dashboard.test_pages import manager_of, text_of
 from tests.analysis.publishing.test_releases import built, parts
-from tests.builders import judge, make_annotator, make_campaign, make_user
+from tests.builders import campaign_on_its_way, judge, make_annotator, make_campaign, make_user
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("rows_read_anew")]
 HOUR = 3600.0
-
-
-@pytest.fixture(autouse=True)
-def _nothing_kept(monkeypatch, settings, tmp_path):
-    settings.DATA_DIR = tmp_path
-    monkeypatch.setattr(kept, "FRESH", 0.0)
-    kept._kept.clear()
-    yield
-    kept._kept.clear()
 
 
 @pytest.fixture
 def campaign() -> Campaign:
     """10 topics, 10 ranks, three judgements a pair: 30 a rank. One annotator has judged ranks 1 to 9 once, one pair an hour: 210 are left, of each
     of those ranks 20, of rank 10 30. Bands of three ranks. The deadline is in 96 hours."""
-    made = make_campaign(n_topics=10, n_documents=10, judgements_per_pair=3)
-    ada, now = make_annotator(made), timezone.now()
-    for ago in range(90, 0, -1):
-        judge(ada, 1, now=now - timedelta(hours=ago - 0.5))
-    Campaign.objects.filter(pk=made.pk).update(deadline=now + timedelta(hours=96), opened_at=now - timedelta(hours=90))
-    return Campaign.objects.select_related("pool").get(pk=made.pk)
+    hour, left = timedelta(hours=1), timedelta(hours=96)
+    return campaign_on_its_way(n_judged=90, every=hour, left=left, n_topics=10, n_documents=10, judgements_per_pair=3)
 
 
 def hours_until(seconds: float | None) -> float:

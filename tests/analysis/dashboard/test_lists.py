@@ -8,34 +8,20 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from analysis.judgements import live as kept
 from analysis.models import Report
 from annotation.models import Campaign, Invitation, Membership
 from annotation.services import judging, tokens
 from tests.analysis.dashboard.test_pages import client_of, manager_of
-from tests.builders import judge_pair, make_annotator, make_campaign, make_user
+from tests.builders import judged_campaign, make_user
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("rows_read_anew")]
 GRADES = {("t1", "d1"): (0, 3), ("t2", "d1"): (0, 2), ("t1", "d2"): (1, 1), ("t2", "d2"): (1, 3), ("t1", "d3"): (2, 3), ("t2", "d3"): (3, 3)}
 """Of two annotators."""
 
 
-@pytest.fixture(autouse=True)
-def _nothing_kept(monkeypatch):
-    monkeypatch.setattr(kept, "FRESH", 0.0)
-    kept._kept.clear()
-    yield
-    kept._kept.clear()
-
-
 @pytest.fixture
 def campaign() -> Campaign:
-    campaign = make_campaign(n_topics=2, n_documents=3, judgements_per_pair=2)
-    people = make_annotator(campaign), make_annotator(campaign)
-    for pair in campaign.pairs.select_related("entry__topic").order_by("position"):
-        for member, grade in zip(people, GRADES[pair.entry.topic.topic_id, pair.entry.docno], strict=True):
-            judge_pair(member, pair, grade, now=timezone.now())
-    return campaign
+    return judged_campaign(GRADES)
 
 
 def further(campaign: Campaign, n: int, *, first: int = 0) -> None:

@@ -17,29 +17,16 @@ from annotation.models import Campaign, Pair
 from annotation.services import campaigns, one_more, tokens
 from tests.analysis.dashboard.test_pages import manager_of, text_of
 from tests.analysis.publishing.test_releases import built, parts
-from tests.builders import judge, make_annotator, make_campaign, make_user
+from tests.builders import judge, judged_campaign, make_annotator, make_user
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _nothing_kept(monkeypatch, settings, tmp_path):
-    settings.DATA_DIR = tmp_path
-    monkeypatch.setattr(kept, "FRESH", 0.0)
-    kept._kept.clear()
-    yield
-    kept._kept.clear()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("rows_read_anew")]
 
 
 @pytest.fixture
 def campaign() -> Campaign:
     """Two topics, two documents, two judgements a pair, all judged; 36 seconds a judgement."""
-    made = make_campaign(n_topics=2, n_documents=2, judgements_per_pair=2, min_active_seconds=0, expected_seconds=36)
-    for name in ("ada", "bob"):
-        annotator = make_annotator(made, name)
-        for _ in range(4):
-            judge(annotator, 1)
-    return made
+    grades = {(topic, docno): (1, 1) for topic in ("t1", "t2") for docno in ("d1", "d2")}
+    return judged_campaign(grades, min_active_seconds=0, expected_seconds=36)
 
 
 def post(campaign: Campaign, pairs: list[Pair], **form: str) -> Any:

@@ -26,16 +26,8 @@ from pooling.selectors.collections import activity
 from tests.analysis.bad_annotators import campaign_with_bad_annotators
 from tests.builders import judge, make_annotator, make_campaign, make_user
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("rows_read_anew")]
 PAGES = ["", "live", "people/", "agreement/", "time/", "gold/", "labels/", "labels/list/", "feedback/", "audit/"]
-
-
-@pytest.fixture(autouse=True)
-def _nothing_kept(monkeypatch):
-    monkeypatch.setattr(kept, "FRESH", 0.0)
-    kept._kept.clear()
-    yield
-    kept._kept.clear()
 
 
 def client_of(user) -> Client:

@@ -13,21 +13,12 @@ from analysis.core.flags import Flag, strongest_first
 from analysis.dashboard import own_figures
 from analysis.dashboard.annotators import people
 from analysis.dashboard.own_figures import n_distinct, quantiles_by_group
-from analysis.judgements import live as kept
 from annotation.models import AuditEvent, Campaign, Judgement, Membership, Message
 from annotation.services import exclusion
 from tests.analysis.dashboard.test_pages import client_of, manager_of, text_of, work
 from tests.builders import judge, make_annotator, make_campaign
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _nothing_kept(monkeypatch):
-    monkeypatch.setattr(kept, "FRESH", 0.0)
-    kept._kept.clear()
-    yield
-    kept._kept.clear()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("rows_read_anew")]
 
 
 @pytest.fixture

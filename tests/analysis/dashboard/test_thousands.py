@@ -12,7 +12,6 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from analysis.judgements import live as kept
 from analysis.judgements import page_rows
 from annotation.models import Campaign, Judgement, Membership
 from annotation.selectors.judging import audit_invariants
@@ -44,12 +43,8 @@ def with_judging(n: int) -> tuple[Campaign, Client]:
 
 
 @pytest.fixture(autouse=True)
-def _nothing_kept(monkeypatch):
-    monkeypatch.setattr(kept, "FRESH", 0.0)
+def _pages_are_read_anew(rows_read_anew, monkeypatch):
     monkeypatch.setattr(page_rows, "SECONDS", 0.0)
-    kept._kept.clear()
-    yield
-    kept._kept.clear()
 
 
 def looked(campaign: Campaign, client: Client) -> dict[str, tuple[int, int]]:

@@ -18,19 +18,10 @@ from annotation.models import Campaign, Membership, Pair, Profile, Question
 from annotation.services import campaigns, exclusion, serving
 from pooling.models import Job
 from tests.analysis.dashboard.test_pages import manager_of, text_of
-from tests.builders import judge, judge_pair, make_annotator, make_campaign, make_collection, make_user, submit
+from tests.builders import judge, judged_campaign, make_annotator, make_campaign, make_collection, make_user, submit
 from tests.pooling.conftest import run as do
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _nothing_kept(monkeypatch, settings, tmp_path):
-    settings.DATA_DIR = tmp_path
-    monkeypatch.setattr(kept, "FRESH", 0.0)
-    kept._kept.clear()
-    yield
-    kept._kept.clear()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("rows_read_anew")]
 
 
 def again(campaign: Campaign) -> list:
@@ -144,12 +135,8 @@ def test_a_deadline_that_has_passed_and_one_that_will_be_missed():
 
 
 def test_when_all_is_judged_the_list_says_so_and_names_what_is_disputed_and_not_decided():
-    campaign = make_campaign(n_topics=1, n_documents=2, judgements_per_pair=2)
-    ada, bob = make_annotator(campaign), make_annotator(campaign)
+    campaign = judged_campaign({("t1", "d1"): (0, 3), ("t1", "d2"): (1, 2)})
     first, second = campaign.pairs.order_by("position")
-    for pair, grades in ((first, (0, 3)), (second, (1, 2))):
-        for member, grade in zip((ada, bob), grades, strict=True):
-            judge_pair(member, pair, grade, now=timezone.now())
     done, disputed = again(campaign)
     assert (done.kind, done.words) == (ToDoKind.ALL_JUDGED, "Everything that is needed has been judged")
     assert [action.address for action in done.actions] == [f"/campaigns/{campaign.slug}/settings/open/", f"/campaigns/{campaign.slug}/export/"]

@@ -16,7 +16,7 @@ from annotation.services.errors import CampaignError
 from annotation.services.judging import Answer
 from annotation.services.pairs import follow_topics, set_kind
 from annotation.services.recounting import recount
-from tests.builders import judge, judge_pair, lease_of, make_annotator, make_campaign, submit
+from tests.builders import judge, judge_pair, judged_campaign, lease_of, make_annotator, make_campaign, submit
 
 pytestmark = pytest.mark.django_db
 
@@ -24,11 +24,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def campaign() -> Campaign:
     """One topic, two documents, two judgements a pair, all judged by ada and bob."""
-    made = make_campaign(n_topics=1, n_documents=2, judgements_per_pair=2, min_active_seconds=0)
-    for name in ("ada", "bob"):
-        annotator = make_annotator(made, name)
-        for _ in range(2):
-            judge(annotator, 1)
+    made = judged_campaign({("t1", "d1"): (1, 1), ("t1", "d2"): (1, 1)}, min_active_seconds=0)
     assert missing_judgements(made) == 0
     return made
 
