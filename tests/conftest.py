@@ -5,12 +5,17 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
 
 import pytest
+from django.contrib.auth.models import Permission
+from django.contrib.contenttypes.models import ContentType
+from django.core.management.color import no_style
 from django.db import connections
+from django.test import TransactionTestCase
 from hypothesis import HealthCheck, settings
 
 from analysis.judgements import live
@@ -81,6 +86,25 @@ def django_db_keepdb(request: pytest.FixtureRequest, django_db_modify_db_setting
         return asked
     copy_migrated(Path(test["NAME"]))
     return True
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _emptied_without_what_migrations_make() -> Iterator[None]:
+    """After a test that commits, Django empties all tables, and then makes anew the kinds of content and permissions that migrations have made:
+    seventy statements. Those tables are left as they are here, for no test changes them."""
+    emptied = TransactionTestCase._fixture_teardown
+
+    def empty(test: TransactionTestCase) -> None:
+        connection = connections["default"]
+        if connection.vendor != "sqlite":
+            return emptied(test)
+        kept = {model._meta.db_table for model in (ContentType, Permission)}
+        tables = [name for name in connection.introspection.django_table_names(only_existing=True, include_views=False) if name not in kept]
+        connection.ops.execute_sql_flush(connection.ops.sql_flush(no_style(), tables))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", empty)
+        yield
 
 
 @pytest.fixture(autouse=True)
