@@ -1,4 +1,4 @@
-"""An empty database of its own for one test, in place of the one that all tests share."""
+"""An empty database of its own for one test, in place of the one that all tests share; and what the tests of a file have in common, made once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
-from django.db import connections
+from django.db import connections, transaction
+from pytest_django import DjangoDbBlocker
 
 from config import databases
 from tests.migrated import copy_migrated
@@ -34,6 +35,17 @@ def own_database(vendor: str, *, folder: Path, server: str = "", migrated: bool 
         connections.settings["default"], connections["default"] = before, shared
         if vendor == "postgresql":
             _ask(server, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@contextmanager
+def for_several_tests(blocker: DjangoDbBlocker) -> Iterator[None]:
+    """What is made at its beginning is there for each test until its end, and what a test makes of it is taken back before the next one. Only for
+    tests that do not commit."""
+    outer = transaction.atomic()
+    outer._from_testcase = True  # as Django marks what a class of tests has made: a test may still ask that what it does be durable
+    with blocker.unblock(), outer:
+        yield
+        transaction.set_rollback(True)
 
 
 def _ask(server: str, statement: str) -> None:

@@ -6,7 +6,9 @@ the annotator judges in it, the stranger is signed in and has nothing to do with
 
 from __future__ import annotations
 
+import copy
 import json
+import shutil
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,8 +20,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.http import HttpResponse
-from django.test import Client
+from django.test import Client, override_settings
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from pytest_django import DjangoDbBlocker
 
 from analysis.dashboard import exclusions
 from analysis.publishing import recipes
@@ -37,6 +40,7 @@ from pooling.models import Collection, Job
 from pooling.services import extending, pool_preview, pools
 from pooling.services.collections import create_collection
 from tests.builders import judge, make_annotator, make_campaign, make_user
+from tests.databases import for_several_tests
 from tests.pooling.conftest import DOCUMENTS, RUN_A, RUN_B, TOPICS, bring_in, run
 
 pytestmark = pytest.mark.django_db
@@ -344,10 +348,21 @@ class Brought:
     pair: tuple[str, str] = ("051", "a")
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[tuple[World, Path]]:
+    """The world as it is before each test, and the folder of its files."""
+    files = tmp_path_factory.mktemp("world")
+    with for_several_tests(django_db_blocker):
+        with override_settings(MEDIA_ROOT=files):
+            world = make_world(Brought())
+        yield world, files
+
+
 @pytest.fixture
-def world(settings: Any, tmp_path: Path) -> World:
-    settings.MEDIA_ROOT = tmp_path / "files"
-    return make_world(Brought())
+def world(made: tuple[World, Path], settings: Any, tmp_path: Path) -> World:
+    world, files = made
+    settings.MEDIA_ROOT = shutil.copytree(files, tmp_path / "files")
+    return copy.deepcopy(world)
 
 
 def make_world(brought: Brought) -> World:
