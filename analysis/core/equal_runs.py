@@ -103,10 +103,14 @@ def equal_boards(
     alpha: float,
     decide: str,
     rng: np.random.Generator,
+    family: int | None = None,
     trials: int = BOARDS,
     step: Callable[[], object] = lambda: None,
 ) -> dict[str, BoardRates]:
-    """By correction: boards of equal runs with the dates of `entries`, whose order is that of ranks (n_runs, n_topics)."""
+    """By correction: boards of equal runs with the dates of `entries`, whose order is that of ranks (n_runs, n_topics).
+
+    family: of the correction, where it is larger than a board's own comparisons.
+    """
     n_records = 0
     claimed, boards = (dict.fromkeys(significance.CORRECTIONS, 0) for _ in range(2))
     for _ in range(trials):
@@ -118,7 +122,8 @@ def equal_boards(
         compared = [compare(mixed[place[a]], mixed[place[b]]) for a, b in pairs]
         n_records += max(len(tags) - 1, 0)
         for correction in significance.CORRECTIONS:
-            judged = dict(zip(pairs, judge(compared, alpha=alpha, decide=decide, correction=correction), strict=True))
+            size = None if family is None else max(family, len(pairs))
+            judged = dict(zip(pairs, judge(compared, alpha=alpha, decide=decide, correction=correction, family=size), strict=True))
             n_harmless = sum(judged[tags[0], tag].verdict.do_no_harm is True for tag in tags[1:])
             claimed[correction] += n_harmless
             boards[correction] += n_harmless > 0

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import NamedTuple
 
 
@@ -92,7 +93,7 @@ class Measure:
     highest: int | None = None
 
     def __str__(self) -> str:
-        options = [f"{self.persistence:g}"] if self.persistence is not None else []
+        options = [f"{Decimal(repr(self.persistence)):f}"] if self.persistence is not None else []
         options += [f"rel={self.level}"] if self.level is not None else []
         options += [f"max_rel={self.highest}"] if self.highest is not None else []
         between = f"({','.join(options)})" if options else ""
@@ -167,7 +168,7 @@ def _options(name: str, family: str, text: str | None) -> tuple[int | None, bool
             level = int(value)
         elif key == "judged_only" and value in ("True", "False"):
             condensed = value == "True"
-        elif family == "RBP" and key in ("", "p") and re.fullmatch(r"0?\.\d+", value) and float(value) > 0:
+        elif family == "RBP" and key in ("", "p") and re.fullmatch(r"0?\.\d+", value) and 0 < float(value) < 1:
             persistence = float(value)
         elif family == "ERR" and key == "max_rel" and value.isdecimal() and int(value) >= 1:
             highest = int(value)

@@ -8,7 +8,7 @@ a system without a number, or (tau-b) a ranking in which all are tied.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -117,6 +117,12 @@ def tied_pairs(means: ArrayLike) -> int:
     """Pairs of systems whose means are equal to 10 decimals."""
     _, counts = np.unique(_rounded(means), return_counts=True)
     return int((counts * (counts - 1) // 2).sum())
+
+
+def leaders_of(means: Mapping[str, float]) -> list[str]:
+    """Tags of the highest mean, in their order; means that are equal to 10 decimals are tied."""
+    best = max(round(mean, DECIMALS) for mean in means.values())
+    return [tag for tag, mean in means.items() if round(mean, DECIMALS) == best]
 
 
 def swapped_pairs(a: ArrayLike, b: ArrayLike, names: Sequence[str]) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ Every pair of the pool has a line, so that the size of each stratum, and with it
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import IO
 
@@ -23,6 +24,7 @@ SPANNING = "*"
 """Begins the name of a stratum that spans all topics; any other stratum is one of its topic."""
 UNJUDGED = -1
 LARGEST_GRADE = 2**31 - 1
+WHOLE = re.compile(r"[+-]?[0-9]{1,10}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +61,7 @@ def read_prel(path: Source, *, name: str | None = None) -> Prel:
         if (first := seen.get((topic, document))) is not None:
             mistakes.add(number, f"document {document} is there twice for topic {topic} (first in line {first[2]})", "each pair once", text)
             continue
-        try:
-            value = int(grade)
-        except ValueError:
-            value = LARGEST_GRADE + 1
+        value = int(grade) if WHOLE.fullmatch(grade) else LARGEST_GRADE + 1  # as of qrels: int() alone would read 1_0 as 10
         if abs(value) > LARGEST_GRADE:
             mistakes.add(number, f"{grade!r} is not a grade", "a whole number, -1 where nothing is judged", text)
             continue

@@ -14,6 +14,7 @@ from analysis.commandline.sampled_differences import compared_by_sample
 from analysis.commandline.sampled_files import SAMPLED_MEASURES, sampled_measures
 from analysis.commandline.topic_groups import groups_of_topics
 from analysis.core.measures import UnknownMeasure, refuse_estimates
+from analysis.core.rankings import leaders_of
 from analysis.core.significance import p_text
 from analysis.core.system_comparison import FAMILIES, TESTS, Compared, all_pairs, compare, corrected, letters, monte_carlo_error
 from pooling.commandline import BadInput, fraction, positive, text_table
@@ -173,15 +174,20 @@ def row_of(made: Compared, held: Mapping[str, np.ndarray], k: int, tags: Sequenc
 
 def headline(measure: str, of_measure: Mapping[str, Any], order: Sequence[str], settings: Mapping[str, Any]) -> str:
     """Who leads, and from whom it cannot be told apart."""
-    leader = order[0]
-    same = [tag for tag in order[1:] if set(of_measure["groups"][tag]) & set(of_measure["groups"][leader])]
-    first = f"{leader} leads by {measure} ({of_measure['means'][leader]:.4f}) over {counted(of_measure['topics'], 'topic')}"
-    if settings["against"] != "all":
+    leaders = leaders_of(of_measure["means"])
+    rest = [tag for tag in order if tag not in leaders]
+    same = [tag for tag in rest if any(set(of_measure["groups"][tag]) & set(of_measure["groups"][leader]) for leader in leaders)]
+    alone = len(leaders) == 1
+    first = (
+        f"{' and '.join(leaders)} {'leads' if alone else 'lead together'} by {measure} ({of_measure['means'][order[0]]:.4f}) "
+        f"over {counted(of_measure['topics'], 'topic')}"
+    )
+    if settings["against"] != "all" or not rest:
         return first + "."
     if not same:
         return f"{first}, and can be told apart from every other run."
     shown = ", ".join(same[:5]) + (f" and {len(same) - 5} more" if len(same) > 5 else "")
-    return f"{first}; it cannot be told apart from {shown}."
+    return f"{first}; {'it' if alone else 'they'} cannot be told apart from {shown}."
 
 
 def pairs_table(pairs: Sequence[Mapping[str, Any]], family: str, *, tests: Sequence[str] = TESTS) -> str:

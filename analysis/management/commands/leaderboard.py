@@ -140,7 +140,7 @@ class Command(ByTopicGroup, OfCampaign):
         place = {tag: i for i, tag in enumerate(first.tags)}
         entries = by_date(entries)
         ranks = first.ranks[[place[one.tag] for one in entries]]
-        how = {"alpha": options["alpha"], "decide": options["decide"], "rng": np.random.default_rng(options["seed"])}
+        how = {"alpha": options["alpha"], "decide": options["decide"], "rng": np.random.default_rng(options["seed"]), "family": options["family"]}
         with ProgressLine("boards of equal runs", BOARDS) as progress:
             return {name: asdict(rates) for name, rates in equal_boards(ranks, entries, **how, step=progress.step).items()}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from analysis.core.rankings import leaders_of
 from analysis.core.system_comparison import FAMILIES
 from analysis.studies.bench import Bench
 from analysis.studies.study import Figure, Section, SettingKey, Study, StudyPart
@@ -46,9 +47,8 @@ def leaders(by_measure: Mapping[str, Any], settings: Mapping[str, Any]) -> list[
         means = {tag: mean for tag, mean in one["means"].items() if mean is not None}
         if not means:
             continue
-        best = max(means.values())
-        first = [tag for tag, mean in means.items() if mean == best]
-        text = f"By {measure} {' and '.join(first)} lead{'s' if len(first) == 1 else ''} with {best:.4f} over {counted(one['topics'], 'topic')}"
+        first = leaders_of(means)
+        text = f"By {measure} {' and '.join(first)} lead{'s' if len(first) == 1 else ''} with {means[first[0]]:.4f} over {counted(one['topics'], 'topic')}"
         if settings["against"] == "all" and len(first) == 1:
             same = [tag for tag in means if tag != first[0] and set(one["groups"][tag]) & set(one["groups"][first[0]])]
             text += f"; it cannot be told apart from {', '.join(same)}" if same else ", and can be told apart from every other run"

@@ -31,7 +31,7 @@ FIELDS = (
         tuple(
             zip(
                 FAMILIES,
-                ("nothing: raw p-values", "Bonferroni", "Holm", "the greatest difference under random signs, which asks for no assumption"),
+                ("nothing: raw p-values", "Bonferroni", "Holm", "the greatest difference when scores are exchanged at random, which asks for no assumption"),
                 strict=True,
             )
         ),

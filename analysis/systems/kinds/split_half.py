@@ -56,7 +56,7 @@ def pictures(result: Result) -> list[str]:
                 caption=f"How often the two halves agree by {measure}, percent of pairs of runs over {counted(compared, 'split')}",
                 what="test",
                 counts=[compared] * len(tests),
-                reason="No pair is significant on any half, so there is no rate of agreement.",
+                reason="There is no pair of runs to compare.",
             )
         )
     return drawn

@@ -69,6 +69,18 @@ def test_the_answer_comes_first_and_in_words(arguments: list[str]) -> None:
     assert "Raw p-values of many pairs find differences where there are none" in text
 
 
+def test_runs_with_the_same_mean_lead_together(arguments: list[str], tmp_path: Path) -> None:
+    """late and mixed have the mean .5 both, good 1: told to lead alone, one of two equal runs would be called the best."""
+    qrels, good, late, mixed = arguments
+    text, _ = printed("compare_systems", qrels, late, mixed, "--measures", "RR")
+    assert text.startswith("late and mixed lead together by RR (0.5000) over 6 topics.\n")
+    (same,) = files(tmp_path, same=Path(good).read_text().replace(" good\n", " same\n"))
+    text, _ = printed("compare_systems", qrels, good, same, late, "--measures", "RR")
+    assert text.startswith("good and same lead together by RR (1.0000) over 6 topics, and can be told apart from every other run.")
+    text, _ = printed("compare_systems", qrels, good, same, mixed, "--measures", "RR")
+    assert text.startswith("good and same lead together by RR (1.0000) over 6 topics; they cannot be told apart from mixed.")
+
+
 def test_contradictions_are_refused(arguments: list[str]) -> None:
     assert "--against nobody, but the runs are good, late, mixed" in refused("compare_systems", *arguments, "--against", "nobody")
     assert "one run cannot be compared" in refused("compare_systems", *arguments[:2])

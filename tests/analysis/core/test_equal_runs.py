@@ -55,6 +55,17 @@ def test_equal_boards_have_false_records_and_holm_keeps_most_of_them_out():
     assert 0 <= found["bonferroni"].records <= found["holm"].records <= found["none"].records <= 1
 
 
+def test_boards_of_equal_runs_are_corrected_over_the_family_that_was_asked_for():
+    """With a family of a billion nothing is significant, however few comparisons a board has itself."""
+    ranks = np.random.default_rng(5).integers(0, 6, (40, 50))
+    entries = [BoardEntry(f"r{i:02}", f"2021-01-{1 + i // 2:02}", 0.0) for i in range(40)]
+    how = {"alpha": 0.05, "decide": "wsr", "trials": 60}
+    own = equal_boards(ranks, entries, **how, rng=np.random.default_rng(2))
+    large = equal_boards(ranks, entries, **how, rng=np.random.default_rng(2), family=10**9)
+    assert own["none"].boards == large["none"].boards > 0
+    assert (large["bonferroni"].boards, large["holm"].boards) == (0, 0)
+
+
 def test_the_rank_sum_test_is_nearly_powerless_on_runs_over_the_same_topics():
     """Type I error at 5 %: easy and hard topics are easy and hard for both runs, which only the paired tests know."""
     rng = np.random.default_rng(9)

@@ -22,6 +22,9 @@ from analysis.core.measures import FAMILIES, Measure, UnknownMeasure, parse_meas
         ("Judged@10", Measure("Judged", 10)),
         ("AP(rel=2)", Measure("AP", level=2)),
         ("RR(rel=2)-J@10", Measure("RR", 10, condensed=True, level=2)),
+        ("RBP(0.8)", Measure("RBP", persistence=0.8)),
+        ("RBP(0.9999999)@10", Measure("RBP", 10, persistence=0.9999999)),
+        ("RBP(0.00001)", Measure("RBP", persistence=0.00001)),
     ],
 )
 def test_a_name_is_read_and_written_back(name: str, measure: Measure) -> None:
@@ -54,6 +57,7 @@ def test_plain_names_are_those_of_ir_measures(name: str) -> None:
         ("Rprec@10", "has none"),
         ("nDCG@0", "ranks start at 1"),
         ("nDCG(rel=2)", "'rel=2'"),
+        ("RBP(0.99999999999999999999)", "0 < p < 1"),
         ("AP(rel=0)", "'rel=0'"),
         ("AP@ten", "no measure is called"),
         ("AP@10-J", "no measure is called"),
