@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -40,12 +41,16 @@ HEADER = ["machine", "topic", "document", "grade"]
 def machines_of_table(path: str) -> dict[str, QrelsColumns]:
     """The second file of a release: machine, topic, document, grade. BadInput with the line."""
     rows: dict[str, list[tuple[str, str, int]]] = {}
+    seen: dict[tuple[str, str, str], int] = {}
     for number, text in lines(path, name=path):
         cells = text.rstrip("\n").split("\t")
         if number == 1 and cells == HEADER:
             continue
-        if len(cells) != len(HEADER) or not cells[3].lstrip("-").isdecimal():
+        if len(cells) != len(HEADER) or not re.fullmatch(r"-?[0-9]{1,9}", cells[3]):
             raise BadInput(f"{path}:{number}: expected {', '.join(HEADER)} with tabs between, as machine-labels.tsv of a release has them")
+        before = seen.setdefault((cells[0], cells[1], cells[2]), number)
+        if before != number:
+            raise BadInput(f"{path}:{number}: {cells[0]} has document {cells[2]} of topic {cells[1]} in line {before} already, expected each pair once")
         rows.setdefault(cells[0], []).append((cells[1], cells[2], int(cells[3])))
     return {name: qrels_of_rows(name, machine_rows) for name, machine_rows in rows.items()}
 
@@ -110,17 +115,16 @@ def judgement_counts(path: str, pool: SampledPool) -> np.ndarray:
     return counts
 
 
-def agreement_of(pool: SampledPool, labels: np.ndarray, level: int, seed: int, counts: np.ndarray | None) -> dict[str, Any]:
+def agreement_of(pool: SampledPool, labels: np.ndarray, level: int, counts: np.ndarray | None) -> dict[str, Any]:
     """Kappas of people's labels and the machine's over the judged pairs, each weighted by 1 / π, so that they speak of the pool, not of the
     sample; of people among themselves and of a single judgement and the machine, over the pairs that two or more judged."""
     sample = pool.sample
-    rng = np.random.default_rng(seed)
     judged = np.flatnonzero((sample.grades >= 0) & (labels >= 0))
     n_grades = 1 + int(max(sample.grades.max(initial=1), labels.max(initial=1), 0 if counts is None else counts.shape[1] - 1))
     people, machine, weight, topic = sample.grades[judged], labels[judged], sample.weight[judged], sample.topic[judged]
     single = np.eye(n_grades)[people]
     joint = agreement.joint_with_machine(single, machine, topic, len(sample.topics), weight)
-    kappas = agreement.kappas(joint, level, rng)
+    kappas = agreement.kappas(joint, level)
     binary = agreement.on_two_grades(joint, level)
     n = np.bincount(topic, minlength=len(sample.topics))
     result: dict[str, Any] = {
@@ -139,8 +143,8 @@ def agreement_of(pool: SampledPool, labels: np.ndarray, level: int, seed: int, c
         where = (sample.topic[rows], len(sample.topics), sample.weight[rows])
         result["people"] = {
             "pairs": len(rows),
-            "among_themselves": agreement.kappas(agreement.joint_of_people(wide[rows], *where), level, rng),
-            "one_and_machine": agreement.kappas(agreement.joint_with_machine(wide[rows], labels[rows], *where), level, rng),
+            "among_themselves": agreement.kappas(agreement.joint_of_people(wide[rows], *where), level),
+            "one_and_machine": agreement.kappas(agreement.joint_with_machine(wide[rows], labels[rows], *where), level),
         }
     return result
 

@@ -2,7 +2,7 @@
 
     joint = joint_of_people(counts, topic, n_topics)          two people on one pair
     joint = joint_with_machine(counts, machine, topic, n_topics)          one of them and the machine, on the same pairs
-    found = kappas(joint, level, rng)                         with intervals over topics
+    found = kappas(joint, level)                              with intervals over topics
     taus = halves(people, machine, rng)                       what two halves of the topics leave of a ranking
 
 A pair counts once however many judged it; its judgements are taken two by two (or one by one against the machine), each as often.
@@ -13,19 +13,19 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.core.agreement.kappa import cohen_kappa
+from analysis.core.intervals import agreement_interval, no_interval
 from analysis.core.rankings import tau_b
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-SAMPLES = 1000
-FEWEST_TOPICS = 10
 SPLITS = 200
 BEST = 5
 SHORTEST_NAME = 4
@@ -66,25 +66,20 @@ def on_two_grades(joint: Floats, level: int) -> Floats:
     return np.stack([np.stack(row, axis=-1) for row in parts], axis=-2)
 
 
-def kappas(joint: Floats, level: int, rng: np.random.Generator) -> dict[str, list[float]]:
-    """kappa, weighted_kappa (linear), binary_kappa: value, and 95 % of it over bootstrapped topics, NaN below ten topics that have pairs.
+def kappas(joint: Floats, level: int) -> dict[str, list[float]]:
+    """kappa, weighted_kappa (linear), binary_kappa: value, and its 95 % interval over topics that have pairs, by the jackknife on Fisher's z; NaN
+    where that does not cover what it says (`intervals.agreement_interval`).
 
     joint: float64 (n_topics, n_grades, n_grades).
     """
     joint = joint[joint.sum(axis=(1, 2)) > 0]
     tables = {"kappa": (joint, False), "weighted_kappa": (joint, True), "binary_kappa": (on_two_grades(joint, level), False)}
-    drawn = None
-    if len(joint) >= FEWEST_TOPICS:
-        drawn = rng.multinomial(len(joint), np.full(len(joint), 1 / len(joint)), size=SAMPLES).astype(np.float64)
     kappa_by_name = {}
     for name, (table, weighted) in tables.items():
         value = float(cohen_kappa(table.sum(axis=0), weighted=weighted)) if len(table) else math.nan
-        low = high = math.nan
-        if drawn is not None:
-            over = cohen_kappa(np.einsum("st,tij->sij", drawn, table), weighted=weighted)
-            if not np.isnan(over).all():
-                low, high = (float(one) for one in np.nanquantile(over, [0.025, 0.975]))
-        kappa_by_name[name] = [value, low, high]
+        one = partial(cohen_kappa, weighted=weighted)
+        interval = agreement_interval(table, np.ones(len(table), np.int64), one, unit="topics") if len(table) else no_interval("no pairs")
+        kappa_by_name[name] = [value, *interval.bounds]
     return kappa_by_name
 
 

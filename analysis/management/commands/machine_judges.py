@@ -64,7 +64,7 @@ class Command(FileCommand):
             given = [*named.get(name, "").split(","), *mentioned(known or {})]
             kin = related_systems([one.tag for one in packed], [name, str((known or {}).get("model", ""))], [one.strip() for one in given])
             result[name] = {
-                "agreement": agreement_of(pool, labels, level, seed, counts),
+                "agreement": agreement_of(pool, labels, level, counts),
                 "systems": {str(one): systems_of(pool, packed, labels, one, level, seed, related=kin, why=why) for one in measures},
                 **({"related": kin} if kin else {}),
                 **({"refused": why} if why else {}),
@@ -104,7 +104,7 @@ def agreement_words(name: str, agreement: dict[str, Any]) -> str:
     if people := agreement.get("people"):
         rows.append(["one person's and the machine's", people["pairs"], *(spread(people["one_and_machine"][key]) for key in KAPPAS)])
         rows.append(["two people's", people["pairs"], *(spread(people["among_themselves"][key]) for key in KAPPAS)])
-    return f"{name}, agreement, weighted by chance\n" + text_table(["labels", "pairs", *(KAPPAS.values())], rows)
+    return f"{name}, agreement, each pair weighted by one over its chance to be drawn\n" + text_table(["labels", "pairs", *(KAPPAS.values())], rows)
 
 
 def related_words(name: str, related: dict[str, str]) -> list[str]:
@@ -120,7 +120,7 @@ def systems_words(measure: str, systems: dict[str, Any]) -> list[str]:
     header = ["run"] + [f"{what}{end}" for _, what in columns for end in ("", " from", " to")]
     half = systems["halves"]
     said = [f"{measure}\n{text_table(header, rows)}"]
-    worth = f"The machine is worth {figure(systems['gain'])} times people's labels here. " if "gain" in systems else ""
+    worth = f"With its labels people's judgements are worth {figure(systems['gain'])} times their number here. " if "gain" in systems else ""
     said.append(
         f"{worth}Alone it ranks the systems with tau {figure(systems['tau_machine_alone'])} to people's, the best five with "
         f"{figure(systems['tau_machine_alone_top5'])}: its scores alone are no verdict. On halves of the topics people's ranking agrees with "

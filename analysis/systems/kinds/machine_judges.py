@@ -115,7 +115,7 @@ def agreement_table(number: int, name: str, condition: Mapping[str, Any]) -> Tab
         for words, key in (("one person's judgement and the machine's", "one_and_machine"), ("two people's judgements", "among_themselves")):
             rows.append([words, people["pairs"], *(cell for kappa in KAPPAS for cell in people[key][kappa])])
     header = ["labels of one pair", "pairs", *(f"{words}{end}" for words in KAPPAS.values() for end in ("", " from", " to"))]
-    note = "Each pair weighted by its chance, so that the figures speak of the pool. Ranges: 95 % over topics, none below ten of them."
+    note = "Each pair is weighted by one over its chance to be drawn, to speak of the pool. Ranges: 95 % over topics, none where they would not cover."
     return Table(f"agreement-{number}", f"Agreement with {name}", header, rows, note)
 
 
