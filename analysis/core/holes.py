@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
@@ -37,13 +37,17 @@ class Bounds(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TopicTop:
-    """The first documents of a run for one topic. grades: those judged, None for a hole. judged: grades of all judged documents."""
+    """The first documents of a run for one topic. grades: those judged, None for a hole. judged: grades of all judged documents.
+
+    n_elsewhere: holes of other runs that are open, too (`open_together`): the run does not have them, and they may raise its recall base.
+    """
 
     topic: str
     documents: list[str]
     grades: list[int | None]
     judged: list[int]
     n_retrieved: int
+    n_elsewhere: int = 0
 
     @property
     def holes(self) -> list[int]:
@@ -68,6 +72,22 @@ def tops_under(run: RunColumns, qrels: QrelsColumns, depth: int | None) -> list[
         grades = [grade if grade >= 0 else None for grade in codes]
         tops.append(TopicTop(topic, [document.decode("utf-8") for document in documents], grades, judged, n_retrieved))
     return tops
+
+
+def open_holes(top: TopicTop, cutoff: int | None) -> list[str]:
+    """The unjudged documents down to the cutoff, best first."""
+    return [document for document, grade in zip(top.documents[:cutoff], top.grades[:cutoff], strict=True) if grade is None]
+
+
+def open_together(runs: Sequence[Sequence[TopicTop]], cutoff: int | None) -> list[list[TopicTop]]:
+    """The same runs, topic by topic, each with the number of the holes that only the others have: one ground for all of them.
+
+    A hole that turns out relevant raises the ideal and the number of relevant documents of every run, not only of those that have it.
+    """
+    open_in = [set().union(*(open_holes(top, cutoff) for top in of_topic)) for of_topic in zip(*runs, strict=True)]
+    return [
+        [replace(top, n_elsewhere=len(together) - len(open_holes(top, cutoff))) for top, together in zip(tops, open_in, strict=True)] for tops in runs
+    ]
 
 
 def with_later(qrels: QrelsColumns, later: Sequence[QrelsColumns]) -> QrelsColumns:
@@ -108,7 +128,7 @@ def ndcg_bounds(tops: Sequence[TopicTop], *, cutoff: int | None, highest: int, e
 
     A hole also raises the ideal, so neither all 0 nor all highest need be an end. C(holes + highest, highest) multisets a topic. cutoff: None
     for all ranks given. exponential: the gain of a grade g is 2^g - 1, else g.
-    Only this run's holes are taken as open: unjudged documents elsewhere stay out of the ideal.
+    Unjudged documents elsewhere stay out of the ideal, but for those that `n_elsewhere` counts: the lower end has them at the highest grade.
     """
     ends = [_ndcg_range(top, cutoff, highest, exponential) for top in tops]
     low, zero, high = (np.array(column) for column in zip(*ends, strict=True)) if ends else (np.empty(0),) * 3
@@ -116,25 +136,76 @@ def ndcg_bounds(tops: Sequence[TopicTop], *, cutoff: int | None, highest: int, e
 
 
 def _ndcg_range(top: TopicTop, cutoff: int | None, highest: int, exponential: bool) -> tuple[float, float, float]:
-    def gains(grades: NDArray[np.int64]) -> Floats:
-        return np.exp2(grades) - 1 if exponential else grades.astype(np.float64)
-
     grades = top.grades[:cutoff]
-    depth = max(len(top.grades), len(top.judged) + len(top.holes)) if cutoff is None else cutoff
-    discount = 1 / np.log2(np.arange(2, depth + 2))
+    deepest = max(len(top.grades), len(top.judged) + len(top.holes) + top.n_elsewhere)
+    ground = _Ground(top.judged, deepest if cutoff is None else cutoff, exponential)
     places = np.array([k for k, grade in enumerate(grades) if grade is None], np.int64)
-    fixed = float(sum(gain * discount[k] for k, gain in enumerate(gains(np.array([grade or 0 for grade in grades], np.int64)).tolist())))
-    known = gains(np.array(sorted((grade for grade in top.judged if grade > 0), reverse=True)[:depth], np.int64))
-    multisets = list(combinations_with_replacement(range(highest + 1), len(places)))  # one, the empty one, where there is no hole
-    fillings = gains(np.array(multisets, np.int64).reshape(len(multisets), len(places)))
-    pooled = np.concatenate([np.broadcast_to(known, (len(fillings), len(known))), fillings], axis=1)
-    pooled = -np.sort(-pooled, axis=1)[:, :depth]
-    ideal = pooled @ discount[: pooled.shape[1]]
-    rising = fixed + fillings @ discount[places]  # the multisets come in ascending order
-    falling = fixed + fillings[:, ::-1] @ discount[places]
-    low = np.divide(rising, ideal, out=np.zeros(len(ideal)), where=ideal > 0)
-    high = np.divide(falling, ideal, out=np.zeros(len(ideal)), where=ideal > 0)
-    return float(low.min()), float(low[0]), float(high.max())
+    fixed = ground.gained(grades)
+    fillings = fillings_of(len(places), highest, exponential)
+    ideal = ground.ideals(fillings)
+    worst = ground.ideals(fillings, of_others=gains_of([highest] * top.n_elsewhere, exponential)) if top.n_elsewhere else ideal
+    rising = fixed + fillings @ ground.discount[places]  # the multisets come in ascending order
+    falling = fixed + fillings[:, ::-1] @ ground.discount[places]
+    return float(_quotients(rising, worst).min()), float(_quotients(rising, ideal)[0]), float(_quotients(falling, ideal).max())
+
+
+def ndcg_difference(own: TopicTop, rival: TopicTop, *, cutoff: int | None, highest: int, exponential: bool = False) -> tuple[float, float, float]:
+    """nDCG of one run less that of another on a topic: least, with the holes of both as 0, greatest.
+
+    Exact over the grades of all holes of both. A hole moves the difference of the gains by the difference of its discounts, and the ideal of
+    both alike: every multiset of grades is tried, the highest of it where the discounts differ most one way, and the other way.
+    """
+    together = list(dict.fromkeys([*open_holes(own, cutoff), *open_holes(rival, cutoff)]))
+    deepest = max(len(own.grades), len(rival.grades), len(own.judged) + len(together))
+    ground = _Ground(own.judged, deepest if cutoff is None else cutoff, exponential)
+    weight = dict.fromkeys(together, 0.0)
+    for top, sign in ((own, 1.0), (rival, -1.0)):
+        for k, (document, grade) in enumerate(zip(top.documents[:cutoff], top.grades[:cutoff], strict=True)):
+            if grade is None:
+                weight[document] += sign * ground.discount[k]
+    weights = np.sort(np.array(list(weight.values()), np.float64))
+    fixed = ground.gained(own.grades[:cutoff]) - ground.gained(rival.grades[:cutoff])
+    fillings = fillings_of(len(together), highest, exponential)
+    ideal = ground.ideals(fillings)
+    least, greatest = fixed + fillings[:, ::-1] @ weights, fixed + fillings @ weights
+    return float(_quotients(least, ideal).min()), float(_quotients(least, ideal)[0]), float(_quotients(greatest, ideal).max())
+
+
+class _Ground:
+    """What the runs of one topic share: discounts down to a depth, and the gains of the judged documents."""
+
+    def __init__(self, judged: Sequence[int], depth: int, exponential: bool) -> None:
+        self.depth, self.exponential = depth, exponential
+        self.discount = 1 / np.log2(np.arange(2, depth + 2))
+        self.known = gains_of(sorted((grade for grade in judged if grade > 0), reverse=True)[:depth], exponential)
+
+    def gained(self, grades: Sequence[int | None]) -> float:
+        """Discounted, of what is judged."""
+        gains = gains_of([grade or 0 for grade in grades], self.exponential)
+        return float(sum(gain * self.discount[k] for k, gain in enumerate(gains.tolist())))
+
+    def ideals(self, fillings: Floats, *, of_others: Floats | None = None) -> Floats:
+        """float64 (n): discounted gain of the best order of the judged documents, each filling (n, holes) and `of_others` together."""
+        known = self.known if of_others is None else np.concatenate([self.known, of_others])
+        pooled = np.concatenate([np.broadcast_to(known, (len(fillings), len(known))), fillings], axis=1)
+        pooled = -np.sort(-pooled, axis=1)[:, : self.depth]
+        return np.asarray(pooled @ self.discount[: pooled.shape[1]])
+
+
+def gains_of(grades: Sequence[int], exponential: bool) -> Floats:
+    values = np.array(grades, np.float64)
+    return np.exp2(values) - 1 if exponential else values
+
+
+def fillings_of(n_holes: int, highest: int, exponential: bool) -> Floats:
+    """float64 (n, n_holes): the gains of every multiset of grades, each ascending, the one of all lowest first; one, the empty one, of no hole."""
+    multisets = list(combinations_with_replacement(range(highest + 1), n_holes))
+    values = np.array(multisets, np.float64).reshape(len(multisets), n_holes)
+    return np.exp2(values) - 1 if exponential else values
+
+
+def _quotients(gained: Floats, ideal: Floats) -> Floats:
+    return np.divide(gained, ideal, out=np.zeros(len(ideal)), where=ideal > 0)
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,11 @@ def _against_the_rest(standing: Mapping[str, Any], n_leaders: int) -> str:
 
 
 def open_words(systems: Sequence[Mapping[str, Any]]) -> str:
-    """What the unjudged documents of the tops could change, from each system's least and most (None where that is not known)."""
+    """What the unjudged documents of the tops leave open, from each system's least and most (None where that is not known).
+
+    Both are taken over the unjudged of all tops, else grades that lower the leader's recall base alone would be forgotten; they need not be
+    reached by the same grades, so that what the ranges allow is not said to be possible.
+    """
     leader, rest = systems[0], systems[1:]
     if leader.get("least") is None or not rest:
         return ""
@@ -116,9 +120,9 @@ def open_words(systems: Sequence[Mapping[str, Any]]) -> str:
         return "Every document that these scores look at is judged."
     could = [one["tag"] for one in rest if one["most"] > leader["least"] + 1e-12]
     if not could:
-        return f"Whatever grades the unjudged documents have, {leader['tag']} leads."
+        return f"Whatever grades the unjudged documents in the runs' tops have, {leader['tag']} leads."
     shown = _listed([*could[:NAMED], *([f"{len(could) - NAMED} more"] if len(could) > NAMED else [])])
-    return f"With other grades of the unjudged documents {shown} could lead."
+    return f"The ranges that other grades of the unjudged documents give do not rule out that {shown} lead{'s' if len(could) == 1 else ''}."
 
 
 def _listed(names: Sequence[str]) -> str:

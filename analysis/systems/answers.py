@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from analysis.core import estimates
 from analysis.core.evaluation import Evaluator, RecallBase, measure_topics
 from analysis.core.hole_bounds import bounds_of, why_not
-from analysis.core.holes import TopicTop, tops_under
+from analysis.core.holes import TopicTop, open_together, tops_under
 from analysis.core.intervals import Interval, no_interval
 from analysis.core.leading import leader_words, open_words, standing_of
 from analysis.core.measures import FAMILIES, Measure, UnknownMeasure, parse_measure
@@ -145,7 +145,8 @@ def _marks(campaign: Campaign, live: Live) -> list[int]:
 @jobs.kind(ANSWER, unit="runs", figures=True)
 def compute(work: Work) -> dict[str, Any]:
     """-> report: what `standing_of` gives, each system also with unjudged (share of what the measure reads, None where it reads all), least and
-    most (its mean with other grades of the unjudged, None where not known); measure, words, open, estimated, labels, pairs, judgements, level,
+    most (its mean with other grades of what is unjudged in the tops of all runs, None where not known); measure, words, open, estimated, labels,
+    pairs, judgements, level,
     without_relevant, why_no_bounds, looks (by tenths of the judgements)"""
     campaign = Campaign.objects.select_related("collection", "pool").get(pk=work.campaign_id)
     measure = measure_named(campaign, work.parameters["measure"])
@@ -235,8 +236,9 @@ def add_bounds(
         one["unjudged"] = sum(len(top.holes) for top in mine) / read if read else None
     if measure.family in ("nDCG", "nDCG-exp") and sum(_fillings(top, highest) for mine in tops.values() for top in mine) > MOST_FILLINGS:
         return "too many documents are unjudged for it to be worked out here; the report Scores of runs does"
-    for one in systems:
-        bounds = bounds_of(tops[one["tag"]], measure, level=level, highest=highest)
+    together = open_together(list(tops.values()), measure.cutoff)  # a hole that turns out relevant raises the recall base of every run
+    for one, mine in zip(systems, together, strict=True):
+        bounds = bounds_of(mine, measure, level=level, highest=highest)
         if len(bounds.low):
             one |= {"least": math.fsum(bounds.low) / len(bounds.low), "most": math.fsum(bounds.high) / len(bounds.high)}
     return ""

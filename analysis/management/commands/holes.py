@@ -11,7 +11,7 @@ import numpy as np
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.measures import add_run_options, all_runs, measure_list, one_qrels
 from analysis.commandline.run_groups import groups_of_runs
-from analysis.core.hole_bounds import bounds_of, depth_of, why_not
+from analysis.core.hole_bounds import bounds_of, depth_of, difference_of, why_not
 from analysis.core.holes import (
     MANY_HOLES,
     SETTLED,
@@ -198,9 +198,12 @@ def differences(
     """Of the late run to the other, whatever the holes of both turn out to be; settled where the range excludes 0."""
     bounds_of_measure = {}
     for measure in measures:
-        own, other = ranges(tops, measure, level, highest), ranges(rival, measure, level, highest)
-        low, high = mean(own.low) - mean(other.high), mean(own.high) - mean(other.low)
-        bounds_of_measure[str(measure)] = {"difference": mean(own.zero) - mean(other.zero), "bounds": [low, high], "settled": low > 0 or high < 0}
+        try:
+            bounds = difference_of(tops, rival, measure, level=level, highest=highest)
+        except ValueError as error:
+            raise BadInput(str(error)) from None
+        low, high = mean(bounds.low), mean(bounds.high)
+        bounds_of_measure[str(measure)] = {"difference": mean(bounds.zero), "bounds": [low, high], "settled": low > 0 or high < 0}
     return bounds_of_measure
 
 

@@ -173,9 +173,22 @@ def test_a_top_up_is_a_pool_of_the_holes_that_settle_most(tmp_path: Path) -> Non
     assert [(pair.topic, pair.document, pair.best_rank, pair.priority) for pair in best_first(pool)] == [("1", "x", 1, 2), ("1", "w", 2, 1)]
     difference = found["against"]["differences"]["nDCG@3"]
     assert difference["difference"] == pytest.approx(second - 1)
-    assert difference["bounds"] == pytest.approx([second - 1, 0])  # late: .63 with its holes 0, 1 with both relevant; other is 1 either way
+    least, most = -1 / (1 + second), 1 - 1 / (1 + second + third)  # only w relevant; only x and y, which lower what the other has to .47
+    assert difference["bounds"] == pytest.approx([least, most])
     assert difference["settled"] is False
     assert "3 bring it to 0.01" in printed("holes", qrels, late, "--measures", "nDCG@3", "--against", other)[0]
+
+
+def test_a_sign_is_not_settled_where_a_hole_of_the_other_run_could_turn_it(tmp_path: Path) -> None:
+    """late has the one relevant document first and no hole. But other's hole, at grade 3, leaves it 1 / 3.63 of nDCG, and the other 1.89 / 3.63."""
+    qrels, late, other = files(
+        tmp_path, qrels="1 0 a 1\n1 0 y 0\n1 0 z 0\n", late="1 Q0 a 1 2 late\n1 Q0 z 2 1 late\n", other="1 Q0 y 1 2 other\n1 Q0 b 2 1 other\n"
+    )
+    found, _ = answer("holes", qrels, late, "--measures", "nDCG@2", "--against", other, "--scale", 3)
+    second = 1 / math.log2(3)
+    assert found["against"]["differences"]["nDCG@2"]["bounds"] == pytest.approx([(1 - 3 * second) / (3 + second), 1])
+    assert found["against"]["differences"]["nDCG@2"]["settled"] is False
+    assert found["closed"] is None
 
 
 def test_a_pool_is_sampled_by_the_grades_of_a_machine(tmp_path: Path, runs: list[str], whole: str) -> None:
@@ -211,3 +224,6 @@ def test_a_machine_that_is_right_and_one_that_is_not(tmp_path: Path, runs: list[
     assert opposite["tau_machine_alone"] == -1
     (partial,) = files(tmp_path, partial="0 0 a 1\n")
     assert "239 of 240 pairs of the pool have no label" in refused("machine_judges", out, *runs, "--machine", partial)
+    twice, odd = files(tmp_path, twice="m\t0\ta\t1\nm\t0\ta\t0\n", odd="machine\ttopic\tdocument\tgrade\nm\t0\ta\t--1\n")
+    assert f"{twice}:2: m has document a of topic 0 in line 1 already" in refused("machine_judges", out, *runs, "--machines", twice)
+    assert f"{odd}:2: expected machine, topic, document, grade" in refused("machine_judges", out, *runs, "--machines", odd)

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.core.evaluation import Evaluator
-from analysis.core.hole_bounds import bounds_of, depth_of, why_not
-from analysis.core.holes import TopicTop, tops_under
+from analysis.core.hole_bounds import bounds_of, depth_of, difference_of, why_not
+from analysis.core.holes import TopicTop, open_together, tops_under
 from analysis.core.measures import parse_measure, parse_measures
 from pooling.formats.qrels import qrels_of_rows
 from tests.analysis.core.test_estimates import ranking
@@ -106,3 +106,67 @@ def test_what_has_no_range_is_said() -> None:
     with pytest.raises(ValueError, match="topic t7 has 200 holes"):
         bounds_of([many], parse_measure("nDCG"), level=1, highest=3)
     assert bounds_of([many], parse_measure("DCG"), level=1, highest=3).low.tolist() == [0]
+
+
+def of_pair(own: list[str], rival: list[str], judged: dict[str, int], cutoff: int | None) -> tuple[list[TopicTop], list[dict[str, int]]]:
+    """Both runs' tops for one topic, and the qrels with every grade from 0 to 2 of every hole of both (down to the cutoff)."""
+    tops = [TopicTop("t", run, [judged.get(d) for d in run], list(judged.values()), len(run)) for run in (own, rival)]
+    holes = sorted({d for run in (own, rival) for d in run[:cutoff] if d not in judged})
+    return tops, [judged | dict(zip(holes, chosen, strict=True)) for chosen in product(range(3), repeat=len(holes))]
+
+
+def scored(name: str, run: list[str], qrels: dict[str, int]) -> float:
+    if not qrels:
+        return 0.0
+    ranking = {document: float(100 - k) for k, document in enumerate(run)}
+    made = pytrec_eval.RelevanceEvaluator({"t": qrels}, pytrec_eval.supported_measures).evaluate({"t": ranking})
+    return float(made.get("t", {}).get(TREC_EVAL[name], 0.0))
+
+
+@given(
+    own=st.permutations("abcdefg").map(lambda documents: documents[:6]),
+    rival=st.permutations("abcdefg").map(lambda documents: documents[:6]),
+    judged=st.dictionaries(st.sampled_from("abcdefgxyz"), st.integers(0, 2), min_size=4, max_size=8).filter(lambda grades: len(grades.keys() - set("xyz")) > 2),
+)
+@settings(max_examples=12, deadline=None)
+@pytest.mark.parametrize("name", list(TREC_EVAL))
+def test_a_difference_stays_within_its_range_whatever_the_holes_of_both_turn_out_to_be(
+    name: str, own: list[str], rival: list[str], judged: dict[str, int]
+) -> None:
+    """trec_eval on every grade of every hole of either run. A hole of one raises the ideal of the other, too."""
+    cutoff = 5 if name in CUT else None
+    tops, every = of_pair(own, rival, judged, cutoff)
+    differences = [scored(name, own, qrels) - scored(name, rival, qrels) for qrels in every]
+    bounds = difference_of(*[[top] for top in tops], parse_measure(name), level=1, highest=2)
+    assert bounds.low[0] <= min(differences) + 1e-9
+    assert bounds.high[0] >= max(differences) - 1e-9
+    if name.startswith("nDCG"):
+        assert (bounds.low[0], bounds.high[0]) == pytest.approx((min(differences), max(differences)), abs=1e-9)
+    for run, (top,) in zip((own, rival), open_together([[top] for top in tops], cutoff), strict=True):
+        alone = [scored(name, run, qrels) for qrels in every]
+        ends = bounds_of([top], parse_measure(name), level=1, highest=2)
+        assert ends.high[0] >= max(alone) - 1e-9
+        assert ends.low[0] <= min(alone) + 1e-9
+        if name not in ("Bpref", "Rprec"):
+            assert (ends.low[0], ends.high[0]) == pytest.approx((min(alone), max(alone)), abs=1e-9)
+
+
+def test_a_hole_of_the_rival_lowers_the_score_of_the_run() -> None:
+    """own: grade 1, 0; rival: 0, hole. Alone own has 1 for certain and rival at most .52; but a hole of grade 3 makes them .28 and .52."""
+    own, rival = TopicTop("t", ["a", "z"], [1, 0], [1, 0, 0], 2), TopicTop("t", ["y", "b"], [0, None], [1, 0, 0], 2)
+    measure = parse_measure("nDCG@2")
+    assert bounds_of([own], measure, level=1, highest=3).low[0] == 1
+    second = 1 / math.log2(3)
+    bounds = difference_of([own], [rival], measure, level=1, highest=3)
+    assert (bounds.low[0], bounds.zero[0], bounds.high[0]) == pytest.approx(((1 - 3 * second) / (3 + second), 1, 1))
+    (together,), _ = open_together([[own], [rival]], 2)
+    assert bounds_of([together], measure, level=1, highest=3).low[0] == pytest.approx(1 / (3 + second))
+
+
+def test_too_many_fillings_of_both_fall_back_to_the_range_of_each() -> None:
+    """Ten holes each and 21 grades: 30,045,015 multisets of one run's, far more of both."""
+    own, rival = (TopicTop("t", [f"{side}{k}" for k in range(4)], [None] * 4, [20], 4) for side in "ab")
+    bounds = difference_of([own], [rival], parse_measure("nDCG@4"), level=1, highest=20)
+    every = 1 + 1 / math.log2(3) + 0.5 + 1 / math.log2(5)
+    assert bounds.high[0] >= (every - 1) / every
+    assert bounds.low[0] == pytest.approx(-bounds.high[0])

@@ -97,8 +97,8 @@ def test_mean_and_signed_ranks_that_point_apart_are_told() -> None:
 @pytest.mark.parametrize(
     ("ranges", "words"),
     [
-        ([(0.4, 0.5), (0.3, 0.45)], "With other grades of the unjudged documents s1 could lead."),
-        ([(0.4, 0.5), (0.3, 0.39)], "Whatever grades the unjudged documents have, s0 leads."),
+        ([(0.4, 0.5), (0.3, 0.45)], "The ranges that other grades of the unjudged documents give do not rule out that s1 leads."),
+        ([(0.4, 0.5), (0.3, 0.39)], "Whatever grades the unjudged documents in the runs' tops have, s0 leads."),
         ([(0.4, 0.4), (0.3, 0.3)], "Every document that these scores look at is judged."),
         ([(None, None), (None, None)], ""),
     ],
