@@ -2,43 +2,46 @@
 
 from __future__ import annotations
 
-import calendar
 import math
-import re
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from analysis.charts.svg import (
     CHARACTER,
+    HEAD_LINES,
     LINE,
     NARROW,
+    SHORT,
     Linear,
     are_whole,
     axis_bottom,
     axis_left,
     centre_inside,
+    count_on,
     drawing,
     element,
     figure,
+    head_lines,
     in_both_widths,
+    in_lines,
     key_below,
     legend,
     lines_above,
     more_lines,
     names_of_rows,
     number,
+    reference_lines,
+    reference_name,
     room_of_axis,
-    shortened,
     undefined,
     width_of,
 )
 
 RIGHT, TOP = 12.0, 26.0
 MOST_NUMBERED = 12
-"""Of more bars than this, those without room have no label."""
-COUNTED = re.compile(rf"\d+|\b(?:{'|'.join(calendar.month_abbr[1:])})\b")
-"""What differs between labels that count on, such as ranks and hours: between two of them the others are clear."""
-NAME, LONGEST = 24, 18
-"""Characters of one line of a row's name, and of a label below a bar."""
+"""Of more bars than this, short labels that have no room are left out; long ones are numbers that are explained below."""
+NAME = 24
+"""Characters of one line of a row's name."""
 
 
 def bars(
@@ -57,7 +60,7 @@ def bars(
     defined = [v for v in values if v is not None]
     if not defined:
         return undefined(reason, caption=caption)
-    whole, counting = are_whole(defined), len({COUNTED.sub("", label) for label in labels}) == 1
+    whole = are_whole(defined)
     described = f"{len(labels)} bars from {form(min(defined))} to {form(max(defined))} {unit}."
 
     def draw(width: float) -> str:
@@ -66,24 +69,41 @@ def bars(
         scale = Linear(0, max(*defined, high) or 1, bottom, top)
         left = room_of_axis(scale, form, whole=whole)
         step = (width - left - RIGHT) / len(labels)
-        numbered = width == NARROW and len(labels) <= MOST_NUMBERED and any(width_of(label) > step for label in labels) and not counting
-        below = [str(i + 1) if numbered else shortened(label, LONGEST) for i, label in enumerate(labels)]
-        every = max(1, math.ceil((CHARACTER * max(map(len, below)) + 6) / step))
+        below = _below(labels, step, width)
         parts = [axis_left(scale, left=left, right=width - RIGHT, label=unit, form=form, whole=whole)]
         for i, (label, value) in enumerate(zip(labels, values, strict=True)):
             x = left + i * step
             if value is not None:
                 tip, tall = element("title", text=f"{label}: {form(value)} {unit}"), max(bottom - scale(value), 0.5)
                 parts.append(element("rect", tip, x=x + step * 0.12, width=max(step * 0.76, 1), y=scale(value), height=tall, class_="s1"))
-            if i % every == 0:
-                tip, middle = element("title", text=label), centre_inside(x + step / 2, below[i], width)
-                parts.append(element("text", tip, text=below[i], x=middle, y=bottom + 20, text_anchor="middle", class_="label"))
+            if i % below.every == 0:
+                middle = centre_inside(x + step / 2, max(below.lines[i], key=width_of, default=""), width)
+                parts.append(in_lines(below.lines[i], x=middle, first=bottom + 20, anchor="middle", tip=label))
         parts.append(element("line", x1=left, x2=width - RIGHT, y1=bottom, y2=bottom, class_="axis"))
-        key, more = key_below(labels, y=bottom + 32, width=width) if numbered else ("", 0.0)
+        bottom += LINE * (max(map(len, below.lines)) - 1)
+        key, more = key_below(labels, y=bottom + 32, width=width) if below.numbered else ("", 0.0)
         return drawing(width, bottom + 36 + more, *parts, key, title=caption, description=described)
 
     picture = in_both_widths(draw)
     return figure(picture, caption=caption, header=[what, unit], rows=list(zip(labels, values, strict=True)))
+
+
+class _Below(NamedTuple):
+    """What stands below bars: the lines of each label, whether they are numbers that a key explains, and of how many one is shown."""
+
+    lines: list[list[str]]
+    numbered: bool = False
+    every: int = 1
+
+
+def _below(labels: Sequence[str], step: float, width: float) -> _Below:
+    """step: the width of a bar with its gaps."""
+    lines = head_lines(labels, step - 4, HEAD_LINES if width > NARROW else 1)
+    if lines is not None:
+        return _Below(lines)
+    numbered = not count_on(labels) and (len(labels) <= MOST_NUMBERED or max(map(len, labels)) > SHORT)
+    shown = [str(i) if numbered else label for i, label in enumerate(labels, 1)]
+    return _Below([[words] for words in shown], numbered, max(1, math.ceil((max(map(width_of, shown)) + 6) / step)))
 
 
 def histogram(
@@ -103,11 +123,12 @@ def histogram(
 
     def draw(width: float) -> str:
         first = TOP + lines_above(unit, width - 14)
-        top = first + LINE * len(vertical)
+        left = room_of_axis(Linear(0, max(counts), 1, 0), number, whole=True)
+        across = Linear(edges[0], edges[-1], left + 8, width - 22)
+        named = [LINE * len(reference_lines(name, x=across(value), width=width)) for value, name in vertical]
+        top = first + sum(named)
         bottom = top + 190
         scale = Linear(0, max(counts), bottom, top)
-        left = room_of_axis(scale, number, whole=True)
-        across = Linear(edges[0], edges[-1], left + 8, width - 22)
         parts = [
             axis_left(scale, left=left, right=width - 14, label=unit, whole=True),
             axis_bottom(across, top=top, bottom=bottom, label=x_label, width=width),
@@ -117,10 +138,9 @@ def histogram(
                 tip = element("title", text=f"{number(low)} to {number(high)}: {n:,} {unit}")
                 parts.append(element("rect", tip, x=across(low), width=across(high) - across(low), y=scale(n), height=bottom - scale(n), class_="g3 bar"))
         for row, (value, name) in enumerate(vertical):
-            x, y = across(value), first + 8 + LINE * row
-            end = x + 4 + CHARACTER * len(name) > width
-            parts.append(element("line", x1=x, x2=x, y1=y - 8, y2=bottom, class_="reference"))
-            parts.append(element("text", text=name, x=x + (-4 if end else 4), y=y, text_anchor="end" if end else "start", class_="label"))
+            x, last = across(value), first + sum(named[: row + 1]) - 6
+            parts.append(element("line", x1=x, x2=x, y1=last - named[row] + 6, y2=bottom, class_="reference"))
+            parts.append(reference_name(name, x=x, last=last, width=width))
         return drawing(width, bottom + 44 + more_lines(x_label, width), *parts, title=caption, description=described)
 
     rows: list[list[str | int | float | None]] = [[f"{number(low)} to {number(high)}", n] for low, high, n in zip(edges, edges[1:], counts, strict=False)]

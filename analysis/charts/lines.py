@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from analysis.charts.svg import (
+    WIDTH,
     Cell,
     Linear,
     axis_bottom,
@@ -58,10 +59,10 @@ def lines(
     reason: str = "There is nothing to show yet.",
     height: float = 280.0,
     whole: bool = False,
-    width: float = 0.0,
+    width: float = WIDTH,
 ) -> str:
     """One line a series, the first six distinguished by colour and dash. vertical, horizontal: (value, name) of reference lines.
-    whole: y is a count. width: of one form alone, as a panel has; 0 is the usual and the narrow form."""
+    whole: y is a count. width: of the usual form; a panel's is less."""
     xs = [x for line in series for x, y in line.points if y is not None]
     ys = [y for line in series for _, y in line.points if y is not None and math.isfinite(y)]
     ys += [v for line in series for v in (*line.low, *line.high) if v is not None]
@@ -97,7 +98,7 @@ def lines(
             parts += [_band(line, x_scale, y_scale, style), *_strokes(line, x_scale, y_scale, style)]
         return drawing(width, bottom + 44 + more_lines(x_label, width), *parts, title=caption, description=described)
 
-    picture = draw(width) if width else in_both_widths(draw)
+    picture = in_both_widths(draw, width)
     key = legend([line.name for line in series if not line.thin], "l") if len(series) > 1 else ""
     header, rows = _numbers(series, x_label, x_form)
     return figure(picture, caption=caption, header=header, rows=rows, key=key)

@@ -8,27 +8,32 @@ from typing import NamedTuple
 
 from analysis.charts.svg import (
     CHARACTER,
+    HEAD_LINES,
     LINE,
     NARROW,
+    RowNames,
     centre_inside,
+    count_on,
     drawing,
     element,
     figure,
+    head_lines,
     in_both_widths,
+    in_lines,
     key_below,
-    label_lines,
     legend,
     lines_of,
     names_of_rows,
     number,
-    row_name,
-    shortened,
     steps_legend,
     undefined,
     width_of,
 )
 
-STEPS, NAME = 9, 24
+STEPS, NAME, WIDEST = 9, 24, 190.0
+"""Of colours; characters of a line of a row's name, and the pixels that names of rows take at most."""
+CELL = 90.0
+"""A cell is at most so wide, and twice that where its column's name needs it."""
 
 
 def matrix(
@@ -56,8 +61,7 @@ def matrix(
     ways = _MatrixWays(top_value, classes, form, written)
 
     def draw(width: float) -> str:
-        drawn = _narrow if width == NARROW else _wide
-        parts, height = drawn(rows, columns, values, column_label, width, ways)
+        parts, height = _laid_out(rows, columns, values, column_label, width, ways)
         return drawing(width, height, *parts, title=caption, description=described)
 
     table_rows = [[name, *(value if value is None or not classes else form(value) for value in values[i])] for i, name in enumerate(rows)]
@@ -81,65 +85,66 @@ class _MatrixWays(NamedTuple):
 Values = Sequence[Sequence[float | None]]
 
 
-def _wide(
+def _laid_out(
     rows: Sequence[str], columns: Sequence[str], values: Values, column_label: str, width: float, ways: _MatrixWays
 ) -> tuple[list[str], float]:
-    """The parts and their height: names of rows at the left, of columns above."""
-    left = min(200.0, 30 + CHARACTER * max(len(name) for name in rows))
-    cell_w = min((width - left - 12) / len(columns), 90.0)
-    tall = 32.0 if any(len(lines_of(name, NAME)) > 1 for name in rows) else 26.0
-    cell_h = tall if ways.written or len(rows) <= 30 else max(4.0, 780.0 / len(rows))
-    top = 40.0
-    every_row = 1 if cell_h >= 12 else -(-12 // int(cell_h))
-    most = max(4, int(cell_w / CHARACTER)) if len(columns) <= 24 else 14
-    heads = [shortened(name, most) for name in columns]
-    every_column = max(1, math.ceil((CHARACTER * max(map(len, heads)) + 2) / cell_w))
-    parts = [element("text", text=shortened(column_label, int((width - left) / CHARACTER)), x=left, y=14, class_="label")]
-    for j, name in enumerate(columns):
-        if j % every_column == 0:
-            tip, middle = element("title", text=name), centre_inside(left + (j + 0.5) * cell_w, heads[j], width)
-            parts.append(element("text", tip, text=heads[j], x=middle, y=top - 8, text_anchor="middle", class_="label"))
-    for i, name in enumerate(rows):
-        y = top + i * cell_h
-        if i % every_row == 0:
-            room = max(1, int(cell_h * every_row / LINE))
-            parts.append(row_name(name, x=left - 8, y=y + cell_h / 2, most=NAME, room=room))
-        for j in range(len(columns)):
-            parts.append(_cell(left + j * cell_w, y, cell_w, cell_h, values[i][j], f"{name}, {columns[j]}", ways))
-    return parts, top + len(rows) * cell_h + 8
-
-
-def _narrow(
-    rows: Sequence[str], columns: Sequence[str], values: Values, column_label: str, width: float, ways: _MatrixWays
-) -> tuple[list[str], float]:
-    """As `_wide`, with long names above their rows and numbers in place of columns' names that have no room: of rows that are the columns,
-    too, their numbers stand before the rows' names, otherwise a key stands below. Cells have no tooltips: a finger does not ask for them."""
-    numbered = any(width_of(name) > (width - 40) / len(columns) for name in columns) and not all(name.isdigit() for name in columns)
+    """The parts and their height: names of rows at the left, or above their rows where the form is narrow and they are long; names of columns
+    above, or numbers in their place where there is no room: of rows that are the columns, too, their numbers stand before the rows' names,
+    otherwise a key stands below. In the narrow form cells have no tooltips: a finger does not ask for them."""
+    narrow = width == NARROW
+    heads, widest = _heads(rows, columns, width)
+    numbered = heads is None and not count_on(columns)
     same = numbered and list(rows) == list(columns)
     names = [f"{i}: {name}" for i, name in enumerate(rows, 1)] if same else list(rows)
-    room = names_of_rows(names, width=width, most=NAME, widest=190.0)
+    room = names_of_rows(names, width=width, most=NAME, widest=WIDEST)
     left = 2.0 if room.above else room.left
-    cell_w = min((width - left - 2) / len(columns), 90.0)
+    cell_w = min((width - left - (2 if narrow else 12)) / len(columns), widest)
+    said = lines_of(column_label, int((width - (4 if narrow else left)) / CHARACTER))
+    if heads is None:
+        heads = [[str(j) if numbered else name] for j, name in enumerate(columns, 1)]
+    deepest = max(map(len, heads))
+    y = 26.0 + LINE * (len(said) + deepest - 1)
+    every = max(1, math.ceil((max(width_of(line) for lines in heads for line in lines) + 2) / cell_w)) if deepest == 1 else 1
+    parts = [in_lines(said, x=2.0 if narrow else left, first=14.0, anchor="start")] if said else []
+    for j, lines in enumerate(heads):
+        if j % every == 0:
+            middle = centre_inside(left + (j + 0.5) * cell_w, max(lines, key=width_of, default=""), width)
+            parts.append(in_lines(lines, x=middle, first=y - 8 - LINE * (len(lines) - 1), anchor="middle", tip="" if narrow else columns[j]))
+    drawn, bottom = _rows(names, rows, columns, values, y, left, cell_w, room, ways, tips=not narrow)
+    key, more = key_below(columns, y=bottom + 4, width=width) if numbered and not same else ("", 0.0)
+    return [*parts, *drawn, key], bottom + 8 + more
+
+
+def _heads(rows: Sequence[str], columns: Sequence[str], width: float) -> tuple[list[list[str]] | None, float]:
+    """The lines of the names of columns, None where they have no room, and how wide a cell may be: wider where that makes room."""
+    if width == NARROW:
+        return head_lines(columns, (width - 40) / len(columns), 1), CELL
+    room = (width - names_of_rows(rows, width=width, most=NAME, widest=WIDEST).left - 12) / len(columns)
+    for widest in (CELL, 2 * CELL):
+        heads = head_lines(columns, min(room, widest) - 4, HEAD_LINES)
+        if heads is not None:
+            return heads, widest
+    return None, CELL
+
+
+def _rows(
+    names: Sequence[str], rows: Sequence[str], columns: Sequence[str], values: Values, y: float, left: float, cell_w: float, room: RowNames,
+    ways: _MatrixWays, *, tips: bool,
+) -> tuple[list[str], float]:  # fmt: skip
+    """The rows from y downwards, names: as shown; rows: for tooltips. And where they end. Where rows are lower than words, some are named."""
     cell_h = 26.0 if ways.written or len(rows) <= 30 else max(4.0, 780.0 / len(rows))
-    every_row = 1 if cell_h >= 12 or room.above else -(-12 // int(cell_h))
-    heads = [str(j) if numbered else name for j, name in enumerate(columns, 1)]
-    every_column = max(1, math.ceil((max(map(width_of, heads)) + 2) / cell_w))
-    said = label_lines(column_label, width)
-    parts = [element("text", text=line, x=2, y=14 + LINE * i, class_="label") for i, line in enumerate(said)]
-    y = 26.0 + LINE * len(said)
-    for j, head in enumerate(heads):
-        if j % every_column == 0:
-            middle = centre_inside(left + (j + 0.5) * cell_w, head, width)
-            parts.append(element("text", text=head, x=middle, y=y - 8, text_anchor="middle", class_="label"))
+    n_lines = [len(lines_of(name, room.most)) for name in names]
+    every = 1 if cell_h >= 12 or room.above else math.ceil(LINE * max(n_lines) / cell_h)
+    parts = []
     for i, name in enumerate(names):
-        height = room.head(name) + cell_h
-        if i % every_row == 0:
-            parts.append(room.drawn(name, top=y, height=height, gap=8.0))
+        words = LINE * n_lines[i] + (6 if n_lines[i] > 1 else -LINE)
+        tall = cell_h if every > 1 or room.above else max(cell_h, words)
+        if i % every == 0:
+            parts.append(room.drawn(name, top=y, height=room.head(name) + max(tall, words), gap=8.0))
         for j in range(len(columns)):
-            parts.append(_cell(left + j * cell_w, y + room.head(name), cell_w, cell_h, values[i][j], "", ways))
-        y += height
-    key, more = key_below(columns, y=y + 4, width=width) if numbered and not same else ("", 0.0)
-    return [*parts, key], y + 8 + more
+            parts.append(_cell(left + j * cell_w, y + room.head(name), cell_w, tall, values[i][j], f"{rows[i]}, {columns[j]}" if tips else "", ways))
+        y += room.head(name) + tall
+    return parts, y + (LINE * (max(n_lines) - 1) if every > 1 else 0)
 
 
 def _step(value: float | None, high: float, classes: Sequence[tuple[float, str]]) -> int:
@@ -159,6 +164,6 @@ def _cell(x: float, y: float, w: float, h: float, value: float | None, name: str
         return element("rect", tip, x=x + 0.5, y=y + 0.5, width=w - 1, height=max(h - 1, 1), class_="empty-cell")
     gap, words, step = 1 if h >= 8 else 0, ways.form(value), _step(value, ways.high, ways.classes)
     box = element("rect", element("title", text=f"{name}: {words}") if name else "", x=x + 0.5, y=y, width=w - 1, height=h - gap, class_=f"g{step}")
-    if not ways.written or w < (24 if name else width_of(words) + 4):
+    if not ways.written or w < (max(24.0, 6 * len(words)) if name else width_of(words) + 4):
         return box
     return box + element("text", text=words, x=x + w / 2, y=y + h / 2 + 4, text_anchor="middle", class_="on-dark" if step >= 5 else "on-light")

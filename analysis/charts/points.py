@@ -18,16 +18,17 @@ from analysis.charts.svg import (
     element,
     figure,
     in_both_widths,
+    in_lines,
     key_below,
     legend,
     lines_above,
+    lines_of,
     more_lines,
     names_of_rows,
     number,
     reference_lines,
     reference_name,
     room_of_axis,
-    shortened,
     undefined,
     width_of,
 )
@@ -77,7 +78,8 @@ def intervals(
         top = 12.0
         if reference:
             top += LINE * (len(reference_lines(reference[1], x=scale(reference[0]), width=width)) - (0 if names.above else 1))
-        heights = [names.height(row.name, 24.0) for row in rows]
+        notes = [[] if row.value is not None else lines_of(row.note or "undefined", int((width - names.left - 10) / CHARACTER)) for row in rows]
+        heights = [names.height(row.name, max(24.0, LINE * len(note) + 6)) for row, note in zip(rows, notes, strict=True)]
         bottom = top + sum(heights) + 4
         parts = [axis_bottom(scale, top=top, bottom=bottom, label=x_label, form=form, width=width)]
         if reference:
@@ -88,7 +90,10 @@ def intervals(
             start = top + sum(heights[:i])
             parts.append(names.drawn(row.name, top=start, height=heights[i]))
             y = start + (names.head(row.name) + heights[i]) / 2
-            parts.append(_undefined_row(row, names.left + 4, y, width) if row.value is None else _interval(row, scale, y, form))
+            if row.value is None:
+                parts.append(in_lines(notes[i], x=names.left + 4, first=y + 4 - LINE * (len(notes[i]) - 1) / 2, anchor="start"))
+            else:
+                parts.append(_interval(row, scale, y, form))
         return drawing(width, bottom + 44 + more_lines(x_label, width), *parts, title=caption, description=described)
 
     picture = in_both_widths(draw)
@@ -96,12 +101,6 @@ def intervals(
     numbers = [[row.name, row.value, row.low, row.high, *([row.least, row.most] if far else []), row.note if row.value is None else ""] for row in rows]
     header = [what, x_label, "low", "high", *(["least", "most"] if far else []), "note"]
     return figure(picture, caption=caption, header=header, rows=numbers, key=_meaning(rows, meanings))
-
-
-def _undefined_row(row: DrawnInterval, x: float, y: float, width: float) -> str:
-    note = row.note or "undefined"
-    words = shortened(note, int((width - x - 6) / CHARACTER))
-    return element("text", element("title", text=note), text=words, x=x, y=y + 4, class_="label")
 
 
 def _interval(row: DrawnInterval, scale: Linear, y: float, form: Callable[[float], str]) -> str:
@@ -274,7 +273,7 @@ def _drawn_radar(
     caption: str,
     described: str,
 ) -> str:
-    """In the narrow form, names that have no room are numbers, explained below."""
+    """Names that have no room, or would meet, are numbers, explained below."""
     narrow = width == NARROW
     centre, radius = (width / 2, 134.0 if narrow else 190.0), 94.0 if narrow else 140.0
 
@@ -293,21 +292,32 @@ def _drawn_radar(
         corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(i, ring * high) for i in range(len(axes))))
         parts.append(element("polygon", points=corners, class_="grid"))
         parts.append(element("text", text=form(ring * high), x=centre[0] + 4, y=place(0, ring * high)[1] - 2, class_="label"))
-    numbers = narrow and any(width_of(name) > put(i)[3] for i, name in enumerate(axes))
-    taken: list[tuple[float, float, float]] = []
+    names, put_at = list(axes), [put(i) for i in range(len(axes))]
+    numbers = any(width_of(name) > room for name, (*_, room) in zip(names, put_at, strict=True)) or any(_meeting(names, put_at))
+    if numbers:
+        names = [str(i) for i in range(1, len(axes) + 1)]
+    hidden = _meeting(names, put_at)
     for i, name in enumerate(axes):
         x, y = place(i, high)
         parts.append(element("line", x1=centre[0], y1=centre[1], x2=x, y2=y, class_="grid"))
-        tx, ty, anchor, room = put(i)
-        words = str(i + 1) if numbers else shortened(name, int(room / CHARACTER))
-        start = tx - CHARACTER * len(words) * {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
-        end = start + CHARACTER * len(words)
-        if any(abs(ty - other) < LINE and start < right and left < end for left, right, other in taken):
-            continue  # names that would meet: the numbers have all
-        taken.append((start, end, ty))
-        parts.append(element("text", element("title", text=name), text=words, x=tx, y=ty + 4, text_anchor=anchor, class_="label"))
+        tx, ty, anchor, _ = put_at[i]
+        if not hidden[i]:
+            parts.append(element("text", element("title", text=name), text=names[i], x=tx, y=ty + 4, text_anchor=anchor, class_="label"))
     for k, (_, values) in enumerate(series, start=1):
         corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(i, value) for i, value in enumerate(values)))
         parts.append(element("polygon", points=corners, class_=f"l{(k - 1) % 6 + 1}"))
     key, height = key_below(axes, y=2 * centre[1], width=width) if numbers else ("", 0.0)
     return drawing(width, 2 * centre[1] + height, *parts, key, title=caption, description=described)
+
+
+def _meeting(names: Sequence[str], put_at: Sequence[tuple[float, float, str, float]]) -> list[bool]:
+    """Of each name whether it would lie on one before it that is shown. put_at: x, y, anchor and room."""
+    taken: list[tuple[float, float, float]] = []
+    meets = []
+    for words, (x, y, anchor, _) in zip(names, put_at, strict=True):
+        start = x - CHARACTER * len(words) * {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
+        end = start + CHARACTER * len(words)
+        meets.append(any(abs(y - other) < LINE and start < right and left < end for left, right, other in taken))
+        if not meets[-1]:
+            taken.append((start, end, y))
+    return meets

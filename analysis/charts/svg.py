@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -19,6 +20,13 @@ WIDTH, NARROW = 640.0, 280.0
 BESIDE = 11
 """Characters of a row's name that still stands beside its row in the narrow form; longer ones stand above it."""
 PART = re.compile(r"[^\s_./:-]+[\s_./:-]*|[\s_./:-]+")
+COUNTED = re.compile(rf"\d+|\b(?:{'|'.join(calendar.month_abbr[1:])})\b")
+NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+"""Signs that no XML may hold, and so no file of a picture."""
+SHORT = 18
+"""Characters of a label that may stand for those beside it, which are left out."""
+HEAD_LINES = 3
+"""Lines of a column's name in the usual form; the narrow one has room for one."""
 Cell = str | int | float | None
 _numbers = count(1)
 
@@ -112,9 +120,20 @@ def width_of(words: str) -> float:
     return CHARACTER * len(words) + 2 * sum(letter.isupper() for letter in words) + 4 * sum(words.count(sign) for sign in "@%MWmw")
 
 
-def shortened(name: str, most: int) -> str:
-    """At most so many characters, the end left out: its whole belongs into a tooltip."""
-    return name if len(name) <= most else name[: max(most - 1, 1)] + "…"
+def head_lines(names: Sequence[str], room: float, most: int) -> list[list[str]] | None:
+    """Names of columns or bars in at most so many lines, each within `room` and no word broken; None where that cannot be."""
+    if all(width_of(name) <= room for name in names):
+        return [[name] for name in names]
+    letters = int(room / CHARACTER)
+    if most < 2 or not all(_fits(part.rstrip(), letters) for name in names for part in PART.findall(name)):
+        return None
+    lines = [lines_of(name, letters) for name in names]
+    return lines if max(map(len, lines)) <= most else None
+
+
+def count_on(names: Sequence[str]) -> bool:
+    """Whether short names differ by numbers or months alone, as ranks and hours do: between two of them the others are clear."""
+    return max(map(len, names)) <= SHORT and len({COUNTED.sub("", name) for name in names}) == 1
 
 
 def centre_inside(x: float, words: str, width: float) -> float:
@@ -142,7 +161,7 @@ class RowNames:
     def drawn(self, name: str, *, top: float, height: float, gap: float = 10.0) -> str:
         """The name of the row that begins at `top`. gap: to what stands beside it."""
         if self.above:
-            return _in_lines(lines_of(name, self.most), x=2.0, first=top + LINE - 2, anchor="start", tip=name)
+            return in_lines(lines_of(name, self.most), x=2.0, first=top + LINE - 2, anchor="start", tip=name)
         return row_name(name, x=self.left - gap, y=top + height / 2, most=self.most)
 
 
@@ -155,36 +174,38 @@ def names_of_rows(names: Sequence[str], *, width: float, most: int, widest: floa
     return RowNames(8.0, int((width - 4) / CHARACTER), above=True)
 
 
-def in_both_widths(draw: Callable[[float], str]) -> str:
+def in_both_widths(draw: Callable[[float], str], usual: float = WIDTH) -> str:
     """draw: width -> `<svg>`. The usual form first, which is the one for print, then the narrow one: the style sheet shows one of them."""
-    return draw(WIDTH) + draw(NARROW)
+    return draw(usual) + draw(NARROW)
 
 
 def key_below(names: Sequence[str], *, y: float, width: float) -> tuple[str, float]:
-    """Lines "1: name" from y downwards, for labels that are numbers because they had no room, and the height of all."""
-    parts, most, at = [], int((width - 4) / CHARACTER), y
+    """Lines "1: name" from y downwards, for labels that are numbers because they had no room, and the height of all. Two columns in the usual form."""
+    across = 2 if width > NARROW and len(names) > 3 else 1
+    parts, most, down = [], int((width / across - 4) / CHARACTER), -(-len(names) // across)
+    ends = [y]
     for number_of, name in enumerate(names, 1):
+        column, first = divmod(number_of - 1, down)
+        at = y if first == 0 else ends[-1]
         lines = lines_of(f"{number_of}: {name}", most)
-        parts.append(_in_lines(lines, x=2.0, first=at + LINE - 2, anchor="start"))
-        at += LINE * len(lines) + 2
-    return "".join(parts), at - y
+        parts.append(in_lines(lines, x=2.0 + column * width / across, first=at + LINE - 2, anchor="start"))
+        ends.append(at + LINE * len(lines) + 2)
+    return "".join(parts), max(ends) - y
 
 
-def _in_lines(lines: Sequence[str], *, x: float, first: float, anchor: str, tip: str = "") -> str:
-    """tip: its tooltip, which tells a name's row from other words, too."""
+def in_lines(lines: Sequence[str], *, x: float, first: float, anchor: str, tip: str = "", class_: str = "label") -> str:
+    """first: y of the first line. tip: its tooltip, which tells a name's row from other words, too."""
     title = element("title", text=tip) if tip else ""
     if len(lines) == 1:
-        return element("text", title, text=lines[0], x=x, y=first, text_anchor=anchor, class_="label")
+        return element("text", title, text=lines[0], x=x, y=first, text_anchor=anchor, class_=class_)
     spans = [element("tspan", text=line, x=x, y=first + LINE * i) for i, line in enumerate(lines)]
-    return element("text", title, *spans, text_anchor=anchor, class_="label")
+    return element("text", title, *spans, text_anchor=anchor, class_=class_)
 
 
-def row_name(name: str, *, x: float, y: float, most: int, room: int = 99) -> str:
-    """A row's name, ending at x and centred on y: in lines of `most` characters; beyond `room` lines the rest is in its tooltip."""
+def row_name(name: str, *, x: float, y: float, most: int) -> str:
+    """A row's name, ending at x and centred on y: in lines of `most` characters."""
     lines = lines_of(name, most)
-    if len(lines) > room:
-        lines = [*lines[: room - 1], lines[room - 1][: most - 1] + "…"]
-    return _in_lines(lines, x=x, first=y + 4 - LINE * (len(lines) - 1) / 2, anchor="end", tip=name)
+    return in_lines(lines, x=x, first=y + 4 - LINE * (len(lines) - 1) / 2, anchor="end", tip=name)
 
 
 def room_of_axis(scale: Linear, form: Callable[[float], str], *, least: float = 56.0, whole: bool = False) -> float:
@@ -196,7 +217,7 @@ def room_of_axis(scale: Linear, form: Callable[[float], str], *, least: float = 
 def reference_name(name: str, *, x: float, last: float, width: float, most: int = 30) -> str:
     """The name of an upright reference line at x, on the side that has more room, in lines that end at y = `last`. most: characters of a line."""
     left, lines = x > width / 2, reference_lines(name, x=x, width=width, most=most)
-    return _in_lines(lines, x=x + (-4 if left else 4), first=last - LINE * (len(lines) - 1), anchor="end" if left else "start")
+    return in_lines(lines, x=x + (-4 if left else 4), first=last - LINE * (len(lines) - 1), anchor="end" if left else "start")
 
 
 def reference_lines(name: str, *, x: float, width: float, most: int = 30) -> list[str]:
@@ -242,7 +263,7 @@ def axis_left(
     if label:
         said = label_lines(label, _room_above(right))
         first = min(scale.start, scale.end) - 10 - LINE * (len(said) - 1)
-        parts.append(_in_lines(said, x=min(left, 80.0) if right > NARROW else 2.0, first=first, anchor="start"))
+        parts.append(in_lines(said, x=min(left, 80.0) if right > NARROW else 2.0, first=first, anchor="start"))
     return "".join(parts)
 
 
@@ -271,7 +292,7 @@ def axis_bottom(
     if label:
         said = label_lines(label, width)
         middle = centre_inside((scale.start + scale.end) / 2, max(said, key=width_of), width)
-        parts.append(_in_lines(said, x=middle, first=bottom + 36, anchor="middle"))
+        parts.append(in_lines(said, x=middle, first=bottom + 36, anchor="middle"))
     return "".join(parts)
 
 
@@ -340,9 +361,10 @@ def figure(picture: str, *, caption: str, header: Sequence[str], rows: Sequence[
         ),
     )
     frame = element("div", picture, class_="picture", tabindex="0", role="group", aria_label=f"Picture: {caption}")
-    return element("figure", element("figcaption", text=caption), frame, key, data, class_="figure")
+    return NO_XML.sub("\ufffd", element("figure", element("figcaption", text=caption), frame, key, data, class_="figure"))
 
 
 def undefined(reason: str, *, caption: str) -> str:
     """In place of a picture that has nothing to show: why."""
-    return element("figure", element("figcaption", text=caption), element("p", text=reason, class_="callout info"), class_="figure")
+    said = element("figcaption", text=caption) + element("p", text=reason, class_="callout info")
+    return NO_XML.sub("\ufffd", element("figure", said, class_="figure"))

@@ -208,7 +208,7 @@ def over_time(rows: Sequence[BoardRow]) -> list[Figure]:
     if not groups:
         return []
     caption = "Public and private score of every submission of a group over time"
-    drawn = [(group[:40], of_group([row for row in rows if row.group == group], group)) for group in groups]
+    drawn = [(group, of_group([row for row in rows if row.group == group], group)) for group in groups]
     return [Figure("groups-over-time", f"{caption}; the {len(groups)} with the most submissions", panels(drawn, caption=caption))]
 
 
@@ -217,7 +217,7 @@ def of_group(rows: Sequence[BoardRow], group: str) -> str:
     at = sorted({days[0][0], days[len(days) // 2][0], days[-1][0]} if days[-1][0] - days[0][0] > DENSE else {days[0][0], days[-1][0]})
     series = [Line("public", [(day, score) for day, score, _ in days], marks=True), Line("private", [(day, score) for day, _, score in days], marks=True)]
     return lines(
-        series, caption=group[:40], x_label="date", y_label="score", x_form=lambda x: date.fromordinal(int(x)).isoformat(), x_at=at, width=PANEL,
+        series, caption=group, x_label="date", y_label="score", x_form=lambda x: date.fromordinal(int(x)).isoformat(), x_at=at, width=PANEL,
         height=220,
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from analysis.charts import bars, lines, matrices, points
+from analysis.charts import bars, lines, matrices, panels, points
 from analysis.charts.printed import parts_of
 from analysis.charts.svg import WIDTH, Linear, number, ticks
 from tests.analysis.charts.forms import narrow, usual
@@ -92,6 +92,15 @@ def test_what_an_interval_and_the_thin_line_beside_it_mean_is_in_the_legend_wher
     assert "legend" not in points.intervals(rows, caption="c", x_label="x", what="run")
 
 
+def _curve(name: str, values: list[float | None], width: float = 400.0) -> str:
+    line = lines.Line(name, list(zip((0.0, 1.0, 2.0), values, strict=True)), marks=True)
+    return lines.lines([line, lines.Line("two", [])], caption=name, x_label=name, y_label=name, width=width, reason=NOTHING)
+
+
+def _panels(name: str, empty: bool) -> str:
+    return panels.panels([(name, _curve(name, [0.5, 0.6, None])), ("b", _curve("b", [None] * 3)), ("c", _curve("c", [0.1, 0.2, 0.3]))], caption=name)
+
+
 DRAWINGS = [_bars, _stacked, _lines, _matrix, _intervals, _boxes, _scatter, _radar]
 
 
@@ -125,6 +134,11 @@ class TestEveryPicture:
         assert "<script" not in picture
         assert not [element for element in figure.iter() if any(name.startswith("on") for name in element.attrib)]
         assert figure.findtext("figcaption") == HOSTILE
+
+    def test_a_sign_that_no_xml_may_hold_is_replaced(self, draw: Draw):
+        """A group was called by one: no file of its picture could be made."""
+        for empty in (False, True):
+            assert ElementTree.fromstring(draw("a\x00\x1b\ufffeb", empty)).findtext("figcaption") == "a\ufffd\ufffd\ufffdb"
 
     def test_nothing_is_styled_inline_and_nothing_runs(self, draw: Draw):
         figure = ElementTree.fromstring(draw("judgements", False))
@@ -237,11 +251,98 @@ def test_a_rows_name_is_shown_whole_in_as_many_lines_as_it_needs(draw, name):
     assert float(labels[1].get("y")) - last >= 14  # the lines of two rows do not meet
 
 
-def test_a_matrix_tells_long_names_whole_on_asking():
-    names = ["a run with a very long name that goes on and on and on and on", "b"]
-    picture = matrices.matrix(names, names, [[1.0, 0.5], [0.5, 1.0]], caption="c", row_label="run", column_label="run")
-    tips = [title.text for text in usual(picture).iter(f"{SVG}text") for title in text.findall(f"{SVG}title")]
-    assert sorted(tips) == sorted(names * 2)
+def _texts(root: ElementTree.Element) -> list[list[str]]:
+    """The lines of each text."""
+    return [[span.text or "" for span in text.findall(f"{SVG}tspan")] or [text.text or ""] for text in root.iter(f"{SVG}text")]
+
+
+class TestLongNamesAreWhole:
+    """Names of columns and bars in the usual form: in lines where that has room, otherwise numbers with a key."""
+
+    LONG = "a run with a very long name that goes on and on and on and on"
+
+    def test_a_matrix_of_few_columns_has_their_names_in_lines(self):
+        columns = ["Not relevant at all", "Somewhat relevant", "Perfectly relevant"]
+        root = usual(matrices.matrix([self.LONG, "b"], columns, [[1.0, 2.0, 3.0]] * 2, caption="c", row_label="run", column_label="grade"))
+        texts = _texts(root)
+        assert [" ".join(lines) for lines in texts[1:4]] == columns
+        assert " ".join(texts[4]) == self.LONG
+
+    def test_a_matrix_of_runs_against_runs_has_their_numbers_before_the_rows_names(self):
+        names = [f"{self.LONG} {letter}" for letter in "abcdefghij"]
+        root = usual(matrices.matrix(names, names, [[0.5] * 10] * 10, caption="c", row_label="run", column_label="against"))
+        said = [" ".join(lines) for lines in _texts(root)]
+        assert said[1:11] == [str(number) for number in range(1, 11)]
+        assert [words for words in said if ": " in words] == [f"{number}: {name}" for number, name in enumerate(names, 1)]
+
+    def test_a_matrix_of_other_columns_has_a_key_below(self):
+        columns = [f"{self.LONG} {letter}" for letter in "abcdefghij"]
+        said = [" ".join(lines) for lines in _texts(usual(matrices.matrix(["1"], columns, [[0.5] * 10], caption="c", row_label="t", column_label="c")))]
+        assert said[1:11] == [str(number) for number in range(1, 11)]
+        assert said[-10:] == [f"{number}: {name}" for number, name in enumerate(columns, 1)]
+
+    def test_bars_have_their_names_in_lines_or_numbers_with_a_key(self):
+        three = _texts(usual(bars.bars([self.LONG, "b", "c"], [1.0, 2.0, 3.0], caption="c", unit="pairs")))
+        assert self.LONG in [" ".join(lines) for lines in three]
+        many = [f"{self.LONG} {letter}" for letter in "abcdefghijklmnopqrst"]
+        said = [" ".join(lines) for lines in _texts(usual(bars.bars(many, [1.0] * 20, caption="c", unit="pairs")))]
+        assert said[-20:] == [f"{number}: {name}" for number, name in enumerate(many, 1)]
+        assert {str(number) for number in range(1, 21)} <= set(said)
+
+    def test_a_row_without_a_value_says_its_whole_reason(self):
+        reason = "undefined: " + self.LONG
+        for form in (usual, narrow):
+            drawn = form(points.intervals([points.DrawnInterval("a", None, note=reason), points.DrawnInterval("b", 0.5)], caption="c", x_label="x", what="run"))
+            assert reason in [" ".join(lines) for lines in _texts(drawn)]
+
+    def test_names_around_a_radar_that_have_no_room_are_numbers_with_a_key(self):
+        axes = [f"{self.LONG} {letter}" for letter in "abcd"]
+        said = [" ".join(lines) for lines in _texts(usual(points.radar(axes, [("one", [0.5] * 4)], caption="c", high=1.0)))]
+        assert said[-4:] == [f"{number}: {name}" for number, name in enumerate(axes, 1)]
+
+
+class TestPanels:
+    def test_they_stand_two_in_a_row_and_in_a_narrow_window_one_below_another(self):
+        """Usual panels are 400 pixels wide, narrow ones 280."""
+        picture = _panels("a panel", False)
+        sizes = {form: form(picture).find(f"div/{SVG}svg").get("viewBox").split()[2] for form in (usual, narrow)}
+        assert sizes == {usual: "800", narrow: "280"}
+        heads = {}
+        for form in (usual, narrow):
+            named = [text for text in form(picture).iter(f"{SVG}text") if re.match(r"\([a-z]\) ", text.text or "")]
+            assert [text.text for text in named] == ["(a) a panel", "(b) b", "(c) c"]
+            heads[form] = [(float(text.get("x")), float(text.get("y"))) for text in named]
+        (a, b, c) = heads[usual]
+        assert (a[0], b[0], c[0]) == (8, 408, 8)
+        assert a[1] == b[1] < c[1]
+        assert [x for x, _ in heads[narrow]] == [8, 8, 8]
+        assert heads[narrow][0][1] < heads[narrow][1][1] < heads[narrow][2][1]
+
+    def test_all_lines_and_marks_are_in_both_forms_below_the_name_of_their_panel(self):
+        picture = _panels("a", False)
+        for form in (usual, narrow):
+            root = form(picture)
+            assert len(list(root.iter(f"{SVG}polyline"))) == 2
+            dots = [float(dot.get("cy")) for dot in root.iter(f"{SVG}circle")]
+            assert len(dots) == 5  # one of the six points is undefined, and a panel has none
+            head = next(float(text.get("y")) for text in root.iter(f"{SVG}text") if text.text == "(c) c")
+            assert [y > head for y in dots] == [False, False, True, True, True]
+            height = float(root.find(f"div/{SVG}svg").get("viewBox").split()[3])
+            assert max(dots) < height
+
+    def test_a_long_name_and_a_reason_are_whole_and_the_table_says_whose_number_it_is(self):
+        name = TestLongNamesAreWhole.LONG
+        reason = "undefined, because " + name
+        empty = lines.lines([lines.Line("x", [])], caption="x", x_label="x", y_label="y", reason=reason)
+        picture = panels.panels([(name, _curve("a", [0.5, 0.6, 0.7])), ("none", empty)], caption="both")
+        for form in (usual, narrow):
+            said = [" ".join(words) for words in _texts(form(picture))]
+            assert f"(a) {name}" in said
+            assert reason in said
+        rows = [["".join(cell.itertext()) for cell in row] for row in ElementTree.fromstring(picture).iter("tr")]
+        assert rows[0][:3] == ["panel", "a", "a"]
+        assert [row[0] for row in rows[1:]] == [name] * 3
+        assert [row[2] for row in rows[1:]] == ["0.500", "0.600", "0.700"]
 
 
 def test_the_colours_of_a_matrix_are_explained():
