@@ -62,6 +62,7 @@ MIDDLEWARE = [
     "annotation.middleware.WhoJudges",
     "annotation.middleware.OwnTimeZone",
     "annotation.middleware.OwnLanguage",
+    "pooling.cards.TableCards",
     "analysis.page_files.PageFiles",
 ]
 ROOT_URLCONF = "config.urls"

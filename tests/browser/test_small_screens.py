@@ -12,6 +12,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.services.pairs import set_kind
 from pooling.jobs import run_job
+from pooling.models import Run
 from pooling.services import uploads
 from pooling.services.collections import create_collection
 from tests.browser.conftest import PHONE, session_cookie
@@ -22,17 +23,40 @@ from tests.builders import judge, make_annotator, make_campaign, make_user
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def test_words_in_pictures_have_11_pixels_and_the_page_does_not_scroll_sideways(signed_in_page: Callable[..., Page]) -> None:
+@pytest.mark.parametrize("width", [PHONE["width"], 320])
+def test_words_in_pictures_have_11_pixels_and_the_page_does_not_scroll_sideways(signed_in_page: Callable[..., Page], width: int) -> None:
     campaign, _ = make_job()
-    page = signed_in_page(campaign.memberships.get(role="manager").user)
-    page.set_viewport_size(PHONE)
+    page = signed_in_page(campaign.memberships.get(role="manager").user, viewport={**PHONE, "width": width})
     page.goto(f"/campaigns/{campaign.slug}/")
     page.locator(".picture > .narrow text").first.wait_for()
     shown = page.evaluate(SHOWN)
     assert len(shown) >= 2
     assert min(one["pixels"] for one in shown) >= 11
     assert max(one["scrolled"] for one in shown) <= 1
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_list_is_a_card_a_row_on_a_phone_and_still_sorted(signed_in_page: Callable[..., Page]) -> None:
+    """A tag stood in two lines and its numbers beside the window."""
+    manager = make_user(may_create=True)
+    collection = create_collection(name="Questions", user=manager)
+    for tag, n_rows in (("TF-IDF_with-query-expansion", 12), ("BM25", 1200)):
+        Run.objects.create(collection=collection, tag=tag, group="university of somewhere", n_rows=n_rows, n_topics=3, max_depth=10)
+    page = signed_in_page(manager, viewport={**PHONE, "width": 320})
+    page.goto(f"/collections/{collection.slug}/runs/")
+    wrap = page.get_by_role("region", name="Runs")
+    assert wrap.evaluate("e => e.scrollWidth - e.clientWidth") <= 1
+    title = wrap.get_by_role("link", name="TF-IDF_with-query-expansion")
+    assert title.evaluate("e => e.getClientRects().length") == 1, "in one line"
+    rows = wrap.locator("tbody [data-label=Rows]")
+    expect(rows).to_have_text(["1,200", "12"])  # by tag
+    assert rows.first.evaluate("e => getComputedStyle(e, '::before').content") == '"Rows"'
+    wrap.get_by_role("link", name="Rows").click()
+    wrap.get_by_role("link", name="Rows").click()
+    expect(rows).to_have_text(["12", "1,200"])
+    page.set_viewport_size({"width": 1280, "height": 800})
+    assert rows.first.evaluate("e => getComputedStyle(e, '::before').content") == "none"
+    assert wrap.locator("thead th").first.evaluate("e => getComputedStyle(e).display") == "table-cell"
 
 
 def test_a_picture_wider_than_the_phone_is_scrolled_to_its_end(signed_in_page: Callable[..., Page]) -> None:
