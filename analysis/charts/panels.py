@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.charts.svg import CHARACTER, LINE, NARROW, Cell, drawing, figure, in_lines, lines_of
+from analysis.charts.svg import CHARACTER, LINE, NARROW, drawing, figure, in_lines, lines_of
 
 SVG = "http://www.w3.org/2000/svg"
 ACROSS, DOWN = ("x", "x1", "x2", "cx"), ("y", "y1", "y2", "cy")
@@ -57,7 +57,7 @@ def panels(named: Sequence[tuple[str, str]], *, caption: str, columns: int = 2) 
     picture = _placed(usual, columns, max((one.width for one in usual), default=0.0) or EMPTY, caption, words) + _placed(narrow, 1, NARROW, caption, words)
     key = next((ElementTree.tostring(k, encoding="unicode") for _, root in roots if (k := root.find("./ul")) is not None), "")
     header = ["panel", *next((_cells(root, ".//thead/tr/th") for _, root in roots if root.find(".//thead") is not None), [])]
-    rows: list[list[Cell]] = [[name, *numbers][: len(header)] for name, root in roots for numbers in _numbers(root)]
+    rows = [[name, *numbers][: len(header)] for name, root in roots for numbers in _numbers(root)]
     return figure(picture, caption=caption, header=header, rows=rows, key=key)
 
 

@@ -212,10 +212,10 @@ def _of_quality(campaign: Campaign, figures: HomeFigures, active: set[tuple[int,
         items.append(ToDo(ToDoKind.TOO_FAST, campaign, words, n, actions, figures.at))
     if figures.disputed is not None:
         words = ngettext(
-            "%(n)s disputed pair waits for no further judgement", "%(n)s disputed pairs wait for no further judgement", figures.n_disputed
+            "%(n)s disputed pair waits for your decision", "%(n)s disputed pairs wait for your decision", figures.n_disputed
         )
         if figures.n_disputed == MOST_DISPUTED:
-            words = _("At least %(n)s disputed pairs wait for no further judgement")
+            words = _("At least %(n)s disputed pairs wait for your decision")
         words = _counted(words, figures.n_disputed)
         first = ToDoAction(_("Adjudicate"), _address("campaign-pair", campaign, figures.disputed))
         actions = [first, ToDoAction(_("List"), _address("campaign-agreement", campaign))]

@@ -143,7 +143,7 @@ def test_when_all_is_judged_the_list_says_so_and_names_what_is_disputed_and_not_
     assert (disputed.count, disputed.actions[0].address) == (2, f"/campaigns/{campaign.slug}/pairs/{first.pk}/")
     Pair.objects.filter(pk=first.pk).update(adjudicated_grade=1)
     _, disputed = again(campaign)
-    assert (disputed.words, disputed.count) == ("1 disputed pair waits for no further judgement", 1)
+    assert (disputed.words, disputed.count) == ("1 disputed pair waits for your decision", 1)
     assert disputed.actions[0].address == f"/campaigns/{campaign.slug}/pairs/{second.pk}/"
 
 
