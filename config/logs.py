@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 from datetime import UTC, datetime
 from typing import Any
 
 from django.http import HttpRequest
 
-from pooling.requests import current_id, told_path
+from pooling.requests import current_id, told_address, told_path
+
+LINE = "{asctime} {levelname} {name}: {message}"
 
 
 class LineFormatter(logging.Formatter):
@@ -47,13 +50,34 @@ class NoSecrets(logging.Filter):
         return True
 
 
+class OfTheWebServer(logging.Filter):
+    """gunicorn writes what it could not read of a request (a line with the secret of a link, a header with a session) and the whole address of
+    one that failed: here stand the kind of the fault, and the address as a log may have it."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        message = str(record.msg)
+        if message.startswith("Invalid request from ip="):
+            fault = sys.exc_info()[0]
+            record.msg, record.args = "A request that cannot be read was refused: %s", (fault.__name__ if fault else "no reason is known",)
+        elif message.startswith("Error handling request %s") and isinstance(record.args, tuple):
+            record.args = tuple(told_address(str(given)) for given in record.args)
+        return True
+
+
+def take_over(name: str, style: str) -> None:
+    """The lines of this logger, which has handlers of its own, look like all others. style: line or json"""
+    for handler in logging.getLogger(name).handlers:
+        handler.setFormatter(Json() if style == "json" else LineFormatter(LINE, style="{"))
+        handler.addFilter(OfTheWebServer())
+
+
 def described(level: str, *, style: str, access: bool) -> dict[str, Any]:
     """Django's LOGGING. style: line or json; access: whether each request is told."""
     return {
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {
-            "line": {"()": "config.logs.LineFormatter", "format": "{asctime} {levelname} {name}: {message}", "style": "{"},
+            "line": {"()": "config.logs.LineFormatter", "format": LINE, "style": "{"},
             "json": {"()": "config.logs.Json"},
         },
         "filters": {"no secrets": {"()": "config.logs.NoSecrets"}},

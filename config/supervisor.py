@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+log = logging.getLogger("assay.up")
 GRACE_SECONDS = 15.0
 """How long children may take to end before they are killed."""
 MOST_RESTARTS = 5
@@ -74,9 +76,9 @@ class Supervisor:
         lived = time.monotonic() - child.started
         child.early_deaths = child.early_deaths + 1 if lived < SOUND_SECONDS else 1
         if child.early_deaths > MOST_RESTARTS:
-            sys.stderr.write(f"assay: the {child.name} ended {child.early_deaths} times soon after its start; stopping\n")
+            log.error("the %s ended %d times soon after its start; stopping", child.name, child.early_deaths)
             return False
-        sys.stderr.write(f"assay: the {child.name} ended with status {child.process.returncode}; starting it again\n")
+        log.error("the %s ended with status %s; starting it again", child.name, child.process.returncode)
         child.start()
         self.begun(self.children)
         return True

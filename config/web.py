@@ -9,26 +9,32 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import logging
 import mmap
 import os
 import resource
 import select
 import selectors
+import signal
 import socket
 import struct
+import sys
 import threading
 import time
+import traceback
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 from gunicorn import util
+from gunicorn.arbiter import Arbiter
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-from config import environment
+from config import environment, kept_modules, logs
 from config.connection_shares import SHARES
-from config.request_counts import COUNTS
+from config.request_counts import COUNTS, PLACES
 from pooling.unavailable import TOO_MANY_FILES
 
 with environment.ending_in_a_sentence():
@@ -51,7 +57,11 @@ OWN_FILES = 256
 HANDLES_SECONDS = 1.0
 """After which a process that had no file handle left for a connection tries again to take one."""
 LOADING_SECONDS = 180.0
-"""For which a worker that was told to end waits for the younger ones."""
+"""For which a worker that was told to end waits for all younger ones."""
+THREADS_SECONDS = 30.0
+"""In which a process begins all its threads."""
+AGAIN_SECONDS = 2.0
+"""For which a process that could not load the program stays: the master may begin another at once."""
 ORPHANED_SECONDS = 0.5
 """How often a worker that loads the program yet looks whether its master lives. One that answers looks with each turn of its loop, at least once a
 second."""
@@ -62,7 +72,7 @@ class Ages:
     (gunicorn counts workers, and calls that their age: the greater, the younger.)"""
 
     def __init__(self) -> None:
-        self.memory = mmap.mmap(-1, 16)
+        self.memory = mmap.mmap(-1, 16 + PLACES)  # behind the numbers, by age: whether it could not load the program
 
     def youngest(self) -> tuple[int, int]:
         """(begun, answering)"""
@@ -70,6 +80,15 @@ class Ages:
 
     def begun(self, age: int) -> None:
         self.memory[:8] = struct.pack("q", age)
+        self.memory[16 + age % PLACES] = 0
+
+    def failed(self, age: int) -> None:
+        """It counts as if it had not been begun."""
+        self.memory[16 + age % PLACES] = 1
+        youngest, answering = self.youngest()
+        while youngest > answering and self.memory[16 + youngest % PLACES]:
+            youngest -= 1
+        self.memory[:8] = struct.pack("q", youngest)
 
     def answers(self, age: int) -> None:
         self.memory[8:16] = struct.pack("q", max(age, self.youngest()[1]))
@@ -98,17 +117,21 @@ def check_settings() -> None:
 
 class Worker(ThreadWorker):
     sockets: list[Any]
+    alive: bool
 
     @classmethod
     def setup(cls) -> None:
-        """Called by the master before it begins anything."""
+        """Called by the master before it begins anything, and at each reload."""
         check_settings()
+        logs.take_over("gunicorn.error", environment.choice("LOG_FORMAT", "line", "json"))
+        kept_modules.tell(logging.getLogger("gunicorn.error"))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         AGES.begun(self.age)
         self.is_answering = False
         self.ends_at: float | None = None  # by time.monotonic: told to end, it waits for its successors until then
+        self.answering_then = 0  # the youngest that answered when it was told
         self.ends: dict[TConn, float] = {}  # by time.monotonic: when a client must have sent its request
         self.ends_lock = threading.Lock()
         self.is_orphan = False
@@ -123,18 +146,58 @@ class Worker(ThreadWorker):
         if most != resource.RLIM_INFINITY:
             self.worker_connections: int = max(self.cfg.threads + 1, min(self.cfg.worker_connections, most - OWN_FILES))
             self.most_connections = self.worker_connections
+        logging.captureWarnings(True)
+        threading.excepthook = self._tell_what_ended_a_thread
         threading.Thread(target=self._end_with_master_while_loading, daemon=True).start()
-        super().init_process()
+        try:
+            super().init_process()
+        except Exception:
+            if self.booted:
+                raise
+            try:
+                self.log.exception("the program could not be loaded")
+            finally:
+                if AGES.youngest()[1]:  # others answer, or did so, and the master must not end for this one
+                    time.sleep(AGAIN_SECONDS)
+                    AGES.failed(self.age)
+                    os._exit(1)
+            sys.exit(Arbiter.WORKER_BOOT_ERROR)  # it cannot be started: the master ends, and whoever starts it hears so
+
+    def _tell_what_ended_a_thread(self, said: Any) -> None:
+        self.log.error("an error ended a thread", exc_info=(said.exc_type, said.exc_value, said.exc_traceback))
 
     def get_thread_pool(self) -> ThreadPoolExecutor:
         """With all its threads from the beginning. One that is begun later can die at once for want of memory, and the main loop, which begins it,
-        would wait for ever to hear that it runs."""
+        would wait for ever to hear that it runs. Here it does so no longer than the alarm lets it."""
         pool: ThreadPoolExecutor = super().get_thread_pool()
         together = threading.Barrier(self.cfg.threads + 1)
-        for _ in range(self.cfg.threads):
-            pool.submit(together.wait)
-        together.wait()
+        with self._ended_after(THREADS_SECONDS):
+            for _ in range(self.cfg.threads):
+                pool.submit(together.wait)
+            together.wait()
         return pool
+
+    @contextlib.contextmanager
+    def _ended_after(self, seconds: float) -> Iterator[None]:
+        """By a signal, for a thread that watches could die, too."""
+
+        def end(*_: Any) -> None:
+            self.log.error("the threads of process %d did not begin within %g seconds: it ends, and the master begins another", os.getpid(), seconds)
+            os._exit(1)
+
+        handler = signal.signal(signal.SIGALRM, end)
+        timer = signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, *timer)
+            signal.signal(signal.SIGALRM, handler)
+
+    def handle_abort(self, sig: int, frame: Any) -> None:
+        """The master ends a process that stood still for --timeout seconds. Where its threads stood is all that tells why."""
+        stacks = ("".join(traceback.format_stack(frame)) for frame in sys._current_frames().values())
+        self.log.critical("process %d stood still; its threads:\n%s", os.getpid(), "\n".join(stacks))
+        super().handle_abort(sig, frame)
 
     def _end_with_master_while_loading(self) -> None:
         while not self.is_answering:
@@ -171,7 +234,7 @@ class Worker(ThreadWorker):
         if not self.is_answering or answering >= begun:
             super().handle_exit(sig, frame)
         elif self.ends_at is None:
-            self.ends_at = time.monotonic() + LOADING_SECONDS
+            self.ends_at, self.answering_then = time.monotonic() + LOADING_SECONDS, answering
 
     def accept(self, listener: socket.socket) -> None:
         """Whoever finds no handle left waits at the door; gunicorn's worker would end, and with it all that it is answering. Who has more
@@ -282,6 +345,12 @@ class Worker(ThreadWorker):
         keeps = super().handle_request(req, conn)
         return conn.parser.finish_body(deadline=time.monotonic() + DRAIN_SECONDS, max_bytes=DRAIN_BYTES) and keeps
 
+    def _end_where_a_thread_has(self) -> None:
+        """The pool does not replace one that an error ended outside of a request, as want of memory may."""
+        if self.alive and not all(thread.is_alive() for thread in self.tpool._threads):
+            self.log.error("a thread of process %d has ended: so does the process, when it has answered, and the master begins another", os.getpid())
+            self.alive = False
+
     def _must_end(self, conn: TConn, seconds: float | None) -> None:
         with self.ends_lock:
             if seconds is None:
@@ -293,6 +362,7 @@ class Worker(ThreadWorker):
         """Called about once a second by the main loop: also whoever sends too slowly is heard no longer; an answer may still go out."""
         super().murder_pending()
         self._refuse_overdue()
+        self._end_where_a_thread_has()
         now = time.monotonic()
         self.is_ahead = self.is_ahead and SHARES.is_ahead(self.nr_conns, now)
         if now > self.accepts_from and not self.is_ahead:
@@ -300,7 +370,9 @@ class Worker(ThreadWorker):
         SHARES.tell(self.age, self.nr_conns if self._accepting and self.alive else None, now)
         begun, answering = AGES.youngest()
         if self.ends_at is not None and (answering >= begun or now > self.ends_at):
-            super().handle_exit(0, None)
+            if answering > self.answering_then:
+                super().handle_exit(0, None)
+            self.ends_at = None  # else nobody has come, and it goes on until it is told again
         with self.ends_lock:
             late = [conn for conn, end in self.ends.items() if end < now]
             for conn in late:

@@ -38,8 +38,13 @@ def told_path(request: HttpRequest) -> str:
         try:
             match = resolve(request.path_info)
         except Resolver404:
-            return AS_LONG_AS_A_SECRET.sub("…", request.path)
+            return told_address(request.path)
     return f"/{match.route}" if "token" in match.kwargs else request.path
+
+
+def told_address(address: str) -> str:
+    """Of which nobody knows what it is: without its query, and without long words."""
+    return AS_LONG_AS_A_SECRET.sub("…", address.partition("?")[0])
 
 
 def row_number(written: str | None) -> int:

@@ -28,7 +28,7 @@ def _go_on(name: str) -> None:
     done = 0
     while True:
         time.sleep(EVERY_S)
-        with contextlib.suppress(OSError, sqlite3.Error):  # a full disk, a folder that was wiped: whoever writes will say so
+        with contextlib.suppress(OSError, MemoryError, sqlite3.Error):  # a full disk, a folder that was wiped: whoever writes will say so
             written = os.stat(f"{name}-wal").st_mtime_ns
             if written != done:
                 checkpoint(name)
