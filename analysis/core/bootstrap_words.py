@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pooling.core.counts import counted
+
 MOST = 3
 """Runs that are named; the rest is counted."""
 
@@ -52,9 +54,10 @@ def many_comparisons(condition: dict[str, Any]) -> str:
     n = condition.get("comparisons", 0)
     if not n:
         return ""
+    called = f"{0.05 * n:.{2 if n < 20 else 1 if n < 200 else 0}f}"
     return (
         "Significantly worse: the 95 % interval (t over topics) of the mean difference lies below 0; in brackets the share of trials won all "
-        f"the same. Nothing is corrected for many comparisons: of {n:,} pairs of equal runs about {0.05 * n:.{1 if n < 200 else 0}f} would be called so. "
+        f"the same. Nothing is corrected for many comparisons: of {counted(n, 'pair')} of equal runs about {called} would be called so. "
         "May be: the ranks that tests against all other runs leave (95 %, Holm). Best, worst and percentiles are of the samples, and miss the "
         "true rank more often."
     )

@@ -129,7 +129,7 @@ def _refused(units: Floats, times: NDArray[np.integer], total: Floats, unit: str
     if n and n_disagreed < LEAST_DISAGREED:
         what = "no disagreement" if n_disagreed == 0 else "disagreement in one only"
         bound = 100 * share_bound(n, n_disagreed)
-        return f"{what} of {n} {unit}: at most {bound:.2g} % of {unit} have any (95 %, Clopper-Pearson)"
+        return f"{what} of {n} {unit.removesuffix('s') if n == 1 else unit}: at most {bound:.2g} % of {unit} have any (95 %, Clopper-Pearson)"
     if n < LEAST_UNITS[unit]:
         return f"{n} {unit}; an interval needs {LEAST_UNITS[unit]}"
     n_agreed = int(times[agreed.sum(axis=1) - agreed[:, usual] > 1e-9].sum())

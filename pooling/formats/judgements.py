@@ -188,7 +188,7 @@ def _fira(names: list[str], warnings: Warnings) -> Callable[[Row], _Judgement | 
         if cells[level] == MISLEADING:
             warnings.add("judgement", "is", "are", f"{MISLEADING}; counted as grade 0")
         seconds = math.nan if duration is None else _seconds(cells[duration]) / 1000
-        judged_at = math.nan if at is None else _seconds(cells[at])
+        judged_at = math.nan if at is None else _moment(cells[at])
         return _Judgement(row.line, cells[topic], cells[document], cells[user], grade, seconds, judged_at)
 
     return read
@@ -310,12 +310,24 @@ def _seconds(cell: str) -> float:
     return value
 
 
+LATEST_MOMENT = 1e11
+"""Seconds since 1970 that reach into the year 5138: beyond them a column holds milliseconds, of which ours makes a campaign of fifty thousand years."""
+
+
+def _moment(cell: str) -> float:
+    """Seconds since 1970; NaN for nothing."""
+    value = _seconds(cell)
+    if value >= LATEST_MOMENT:
+        raise Invalid(f"{cell.strip()} is no time in seconds since 1970, but perhaps one in milliseconds", "seconds, or ISO 8601 such as 2021-03-04T10:30:00Z")
+    return value
+
+
 def _time(cell: str, warnings: Warnings) -> float:
     text = cell.strip()
     if not text:
         return math.nan
     if text.replace(".", "", 1).isdigit() and len(text.partition(".")[0]) != 8:
-        return _seconds(text)
+        return _moment(text)
     try:
         moment = datetime.fromisoformat(text)
         if moment.tzinfo is None:

@@ -57,7 +57,7 @@ class _QrelsReading:
         self.called, self.lenient = called, lenient
         self.problems = cells.Problems()
         self.n_columns = 0
-        self.of_a_sample = self.five = False
+        self.of_a_sample = self.five = self.six = False
         self.topics = TopicColumn()
         self.words = Growing(np.uint64)
         self.grades = Growing(np.int32)
@@ -74,7 +74,7 @@ class _QrelsReading:
         if not block:
             return first_line, n_lines, b""
         if [token.lower() for token in line.split()][:3] != BEIR_HEADER:
-            self.n_columns, self.five = 4, len(line.split()) == 5
+            self.n_columns, self.five, self.six = 4, len(line.split()) == 5, len(line.split()) == 6
             return first_line, n_lines, block
         self.n_columns = 3
         return first_line + 1, n_lines - 1, rest
@@ -120,6 +120,8 @@ class _QrelsReading:
         if grouping is not None:
             words, grades, lines = words[grouping], grades[grouping], lines[grouping]
         warnings = [OF_A_SAMPLE] if self.of_a_sample else []
+        if self.six and self.lenient:
+            warnings.append("the lines have six columns, as those of a run have; the fourth, a run's ranks, was read as grades")
         if repeated := duplicates(words, offsets):
             extra = np.array([row for row, _ in repeated])
             first = np.array([row for _, row in repeated])

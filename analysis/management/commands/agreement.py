@@ -97,9 +97,10 @@ class Command(FileCommand):
             for row in result.get("by_entry", [])
         ]
         reasons = [
-            f"{scale}: {FIGURES.get(name, name)} is undefined: {why}"
+            f"{scale}: {FIGURES[name]} is undefined: {why}"
             for scale in ("graded", "binary")
             for name, why in result[scale]["reasons"].items()
+            if name in FIGURES
         ]
         return "\n".join(
             [

@@ -32,6 +32,8 @@ from pooling.core.counts import counted, part_of
 from pooling.formats.opening import lines
 
 DEFAULT = "RR@100"
+RESERVED = frozenset(("seed", "undefined", "by_group"))
+"""Parts of the answer beside its conditions."""
 TOP = 5
 """Ranks whose probability the table shows, as Tables 1 and 2 of the paper."""
 
@@ -75,6 +77,8 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
         conditions = [Condition(str(measure), measure, qrels) for measure in measures] + conditions
         if twice := [one.name for i, one in enumerate(conditions) if one.name in {other.name for other in conditions[:i]}]:
             raise BadInput(f"two conditions are called {twice[0]}")
+        if taken := [one.name for one in conditions if one.name in RESERVED]:
+            raise BadInput(f"a condition cannot be called {taken[0]}: the answer has a part of this name, expected another name")
         columns = all_runs(self, runs, options) if wants_noise(options) else each_run(self, runs, options)
         judged: dict[str, QrelsColumns] = {}
         tables = self.tables(conditions, columns, judged, options)

@@ -14,6 +14,7 @@ from analysis.core.comparison import Rankings, compare
 from analysis.core.rankings import tau_b
 from analysis.management.commands.evaluate import means_of, notes, side_by_side, topic_counts
 from pooling.commandline import BadInput, positive, text_table
+from pooling.core.counts import counted
 
 
 class Command(ByTopicGroup, OfCampaign):
@@ -64,7 +65,7 @@ class Command(ByTopicGroup, OfCampaign):
         shared = "; ".join(f"{a} - {b}: {result['topics'][a][b]}" for a, b in combinations(names, 2))
         pairs = n_systems * (n_systems - 1) // 2
         reasons = [
-            f"{measure}, {a} - {b}: no interval: {why}; undecided: {pairs_in_words(result['undecided'][measure][a][b])} of {pairs} pairs of systems"
+            f"{measure}, {a} - {b}: no interval: {why}; undecided: {pairs_in_words(result['undecided'][measure][a][b])} of {counted(pairs, 'pair')} of systems"
             for measure in result["tau"]
             for a, b in combinations(names, 2)
             if (why := result["interval_reason"][measure][a][b])

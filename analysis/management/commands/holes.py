@@ -152,7 +152,8 @@ class Command(OfCampaign):
         if result["order"]:
             part = result["settles"]
             lines.append(
-                f"Judging the first {part['n']} of {len(result['order'])} holes takes the width that they leave to nDCG@{result['cutoff']} from "
+                f"Judging the first {part['n']} of {len(result['order'])} holes takes the width that they leave to "
+                f"{'the difference by ' if 'against' in result else ''}nDCG@{result['cutoff']}, by their weights, from "
                 f"{part['width']:.3f} to {part['width_left']:.3f}; {part['enough']} bring it to {SETTLED}."
             )
             first = [[topic, document, weight] for topic, document, weight in result["order"][:10]]
@@ -179,8 +180,11 @@ def why_closed(order: Sequence[Hole], result: Mapping[str, Any]) -> str | None:
     against = result.get("against")
     if against and next(iter(against["differences"].values()))["settled"]:
         return f"the sign of the difference to {against['run']} is settled, whatever the holes that are left turn out to be"
-    if result["settles"]["enough"] == 0:
-        return f"what the holes that are left may change is under {SETTLED}"
+    name, bounds = next(iter((against["differences"] if against else result["bounds"]).items()))
+    low, high = bounds["bounds"] if against else bounds
+    if high - low < SETTLED:
+        what = f"the difference to {against['run']} by {name}" if against else name
+        return f"what the holes that are left may change of {what} is under {SETTLED}"
     return None
 
 

@@ -84,6 +84,11 @@ def test_what_cannot_be_done_is_said(files, tmp_path):
     )
 
 
+def test_no_condition_takes_the_name_of_another_part_of_the_answer(files):
+    """As `seed` it took the place of the seed."""
+    assert "a condition cannot be called seed" in refused("bootstrap", *files, "--condition", f"seed=RR@10,{files[0]}")
+
+
 @pytest.mark.data
 def test_real_runs_equal_a_naive_twin(data_folder):
     """DL 2021 passage, 53 topics: nDCG@10 by pytrec_eval, resampled by a loop on the documented random samples."""

@@ -191,6 +191,21 @@ def test_a_sign_is_not_settled_where_a_hole_of_the_other_run_could_turn_it(tmp_p
     assert found["closed"] is None
 
 
+def test_a_hole_that_both_runs_have_at_one_rank_is_open_for_all_that(tmp_path: Path) -> None:
+    """It weighs nothing in the gains' difference. But at grade 3 it raises the ideal of its topic from 2.63 to 4.26, and that topic's part of the
+    difference falls from .38 to .23, while the other topic's stays at -.38."""
+    runs = {
+        name: f"1 Q0 {one} 1 2 {name}\n1 Q0 h 2 1 {name}\n2 Q0 {two} 1 2 {name}\n"
+        for name, one, two in (("late", "a", "c"), ("other", "c", "a"))
+    }
+    qrels, late, other = files(tmp_path, qrels="1 0 a 2\n1 0 c 1\n2 0 a 2\n2 0 c 1\n", **runs)
+    found, _ = answer("holes", qrels, late, "--measures", "nDCG@2", "--against", other, "--scale", 3)
+    second = 1 / math.log2(3)
+    assert found["against"]["differences"]["nDCG@2"]["bounds"] == pytest.approx([(1 / (3 + 2 * second) - 1 / (2 + second)) / 2, 0])
+    assert found["settles"]["width"] == pytest.approx(0)
+    assert found["closed"] is None
+
+
 def test_a_pool_is_sampled_by_the_grades_of_a_machine(tmp_path: Path, runs: list[str], whole: str) -> None:
     """Strata of votes and grades; the higher grade is drawn more often, and the machine then corrects people on the same file."""
     out = tmp_path / "drawn.prel"

@@ -176,3 +176,11 @@ def test_our_own_raw_export_can_be_read_back():
     assert rows(found) == [("1", "d", "a", 2), ("1", "e", "b", 0)]
     assert found.seconds[0] == 2.5
     assert found.warnings == ["1 row says that the pair cannot be judged; skipped"]
+
+
+def test_a_time_in_milliseconds_is_no_time_in_seconds():
+    """1,700,000,000,000 s are the year 55,840: beside a true one the half days of fifty thousand years were counted."""
+    assert given(HEADER + "1,a,x,2,5,1700000000,0,0\n1,b,x,0,5,2023-11-14T22:13:20Z,0,0\n").judged_at.tolist() == [1.7e9, 1.7e9]
+    assert problems(HEADER + "1,a,x,2,5,1700000000000,0,0\n1,b,x,0,5,1700000000,0,0\n")[0][0] == 2
+    fira = "id\trelevanceLevel\tdocumentId\tqueryId\tuserId\tjudgedAtUnixTS\n1\t0_NOT_RELEVANT\ta\t1\tx\t1700000000000\n"
+    assert "perhaps one in milliseconds" in problems(fira)[0][1]

@@ -59,6 +59,12 @@ def test_lenient_reading_ignores_further_columns():
     assert grades(given("1 0 a 1 0.5 more\n", lenient=True)) == {"1": {"a": 1}}
 
 
+def test_a_run_that_is_read_leniently_as_qrels_is_warned_about():
+    """Its ranks would be grades, and the deepest documents the best."""
+    assert "a run's ranks, was read as grades" in given("1 Q0 a 1 2.5 t\n1 Q0 b 2 1.5 t\n", lenient=True).warnings[0]
+    assert not given("1 0 a 1 x\n", lenient=True).warnings
+
+
 def test_a_pair_twice_with_one_grade_is_warned_about_and_kept_once():
     qrels = given("1 0 a 1\n1 0 b 0\n1 0 a 1\n")
     assert grades(qrels) == {"1": {"a": 1, "b": 0}}

@@ -263,6 +263,7 @@ def refusal(reader, content: bytes) -> str:
         (read_run, b"1 Q0 d 1 2,5 t\n", "a decimal point, not a comma"),
         (read_run, b"1 d 1 2.5\n", "Lenient (--lenient) takes three, `topic document rank`, and four, `topic document rank score`"),
         (read_run, b"1 Q0 d 1 2.5 t x\n", "Lenient (--lenient) ignores further columns"),
+        (read_qrels, b"1 Q0 d 1 2.5 t\n", "a run has six columns: are the qrels and the run exchanged?"),
         (read_documents, b'{"name": "d", "text": "x"}\n', "an id under one of the names _id, id, docno"),
         (read_topics, b'{"name": "d", "query": "x"}\n', "an id under one of the names topic, topic_id"),
     ],
