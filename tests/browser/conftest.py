@@ -112,6 +112,21 @@ def page(new_context: Callable[..., BrowserContext]) -> Page:
     return new_context().new_page()
 
 
+@pytest.fixture(scope="module")
+def one_page(chromium: Browser) -> Iterator[Page]:
+    page = chromium.new_page()
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def scripts(one_page: Page, live_server: Any) -> Page:
+    """One page for all tests of a file that call functions of modules which only compute, and keep nothing from one call to the next."""
+    if not one_page.url.startswith(live_server.url):
+        one_page.goto(live_server.url + "/sign-in")
+    return one_page
+
+
 @pytest.fixture
 def signed_in_page(new_context: Callable[..., BrowserContext], live_server: Any) -> Callable[..., Page]:
     """signed_in_page(user, viewport=…, color_scheme=…, has_touch=…): a page whose session belongs to the user; relative addresses work."""
@@ -137,9 +152,9 @@ def photograph(request: pytest.FixtureRequest) -> Callable[[Page, str], None]:
 
     def take(page: Page, name: str) -> None:
         assert problems_in_both_schemes(page) == {}, name
-        page.wait_for_timeout(500)  # whoever looks takes a moment, in which answers arrive and presses are meant again
         if not folder:
             return
+        page.wait_for_timeout(500)  # whoever looks takes a moment, in which answers arrive and presses are meant again
         Path(folder).mkdir(parents=True, exist_ok=True)
         before = page.viewport_size
         for size, viewport in (("desktop", DESKTOP), ("phone", PHONE)):

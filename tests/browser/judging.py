@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Error, Page, Route, expect
 
 from annotation.models import Campaign, Judgement, Membership
 from pooling.models import Document
@@ -47,6 +48,9 @@ def make_job(
 PAINTED_A_WHILE_AGO = """() => { const pressed = performance.getEntriesByName('assay:next').at(-1);
   return performance.now() - (pressed ? pressed.startTime + pressed.duration : 0) > 320; }"""  # the same press sooner is a double one
 
+NOTES_WHEN_IT_SHOWS = """new MutationObserver((_, observer) => { if (!document.querySelector('.doc .doc-title')) return;
+  window.shownAt = Date.now(); observer.disconnect(); }).observe(document, { childList: true, subtree: true });"""
+
 
 class JudgingPage:
     """The page in a browser, as an annotator uses it."""
@@ -65,6 +69,21 @@ class JudgingPage:
         if shows.startswith(".doc"):
             self.page.locator("html[data-complete]").wait_for()
         return self
+
+    def open_with_a_clock_that_stands(self) -> JudgingPage:
+        """Opened with a clock of its own: from here on the page's time goes on by page.clock.run_for alone, however slow the machine."""
+        self.page.clock.install()
+        self.page.add_init_script(NOTES_WHEN_IT_SHOWS)
+        self.open()
+        for _ in range(100):  # the clock may have gone past the moment at which it was to stand
+            with contextlib.suppress(Error):
+                self.page.clock.pause_at((self.page.evaluate("Date.now()") + 200) / 1000)  # in seconds, as no other of its times
+                return self
+        raise AssertionError("the clock could not be stopped")
+
+    def shown_ms(self) -> float:
+        """By that clock, since the first document was there."""
+        return float(self.page.evaluate("Date.now() - window.shownAt"))
 
     def press(self, *keys: str) -> None:
         for key in keys:

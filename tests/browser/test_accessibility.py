@@ -22,20 +22,21 @@ def test_axe_would_find_a_mistake(signed_in_page: Signed) -> None:
     assert any(problem.startswith("label:") for problem in problems(judging.page))
 
 
-STATES: dict[str, Callable[[JudgingPage], None]] = {
-    "reasons": lambda judging: judging.press("0"),
-    "note": lambda judging: judging.press("n"),
-    "shortcuts": lambda judging: judging.press("?"),
-    "settings": lambda judging: judging.page.evaluate("document.querySelector('#menu [data-action=settings]').click()"),
-    "menu": lambda judging: judging.page.locator("#menu > summary").click(),
-    "history": lambda judging: judging.page.evaluate("document.querySelector('#menu [data-action=history]').click()"),
-    "find": lambda judging: judging.press("/"),
-    "information need": lambda judging: judging.press("i"),
-    "pause": lambda judging: judging.press("p"),
-    "reopened": lambda judging: (judging.judge("3"), judging.press("z"), judging.page.locator("[data-name=review]").wait_for()),
-    "passage": lambda judging: judging.press("3", "s", "s", "ArrowRight", "Enter"),
-    "offline": lambda judging: (judging.page.context.set_offline(True), judging.judge("1")),
+STATES: dict[str, tuple[Callable[[JudgingPage], object], str]] = {
+    "reasons": (lambda judging: judging.press("0"), "#grades .reason"),
+    "note": (lambda judging: judging.press("n"), "#note-dialog"),
+    "shortcuts": (lambda judging: judging.press("?"), "#help-dialog"),
+    "settings": (lambda judging: judging.page.evaluate("document.querySelector('#menu [data-action=settings]').click()"), "#settings-dialog"),
+    "menu": (lambda judging: judging.page.locator("#menu > summary").click(), "#menu [data-action=leave]"),
+    "history": (lambda judging: judging.page.evaluate("document.querySelector('#menu [data-action=history]').click()"), "#history-dialog"),
+    "find": (lambda judging: judging.press("/"), "#finder"),
+    "information need": (lambda judging: judging.press("i"), "#need"),
+    "pause": (lambda judging: judging.press("p"), "#panel[data-state=user-pause]"),
+    "reopened": (lambda judging: (judging.judge("3"), judging.press("z")), "[data-name=review]"),
+    "passage": (lambda judging: judging.press("3", "s", "s", "ArrowRight", "Enter"), "#marks li"),
+    "offline": (lambda judging: (judging.page.context.set_offline(True), judging.judge("1")), "[data-name=connection]"),
 }
+"""What an annotator does -> what is seen then."""
 
 
 @pytest.mark.parametrize("state", sorted(STATES))
@@ -47,8 +48,9 @@ def test_axe_finds_nothing_in_the_states_of_judging(signed_in_page: Signed, stat
         campaign.spans = "optional"
         campaign.save()
         judging.open()
-    STATES[state](judging)
-    page.wait_for_timeout(150)
+    do, shown = STATES[state]
+    do(judging)
+    page.locator(shown).first.wait_for()
     assert problems_in_both_schemes(page) == {}
 
 
@@ -83,7 +85,7 @@ def test_screen_reader_is_told_what_happens(signed_in_page: Signed) -> None:
     said = page.locator("#say")
     judging.press("3")  # the same document under another query comes next
     expect(said).to_contain_text("Judged Partial. Exercise and blood sugar, part 2. 1 of 300")
-    assert page.evaluate("document.activeElement.className") == "doc-title"
+    expect(judging.title).to_be_focused()
     expect(page.locator("#say")).to_have_attribute("aria-live", "polite")
     expect(page.locator("#say-now")).to_have_attribute("aria-live", "assertive")
     judging.press("0")

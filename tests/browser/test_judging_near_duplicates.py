@@ -211,11 +211,10 @@ def longest_common(one: list[str], other: list[str]) -> int:
     return row[-1]
 
 
-def test_differences_leave_the_longest_common_sequence_of_words(page: Page, live_server: Any) -> None:
-    page.goto(live_server.url + "/sign-in")
+def test_differences_leave_the_longest_common_sequence_of_words(scripts: Page) -> None:
     drawn = random.Random(3)
     cases = [[[drawn.choice("abcde") for _ in range(drawn.randrange(n))] for _ in range(2)] for n in range(1, 40) for _ in range(3)]
-    found = page.evaluate(
+    found = scripts.evaluate(
         """async (cases) => {
           const { differences } = await import('/static/js/judge/differences.js');
           const kept = (text, { places }) => [...places].reverse().reduce((left, [start, end]) => left.slice(0, start) + left.slice(end), text);
@@ -232,9 +231,8 @@ def test_differences_leave_the_longest_common_sequence_of_words(page: Page, live
         assert answer["kept"][0].split() == answer["kept"][1].split(), (one, other)
 
 
-def test_differences_of_texts(page: Page, live_server: Any) -> None:
-    page.goto(live_server.url + "/sign-in")
-    found = page.evaluate(
+def test_differences_of_texts(scripts: Page) -> None:
+    found = scripts.evaluate(
         """async () => {
           const { differences } = await import('/static/js/judge/differences.js');
           const told = (one, other) => {

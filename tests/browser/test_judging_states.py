@@ -28,7 +28,8 @@ def test_loading_shows_a_skeleton_of_the_layout_at_once(signed_in_page: Signed, 
     page = signed_in_page(ada.user)
     waiting: list[Route] = []
     page.route("**/setup", lambda route: waiting.append(route))
-    page.goto(f"/judge/{campaign.slug}/", wait_until="commit")
+    with page.expect_request("**/setup"):
+        page.goto(f"/judge/{campaign.slug}/", wait_until="commit")
     expect(page.locator("#document .skeleton.line").first).to_be_visible()
     expect(page.locator("#bar")).to_be_visible()
     page.wait_for_timeout(300)
@@ -193,8 +194,8 @@ def test_deadline_passed_is_read_only_and_takes_what_was_judged_before(signed_in
     expect(judging.page.locator("#due")).to_contain_text("2 d")
     judging.page.context.set_offline(True)
     judging.judge("3")
-    deadline = timezone.now() + timedelta(seconds=0.5)  # the next document is shown, so the press lies before, however slow the machine
-    judging.page.wait_for_timeout(1200)
+    deadline = timezone.now() + timedelta(seconds=0.1)  # the next document is shown, so the press lies before, however slow the machine
+    judging.page.wait_for_timeout(200)
     type(campaign).objects.filter(pk=campaign.pk).update(deadline=deadline)
     judging.page.context.set_offline(False)
     judging.shows_state("deadline_passed")
@@ -383,17 +384,14 @@ def test_second_tab_is_told_and_can_take_over(signed_in_page: Signed, photograph
 def test_idle_veils_the_document_and_any_key_only_resumes(signed_in_page: Signed, photograph: Photograph) -> None:
     campaign, ada = make_job(idle_seconds=60)
     page = signed_in_page(ada.user)
-    page.clock.install()
-    judging = JudgingPage(page, campaign)
-    page.goto(f"/judge/{campaign.slug}/")
-    page.clock.run_for(2000)
-    judging.title.wait_for()
+    judging = JudgingPage(page, campaign).open_with_a_clock_that_stands()
     page.mouse.move(100, 300)
     page.clock.run_for(59_000)
     expect(judging.title).to_be_visible()
     page.clock.run_for(2_000)
     judging.shows_state("idle")
     expect(judging.title).to_be_hidden()
+    page.clock.resume()  # axe waits by the page's clock
     photograph(page, "idle")
     page.clock.run_for(600_000)
     page.keyboard.press("3")

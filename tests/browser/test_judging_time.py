@@ -51,11 +51,8 @@ RUN = """async steps => {
         ([], 0, 0, 0),
     ],
 )
-def test_parts_of_the_time_add_up(
-    page: Page, live_server: Any, steps: list[tuple[str, float]], active: float, idle: float, hidden: float
-) -> None:
-    page.goto(live_server.url + "/sign-in")
-    measured = page.evaluate(RUN, [list(step) for step in steps])
+def test_parts_of_the_time_add_up(scripts: Page, steps: list[tuple[str, float]], active: float, idle: float, hidden: float) -> None:
+    measured = scripts.evaluate(RUN, [list(step) for step in steps])
     assert measured == [active, idle, hidden, active + idle + hidden]
 
 
@@ -65,13 +62,7 @@ def test_judgement_carries_active_idle_and_hidden_time_of_the_page(signed_in_pag
     page = signed_in_page(ada.user)
     told: list[dict[str, Any]] = []
     page.on("request", lambda request: told.append(request.post_data_json) if request.url.endswith("/judgements") else None)
-    page.clock.install()
-    judging = JudgingPage(page, campaign)
-    page.goto(f"/judge/{campaign.slug}/")
-    page.clock.run_for(2000)
-    judging.title.wait_for()
-    page.wait_for_load_state("networkidle")  # what notices presence comes just after the first document, by a clock of its own here
-    started = page.evaluate("Date.now()")
+    judging = JudgingPage(page, campaign).open_with_a_clock_that_stands()
     page.clock.run_for(10_000)
     page.mouse.move(200, 300)
     page.clock.run_for(100_000)
@@ -81,7 +72,7 @@ def test_judgement_carries_active_idle_and_hidden_time_of_the_page(signed_in_pag
     page.keyboard.press("a")
     page.clock.run_for(4_000)
     page.keyboard.press("3")
-    wall = page.evaluate("Date.now()") - started
+    wall = judging.shown_ms()
     page.clock.run_for(1_000)
     judging.saved()
     [body] = told
@@ -98,14 +89,11 @@ def test_judgement_carries_active_idle_and_hidden_time_of_the_page(signed_in_pag
 def test_idle_limit_is_that_of_the_document(signed_in_page: Signed) -> None:
     campaign, ada = make_job(texts=["word " * 600], idle_seconds=60)  # read in 2.5 minutes: 1.5 more than the base
     page = signed_in_page(ada.user)
-    page.clock.install()
-    judging = JudgingPage(page, campaign)
-    page.goto(f"/judge/{campaign.slug}/")
-    page.clock.run_for(1000)
-    judging.title.wait_for()
-    page.clock.run_for(140_000)
+    judging = JudgingPage(page, campaign).open_with_a_clock_that_stands()
+    page.mouse.move(200, 300)
+    page.clock.run_for(149_000)
     assert judging.title.is_visible()
-    page.clock.run_for(15_000)
+    page.clock.run_for(2_000)
     judging.shows_state("idle")
 
 
