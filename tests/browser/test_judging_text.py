@@ -317,15 +317,20 @@ def test_lines_that_a_machine_broke_fill_the_column_and_those_of_a_poem_stay(sig
     assert page.evaluate("document.documentElement.scrollWidth") <= screen["viewport"]["width"]
 
 
+PAINTED_WITH = """const measure = performance.measure.bind(performance);
+  performance.measure = (...what) => { window.paintedWith = document.querySelectorAll('.doc-body p').length; return measure(...what); };"""
+
+
 def test_very_long_document_is_shown_at_once_and_completed(signed_in_page: Signed) -> None:
+    """Its first paint, which the benchmark measures, waits for what fills the window and not for the rest."""
     text = "\n\n".join(f"Paragraph {number}. " + "Words about exercise and sugar. " * 30 for number in range(1000))
     campaign, ada = make_job(texts=["short", text], n_documents=3)
-    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    page = signed_in_page(ada.user)
+    page.add_init_script(PAINTED_WITH)
+    judging = JudgingPage(page, campaign).open()
     judging.judge("1")
-    expect(judging.page.locator(".doc-body p")).to_have_count(1000)
-    assert (
-        judging.page.evaluate("performance.getEntriesByName('assay:next').at(-1).duration") < 500
-    )  # on a busy machine; the benchmark measures
+    expect(page.locator(".doc-body p")).to_have_count(1000)
+    assert 1 <= page.evaluate("window.paintedWith") <= 200
 
 
 def test_direction_follows_the_text(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
