@@ -10,6 +10,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import Error, connection
 from django.db.migrations.executor import MigrationExecutor
+from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
@@ -93,7 +94,8 @@ CHECKS = {"database": _database, "migrations": _migrations, "storage": _storage,
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Figures of the whole installation in Prometheus' text format, for who has ASSAY_METRICS_TOKEN; 404 without one configured."""
+    """Figures in Prometheus' text format, for who has ASSAY_METRICS_TOKEN; 404 without one configured. Judgements, claims, leases and jobs are of
+    the whole installation; requests, refusals and the line of the web server that is asked, of all its processes."""
     given = request.headers.get("Authorization", "").removeprefix("Bearer ")
     if not settings.METRICS_TOKEN or not secrets.compare_digest(given.encode(), settings.METRICS_TOKEN.encode()):
         raise Http404
@@ -103,12 +105,11 @@ def metrics(request: HttpRequest) -> HttpResponse:
 def _figures() -> list[str]:
     now = timezone.now()
     queued = Job.objects.filter(state=Job.State.QUEUED).order_by("created_at").values_list("created_at", flat=True).first()
-    newest = Judgement.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-    claimed = Lease.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+    held = Lease.objects.filter(state=Lease.State.LIVE, expires_at__gt=now)
     lines = [
-        _figure("assay_judgements_total", "counter", "judgements and revisions taken, by the highest id", [("", newest)]),
-        _figure("assay_claims_total", "counter", "pairs given to annotators, by the highest id", [("", claimed)]),
-        _figure("assay_leases_live", "gauge", "pairs that annotators hold", [("", Lease.objects.filter(state=Lease.State.LIVE).count())]),
+        _figure("assay_judgements_total", "counter", "judgements and revisions ever stored, imported ones too", [("", ids_given(Judgement))]),
+        _figure("assay_claims_total", "counter", "pairs ever given to annotators, imported ones too", [("", ids_given(Lease))]),
+        _figure("assay_leases_live", "gauge", "pairs that annotators hold", [("", held.count())]),
         _figure(
             "assay_jobs", "gauge", "background jobs that wait or run",
             [(f'{{state="{state}"}}', Job.objects.filter(state=state).count()) for state in Job.ACTIVE],
@@ -129,6 +130,19 @@ def _figures() -> list[str]:
         ),
     ]  # fmt: skip
     return lines
+
+
+def ids_given(model: type[Model]) -> int:
+    """How many ids rows of the model were ever given. Deleting a campaign does not lower it, as it does the highest id: a counter that falls is one
+    that began anew. PostgreSQL passes over the ids of transactions that failed."""
+    table = model._meta.db_table
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute("SELECT seq FROM sqlite_sequence WHERE name = %s", [table])
+        else:
+            cursor.execute("SELECT pg_sequence_last_value(pg_get_serial_sequence(%s, 'id')::regclass)", [table])
+        row = cursor.fetchone()
+    return int(row[0] or 0) if row else 0
 
 
 def _figure(name: str, kind: str, words: str, values: list[tuple[str, float]]) -> str:

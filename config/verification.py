@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,17 +21,20 @@ from django.db.models import FileField, Model
 
 from analysis.models import Release, Report
 from annotation.models import Campaign
+from annotation.selectors import kept_figures
 from annotation.selectors.judging import audit_invariants
 from annotation.services.recounting import recount
 from pooling.formats.errors import FormatError
 from pooling.formats.storage import digest, load_columns
 from pooling.kept_files import kept_files
 from pooling.models import DocumentFile, Job, Qrels, Run
+from pooling.services.recounting import WrongFigure, is_worked_on, wrong_figures, wrong_figures_of_file
 
 COLUMNS = {Run: ("run", ("offsets", "documents", "scores", "ranks")), Qrels: ("qrels", ("offsets", "documents", "grades"))}
 YOUNG_SECONDS = 86_400
 """A file that is no older may belong to a job at work, or to a row that is about to be written."""
 ASIDE = "put-aside"
+MOMENT_S = 1.0
 
 
 class Fault(NamedTuple):
@@ -44,32 +47,51 @@ class Fault(NamedTuple):
 def faults(*, mend: bool) -> Iterator[Fault]:
     """What does not agree, one by one; with mend what can be put right without loss is."""
     yield from counter_faults(mend=mend)
-    yield from file_faults()
+    yield from figure_faults(wrong_figures(), mend=mend)
+    yield from file_faults(mend=mend)
     yield from nameless_files(mend=mend)
 
 
 def counter_faults(*, mend: bool) -> Iterator[Fault]:
-    """Slots, leases, revisions and counters of every campaign, each as it is at one moment."""
+    """Slots, leases, revisions, counters and figures of every campaign, each as it is at one moment."""
     for campaign in Campaign.objects.order_by("slug"):
-        sentences = at_one_moment(campaign)
+        sentences = looked_at_twice(campaign)
         if sentences and mend:
             recount(campaign)
-            left = set(at_one_moment(campaign))
+            left = set(looked_at_twice(campaign))
             yield from (Fault(f"{campaign.slug}: {sentence}", sentence not in left) for sentence in sentences)
         else:
             yield from (Fault(f"{campaign.slug}: {sentence}") for sentence in sentences)
 
 
-def at_one_moment(campaign: Campaign) -> list[str]:
+def looked_at_twice(campaign: Campaign) -> list[str]:
+    """What follows a manager's deed in a transaction of its own is wrong only if it has not followed a moment later."""
+    sentences, late = at_one_moment(campaign)
+    if late and is_worked_on(campaign.pool):
+        late = []
+    elif late:
+        time.sleep(MOMENT_S)
+        late = [sentence for sentence in at_one_moment(campaign)[1] if sentence in late]
+    return [*sentences, *late]
+
+
+def at_one_moment(campaign: Campaign) -> tuple[list[str], list[str]]:
+    """-> what has to agree at any moment, and what may lag for one"""
     with transaction.atomic():
         if connection.vendor == "postgresql" and len(connection.savepoint_ids) == 0:
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        return audit_invariants(campaign)
+        now = Campaign.objects.get(pk=campaign.pk)
+        return [*audit_invariants(now), *kept_figures.own_faults(now)], kept_figures.late_faults(now)
 
 
-def file_faults() -> Iterator[Fault]:
-    """Files that rows name: whether they are there, and hold what they held."""
+def figure_faults(figures: Iterable[WrongFigure], *, mend: bool) -> Iterator[Fault]:
+    for wrong in figures:
+        yield Fault(wrong.sentence, mend and wrong.mend())
+
+
+def file_faults(*, mend: bool) -> Iterator[Fault]:
+    """Files that rows name: whether they are there, and hold what they held, and what the rows keep of them."""
     for model, fields in file_fields().items():
         for row in model._default_manager.order_by("pk").iterator():
             for field in fields:
@@ -78,6 +100,22 @@ def file_faults() -> Iterator[Fault]:
                     yield Fault(f"{model._meta.verbose_name} {row.pk} ({row}): its file {name} is missing")
                 elif name and (expected := getattr(row, "digest", "")) and (digest := content_digest(row, field)) and digest != expected:
                     yield Fault(f"{model._meta.verbose_name} {row.pk} ({row}): the content of {name} is not what was stored")
+                elif name:
+                    yield from own_file_faults(row, field, mend=mend)
+    for report in Report.objects.exclude(files={}).order_by("pk").only("title", "files").iterator():
+        for name in report.files.values():
+            if not kept_files.exists(name):
+                yield Fault(f"report {report.pk} ({report}): its file {name} is missing")
+
+
+def own_file_faults(row: Any, field: str, *, mend: bool) -> Iterator[Fault]:
+    """What the row keeps of a file that is there."""
+    try:
+        wrong = wrong_figures_of_file(row, field)
+    except (FormatError, ValueError, EOFError, OSError) as error:
+        yield Fault(f"{row._meta.verbose_name} {row.pk} ({row}): {getattr(row, field).name} cannot be read: {error}")
+    else:
+        yield from figure_faults(wrong, mend=mend)
 
 
 def file_fields() -> dict[type[Model], list[str]]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from django.db.models import QuerySet, Sum
+from typing import Any
+
+from django.db.models import Count, Max, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce
 
 from annotation.models import Campaign, Pair
 
@@ -11,6 +14,18 @@ def kept_pairs(campaign: Campaign) -> QuerySet[Pair]:
     """The pairs whose topics are kept: all that is served, labelled, counted, shown and published. What was judged of the others stays
     stored, and is back when its topic is."""
     return Pair.objects.filter(campaign=campaign, removed=False)
+
+
+def counts_of_pairs(campaign: Campaign) -> dict[str, int]:
+    """How many kept pairs of each kind and how many topics there are now, and the highest priority: by the names of the campaign's fields."""
+    counts: dict[str, Any] = kept_pairs(campaign).aggregate(
+        n_pairs=Count("pk"),
+        n_topics=Count("topic_row", distinct=True),
+        n_gold=Count("pk", filter=Q(kind=Pair.Kind.GOLD)),
+        n_everyone=Count("pk", filter=Q(kind=Pair.Kind.EVERYONE)),
+        top_priority=Coalesce(Max("priority"), 0),
+    )
+    return counts
 
 
 def special_pairs(campaign: Campaign, *kinds: Pair.Kind) -> QuerySet[Pair]:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
-from django.db.models import Count, F, Max, Min, Q
-from django.db.models.functions import Coalesce, Greatest
+from django.db.models import F, Max, Min
+from django.db.models.functions import Greatest
 from django.utils.translation import gettext as _
 
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign, Pair
-from annotation.selectors.pairs import kept_pairs
+from annotation.selectors.pairs import counts_of_pairs
 from annotation.services import slots
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
@@ -212,13 +211,7 @@ def renew_slots(campaign: Campaign) -> None:
 
 def count_pairs(campaign: Campaign) -> None:
     """Store how many kept pairs of each kind and how many topics the campaign has, and the highest priority."""
-    counts: dict[str, Any] = kept_pairs(campaign).aggregate(
-        n_pairs=Count("pk"),
-        n_topics=Count("topic_row", distinct=True),
-        n_gold=Count("pk", filter=Q(kind=Pair.Kind.GOLD)),
-        n_everyone=Count("pk", filter=Q(kind=Pair.Kind.EVERYONE)),
-        top_priority=Coalesce(Max("priority"), 0),
-    )
+    counts = counts_of_pairs(campaign)
     for name, value in counts.items():
         setattr(campaign, name, value)
     campaign.save(update_fields=list(counts))

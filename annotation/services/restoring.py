@@ -226,6 +226,7 @@ def unsaved_pairs(campaign: Campaign, rows: Iterable[PairRow], *, topics: Mappin
             campaign=campaign, entry=entry, topic_row=entry.topic_id, kind=row.kind, priority=entry.priority,
             position=entry.position, needed=row.needed, counted=answers.filled[key], open_slots=row.needed - answers.filled[key],
             started=key in answers.started, asked_more=row.asked_more, beyond_depth=is_beyond(entry.priority, campaign.least_priority),
+            without_text=entry.document_id is None,
         )  # fmt: skip
     return pairs
 

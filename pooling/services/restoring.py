@@ -139,6 +139,7 @@ def restore_pool(
         raise NotRestorable("a pool without depth", "how many ranks of each run it holds")
     pool = Pool(collection=collection, **made)
     pool.created_by, pool.built_at, pool.n_pairs = user, created_at, len(pairs)
+    pool.missing_documents = sum(pair.document not in documents for pair in pairs)
     pool.by_depth = {str(depth): n for depth, n in pairs.by_depth().items() if depth <= (pool.depth or 0)}
     pool.coverage = {"unique": {}, "overlap": {}, "contributed": {}}
     pool.full_clean(exclude=["collection", "created_by", "runs", "coverage", "by_depth"])  # pairs without ranks have no depths

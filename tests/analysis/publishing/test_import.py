@@ -27,12 +27,15 @@ from annotation.selectors import machines as selectors
 from annotation.selectors.judging import audit_invariants
 from annotation.services import campaigns, judging, machines, participation, restoring
 from annotation.services.errors import CampaignError
+from config.verification import faults
 from pooling.formats.errors import FormatError
-from pooling.models import Collection, Pool
+from pooling.jobs import run_job
+from pooling.models import Collection, Job, Pool
 from tests.analysis.commands.judged_file import refused, run
 from tests.analysis.publishing.exported import examples_campaign, pair_of, with_everything
 from tests.analysis.publishing.test_releases import built, parts
 from tests.builders import make_user
+from tests.pooling.conftest import bring_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("import of a release")]
 
@@ -267,6 +270,30 @@ def test_revisions_slots_gold_and_adjudications_are_as_they_were(released, relea
     ruled = pair_of(made, "t1", "d1")
     assert (ruled.adjudicated_grade, ruled.adjudicated_reason) == (3, "clear")
     assert made.collection.topics.get(topic_id="t9").removed_reason == "duplicate"
+
+
+def test_everything_that_the_import_keeps_agrees_with_itself(release):
+    import_release(release, name="release.zip", user=make_user("importer"))
+    assert [fault.sentence for fault in faults(mend=False)] == []
+
+
+def test_a_release_without_texts_gets_them_from_a_document_file_that_comes_later(release, settings, tmp_path):
+    """Until then it says which pairs have none."""
+    settings.MEDIA_ROOT, settings.DATA_DIR = tmp_path / "files", tmp_path
+    made = import_release(changed(release, "documents.jsonl", None), name="release.zip", user=(manager := make_user("importer")))
+    pairs = made.pool.entries.values_list("topic__topic_id", "docno")
+    assert (len(pairs), made.pool.missing_documents) == (6, 6)
+    assert set(made.pairs.values_list("without_text", flat=True)) == {True}
+    assert [fault.sentence for fault in faults(mend=False)] == []
+    texts = "".join(f'{{"_id": "d{n}", "text": "text {n}"}}\n' for n in (1, 2))
+    assert bring_in(made.collection, "documents", texts, name="docs.jsonl", user=manager).state == "done"
+    for job in Job.objects.filter(kind="fetch documents", state="queued"):
+        run_job(job.pk)
+    made.pool.refresh_from_db()
+    of_third = sum(docno == "d3" for _, docno in pairs)
+    assert made.pool.missing_documents == of_third == 2
+    assert set(made.pairs.filter(without_text=True).values_list("entry__docno", flat=True)) == {"d3"}
+    assert made.pool.entries.filter(docno="d1", document__text="text 1").count() == 2
 
 
 def test_beside_the_original_the_import_gets_addresses_of_its_own(release):

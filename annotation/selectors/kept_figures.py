@@ -1,0 +1,114 @@
+"""What campaigns and memberships keep beside the counters of slots, recomputed from the rows: sentences about what does not agree.
+
+`audit_invariants` of `annotation.selectors.judging` is about slots, leases and revisions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Count, F, Max, Q, QuerySet
+from django.db.models.functions import Coalesce
+
+from annotation.models import Campaign, Judgement, Membership, Pair, Question
+from annotation.selectors import machines
+from annotation.selectors.pairs import counts_of_pairs
+from annotation.services.slots import REASONS_IN_THE_PAIR, balance_slots
+
+OTHER_THAN_ENTRY = (
+    ~Q(topic_row=F("entry__topic_id"))
+    | ~Q(priority=F("entry__priority"))
+    | ~Q(position=F("entry__position"))
+    | Q(without_text=True, entry__document__isnull=False)
+    | Q(without_text=False, entry__document__isnull=True)
+    | Q(removed=True, entry__topic__removed_reason="")
+    | (Q(removed=False) & ~Q(entry__topic__removed_reason=""))
+)
+
+
+def own_faults(campaign: Campaign) -> list[str]:
+    """At any moment between two transactions, also while annotators judge: members' counters, slots of special pairs, frozen machine judges."""
+    return [*_of_members(campaign), *_of_special_pairs(campaign), *_of_machines(campaign)]
+
+
+def late_faults(campaign: Campaign) -> list[str]:
+    """Of what follows a change in a transaction of its own: for a moment after a manager's deed, and while a job extends the pool, it may lag."""
+    faults = [f"{name} is {getattr(campaign, name)}, counted anew {so}" for name, so in figures_of(campaign).items() if getattr(campaign, name) != so]
+    rows = Pair.objects.filter(OTHER_THAN_ENTRY, campaign=campaign).select_related("entry__topic").order_by("pk")
+    for pair in rows:
+        kept, so = of_entry(pair), as_entry_says(pair)
+        faults.append(f"{pair}: " + ", ".join(f"{name} is {kept[name]}, by its entry {value}" for name, value in so.items() if kept[name] != value))
+    return faults
+
+
+def figures_of(campaign: Campaign) -> dict[str, int]:
+    """What the campaign's row keeps of its pairs and guidelines, counted now: pairs of removed topics are left out."""
+    newest = campaign.guidelines.aggregate(n=Coalesce(Max("number"), 0))["n"]
+    return counts_of_pairs(campaign) | {"newest_guideline": newest}
+
+
+def of_entry(pair: Pair) -> dict[str, Any]:
+    """What the pair has copied from its entry, as it has it."""
+    return {name: getattr(pair, name) for name in ("topic_row", "priority", "position", "without_text", "removed")}
+
+
+def as_entry_says(pair: Pair) -> dict[str, Any]:
+    """The same as its entry has it now."""
+    entry = pair.entry
+    return {
+        "topic_row": entry.topic_id, "priority": entry.priority, "position": entry.position,
+        "without_text": entry.document_id is None, "removed": entry.topic.removed_reason != "",
+    }  # fmt: skip
+
+
+def judged_since_today(members: QuerySet[Membership]) -> dict[int, int]:
+    """Member -> pairs judged since the midnight that its `n_today` was counted from."""
+    rows = Judgement.objects.filter(membership__in=members, current=True, judged_at__gte=F("membership__today_since"))
+    rows = rows.exclude(standing=Judgement.Standing.TOO_FAST).exclude(pair__kind=Pair.Kind.QUALIFICATION)
+    return dict(rows.values_list("membership").annotate(n=Count("pk")).order_by())
+
+
+def unread_answers(members: QuerySet[Membership]) -> dict[int, int]:
+    rows = Question.objects.filter(membership__in=members, read_at=None).exclude(answered_at=None)
+    return dict(rows.values_list("membership").annotate(n=Count("pk")).order_by())
+
+
+def said_cannot(campaign: Campaign) -> dict[int, int]:
+    """Pair -> annotators who said that its query or document cannot be judged."""
+    rows = Judgement.objects.filter(
+        pair__campaign=campaign, current=True, standing=Judgement.Standing.CANNOT, cannot_reason__in=REASONS_IN_THE_PAIR
+    )
+    return dict(rows.values_list("pair").annotate(n=Count("pk")).order_by())
+
+
+def _of_members(campaign: Campaign) -> list[str]:
+    members = campaign.memberships.all()
+    today, unread = judged_since_today(members), unread_answers(members)
+    faults = []
+    for member in members.order_by("pk"):
+        if member.today_since is not None and member.n_today != today.get(member.pk, 0):
+            faults.append(f"{member}: {member.n_today} judged today by the counter, {today.get(member.pk, 0)} by the rows")
+        if member.unread_answers != unread.get(member.pk, 0):
+            faults.append(f"{member}: {member.unread_answers} unread answers by the counter, {unread.get(member.pk, 0)} by the rows")
+    return faults
+
+
+def _of_special_pairs(campaign: Campaign) -> list[str]:
+    """Those whose slots are not simply what the campaign says: `audit_invariants` passes them over."""
+    n, said = campaign.judgements_per_pair, said_cannot(campaign)
+    special = ~Q(kind=Pair.Kind.NORMAL) | Q(unjudgeable=True) | Q(removed=True) | Q(beyond_depth=True, counted=0)
+    faults = []
+    for pair in Pair.objects.filter(special, campaign=campaign).order_by("pk"):
+        if pair.unjudgeable and not said.get(pair.pk):
+            faults.append(f"{pair}: is marked as one that cannot be judged, but nobody has said so")
+            continue
+        kept = pair.needed, pair.started
+        balance_slots(pair, n)
+        if kept != (pair.needed, pair.started):
+            faults.append(f"{pair}: needs {kept[0]} and started is {kept[1]}, settled anew {pair.needed} and {pair.started}")
+    return faults
+
+
+def _of_machines(campaign: Campaign) -> list[str]:
+    frozen = campaign.machine_judges.exclude(frozen_at=None).order_by("pk")
+    return [f"machine judge {one}: its labels are not those of its digest" for one in frozen if machines.digest_of(machines.labels_of(one)) != one.digest]
