@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
 from django.utils import timezone
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from annotation.services.pairs import set_kind
 from pooling.jobs import run_job
@@ -155,3 +156,18 @@ def test_topics_of_gold_pairs_have_room_beside_the_form(signed_in_page: Callable
     assert box["width"] >= 140
     assert wrap.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
     assert form["height"] <= 50, "in one line"
+
+
+def test_a_tag_stays_in_one_line_where_numbers_leave_it_no_room(chromium: Browser) -> None:
+    """In the table of a study and in that of a report."""
+    style = "".join(Path("static/css", name).read_text() for name in ("tokens.css", "base.css", "components.css", "study.css", "reports.css"))
+    head = "<thead><tr><th>run</th><th>B</th>" + '<th class="number">expected rank</th>' * 6 + "</tr></thead>"
+    row = '<tr><th scope="row"><i>TF-IDF</i></th><td><i>TF-IDF</i></td>' + '<td class="number">0.1234567</td>' * 6 + "</tr>"
+    table = f"{head}<tbody>{row}</tbody></table></div>"
+    page = chromium.new_page(viewport={"width": 320, "height": 600})
+    page.set_content(f'<style>{style}</style><div class="study"><div class="scroll"><table>{table}</div>')
+    assert page.locator("i").evaluate_all("all => all.map(one => one.getClientRects().length)") == [1, 1]
+    report = table.replace('scope="row"', 'scope="row" class="nowrap"')
+    page.set_content(f'<style>{style}</style><div class="table-wrap"><table class="table compact" data-sortable>{report}')
+    assert page.locator("i").evaluate_all("all => all.map(one => one.getClientRects().length)") == [1, 1]
+    page.close()
