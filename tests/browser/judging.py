@@ -8,7 +8,8 @@ from typing import Any
 
 from playwright.sync_api import Error, Page, Route, expect
 
-from annotation.models import Campaign, Judgement, Membership
+from annotation.models import Campaign, Judgement, Membership, Pair
+from annotation.services import campaigns
 from pooling.models import Document
 from tests.builders import make_annotator, make_campaign, make_collection, make_user
 
@@ -43,6 +44,15 @@ def make_job(
         document.save()
     campaign = make_campaign(collection=collection, manager=manager, **settings)
     return campaign, make_annotator(campaign)
+
+
+def make_practice(n: int, *, explanation: str = "It reports a trial.") -> tuple[Campaign, Membership]:
+    """A job of four documents whose first n are a test that the annotator has still to pass, each of grade Perfect; half of them have to be right."""
+    campaign, member = make_job(n_documents=4, qualification_pass=0.5)
+    for pair in Pair.objects.filter(campaign=campaign).order_by("position")[:n]:
+        campaigns.set_kind(pair, Pair.Kind.QUALIFICATION, gold_grade=3, explanation=explanation, actor=campaign.created_by)
+    Membership.objects.filter(pk=member.pk).update(qualified_at=None)
+    return campaign, member
 
 
 PAINTED_A_WHILE_AGO = """() => { const pressed = performance.getEntriesByName('assay:next').at(-1);

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from annotation.models import Campaign, Judgement, Membership, Pair, Skip
-from annotation.services import campaigns
+from annotation.models import Judgement, Skip
 from tests.browser.conftest import PHONE
-from tests.browser.judging import JudgingPage, make_job, own_judgements
+from tests.browser.judging import JudgingPage, make_job, make_practice, own_judgements
 from tests.browser.test_judging_flow import TWICE
 from tests.browser.test_judging_rhythm import SCALE
 
@@ -99,17 +98,8 @@ def test_a_card_begins_the_next_query_and_this_query_so_far_opens_a_judgement(
     assert sorted(Judgement.objects.filter(membership=ada, current=True).values_list("grade", flat=True)) == [1, 2, 2, 3]
 
 
-def practised() -> tuple[Campaign, Membership]:
-    campaign, ada = make_job(n_documents=4, qualification_pass=0.5)
-    for pair in Pair.objects.filter(campaign=campaign).order_by("position")[:2]:
-        why = "“A trial of twelve weeks” is what was asked for."
-        campaigns.set_kind(pair, Pair.Kind.QUALIFICATION, gold_grade=3, explanation=why, actor=campaign.created_by)
-    Membership.objects.filter(pk=ada.pk).update(qualified_at=None)
-    return campaign, ada
-
-
 def test_practice_is_explained_while_its_document_stays(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
-    campaign, ada = practised()
+    campaign, ada = make_practice(2, explanation="“A trial of twelve weeks” is what was asked for.")
     page = signed_in_page(ada.user, **THUMB)
     judging = JudgingPage(page, campaign).open()
     practice, first = page.locator("#practice"), judging.title.inner_text()
@@ -188,7 +178,7 @@ def test_ones_own_rhythm_stands_in_the_menu(signed_in_page: Signed) -> None:
 
 
 def test_a_manager_tries_the_page_on_a_phone_and_nothing_is_stored(signed_in_page: Signed) -> None:
-    campaign, _ = practised()
+    campaign, _ = make_practice(2)
     page = signed_in_page(campaign.created_by, **THUMB)
     page.goto(f"/judge/{campaign.slug}/try")
     page.get_by_role("button", name="I have read this").tap()

@@ -8,9 +8,8 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotation.models import Judgement, Membership, Pair, Skip
-from annotation.services import campaigns
-from tests.browser.judging import JudgingPage, make_job, own_judgements
+from annotation.models import Judgement, Pair, Skip
+from tests.browser.judging import JudgingPage, make_job, make_practice, own_judgements
 from tests.builders import judge_pair, make_annotator
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -227,10 +226,7 @@ def test_undo_is_offered_only_where_there_is_something_to_undo(signed_in_page: S
 
 def test_undo_does_not_open_the_answers_of_the_practice(signed_in_page: Signed) -> None:
     """Their solution was shown, so they cannot be changed."""
-    campaign, ada = make_job(n_documents=4, qualification_pass=0.5)
-    [practice] = Pair.objects.filter(campaign=campaign).order_by("position")[:1]
-    campaigns.set_kind(practice, Pair.Kind.QUALIFICATION, gold_grade=3, explanation="A trial.", actor=campaign.created_by)
-    Membership.objects.filter(pk=ada.pk).update(qualified_at=None)
+    campaign, ada = make_practice(1)
     page = signed_in_page(ada.user)
     judging = JudgingPage(page, campaign).open()
     judging.press("4")

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.conftest import PHONE, SCREENS
 from tests.browser.judging import JudgingPage, make_job, own_judgements
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Signed = Callable[..., Page]
-SCREENS: list[dict[str, Any]] = [{"viewport": DESKTOP}, {"viewport": PHONE, "has_touch": True, "is_mobile": True}]
 BASE = "\n\n".join(
     f"In week {n} the group walked {n * 7} minutes after each meal, and its sugar in the evening was measured by nurse {n} of ward {n + 20}. "
     f"Those who rested in week {n} served as controls, with the same food and the same hours of sleep as the {n * 3} others."

@@ -11,12 +11,11 @@ from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Membership, Question
 from annotation.services import participation, questions
-from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.conftest import PHONE, SCREENS
 from tests.browser.judging import JudgingPage, make_job
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Signed = Callable[..., Page]
-SCREENS: list[dict[str, Any]] = [{"viewport": DESKTOP}, {"viewport": PHONE, "has_touch": True, "is_mobile": True}]
 
 
 def test_a_list_that_comes_late_does_not_hide_the_question_sent_meanwhile(signed_in_page: Signed) -> None:

@@ -10,13 +10,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Profile
-from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.conftest import DESKTOP, PHONE, SCREENS
 from tests.browser.judging import JudgingPage, make_job
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Signed = Callable[..., Page]
 
-SCREENS: list[dict[str, Any]] = [{"viewport": DESKTOP}, {"viewport": PHONE, "has_touch": True, "is_mobile": True}]
 SENTENCES = "\n\n".join(f"Sentence {number} of a long report about diabetes and exercise, which goes on for more than one line here." for number in range(300))
 STYLE = """() => { const body = document.querySelector('.doc-body'), { fontSize, lineHeight, fontFamily } = getComputedStyle(body);
   return { size: parseFloat(fontSize), height: parseFloat(lineHeight), font: fontFamily, width: body.clientWidth,

@@ -13,9 +13,9 @@ from django.contrib.sessions.models import Session
 from django.utils import timezone
 from playwright.sync_api import Page, Route, expect
 
-from annotation.models import Feedback, Judgement, Lease, Membership, Message, Pair
+from annotation.models import Feedback, Judgement, Lease, Message
 from annotation.services import campaigns, exclusion, leases, scheduling
-from tests.browser.judging import JudgingPage, make_job, own_judgements
+from tests.browser.judging import JudgingPage, make_job, make_practice, own_judgements
 from tests.builders import PASSWORD, judge, make_annotator
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -478,10 +478,7 @@ def test_span_missing_says_exactly_that(signed_in_page: Signed, photograph: Phot
 
 def test_an_answer_from_before_the_last_practice_pair_does_not_bring_practice_back(signed_in_page: Signed) -> None:
     """Pairs asked for before the last practice answer was judged arrive after it, and still say that this is practice."""
-    campaign, ada = make_job(n_documents=4, qualification_pass=0.5)
-    [test] = Pair.objects.filter(campaign=campaign).order_by("position")[:1]
-    campaigns.set_kind(test, Pair.Kind.QUALIFICATION, gold_grade=3, explanation="It reports a trial.", actor=campaign.created_by)
-    Membership.objects.filter(pk=ada.pk).update(qualified_at=None)
+    campaign, ada = make_practice(1)
     page = signed_in_page(ada.user)
     page.add_init_script(
         "const real = window.fetch; let judged = null, asked = 0; const done = new Promise((resolve) => { judged = resolve; });"
@@ -501,12 +498,7 @@ def test_an_answer_from_before_the_last_practice_pair_does_not_bring_practice_ba
 
 
 def test_qualification_explains_each_answer(signed_in_page: Signed, photograph: Photograph) -> None:
-    campaign, ada = make_job(n_documents=4, qualification_pass=0.5)
-    tests = list(Pair.objects.filter(campaign=campaign).order_by("position")[:2])
-    for pair in tests:
-        why = "“A trial of twelve weeks” is what was asked for."
-        campaigns.set_kind(pair, Pair.Kind.QUALIFICATION, gold_grade=3, explanation=why, actor=campaign.created_by)
-    Membership.objects.filter(pk=ada.pk).update(qualified_at=None)
+    campaign, ada = make_practice(2, explanation="“A trial of twelve weeks” is what was asked for.")
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     label, banner, practice = (judging.page.locator(name) for name in ("#query-label", "[data-name=practice]", "#practice"))
     expect(label).to_have_text("Query (practice 1 of 2)")
@@ -537,10 +529,7 @@ def test_qualification_explains_each_answer(signed_in_page: Signed, photograph: 
 
 
 def test_a_failed_qualification_is_explained_before_judging_is_paused(signed_in_page: Signed) -> None:
-    campaign, ada = make_job(n_documents=4, qualification_pass=0.5)
-    [test] = Pair.objects.filter(campaign=campaign).order_by("position")[:1]
-    campaigns.set_kind(test, Pair.Kind.QUALIFICATION, gold_grade=3, explanation="It reports a trial.", actor=campaign.created_by)
-    Membership.objects.filter(pk=ada.pk).update(qualified_at=None)
+    campaign, ada = make_practice(1)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     judging.press("1")
     expect(judging.page.locator("#practice")).to_contain_text("0 of 1 right; 1 were needed.")

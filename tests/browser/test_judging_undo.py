@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.conftest import SCREENS
 from tests.browser.judging import JudgingPage, make_job, own_judgements
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Signed = Callable[..., Page]
-SCREENS: list[dict[str, Any]] = [{"viewport": DESKTOP}, {"viewport": PHONE, "has_touch": True, "is_mobile": True}]
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=["desktop", "phone"])
