@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -9,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.core import rules
 from annotation.core.scale import FEWEST_GRADES, MOST_GRADES, SHAPES
+from annotation.fields import MomentField, ProseField, still_to_come
 from annotation.forms import DAYS_OFFERED
 from annotation.models import Campaign, Membership
 from annotation.services.tokens import USUAL_DAYS
@@ -28,10 +30,8 @@ class CampaignPoolForm(forms.Form):
 
 
 class RulesForm(forms.ModelForm):
-    deadline = forms.DateTimeField(
-        required=False,
-        help_text=_("In your time zone. After it only judgements made before it are taken, for the minutes of grace."),
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+    deadline = MomentField(
+        required=False, help_text=_("In your time zone. After it only judgements made before it are taken, for the minutes of grace.")
     )
 
     completion_url = forms.URLField(
@@ -111,6 +111,7 @@ class RulesForm(forms.ModelForm):
             "completion_code": _("Shown to annotators who reached their target."),
             "qualification_pass": _("0: no qualification. 0.7: seven of ten qualification pairs."),
         }
+        field_classes = {"description": ProseField, "thanks_text": ProseField}
         widgets = {"description": forms.Textarea(attrs={"rows": 3}), "thanks_text": forms.Textarea(attrs={"rows": 3})}
 
     groups = [
@@ -136,7 +137,14 @@ class RulesForm(forms.ModelForm):
             number: Any = self.fields[name]  # a field that has a least value
             number.min_value = least
             number.widget.attrs["min"] = least
-        self.fields["lease_window"].widget.attrs["max"] = rules.MOST["lease_window"]
+        for name, most in rules.MOST.items():
+            self.fields[name].widget.attrs["max"] = most
+
+    def clean_deadline(self) -> datetime | None:
+        """One that is over stays where it is, and comes from nowhere: closing ends a campaign, too."""
+        deadline, before = self.cleaned_data["deadline"], self.instance.deadline
+        same = deadline is not None and before is not None and deadline == before.replace(second=0, microsecond=0)
+        return before if same else still_to_come(deadline)
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
@@ -147,8 +155,8 @@ class RulesForm(forms.ModelForm):
 
 class GradeForm(forms.Form):
     name = forms.CharField(max_length=60, required=False)
-    explanation = forms.CharField(max_length=500, required=False, widget=forms.Textarea(attrs={"rows": 2}))
-    example = forms.CharField(
+    explanation = ProseField(max_length=500, required=False, widget=forms.Textarea(attrs={"rows": 2}))
+    example = ProseField(
         max_length=1000, required=False, label=_("Examples"), help_text=_("one a line, with the reason"), widget=forms.Textarea(attrs={"rows": 2})
     )
     shape = forms.ChoiceField(choices=[(shape, shape.capitalize()) for shape in SHAPES], required=False)
@@ -187,16 +195,18 @@ ScaleFormSet = forms.formset_factory(GradeForm, formset=BaseScale, extra=0, min_
 
 
 class GuidelineForm(forms.Form):
-    text = forms.CharField(
+    text = ProseField(
         label=_("Guidelines"),
+        strip=False,
         widget=forms.Textarea(attrs={"rows": 22, "class": "mono"}),
         help_text=_("Markdown: # headings, - lists, **bold**, tables."),
     )
     note = forms.CharField(
         label=_("What changed"), max_length=300, required=False, help_text=_("Annotators see it when they must read the new version.")
     )
-    consent_text = forms.CharField(
+    consent_text = ProseField(
         label=_("Consent"),
+        strip=False,
         required=False,
         widget=forms.Textarea(attrs={"rows": 6}),
         help_text=_("Markdown. If given, annotators must agree before the first pair."),
@@ -214,9 +224,10 @@ class InvitationForm(forms.Form):
     max_uses = forms.IntegerField(
         label=_("Good for so many people"), min_value=1, max_value=100_000, required=False, help_text=_("Empty: any number.")
     )
-    expires_at = forms.DateTimeField(
-        label=_("Good until"), required=False, help_text=_("Empty: half a year."), widget=forms.DateTimeInput(attrs={"type": "datetime-local"})
-    )
+    expires_at = MomentField(label=_("Good until"), required=False, help_text=_("Empty: half a year."))
+
+    def clean_expires_at(self) -> datetime | None:
+        return still_to_come(self.cleaned_data["expires_at"])
 
 
 class ResultsLinkForm(forms.Form):

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
-from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.presets import PRESETS, Preset
 from annotation.core.rules import MOST
+from annotation.fields import MomentField, still_to_come
 from annotation.services.campaign_files import read_gold
 from annotation.services.known_pairs import MOST_FROM_A_FILE, rows_of_qrels
 from pooling.models import Collection, Pool, Qrels
@@ -98,9 +99,9 @@ class NewCampaignForm(KnownPairs):
         label=_("Judgements per pair"), min_value=1, max_value=MOST["judgements_per_pair"], required=False, help_text=_("Empty: as the preset.")
     )
     target_per_annotator = forms.IntegerField(
-        label=_("Target per annotator"), min_value=0, max_value=1_000_000, required=False, help_text=_("Empty: as the preset. 0: no target.")
+        label=_("Target per annotator"), min_value=0, max_value=MOST["target_per_annotator"], required=False, help_text=_("Empty: as the preset. 0: no target.")
     )
-    deadline = forms.DateTimeField(required=False, help_text=_("Empty: none."), widget=forms.DateTimeInput(attrs={"type": "datetime-local"}))
+    deadline = MomentField(required=False, help_text=_("In your time zone. Empty: none."))
     with_link = forms.BooleanField(label=_("Make a link by which annotators join"), required=False)
 
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
@@ -131,11 +132,8 @@ class NewCampaignForm(KnownPairs):
     def at_once(self) -> bool:
         return bool(self.data.get("way"))
 
-    def clean_name(self) -> str:
-        name = self.cleaned_data["name"].strip()
-        if not slugify(name):
-            raise forms.ValidationError(_("Use at least one letter or digit."))
-        return name
+    def clean_deadline(self) -> datetime | None:
+        return still_to_come(self.cleaned_data["deadline"])
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}

@@ -36,6 +36,7 @@ class CollectionForm(forms.Form):
         label=_("Documents in the whole collection"),
         required=False,
         min_value=1,
+        max_value=10**12,
         help_text=_("Only where the files you bring hold a part of it; it appears in the statistics."),
     )
     text_format = forms.ChoiceField(

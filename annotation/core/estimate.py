@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Workload(NamedTuple):
-    """judgements: of all annotators together. annotators: to finish at their target each; None where they have none."""
+    """judgements: of all annotators together. annotators: to finish at their target each, who judge no pair twice; None where they have none."""
 
     judgements: int
     annotators: int | None
@@ -25,7 +25,7 @@ def workload(n_pairs: int, *, per_pair: int, n_special: int = 0, gold_every: int
     if not target:
         return Workload(ordinary + n_special * per_pair, None)
     special = min(n_special, target // gold_every, target - 1)
-    annotators = -(-ordinary // (target - special))
+    annotators = -(-ordinary // max(1, min(target - special, n_pairs)))
     return Workload(ordinary + annotators * special, annotators)
 
 

@@ -8,7 +8,16 @@ from typing import Any
 from pooling.core.counts import counted
 
 LEAST = {"judgements_per_pair": 1, "lease_minutes": 1, "lease_window": 1, "block_length": 1, "band": 1, "gold_every": 2, "idle_seconds": 5}
-MOST = {"judgements_per_pair": 50, "lease_window": 10}
+MOST_SMALL = 32_767
+"""Of the smaller columns of whole numbers: of minutes more than three weeks."""
+MOST = {
+    **dict.fromkeys(("threshold", "grace_minutes", "closing_hours", "pause_after_fast", "idle_seconds", "lease_minutes", "block_length"), MOST_SMALL),
+    **dict.fromkeys(("band", "spans_from", "gold_every", "min_common", "min_partners"), MOST_SMALL),
+    **dict.fromkeys(("target_per_annotator", "daily_limit", "truncate_words"), 1_000_000),
+    **dict.fromkeys(("min_active_seconds", "expected_seconds"), 86_400),
+    "judgements_per_pair": 50,
+    "lease_window": 10,
+}
 WHY = {"lease_window": "what is leased ahead is kept from the others"}
 
 
@@ -41,7 +50,7 @@ def problems(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     sentences = [(name, f"At least {least}.") for name, least in LEAST.items() if settings.get(name) is not None and settings[name] < least]
     for name, most in MOST.items():
         if (settings.get(name) or 0) > most:
-            sentences.append((name, f"At most {most}{': ' + WHY[name] if name in WHY else ''}."))
+            sentences.append((name, f"At most {most:,}{': ' + WHY[name] if name in WHY else ''}."))
     if not 0 <= (settings.get("qualification_pass") or 0) <= 1:
         sentences.append(("qualification_pass", "A share from 0 to 1."))
     if {"min_common", "min_partners"} <= set(settings) and bool(settings["min_common"]) != bool(settings["min_partners"]):

@@ -249,7 +249,7 @@ def save_guideline(
     so in one line. The same text again makes none."""
     for _try in range(10):
         newest = campaign.guidelines.order_by("number").last()
-        if newest is not None and newest.text == text:
+        if newest is not None and newest.text.replace("\r\n", "\n") == text:
             return newest
         number = newest.number + 1 if newest else 1
         try:

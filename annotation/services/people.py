@@ -88,9 +88,10 @@ def read_names(text: str, *, file: str = "names.csv") -> list[tuple[str, str]]:
     Raises FormatError with every mistake: an empty name, a malformed or repeated address, too many rows.
     """
     text = text.removeprefix("\ufeff")
-    dialect = "\t" if "\t" in text.partition("\n")[0] else ","
+    first = text.lstrip().partition("\n")[0]
+    delimiter = max("\t,;", key=first.count)
     try:  # newline: a line of an old Mac ends with a carriage return alone
-        table = list(csv.reader(io.StringIO(text, newline=None), delimiter=dialect))
+        table = list(csv.reader(io.StringIO(text, newline=None), delimiter=delimiter))
     except csv.Error as error:
         raise FormatError.single(file, None, f"not a table ({error})", "one name in each line, or a header with name and email") from None
     rows = [(number, [cell.strip() for cell in row]) for number, row in enumerate(table, start=1) if any(row)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.test import Client
@@ -149,12 +150,47 @@ class TestChanging:
         assert campaign.deadline == timezone.datetime(2031, 5, 1, 9, tzinfo=timezone.get_fixed_timezone(0))
 
     @pytest.mark.parametrize(
-        ("field", "value"), [("judgements_per_pair", "0"), ("lease_window", "99"), ("qualification_pass", "7"), ("min_common", "5")]
+        ("field", "value"),
+        [
+            *[("judgements_per_pair", "0"), ("lease_window", "99"), ("qualification_pass", "7"), ("min_common", "5")],
+            *[("lease_minutes", "40000"), ("target_per_annotator", "9" * 18), ("expected_seconds", "1e300"), ("idle_seconds", "9" * 30)],
+            *[("deadline", "2020-01-01T12:00"), ("deadline", "0026-01-01T12:00"), ("deadline", "9999-12-31T23:59")],
+        ],
     )
     def test_rules_without_sense_are_refused(self, field, value):
         campaign = make_campaign(state="draft")
         response = manager_of(campaign).post(f"/campaigns/{campaign.slug}/settings/rules/", rules_data(campaign, **{field: value}))
         assert response.status_code == 400
+
+    def test_a_deadline_that_is_over_does_not_keep_other_rules_from_being_saved(self):
+        over = timezone.now() - timedelta(days=3, seconds=17)
+        campaign = campaigns.update_campaign(make_campaign(state="closed"), actor=None, deadline=over)
+        sent = rules_data(campaign, description="Done.", deadline=f"{over:%Y-%m-%dT%H:%M}")  # as browsers send it
+        response = manager_of(campaign).post(f"/campaigns/{campaign.slug}/settings/rules/", sent)
+        assert response.status_code == 302
+        campaign.refresh_from_db()
+        assert (campaign.description, campaign.deadline) == ("Done.", over)
+
+    def test_what_a_browser_sends_back_unchanged_is_no_change(self):
+        campaign = make_campaign(guideline="# Read\n\nAll of it.\n", description="Two\nlines", consent_text="I agree\nto all.\n")
+        client, base = manager_of(campaign), f"/campaigns/{campaign.slug}/settings"
+        events = AuditEvent.objects.filter(campaign=campaign).count()
+        sent = {"text": "# Read\r\n\r\nAll of it.\r\n", "note": "", "consent_text": "I agree\r\nto all.\r\n"}
+        assert client.post(f"{base}/guidelines/", sent).status_code == 302
+        assert client.post(f"{base}/rules/", rules_data(campaign, description="Two\r\nlines")).status_code == 302
+        assert campaign.guidelines.count() == 1
+        assert AuditEvent.objects.filter(campaign=campaign).count() == events
+        client.post(f"{base}/guidelines/", {**sent, "text": "# Read\r\n\r\nNearly all of it.\r\n"})
+        assert campaign.guidelines.last().text == "# Read\n\nNearly all of it.\n"
+        assert client.post(f"{base}/guidelines/", {**sent, "text": " \r\n"}).status_code == 400
+
+    def test_an_invitation_that_nobody_could_use_is_not_made(self):
+        campaign = make_campaign(state="draft")
+        sent = {"action": "link", "role": "annotator", "expires_at": "2020-01-01T12:00"}
+        response = manager_of(campaign).post(f"/campaigns/{campaign.slug}/settings/people/", sent)
+        assert response.status_code == 400
+        assert "This moment is over" in response.content.decode()
+        assert not Invitation.objects.exists()
 
     def test_settings_leave_a_trail(self):
         campaign = make_campaign(state="draft")

@@ -255,6 +255,9 @@ def test_the_audit_names_a_pair_by_its_ids():
         ({"n_pairs": 1000, "per_pair": 3, "target": 300, "n_special": 4}, 3044, 11),
         ({"n_pairs": 10, "per_pair": 3, "n_special": 2}, 36, None),
         ({"n_pairs": 0, "per_pair": 3, "target": 300}, 0, 0),
+        # nobody judges a pair twice: three judgements of each of 79 pairs are three people's, whatever their target
+        ({"n_pairs": 79, "per_pair": 3, "target": 300}, 237, 3),
+        ({"n_pairs": 79, "per_pair": 2, "target": 300, "n_special": 2}, 162, 2),
         ({"n_pairs": 5, "per_pair": 1, "target": 1, "n_special": 2, "gold_every": 1}, 5, 5),
     ],
 )

@@ -60,12 +60,32 @@ def test_the_guidelines_of_the_chosen_preset_are_those_written_on_the_page(maker
     assert all(f'name="guidelines-{key}"' in page for key in PRESETS)
     assert "mark the words of the document that answer the query" in page  # of the preset that asks for passages
     texts = {"guidelines-trec": "# Ours\r\n\r\nRead <b>twice</b>.", "guidelines-binary": "# Another"}
-    refused = client.post("/campaigns/new", asked(collection, **texts, name="!"))
+    refused = client.post("/campaigns/new", asked(collection, **texts, name=" "))
     assert "Read &lt;b&gt;twice&lt;/b&gt;." in refused.content.decode()
     client.post("/campaigns/new", asked(collection, **texts))
     client.post("/campaigns/new", asked(collection, **texts, preset="fira", name="Autumn"))
     assert Campaign.objects.get(slug="spring").guidelines.get().text == "# Ours\n\nRead <b>twice</b>."
     assert Campaign.objects.get(slug="autumn").guidelines.get().text.startswith("# What to do")
+
+
+@pytest.mark.parametrize("name", ["صحة 2026", "健康問題", "Поиск", "🍋"])
+def test_a_campaign_may_be_called_something_in_any_script(maker, collection, name) -> None:
+    make_pool(collection)
+    answer = client_of(maker).post("/campaigns/new", asked(collection, name=name))
+    assert Campaign.objects.get().name == name
+    assert client_of(maker).get(answer.url).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("deadline", "says"),
+    [("2020-05-01T12:00", "This moment is over"), ("0026-05-01T12:00", "four digits"), ("9999-12-31T23:59", "four digits")],
+)
+def test_a_deadline_that_cannot_be_meant_is_told_at_once(maker, collection, deadline, says) -> None:
+    make_pool(collection)
+    refused = client_of(maker).post("/campaigns/new", asked(collection, deadline=deadline))
+    assert refused.status_code == 400
+    assert says in refused.content.decode()
+    assert not Campaign.objects.exists()
 
 
 def test_one_form_makes_a_campaign_that_opens(maker, collection) -> None:

@@ -223,6 +223,7 @@ class TestNames:
         assert people.read_names("Ada\nGrace\n") == [("Ada", ""), ("Grace", "")]
         assert people.read_names("email,name\nada@example.org,Ada\n") == [("Ada", "ada@example.org")]
         assert people.read_names("name\temail\nAda\tada@example.org\n") == [("Ada", "ada@example.org")]
+        assert people.read_names("name;email\nAda, Countess;ada@example.org\n") == [("Ada, Countess", "ada@example.org")]
 
     def test_every_mistake_is_named_with_its_line(self):
         with pytest.raises(FormatError) as caught:

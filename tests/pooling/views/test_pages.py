@@ -178,6 +178,8 @@ def test_a_collection_is_described_shared_and_deleted(signed_in, full, django_us
     django_user_model.objects.create_user("friend")
     url = reverse("collection-edit", args=[full.slug])
     signed_in.post(url, {"action": "describe", "name": "Renamed", "description": "", "n_documents": 9})
+    refused = signed_in.post(url, {"action": "describe", "name": "Renamed", "description": "", "n_documents": "9" * 30})
+    assert (refused.status_code, "1000000000000" in refused.content.decode()) == (400, True)
     signed_in.post(url, {"action": "add-manager", "username": "friend"})
     full.refresh_from_db()
     assert (full.name, full.n_documents, full.managers.count()) == ("Renamed", 9, 2)

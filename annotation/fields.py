@@ -1,0 +1,43 @@
+"""Fields that read what browsers send as the people at them meant it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+FIRST_YEAR, LAST_YEAR = 2000, 2999
+
+
+class ProseField(forms.CharField):
+    """A text of several lines. Browsers end each with a carriage return, too: a text that was sent back as it is would differ from itself."""
+
+    widget = forms.Textarea
+
+    def to_python(self, value: Any) -> str:
+        text = (super().to_python(value) or "").replace("\r\n", "\n").replace("\r", "\n")
+        return text if text.strip() else ""
+
+
+class MomentField(forms.DateTimeField):
+    """A moment in the time zone of who types it. Who types 26 for the year has sent the year 0026."""
+
+    widget = forms.DateTimeInput(
+        attrs={"type": "datetime-local", "min": f"{FIRST_YEAR}-01-01T00:00", "max": f"{LAST_YEAR}-12-31T23:59"}, format="%Y-%m-%dT%H:%M"
+    )
+
+    def to_python(self, value: Any) -> datetime | None:
+        moment = super().to_python(value)
+        if moment is not None and not FIRST_YEAR <= moment.year <= LAST_YEAR:
+            raise forms.ValidationError(_("The year has four digits, from %(first)s to %(last)s.") % {"first": FIRST_YEAR, "last": LAST_YEAR})
+        return moment
+
+
+def still_to_come(moment: datetime | None) -> datetime | None:
+    """The moment; ValidationError where it is over."""
+    if moment is not None and moment <= timezone.now():
+        raise forms.ValidationError(_("This moment is over: choose a later one, or none."))
+    return moment
