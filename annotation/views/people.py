@@ -80,6 +80,11 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         )
     if request.user.is_authenticated and request.method != "POST":
         return HttpResponseRedirect(next_page(request))
+    if request.headers.get("HX-Request"):  # a part of a page that renews itself was sent here: the page stays, and says so above
+        answer = render(request, "annotation/_signed_out.html")
+        for name, value in (("Retarget", "#signed-out"), ("Reselect", "unset"), ("Reswap", "innerHTML")):
+            answer.headers[f"HX-{name}"] = value
+        return answer
     return render(request, "annotation/sign_in.html", {"form": form, "next": next_page(request), **institution.offered()}, status=400 if form.errors else 200)
 
 

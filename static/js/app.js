@@ -14,14 +14,31 @@ function showTheme() {
   for (const button of document.querySelectorAll("[data-theme-choice]")) button.setAttribute("aria-pressed", String(button.dataset.themeChoice === chosen));
 }
 
+// Browsers give pages their clipboard over https and on this machine alone; elsewhere what is selected can be copied.
+async function keep(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const field = document.createElement("textarea");
+  const focused = document.activeElement;
+  field.className = "visually-hidden";
+  field.value = text;
+  (focused?.closest("dialog") ?? document.body).append(field);
+  field.focus({ preventScroll: true });
+  field.select();
+  const copied = document.execCommand("copy");
+  field.remove();
+  focused?.focus({ preventScroll: true });
+  if (!copied) throw new Error("not copied");
+}
+
 async function copy(button) {
   const text = button.dataset.copyText ?? button.closest(".code-block")?.querySelector("code")?.textContent ?? "";
   const before = button.textContent;
   try {
-    await navigator.clipboard.writeText(text);
+    await keep(text);
     button.textContent = t("Copied");
   } catch {
-    button.textContent = t("Select and copy by hand");
+    if (button.dataset.copyText === undefined) button.textContent = t("Select and copy by hand");
+    else window.prompt(t("Select and copy by hand"), text); // it stands nowhere on the page
   }
   setTimeout(() => { button.textContent = before; }, 2000);
 }
@@ -51,6 +68,18 @@ document.addEventListener("submit", (event) => {
   const question = event.submitter?.dataset.confirm ?? event.target.dataset.confirm;
   if (question && !window.confirm(question.replace(/\s+/g, " "))) event.preventDefault();
 });
+
+// A second press before the answer sends nothing: it would make two campaigns of one. After this time the answer is lost, or was a file to keep.
+const SENT_MS = 10_000;
+const sent = new Map();
+
+window.addEventListener("submit", (event) => { // at the window: whoever sends a form itself, or asks first, has said so by now
+  const form = event.target;
+  if (event.defaultPrevented || form.getAttribute("method") !== "post") return;
+  if (performance.now() - (sent.get(form) ?? -SENT_MS) < SENT_MS) event.preventDefault();
+  else sent.set(form, performance.now());
+});
+window.addEventListener("pageshow", () => sent.clear()); // back again
 
 // <time datetime="…" data-relative> says "in 2 days", its title the full time.
 function relative(time) {

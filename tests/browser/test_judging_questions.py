@@ -18,6 +18,20 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Signed = Callable[..., Page]
 
 
+def test_where_no_document_is_on_the_page_it_says_that_a_question_is_about_one(signed_in_page: Signed) -> None:
+    campaign, ada = make_job(n_topics=2, n_documents=1)
+    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    says = judging.page.locator("#ask-dialog").get_by_text("A question is about a document: ask it when one is on the page.")
+    judging.press("q")
+    expect(judging.page.locator("#ask-dialog").get_by_role("textbox")).to_be_visible()
+    expect(says).to_be_hidden()
+    judging.press("Escape", "3")
+    judging.shows_state("card")
+    judging.press("q")
+    expect(says).to_be_visible()
+    expect(judging.page.locator("#ask-dialog").get_by_role("textbox")).to_be_hidden()
+
+
 def test_a_list_that_comes_late_does_not_hide_the_question_sent_meanwhile(signed_in_page: Signed) -> None:
     campaign, ada = make_job()
     participation.acknowledge(ada, 1)

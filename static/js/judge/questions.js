@@ -43,6 +43,7 @@ export class Questions {
     else if (pair?.pair !== this.pair?.pair) this.draft = "";
     Object.assign(this, { pair, title, key: unsent?.key ?? (this.draft ? this.key : uuid()) });
     this.form.hidden = !pair;
+    this.without.hidden = Boolean(pair);
     this.hint.textContent = pair ? t("About “{document}” and the query “{query}”. The manager sees which document you mean, and your pseudonym.", { document: title, query: pair.topic.text }) : "";
     this.field.value = this.draft;
     this.#complain("");
@@ -68,8 +69,9 @@ export class Questions {
     this.form = make("form.stack", {}, this.hint, make("div.field.wide", {}, make("label", { for: "ask-text" }, t("Your question")), this.field, this.error), make("div.button-row", {}, this.button));
     this.form.addEventListener("submit", (event) => { event.preventDefault(); void this.#send(); });
     this.field.addEventListener("input", () => { this.draft = this.field.value; });
+    this.without = make("p", {}, t("A question is about a document: ask it when one is on the page."));
     this.list = make("section", { "aria-label": t("Your questions") });
-    const dialog = make("dialog.dialog.wide", { id: "ask-dialog", "aria-labelledby": "ask-title" }, make("h2", { id: "ask-title", tabindex: "-1" }, t("Ask the manager")), this.form, this.list,
+    const dialog = make("dialog.dialog.wide", { id: "ask-dialog", "aria-labelledby": "ask-title" }, make("h2", { id: "ask-title", tabindex: "-1" }, t("Ask the manager")), this.form, this.without, this.list,
       make("div.dialog-foot", {}, make("button.button", { type: "button", dataset: { close: "" } }, t("Close"))));
     dialog.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); void this.#send(); } });
     document.body.append(dialog);

@@ -11,8 +11,8 @@ export function thankYou(answer, { feedbackGiven, sendFeedback }) {
   const { thanks_html: html, completion_code: code, completion_url: url } = answer ?? {};
   if (html) parts.push(trusted(html));
   if (code) {
-    parts.push(make("p", {}, t("Your completion code:")), make("p.code-line", {}, make("code", {}, code),
-      make("button.button.small", { type: "button", onclick: (event) => navigator.clipboard?.writeText(code).then(() => { event.target.textContent = t("Copied"); }) }, t("Copy"))));
+    parts.push(make("p", {}, t("Your completion code:")), make("p.code-line", {}, make("code", {}, code), ...navigator.clipboard ? [
+      make("button.button.small", { type: "button", onclick: (event) => navigator.clipboard.writeText(code).then(() => { event.target.textContent = t("Copied"); }) }, t("Copy"))] : []));
   }
   if (url) parts.push(make("p", {}, make("a", { href: url, rel: "noopener noreferrer" }, t("Return to where you came from"))));
   if (!feedbackGiven && sendFeedback) {
@@ -24,7 +24,9 @@ export function thankYou(answer, { feedbackGiven, sendFeedback }) {
       event.preventDefault();
       const data = new FormData(form);
       const sent = await sendFeedback({ score: data.get("score"), text: data.get("text") });
-      form.replaceChildren(make("p", {}, sent ? t("Thank you for telling us.") : t("That could not be sent. Please try again later.")));
+      form.querySelector("[role=alert]")?.remove();
+      if (sent) form.replaceChildren(make("p", {}, t("Thank you for telling us.")));
+      else form.append(make("p.error", { role: "alert" }, t("That could not be sent. Please try again later."))); // the words stay
     });
     parts.push(form);
   }

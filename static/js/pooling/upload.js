@@ -30,6 +30,14 @@ function row(list, file) {
   return { item, bar, says, stop };
 }
 
+function fail(shown, message) {
+  shown.item.classList.add("bad");
+  shown.bar.remove();
+  shown.stop.remove();
+  shown.says.textContent = message;
+  shown.says.setAttribute("role", "alert");
+}
+
 function send(form, file, shown) {
   return new Promise((resolve) => {
     const data = new FormData(form);
@@ -46,31 +54,28 @@ function send(form, file, shown) {
       shown.says.textContent = event.loaded >= event.total ? t("checking…")
         : t("{done} of {all} · {rate}/s", { done: size(event.loaded), all: size(event.total), rate: size(rate) });
     });
-    const fail = (message) => {
-      shown.item.classList.add("bad");
-      shown.bar.remove();
-      shown.stop.remove();
-      shown.says.textContent = message;
-      shown.says.setAttribute("role", "alert");
+    const refuse = (message) => {
+      fail(shown, message);
       resolve(null);
     };
     request.addEventListener("load", () => {
       let answer = {};
       const refused = t("the server answered {status}", { status: request.status });
+      const signedOut = request.status === 403 || new URL(request.responseURL).pathname !== new URL(form.action).pathname; // sent to sign in
       try {
-        answer = JSON.parse(request.responseText);
+        answer = signedOut ? { error: t("you are signed out; sign in again in another tab") } : JSON.parse(request.responseText);
       } catch {
-        answer = { error: request.status === 403 ? t("you are signed out; sign in again in another tab") : refused };
+        answer = { error: refused };
       }
       if (request.status === 201) {
         shown.item.remove();
         resolve(answer.jobs);
       } else {
-        fail(t("Not taken: {reason}.", { reason: answer.error ?? refused }));
+        refuse(t("Not taken: {reason}.", { reason: answer.error ?? refused }));
       }
     });
-    request.addEventListener("error", () => fail(t("The connection broke before the file had arrived. Try again.")));
-    request.addEventListener("abort", () => fail(t("Stopped.")));
+    request.addEventListener("error", () => refuse(t("The connection broke before the file had arrived. Try again.")));
+    request.addEventListener("abort", () => refuse(t("Stopped.")));
     shown.stop.addEventListener("click", () => request.abort());
     request.send(data);
   });
@@ -126,7 +131,9 @@ function ready(form) {
   for (const kind of ["dragleave", "drop"]) drop.addEventListener(kind, () => drop.classList.remove("is-over"));
   drop.addEventListener("drop", (event) => {
     event.preventDefault();
-    take([...(event.dataTransfer?.files ?? [])]);
+    const dropped = [...(event.dataTransfer?.items ?? [])].map((item) => [item.getAsFile(), item.webkitGetAsEntry?.()?.isDirectory]).filter(([file]) => file);
+    for (const [folder, is] of dropped) if (is) fail(row(list, folder), t("Not taken: a folder. Drop its files, or a zip of it."));
+    take(dropped.filter(([, is]) => !is).map(([file]) => file));
   });
 
   // Options that the chosen kind of file does not have are out of the way, and not sent.
