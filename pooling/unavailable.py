@@ -14,12 +14,16 @@ READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
 TOO_MANY_FILES = {errno.EMFILE, errno.ENFILE}
 READ_ONLY_TRANSACTION = "25006"
 """PostgreSQL's code, which is not among its operational errors: a standby, or a disk that is nearly full."""
+OTHER_TABLES_CODES, OTHER_TABLES_WORDS = {"42703", "42P01"}, ("no such column", "no such table", "has no column named")
+"""Of PostgreSQL and of SQLite: the tables are those of another version, while an upgrade goes on."""
 FIRST_S, SPREAD_S = 3, 5
 """Seconds after which to try again: at least so many, and a random share of the spread, lest all come back at once."""
 
 
 def reason(error: BaseException) -> str:
     """What is missing, as a sentence for people; empty where the error is another one."""
+    if _finds_other_tables(error):
+        return _("The server is being brought up to date.")
     if isinstance(error, OperationalError | InterfaceError) or (isinstance(error, Error) and sqlstate(error) == READ_ONLY_TRANSACTION):
         text = str(error).lower()
         if "disk is full" in text or sqlstate(error) == "53100":
@@ -35,6 +39,10 @@ def reason(error: BaseException) -> str:
         if error.errno in TOO_MANY_FILES:
             return _("The server has too much to do.")
     return _("The server has too much to do.") if isinstance(error, MemoryError) else ""
+
+
+def _finds_other_tables(error: BaseException) -> bool:
+    return isinstance(error, Error) and (sqlstate(error) in OTHER_TABLES_CODES or any(words in str(error) for words in OTHER_TABLES_WORDS))
 
 
 def sqlstate(error: BaseException) -> str:

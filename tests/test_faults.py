@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import urlparse, urlunparse
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import OperationalError, ProgrammingError, connection
 from django.test import Client
 
 from annotation.services import judging
@@ -52,6 +52,13 @@ def is_refusal(answer) -> bool:
     return answer.status_code == 503
 
 
+def other_tables(code: str) -> ProgrammingError:
+    """As Django raises it on PostgreSQL, where a column (42703) or a table (42P01) is not there."""
+    error = ProgrammingError("it does not exist")
+    error.__cause__ = type("UndefinedThing", (Exception,), {"sqlstate": code})()
+    return error
+
+
 @pytest.mark.parametrize("only", ["", "annotation_judgement", "django_session", "annotation_membership"])
 def test_a_database_that_is_away_is_told_in_the_shape_of_the_api_wherever_it_is_missed(page, only):
     with failing(OperationalError("connection refused"), only):
@@ -77,6 +84,9 @@ def test_a_page_says_the_same_in_html(page):
         (OSError(errno.EACCES, "permission denied"), "The server's disk cannot be written."),
         (OperationalError("database or disk is full"), "The server's disk is full."),
         (OperationalError("attempt to write a readonly database"), "The server cannot write to its database."),
+        (OperationalError("no such column: annotation_judgement.remark"), "The server is being brought up to date."),
+        (other_tables("42703"), "The server is being brought up to date."),
+        (other_tables("42P01"), "The server is being brought up to date."),
         (OSError(errno.EMFILE, "too many open files"), "The server has too much to do."),
         (MemoryError(), "The server has too much to do."),
     ],

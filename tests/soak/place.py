@@ -65,10 +65,11 @@ def _memory_mb(pids: list[int]) -> float:
 
 class Place:
     """needs: 'redis' (hints go over a server of its own), 'small disk' (the folder is a memory disk of TMPFS_MB), 'no override' (root may not
-    write what is read-only), 'clock' (its processes have a clock that can be set), 'release' (a release of N_RELEASE judgements is at hand)."""
+    write what is read-only), 'clock' (its processes have a clock that can be set), 'release' (a release of N_RELEASE judgements is at hand).
+    checkout: of the program that runs, where it is not this one."""
 
-    def __init__(self, vendor: str, needs: frozenset[str] = frozenset()) -> None:
-        self.vendor, self.needs = vendor, needs
+    def __init__(self, vendor: str, needs: frozenset[str] = frozenset(), *, checkout: Path = ROOT) -> None:
+        self.vendor, self.needs, self.checkout = vendor, needs, checkout
         self.base = Path(tempfile.mkdtemp(prefix="soak-"))
         self.folder = self.base / "data"
         self.folder.mkdir()
@@ -100,7 +101,7 @@ class Place:
             settings["BROKER_URL"] = self.redis.url
         if "small disk" in self.needs:
             self._mount()
-        self.installation = Installation(self.folder, program=self._program(), prepared=self.postgresql is None, **settings)
+        self.installation = Installation(self.folder, program=self._program(), checkout=self.checkout, prepared=self.postgresql is None, **settings)
         if "clock" in self.needs:
             self.clock = SetClock(self.base)
             self.installation.env |= self.clock.environment
@@ -129,7 +130,7 @@ class Place:
         if shutil.which("setpriv") is None:
             raise Unavailable("setpriv is not installed, and root may write everywhere")
         dropped = "-dac_override,-dac_read_search"
-        return ["setpriv", f"--bounding-set={dropped}", f"--inh-caps={dropped}", sys.executable, str(ROOT / "manage.py")]
+        return ["setpriv", f"--bounding-set={dropped}", f"--inh-caps={dropped}", sys.executable, str(self.checkout / "manage.py")]
 
     def _mount(self) -> None:
         done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={TMPFS_MB}m", "none", str(self.folder)], capture_output=True, text=True, check=False)
@@ -198,7 +199,7 @@ class Place:
     def manage(self, *arguments: str) -> tuple[int, str]:
         """-> (status, all that was printed)"""
         done = subprocess.run(
-            [sys.executable, "manage.py", *arguments], cwd=ROOT, env=self.installation.env, capture_output=True, text=True, timeout=240, check=False
+            [sys.executable, "manage.py", *arguments], cwd=self.checkout, env=self.installation.env, capture_output=True, text=True, timeout=240, check=False
         )
         return done.returncode, done.stdout + done.stderr
 
