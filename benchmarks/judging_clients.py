@@ -35,13 +35,17 @@ class Diary:
 
 
 class Client:
-    """One annotator's page. cookies: the header's value; csrf: the token in it."""
+    """One annotator's page. cookies: the header's value; csrf: the token in it; site: lines that each request has beside."""
 
     def __init__(self, port: int, slug: str, cookies: str, csrf: str, diary: Diary) -> None:
         self.port, self.slug, self.cookies, self.csrf, self.diary = port, slug, cookies, csrf, diary
         self.held: list[str] = []
         self.unsent: dict[str, Any] | None = None
         self.streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        self.site = f"Host: 127.0.0.1:{port}\r\n"
+
+    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_connection("127.0.0.1", self.port)
 
     async def ask(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, str], Any]:
         """-> (status, headers, body); status 0 where nothing came back in time."""
@@ -65,10 +69,10 @@ class Client:
     async def _exchange(self, line: str, body: bytes) -> tuple[int, dict[str, str], bytes]:
         if self.streams is None or self.streams[0].at_eof():
             self.close()
-            self.streams = await asyncio.open_connection("127.0.0.1", self.port)
+            self.streams = await self.connect()
         reader, writer = self.streams
         head = (
-            f"{line} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nCookie: {self.cookies}\r\nX-CSRFToken: {self.csrf}\r\n"
+            f"{line} HTTP/1.1\r\n{self.site}Cookie: {self.cookies}\r\nX-CSRFToken: {self.csrf}\r\n"
             f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         )
         writer.write(head.encode() + body)
