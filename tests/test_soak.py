@@ -19,7 +19,7 @@ from tests.soak.trial import Outcome, judge, tried
 
 SQLITE = [
     *["web-worker-killed", "background-killed", "second-up", "sqlite-locked"],
-    *["handles-used-up", "slow-and-aborted-clients"],
+    *["handles-used-up", "memory-limited", "slow-and-aborted-clients"],
 ]
 POSTGRES = ["postgresql-killed", "postgresql-away"]
 
