@@ -149,7 +149,7 @@ def sampled_notes(result: Mapping[str, Any]) -> str:
     pool = result["pool"]
     return (
         f"{pool['judged']} of {pool['pairs']} pairs of the pool are judged. Differences are b - a, estimated, with the range (95 %, by t) in which the mean "
-        f"of new topics would lie; of HT-P@k and HT-DCG@k --json has the range for these topics, too. {result['settings']['tests'].capitalize()}."
+        f"over all topics of this kind lies; of HT-P@k and HT-DCG@k --json has the range for these topics, too. {result['settings']['tests'].capitalize()}."
     )
 
 

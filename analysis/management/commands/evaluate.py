@@ -96,8 +96,7 @@ def estimates_table(result: dict[str, Any]) -> str:
         pool, topics = result["pool"][name], result["topics"][name]
         parts.append(
             f"{name}: {part_of(pool['judged'], pool['pairs'], 'pair')} judged, {counted(topics['qrels'], 'topic')}. "
-            "Estimates, with the range in which the mean "
-            "of new topics would lie with 95 % certainty"
+            "Estimates, with the range in which the mean over all topics of this kind lies with 95 % certainty; that of a few new ones varies more"
         )
         parts.append(text_table(["run"] + [cell for m in measures for cell in (m, "from", "to")], rows))
         if these := result.get("these_topics", {}).get(name):

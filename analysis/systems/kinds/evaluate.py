@@ -15,7 +15,10 @@ from analysis.systems.tabular import Cell, Table
 from pooling.core.natural import natural
 
 NO_TOPIC = "no topic of the run counts under these qrels"
-INTERVALS = "Where the mean over new topics of the same kind would lie with 95 % certainty: Student's t over the topics that count. It compares no two runs."
+INTERVALS = (
+    "Where the mean over all topics of this kind lies with 95 % certainty: Student's t over the topics that count. The mean over as many new topics "
+    "varies more. It compares no two runs."
+)
 FIELDS = (measures_field(MEASURES), *READING, Field("per_topic", "Also the value of every topic", "yes", False), RANK_MODEL)
 THESE_TOPICS = "These topics: where the mean would lie with 95 % certainty if all of this pool were judged; only of sums over pairs."
 HELPED = "A regression of the label on the ranks that the runs gave, fitted in five folds without the pairs that it speaks of, helps the estimate."
