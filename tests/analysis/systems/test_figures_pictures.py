@@ -150,7 +150,7 @@ def test_scores_stand_best_first_for_every_measure_from_zero_on() -> None:
     assert row_names(by_ap) == ["b9", "b10", "a"]
     assert row_names(by_p5) == ["b9", "a", "b10"]
     assert by_ap.count("no topic of the run counts") == 0
-    assert by_p5.count("no topic of the run counts") == 5  # of b10: its words and their tooltip in both forms, and its note
+    assert by_p5.count("no topic of the run counts") == 3  # of b10: its words in both forms, and its note
     ticks = [text.text for text in usual(by_p5).iter("{http://www.w3.org/2000/svg}text")]
     assert "0" in ticks
 
