@@ -1,4 +1,5 @@
-"""What was just done besides judging is taken back, too: a note, one's own keys. (Reading controls: test_judging_reading.py.)"""
+"""What was just done besides judging is taken back, too: a note, a new version of an earlier judgement, one's own keys. And a screen reader is
+told of each once. (Reading controls: test_judging_reading.py.)"""
 
 from __future__ import annotations
 
@@ -58,6 +59,112 @@ def test_a_note_that_was_kept_is_taken_back(signed_in_page: Signed, screen: dict
     judging.saved()
     [row] = own_judgements(ada)
     assert row.note == "it stays"
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=["desktop", "phone"])
+def test_a_new_version_of_an_earlier_judgement_is_taken_back(signed_in_page: Signed, screen: dict[str, Any]) -> None:
+    """Its note, then its grade: by the key and by the button. Every version is kept, and taking back takes no time."""
+    campaign, ada = make_job()
+    page = signed_in_page(ada.user, **screen)
+    judging = JudgingPage(page, campaign).open()
+    undo = judging.toast.get_by_role("button", name="Undo")
+    judging.judge("2")
+    judging.press("z")
+    expect(judging.title).to_contain_text("part 1")
+    judging.press("n")
+    page.keyboard.type("dates are wrong")
+    page.get_by_role("button", name="Save note").click()
+    expect(judging.title).to_contain_text("part 2")
+    expect(judging.toast).to_contain_text("Note kept.")
+    expect(undo).to_be_visible()
+    judging.press("z")
+    expect(judging.toast).to_have_text("As it was before.")
+    expect(judging.title).to_contain_text("part 2")  # who takes it back reads on
+    judging.saved()
+    rows = own_judgements(ada)
+    assert [(row.revision, row.grade, row.note, row.current) for row in rows] == [
+        (1, 1, "", False),
+        (2, 1, "dates are wrong", False),
+        (3, 1, "", True),
+    ]
+    assert rows[2].active_ms == rows[1].active_ms  # all openings together
+    judging.press("z")
+    expect(judging.title).to_contain_text("part 1")
+    expect(page.locator("#note-label")).to_have_text("Note")
+    judging.judge("4")
+    expect(judging.toast).to_contain_text("Changed to Perfect (was Topic)")
+    undo.tap() if "has_touch" in screen else undo.click()
+    expect(judging.toast).to_have_text("As it was before.")
+    judging.saved()
+    assert [(row.revision, row.grade, row.current) for row in own_judgements(ada)[3:]] == [(4, 3, False), (5, 1, True)]
+
+
+def test_without_a_connection_a_new_version_is_taken_back_all_the_same(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    page = signed_in_page(ada.user)
+    judging = JudgingPage(page, campaign).open()
+    judging.judge("2")
+    judging.saved()
+    page.context.set_offline(True)
+    judging.press("z")
+    expect(judging.title).to_contain_text("part 1")
+    judging.judge("4")
+    expect(judging.toast).to_contain_text("Changed to Perfect")
+    judging.press("z")
+    expect(judging.toast).to_have_text("As it was before.")
+    page.context.set_offline(False)
+    judging.saved()
+    assert [(row.revision, row.grade, row.current) for row in own_judgements(ada)] == [(1, 1, False), (2, 3, False), (3, 1, True)]
+
+
+SPEAKS = """() => {
+  window.spoken = [];
+  const said = new Map();
+  const listen = () => {
+    for (const region of document.querySelectorAll('[aria-live]:not([aria-live=off]), [role=status], [role=alert], [role=log], output')) {
+      const text = region.hidden || region.closest('[hidden]') ? '' : region.textContent.trim();
+      if (text && said.get(region) !== text) window.spoken.push(text);
+      said.set(region, text);
+    }
+  };
+  new MutationObserver(listen).observe(document.body, { childList: true, characterData: true, subtree: true, attributes: true });
+}"""
+"""What a screen reader says: each text that a live region newly has."""
+
+
+def test_a_screen_reader_is_told_once_what_was_done(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    page = signed_in_page(ada.user)
+    judging = JudgingPage(page, campaign).open()
+    page.evaluate(f"({SPEAKS})()")
+
+    def told(what: str) -> list[str]:
+        """Each time that it is said, when it has been said."""
+        page.wait_for_function("(what) => window.spoken.some((one) => one.includes(what))", arg=what)
+        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        spoken: list[str] = page.evaluate("window.spoken.splice(0)")
+        return [one for one in spoken if what in one]
+
+    for leave in ("Control+Enter", "Escape"):
+        judging.press("n")
+        page.keyboard.type("a list")
+        page.keyboard.press(leave)
+        assert told("Note kept.") == ["Note kept."]
+        judging.press("z")
+        assert told("As it was before.") == ["As it was before."]
+    judging.judge("2")
+    title = "Exercise and blood sugar, part"
+    assert [one.partition(title)[0] for one in told("Judged Topic")] == ["Judged Topic. "]
+    judging.judge("l")
+    assert [one.partition(title)[0] for one in told("Put aside")] == ["Put aside for later. "]
+    judging.press("[")  # past what was put aside, to what was judged
+    expect(judging.title).to_contain_text("part 2")
+    judging.press("[")
+    expect(judging.title).to_contain_text("part 1")
+    judging.judge("4")
+    assert [one.partition(title)[0] for one in told("Changed to")] == ["Changed to Perfect (was Topic). "]
+    judging.press("z")
+    assert told("As it was before.") == ["As it was before."]
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=["desktop", "phone"])

@@ -15,7 +15,7 @@ function made({ confirm = false, campaign = { spans: "off" }, isPractice = false
     paintedAt: performance.now() - 5000, record: null, note: "", title: "T", pair: { pair: 7, lease: "l7" }, reader: { clock: { read: () => TIMES } },
     spans: { units: [], points: [], cursor: null, guide(on) { this.guided = on; } }, focus() {}, setNote(text) { this.note = text; },
   });
-  const bar = { scale: SCALE, bar: { classList: { toggle() {}, remove() {} } }, gradeAt: (place) => SCALE[place], placeOf: () => 4, select(value) { this.selected = value; }, say() {}, messageBox: { replaceChildren() {} }, leaveReason() {}, toast: (text) => told.push(text) };
+  const bar = { scale: SCALE, bar: { classList: { toggle() {}, remove() {} } }, gradeAt: (place) => SCALE[place], placeOf: () => 4, select(value) { this.selected = value; }, say() {}, messageBox: { replaceChildren() {} }, leaveReason() {}, toast(text, how = {}) { told.push(text); this.back = how.back; } };
   const input = { at: null, last: null, device: "keyboard", pending: null };
   const trail = { add: (record) => told.push(record) };
   const presses = new Presses({
@@ -90,6 +90,28 @@ test("a note on an earlier judgement is stored with its grade at once", () => {
   assert.deepEqual([sent[0].kind, sent[0].judgement, sent[0].body.note, sent[0].body.grade], ["revise", 5, "Sure", 3]);
 });
 
+test("undo of a new version sends the one before it again, behind it, in no time; of one that changes nothing there is none", () => {
+  const { presses, open, bar, sent, told, asked } = made();
+  const record = (open.record = { grade: 3, reason: "", note: "old", spans: [[0, 4]], key: "k", judgement: 5 });
+  Object.assign(open, { note: "old" });
+  open.spans.points = [[0, 4]];
+  presses.note();
+  asked[0][1].done("new");
+  assert.deepEqual([told.at(-2), told.at(-1), record.note], ["Note kept.", ["next", "Note kept. "], "new"]);
+  bar.back();
+  const [changed, back] = sent.map(({ body }) => body);
+  assert.deepEqual([changed.note, back.note, back.grade, back.spans, back.active_ms, back.wall_ms], ["new", "old", 3, [[0, 4]], 0, 0]);
+  assert.notEqual(back.key, changed.key);
+  assert.deepEqual([record.note, record.key, sent[1].judgement], ["old", back.key, 5]);
+  open.note = "old";
+  presses.grade(0, "touch");
+  assert.equal(told.at(-2), "Changed to Wrong (was Perfect)");
+  bar.back();
+  assert.deepEqual(sent.map(({ body }) => body.grade), [3, 3, 0, 3]);
+  presses.grade(1, "touch");
+  assert.deepEqual([told.at(-2), bar.back], ["Kept Perfect", undefined]);
+});
+
 test("what is practised is shown with its solution, and is no judgement to come back to", () => {
   const { presses, told } = made({ isPractice: true });
   presses.grade(0, "keyboard");
@@ -99,7 +121,7 @@ test("what is practised is shown with its solution, and is no judgement to come 
 test("Later puts aside what is open, and leaves an earlier judgement as it was", () => {
   const { presses, open, sent, told } = made();
   presses.later("keyboard");
-  assert.deepEqual([sent[0].kind, sent[0].body, told.at(-1)], ["skip", { lease: "l7" }, ["next", ""]]);
+  assert.deepEqual([sent[0].kind, sent[0].body, told.at(-1)], ["skip", { lease: "l7" }, ["next", "Put aside for later. "]]);
   Object.assign(open, { record: { grade: 0 } });
   Object.assign(presses.input, { last: null });
   presses.later("keyboard");

@@ -8,6 +8,7 @@ import { label } from "./keyboard.js";
 import * as prompts from "./prompts.js";
 import { t } from "../words.js";
 
+const NO_TIME = { active_ms: 0, idle_ms: 0, hidden_ms: 0, wall_ms: 0 };
 const DOUBLE_MS = 300; // the same press again, sooner after a document was painted, was not meant for it
 
 export class Presses {
@@ -119,18 +120,12 @@ export class Presses {
 
   /** Sends a judgement, or a new version of an earlier one. */
   #judge({ grade, reason = "" }) {
-    const { bar, outbox, setup: { scale, guideline }, open: { pair, note, title, record, reader } } = this;
+    const { bar, outbox, setup: { scale }, open: { pair, note, title, record, reader } } = this;
     const spans = reason ? [] : this.open.spans.points;
-    const body = bodyOf({ grade, reason, note, spans, times: reader.clock.read(), guidelineVersion: guideline?.acknowledged || guideline?.number || 0, device: this.input.device });
+    const body = bodyOf({ grade, reason, note, spans, times: reader.clock.read(), guidelineVersion: this.#guidelineVersion, device: this.input.device });
     const name = gradeName(scale, grade, reason);
     outbox.add(entryOf(body, { pair, reviewed: record, title, label: name, isWaiting: record && outbox.has(record.key) }));
-    if (record) {
-      const was = gradeName(scale, record.grade, record.reason);
-      Object.assign(record, { key: body.key, grade, reason, note, spans, unsaved: undefined });
-      bar.toast(was === name ? t("Kept {grade}", { grade: name }) : t("Changed to {grade} (was {before})", { grade: name, before: was }));
-      announce(`${t("Changed to {grade}", { grade: name })}.`);
-      return void this.advance("");
-    }
+    if (record) return void this.#revised(body, name);
     this.onFinish(pair);
     bar.bar.classList.remove("urgent");
     if (this.isPractice()) { // its solution is shown: final
@@ -141,6 +136,29 @@ export class Presses {
     bar.toast(reason ? name : t("Judged {grade}", { grade: name }), { undo: label(this.settings.keys.undo) });
     this.advance(`${t("Judged {grade}", { grade: name })}. `);
   }
+
+  /** What is open again has a new version, on its way. */
+  #revised({ key, grade, cannot_reason: reason, note, spans }, name) {
+    const { bar, settings, setup: { scale }, open: { pair, title, record } } = this;
+    const before = { grade: record.grade, reason: record.reason, note: record.note ?? "", spans: record.spans ?? [] };
+    const was = gradeName(scale, before.grade, before.reason), isNoted = note !== before.note;
+    const isNew = was !== name || isNoted || String(spans) !== String(before.spans);
+    const told = was !== name ? t("Changed to {grade} (was {before})", { grade: name, before: was }) : isNoted ? t("Note kept.") : t("Kept {grade}", { grade: name });
+    Object.assign(record, { key, grade, reason, note, spans, unsaved: undefined });
+    bar.toast(told, isNew ? { undo: label(settings.keys.undo), back: () => this.#putBack({ pair, title, record, before, label: was }) } : {});
+    this.advance(`${told.replace(/\.$/, "")}. `);
+  }
+
+  /** Undo of a new version: the one before it is sent once more, behind it. It took no time. */
+  #putBack({ pair, title, record, before, label: name }) {
+    const body = bodyOf({ ...before, times: NO_TIME, guidelineVersion: this.#guidelineVersion, device: this.input.device });
+    this.outbox.add(entryOf(body, { pair, reviewed: record, title, label: name, isWaiting: this.outbox.has(record.key) }));
+    Object.assign(record, before, { key: body.key });
+    this.bar.toast(t("As it was before."));
+    announce(t("As it was before."));
+  }
+
+  get #guidelineVersion() { return this.setup.guideline?.acknowledged || this.setup.guideline?.number || 0; }
 
   later(device) {
     const { input, open: { pair, record } } = this;
@@ -153,7 +171,6 @@ export class Presses {
     this.outbox.add(skip);
     this.onFinish(pair);
     this.bar.toast(t("Put aside; it comes back when nothing else is left. “My judgements” lists it."), { undo: label(this.settings.keys.undo) });
-    announce(t("Put aside for later."));
-    this.advance("");
+    this.advance(`${t("Put aside for later.")} `);
   }
 }
