@@ -293,8 +293,14 @@ class KnownGradeSerializer(serializers.Serializer):
     explanation = serializers.CharField(allow_blank=True)
 
 
+class AlikeSerializer(serializers.Serializer):
+    pair = serializers.IntegerField()
+    resemblance = serializers.FloatField(help_text="of their texts, from 0.5 to 1")
+
+
 class TrialPairSerializer(PairSerializer):
     known = KnownGradeSerializer(allow_null=True, help_text="of a pair of the qualification test, else null")
+    near = AlikeSerializer(many=True, help_text="its near-duplicates in the trial; none where the campaign does not compare")
 
 
 class TrialSerializer(serializers.Serializer):

@@ -3,6 +3,8 @@ and nothing of documents that wait, is looked at."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import permutations
 from typing import Any
 
 from django.db.models import Exists, OuterRef
@@ -37,6 +39,18 @@ def near_duplicates(annotator: Membership, pair: Pair) -> list[dict[str, Any]]:
     compared = ((resemblance(here, _shingles(beginning, campaign)), pair_id) for pair_id, beginning in _graded(annotator, pair))
     near = sorted((one for one in compared if one[0] >= NEAR), key=lambda one: -one[0])[:MOST_SHOWN]
     return _shown(annotator, near)
+
+
+def among(campaign: Campaign, pairs: Sequence[Pair]) -> dict[int, list[dict[str, Any]]]:
+    """Of each pair {pair, resemblance} of its near-duplicates among these pairs of its topic, for a trial of the page; of the qualification none."""
+    texts = {pair.pk: pair.entry.document.text for pair in pairs if pair.kind != Pair.Kind.QUALIFICATION and pair.entry.document is not None}
+    sets = {pk: _shingles(text[:MOST_CHARACTERS], campaign) for pk, text in texts.items()}
+    topics = {pair.pk: pair.topic_row for pair in pairs}
+    near: dict[int, list[dict[str, Any]]] = {pair.pk: [] for pair in pairs}
+    for one, other in permutations(sets, 2):
+        if topics[one] == topics[other] and (alike := resemblance(sets[one], sets[other])) >= NEAR:
+            near[one].append({"pair": other, "resemblance": alike})
+    return near
 
 
 def _graded(annotator: Membership, pair: Pair) -> list[tuple[int, str]]:

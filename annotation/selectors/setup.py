@@ -8,7 +8,7 @@ from django.db.models import Min
 
 from annotation.markup import markdown
 from annotation.models import Campaign, GuidelineVersion, Membership, Pair
-from annotation.selectors import judging, qualification
+from annotation.selectors import judging, near_duplicates, qualification
 from annotation.selectors.guidelines import guideline
 from annotation.selectors.pairs import kept_pairs
 from annotation.services.statements import rows_of
@@ -66,11 +66,12 @@ def trial(campaign: Campaign, annotator: Membership) -> dict[str, Any]:
     annotator: of nobody, not stored; no lease, no slot and no judgement is made. Pairs of the qualification come with their known grade.
     """
     pairs = trial_pairs(campaign)
+    near = near_duplicates.among(campaign, pairs) if campaign.show_near_duplicates else {}
     n_tests = sum(pair.kind == Pair.Kind.QUALIFICATION for pair in pairs)
     shown = []
     for pair in pairs:
         known = {"grade": pair.gold_grade, "explanation": pair.gold_explanation} if pair.kind == Pair.Kind.QUALIFICATION else None
-        shown.append({**judging.pair_shown(judging.pair_text(pair), annotator), "known": known})
+        shown.append({**judging.pair_shown(judging.pair_text(pair), annotator), "known": known, "near": near.get(pair.pk, [])})
     of_annotators_alone = ("pseudonym", "feedback_given", "has_judged", "messages")
     return {
         **{name: value for name, value in setup_of(annotator).items() if name not in of_annotators_alone},

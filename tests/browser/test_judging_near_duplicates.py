@@ -249,3 +249,30 @@ def test_differences_of_texts(scripts: Page) -> None:
     assert found == [
         [["brisk"], ["slow long"]], [[], []], [[], ["new words"]], [["在"], ["于"]], [["happy"], ["sad"]], [20000, 20000, 1],
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_a_managers_trial_shows_them_as_annotators_see_them(signed_in_page: Signed, allowed: bool) -> None:
+    campaign, _ada = make_job(texts=[BASE, OTHER, CHANGED], n_documents=3, show_near_duplicates=allowed)
+    page = signed_in_page(campaign.created_by, viewport=DESKTOP)
+    asks = asks_in(page)
+    page.goto(f"/judge/{campaign.slug}/try")
+    page.get_by_role("button", name="I have read this").click()
+    judging = JudgingPage(page, campaign)
+    judging.title.wait_for()
+    judging.judge("3")
+    judging.judge("1")
+    line = page.locator(LINE)
+    if not allowed:
+        judging.saved()
+        expect(judging.title).to_have_text("Exercise and blood sugar, part 3")
+        expect(line).to_have_count(0)
+        return
+    expect(line).to_contain_text("Very like a document that you graded: Partial")
+    judging.press("c")
+    dialog = page.locator("#compare-dialog")
+    expect(dialog.locator("section").nth(1)).to_contain_text("You judged this Partial.")
+    expect(dialog.locator("section").nth(0)).to_contain_text("5 words only here")
+    dialog.get_by_role("button", name="Open").click()
+    expect(judging.title).to_have_text("Exercise and blood sugar, part 1")
+    assert asks == []  # the browser plays the server's part

@@ -9,7 +9,7 @@ globalThis.document = { cookie: "" };
 const asked = [];
 
 const pair = (number, topic, known = null) => ({
-  pair: number, topic: { id: topic, text: topic }, document: { id: `d${number}`, title: "" }, skipped_before: false, previous: null, known,
+  pair: number, topic: { id: topic, text: topic }, document: { id: `d${number}`, title: "" }, skipped_before: false, previous: null, known, near: [],
 });
 
 function made({ pairs, guideline = null, consent = "", fast = 0, needed = 0 }) {
@@ -77,4 +77,23 @@ test("a change is a version of its own, and the history has both", async () => {
   const opened = await api.get(`history/${line.judgement}`);
   assert.deepEqual([opened.pair.pair, opened.pair.lease, opened.judgement.grade], [1, null, 2]);
   await assert.rejects(api.get("history/77"), Refused);
+});
+
+test("near-duplicates are those that were graded, three at most, the most alike first, of equals the one judged last", async () => {
+  const near = [[1, 0.6], [2, 0.9], [3, 0.6], [4, 0.5], [5, 1], [6, 0.8]].map(([number, resemblance]) => ({ pair: number, resemblance }));
+  const api = made({ pairs: [...[1, 2, 3, 4, 5, 6].map((number) => pair(number, "a")), { ...pair(7, "a"), near }], fast: 1000 });
+  await api.get("setup");
+  const { pairs } = await api.post("leases", { want: 7, held: [] });
+  const told = async () => (await api.get("pairs/7/near-duplicates")).items.map(({ document, judgement, resemblance }) => [document.id, judgement.grade, resemblance]);
+  assert.deepEqual(await told(), []);
+  const grade = async (place, value, more) => (await api.post("judgements", answer(pairs[place].lease, value, more))).judgement;
+  const { id } = await grade(0, 2);
+  await grade(3, 0);
+  await grade(1, 1);
+  await grade(2, 3);
+  await grade(4, null);
+  await grade(5, 3, { active_ms: 10 }); // too fast
+  assert.deepEqual(await told(), [["d2", 1, 0.9], ["d3", 3, 0.6], ["d1", 2, 0.6]]);
+  await api.post(`judgements/${id}/revise`, answer(undefined, 0));
+  assert.deepEqual(await told(), [["d2", 1, 0.9], ["d1", 0, 0.6], ["d3", 3, 0.6]]);
 });

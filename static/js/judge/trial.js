@@ -5,6 +5,7 @@ import { uuid } from "./entries.js";
 import { t } from "../words.js";
 
 const STILL = 1000; // leases a page may want; a trial has fewer
+const MOST_NEAR = 3;
 
 export class TrialApi extends Api {
   /** `trial`: where all that a trial shows comes from. */
@@ -92,6 +93,16 @@ export class TrialApi extends Api {
     return Object.assign(pair, { lease: uuid(), order: this.pairs.length + this.judged.flat().length + Math.random(), skipped_before: true });
   }
 
+  /** Of what was graded in the topic, neither too fast nor as practice: three at most, the most alike first, of equals the one judged last. */
+  #nearTo(pairId) {
+    const found = this.pairs.find(({ pair }) => pair === pairId).near.flatMap(({ pair, resemblance }) => {
+      const newest = this.#of(pair)?.at(-1);
+      if (!newest || newest.grade === null || newest.standing === "too fast") return [];
+      return [{ resemblance, document: this.pairs.find((one) => one.pair === pair).document, judgement: this.#shown(newest), at: newest.id }];
+    });
+    return found.sort((a, b) => b.resemblance - a.resemblance || b.at - a.at).slice(0, MOST_NEAR).map(({ at, ...item }) => item);
+  }
+
   #history(query) {
     const all = query.has("before") ? [] : this.judged.map(([row]) => this.#shown(row)).reverse();
     return query.has("topic") ? all.filter(({ topic }) => topic.id === query.get("topic")) : all;
@@ -119,6 +130,7 @@ export class TrialApi extends Api {
       this.aside.push(pair);
       return this.#served(body);
     },
+    "GET pairs": (id) => ({ items: this.#nearTo(id) }),
     "GET questions": () => ({ items: this.questions ?? [] }),
     "POST questions": (id, { pair: pairId, text }) => {
       const { topic, document } = this.pairs.find(({ pair }) => pair === pairId);

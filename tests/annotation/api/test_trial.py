@@ -67,3 +67,25 @@ def test_a_campaign_without_a_pool_leads_to_the_pool(campaign):
     client.force_login(campaign.created_by)
     answer = client.get(f"/judge/{campaign.slug}/try")
     assert (answer.status_code, answer["Location"]) == (302, f"/campaigns/{campaign.slug}/settings/pool/")
+
+
+def test_near_duplicates_among_the_pairs_of_a_topic_come_along_where_the_campaign_allows_it(campaign):
+    """16 words have twelve shingles of five; with the last word changed 11 of 13 are shared, and with the last four 8 of 16."""
+    words = [f"word{n}" for n in range(16)]
+    texts = [" ".join(words), " ".join([*words[:15], "other"]), " ".join([*words[:12], *"abcd"]), "Nothing of that"]
+    collection = make_collection(n_topics=2, n_documents=4, texts=texts)
+    campaign = make_campaign(collection=collection, qualification_pass=0.5)
+    assert [row["near"] for row in asked(campaign, campaign.created_by)["pairs"]] == [[]] * 8
+    Campaign.objects.filter(pk=campaign.pk).update(show_near_duplicates=True)
+    row = {(one["topic"]["id"], one["document"]["id"]): one for one in asked(campaign, campaign.created_by)["pairs"]}
+    of_pair = {one["pair"]: place for place, one in row.items()}
+    near = {place: {of_pair[other["pair"]]: round(other["resemblance"], 4) for other in one["near"]} for place, one in row.items()}
+    first, second = sorted({topic for topic, _ in row})
+    for topic in (first, second):
+        assert near[topic, "d1"] == {(topic, "d2"): round(11 / 13, 4), (topic, "d3"): 0.5}
+        assert near[topic, "d4"] == {}
+    test = Pair.objects.get(pk=row[first, "d2"]["pair"])
+    campaigns.set_kind(test, Pair.Kind.QUALIFICATION, gold_grade=2, actor=campaign.created_by)
+    after = {one["pair"]: [other["pair"] for other in one["near"]] for one in asked(campaign, campaign.created_by)["pairs"]}
+    assert after[test.pk] == []
+    assert after[row[first, "d1"]["pair"]] == [row[first, "d3"]["pair"]]
