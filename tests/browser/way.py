@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 
+from django.contrib.sessions.models import Session
 from django.utils import timezone
 from playwright.sync_api import BrowserContext, Page, expect
 
@@ -41,7 +42,7 @@ def make_greek_job() -> tuple[Campaign, Invitation]:
         "block_length": 3,
     }
     campaign, _ = make_job(
-        texts=[TEXT] * 6, titles=[f"Κείμενο {n}" for n in range(1, 7)], n_documents=6, n_topics=2, name="Άνοιξη",
+        texts=[TEXT] * 8, titles=[f"Κείμενο {n}" for n in range(1, 9)], n_documents=8, n_topics=2, name="Άνοιξη",
         guideline="Διαβάστε όλο το κείμενο.", scale=scale,
         qualification_pass=0.5, deadline=timezone.now() + timedelta(days=3), judgements_per_pair=1, **settings,
     )  # fmt: skip
@@ -158,6 +159,65 @@ def read_dialogs(judging: JudgingPage, look: Look) -> None:
     page.keyboard.press("Escape")
 
 
+AWAY = """() => {
+  const now = Date.now;
+  Date.now = () => now.call(Date) + 3600000;
+  window.dispatchEvent(new Event('focus')); // the page looks whether somebody is there
+  window.back = () => { Date.now = now; };
+}"""
+
+
+def interrupt(judging: JudgingPage, look: Look) -> None:
+    """What comes between a person and the documents: pace, being away, a second tab, the end of the session."""
+    page, campaign = judging.page, judging.campaign
+    judging.start()
+    Campaign.objects.filter(pk=campaign.pk).update(min_active_seconds=600)
+    judging.unhurried()
+    judging.press("2")
+    page.locator(".banner[data-name=standing]").wait_for()
+    look(page, "too fast")
+    Campaign.objects.filter(pk=campaign.pk).update(min_active_seconds=0)
+    judging.saved()
+    judging.start()
+    judging.unhurried()
+    judging.press("p")
+    judging.shows_state("user-pause")
+    look(page, "veil of a pause")
+    page.keyboard.press("Escape")
+    expect(judging.title).to_be_visible()
+    page.evaluate(AWAY)
+    judging.shows_state("idle")
+    look(page, "veil after a while")
+    page.evaluate("window.back()")
+    page.keyboard.press("Escape")
+    expect(judging.title).to_be_visible()
+    other = JudgingPage(page.context.new_page(), campaign)
+    other.page.goto(f"/judge/{campaign.slug}/")
+    other.shows_state("other-tab")
+    look(other.page, "a second tab")
+    other.page.close()
+    page.bring_to_front()
+    Session.objects.all().delete()
+    judging.unhurried()
+    judging.press("3")
+    dialog = page.locator("#sign-in-dialog")
+    expect(dialog).to_be_visible()
+    look(page, "session ended")
+    error = page.locator("#sign-in-error")
+    page.locator("#sign-in-again").click()
+    expect(error).to_be_visible()
+    look(page, "session ended, not signed in elsewhere")
+    said = error.inner_text()
+    page.locator("#sign-in-password").fill("0")
+    page.keyboard.press("Enter")
+    expect(error).not_to_have_text(said)
+    look(page, "session ended, a wrong password")
+    page.locator("#sign-in-password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(dialog).to_be_hidden()
+    judging.saved()
+
+
 def judge_all(judging: JudgingPage, look: Look) -> None:
     """Judgements, one put aside, one opened again, without a connection, a card between queries, the end."""
     page = judging.page
@@ -186,7 +246,8 @@ def judge_all(judging: JudgingPage, look: Look) -> None:
     look(page, "offline")
     page.context.set_offline(False)
     judging.saved()
-    for _ in range(20):
+    interrupt(judging, look)
+    for _ in range(30):
         page.wait_for_timeout(350)
         state = page.locator("#panel").get_attribute("data-state") if page.locator("#panel").is_visible() else ""
         if state == "card":
