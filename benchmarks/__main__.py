@@ -88,8 +88,8 @@ def write() -> None:
         f"Written by `make bench` on {machine}. A ratio is the peer's time divided by ours (or the limit divided by what was measured),",
         "both measured in one run, alternating, medians; read the ratios, not the seconds. Peers and sizes are described in the modules",
         "under `benchmarks/`. The load is that of the machine over the five minutes up to the end of the measurement: above the number of",
-        "cores it was busy with other work, and wall times are rough. The judging page may have 45 kB (gzip) of script and style before",
-        "its first document; a browser test holds that.",
+        "cores it was busy with other work, and wall times are rough. All that comes before the first document of the judging page (page, styles,",
+        "scripts, words, answers, their headers; compressed) is less than 45 kB; a browser test holds that.",
         "",
     ]
     for path in sorted(KEPT.glob("bench_*.json")):

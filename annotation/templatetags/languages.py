@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import json
+
 from django import template
 from django.conf import settings
 from django.templatetags.static import static
 from django.utils import translation
-from django.utils.html import format_html
+from django.utils.html import format_html, json_script
 from django.utils.safestring import SafeString
 
 register = template.Library()
@@ -31,6 +34,25 @@ def words_ahead() -> SafeString:
     """The scripts' words are fetched beside the scripts, not after them."""
     words = _words()
     return format_html('<link rel="preload" as="fetch" crossorigin href="{}">', words) if words else SafeString("")
+
+
+@register.simple_tag
+def words_of(modules: tuple[str, ...]) -> SafeString:
+    """What these scripts say, in the page itself: they need not wait for all words (static/js/words.js)."""
+    code = translation.get_language() or settings.LANGUAGE_CODE
+    words = {} if code == settings.LANGUAGE_CODE else _said_by(modules, code)
+    return json_script(words, "first-words") if words else SafeString("")
+
+
+@functools.cache
+def _said_by(modules: tuple[str, ...], code: str) -> dict[str, str | dict[str, str]]:
+    folder = settings.BASE_DIR / "static"
+    words = folder / "words" / f"{code}.json"
+    if not words.exists():
+        return {}
+    sources = "\n".join((folder / name).read_text(encoding="utf-8") for name in modules)
+    known = json.loads(words.read_text(encoding="utf-8"))
+    return {text: told for text, told in known.items() if json.dumps(text, ensure_ascii=False) in sources}
 
 
 @register.simple_tag

@@ -6,7 +6,7 @@ import functools
 import hashlib
 import posixpath
 import re
-from typing import cast
+from typing import NamedTuple, cast
 
 from django.conf import settings
 from django.contrib import messages
@@ -25,16 +25,28 @@ from annotation.selectors.setup import trial_pairs
 from annotation.views.shell import shell_of
 
 SCRIPTS = settings.BASE_DIR / "static" / "js"
-FIRST, EARLY = "judge/main.js", "judge/early.js"
+EARLY, FIRST, MAIN = "judge/early.js", "judge/first.js", "judge/main.js"
 IMPORTED = re.compile(r"""^(?:import|export)\b.*?from "(\.\.?/[\w.]+)";""", re.MULTILINE)
 
 
+class Modules(NamedTuple):
+    """Static names of the judging page's modules, those of one time for the browser to fetch all at once."""
+
+    first: tuple[str, ...]
+    """Of the first requests, and of the first document."""
+    then: tuple[str, ...]
+    """Of judging: asked for when that document is on the page."""
+
+
 @functools.cache
-def modules() -> list[str]:
-    """Static names of the modules with which judging begins, for the browser to fetch all at once: those of the first requests before
-    the others, without main.js, which the page names itself."""
+def modules() -> Modules:
     early = _with_imports(EARLY)
-    return [f"js/{name}" for name in [*sorted(early), *sorted(_with_imports(FIRST) - early - {FIRST})]]
+    document = _with_imports(FIRST) - early
+    rest = _with_imports(MAIN) - early - document
+    return Modules(
+        first=tuple(f"js/{name}" for name in [*sorted(early), *sorted(document)]),
+        then=tuple(f"js/{name}" for name in sorted(rest)),
+    )
 
 
 def _with_imports(name: str) -> set[str]:

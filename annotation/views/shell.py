@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Hashable
 from datetime import datetime
 from functools import lru_cache
 from types import SimpleNamespace
@@ -43,7 +44,7 @@ class Shell(NamedTuple):
     build: str
 
 
-def shell_of(request: HttpRequest, annotator: Membership, *, build: str, modules: list[str], is_trial: bool = False) -> str:
+def shell_of(request: HttpRequest, annotator: Membership, *, build: str, modules: Hashable, is_trial: bool = False) -> str:
     """The page for this person, in the language and the time zone of this request."""
     campaign = annotator.campaign
     shell = Shell(
@@ -54,12 +55,12 @@ def shell_of(request: HttpRequest, annotator: Membership, *, build: str, modules
         build=build,
     )
     own = {"pk": request.user.pk, "name": request.user.get_username(), "theme": request.COOKIES.get("theme") or "auto", "csrf": get_token(request)}
-    parts = (_rendered.__wrapped__ if settings.DEBUG else _rendered)(shell, tuple(modules))
+    parts = (_rendered.__wrapped__ if settings.DEBUG else _rendered)(shell, modules)
     return "".join(escape(own[part]) if i % 2 else part for i, part in enumerate(parts))
 
 
 @lru_cache(maxsize=MOST_KEPT)
-def _rendered(shell: Shell, modules: tuple[str, ...]) -> list[str]:
+def _rendered(shell: Shell, modules: Hashable) -> list[str]:
     """The page cut at its marks: text, name of what stands there, text, ..."""
     user = SimpleNamespace(pk=f"{_MARK}pk", get_username=f"{_MARK}name")
     context: dict[str, Any] = {

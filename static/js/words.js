@@ -1,7 +1,14 @@
 // Words in the reader's language: English stands in scripts, others come as a file.
 
 export const { lang = "en", dataset: { words: address } = {} } = globalThis.document?.documentElement ?? {};
-export const words = address ? await fetch(address).then((answer) => answer.json()).catch(() => ({})) : {};
+const fetched = () => fetch(address).then((answer) => answer.json()).catch(() => ({}));
+const first = globalThis.document?.getElementById?.("first-words"); // those that a page needs before the others
+export const words = first ? JSON.parse(first.textContent) : address ? await fetched() : {};
+
+/** Resolves when all of them are here. */
+export async function allWords() {
+  if (first) Object.assign(words, await fetched());
+}
 
 /** As the server writes dates and numbers. */
 export const locale = `${lang === "en" ? "en-GB" : lang}-u-hc-h23-nu-latn`;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections.abc import Callable
 from datetime import timedelta
@@ -371,20 +370,6 @@ def test_nothing_but_the_pair_is_told_to_the_annotator(signed_in_page: Signed) -
     judging.saved()
     for word in ("rank", "score", "contribution", "gold", "priority", '"run"'):
         assert not [text for text in told if word in text.lower().replace("gold_grade", "")], word
-
-
-def test_script_and_style_with_which_judging_begins_fit_into_45_kilobytes(signed_in_page: Signed) -> None:
-    """All that arrives before the first document is on the page; the parts that follow (lazy.js) never stand in its way."""
-    campaign, ada = make_job()
-    page = signed_in_page(ada.user)
-    sizes: dict[str, int] = {}
-    page.on("response", lambda r: sizes.update({r.url: len(gzip.compress(r.body(), 6))}) if r.url.endswith((".js", ".css")) else None)
-    page.add_init_script("window.setTimeout = (real => (f, ms, ...more) => real(f, ms === 250 ? 6000 : ms, ...more))(window.setTimeout)")
-    page.goto(f"/judge/{campaign.slug}/")
-    page.locator(".doc-title").wait_for()
-    page.wait_for_timeout(200)
-    assert not [url for url in sizes if url.endswith("states.js")]
-    assert sum(sizes.values()) < 45_000, sorted(sizes.items(), key=lambda item: -item[1])
 
 
 @pytest.mark.parametrize("n_grades", [2, 5, 9])

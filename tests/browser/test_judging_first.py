@@ -1,12 +1,18 @@
-"""The first requests leave the page before its scripts have all come: once each, and only from the tab that judges."""
+"""What comes before the first document is little, and no scripts of judging: its first requests leave the page before them, once each, and only
+from the tab that judges; and what is done meanwhile is not lost."""
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, Request, Route
+from django.conf import settings
+from playwright.sync_api import Page, Request, Route, expect
 
+from annotation.models import Membership, Message, Pair
+from annotation.services import campaigns
+from pooling.models import Collection
 from tests.browser.judging import JudgingPage, make_job, own_judgements
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -25,28 +31,125 @@ def heard(page: Page) -> list[str]:
     return asked
 
 
-def test_setup_and_pairs_are_asked_for_once_before_the_scripts_have_come(signed_in_page: Signed) -> None:
-    campaign, ada = make_job()
+LIMIT, HEADERS = 45_000, 300
+"""Bytes; the second of each answer, as browsers count (`transferSize`, Resource Timing)."""
+STANDS = """() => new MutationObserver((_, observer) => {
+  if (!document.querySelector('#document .doc-title')) return;
+  observer.disconnect();
+  window.stands = performance.now();
+}).observe(document, { childList: true, subtree: true })"""
+BEFORE = """() => [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+  .filter(({ startTime }) => startTime <= window.stands).map(({ name }) => name)"""
+
+
+@pytest.mark.parametrize("kind", ["plain", "Markdown in Arabic, with formulas"])
+def test_all_that_comes_before_the_first_document_fits_into_45_kilobytes(signed_in_page: Signed, kind: str) -> None:
+    """Page, styles, scripts, words and answers, compressed as a web server does it, with their headers, and the icon; documents of 300 words."""
+    text = " ".join(f"{word}{n}" for n in range(50) for word in ("walking", "lowers", "the", "sugar", "after", "meals"))
+    campaign, ada = make_job(texts=[text + ("\n\n# Why\n\n$x^2$" if kind != "plain" else "")] * 6)
+    if kind != "plain":
+        Collection.objects.filter(pk=campaign.collection_id).update(text_format="markdown")
+    page = signed_in_page(ada.user, **({} if kind == "plain" else {"locale": "ar"}))
+    sizes: dict[str, int] = {}
+    page.on("response", lambda response: sizes.update({response.url: HEADERS + len(gzip.compress(response.body(), 6))}))
+    page.add_init_script(f"({STANDS})()")
+    page.goto(f"/judge/{campaign.slug}/")
+    page.locator("html[data-complete]").wait_for()
+    names = page.evaluate(BEFORE)
+    came = {name: sizes[name] for name in names} | {"icon": HEADERS + (settings.BASE_DIR / "static/img/logo.svg").stat().st_size}
+    for part in ("/judge/first.js", "/document_view.js", "/css/judge.css", "/setup", "/leases", f"/judge/{campaign.slug}/"):
+        assert [name for name in names if name.endswith(part)], part
+    if kind != "plain":
+        assert [name for name in names if name.endswith(("/typeset.js", "/tex.js", "/typeset.css"))]
+        expect(page.locator("#query-label")).to_have_text("الاستعلام")
+    assert not [name for name in names if name.endswith(("/judging.js", "/main.js", "/outbox.js", "/states.js", "/components.css", "/words/ar.json"))]
+    assert sum(came.values()) < LIMIT, sorted(came.items(), key=lambda item: -item[1])
+
+
+def test_the_first_document_and_what_it_is_asked_of_come_before_the_scripts_of_judging(signed_in_page: Signed) -> None:
+    campaign, ada = make_job(texts=[f"A trial of twelve weeks. {'It went on. ' * 2000}"] * 6)
     page = signed_in_page(ada.user)
     asked, warned, held = heard(page), list[str](), list[Route]()
     page.on("console", lambda message: warned.append(message.text))
     page.route("**/judge/judging.js", lambda route: held.append(route), times=1)  # main.js cannot run without it
-    with page.expect_response("**/setup"), page.expect_response("**/leases"):
+    with page.expect_request("**/judge/judging.js"):
         page.goto(f"/judge/{campaign.slug}/", wait_until="commit")
-    assert page.locator("html[data-complete], .doc-title").count() == 0
-    assert sorted(asked) == ["GET setup", "POST leases"]
-    for route in held:
-        route.continue_()
     judging = JudgingPage(page, campaign)
     judging.title.wait_for()
+    expect(page.locator("#query-text")).to_have_text("diabetes type 2 exercise")
+    expect(page.locator(".doc-body")).to_contain_text("A trial of twelve weeks")
+    expect(page.locator("#grades button")).to_have_count(0)
+    assert page.locator("html[data-complete]").count() == 0
     assert sorted(asked) == ["GET setup", "POST leases"]
+    page.evaluate("() => { const title = document.querySelector('.doc-title'); title.isThat = true; scrollTo(0, 400); }")
+    for route in held:
+        route.continue_()
     page.locator("html[data-complete]").wait_for()
+    assert page.evaluate("document.querySelector('.doc-title').isThat")  # it stays, and where it was
+    assert page.evaluate("scrollY") == 400
+    expect(judging.title).to_be_focused()
+    expect(page.locator("#grades button")).to_have_count(4)
+    assert sorted(asked) == ["GET setup", "POST leases"]
     page.wait_for_timeout(5000)  # what was fetched ahead and not used the browser says by then
     assert warned == []
     assert ada.leases.filter(state="live").count() == 4
     judging.judge("2")
     judging.saved()
     assert [row.grade for row in own_judgements(ada)] == [1]
+
+
+def test_time_counts_from_when_the_first_document_stands_and_a_key_pressed_then_is_kept(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    page = signed_in_page(ada.user)
+    held: list[Route] = []
+    page.route("**/judge/judging.js", lambda route: held.append(route), times=1)
+    with page.expect_request("**/judge/judging.js"):
+        page.goto(f"/judge/{campaign.slug}/", wait_until="commit")
+    judging = JudgingPage(page, campaign)
+    judging.title.wait_for()
+    page.wait_for_timeout(1500)
+    page.keyboard.press("3")
+    for route in held:
+        route.continue_()
+    expect(judging.title).to_contain_text("part 2")
+    judging.saved()
+    [row] = own_judgements(ada)
+    assert row.grade == 2
+    assert row.active_ms
+    assert row.active_ms >= 1500
+
+
+@pytest.mark.parametrize("what", ["said", "reading", "practice", "paused"])
+def test_no_document_is_shown_ahead_that_will_not_stand_there_so(signed_in_page: Signed, what: str) -> None:
+    """Put aside before, read half, for practice, or none: the scripts of judging show it, with what belongs to it."""
+    campaign, ada = make_job(texts=["word " * 3000] * 6, qualification_pass=1)
+    if what == "practice":
+        practice = Pair.objects.filter(campaign=campaign).order_by("position").first()
+        assert practice
+        campaigns.set_kind(practice, Pair.Kind.QUALIFICATION, gold_grade=3, explanation="So.", actor=campaign.created_by)
+        Membership.objects.filter(pk=ada.pk).update(qualified_at=None)
+    if what == "paused":
+        campaigns.pause(campaign, actor=campaign.created_by, reason="Lunch.")
+    if what == "said":
+        Message.objects.create(membership=ada, text="Well done.", created_by=campaign.created_by)
+    page = signed_in_page(ada.user)
+    if what == "reading":
+        JudgingPage(page, campaign).open()
+        page.evaluate("scrollTo(0, 900)")
+        page.wait_for_function("scrollY === 900")
+    held: list[Route] = []
+    page.route("**/judge/judging.js", lambda route: held.append(route), times=1)
+    with page.expect_request("**/judge/judging.js"):
+        page.goto(f"/judge/{campaign.slug}/", wait_until="commit")
+    assert page.locator(".doc-title").count() == 0
+    for route in held:
+        route.continue_()
+    if what == "paused":
+        JudgingPage(page, campaign).shows_state("paused")
+    else:
+        page.locator(".doc-title").wait_for()
+    if what == "reading":
+        page.wait_for_function("scrollY === 900")
 
 
 def test_a_second_tab_asks_for_nothing(signed_in_page: Signed) -> None:

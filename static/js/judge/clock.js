@@ -18,12 +18,11 @@ export class Clock {
 
   get running() { return this.startedAt !== null && this.at !== undefined; }
 
-  /** The document is painted and visible: start, or go on after a reload. */
-  start({ seen = true } = {}) {
-    const now = this.now();
-    this.startedAt ??= now;
-    this.at = now;
-    this.lastSign = now;
+  /** The document is painted and visible, since `at`: start, or go on after a reload. */
+  start({ seen = true, at = this.now() } = {}) {
+    this.startedAt ??= at;
+    this.at = at;
+    this.lastSign = at;
     this.seen = seen;
   }
 

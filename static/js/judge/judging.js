@@ -16,7 +16,7 @@ const FRESH_MS = 3000; // a document on the page for less may be taken away agai
 const ASKED_BY_QUEUE = ["nothing_now", "done", "target_reached", "daily_limit"];
 
 export class Judging {
-  constructor({ api, outbox, leases, bar, head, settings, memory, banners, askNote, askSignIn, drawGuidelines }) {
+  constructor({ api, outbox, leases, bar, head, settings, memory, views, banners, askNote, askSignIn, drawGuidelines }) {
     Object.assign(this, { api, outbox, leases, bar, head, settings, memory, banners, askNote, drawGuidelines });
     this.mode = "loading"; // loading, judging, waiting, state, checking
     this.stopped = false;
@@ -25,7 +25,7 @@ export class Judging {
     this.panel = new Panel({ context: () => this.#context() });
     this.connection = new Connection({ outbox, leases, banners, askSignIn, here: () => leases.queue.length + (this.open.pair && !this.trail.open ? 1 : 0), onBack: () => this.#checkUnlessJudging() });
     this.reader = new Reader({ memory, isReading: () => this.mode === "judging" && !this.opening, mayLook: () => !this.connection.signingIn });
-    this.open = new OpenPair({ reader: this.reader, memory, bar, head, settings });
+    this.open = new OpenPair({ reader: this.reader, memory, views, bar, head, settings });
     this.input = { at: null, last: null, device: "keyboard", pending: null }; // presses.js
     bar.canUndo = () => this.canUndo;
     leases.addEventListener("arrived", () => this.#arrived());

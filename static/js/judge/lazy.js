@@ -13,7 +13,7 @@ const PARTS = {
   presses: () => import("./presses.js"),
   review: () => import("./review.js"),
   states: () => import("./states.js"),
-  typeset: () => import("./typeset.js"),
+  typeset: async () => (await Promise.all([import("./typeset.js"), style(document.getElementById("judge").dataset.typeset)]))[0],
   whole_text: () => import("./whole_text.js"),
 };
 const WAIT_MS = 250;
@@ -30,17 +30,17 @@ function style(href) {
 const asked = {};
 export const here = {}; // the parts that have arrived, by name
 
-/** A part by its name, with the styles of all parts. Once it is here, at once. */
+/** A part by its name, with the styles of all parts; what sets documents has its own, for the first one may need it. Once it is here, at once. */
 export function part(name) {
   return (asked[name] ??= fetched(name));
 }
 
 /** Asks again as long as the server does not answer. */
 async function fetched(name) {
-  styles ??= Promise.all(document.getElementById("judge").dataset.styles.split(" ").map(style));
+  if (name !== "typeset") styles ??= Promise.all(document.getElementById("judge").dataset.styles.split(" ").map(style));
   for (;;) {
     try {
-      const [found] = await Promise.all([PARTS[name](), styles]);
+      const [found] = await Promise.all([PARTS[name](), name === "typeset" ? null : styles]);
       return (here[name] = found);
     } catch {
       await new Promise((resolve) => setTimeout(resolve, 1000));

@@ -5,28 +5,23 @@ import { Banners } from "./banners.js";
 import { Bar } from "./bar.js";
 import { afterPaint, byId } from "./dom.js";
 import { begun, leads, mine, tabs, unsent } from "./early.js";
-import { Head } from "./head.js";
+import { applySettings, head, memory, settings, showGuidelines, takeOver, views, wide } from "./first.js";
 import { Judging } from "./judging.js";
-import { label } from "./keyboard.js";
 import { fetchAhead, here, part } from "./lazy.js";
 import { Leases } from "./leases.js";
-import { Memory } from "./memory.js";
 import { Outbox } from "./outbox.js";
-import { Settings } from "./settings.js";
 
 const root = byId("judge");
 const { api: apiRoot, user, username, csrf, home, signIn: signInUrl, build, buildUrl, trial } = root.dataset;
-const wide = matchMedia("(min-width: 64rem)");
 
 const Asked = trial === undefined ? Api : (await import("./trial.js")).TrialApi;
 const api = new Asked({ root: apiRoot, csrf, trial, begun });
-const settings = new Settings({ api, name: `assay:${user}:settings` });
+settings.api = api;
 const outbox = new Outbox({ prefix: unsent, send });
 const leases = new Leases({ api, outbox });
 const bar = new Bar({ bar: byId("bar"), grades: byId("grades"), message: byId("bar-message"), toast: byId("toast") });
-const head = new Head();
 const banners = new Banners(byId("banners"));
-const judging = new Judging({ api, outbox, leases, bar, head, settings, memory: new Memory({ prefix: `${mine}:` }), banners, askNote, askSignIn, drawGuidelines: () => drawGuidelines() });
+const judging = new Judging({ api, outbox, leases, bar, head, settings, memory, views, banners, askNote, askSignIn, drawGuidelines: () => drawGuidelines() });
 
 const backToDocument = () => judging.open.focus();
 
@@ -48,34 +43,12 @@ function send(entry) {
   return api.post("judgements", { ...entry.body, ...rest });
 }
 
-function showGuidelines(open) {
-  byId("guidelines").hidden = !open;
-  document.body.classList.toggle("with-guidelines", open);
-}
-
 function toggleGuidelines() {
   const open = byId("guidelines").hidden;
   showGuidelines(open);
   if (wide.matches) settings.set({ guidelines: open });
   if (open) byId("guidelines").querySelector("h2")?.focus();
   else backToDocument();
-}
-
-function applySettings() {
-  const { style } = document.documentElement;
-  style.setProperty("--doc-size", `${settings.get("text_size") / 16}rem`);
-  for (const name of ["measure", "leading"]) style.setProperty(`--${name}`, settings.get(name));
-  for (const name of ["font", "terms"]) document.body.dataset[name] = settings.get(name);
-  document.body.classList.toggle("no-keys", !settings.get("shortcuts"));
-  if (document.documentElement.dataset.theme !== settings.get("theme")) {
-    document.documentElement.dataset.theme = settings.get("theme");
-    document.cookie = `theme=${settings.get("theme")}; path=/; max-age=31536000; samesite=lax`;
-  }
-  showKeys();
-}
-
-function showKeys() {
-  for (const kbd of document.querySelectorAll("[data-key]")) kbd.textContent = label(settings.keys[kbd.dataset.key]);
 }
 
 let reading, questions, near, escape = () => {}, drawGuidelines = escape; // extras.js
@@ -134,7 +107,7 @@ const actions = {
   },
 };
 
-document.addEventListener("keydown", (event) => {
+function onKey(event) {
   judging.reader.sign();
   const does = ({ pressed }) => pressed(event, {
     reader: judging.reader, open: judging.open, input: judging.input, bar, settings, actions, isStopped: () => tabs.leading === false && judging.stopped,
@@ -142,7 +115,9 @@ document.addEventListener("keydown", (event) => {
   });
   if (here.keys) does(here.keys);
   else part("keys").then(does);
-});
+}
+const early = takeOver();
+document.addEventListener("keydown", onKey);
 
 let pointer = "mouse", resumes = false; // a press that only lifts the veil presses nothing else
 document.addEventListener("pointerdown", (event) => {
@@ -213,6 +188,7 @@ async function begin() {
   if (open || later) window.history.replaceState(null, "", address.pathname);
   await judging.begin(setup, open);
   api.begun = {}; // what was not wanted is old now
+  for (const event of early) onKey(event);
   if (later && judging.mode === "judging") judging.review((review) => review.takeUp(later));
   afterPaint(() => fetchAhead(async () => {
     judging.open.repaintTerms();

@@ -2,7 +2,6 @@
 
 import { afterPaint, announce, byId, paint } from "./dom.js";
 import { part } from "./lazy.js";
-import { Views } from "./views.js";
 import { t } from "../words.js";
 
 // Where passages are not marked.
@@ -10,9 +9,9 @@ const NO_SPANS = { units: [], points: [], cursor: null, show() {}, hide() {}, re
 
 /** Tells "painted" when a document is on the page, "marked" and "cursor" as spans.js does. */
 export class OpenPair extends EventTarget {
-  constructor({ reader, memory, bar, head, settings }) {
+  constructor({ reader, memory, views, bar, head, settings }) {
     super();
-    Object.assign(this, { reader, memory, bar, head, settings, spans: NO_SPANS, views: new Views(), note: "" });
+    Object.assign(this, { reader, memory, views, bar, head, settings, spans: NO_SPANS, note: "" });
     Object.assign(this, { pair: null, view: null, record: null, topic: null, ahead: null, paintedAt: null }); // record: the own judgement that is open again
   }
 
@@ -34,7 +33,9 @@ export class OpenPair extends EventTarget {
     const box = byId("document");
     box.hidden = false;
     box.setAttribute("aria-busy", "false");
-    box.replaceChildren(view.element);
+    const stands = view.element.isConnected ? view.stands : null; // first.js has put it there
+    view.stands = null;
+    if (!stands) box.replaceChildren(view.element);
     this.head.showTopic(pair.topic, { isNew, label: nameOf({ isNew, practice, record }) });
     this.head.showNeed(this.settings.get("need"));
     this.head.showLeft(record || practice ? null : pair.left_in_topic);
@@ -45,11 +46,11 @@ export class OpenPair extends EventTarget {
     this.bar.select((record ?? pair.previous)?.grade ?? null);
     this.bar.enable(true);
     this.bar.say("");
-    this.reader.toPlace().then((grown) => { if (grown) this.repaint(); });
+    if (!stands) this.reader.toPlace().then((grown) => { if (grown) this.repaint(); });
     view.heading.focus({ preventScroll: true });
     afterPaint((now) => {
       if (this.reader.clock !== clock) return;
-      this.reader.start();
+      this.reader.start(stands?.since);
       this.paintedAt = this.shownAt = now;
       if (pressedAt) performance.measure("assay:next", { start: pressedAt, end: now });
       if (view.later.length) view.complete().then((grown) => grown && this.repaintTerms());

@@ -17,9 +17,9 @@ export class Reader extends EventTarget {
     return this.clock;
   }
 
-  /** It is painted. */
-  start() {
-    this.clock.start({ seen: this.looking });
+  /** It is painted. `at`: since when, where that is a while ago. */
+  start(at) {
+    this.clock.start({ seen: this.looking, at });
     this.#watchIdle();
   }
 
