@@ -254,7 +254,7 @@ def test_differences_of_texts(scripts: Page) -> None:
 @pytest.mark.parametrize("allowed", [True, False])
 def test_a_managers_trial_shows_them_as_annotators_see_them(signed_in_page: Signed, allowed: bool) -> None:
     campaign, _ada = make_job(texts=[BASE, OTHER, CHANGED], n_documents=3, show_near_duplicates=allowed)
-    page = signed_in_page(campaign.created_by, viewport=DESKTOP)
+    page = signed_in_page(campaign.created_by)
     asks = asks_in(page)
     page.goto(f"/judge/{campaign.slug}/try")
     page.get_by_role("button", name="I have read this").click()
