@@ -32,6 +32,8 @@ class Command(FileCommand):
         judged = read_judged(self, options)
         labels = labels_by_scale(judged, method, rule, min_judgements)
         chosen = labels[grades]
+        if not chosen.n_labelled:
+            self.warn(f"no pair has a label: none has {counted(min_judgements, 'counted judgement')}. --min-judgements asks for fewer")
         if output and output != "-":
             with whole_file(output) as out:
                 write_qrels(chosen.qrels(grades), out)

@@ -119,3 +119,8 @@ def test_judgements_come_from_a_file_or_from_a_campaign_and_not_from_both_or_nei
         status, out, err = refused("aggregate", *arguments)
         assert (status, out) == (2, "")
         assert "expected one of the two" in err
+
+
+def test_no_label_at_all_is_said(tmp_path, capsys):
+    call_command("aggregate", written(tmp_path), "--min-judgements", "9", "--json", stdout=io.StringIO())
+    assert "no pair has a label: none has 9 counted judgements" in capsys.readouterr().err
