@@ -2,8 +2,8 @@
 
 export const { lang = "en", dataset: { words: address } = {} } = globalThis.document?.documentElement ?? {};
 const fetched = () => fetch(address).then((answer) => answer.json()).catch(() => ({}));
-const first = globalThis.document?.getElementById?.("first-words"); // those that a page needs before the others
-export const words = first ? JSON.parse(first.textContent) : address ? await fetched() : {};
+const first = globalThis.document?.getElementById?.("first-words")?.textContent; // those that a page needs before the others
+export const words = first ? JSON.parse(first) : address ? await fetched() : {};
 
 /** Resolves when all of them are here. */
 export async function allWords() {

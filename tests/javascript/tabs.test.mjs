@@ -9,6 +9,9 @@ globalThis.BroadcastChannel = class extends EventTarget {
 };
 const hears = (channel, data) => channel.dispatchEvent(Object.assign(new Event("message"), { data }));
 const withLocks = (locks) => Object.defineProperty(globalThis, "navigator", { value: { locks }, configurable: true });
+globalThis.document = { getElementById: () => ({ dataset: { user: "1", slug: "spring" } }) };
+globalThis.sessionStorage = { getItem: () => null, removeItem: () => {} };
+withLocks({ request: () => new Promise(() => {}) }); // for the tab's own, which judges nothing here
 const { Tabs } = await import("../../static/js/judge/tabs.js");
 
 async function leading() {

@@ -2,27 +2,15 @@
 // tab that judges asks. The first document comes before the scripts of judging (first.js), which are asked for when it is there.
 
 import { AHEAD, send } from "./request.js";
-import { Tabs } from "./tabs.js";
+import { api, begun, csrf, leads, trial, unsent } from "./tabs.js";
 
 const SLOW_MS = 1000; // after that the scripts do not wait for the answers
-
-const { api, slug, user, csrf, trial } = document.getElementById("judge").dataset;
-export const mine = `assay:${user}:${slug}`;
-export const unsent = `${mine}:out:`; // begins the names of what waits to be sent
-export const tabs = new Tabs(`${mine}:tab`);
-export const begun = {}; // as Api takes it
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 function ask(method, path, body) {
   return (begun[`${method} ${path}`] = send(api + path, { method, csrf, body }).catch(() => null));
 }
-
-const take = sessionStorage.getItem(`${mine}:take`) === "yes";
-sessionStorage.removeItem(`${mine}:take`);
-
-/** Resolves to whether this tab judges. */
-export const leads = tabs.lead({ take });
 
 async function showFirst() {
   if (!(await leads) || trial !== undefined) return;

@@ -2,7 +2,7 @@
 // parts that are made here. Only what will stand there in any case is shown: no pair above which something is to be said, and no state.
 
 import { afterPaint, byId } from "./dom.js";
-import { mine } from "./early.js";
+import { mine } from "./tabs.js";
 import { Head } from "./head.js";
 import { label } from "./keyboard.js";
 import { Memory } from "./memory.js";

@@ -4,7 +4,7 @@ import { Api, Refused, SignedOut } from "./api.js";
 import { Banners } from "./banners.js";
 import { Bar } from "./bar.js";
 import { afterPaint, byId } from "./dom.js";
-import { begun, leads, mine, tabs, unsent } from "./early.js";
+import { begun, leads, mine, tabs, unsent } from "./tabs.js";
 import { applySettings, head, memory, settings, showGuidelines, takeOver, views, wide } from "./first.js";
 import { Judging } from "./judging.js";
 import { fetchAhead, here, part } from "./lazy.js";

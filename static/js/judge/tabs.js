@@ -1,4 +1,5 @@
-// One tab judges. Web Locks decide where the page is served securely; elsewhere the tabs ask each other.
+// One tab judges. Web Locks decide where the page is served securely; elsewhere the tabs ask each other. Here is also what this tab begins
+// with: whose it is, and the requests that were sent before api.js came. early.js may not be imported, for it imports what needs that.
 
 export class Tabs extends EventTarget {
   constructor(name) {
@@ -52,3 +53,15 @@ export class Tabs extends EventTarget {
     this.dispatchEvent(new Event("lost"));
   }
 }
+
+export const { api, slug, user, csrf, trial } = document.getElementById("judge").dataset;
+export const mine = `assay:${user}:${slug}`;
+export const unsent = `${mine}:out:`; // begins the names of what waits to be sent
+export const begun = {}; // as Api takes it
+export const tabs = new Tabs(`${mine}:tab`);
+
+const take = sessionStorage.getItem(`${mine}:take`) === "yes";
+sessionStorage.removeItem(`${mine}:take`);
+
+/** Resolves to whether this tab judges. */
+export const leads = tabs.lead({ take });
