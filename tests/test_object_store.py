@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import copy
+import hashlib
+import io
 import os
 import subprocess
 import sys
 import time
 import uuid
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -157,8 +161,14 @@ class Visitor:
 
     def post(self, path: str, **said: Any) -> dict[str, Any]:
         answer = self.session.post(self.url + path, headers=self.head, **said)
-        assert answer.status_code in (201, 202), answer.text
+        assert answer.status_code in (200, 201, 202), answer.text
         return answer.json()
+
+    def at(self, url: str) -> Visitor:
+        """The same browser with the same cookies, sent to another web server."""
+        other = copy.copy(self)
+        other.url = url
+        return other
 
     def done(self, job: dict[str, Any]) -> dict[str, Any]:
         """The job, once the second machine has done it."""
@@ -178,12 +188,7 @@ class Visitor:
 def test_two_machines_that_share_nothing_but_database_broker_and_store(bucket, postgresql_url, redis_url, tmp_path):
     """The web server on one, the worker on the other; then the store is all that a third machine needs, and a worker without it does not start."""
     with own_database("postgresql", folder=tmp_path, server=postgresql_url) as database:
-        shared = {
-            **{name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")},
-            "PYTHONPATH": str(ROOT), "ASSAY_SECRET_KEY": uuid.uuid4().hex * 2,
-            "DJANGO_SETTINGS_MODULE": "config.settings", "ASSAY_DATABASE_URL": database, "ASSAY_BROKER_URL": redis_url,
-            "ASSAY_STORAGE": f"s3://{bucket}/files?addressing=path",
-        }  # fmt: skip
+        shared = shared_settings(bucket, database, redis_url)
         web, worker = ({**shared, "ASSAY_DATA_DIR": str(tmp_path / name)} for name in ("web", "worker"))
         manage(web, "migrate", "-v", "0")
         manage(web, "collectstatic", "--no-input", "-v", "0")
@@ -211,9 +216,7 @@ def test_two_machines_that_share_nothing_but_database_broker_and_store(bucket, p
             # The only relevant document, a, is the first of A and not in B.
             assert list(answer["qrels"].values()) == [{"A": {"AP": 1.0}, "B": {"AP": 0.0}}]
         finally:
-            for process in started:
-                process.terminate()
-                process.wait(timeout=60)
+            end(started)
         columns = {path.name for path in (tmp_path / "worker" / "files" / "runs").rglob("*.npz")}
         assert len(columns) == 2, "written by the worker"
         third = {**shared, "ASSAY_DATA_DIR": str(tmp_path / "third")}
@@ -225,6 +228,113 @@ def test_two_machines_that_share_nothing_but_database_broker_and_store(bucket, p
         assert done.returncode != 0
         assert "this machine does not see the files of the installation" in done.stderr
         assert "ASSAY_STORAGE" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.postgresql
+@pytest.mark.redis
+@pytest.mark.timeout(600)
+def test_two_web_servers_and_a_worker_each_with_its_own_folder(bucket, postgresql_url, redis_url, tmp_path):
+    """What is brought to one web server is worked on by a third machine, and judged and downloaded at the other; one session is good for both."""
+    with own_database("postgresql", folder=tmp_path, server=postgresql_url) as database:
+        shared = shared_settings(bucket, database, redis_url)
+        here_env, there_env, worker = ({**shared, "ASSAY_DATA_DIR": str(tmp_path / name)} for name in ("here", "there", "worker"))
+        manage(here_env, "migrate", "-v", "0")
+        for env in (here_env, there_env):
+            manage(env, "collectstatic", "--no-input", "-v", "0")
+        manage(here_env, "shell", "--no-imports", "-c", f"{ADA}; User.objects.create_user('bob', password='another password')")
+        ports = free_port(), free_port()
+        here_url, there_url = (f"http://127.0.0.1:{port}" for port in ports)
+        started = [started_with(gunicorn_command("127.0.0.1", port), env) for port, env in zip(ports, (here_env, there_env), strict=True)]
+        started.append(started_with(worker_command(), worker))
+        try:
+            for url in (here_url, there_url):
+                wait_for(f"{url}/readyz")
+            here = Visitor(here_url, "ada", "a long password")
+            there = here.at(there_url)
+            brought_to_one_is_seen_at_the_other(here, there)
+            judged_at_both(here, there_url)
+            a_release_is_the_same_from_both(here, there, tmp_path)
+        finally:
+            end(started)
+        assert manage(here_env, "verify") == "everything agrees\n"
+
+
+def brought_to_one_is_seen_at_the_other(here: Visitor, there: Visitor) -> None:
+    """Files uploaded to either, a pool, its table and page, and a run's page, which reads its columns."""
+    here.post("/api/v1/collections/", json={"name": "Mine", "slug": "mine"})
+    bring(here, "topics", TOPICS), bring(there, "run", RUN_A), bring(here, "run", RUN_B), bring(there, "documents", DOCUMENTS)
+    here.done(here.post("/api/v1/collections/mine/pools/", json={"depth": 1, "name": "p"}))
+    [pool] = there.get("/api/v1/collections/mine/pools/").json()["results"]
+    table = there.get(f"/collections/mine/pools/{pool['id']}/pool.tsv").text
+    # The first of A for either topic, and the first of B.
+    assert sorted(line.split("\t")[:2] for line in table.splitlines()[1:]) == [["051", "a"], ["051", "b"], ["7", "x"]]
+    assert table == here.get(f"/collections/mine/pools/{pool['id']}/pool.tsv").text
+    for one in (here, there):
+        assert "<h1" in one.get(f"/collections/mine/pools/{pool['id']}/").text
+        for run in one.get("/api/v1/collections/mine/runs/").json()["results"]:
+            assert run["tag"] in one.get(f"/collections/mine/runs/{run['id']}/").text
+
+
+def bring(visitor: Visitor, kind: str, content: str) -> None:
+    sent = {"files": {"file": (f"{kind}.txt", content.encode())}, "data": {"kind": kind, "mode": "import"}}
+    assert visitor.done(visitor.post("/api/v1/collections/mine/uploads/", **sent))["report"]["stored"] is True
+
+
+def judged_at_both(here: Visitor, there_url: str) -> None:
+    """Bob is given pairs by one server; the other takes his answers, and each twice without counting it twice."""
+    rules = {"slug": "c", "name": "C", "judgements_per_pair": 1, "min_active_seconds": 0, "lease_window": 2, "state": "open"}
+    said = {"collection": {"slug": "mine"}, "pool": {"name": "p"}, "campaign": {**rules, "people": [{"user": "bob"}]}}
+    here.post("/api/v1/campaigns/", json=said)
+    bob = Visitor(there_url, "bob", "another password")
+    also = bob.at(here.url)
+    assert bob.get("/judge/c/").ok
+    pairs = bob.post("/api/v1/judging/c/leases", json={"want": 2, "held": []})["pairs"]
+    assert {pair["document"]["text"] for pair in pairs} == {"<script>alert(1)</script> text of a", "text of b"}, "x has no text yet"
+    for one, again, pair in ((bob, also, pairs[0]), (also, bob, pairs[1])):
+        grade = 2 if "of a" in pair["document"]["text"] else 0
+        answer = {"lease": pair["lease"], "key": str(uuid.uuid4()), "grade": grade, "active_ms": 2000, "wall_ms": 2000, "want": 0, "held": []}
+        first = one.post("/api/v1/judging/c/judgements", json=answer)["judgement"]
+        assert again.post("/api/v1/judging/c/judgements", json=answer)["judgement"] == first
+    for one in (bob, also):
+        assert one.get("/api/v1/judging/c/setup").json()["progress"]["judged"] == 2
+        figures = requests.get(f"{one.url}/metrics", headers={"Authorization": "Bearer a token"}, timeout=30).text
+        assert {"assay_judgements_total 2", "assay_claims_total 2", "assay_leases_live 0", 'assay_jobs{state="queued"} 0'} <= set(figures.splitlines())
+
+
+def a_release_is_the_same_from_both(here: Visitor, there: Visitor, folder: Path) -> None:
+    recipe = here.post("/api/v1/campaigns/c/recipes/", json={"name": "r", "min_judgements": 1, "documents": True})
+    there.done(there.post(f"/api/v1/campaigns/c/recipes/{recipe['id']}/build"))
+    [release] = here.get("/api/v1/campaigns/c/recipes/").json()[0]["releases"]
+    files = [one.get(f"/api/v1/campaigns/c/releases/{release['id']}.zip").content for one in (here, there)]
+    assert [hashlib.sha256(file).hexdigest() for file in files] == [release["sha256"]] * 2
+    with zipfile.ZipFile(io.BytesIO(files[1])) as content:
+        [name] = [name for name in content.namelist() if name.endswith("qrels.txt")]
+        assert sorted(content.read(name).decode().splitlines()) == ["051 0 a 2", "051 0 b 0"]
+    page = there.get("/campaigns/c/export/").text
+    assert release["sha256"][:12] in page
+
+
+def end(processes: list[subprocess.Popen[bytes]]) -> None:
+    """By force where a busy machine takes too long: how they end is no question here."""
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        try:
+            process.wait(timeout=60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def shared_settings(bucket: str, database: str, broker: str) -> dict[str, str]:
+    """What all machines of an installation have in common."""
+    return {
+        **{name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")},
+        "PYTHONPATH": str(ROOT), "ASSAY_SECRET_KEY": uuid.uuid4().hex * 2,
+        "DJANGO_SETTINGS_MODULE": "config.settings", "ASSAY_DATABASE_URL": database, "ASSAY_BROKER_URL": broker,
+        "ASSAY_STORAGE": f"s3://{bucket}/files?addressing=path", "ASSAY_METRICS_TOKEN": "a token",
+    }  # fmt: skip
 
 
 def started_with(command: list[str], env: dict[str, str]) -> subprocess.Popen[bytes]:
