@@ -69,6 +69,7 @@ def test_a_new_query_begins_with_a_card_and_the_clock_runs_from_its_first_docume
     expect(judging.panel).to_contain_text(f"Which evidence is there about {query}?")
     expect(judging.panel).to_contain_text("Relevant are trials and reviews; opinions are not.")
     expect(judging.panel).to_contain_text("2 documents of it follow.")
+    expect(page.locator("#grades [aria-pressed=true]")).to_have_count(0)  # what was given to the last one is none of this query
     photograph(page, "new-query")
     judging.press("2", "l")  # mean no document that can be seen
     expect(judging.panel).to_be_visible()
@@ -76,8 +77,10 @@ def test_a_new_query_begins_with_a_card_and_the_clock_runs_from_its_first_docume
     assert len(own_judgements(ada)) == 2
     judging.press("z")  # back to the document before
     expect(page.locator(".banner")).to_contain_text("You judged this Partial")
+    expect(page.locator("#grades [aria-pressed=true]")).to_have_count(1)
     page.keyboard.press("Escape")
     judging.shows_state("card")
+    expect(page.locator("#grades [aria-pressed=true]")).to_have_count(0)
     page.keyboard.press("Enter")
     expect(judging.panel).to_be_hidden()
     expect(judging.title).to_contain_text("part 1")

@@ -72,6 +72,8 @@ export class OpenPair extends EventTarget {
 
   drop() {
     this.view = this.pair = this.record = null;
+    this.#name("");
+    this.bar.select(null);
     this.reader.close();
     this.spans.hide();
     for (const name of ["term", "find", "found"]) paint(name, []);
