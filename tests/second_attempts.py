@@ -24,6 +24,13 @@ def told(reports: Iterable[Any]) -> list[str]:
     return [f"{report.nodeid}\n    " + "\n    ".join(str(report.longrepr).splitlines()[-6:]) for report in reports]
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """In the process that shares the tests out: who waits for the end of a long run has the name at once."""
+    if (report.failed or report.outcome == "rerun") and hasattr(report, "node"):  # type: ignore[comparison-overlap]  # the outcome of rerunfailures
+        print(f"\n{report.outcome}: {report.nodeid}", flush=True)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     lines = told(terminalreporter.stats.get("rerun", []))
     if lines:
