@@ -170,4 +170,4 @@ def test_a_child_that_cannot_live_ends_everything_however_long_each_start_takes(
         now[0] += 25  # a slow machine: five deaths never fall into one minute
         lives.append(supervisor.Supervisor([child])._alive(child))
     assert lives.index(False) == supervisor.MOST_RESTARTS
-    assert caplog.messages[-1] == "the worker ended 6 times soon after its start; stopping"
+    assert "the worker ended 6 times soon after its start; stopping" in caplog.messages
