@@ -368,8 +368,8 @@ def test_the_page_about_the_file_has_every_key_of_it_and_no_other():
 
 
 def kind_in_words(key: Key) -> str:
-    bounds = [f"from {key.least:g}"] if key.least else []
-    bounds += [f"to {key.most:g}"] if key.most is not None and key.most < 2**31 - 1 else []
+    bounds = [f"from {key.least:,.10g}"] if key.least else []
+    bounds += [f"to {key.most:,.10g}"] if key.most is not None and key.most < 2**31 - 1 else []
     return " ".join([*([" or ".join(key.choices)] if key.choices else [key.kind]), *bounds])
 
 

@@ -86,7 +86,7 @@ def test_the_file_itself_is_a_body_and_mistakes_have_its_lines(client, manager):
     assert put(said).json()["changes"] == []
     assert [one["words"] for one in put(said, "?prune=true&dry_run=true").json()["changes"]] == ["people: ada A001: removed (has judged nothing)"]
     wrong = put(f"{of}band = 0\n")
-    assert (wrong.status_code, wrong.json()["errors"]) == (400, {"campaign.band": ["line 6: band = 0, expected at least 1 and at most 2,147,483,647"]})
+    assert (wrong.status_code, wrong.json()["errors"]) == (400, {"campaign.band": ["line 6: band = 0, expected at least 1 and at most 32,767"]})
     assert wrong.headers["Content-Type"] == "application/problem+json"
     broken = put(f"{of}name = \n")
     assert (broken.status_code, "Not TOML" in broken.json()["detail"], "line 6" in broken.json()["detail"]) == (400, True, True)
