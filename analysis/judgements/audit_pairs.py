@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from django.db.models import F
-
 from analysis.core.stopping import LOOKS, Left, relevant_left
 from analysis.judgements.labels import Labels
-from annotation.models import Campaign, Pair
-from annotation.selectors.pairs import kept_pairs
+from annotation.models import Campaign
+from annotation.selectors.pairs import waited_for
 from pooling.core.pool_kinds import Entered
 
 
@@ -40,7 +38,7 @@ def audited(campaign: Campaign, made: Labels) -> AuditedPairs:
     assert campaign.pool is not None
     columns = ("pk", "topic__topic_id", "docno", "stage", "entered", "document")
     entries = [_Entry(*row) for row in campaign.pool.entries.filter(topic__removed_reason="").values_list(*columns)]
-    waiting = kept_pairs(campaign).filter(kind=Pair.Kind.NORMAL, unjudgeable=False, without_text=False, counted__lt=F("needed"))
+    waiting = waited_for(campaign)
     waits = set(waiting.values_list("entry", flat=True))
     relevant = {(row.topic, row.document): row.grade >= campaign.threshold for row in made.rows}
     sizes = dict(campaign.pool.strata.values_list("number", "size"))

@@ -13,7 +13,7 @@ from django.db.models import F
 
 from analysis.judgements.labels import Choices, Labels, labels
 from annotation.models import Campaign, Pair
-from annotation.selectors.pairs import kept_pairs
+from annotation.selectors.pairs import kept_pairs, waited_for
 from pooling.core.counts import counted
 from pooling.core.pool_kinds import PoolKind
 from pooling.formats.prel import UNJUDGED, Prel, prel_of_rows
@@ -113,7 +113,7 @@ def stages_of(campaign: Campaign) -> tuple[int, int, int]:
     """
     assert campaign.pool is not None
     n_stages = len(campaign.pool.parameters.get("stages", []))
-    waiting = kept_pairs(campaign).filter(kind=Pair.Kind.NORMAL, unjudgeable=False, without_text=False, counted__lt=F("needed"))
+    waiting = waited_for(campaign)
     stages = sorted(stage for stage in waiting.values_list("entry__stage", flat=True) if stage is not None)
     return (stages[0] - 1 if stages else n_stages), n_stages, stages.count(stages[0]) if stages else 0
 

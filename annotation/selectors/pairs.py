@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Count, Max, Q, QuerySet, Sum
+from django.db.models import Count, F, Max, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
 from annotation.models import Campaign, Pair
@@ -14,6 +14,13 @@ def kept_pairs(campaign: Campaign) -> QuerySet[Pair]:
     """The pairs whose topics are kept: all that is served, labelled, counted, shown and published. What was judged of the others stays
     stored, and is back when its topic is."""
     return Pair.objects.filter(campaign=campaign, removed=False)
+
+
+def waited_for(campaign: Campaign) -> QuerySet[Pair]:
+    """The ordinary pairs that have too few judgements. One that cannot be judged, and one whose text is missing, is waited for no longer; but where no
+    pair has a text, as in a release that was imported without them, nothing is missing by chance."""
+    waiting = kept_pairs(campaign).filter(kind=Pair.Kind.NORMAL, unjudgeable=False, counted__lt=F("needed"))
+    return waiting.filter(without_text=False) if kept_pairs(campaign).filter(without_text=False).exists() else waiting
 
 
 def counts_of_pairs(campaign: Campaign) -> dict[str, int]:
