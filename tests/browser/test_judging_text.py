@@ -225,8 +225,8 @@ def test_page_and_server_agree_where_a_cut_text_ends_and_begins(signed_in_page: 
         turn, end = display.rotation(text, seed, words=words), display.shown_end(text, words)
         pieces = page.evaluate(
             """async ([text, end, turn]) => {
-              const main = [...document.scripts].map(s => s.src).find(s => s.includes('judge/main'));
-              const { StoredText, pieces } = await import(main.replace(/main[^/]*$/, 'text.js'));
+              const early = [...document.scripts].map(s => s.src).find(s => s.includes('judge/early'));
+              const { StoredText, pieces } = await import(early.replace(/early[^/]*$/, 'text.js'));
               const stored = new StoredText(text);
               return pieces(text, { shownEnd: stored.toUnit(end), rotateAt: stored.toUnit(turn) })
                 .filter(p => !p.rest).map(p => [stored.toPoint(p.start), stored.toPoint(p.end)]);
