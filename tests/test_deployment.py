@@ -26,7 +26,7 @@ from tests.installation import free_port
 ROOT = DOCS.parent
 PASSWORD = "a long password"
 SOURCES = [path for path in (ROOT / "config").rglob("*.py") if "management" not in path.parts or path.name == "up.py"]
-ELSEWHERE = {"TEST_DATA", "TEST_DATABASE_URL", "TEST_BROKER_URL", "TEST_CHROMIUM", "TEST_REQUIRE"}
+ELSEWHERE = {"TEST_DATA", "TEST_DATABASE_URL", "TEST_BROKER_URL", "TEST_CHROMIUM", "TEST_REQUESTS", "TEST_REQUIRE"}
 """Of the tests."""
 NAMED_IN_A_SETTING = {"MACHINE_KEY"}
 """Read under the name that ASSAY_MACHINE_ENDPOINTS, or an option, gives."""
