@@ -15,7 +15,8 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from analysis.charts.svg import CHARACTER
+from analysis.charts.svg import CHARACTER, lines_of, width_of
+from analysis.charts.svg import LINE as WORDS_LINE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,8 +67,16 @@ class LegendKey(NamedTuple):
         return CHARACTER * len(self.before) + (4 if self.before else 0)
 
     @property
+    def words_start(self) -> float:
+        return self.start + 16 * len(self.swatches) + 4
+
+    @property
     def room(self) -> float:
-        return self.start + 16 * len(self.swatches) + 4 + CHARACTER * len(self.words) + 14
+        return self.words_start + width_of(self.words) + 14
+
+    def lines(self, width: float) -> list[str]:
+        """Its words in lines that fit beside its swatches into a legend of this width."""
+        return lines_of(self.words, int((width - 16 - self.words_start) / CHARACTER)) or [""]
 
 
 def printed(figure: str, *, titled: bool = True) -> dict[str, bytes]:
@@ -79,7 +88,7 @@ def printed(figure: str, *, titled: bool = True) -> dict[str, bytes]:
     picture, keys = parts_of(figure)
     width, height = (float(value) for value in picture.attrib["viewBox"].split()[2:])
     rows = _legend_rows(keys, width)
-    whole = height + ROW * len(rows) + (8 if rows else 0)
+    whole = height + sum(row.height for row in rows) + (8 if rows else 0)
     title = title_of(figure)
     lines = textwrap.wrap(title, int((width - 16) / (CHARACTER * BOLD))) if titled else []
     head = TITLE_LINE * len(lines) + (6 if lines else 0)
@@ -94,9 +103,11 @@ def printed(figure: str, *, titled: bool = True) -> dict[str, bytes]:
             axes.text(8, TITLE_LINE * (number + 0.8) - head, line, color=INK, fontsize=FONT, weight="bold", parse_math=False)
         for one in _elements(picture):
             _draw(axes, one, 0.0, 0.0)
-        for number, row in enumerate(rows):
-            for x, key in row:
-                _entry(axes, key, x, height + 8 + ROW * number)
+        top = height + 8
+        for row in rows:
+            for x, key in row.keys:
+                _entry(axes, key, x, top, key.lines(width))
+            top += row.height
         drawn = {}
         _within(paper, axes)
         for kind, metadata in NOTHING.items():
@@ -144,25 +155,32 @@ def parts_of(figure: str) -> tuple[ElementTree.Element, list[LegendKey]]:
     return picture, keys
 
 
-def _legend_rows(keys: list[LegendKey], width: float) -> list[list[tuple[float, LegendKey]]]:
-    """(x, entry) by row, wrapped at the picture's width."""
-    rows: list[list[tuple[float, LegendKey]]] = []
+class LegendRow(NamedTuple):
+    """keys: (x, entry). height: of its longest entry, which stands alone where it has several lines."""
+
+    keys: list[tuple[float, LegendKey]]
+    height: float
+
+
+def _legend_rows(keys: list[LegendKey], width: float) -> list[LegendRow]:
+    """Wrapped at the picture's width."""
+    rows: list[LegendRow] = []
     x = width
     for key in keys:
         if x + key.room > width or not rows:
-            rows.append([])
+            rows.append(LegendRow([], ROW + WORDS_LINE * (len(key.lines(width)) - 1)))
             x = 8.0
-        rows[-1].append((x, key))
+        rows[-1].keys.append((x, key))
         x += key.room
     return rows
 
 
-def _entry(axes: Axes, key: LegendKey, x: float, y: float) -> None:
+def _entry(axes: Axes, key: LegendKey, x: float, y: float, lines: list[str]) -> None:
     for place, swatch in enumerate(key.swatches):
         for one in _elements(swatch):
             _draw(axes, one, x + key.start + 16 * place, y)
-    for words, at in ((key.before, x), (key.words, x + key.start + 16 * len(key.swatches) + 4)):
-        axes.text(at, y + 12, words, color=SOFT, fontsize=FONT, parse_math=False)
+    for words, dx, dy in ((key.before, 0.0, 0.0), *((line, key.words_start, WORDS_LINE * n) for n, line in enumerate(lines))):
+        axes.text(x + dx, y + 12 + dy, words, color=SOFT, fontsize=FONT, parse_math=False)
 
 
 def _elements(of: ElementTree.Element) -> Iterator[ElementTree.Element]:

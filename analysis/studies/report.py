@@ -28,6 +28,7 @@ td.number, th.number { text-align: right; white-space: nowrap;
 font-variant-numeric: tabular-nums; } td.words { min-width: 20rem; }
 tr.ruled td, tr.ruled th { border-top: 1px solid #818c9f; } tbody th { font-weight: 400; }
 figure { margin: 1.5rem 0; } .legend { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: .2rem 1rem; font-size: .875rem; }
+.legend li { min-width: 0; overflow-wrap: anywhere; }
 .legend svg { width: 16px; height: 16px; vertical-align: -3px; } details { font-size: .875rem; } code, pre { font-size: .85rem; overflow-wrap: anywhere; }
 pre { background: #f3f5f8; padding: .6rem; overflow-x: auto; } .out { background: #fdf3e3; padding: .5rem .8rem; border-left: 4px solid #c05400; }
 .visually-hidden { position: absolute; clip-path: inset(50%); height: 1px; width: 1px; overflow: hidden; }

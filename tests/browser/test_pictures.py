@@ -59,19 +59,19 @@ def drawn(names: list[str], values: list[float | None], label: str) -> list[str]
     axes = [*names, "P@5", "AP", "RR"][: max(n, 3)]
     return [
         bars.bars(names, values, unit=label, **words),
-        bars.stacked(names, [("one", defined), ("two", defined)], **words),
+        bars.stacked(names, [(label, defined), (f"the other {label}", defined)], **words),
         points.intervals(rows, x_label=label, what="run", reference=(0.9, label), **words),
         points.intervals([points.DrawnInterval(name, value) for name, value in zip(names, values, strict=True)], x_label=label, what="run", low=0, **words),
-        points.intervals(reaching, x_label=label, what="run", meanings=("mean", "95 % interval", "what the unjudged could make of it"), **words),
+        points.intervals(reaching, x_label=label, what="run", meanings=("mean", label, "what the unjudged could make of it"), **words),
         points.boxes([points.Box(name, v, v, v, v, v, 12345) for name, v in zip(names, values, strict=True)], x_label=label, what="run", **words),
         points.scatter(
             [points.Spot(name, v, v, i % 2) for i, (name, v) in enumerate(zip(names, defined, strict=True))],
-            kinds=["run", "other"],
+            kinds=["run", label],
             x_label=label,
             y_label=label,
             **words,
         ),
-        points.radar(axes, [("one", [0.5] * len(axes))], caption="c", high=1.0),
+        points.radar(axes, [(label, [0.5] * len(axes))], caption="c", high=1.0),
         lines.lines(line, x_label=label, y_label=label, vertical=[(0.0, "deadline")], **words),
         panels.panels([(name, lines.lines(line, x_label=label, y_label=label, width=400.0, **words)) for name in names[:3]], caption="c"),
         matrices.matrix(names, names, [values] * n, row_label="run", column_label=label, **words),
@@ -102,6 +102,7 @@ def test_no_word_is_cut_and_no_two_words_meet(chromium: Browser, case: str, widt
     page = chromium.new_page(viewport={"width": width, "height": 900})
     page.set_content(f"<style>{style}</style>" + "".join(CASES[case]()))
     assert page.evaluate("document.querySelectorAll('figure').length") == len(CASES[case]())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, "a legend reaches over the window"
     outside = page.evaluate(OUTSIDE)
     assert outside == [], outside
     meeting = page.evaluate(MEETING)

@@ -231,10 +231,8 @@ def every_submission(rows: Sequence[BoardRow]) -> Figure:
         for row in rows
     ]
     caption = "Public and private score of every submission"
-    kinds = ["other groups", *(group[:40] for group in groups)]
-    return Figure(
-        "every-submission", caption, scatter(spots, kinds=kinds, caption=caption, x_label="public score", y_label="private score")
-    )
+    drawn = scatter(spots, kinds=["other groups", *groups], caption=caption, x_label="public score", y_label="private score")
+    return Figure("every-submission", caption, drawn)
 
 
 STUDY = Study(

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from matplotlib import font_manager
+from PIL import ImageFont
 
+from analysis.charts import bars
 from analysis.charts import printed as module
 from analysis.charts.printed import AGREE, DISAGREE, SERIES, STEPS, Nothing, css, look_of, printed
 from tests.analysis.charts import test_charts
@@ -64,6 +68,28 @@ def test_the_legend_stands_below_with_its_words() -> None:
     svg = printed(test_charts._stacked("first series", False))["svg"].decode()
     assert ">first series<" in svg
     assert ">other<" in svg
+
+
+@pytest.mark.parametrize("words", ["the group of a university with a very long name " * 6, "x" * 150, "WMW@%" * 40, "ä"])
+def test_words_of_a_legend_are_whole_within_the_picture(words: str) -> None:
+    words = words.strip()
+    figure = bars.stacked(["a", "b"], [("short", [1.0, 2.0]), (words, [1.0, 2.0]), ("last", [1.0, 2.0])], caption="c")
+    svg = ElementTree.fromstring(printed(figure)["svg"])
+    width, height = (float(value) for value in svg.attrib["viewBox"].split()[2:])
+    texts = []
+    for text in svg.iter(TEXT):
+        at = re.search(r"translate\(([\d.]+) ([\d.]+)\)", text.get("transform", ""))
+        x, y = at.groups() if at else (text.attrib["x"], text.attrib["y"])
+        texts.append((text.text or "", float(x), float(y)))
+    first = next(i for i, (said, _, _) in enumerate(texts) if said == "short")
+    legend = texts[first:]
+    assert "".join(said for said, _, _ in legend).replace(" ", "") == f"short{words}last".replace(" ", "")
+    lines = [y for said, _, y in legend if said not in ("short", "last")]
+    assert all(later - earlier >= 9 for earlier, later in pairwise(lines)), "one line below another"
+    font = ImageFont.truetype(font_manager.findfont("DejaVu Sans"), 100)
+    for said, x, y in legend:
+        assert x + font.getlength(said) / 100 * module.FONT <= width
+        assert y <= height
 
 
 def test_colours_are_those_of_the_light_page() -> None:
