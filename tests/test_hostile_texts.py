@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import re
@@ -17,14 +18,16 @@ import pytest
 from django.apps import apps
 from django.db import models, transaction
 from django.http import HttpResponse
-from django.test import Client
+from django.test import Client, override_settings
 from django.urls import reverse
+from pytest_django import DjangoDbBlocker
 
 from analysis.models import Report
 from analysis.publishing.exports import EXPORTS
 from analysis.systems.kinds import KINDS
 from analysis.systems.selectors import result_of
 from tests.conftest import absent
+from tests.databases import for_several_tests
 from tests.hostile_world import LONG, PageProblems, brought, cell_problems, fill, problems_of, raw_problems
 from tests.test_urls_by_role import ROLES, TABLE, World, every_pattern, make_world
 
@@ -65,12 +68,22 @@ PLAIN = {"api-docs", "campaign-live"}
 ASKED = ("q", "sort", "name", "next", "page", "topic", "was", "first", "second", "annotator", "pseudonym", "kind", "show", "by")
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[tuple[World, Path]]:
+    """The world as it is before each test, and the folder of its files."""
+    files = tmp_path_factory.mktemp("hostile")
+    with for_several_tests(django_db_blocker):
+        with override_settings(MEDIA_ROOT=files):
+            world = make_world(brought())
+            fill(world)
+        yield world, files
+
+
 @pytest.fixture
-def hostile(settings: Any, tmp_path: Path) -> World:
-    settings.MEDIA_ROOT = tmp_path / "files"
-    world = make_world(brought())
-    fill(world)
-    return world
+def hostile(made: tuple[World, Path], settings: Any, tmp_path: Path) -> World:
+    world, files = made
+    settings.MEDIA_ROOT = shutil.copytree(files, tmp_path / "files")
+    return copy.deepcopy(world)
 
 
 def harmless_fields() -> dict[str, list[str]]:

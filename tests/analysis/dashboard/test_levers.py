@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from pytest_django import DjangoDbBlocker
 
 from analysis.dashboard import levers
 from analysis.dashboard.headline import complete_level, headline, lateness
@@ -18,17 +20,24 @@ from annotation.services.errors import CampaignError
 from tests.analysis.dashboard.test_pages import manager_of, text_of
 from tests.analysis.publishing.test_releases import built, parts
 from tests.builders import campaign_on_its_way, judge, make_annotator, make_campaign, make_user
+from tests.databases import for_several_tests
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("rows_read_anew")]
 HOUR = 3600.0
 
 
-@pytest.fixture
-def campaign() -> Campaign:
+@pytest.fixture(scope="module")
+def half_way(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
     """10 topics, 10 ranks, three judgements a pair: 30 a rank. One annotator has judged ranks 1 to 9 once, one pair an hour: 210 are left, of each
-    of those ranks 20, of rank 10 30. Bands of three ranks. The deadline is in 96 hours."""
+    of those ranks 20, of rank 10 30. Bands of three ranks. The deadline is in 96 hours. -> the campaign's row"""
     hour, left = timedelta(hours=1), timedelta(hours=96)
-    return campaign_on_its_way(n_judged=90, every=hour, left=left, n_topics=10, n_documents=10, judgements_per_pair=3)
+    with for_several_tests(django_db_blocker):
+        yield campaign_on_its_way(n_judged=90, every=hour, left=left, n_topics=10, n_documents=10, judgements_per_pair=3).pk
+
+
+@pytest.fixture
+def campaign(half_way: int) -> Campaign:
+    return Campaign.objects.select_related("pool").get(pk=half_way)
 
 
 def hours_until(seconds: float | None) -> float:
