@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from django.db.models import Count, F, Max, Q, QuerySet
 from django.db.models.functions import Coalesce
 
-from annotation.models import Campaign, Judgement, Membership, Pair, Question
+from annotation.core.audit_actions import AuditAction
+from annotation.models import AuditEvent, Campaign, Judgement, Membership, Pair, Question
 from annotation.selectors import machines
 from annotation.selectors.pairs import counts_of_pairs
-from annotation.services.slots import REASONS_IN_THE_PAIR, balance_slots
+from annotation.services.slots import SAYING_SO, balance_slots, is_unjudgeable, number_saying_so, wanted
 
 OTHER_THAN_ENTRY = (
     ~Q(topic_row=F("entry__topic_id"))
@@ -27,13 +29,15 @@ OTHER_THAN_ENTRY = (
 
 
 def own_faults(campaign: Campaign) -> list[str]:
-    """At any moment between two transactions, also while annotators judge: members' counters, slots of special pairs, frozen machine judges."""
-    return [*_of_members(campaign), *_of_special_pairs(campaign), *_of_machines(campaign)]
+    """At any moment between two transactions, also while annotators judge: members' counters, slots of special pairs, frozen machine judges,
+    uses of invitations."""
+    return [*_of_members(campaign), *_of_special_pairs(campaign), *_of_machines(campaign), *_of_invitations(campaign)]
 
 
 def late_faults(campaign: Campaign) -> list[str]:
     """Of what follows a change in a transaction of its own: for a moment after a manager's deed, and while a job extends the pool, it may lag."""
     faults = [f"{name} is {getattr(campaign, name)}, counted anew {so}" for name, so in figures_of(campaign).items() if getattr(campaign, name) != so]
+    faults += _of_unjudgeable_pairs(campaign)
     rows = Pair.objects.filter(OTHER_THAN_ENTRY, campaign=campaign).select_related("entry__topic").order_by("pk")
     for pair in rows:
         kept, so = of_entry(pair), as_entry_says(pair)
@@ -73,12 +77,23 @@ def unread_answers(members: QuerySet[Membership]) -> dict[int, int]:
     return dict(rows.values_list("membership").annotate(n=Count("pk")).order_by())
 
 
-def said_cannot(campaign: Campaign) -> dict[int, int]:
-    """Pair -> annotators who said that its query or document cannot be judged."""
-    rows = Judgement.objects.filter(
-        pair__campaign=campaign, current=True, standing=Judgement.Standing.CANNOT, cannot_reason__in=REASONS_IN_THE_PAIR
-    )
-    return dict(rows.values_list("pair").annotate(n=Count("pk")).order_by())
+def wrong_uses(campaign: Campaign) -> dict[int, int]:
+    """Invitation -> how often it was used by the audit trail, where it keeps another number. Of those that were made before the trail named
+    them only the later uses are told, so that they may have more."""
+    trail = AuditEvent.objects.filter(campaign=campaign, action__in=(AuditAction.INVITED, AuditAction.JOINED), details__has_key="invitation")
+    told = Counter(trail.values_list("action", "details__invitation"))
+    wrong = {}
+    for pk, kept in campaign.invitations.values_list("pk", "n_uses"):
+        so = told[AuditAction.JOINED.value, pk]
+        if kept < so or (kept > so and told[AuditAction.INVITED.value, pk]):
+            wrong[pk] = so
+    return wrong
+
+
+def _of_invitations(campaign: Campaign) -> list[str]:
+    wrong = wrong_uses(campaign)
+    rows = campaign.invitations.filter(pk__in=wrong).order_by("pk")
+    return [f"invitation {row.pk} ({row}): {row.n_uses} uses by the counter, {wrong[row.pk]} by the audit trail" for row in rows]
 
 
 def _of_members(campaign: Campaign) -> list[str]:
@@ -95,17 +110,25 @@ def _of_members(campaign: Campaign) -> list[str]:
 
 def _of_special_pairs(campaign: Campaign) -> list[str]:
     """Those whose slots are not simply what the campaign says: `audit_invariants` passes them over."""
-    n, said = campaign.judgements_per_pair, said_cannot(campaign)
+    n = campaign.judgements_per_pair
     special = ~Q(kind=Pair.Kind.NORMAL) | Q(unjudgeable=True) | Q(removed=True) | Q(beyond_depth=True, counted=0)
     faults = []
     for pair in Pair.objects.filter(special, campaign=campaign).order_by("pk"):
-        if pair.unjudgeable and not said.get(pair.pk):
-            faults.append(f"{pair}: is marked as one that cannot be judged, but nobody has said so")
-            continue
         kept = pair.needed, pair.started
         balance_slots(pair, n)
         if kept != (pair.needed, pair.started):
             faults.append(f"{pair}: needs {kept[0]} and started is {kept[1]}, settled anew {pair.needed} and {pair.started}")
+    return faults
+
+
+def _of_unjudgeable_pairs(campaign: Campaign) -> list[str]:
+    n, rows = campaign.judgements_per_pair, SAYING_SO.filter(pair__campaign=campaign)
+    said = number_saying_so(rows)
+    faults = []
+    for pair in Pair.objects.filter(Q(unjudgeable=True) | Q(pk__in=rows.values("pair")), campaign=campaign).order_by("pk"):
+        if pair.unjudgeable != is_unjudgeable(pair, n, said.get(pair.pk, 0)):
+            marked = "is marked" if pair.unjudgeable else "is not marked"
+            faults.append(f"{pair}: {marked} as one that cannot be judged, and {said.get(pair.pk, 0)} of {wanted(pair, n)} said so")
     return faults
 
 

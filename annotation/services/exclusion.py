@@ -42,11 +42,12 @@ def exclude_annotator(annotator: Membership, *, reason: str, actor: User | None,
         locked.save(update_fields=["standing", "standing_reason"])
         _release(locked, moment)
         rows = list(Judgement.objects.filter(membership=locked, current=True, standing=Judgement.Standing.COUNTED).values_list("pk", "pair_id"))
-        pairs = slots.locked(pair_id for _, pair_id in rows)
+        pairs = slots.locked([*(pair_id for _, pair_id in rows), *_said_cannot(locked)])
         # Only what still counts under the locks: its pair was locked by nobody else, and the annotator's own answers wait for us.
         for _row, pair_id in rows:
             pairs[pair_id].counted -= slots.takes_slots(locked)
         _set_standing([pk for pk, _ in rows], Judgement.Standing.EXCLUDED)
+        slots.settle_unjudgeable(pairs.values(), slots.per_pair(locked.campaign_id))
         slots.save_all(pairs.values(), locked.campaign_id)
         record(locked.campaign, actor, AuditAction.EXCLUDED_AN_ANNOTATOR, locked.pseudonym, reason=reason, judgements=len(rows))
         return len(rows)
@@ -77,8 +78,9 @@ def include_annotator(annotator: Membership, *, actor: User | None, reason: str 
             .order_by("pk")
             .values_list("pk", "pair_id")
         )
-        pairs = slots.locked(pair_id for _, pair_id in rows)
+        pairs = slots.locked([*(pair_id for _, pair_id in rows), *_said_cannot(locked)])
         n = slots.per_pair(locked.campaign_id)
+        slots.settle_unjudgeable(pairs.values(), n)
         counted, extra = [], []
         for pk, pair_id in rows:
             pair = pairs[pair_id]
@@ -126,6 +128,12 @@ def _change(annotator: Membership, standing: str, reason: str, actor: User | Non
 
     slots.retrying(work)
     annotator.refresh_from_db(fields=["standing", "standing_reason"])
+
+
+def _said_cannot(annotator: Membership) -> list[int]:
+    """Pairs of which the annotator says that nobody can judge them: it is not heard while the annotator is excluded."""
+    rows = Judgement.objects.filter(membership=annotator, current=True, standing=Judgement.Standing.CANNOT)
+    return list(rows.filter(cannot_reason__in=slots.REASONS_IN_THE_PAIR).values_list("pair_id", flat=True))
 
 
 def _locked(annotator: Membership) -> Membership:

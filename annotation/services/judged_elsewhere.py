@@ -143,7 +143,7 @@ class _Bringing:
         self.per_pair = max(usual, key=lambda n: (usual[n], n), default=1)
         seen = dict.fromkeys(zip(self.file.topic.tolist(), self.file.document.tolist(), strict=True))
         named = ((self.file.topics[topic], self.file.documents[document]) for topic, document in seen)
-        return [PairRow(topic, document, Pair.Kind.NORMAL, max(counted[topic, document], self.per_pair)) for topic, document in named]
+        return [PairRow(topic, document, Pair.Kind.NORMAL) for topic, document in named]
 
     def _newest(self) -> Iterator[JudgementRow]:
         last: JudgementRow | None = None

@@ -151,6 +151,7 @@ def _change(campaign: Campaign, ids: Collection[int], change: Callable[[Pair, in
         for pair in fit:
             change(pair, n)
         Pair.objects.bulk_update(fit, ["asked_more"], batch_size=slots.BATCH)
+        slots.settle_unjudgeable(fit, n)
         slots.save_all(fit, campaign.pk)
         changed = [pair.pk for pair in fit]
         names = [" ".join(row) for row in Pair.objects.filter(pk__in=changed).order_by("pk").values_list("entry__topic__topic_id", "entry__docno")]

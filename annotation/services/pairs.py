@@ -7,7 +7,7 @@ from functools import partial
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
-from django.db.models import F, Max, Min
+from django.db.models import F, Max, Min, Q
 from django.db.models.functions import Greatest
 from django.utils.translation import gettext as _
 
@@ -191,7 +191,8 @@ def _follow_order(campaign: Campaign) -> int:
 
 
 def renew_slots(campaign: Campaign) -> None:
-    """After a change of judgements per pair: give every pair its new number of slots, while annotators judge."""
+    """After a change of judgements per pair: give every pair its new number of slots, while annotators judge. Who has said that a pair cannot
+    be judged may be enough for it now, or too few."""
     ids = Pair.objects.filter(campaign=campaign).aggregate(first=Min("pk"), last=Max("pk"))
     for number, (first, last) in enumerate(batches((ids["first"], ids["last"]))):
         let_others_write(number)
@@ -200,6 +201,8 @@ def renew_slots(campaign: Campaign) -> None:
             rows = Pair.objects.filter(campaign=campaign, pk__range=(first, last))
             list(rows.select_for_update().order_by("pk").values_list("pk", flat=True))  # in the order in which everybody locks
             n = slots.per_pair(campaign.pk)
+            said = slots.SAYING_SO.filter(pair__in=rows)
+            slots.save_all(slots.settle_unjudgeable(rows.filter(Q(unjudgeable=True) | Q(pk__in=said.values("pair"))), n), campaign.pk)
             needed = Greatest(F("counted"), F("asked_more") + n)  # what was counted stays counted
             rows.filter(kind=Pair.Kind.NORMAL, unjudgeable=False, removed=False).exclude(beyond_depth=True, counted=0).update(
                 needed=needed, open_slots=needed - F("counted") - F("held")
@@ -235,7 +238,9 @@ def set_kind(pair: Pair, kind: str, *, gold_grade: int | None = None, explanatio
             raise CampaignError(_("The pair has judgements: it can neither become a qualification pair nor cease to be one."))
         row.kind, row.gold_grade, row.gold_explanation = kind, gold_grade if known else None, explanation if known else ""
         row.save(update_fields=["kind", "gold_grade", "gold_explanation"])
-        slots.save(row)
+        n = slots.per_pair(campaign.pk)
+        slots.settle_unjudgeable([row], n)
+        slots.save(row, n)
         record(campaign, actor, AuditAction(f"made a pair {kind}"), str(row.entry), gold_grade=row.gold_grade)
         return row
 

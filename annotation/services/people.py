@@ -75,7 +75,7 @@ def invite(
                     code=code,
                     created_by=actor,
                 )
-                record(campaign, actor, AuditAction.INVITED, name or "anyone with the link", role=role, uses=max_uses)
+                record(campaign, actor, AuditAction.INVITED, name or "anyone with the link", role=role, uses=max_uses, invitation=invitation.pk)
                 return invitation
         except IntegrityError:
             continue  # the code is taken
@@ -175,7 +175,7 @@ def join(*, invitation: Invitation, user: User) -> Membership:
                 free = Q(max_uses__isnull=True) | Q(n_uses__lt=F("max_uses"))
                 if not Invitation.objects.filter(free, pk=invitation.pk, revoked_at=None).update(n_uses=F("n_uses") + 1):
                     raise PeopleError(_("This invitation has been used already. Ask for a new one."))
-                return add_member(campaign=invitation.campaign, user=user, role=invitation.role)
+                return add_member(campaign=invitation.campaign, user=user, role=invitation.role, invitation=invitation)
         except IntegrityError:
             existing = Membership.objects.filter(campaign=invitation.campaign, user=user).first()
             if existing is not None:
@@ -183,7 +183,9 @@ def join(*, invitation: Invitation, user: User) -> Membership:
     raise RuntimeError("no free pseudonym in twenty tries")
 
 
-def add_member(*, campaign: Campaign, user: User, role: str, judge_kind: str = JudgeKind.PERSON, pseudonym: str = "") -> Membership:
+def add_member(
+    *, campaign: Campaign, user: User, role: str, judge_kind: str = JudgeKind.PERSON, pseudonym: str = "", invitation: Invitation | None = None
+) -> Membership:
     """A new membership under this pseudonym, or a free one (IntegrityError when somebody else took it at the same moment)."""
     membership = Membership.objects.create(
         campaign=campaign,
@@ -193,7 +195,8 @@ def add_member(*, campaign: Campaign, user: User, role: str, judge_kind: str = J
         judge_kind=judge_kind,
         seed=secrets.randbelow(2**62),
     )
-    record(campaign, user, AuditAction.JOINED, membership.pseudonym, role=role)
+    by = {"invitation": invitation.pk} if invitation else {}
+    record(campaign, user, AuditAction.JOINED, membership.pseudonym, role=role, **by)
     if judge_kind == JudgeKind.SIMULATED and not campaign.simulated:
         campaign.judge_kind = JudgeKind.SIMULATED
         campaign.save(update_fields=["judge_kind"])

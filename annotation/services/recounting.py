@@ -1,5 +1,5 @@
 """Counting anew what the services keep: pairs' judgements and leases and what they copy from their entries, annotators' judgements and unread
-answers, the campaign's own figures. Only for `manage.py verify --mend`."""
+answers, uses of invitations, the campaign's own figures. Only for `manage.py verify --mend`."""
 
 from __future__ import annotations
 
@@ -23,15 +23,22 @@ def recount(campaign: Campaign) -> int:
     Rows are the truth: no judgement and no lease is changed.
     """
     ids = list(Pair.objects.filter(campaign=campaign).order_by("pk").values_list("pk", flat=True))
-    said = kept_figures.said_cannot(campaign)
-    wrong = sum(_recount_pairs(campaign, ids[start : start + slots.BATCH], said) for start in range(0, len(ids), slots.BATCH))
+    wrong = sum(_recount_pairs(campaign, ids[start : start + slots.BATCH]) for start in range(0, len(ids), slots.BATCH))
     wrong += sum(_recount_annotator(membership_id) for membership_id in campaign.memberships.values_list("pk", flat=True))
     Campaign.objects.filter(pk=campaign.pk).update(**kept_figures.figures_of(campaign))
+    _recount_invitations(campaign)
     return wrong
 
 
 @transaction.atomic
-def _recount_pairs(campaign: Campaign, ids: list[int], said: dict[int, int]) -> int:
+def _recount_invitations(campaign: Campaign) -> None:
+    list(campaign.invitations.select_for_update().order_by("pk").values_list("pk", flat=True))  # who joins now waits
+    for pk, n_uses in kept_figures.wrong_uses(campaign).items():
+        campaign.invitations.filter(pk=pk).update(n_uses=n_uses)
+
+
+@transaction.atomic
+def _recount_pairs(campaign: Campaign, ids: list[int]) -> int:
     pairs = slots.locked(ids)
     current = Judgement.objects.filter(slots.TAKING, pair__in=ids, current=True, standing=Judgement.Standing.COUNTED)
     counted = dict(current.values_list("pair").annotate(n=Count("pk")).order_by())
@@ -45,7 +52,7 @@ def _recount_pairs(campaign: Campaign, ids: list[int], said: dict[int, int]) -> 
             setattr(pair, name, value)
         pair.counted, pair.held = counted.get(pair.pk, 0), held.get(pair.pk, 0)
         pair.beyond_depth = slots.is_beyond(pair.priority, least)
-        pair.unjudgeable = pair.unjudgeable and pair.pk in said
+    slots.settle_unjudgeable(pairs.values(), slots.per_pair(campaign.pk))
     Pair.objects.bulk_update(pairs.values(), ["beyond_depth", *COPIED], batch_size=slots.BATCH)
     slots.save_all(pairs.values(), campaign.pk)
     return sum(before[pair.pk] != [getattr(pair, name) for name in SETTLED] for pair in pairs.values())

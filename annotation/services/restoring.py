@@ -25,7 +25,7 @@ from django.contrib.auth.models import User
 from annotation.models import Campaign, Feedback, GuidelineVersion, Judgement, Lease, Membership, Pair
 from annotation.services.campaigns import create_campaign
 from annotation.services.pairs import count_pairs
-from annotation.services.slots import is_beyond
+from annotation.services.slots import REASONS_IN_THE_PAIR, balance_slots, is_beyond, is_unjudgeable
 from pooling.models import Collection, Pool, Topic
 from pooling.services.restoring import AT_ONCE, NotRestorable, free_slug
 
@@ -64,7 +64,6 @@ class PairRow(NamedTuple):
     topic: str
     document: str
     kind: str
-    needed: int
     asked_more: int = 0
 
 
@@ -98,26 +97,29 @@ class Ruling(NamedTuple):
 class Answers:
     """What the newest revisions together say of pairs and annotators, known before the rows are made.
 
-    filled: slots by pair; started: pairs with a judgement; n_judged: towards each annotator's target; last: when the last one judged.
+    filled: slots by pair; cannot: annotators who say of the pair that nobody can judge it; n_judged: towards each annotator's target; last:
+    when the last one judged.
     """
 
     filled: Counter[PairKey] = field(default_factory=Counter)
-    started: set[PairKey] = field(default_factory=set)
+    cannot: Counter[PairKey] = field(default_factory=Counter)
     n_judged: Counter[str] = field(default_factory=Counter)
     last: datetime | None = None
 
 
-def answers_of(rows: Iterable[JudgementRow], pairs: Iterable[PairRow], *, machines: Set[str] = frozenset()) -> Answers:
-    """machines: pseudonyms of annotators whose judgements take no slot."""
+def answers_of(
+    rows: Iterable[JudgementRow], pairs: Iterable[PairRow], *, machines: Set[str] = frozenset(), excluded: Set[str] = frozenset()
+) -> Answers:
+    """Pseudonyms of annotators: machines, whose judgements take no slot; excluded, whose word that a pair cannot be judged is not heard."""
     qualification = {(row.topic, row.document) for row in pairs if row.kind == Pair.Kind.QUALIFICATION}
-    newest: dict[tuple[str, str, str], str] = {}
+    newest: dict[tuple[str, str, str], tuple[str, str]] = {}
     answers = Answers()
     for row in rows:
-        newest[row.topic, row.document, row.annotator] = row.standing
+        newest[row.topic, row.document, row.annotator] = row.standing, row.cannot_reason
         answers.last = max(answers.last or row.judged_at, row.judged_at)
-    for (topic, document, annotator), standing in newest.items():
-        if annotator not in machines:
-            answers.started.add((topic, document))
+    for (topic, document, annotator), (standing, reason) in newest.items():
+        if standing == Judgement.Standing.CANNOT and reason in REASONS_IN_THE_PAIR and annotator not in machines | excluded:
+            answers.cannot[topic, document] += 1
         if standing == Judgement.Standing.COUNTED and annotator not in machines:
             answers.filled[topic, document] += 1
         if (topic, document) not in qualification and standing != Judgement.Standing.TOO_FAST:
@@ -212,7 +214,7 @@ class RestoredPairs(dict[PairKey, Pair]):
 
 
 def unsaved_pairs(campaign: Campaign, rows: Iterable[PairRow], *, topics: Mapping[str, Topic], answers: Answers) -> RestoredPairs:
-    """The pairs without their known grades and rulings, to be given to `store_pairs`. Raises NotRestorable."""
+    """The pairs without their known grades and rulings, their slots settled as here, to be given to `store_pairs`. Raises NotRestorable."""
     assert campaign.pool is not None
     entries = {(entry.topic_id, entry.docno): entry for entry in campaign.pool.entries.all()}
     pairs = RestoredPairs()
@@ -224,10 +226,11 @@ def unsaved_pairs(campaign: Campaign, rows: Iterable[PairRow], *, topics: Mappin
             raise NotRestorable(f"{row.topic[:50]} {row.document[:50]} twice, or not in the pool", "pairs of pool.tsv, each once")
         pairs[key] = Pair(
             campaign=campaign, entry=entry, topic_row=entry.topic_id, kind=row.kind, priority=entry.priority,
-            position=entry.position, needed=row.needed, counted=answers.filled[key], open_slots=row.needed - answers.filled[key],
-            started=key in answers.started, asked_more=row.asked_more, beyond_depth=is_beyond(entry.priority, campaign.least_priority),
-            without_text=entry.document_id is None,
+            position=entry.position, counted=answers.filled[key], asked_more=row.asked_more,
+            beyond_depth=is_beyond(entry.priority, campaign.least_priority), without_text=entry.document_id is None,
         )  # fmt: skip
+        pairs[key].unjudgeable = is_unjudgeable(pairs[key], campaign.judgements_per_pair, answers.cannot[key])
+        balance_slots(pairs[key], campaign.judgements_per_pair)
     return pairs
 
 

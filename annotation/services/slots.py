@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from django.db import OperationalError, connection, transaction
-from django.db.models import Q
+from django.db.models import Count, Q, QuerySet
 
 from annotation.core.judges import JudgeKind
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair
@@ -23,6 +23,10 @@ REASONS_IN_THE_PAIR = ("query", "document")  # why nobody could judge it; the ot
 ATTEMPTS = 5
 TAKING = ~Q(membership__judge_kind=JudgeKind.MACHINE.value)
 """Of judgements: those that fill slots. A machine's are a layer of their own beside people's (SAMPLING 5)."""
+SAYING_SO = Judgement.objects.filter(TAKING, current=True, standing=Judgement.Standing.CANNOT, cannot_reason__in=REASONS_IN_THE_PAIR).exclude(
+    membership__standing=Membership.Standing.EXCLUDED
+)
+"""That the pair cannot be judged, whoever judges it: what people say who are not excluded."""
 Result = TypeVar("Result")
 
 
@@ -100,12 +104,28 @@ def save_all(pairs: Iterable[Pair], campaign_id: int) -> None:
 
 
 def recount_unjudgeable(pair: Pair, n: int, *, one_more: bool = False) -> None:
-    """Whether as many annotators as the pair needs said that its query or document cannot be judged. one_more: with one that is
-    about to be stored."""
-    said_so = Judgement.objects.filter(
-        pair=pair, current=True, standing=Judgement.Standing.CANNOT, cannot_reason__in=REASONS_IN_THE_PAIR
-    ).count()
-    pair.unjudgeable = pair.kind == Pair.Kind.NORMAL and said_so + one_more >= wanted(pair, n)
+    """Whether nobody can judge the pair, under its lock. one_more: with a judgement that says so and is about to be stored."""
+    pair.unjudgeable = is_unjudgeable(pair, n, SAYING_SO.filter(pair=pair).count() + one_more)
+
+
+def is_unjudgeable(pair: Pair, n: int, said: int) -> bool:
+    """Whether as many annotators as the pair is to have judgements said that its query or document cannot be judged."""
+    return pair.kind == Pair.Kind.NORMAL and said >= wanted(pair, n)
+
+
+def settle_unjudgeable(pairs: Iterable[Pair], n: int) -> list[Pair]:
+    """After a change of what decides it: count anew which of these locked pairs nobody can judge. -> those that changed, to be saved"""
+    of_id = {pair.pk: pair for pair in pairs}
+    said = number_saying_so(SAYING_SO.filter(pair__in=list(of_id)))
+    changed = [pair for pair in of_id.values() if pair.unjudgeable != is_unjudgeable(pair, n, said.get(pair.pk, 0))]
+    for pair in changed:
+        pair.unjudgeable = not pair.unjudgeable
+    return changed
+
+
+def number_saying_so(rows: QuerySet[Judgement]) -> dict[int, int]:
+    """Pair -> annotators. rows: of SAYING_SO"""
+    return dict(rows.values_list("pair").annotate(n=Count("pk")).order_by())
 
 
 def end_leases(leases: list[Lease], state: str, now: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -78,15 +78,33 @@ def import_documents(work: Work) -> dict[str, Any]:
     return final
 
 
+@dataclass
+class TextCounts:
+    """Of the documents of a file that were added. n_empty: with neither title nor text; n_long: of more than LONG words."""
+
+    n_documents: int = 0
+    n_empty: int = 0
+    n_long: int = 0
+    n_words: int = 0
+
+    def add(self, document: DocumentRecord) -> bool:
+        """-> whether it is empty"""
+        words = count_words(document.text)
+        is_empty = not words and not document.title.strip()
+        self.n_documents += 1
+        self.n_words += words
+        self.n_long += words > LONG
+        self.n_empty += is_empty
+        return is_empty
+
+
 @dataclass(frozen=True)
 class Inspected:
     """What one pass over a document file found. digests: uint64 (n), of its ids, sorted."""
 
     digests: NDArray[np.uint64]
     n_bytes: int
-    n_empty: int
-    n_long: int
-    n_words: int
+    counts: TextCounts
     facts: dict[str, Any]
     warnings: list[str]
 
@@ -100,36 +118,30 @@ class Inspected:
             format=name.rsplit(".", 1)[-1][:20],
             digest=digest,
             n_bytes=self.n_bytes,
-            n_documents=len(self.digests),
-            n_empty=self.n_empty,
-            n_long=self.n_long,
-            n_words=self.n_words,
+            **asdict(self.counts),
             warnings=warnings,
         )
 
 
 def inspect(source: Upload | uploads.UnpackedPart, work: Work) -> Inspected:
     """Read a document file once, in bounded memory."""
-    ids, n_empty, n_long, n_words, empty = array("Q"), 0, 0, 0, []
+    ids, counts = array("Q"), TextCounts()
+    empty: list[str] = []
     with uploads.reading(source, work, archives=True, counted=False) as feed:
         for document in read_documents(feed, name=source.name, max_bytes=settings.MAX_UNPACKED_BYTES):
             ids.append(id_digest(document.document.encode("utf-8")))
-            words = count_words(document.text)
-            n_words += words
-            n_long += words > LONG
-            if not words and not document.title.strip():
-                n_empty += 1
-                empty.append(document.document) if n_empty <= 5 else None
+            if counts.add(document) and len(empty) < 5:
+                empty.append(document.document)
             work.progress(len(ids))
     facts: dict[str, Any] = {
         "documents": len(ids),
-        "words a document": round(n_words / len(ids), 1),
-        f"longer than {LONG} words": f"{n_long:,} ({100 * n_long / len(ids):.1f} %)",
-        "without any text": n_empty,
+        "words a document": round(counts.n_words / len(ids), 1),
+        f"longer than {LONG} words": f"{counts.n_long:,} ({100 * counts.n_long / len(ids):.1f} %)",
+        "without any text": counts.n_empty,
     }
-    warnings = [f"{counted(n_empty, 'document', 'has', 'have')} neither title nor text{examples(empty)}"] if n_empty else []
+    warnings = [f"{counted(counts.n_empty, 'document', 'has', 'have')} neither title nor text{examples(empty)}"] if empty else []
     path = source.path if isinstance(source, uploads.UnpackedPart) else source.file.path
-    return Inspected(np.sort(np.frombuffer(ids, np.uint64)), Path(path).stat().st_size, n_empty, n_long, n_words, facts, warnings)
+    return Inspected(np.sort(np.frombuffer(ids, np.uint64)), Path(path).stat().st_size, counts, facts, warnings)
 
 
 def keep_ids(digests: NDArray[np.uint64]) -> str:

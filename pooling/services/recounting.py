@@ -6,16 +6,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
+from django.conf import settings
 from django.db.models import Count, Model
 
 from pooling.core.words import count_words
+from pooling.formats.documents import read_documents
 from pooling.formats.qrels import load_qrels
 from pooling.formats.runs import load_run
 from pooling.kept_files import kept_files
 from pooling.models import Document, DocumentFile, Job, Pool, PoolEntry, Qrels, Run, Stratum, Upload
+from pooling.services.documents import TextCounts
 from pooling.services.pools import description, stored_pairs
 
 AT_ONCE = 500
@@ -123,6 +127,14 @@ def _figures_of_file(row: Any, field: str) -> dict[str, Any]:
         if digests.dtype != np.uint64 or bool((digests[1:] < digests[:-1]).any()):
             raise ValueError("these are no sorted digests")
         return {"n_documents": len(digests)}
-    if isinstance(row, DocumentFile | Upload):
+    if isinstance(row, DocumentFile):
+        texts = TextCounts()
+        for document in read_documents(kept_files.path(name), name=row.name, max_bytes=settings.MAX_UNPACKED_BYTES):
+            texts.add(document)
+        figures = asdict(texts)
+        if row.ids:
+            del figures["n_documents"]  # of which the file of its ids tells
+        return {"n_bytes": kept_files.size(name)} | figures
+    if isinstance(row, Upload):
         return {"n_bytes": kept_files.size(name)}
     return {}

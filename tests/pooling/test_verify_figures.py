@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from pathlib import Path
 from typing import Any
@@ -13,15 +14,15 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from analysis.models import Report
-from annotation.models import Campaign, MachineJudge, MachineLabel, Membership, Pair
+from annotation.models import AuditEvent, Campaign, Invitation, MachineJudge, MachineLabel, Membership, Pair
 from annotation.selectors.judging import judged_today
-from annotation.services import campaigns, machines, questions
+from annotation.services import campaigns, machines, people, questions
 from annotation.services.machines import Wanted
 from config import verification
 from pooling import jobs
 from pooling.models import Document, DocumentFile, Job, Pool, Qrels, Run, Stratum, Topic, Upload
 from pooling.services import pools, sampling
-from tests.builders import judge, make_annotator, make_campaign, make_user
+from tests.builders import judge, judge_pair, make_annotator, make_campaign, make_user
 from tests.pooling.conftest import DOCUMENTS, RUN_A, bring_in
 from tests.pooling.test_verify import only, verify
 
@@ -89,7 +90,11 @@ FIGURES: list[tuple[Any, dict[str, Any], str, Any, Any]] = [
 ]
 
 
-WORDS = {"n_judged": "judged by the counter", "unread_answers": "0 unread answers by the counter, 1 by the rows", "unjudgeable": "nobody has said so"}
+WORDS = {
+    "n_judged": "judged by the counter",
+    "unread_answers": "0 unread answers by the counter, 1 by the rows",
+    "unjudgeable": "is marked as one that cannot be judged, and 0 of 3 said so",
+}
 
 
 def test_each_figure_that_is_kept_is_told_when_it_is_wrong_and_mended_only_when_told_to(installation):
@@ -167,6 +172,67 @@ def test_the_ids_of_a_document_file_are_as_many_as_its_documents_and_in_order(in
     assert f"{file.ids.name} cannot be read" in only(verify("--mend"))
     path.write_bytes(b"")
     assert f"{file.ids.name} cannot be read" in only(verify("--mend"))
+
+
+def test_documents_of_a_file_that_are_empty_or_long_are_counted_anew(installation):
+    """One has neither title nor text, one 513 words, one a title and no text, one two words: more than 512 are long."""
+    texts = [("", ""), ("", "w " * 513), ("Title", ""), ("", "two words")]
+    lines = [json.dumps({"_id": f"e{number}", "title": title, "text": text}) for number, (title, text) in enumerate(texts)]
+    bring_in(installation.collection, "documents", "\n".join(lines) + "\n", name="lengths.jsonl", accept_warnings=True)
+    assert verify() == AGREES
+    rows = DocumentFile.objects.filter(name="lengths.jsonl")
+    for field, so in (("n_empty", 1), ("n_long", 1), ("n_words", 515)):
+        assert rows.values_list(field, flat=True).get() == so
+        rows.update(**{field: 7})
+        assert f"(lengths.jsonl): {field} is 7, counted anew {so}" in only(verify())
+        assert rows.values_list(field, flat=True).get() == 7
+        assert verify("--mend")[0] == 0
+        assert rows.values_list(field, flat=True).get() == so
+    assert verify() == AGREES
+
+
+def test_how_often_an_invitation_was_used_is_what_the_audit_trail_says(installation):
+    boss = installation.created_by
+    link, personal = people.invite(campaign=installation, actor=boss), people.invite(campaign=installation, actor=boss, name="Bob", max_uses=1)
+    for invitation, name in ((link, "eve"), (link, "fay"), (personal, "bob")):
+        people.join(invitation=invitation, user=make_user(name))
+    people.remove_member(installation.memberships.get(user__username="fay"), actor=boss)  # the link was used all the same
+    assert verify() == AGREES
+    for invitation, spoiled, so in ((link, 5, 2), (link, 0, 2), (personal, 0, 1)):
+        rows = Invitation.objects.filter(pk=invitation.pk)
+        rows.update(n_uses=spoiled)
+        assert f"{spoiled} uses by the counter, {so} by the audit trail" in only(verify())
+        assert rows.get().n_uses == spoiled
+        assert verify("--mend")[0] == 0
+        assert rows.get().n_uses == so
+    assert verify() == AGREES
+
+
+def test_an_invitation_that_the_trail_does_not_name_may_have_been_used_more_often(installation):
+    """As earlier versions left it: one use untold, then one that is told."""
+    link = people.invite(campaign=installation, actor=installation.created_by)
+    people.join(invitation=link, user=make_user("eve"))
+    AuditEvent.objects.filter(action__in=("invited", "joined")).update(details={"role": "annotator"})
+    people.join(invitation=link, user=make_user("fay"))
+    assert Invitation.objects.get().n_uses == 2
+    assert verify() == AGREES
+    Invitation.objects.update(n_uses=0)
+    assert "0 uses by the counter, 1 by the audit trail" in only(verify())
+
+
+def test_what_was_said_of_a_pair_that_cannot_be_judged_is_counted_anew(installation):
+    """Three judgements a pair: two have said so of b, which is not enough."""
+    pair = Pair.objects.filter(entry__docno="b")
+    for name in ("eve", "fay"):
+        judge_pair(make_annotator(installation, name), pair.get(), None, now=timezone.now(), cannot_reason="document")
+    assert verify() == AGREES
+    Campaign.objects.update(judgements_per_pair=2)  # past the service, which would follow
+    lines = verify()[1]
+    assert any("is not marked as one that cannot be judged, and 2 of 2 said so" in line for line in lines)
+    assert not pair.get().unjudgeable
+    assert verify("--mend")[0] == 0
+    assert pair.get().unjudgeable
+    assert verify() == AGREES
 
 
 def test_a_file_of_a_report_that_is_missing_is_found(installation):

@@ -27,7 +27,7 @@ from annotation.core import judges
 from annotation.core import scale as scales
 from annotation.core.audit_actions import AuditAction
 from annotation.core.judges import JudgeKind
-from annotation.models import Campaign
+from annotation.models import Campaign, Membership
 from annotation.services import restoring as campaigns
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
@@ -66,8 +66,9 @@ class _Import:
     def run(self) -> Campaign:
         pair_rows = self.release.pairs()
         annotators = self.release.annotators()
-        named = {row.pseudonym for row in annotators if row.judge_kind == JudgeKind.MACHINE}
-        answers = campaigns.answers_of(self.release.judgements(self.scale), pair_rows, machines=named)
+        machines = {row.pseudonym for row in annotators if row.judge_kind == JudgeKind.MACHINE}
+        excluded = {row.pseudonym for row in annotators if row.standing == Membership.Standing.EXCLUDED}
+        answers = campaigns.answers_of(self.release.judgements(self.scale), pair_rows, machines=machines, excluded=excluded)
         collection = collections.restore_collection(self.release.about["collection"], user=self.user)
         topics = self._topics(collection)
         pool = self._pool(collection, topics)

@@ -235,7 +235,7 @@ class ReleaseFile:
             asked_more = number(c.get("asked_more", "0"), "asked_more")  # earlier versions asked for none
             if asked_more is None or asked_more > MOST["judgements_per_pair"]:
                 raise WrongCell(f"asked_more {c['asked_more'][:20]!r}", f"a whole number up to {MOST['judgements_per_pair']}")
-            return PairRow(c["topic"], c["document"], one_of(c["kind"], Pair.Kind.values, "kind"), needed, asked_more)
+            return PairRow(c["topic"], c["document"], one_of(c["kind"], Pair.Kind.values, "kind"), asked_more)
 
         return [row for part in ("pairs.tsv", "qualification.tsv") for row in self._checked(part, read)]
 

@@ -25,16 +25,16 @@ from annotation.machine.label_files import LabelOfFile
 from annotation.models import Campaign, Feedback, Judgement, MachineJudge, Membership, Pair
 from annotation.selectors import machines as selectors
 from annotation.selectors.judging import audit_invariants
-from annotation.services import campaigns, judging, machines, participation, restoring
+from annotation.services import campaigns, exclusion, judging, machines, participation, restoring
 from annotation.services.errors import CampaignError
-from config.verification import faults
+from config.verification import at_one_moment, faults
 from pooling.formats.errors import FormatError
 from pooling.jobs import run_job
 from pooling.models import Collection, Job, Pool
 from tests.analysis.commands.judged_file import refused, run
 from tests.analysis.publishing.exported import examples_campaign, pair_of, with_everything
 from tests.analysis.publishing.test_releases import built, parts
-from tests.builders import make_user
+from tests.builders import judge, make_annotator, make_campaign, make_user
 from tests.pooling.conftest import bring_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("import of a release")]
@@ -275,6 +275,24 @@ def test_revisions_slots_gold_and_adjudications_are_as_they_were(released, relea
 def test_everything_that_the_import_keeps_agrees_with_itself(release):
     import_release(release, name="release.zip", user=make_user("importer"))
     assert [fault.sentence for fault in faults(mend=False)] == []
+
+
+def test_pairs_that_nobody_could_judge_come_back_as_such(tmp_path):
+    """Of d1 an annotator said so; of d3 one who was excluded, and another judged it too fast."""
+    campaign = make_campaign(n_topics=1, n_documents=3, judgements_per_pair=1)
+    ada, liar = make_annotator(campaign), make_annotator(campaign)
+    judge(ada, None, cannot_reason="document")
+    judge(ada, 2)
+    judge(liar, None, cannot_reason="query")
+    exclusion.exclude_annotator(liar, reason="random clicks", actor=None)
+    assert judge(ada, 1, active_ms=10).standing == "too fast"
+    campaigns.close(campaign)
+    (path := tmp_path / "release.zip").write_bytes(built(campaign, ReleasePlan("first", Choices(), documents=True)))
+    made = import_release(path, name="release.zip", user=None)
+    for one in (campaign, made):
+        rows = one.pairs.order_by("position").values_list("entry__docno", "unjudgeable", "needed", "counted", "open_slots", "started")
+        assert list(rows) == [("d1", True, 0, 0, 0, False), ("d2", False, 1, 1, 0, True), ("d3", False, 1, 0, 1, False)]
+    assert at_one_moment(made) == ([], [])
 
 
 def test_a_release_without_texts_gets_them_from_a_document_file_that_comes_later(release, settings, tmp_path):

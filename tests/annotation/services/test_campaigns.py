@@ -9,8 +9,10 @@ from django.utils import timezone
 
 from annotation.models import AuditEvent, Lease, Pair
 from annotation.selectors.judging import audit_invariants
+from annotation.selectors.kept_figures import late_faults, own_faults
 from annotation.services import campaigns, scheduling
 from annotation.services.errors import CampaignError
+from annotation.services.pairs import set_kind
 from pooling.models import PoolEntry
 from tests.builders import judge, make_annotator, make_campaign, make_collection, make_pool, make_user, submit
 
@@ -119,6 +121,29 @@ def test_fewer_judgements_per_pair_take_nothing_away_that_counted():
     assert submit(members[2], lease, 1).judgement.standing == "extra"
     assert scheduling.claim(members[3]).pair_id == second.pk
     assert audit_invariants(campaign) == []
+
+
+def test_fewer_or_more_judgements_per_pair_decide_anew_which_pairs_nobody_can_judge():
+    """Two of three say that the document is broken: enough where two judgements are wanted, not where three are."""
+    campaign = make_campaign(n_topics=1, n_documents=1, judgements_per_pair=3)
+    ada, bob, cyd = (make_annotator(campaign) for _ in range(3))
+    for annotator in (ada, bob):
+        judge(annotator, None, cannot_reason="document")
+    for n, unjudgeable, numbers in ((2, True, (0, 0)), (3, False, (3, 3)), (1, True, (0, 0)), (5, False, (5, 5))):
+        campaigns.update_campaign(campaign, actor=None, judgements_per_pair=n)
+        pair = campaign.pairs.get()
+        assert (pair.unjudgeable, (pair.needed, pair.open_slots)) == (unjudgeable, numbers), n
+        assert [*audit_invariants(campaign), *own_faults(campaign), *late_faults(campaign)] == []
+    assert scheduling.claim(cyd) is not None
+
+
+def test_a_pair_that_is_gold_for_a_while_is_one_that_nobody_can_judge_afterwards_and_not_meanwhile():
+    campaign = make_campaign(n_topics=1, n_documents=1, judgements_per_pair=1)
+    judge(make_annotator(campaign), None, cannot_reason="query")
+    for kind, grade, unjudgeable in (("gold", 1, False), ("normal", None, True)):
+        set_kind(campaign.pairs.get(), kind, gold_grade=grade)
+        assert campaign.pairs.get().unjudgeable is unjudgeable
+        assert [*audit_invariants(campaign), *own_faults(campaign), *late_faults(campaign)] == []
 
 
 def test_a_pool_that_has_grown_is_taken_up_without_touching_judgements():

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from annotation.models import AuditEvent, Judgement, Lease
 from annotation.selectors.judging import audit_invariants
+from annotation.selectors.kept_figures import late_faults, own_faults
 from annotation.services import exclusion, judging, scheduling
 from annotation.services.errors import AnswerRefused, CampaignError
 from annotation.services.judging import Answer
@@ -19,6 +20,10 @@ pytestmark = pytest.mark.django_db
 
 def standings(member):
     return sorted(Judgement.objects.filter(membership=member, current=True).values_list("standing", flat=True))
+
+
+def agrees(campaign):
+    return [*audit_invariants(campaign), *own_faults(campaign), *late_faults(campaign)] == []
 
 
 def test_an_exclusion_takes_judgements_out_of_the_labels_and_gives_their_slots_back():
@@ -34,6 +39,21 @@ def test_an_exclusion_takes_judgements_out_of_the_labels_and_gives_their_slots_b
     assert [judge(bob, 3).standing for _ in range(3)] == ["counted"] * 3
     event = AuditEvent.objects.get(action="excluded an annotator")
     assert (event.details["reason"], event.actor) == ("random clicks", campaign.created_by)
+
+
+def test_what_an_excluded_annotator_called_broken_is_offered_again():
+    campaign = make_campaign(n_topics=1, n_documents=2, judgements_per_pair=1, block_length=1)
+    liar, bob = make_annotator(campaign), make_annotator(campaign)
+    for _ in range(2):
+        judge(liar, None, cannot_reason="document")
+    assert scheduling.claim(bob) is None
+    exclusion.exclude_annotator(liar, reason="random clicks", actor=None)
+    assert campaign.pairs.filter(unjudgeable=True).count() == 0
+    assert judge(bob, 2).standing == "counted"
+    assert agrees(campaign)
+    exclusion.include_annotator(liar, actor=None, reason="cleared")
+    assert list(campaign.pairs.order_by("position").values_list("unjudgeable", "counted")) == [(True, 1), (True, 0)]
+    assert agrees(campaign)
 
 
 def test_an_inclusion_counts_only_where_the_slot_is_still_free():

@@ -118,6 +118,16 @@ def test_as_many_as_the_pair_needs_have_to_say_that_it_cannot_be_judged() -> Non
         assert first(campaign).unjudgeable is unjudgeable
 
 
+def test_where_one_more_is_taken_back_fewer_have_to_say_so() -> None:
+    campaign = make_campaign(n_topics=1, n_documents=1, judgements_per_pair=1, min_active_seconds=0)
+    ask(campaign, first(campaign))
+    judge(make_annotator(campaign, "ada"), None, cannot_reason="document")
+    take_back(campaign, first(campaign))
+    assert first(campaign).unjudgeable
+    assert slots_of(first(campaign)) == (0, 0, 0, 0)
+    assert audit_invariants(campaign) == []
+
+
 def test_a_topic_that_is_removed_and_comes_back_still_asks_for_it(campaign: Campaign) -> None:
     ask(campaign, first(campaign))
     for reason in ("duplicate", ""):
