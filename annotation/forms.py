@@ -13,6 +13,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Scope
+from annotation.services import attempts
 from annotation.services.messages import are_printed
 from annotation.services.tokens import DAYS, USUAL_DAYS
 
@@ -116,8 +117,13 @@ class PasswordForm(forms.Form):
             del self.fields["current"]
 
     def clean_current(self) -> str:
+        attempt = attempts.OwnPassword(self.user)
+        if attempt.refused():
+            raise forms.ValidationError(_("Too many failed attempts. Wait five minutes and try again."))
         if not self.user.check_password(self.cleaned_data["current"]):
+            attempt.failed()
             raise forms.ValidationError(_("This is not your current password."))
+        attempt.succeeded()
         return self.cleaned_data["current"]
 
     def clean_new(self) -> str:

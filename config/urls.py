@@ -11,6 +11,7 @@ api = [
     path("", include("analysis.api_urls")),
 ]
 
+admin.site.login = views.sign_in_to_administer  # type: ignore[method-assign, assignment]
 urlpatterns = [
     path("", include("annotation.urls")),
     path("", include("pooling.urls")),

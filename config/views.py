@@ -1,8 +1,26 @@
-"""The page of the API's documents."""
+"""The page of the API's documents, and the way into the administration."""
 
 from __future__ import annotations
 
+from django.contrib import admin
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponseRedirect
+from django.shortcuts import redirect
+from django.urls import reverse
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+
+from pooling.permissions import administering
+
+
+def sign_in_to_administer(request: HttpRequest) -> HttpResponseRedirect:
+    """The administration has no way in of its own: there passwords could be tried past the limits of ours."""
+    if admin.site.has_permission(request):
+        return redirect("admin:index")
+    if request.user.is_authenticated:
+        administering(request)
+        raise PermissionDenied
+    return redirect_to_login(request.GET.get("next", reverse("admin:index")), login_url=reverse("sign-in"))
 
 
 class SchemaView(SpectacularAPIView):

@@ -76,6 +76,22 @@ class SignIn:
         forget(self.account_key)
 
 
+class OwnPassword:
+    """One's own password, asked for once more of who is signed in: a browser left open does not let anybody try passwords without end."""
+
+    def __init__(self, user: User) -> None:
+        self.key = f"own password|{user.pk}"
+
+    def refused(self) -> bool:
+        return too_many(self.key, MOST_OF_ACCOUNT)
+
+    def failed(self) -> None:
+        count(self.key)
+
+    def succeeded(self) -> None:
+        forget(self.key)
+
+
 class Code:
     """One code of an invitation, typed by somebody who is signed in (then the count is that person's) or at an address.
 

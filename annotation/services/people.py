@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.core.exceptions import ValidationError
@@ -246,11 +247,18 @@ def write_note(membership: Membership, text: str, *, actor: User | None) -> None
         record(membership.campaign, actor, AuditAction.WROTE_A_NOTE, membership.pseudonym)
 
 
-def register(*, username: str, password: str, email: str = "") -> User:
-    """A new account with its profile. The form has validated name and password."""
-    user = get_user_model().objects.create_user(username=username, password=password, email=email)
-    Profile.objects.create(user=user)
-    return user
+def register(*, invitation: Invitation, username: str, password: str, email: str = "") -> Membership:
+    """A new account with its profile, and a member; who comes too late for the invitation (PeopleError) gets neither. The form has validated
+    name and password, whose hash takes a while and is therefore made before the transaction."""
+    people, hashed = get_user_model(), make_password(password)
+    user = people(username=people.normalize_username(username), password=hashed, email=people.objects.normalize_email(email))
+    with transaction.atomic():
+        try:
+            user.save(force_insert=True)
+        except IntegrityError:  # somebody else took the name after the form had looked
+            raise PeopleError(_("This name is taken. If it is yours, sign in; else choose another.")) from None
+        Profile.objects.create(user=user)
+        return join(invitation=invitation, user=user)
 
 
 def set_maker(user: User, *, may_create: bool, actor: User | None) -> None:
@@ -279,6 +287,10 @@ class SignInLinks(PasswordResetTokenGenerator):
     key_salt = "annotation.services.people.SignInLinks"
     minutes = 30
 
+    def _make_hash_value(self, user: User, timestamp: int) -> str:
+        """To the microsecond: of last_login Django takes the second, so that within one a link was good again."""
+        return f"{super()._make_hash_value(user, timestamp)}{user.last_login}"
+
     def check_token(self, user: User | None, token: str | None) -> bool:
         if not super().check_token(user, token):
             return False
@@ -300,6 +312,12 @@ def user_of_sign_in_link(identifier: str, token: str) -> User | None:
     except (ValueError, OverflowError, get_user_model().DoesNotExist):
         return None
     return user if sign_in_links.check_token(user, token) else None
+
+
+def spend_sign_in_link(user: User) -> bool:
+    """Whether it is this one's turn: of several who open the same link at once one signs in. user: as `user_of_sign_in_link` read it."""
+    rows = get_user_model().objects.filter(pk=user.pk, last_login=user.last_login)
+    return bool(rows.update(last_login=timezone.now()))
 
 
 def send_sign_in_link(*, email: str, address: str) -> None:

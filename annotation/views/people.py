@@ -129,7 +129,7 @@ def ask_for_link(request: HttpRequest) -> HttpResponse:
 def use_link(request: HttpRequest, identifier: str, token: str) -> HttpResponse:
     """A GET only asks (mail scanners follow links); the POST signs in."""
     user = people.user_of_sign_in_link(identifier, token)
-    if user is None:
+    if user is None or (request.method == "POST" and not people.spend_sign_in_link(user)):
         return render(request, "annotation/link_bad.html", status=410)
     if request.method == "POST":
         start_session(request, user)
@@ -172,18 +172,19 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     else:
         form = RegisterForm(request.POST or None, initial={"email": invitation.email})
     if request.method == "POST" and (form is None or form.is_valid()):
-        if form is not None:
-            member = people.register(
-                username=form.cleaned_data["username"], password=form.cleaned_data["password"], email=form.cleaned_data["email"]
-            )
-            start_session(request, member)
-        assert member is not None, "who is not signed in has the form"
         try:
-            membership = people.join(invitation=invitation, user=member)
+            if form is None:
+                assert member is not None, "who is not signed in has the form"
+                membership = people.join(invitation=invitation, user=member)
+            else:
+                membership = people.register(invitation=invitation, **form.cleaned_data)
         except people.PeopleError as error:
             return render(request, "annotation/join_bad.html", {"reason": str(error)}, status=410)
         answer = redirect(_start_of(membership))
-        return answer if form is None else _remembered(member, answer)
+        if form is None:
+            return answer
+        start_session(request, membership.user)
+        return _remembered(membership.user, answer)
     context = {"invitation": invitation, "campaign": campaign, "form": form, "guideline": campaign.guidelines.last()}
     return render(request, "annotation/join.html", context, status=400 if form is not None and form.errors else 200)
 

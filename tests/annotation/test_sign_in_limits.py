@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import User
 from django.core import mail
 from django.core.cache import cache
 from django.test import Client, RequestFactory
 from django.utils import timezone
 
-from annotation.models import Attempts
+from annotation.models import Attempts, Invitation
 from annotation.services import attempts, people
 from config import environment
 from pooling.requests import address_of
@@ -171,3 +172,63 @@ def test_an_invitation_without_an_end_is_good_for_half_a_year(client):
     assert "expired" in client.post("/join", {"code": invitation.code}).content.decode()
     made.update(expires_at=timezone.now() + timedelta(days=1))
     assert client.get(f"/join/{invitation.token}").status_code == 200
+
+
+def test_the_administration_has_no_way_in_of_its_own():
+    """Where passwords could be tried past the limits."""
+    boss, ada = make_user("boss", superuser=True), make_user("ada")
+    client = Client()
+    for address in ("/admin/", "/admin/login/"):
+        assert client.get(address, follow=True).redirect_chain[-1][0] == "/sign-in?next=/admin/"
+    assert client.post("/admin/login/", {"username": "boss", "password": PASSWORD}).headers["Location"].startswith("/sign-in")
+    assert client.get("/admin/").status_code == 302, "nobody is signed in by it"
+    signed_in = client.post("/sign-in?next=/admin/", {"username": boss.username, "password": PASSWORD}, follow=True)
+    assert (signed_in.redirect_chain, signed_in.status_code) == ([("/admin/", 302)], 200)
+    assert client.get("/admin/login/", follow=True).redirect_chain == [("/admin/", 302)]
+    client.force_login(ada)
+    assert client.get("/admin/", follow=True).status_code == 403
+
+
+def test_ones_own_password_cannot_be_tried_without_end_in_a_browser_that_was_left_open():
+    client = Client()
+    client.force_login(make_user("ada"))
+
+    def change(current: str):
+        return client.post("/account", {"action": "password", "current": current, "new": "another long password"})
+
+    for _ in range(attempts.MOST_OF_ACCOUNT):
+        assert "This is not your current password." in change("wrong").content.decode()
+    assert TOO_MANY in change(PASSWORD).content.decode()
+    Attempts.objects.update(began_at=timezone.now() - timedelta(minutes=5))
+    assert change(PASSWORD).status_code == 302
+
+
+def test_of_two_who_open_a_sign_in_link_at_once_one_is_let_in():
+    """Both have been read before either signs in."""
+    ada = make_user("ada")
+    identifier, token = people.sign_in_path(ada).split("/")
+    first, second = (people.user_of_sign_in_link(identifier, token) for _ in range(2))
+    assert [people.spend_sign_in_link(one) for one in (first, second)] == [True, False]
+    assert people.user_of_sign_in_link(identifier, token) is None
+
+
+def test_a_sign_in_link_is_good_once_within_one_second_too():
+    ada, moment = make_user("ada"), timezone.now()
+    User.objects.update(last_login=moment.replace(microsecond=1))
+    ada.refresh_from_db()
+    identifier, token = people.sign_in_path(ada).split("/")
+    assert people.user_of_sign_in_link(identifier, token) == ada
+    User.objects.update(last_login=moment.replace(microsecond=2))
+    assert people.user_of_sign_in_link(identifier, token) is None
+
+
+def test_who_comes_too_late_for_an_invitation_gets_no_account(monkeypatch):
+    """Somebody else has used it between the look at it and the joining."""
+    campaign = make_campaign()
+    invitation = people.invite(campaign=campaign, actor=None, max_uses=1)
+    monkeypatch.setattr("annotation.views.people.people.find_invitation", lambda token: invitation)
+    Invitation.objects.update(n_uses=1)
+    client = Client()
+    answer = client.post(f"/join/{invitation.token}", {"username": "late", "password": PASSWORD, "email": ""})
+    assert (answer.status_code, User.objects.filter(username="late").exists()) == (410, False)
+    assert "_auth_user_id" not in client.session
