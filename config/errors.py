@@ -7,6 +7,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.template import loader
 from django.utils.translation import gettext as _
@@ -38,6 +39,12 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if request.path.startswith(API):
         return _problem(400, "malformed", _("The request cannot be read."))
     return defaults.bad_request(request, exception)
+
+
+def too_large(request: HttpRequest) -> HttpResponse:
+    """Of an address of the API, before anything of the body is read."""
+    most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    return _problem(413, "too_large", f"The body has {request.META['CONTENT_LENGTH']} bytes; other than files at most {most:,} are read.")
 
 
 def server_error(request: HttpRequest, *_rest: Any) -> HttpResponse:

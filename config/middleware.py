@@ -6,8 +6,10 @@ import logging
 import time
 from collections.abc import Callable
 
-from django.http import HttpRequest, HttpResponse
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
 
+from config import errors
 from pooling import requests
 
 access = logging.getLogger("assay.access")
@@ -35,6 +37,23 @@ class RequestLog:
             figures = {"method": request.method, "path": path, "status": response.status_code, "ms": round(ms, 1)}
             access.info("%s %s %s %.1f ms", request.method, path, response.status_code, ms, extra={"figures": figures})
         return response
+
+
+class Readable:
+    """What no view is to be asked: an address with a NUL, which PostgreSQL takes in no text; and a body of the API's, other than a file, that is
+    longer than Django reads of a form. The API's framework reads such a one into memory whole, whoever sends it."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if "\0" in request.path_info:
+            return errors.not_found(request, Http404())
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        is_file = (request.content_type or "").startswith("multipart/")
+        if request.path_info.startswith(errors.API) and not is_file and length.isdigit() and int(length) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+            return errors.too_large(request)
+        return self.get_response(request)
 
 
 class ContentSecurityPolicy:

@@ -52,6 +52,7 @@ MIDDLEWARE = [
     "config.middleware.RequestLog",
     "django.middleware.security.SecurityMiddleware",
     "config.middleware.ContentSecurityPolicy",
+    "config.middleware.Readable",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -132,6 +133,7 @@ MAX_UNPACKED_BYTES = env.number("MAX_UNPACKED_MB", 65536, least=1) * 1_000_000
 REST_FRAMEWORK = {
     # Tokens first: they have a challenge, without which REST framework answers 403 to those who are not signed in.
     "DEFAULT_AUTHENTICATION_CLASSES": ["annotation.authentication.ApiToken", "rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_PARSER_CLASSES": ["pooling.api.parsers.JsonBody", "rest_framework.parsers.FormParser", "rest_framework.parsers.MultiPartParser"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated", "annotation.authentication.WithinScope"],
     "DEFAULT_SCHEMA_CLASS": "pooling.api.schema.Schema",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

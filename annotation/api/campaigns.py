@@ -10,7 +10,6 @@ from django.http import Http404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.exceptions import ValidationError
-from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -23,6 +22,7 @@ from annotation.selectors.described import described
 from annotation.services import declared
 from annotation.services.errors import CampaignError
 from pooling.api.lists import Filter, one_of
+from pooling.api.parsers import JsonBody
 from pooling.api.views import Conflict, Door
 from pooling.core.declared import Mistake, line_of
 from pooling.models import Collection
@@ -86,7 +86,7 @@ def permitted(request: Request, said: DescribedCampaign) -> None:
 
 class Campaigns(CampaignDoor):
     serializer_class = shapes.DocumentSerializer
-    parser_classes = [JSONParser, TomlParser]
+    parser_classes = [JsonBody, TomlParser]
     queryset = Campaign.objects.none()
     orders = ("name", "slug", "created_at", "opened_at", "closed_at")
     filters = (one_of("state", Campaign.State.values), Filter("collection", "collection__slug"))
@@ -128,7 +128,7 @@ class CampaignDocument(CampaignDoor):
     """The campaign as a document."""
 
     serializer_class = shapes.DocumentSerializer
-    parser_classes = [JSONParser, TomlParser]
+    parser_classes = [JsonBody, TomlParser]
 
     @extend_schema(operation_id="campaigns_document")
     def get(self, request: Request, slug: str) -> Response:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import exceptions, serializers
-from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
+from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -28,6 +28,7 @@ from annotation.services import judging, later, leases, participation, serving
 from annotation.services.errors import AnswerRefused, CampaignError
 from annotation.services.statements import written_at_once
 from pooling.api.lists import whole_number
+from pooling.api.parsers import JsonBody
 from pooling.api.problems import problem
 
 MOST_MS = 7 * 86_400_000
@@ -205,7 +206,7 @@ class RenewLeases(JudgingView):
 
 class ReleaseLeases(JudgingView):
     serializer_class = TokensSerializer
-    parser_classes = [JSONParser, FormParser, MultiPartParser]
+    parser_classes = [JsonBody, FormParser, MultiPartParser]
 
     @extend_schema(request=TokensSerializer, responses=shapes.ReleasedSerializer, operation_id="judging_release")
     def post(self, request: Request, slug: str) -> Response:

@@ -17,6 +17,7 @@ WORDS = {
     403: "You may not do this, the token's scopes do not reach so far, or a session's request came without its CSRF token.",
     404: "There is no such thing, or you may not know of it.",
     409: "What was asked for cannot be done as things stand; `detail` says why.",
+    413: "The body is longer than the server reads: five megabytes of anything but a file, and of a file as much as there is room for.",
     415: "The body is of a kind that this operation does not read.",
     503: "Database or disk are away for a moment; the header Retry-After says when to try again.",
 }
@@ -55,7 +56,7 @@ class Schema(AutoSchema):
         reads, changes = bool(self._get_request_body()), self.method not in SAFE
         asks = any(one["in"] == "query" for one in self._get_parameters())
         named = bool(uritemplate.variables(self.path))
-        possible = {400: reads or asks, 401: True, 403: True, 404: named, 409: changes, 415: reads, 503: True}
+        possible = {400: reads or asks, 401: True, 403: True, 404: named, 409: changes, 413: changes, 415: reads, 503: True}
         return [status for status, can in possible.items() if can]
 
     def map_parsers(self) -> list[str]:

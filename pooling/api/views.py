@@ -13,7 +13,7 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import status
 from rest_framework.exceptions import APIException
 from rest_framework.generics import GenericAPIView
-from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
+from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -21,6 +21,7 @@ from pooling import jobs as machinery
 from pooling import permissions, tasks
 from pooling.api import serializers as shapes
 from pooling.api.lists import Filter, one_of, yes_or_no
+from pooling.api.parsers import JsonBody
 from pooling.core.counts import counted
 from pooling.jobs import Refused
 from pooling.models import Collection, DocumentFile, Job, Pool, PoolEntry, Qrels, Run, Topic, Upload
@@ -332,7 +333,7 @@ class DrawStage(Door):
 
 class PlanBatch(Door):
     serializer_class = shapes.JobSerializer
-    parser_classes = [JSONParser, FormParser, MultiPartParser]
+    parser_classes = [JsonBody, FormParser, MultiPartParser]
 
     @extend_schema(request=None, responses={202: shapes.JobSerializer})
     def post(self, request: Request, slug: str, pk: int) -> Response:
@@ -389,7 +390,7 @@ class OneJob(Door):
 
 class CancelJob(Door):
     serializer_class = shapes.JobSerializer
-    parser_classes = [JSONParser, FormParser, MultiPartParser]
+    parser_classes = [JsonBody, FormParser, MultiPartParser]
 
     @extend_schema(request=None, responses=shapes.JobSerializer)
     def post(self, request: Request, pk: int) -> Response:

@@ -1,0 +1,51 @@
+"""Bodies and addresses that nobody sends in good faith are refused in the API's shape, before they cost anything."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from annotation.services import tokens
+from tests import error_shape
+from tests.builders import make_user
+
+pytestmark = pytest.mark.django_db
+PLACES = ("/api/v1/campaigns/", "/api/v1/collections/", "/api/v1/jobs/1/cancel", "/api/v1/judging/none/leases/release")
+
+
+@pytest.fixture
+def ask():
+    """-> of a request with this body to each place, its answers"""
+    token = tokens.create_api_token(user=make_user("boss", may_create=True), name="script")
+
+    def ask_all(body: bytes, kind: str = "application/json"):
+        client = Client(raise_request_exception=False)
+        return {place: client.post(place, body, content_type=kind, headers={"Authorization": f"Token {token}"}) for place in PLACES}
+
+    return ask_all
+
+
+@pytest.mark.parametrize("body", [b"[" * 100_000, b'{"name":' * 100_000, b"[" * 100_000 + b"]" * 100_000])
+def test_json_that_is_nested_too_deeply_is_malformed(ask, body):
+    for place, answer in ask(body).items():
+        assert answer.status_code in (400, 404), (place, answer.status_code)
+    made = ask(body)["/api/v1/campaigns/"]
+    assert (made.status_code, made.headers["Content-Type"]) == (400, error_shape.CONTENT_TYPE)
+    assert "nested too deeply" in made.json()["detail"]
+
+
+@pytest.mark.parametrize("kind", ["application/json", "application/toml", "application/x-www-form-urlencoded", "text/plain"])
+def test_a_body_that_is_no_file_is_refused_from_five_megabytes_on_unread(ask, settings, kind):
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 2_000
+    for place, answer in ask(b" " * 2_001, kind).items():
+        assert (answer.status_code, answer.headers["Content-Type"]) == (413, error_shape.CONTENT_TYPE), place
+        assert "The body has 2001 bytes; other than files at most 2,000 are read." in answer.json()["detail"]
+    assert {answer.status_code for answer in ask(b" " * 2_000, kind).values()}.isdisjoint({413, 500})
+
+
+@pytest.mark.parametrize("path", ["/join/a%00b", "/results/a%00b/", "/api/v1/jobs/%00", "/sign-in/link/%00/%00", "/%00"])
+def test_nothing_is_at_an_address_with_a_nul(path):
+    """PostgreSQL takes none in a text, and said that the mistake was ours."""
+    answer = Client().get(path)
+    assert answer.status_code == 404
+    assert answer.headers["Content-Type"].startswith(error_shape.CONTENT_TYPE if path.startswith("/api/") else "text/html")
