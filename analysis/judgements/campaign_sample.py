@@ -9,11 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from django.db.models import F
-
 from analysis.judgements.labels import Choices, Labels, labels
-from annotation.models import Campaign, Pair
-from annotation.selectors.pairs import kept_pairs, waited_for
+from annotation.models import Campaign
+from annotation.selectors.pairs import waited_for
 from pooling.core.counts import counted
 from pooling.core.pool_kinds import PoolKind
 from pooling.formats.prel import UNJUDGED, Prel, prel_of_rows
@@ -87,8 +85,7 @@ def order_said(campaign: Campaign) -> str:
     if pool is None or pool.kind != PoolKind.ORDERED:
         return ""
     n_pairs = pool.entries.filter(topic__removed_reason="").count()
-    waiting = kept_pairs(campaign).filter(kind=Pair.Kind.NORMAL, unjudgeable=False, counted__lt=F("needed")).count()
-    n_done = pool.entries.filter(topic__removed_reason="").exclude(stage=None).count() - waiting
+    n_done = pool.entries.filter(topic__removed_reason="").exclude(stage=None).count() - waited_for(campaign).count()
     return "" if n_done >= n_pairs else f"{n_done:,} of its {n_pairs:,} pairs are judged, those first that were probably relevant."
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -16,7 +15,7 @@ from analysis.systems.kinds import KINDS
 from analysis.systems.selectors import result_of
 from annotation.core.scale import MOST_GRADES, NAMES
 from annotation.models import Campaign, Pair
-from annotation.selectors.pairs import kept_pairs
+from annotation.selectors.pairs import kept_pairs, waited_for
 from annotation.services import campaigns
 from annotation.services.errors import CampaignError
 from pooling.formats.pool import pool_of_pairs
@@ -107,11 +106,9 @@ def follower_of(report: Report) -> Report | None:
 
 
 def progress_of(campaign: Campaign) -> tuple[int, int]:
-    """-> pairs that nobody needs to wait for any more, all pairs. What cannot be judged, and what has no text, is not waited for."""
-    normal = kept_pairs(campaign).filter(kind=Pair.Kind.NORMAL)
-    waiting = normal.filter(unjudgeable=False, without_text=False, counted__lt=F("needed")).count()
-    n = normal.count()
-    return n - waiting, n
+    """-> ordinary pairs that nobody needs to wait for any more, all of them."""
+    n = kept_pairs(campaign).filter(kind=Pair.Kind.NORMAL).count()
+    return n - waited_for(campaign).count(), n
 
 
 def close_reports() -> list[Job]:

@@ -9,12 +9,13 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
+from analysis.judgements.campaign_sample import order_said
 from analysis.judgements.labels import Choices
 from analysis.publishing.exports import EXPORTS, ExportWanted, offered, prepared
 from analysis.publishing.release.importing import import_release
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
-from annotation.models import Campaign
+from annotation.models import Campaign, Pair
 from annotation.services import campaigns, planned_batches
 from pooling.formats.errors import FormatError
 from pooling.models import Pool
@@ -92,6 +93,16 @@ def test_a_half_finished_pool_is_said_to_be_one_where_systems_are_compared(campa
         judge_batch(campaign)
     judge_batch(campaign)
     assert "pairs are judged, those first" not in client.get(page).content.decode()
+
+
+def test_pairs_without_a_text_are_waited_for_only_where_no_pair_has_one(campaign):
+    """39 pairs are judged and 20 of the third batch wait; nobody waits for 5 of them without a text, unless no pair has any."""
+    pairs = Pair.objects.filter(campaign=campaign)
+    five = pairs.filter(entry__stage=3).order_by("pk").values_list("pk", flat=True)[:5]
+    pairs.filter(pk__in=list(five)).update(without_text=True)
+    assert order_said(campaign).startswith("44 of its 150 pairs")
+    pairs.update(without_text=True)
+    assert order_said(campaign).startswith("39 of its 150 pairs")
 
 
 def test_a_release_brings_batches_and_audit_marks_back_and_the_next_batch_is_the_same(campaign, tmp_path):

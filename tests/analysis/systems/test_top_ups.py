@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from analysis.models import Report
 from analysis.systems import top_ups
-from annotation.models import Campaign
+from annotation.models import Campaign, Pair
 from annotation.services import campaigns, scheduling
 from pooling.jobs import Refused
 from pooling.models import Document, Job
@@ -160,3 +160,13 @@ def test_what_has_left_the_collection_is_refused_in_words(collection):
     collection.topics.filter(topic_id=report.result["order"][0][0]).update(removed_reason="a duplicate")
     with pytest.raises(Refused, match="left the collection since; compute the report again"):
         top_ups.make_top_up(report, None, user=collection.managers.get())
+
+
+def test_where_no_pair_has_a_text_none_is_missing_by_chance_and_all_are_waited_for(collection):
+    campaign = opened(top_ups.make_top_up(finished(asked(collection, late="sys.3")), 3, user=collection.managers.get()))
+    pairs = Pair.objects.filter(campaign=campaign)
+    pairs.update(without_text=True)
+    assert top_ups.progress_of(campaign) == (0, 3)
+    assert top_ups.close_reports() == []
+    Pair.objects.filter(pk=pairs.order_by("pk").values("pk")[:1]).update(without_text=False)
+    assert top_ups.progress_of(campaign) == (2, 3), "beside a pair with a text the others are"
