@@ -1,6 +1,6 @@
 """Between which values a measure lies whatever the holes of a run turn out to be (METHODS 14, SAMPLING 6).
 
-    bounds_of(tops, measure, level=..., highest=...) -> Bounds       exact for every measure of qrels but those that `why_not` names
+    bounds_of(tops, measure, level=..., highest=...) -> Bounds       exact for every measure of qrels (but ERR, see below, and those that `why_not` names)
     difference_of(tops, rival, measure, ...) -> Bounds               of one run less that of another, over the holes of both
     depth_of(measures) -> int | None                                 how many ranks of the run they read; None: all
 
@@ -10,6 +10,7 @@ the score (DCG, ERR, NCG, P, R, RR, Success) the ends are all lowest and all hig
 each number of relevant holes is tried, the first or the last of them relevant: at an equal number a relevant document further up never lowers
 these. nDCG tries every multiset of grades. Holes of other runs add nothing to a score, and at their highest lower the ends of nDCG, NCG, R and
 AP; for Rprec and Bpref every number of relevant ones is tried.
+ERR without `max_rel` goes by the highest grade of the qrels, as in `evaluation`: where a hole may have a higher one its range is no narrower than the truth.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ def bounds_of(tops: Sequence[TopicTop], measure: Measure, *, level: int, highest
         return precision_bounds(tops, cutoff=measure.cutoff or 0, level=lowest)
     if measure.family == "RBP":
         return rbp_bounds(tops, persistence=measure.persistence or 0.0, level=lowest, cutoff=measure.cutoff)
-    if measure.family in GRADED:
+    if measure.family == "ERR" and measure.highest is None:
+        ends = _err_of_any_scale(tops, measure, highest)
+    elif measure.family in GRADED:
         ends = [_monotone(top, measure, highest) for top in tops]
     else:
         ends = [BINARY[measure.family](_binary(top, lowest, measure.cutoff)) for top in tops]
@@ -112,6 +115,15 @@ def _monotone(top: TopicTop, measure: Measure, highest: int) -> Ends:
     n_holes = sum(grade is None for grade in top.grades[: measure.cutoff])
     least = score(low, [*top.judged, *[highest] * top.n_elsewhere], measure, highest)
     return least, score(low, top.judged, measure, highest), score(high, [*top.judged, *[highest] * n_holes], measure, highest)
+
+
+def _err_of_any_scale(tops: Sequence[TopicTop], measure: Measure, highest: int) -> list[Ends]:
+    """ERR is told in units of the highest grade of all qrels (`evaluation`). A hole of a higher one, of whichever topic, changes those of every topic:
+    each highest grade that the qrels may come to have is tried."""
+    seen = max((grade for top in tops for grade in top.judged), default=0)
+    is_open = any(top.n_elsewhere or None in top.grades[: measure.cutoff] for top in tops)
+    tried = [[_monotone(top, measure, most) for top in tops] for most in range(seen, (highest if is_open else seen) + 1)]
+    return [(min(low for low, _, _ in of_topic), of_topic[0][1], max(high for _, _, high in of_topic)) for of_topic in zip(*tried, strict=True)]
 
 
 def _dcg(grades: Sequence[int], judged: Sequence[int], measure: Measure, highest: int) -> float:

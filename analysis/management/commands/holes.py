@@ -31,6 +31,7 @@ from analysis.core.holes import (
 from analysis.core.measures import Measure
 from pooling.commandline import BadInput, positive, text_table, whole_file
 from pooling.core.columns import QrelsColumns, RunColumns
+from pooling.core.counts import counted
 from pooling.formats.pool import HEADER_LINE, pool_line
 
 MEASURES = "nDCG@10 P@10 RBP(0.8)"
@@ -150,12 +151,7 @@ class Command(OfCampaign):
             rows = [[name, one["difference"], *one["bounds"], "yes" if one["settled"] else "no"] for name, one in part.items()]
             lines.append(f"against {result['against']['run']}\n" + text_table(["difference in", "holes as 0", "at least", "at most", "settled"], rows))
         if result["order"]:
-            part = result["settles"]
-            lines.append(
-                f"Judging the first {part['n']} of {len(result['order'])} holes takes the width that they leave to "
-                f"{'the difference by ' if 'against' in result else ''}nDCG@{result['cutoff']}, by their weights, from "
-                f"{part['width']:.3f} to {part['width_left']:.3f}; {part['enough']} bring it to {SETTLED}."
-            )
+            lines.append(settled_words(result))
             first = [[topic, document, weight] for topic, document, weight in result["order"][:10]]
             lines.append(f"judge first ({min(10, len(result['order']))} of {len(result['order'])})\n" + text_table(["topic", "document", "weight"], first))
         if result["closed"]:
@@ -209,6 +205,19 @@ def differences(
         low, high = mean(bounds.low), mean(bounds.high)
         bounds_of_measure[str(measure)] = {"difference": mean(bounds.zero), "bounds": [low, high], "settled": low > 0 or high < 0}
     return bounds_of_measure
+
+
+def settled_words(result: Mapping[str, Any]) -> str:
+    """What judging the first holes would settle, by weights: they leave out what a hole that turns out relevant does to the ideal."""
+    part = result["settles"]
+    of_what = f"{'the difference by ' if 'against' in result else ''}nDCG@{result['cutoff']}"
+    ideal = "a hole that turns out relevant moves the ideal, too. What is certain are the ranges above."
+    if not part["width"]:
+        return f"By their weights the holes leave nothing open of {of_what}, but {ideal}"
+    return (
+        f"Judging the first {part['n']} of {counted(len(result['order']), 'hole')} takes the width that they leave to {of_what}, by their weights, from "
+        f"{part['width']:.3f} to {part['width_left']:.3f}; {part['enough']} bring it to {SETTLED}. Weights are no bound: {ideal}"
+    )
 
 
 def write_top_up(order: Sequence[Hole], out: IO[str]) -> None:

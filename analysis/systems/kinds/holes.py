@@ -53,20 +53,31 @@ def words(result: Result) -> str:
     """In the words of SAMPLING 6."""
     holes, n = result["holes"], max(len(result["holes"]["per_topic"]), 1)
     closed = f"Closed: {result['closed']}. " if result.get("closed") else ""
-    if not holes["total"]:
-        return f"{closed}Every result of {result['run']} down to rank {result['cutoff']} has been judged: nothing is open."
     name, score = next(iter(result["score"].items()))
     low, high = result["bounds"][name]
+    if not holes["total"]:
+        judged = f"{closed}Every result of {result['run']} down to rank {result['cutoff']} has been judged"
+        if result["order"]:
+            return f"{judged}, but not those of {result['against']['run']}; {_settled(result)}."
+        further = f"; {name} reads further: it is at least {low:.3f}, at most {high:.3f}"
+        return f"{judged}{further if round(low, 3) < round(high, 3) else ': nothing is open'}."
     expected = result["filled"][name]
     near = f", probably near {expected:.3f}" if expected is not None else ""
-    settles = result["settles"]
-    of_what = f"the difference to {result['against']['run']}" if "against" in result else "it"
-    share = 1 - settles["width_left"] / settles["width"] if settles["width"] else 1.0
     return (
         f"{closed}{holes['total'] / n:.1f} of {result['cutoff']} results of this system have never been judged. "
         f"Its {name} is at least {low:.3f}, at most {high:.3f}{near} ("
-        f"{score:.3f} if none of them is relevant); judging these {settles['n']} pairs settles {100 * share:.0f} % of {of_what}."
+        f"{score:.3f} if none of them is relevant); {_settled(result)}."
     )
+
+
+def _settled(result: Result) -> str:
+    """By weights, which are no bound: a hole that turns out relevant moves the ideal, too."""
+    settles, by_weight = result["settles"], f"by their weights in nDCG@{result['cutoff']}"
+    of_what = f"the difference to {result['against']['run']}" if "against" in result else "what is open"
+    judging = "judging this pair" if settles["n"] == 1 else f"judging these {settles['n']} pairs"
+    if not settles["width"]:
+        return f"{judging} settles, {by_weight}, nothing of {of_what}, which they change only by what they do to the ideal"
+    return f"{judging} settles, {by_weight}, {100 * (1 - settles['width_left'] / settles['width']):.0f} % of {of_what}"
 
 
 def closing_words(result: Result) -> str:
@@ -95,7 +106,11 @@ def before_table(result: Result) -> Table:
 def settles_table(result: Result) -> Table:
     settled = result["settles"]
     rows: list[list[Cell]] = [[f"{100 * float(share):.0f} %", width] for share, width in settled["by_share"].items()]
-    note = f"Width now: {settled['width']:.3f}. {settled['n']} pairs leave {settled['width_left']:.3f}; {settled['enough']} pairs bring it under .01."
+    note = (
+        f"Width: the highest grade times the weights of the holes that are left, in nDCG@{result['cutoff']}; now {settled['width']:.3f}. "
+        f"{settled['n']} pairs leave {settled['width_left']:.3f}, {settled['enough']} bring it to .01. "
+        "No bound: a hole that turns out relevant moves the ideal, too."
+    )
     return Table("settles", "What judging settles", ["of the holes judged", "width left"], rows, note)
 
 

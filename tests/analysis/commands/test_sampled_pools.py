@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.systems.kinds.holes import words
 from pooling.formats.pool import best_first, read_pool
 from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import files, printed
@@ -202,8 +203,41 @@ def test_a_hole_that_both_runs_have_at_one_rank_is_open_for_all_that(tmp_path: P
     found, _ = answer("holes", qrels, late, "--measures", "nDCG@2", "--against", other, "--scale", 3)
     second = 1 / math.log2(3)
     assert found["against"]["differences"]["nDCG@2"]["bounds"] == pytest.approx([(1 / (3 + 2 * second) - 1 / (2 + second)) / 2, 0])
-    assert found["settles"]["width"] == pytest.approx(0)
+    assert found["settles"]["width"] == 0
     assert found["closed"] is None
+    said = printed("holes", qrels, late, "--measures", "nDCG@2", "--against", other, "--scale", 3)[0]
+    assert "By their weights the holes leave nothing open of the difference by nDCG@2, but a hole that turns out relevant moves the ideal, too." in said
+    assert "judging this pair settles, by their weights in nDCG@2, nothing of the difference to other" in words(found)
+    assert "100 %" not in words(found)
+
+
+def test_weights_are_no_bound_and_are_not_said_to_be_one(tmp_path: Path) -> None:
+    """Eight documents of grade 1 found, a hole at rank 10 that may have grade 3. Its weight at that grade is .2194 (3 / log2 11 over the ideal 3.954);
+    the range, from (3.954 + .867) / 6.254 to 1, is .2292 wide."""
+    found_ones = "abcdefgh"
+    qrels, late = files(
+        tmp_path,
+        qrels="".join(f"1 0 {d} 1\n" for d in found_ones) + "1 0 i 0\n",
+        late="".join(f"1 Q0 {d} {k} {100 - k} late\n" for k, d in enumerate(f"{found_ones}iz")),
+    )
+    found, _ = answer("holes", qrels, late, "--measures", "nDCG@10", "--scale", 3)
+    low, high = found["bounds"]["nDCG@10"]
+    assert (high, high - low, found["settles"]["width"]) == (pytest.approx(1), pytest.approx(0.22925, abs=1e-5), pytest.approx(0.21935, abs=1e-5))
+    assert "Weights are no bound" in printed("holes", qrels, late, "--measures", "nDCG@10", "--scale", 3)[0]
+
+
+def test_a_measure_that_reads_to_the_end_is_not_said_to_be_settled_by_what_is_judged_down_to_rank_ten(tmp_path: Path) -> None:
+    """Ten judged, the second relevant; the eleventh is a hole: AP is 1/2, or (1/2 + 2/11) / 2 = 15/44."""
+    documents = [f"d{k}" for k in range(11)]
+    qrels, late = files(
+        tmp_path,
+        qrels="".join(f"1 0 {d} {int(d == 'd1')}\n" for d in documents[:10]),
+        late="".join(f"1 Q0 {d} {k} {100 - k} late\n" for k, d in enumerate(documents)),
+    )
+    found, _ = answer("holes", qrels, late, "--measures", "AP")
+    assert found["bounds"]["AP"] == pytest.approx([15 / 44, 1 / 2])
+    said = "Every result of late down to rank 10 has been judged; AP reads further: it is at least 0.341, at most 0.500."
+    assert words(found).endswith(said)
 
 
 def test_a_pool_is_sampled_by_the_grades_of_a_machine(tmp_path: Path, runs: list[str], whole: str) -> None:

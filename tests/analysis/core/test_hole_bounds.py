@@ -22,7 +22,7 @@ TREC_EVAL = {
     "AP": "map", "AP@5": "map_cut_5", "Rprec": "Rprec", "Bpref": "bpref", "RR": "recip_rank", "R@5": "recall_5", "Success@5": "success_5",
     "P@5": "P_5", "nDCG": "ndcg", "nDCG@5": "ndcg_cut_5",
 }  # fmt: skip
-CUT = {"AP@5", "R@5", "Success@5", "P@5", "nDCG@5", "DCG@5", "NCG@5", "ERR@5", "nDCG-exp@5", "RBP(0.8)@5"}
+CUT = {"AP@5", "R@5", "Success@5", "P@5", "nDCG@5", "DCG@5", "NCG@5", "ERR(max_rel=2)@5", "nDCG-exp@5", "RBP(0.8)@5"}
 
 
 def by_formula(name: str, grades: list[int], base: list[int]) -> float:
@@ -33,7 +33,7 @@ def by_formula(name: str, grades: list[int], base: list[int]) -> float:
     if name == "NCG@5":
         best = sum(sorted(base, reverse=True)[:5])
         return sum(top) / best if best else 0.0
-    if name == "ERR@5":
+    if name == "ERR(max_rel=2)@5":
         total, going = 0.0, 1.0
         for rank, grade in enumerate(top, start=1):
             chance = (2**grade - 1) / 4
@@ -76,7 +76,7 @@ def values(name: str, grades: list[int | None], others: list[int]) -> list[float
     others=st.lists(st.integers(0, 2), max_size=3),
 )
 @settings(max_examples=25, deadline=None)
-@pytest.mark.parametrize("name", [*TREC_EVAL, "DCG@5", "NCG@5", "ERR@5", "nDCG-exp@5", "RBP(0.8)@5"])
+@pytest.mark.parametrize("name", [*TREC_EVAL, "DCG@5", "NCG@5", "ERR(max_rel=2)@5", "nDCG-exp@5", "RBP(0.8)@5"])
 def test_the_range_is_that_of_every_grade_of_every_hole(name: str, grades: list[Any], others: list[int]) -> None:
     expected = values(name, grades, others)
     judged = [grade for grade in grades if grade is not None] + others
@@ -170,3 +170,49 @@ def test_too_many_fillings_of_both_fall_back_to_the_range_of_each() -> None:
     every = 1 + 1 / math.log2(3) + 0.5 + 1 / math.log2(5)
     assert bounds.high[0] >= (every - 1) / every
     assert bounds.low[0] == pytest.approx(-bounds.high[0])
+
+
+def err(grades: list[int], highest: int) -> float:
+    total, going = 0.0, 1.0
+    for rank, grade in enumerate(grades, start=1):
+        chance = (2**grade - 1) / 2**highest
+        total += going * chance / rank
+        going *= 1 - chance
+    return total
+
+
+@given(
+    topics=st.lists(st.lists(st.one_of(st.none(), st.integers(0, 2)), min_size=1, max_size=4), min_size=1, max_size=3).filter(
+        lambda topics: sum(grades.count(None) for grades in topics) <= 4
+    )
+)
+@settings(max_examples=40, deadline=None)
+def test_err_is_told_in_units_of_the_highest_grade_that_the_qrels_then_have(topics: list[list[Any]]) -> None:
+    """Chapelle's formula over every grade from 0 to 3 of every hole, the highest grade that of all topics together, as `evaluate` takes it."""
+    tops = [
+        TopicTop(str(t), [f"d{k}" for k in range(len(grades))], grades, [grade for grade in grades if grade is not None], len(grades))
+        for t, grades in enumerate(topics)
+    ]
+    holes = [(t, k) for t, grades in enumerate(topics) for k, grade in enumerate(grades) if grade is None]
+    scores = []
+    for chosen in product(range(4), repeat=len(holes)):
+        filled = [[0 if grade is None else grade for grade in grades] for grades in topics]
+        for (t, k), grade in zip(holes, chosen, strict=True):
+            filled[t][k] = grade
+        highest = max(grade for grades in filled for grade in grades)
+        scores.append([err(grades, highest) for grades in filled])
+    bounds = bounds_of(tops, parse_measure("ERR"), level=1, highest=3)
+    assert bounds.zero == pytest.approx(scores[0])
+    for values_of_topic, low, high in zip(zip(*scores, strict=True), bounds.low, bounds.high, strict=True):
+        assert low <= min(values_of_topic) + 1e-12
+        assert high >= max(values_of_topic) - 1e-12
+
+
+def test_a_hole_of_a_grade_never_seen_halves_err_of_the_other_topics() -> None:
+    """Grades to 1, scale to 2. Topic 1 has a document of grade 1 first: 1/2, or 1/4 once some document has grade 2. Topic 2's hole: none, 1/2, or 3/4."""
+    tops = [TopicTop("1", ["a"], [1], [1], 1), TopicTop("2", ["b"], [None], [], 1)]
+    bounds = bounds_of(tops, parse_measure("ERR"), level=1, highest=2)
+    assert (bounds.low.tolist(), bounds.zero.tolist(), bounds.high.tolist()) == ([0.25, 0], [0.5, 0], [0.5, 0.75])
+    fixed = bounds_of(tops, parse_measure("ERR(max_rel=2)"), level=1, highest=2)
+    assert (fixed.low.tolist(), fixed.zero.tolist(), fixed.high.tolist()) == ([0.25, 0], [0.25, 0], [0.25, 0.75])
+    assert bounds_of(tops[:1], parse_measure("ERR"), level=1, highest=2).low.tolist() == [0.5], "nothing is open"
