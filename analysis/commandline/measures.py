@@ -23,6 +23,8 @@ from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from analysis.commandline.by_topic_group import ByTopicGroup
 from analysis.commandline.only_topics import qrels_of
 from analysis.core.chunks import in_processes
@@ -112,9 +114,14 @@ def add_measure_options(
     add_run_options(parser)
 
 
+def add_level(parser: ArgumentParser) -> None:
+    """--level: for commands that score no run by topics of their own choice."""
+    parser.add_argument("--level", type=positive, default=1, metavar="N", help="lowest relevant grade, except for nDCG (default 1)")
+
+
 def add_level_options(parser: ArgumentParser) -> None:
     """--level, --topics, --only-with-relevant: for commands whose measure is fixed."""
-    parser.add_argument("--level", type=positive, default=1, metavar="N", help="lowest relevant grade, except for nDCG (default 1)")
+    add_level(parser)
     parser.add_argument(
         "--topics",
         choices=["complete", "intersection"],
@@ -196,6 +203,18 @@ def within_group(command: FileCommand, qrels: QrelsColumns) -> QrelsColumns:
     if command.only_these.isdisjoint(qrels.topics):
         raise BadInput(f"{qrels.name} has no topic of this group")
     return qrels_of(qrels, command.only_these)
+
+
+def topics_that_count(qrels: QrelsColumns, options: Mapping[str, Any]) -> QrelsColumns:
+    """With --only-with-relevant: without the topics that have no relevant document, as `evaluate_files` leaves them out. For commands that pack the
+    qrels before anything is evaluated. BadInput where no topic is left."""
+    if not options["only_with_relevant"]:
+        return qrels
+    topic = np.repeat(np.arange(len(qrels.topics)), np.diff(qrels.offsets))
+    relevant = np.unique(topic[qrels.grades >= options["level"]]).tolist()
+    if not relevant:
+        raise BadInput(f"{qrels.name}: no topic has a document of grade {options['level']} or more")
+    return qrels_of(qrels, frozenset(qrels.topics[number] for number in relevant))
 
 
 def refuse_sample(command: FileCommand, path: str, qrels: QrelsColumns) -> None:

@@ -11,7 +11,8 @@ up to k. Scores and ranks are compared with those under the full qrels.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -138,6 +139,12 @@ def combine(
         for depth, c in enumerate(range(1 + len(units), means.shape[2]), start=1)
     ]
     return Reusability(request.measures, collection.tags, leave_out, depths)
+
+
+def largest_change(changes: Iterable[float | None]) -> float | None:
+    """The one farthest from 0 among those that are defined (of two as far the rise); None where none is."""
+    known = [change for change in changes if change is not None and not math.isnan(change)]
+    return max(known, key=lambda change: (abs(change), change)) if known else None
 
 
 def as_json(result: Reusability) -> dict[str, Any]:

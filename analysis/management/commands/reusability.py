@@ -17,11 +17,12 @@ from analysis.commandline.measures import (
     all_runs,
     divisible_measures,
     one_qrels,
+    topics_that_count,
 )
 from analysis.commandline.run_groups import groups_of_runs
 from analysis.core.batch import PackedCollection, pack
 from analysis.core.late_runs import left_out_scores
-from analysis.core.reusability import Request, as_json, chunks, combine, run_chunk
+from analysis.core.reusability import Request, as_json, chunks, combine, largest_change, run_chunk
 from pooling.commandline import positive, text_table
 from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.core.counts import counted
@@ -43,7 +44,8 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
         add_measure_options(parser, measures=DEFAULT_MEASURES, reading=divisible_measures)
 
     def plan(self, *, qrels: str, runs: list[str], depth: int, groups: str | None, late: bool, **options: Any) -> PieceworkPlan:
-        collection = pack(one_qrels(self, qrels), all_runs(self, runs, options))
+        judged = topics_that_count(one_qrels(self, qrels), options)
+        collection = pack(judged, all_runs(self, runs, options))
         request = Request(
             measures=tuple(options["measures"]),
             depth=depth,
@@ -55,10 +57,10 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
 
         def finish(means: list[np.ndarray]) -> dict[str, Any]:
             answer = as_json(combine(collection, request, pieces, means))
-            if len(collection.tags) < 2:
-                answer["undefined"] = "one run makes no ranking of systems, so that there is no tau"
+            if undefined := why_undefined(collection, topics=options["topics"]):
+                answer["undefined"] = undefined
             answer |= {"pool_depth": depth, "qrels_pairs": len(collection.grades), "topics": len(collection.topics)}
-            return answer | ({"late": as_late_runs(one_qrels(self, qrels), list(all_runs(self, runs, options)), request)} if late else {})
+            return answer | ({"late": as_late_runs(judged, all_runs(self, runs, options), request)} if late else {})
 
         return PieceworkPlan("reusability", _means, (collection, request), pieces, finish)
 
@@ -67,11 +69,11 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
         of_group = options["groups"] is not None
         left = []
         for unit, changes_of in result["leave_out"].items():
-            runs = changes_of["runs"].items()
             row: list[Any] = [unit, changes_of["pairs"]]
             for name in names:
-                changes = [(abs(run["score_change"][name]), run["score_change"][name], abs(run["rank_change"][name])) for _, run in runs]
-                row += [changes_of["tau"][name], max(changes)[1], max(change[2] for change in changes)]
+                runs = changes_of["runs"].values()
+                largest = [largest_change(run[what][name] for run in runs) for what in ("score_change", "rank_change")]
+                row += [changes_of["tau"][name], largest[0], None if largest[1] is None else abs(largest[1])]
             left.append(row)
         header = ["left out", "pairs"] + [f"{what} {name}" for name in names for what in ("tau", "score", "rank")]
         depths = [
@@ -85,8 +87,18 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
                 "shallower pools; change: mean absolute change of the scores\n"
                 + text_table(["depth", "pairs"] + [f"{what} {name}" for name in names for what in ("tau", "change")], depths),
                 *([late_table(result["late"])] if "late" in result else []),
+                *([f"undefined: {result['undefined']}"] if "undefined" in result else []),
             ]
         )
+
+
+def why_undefined(collection: PackedCollection, *, topics: str) -> str:
+    """Why there are values missing; empty where none is."""
+    if len(collection.tags) < 2:
+        return "one run makes no ranking of systems, so that there is no tau"
+    apart = [tag for tag, has in zip(collection.tags, collection.has, strict=True) if not has.any()] if topics == "intersection" else []
+    names = f"{', '.join(apart)} {'has' if len(apart) == 1 else 'have'}"
+    return f"{names} no topic in common with the qrels, and so no score: no tau, and no mean change of all runs" if apart else ""
 
 
 def as_late_runs(judged: QrelsColumns, runs: list[RunColumns], request: Request) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import numpy as np
 from analysis.commandline.measures import (
     PiecewiseCommand,
     PieceworkPlan,
-    add_level_options,
+    add_level,
     add_run_options,
     each_run,
     measure_list,
@@ -66,7 +66,7 @@ class Command(PiecewiseCommand):
         parser.add_argument("--seconds", type=positive, default=48, metavar="S", help="of one judgement, for the hours of work (default 48)")
         parser.add_argument("--unjudged", choices=("drop", "lowest"), default="drop", help="pairs of the pool without a grade: dropped (default), or grade 0")
         parser.add_argument("--measures", type=measure_list, metavar='"..."', help=f'of ordered pools (default "{MEASURES}"); sampled ones: {ESTIMATES}')
-        add_level_options(parser)
+        add_level(parser)
         add_run_options(parser)
 
     def plan(self, *, qrels: str, runs: list[str], order: str, measures: list[Measure] | None, seed: int, **options: Any) -> PieceworkPlan:

@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 
 from analysis.commandline.by_topic_group import ByTopicGroup
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
-from analysis.commandline.measures import PiecewiseCommand, PieceworkPlan, add_measure_options, all_runs, divisible_measures, one_qrels
+from analysis.commandline.measures import (
+    PiecewiseCommand,
+    PieceworkPlan,
+    add_measure_options,
+    all_runs,
+    divisible_measures,
+    one_qrels,
+    topics_that_count,
+)
 from analysis.commandline.subcollection_files import export, new_folder
 from analysis.core.batch import PackedCollection, pack
 from analysis.core.digits import error_of_share, text_of
@@ -60,7 +68,7 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
         if docids is not None and "documents" not in protocol.elements:
             raise BadInput(f"--docids is for --element documents, not for {protocol.element}")
         documents = None if docids is None else self.document_ids(docids)
-        judged = one_qrels(self, qrels)
+        judged = topics_that_count(one_qrels(self, qrels), options)
         collection = pack(judged, all_runs(self, runs, options))
         if len(collection.tags) < 2:
             raise BadInput("one run makes no ranking of systems; give at least two")

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any, NamedTuple
 
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
-from analysis.commandline.measures import add_level_options, add_run_options, one_qrels
+from analysis.commandline.measures import add_level, add_run_options, one_qrels
 from analysis.commandline.pool_grades import grades_of_pool, pool_of_runs
 from analysis.commandline.sampled_files import packed_runs, sampled_pool
 from analysis.core.stopping import relevant_left
@@ -37,7 +37,7 @@ class Command(OfCampaign):
             help="audit pairs: N drawn at random of LEFT pairs that were left, RELEVANT of them relevant",
         )  # fmt: skip
         parser.add_argument("--recall", type=fraction, default=0.9, metavar="SHARE", help="with --audit: the share wanted (default 0.9)")
-        add_level_options(parser)
+        add_level(parser)
         add_run_options(parser)
 
     def compute(self, *, qrels: str, runs: list[str], sampled: bool, audit: Audit | None, **options: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from analysis.charts.lines import Line, lines
 from analysis.charts.points import DrawnInterval, intervals
+from analysis.core.reusability import largest_change
 from analysis.models import Report
 from analysis.systems.kind import Files, ReportKind, Result
 from analysis.systems.options import MEASURES, READING, Field, arguments_of, measures_field
@@ -50,10 +51,8 @@ def tables(result: Result) -> list[Table]:
     for unit, changes in units.items():
         row: list[Cell] = [unit, changes["pairs"]]
         for name in names:
-            scores = [run["score_change"][name] for run in changes["runs"].values()]
-            ranks = [abs(run["rank_change"][name]) for run in changes["runs"].values() if run["rank_change"][name] is not None]
-            known = [score for score in scores if score is not None]
-            row += [changes["tau"][name], max(known, key=abs) if known else None, place(max(ranks)) if ranks else None]
+            score, rank = (largest_change(run[what][name] for run in changes["runs"].values()) for what in ("score_change", "rank_change"))
+            row += [changes["tau"][name], score, place(None if rank is None else abs(rank))]
         left.append(row)
         runs += [
             [unit, tag, *(value for name in names for value in (run["score_change"][name], place(run["rank_change"][name])))]
@@ -65,6 +64,7 @@ def tables(result: Result) -> list[Table]:
         for depth, changes in depths.items()
     ]
     over = f"Pool of depth {result['pool_depth']}, qrels of {counted(result['qrels_pairs'], 'pair')}, {counted(result['topics'], 'topic')}."
+    over += f" Undefined: {result['undefined']}." if "undefined" in result else ""
     return [
         Table(
             "left-out", "One left out of the pool", ["left out", "pairs dropped", *heads], left, f"The largest change of any run. {over}"
@@ -118,8 +118,8 @@ def pictures(result: Result) -> list[str]:
     first = names[0]
     rows = []
     for unit, one in result["leave_out"].items():
-        changes = [run["score_change"][first] for run in one["runs"].values() if run["score_change"][first] is not None]
-        rows.append(DrawnInterval(unit, max(changes, key=abs) if changes else None, note="undefined"))
+        largest = largest_change(run["score_change"][first] for run in one["runs"].values())
+        rows.append(DrawnInterval(unit, largest, note="undefined"))
     caption = f"Largest change of {first} of any run when one is left out of the pool"
     drawn.append(intervals(rows[:MOST_RUNS], caption=caption, x_label=f"change of {first}", what="left out", reference=(0.0, "")))
     return drawn

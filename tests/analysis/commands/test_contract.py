@@ -148,6 +148,8 @@ def answers(tmp_path: Path):
     board = judged_file.written(
         tmp_path, "tag\tdate\tgroup\tscore\tprivate score\nA\t2021-01-01\tx\t0.1\t0.3\nB\t2021-01-02\tx\t0.2\t0.2\n", "board.tsv"
     )
+    sampled = judged_file.written(tmp_path, "1 0 a s 1\n1 0 b s 0\n1 0 c t -1\n2 0 a s 1\n2 0 d t 0\n", "sampled.prel")
+    labels = judged_file.written(tmp_path, "1 0 a 1\n1 0 b 0\n1 0 c 1\n2 0 a 1\n2 0 d 1\n", "labels.txt")
     runs = [good, poor, other]
     arguments = {
         "check_topics": [topics],
@@ -155,6 +157,11 @@ def answers(tmp_path: Path):
         "aggregate": [judgements],
         "agreement": [judgements, "--min-common", "1", "--bootstrap", "5"],
         "campaign_stats": [judgements, "--pool", pool],
+        "sample_pool": [*runs, "--depth", "2", "--budget", "0.5", "--output", str(tmp_path / "made.prel")],
+        "compare_systems": [judged, *runs, "--measures", "AP", "--trials", "20"],
+        "plan_study": [judged, *runs, "--measures", "AP", "--difference", "0.1"],
+        "holes": [judged, other],
+        "machine_judges": [sampled, *runs, "--machine", f"m={labels}", "--measures", "P@1"],
         "evaluate": [judged, *runs, "--per-topic", "--measures", "AP"],
         "compare_rankings": [*runs, "--qrels", f"A={judged}", "--qrels", f"B={clicks}", "--measures", "AP", "--bootstrap", "5"],
         "label_overlap": ["--judged", judged, "--clicks", f"c={clicks}"],
@@ -205,6 +212,26 @@ KEYS = {
         "complete_depth",
         "relevant_share",
     ],
+    "sample_pool": ["pairs", "drawn", *each("strata.1/1-3", "N n probability")],
+    "compare_systems": [
+        "AP.means.good",
+        *each("AP.pairs[]", "a b difference interval t wsr sign randomisation effect wins ties losses"),
+        *each("AP.pairs[].corrected", "t wsr sign randomisation"),
+        "AP.groups.good",
+        "AP.topics",
+    ],
+    "plan_study": ["AP.variance.median", *each("AP", "topics_needed smallest_difference labels")],
+    "holes": [
+        "holes.total",
+        "holes.per_topic.1",
+        *(f"{key}.nDCG@10" for key in ("score", "bounds", "filled")),
+        "order[][]",
+    ],
+    "machine_judges": [
+        *each("m.agreement", "kappa weighted_kappa binary_kappa confusion by_topic"),
+        *(f"m.systems.P@1.{key}.good" for key in ("people", "corrected", "cross_fitted")),
+        *each("m.systems.P@1", "gain tau_machine_alone tau_machine_alone_top5"),
+    ],
     "evaluate": [
         "qrels.judged.good.AP",
         "per_topic.judged.good.AP.1",
@@ -248,7 +275,7 @@ KEYS = {
     ],
 }
 SEEDED = {"check_topics", "build_pool", "aggregate", "agreement", "compare_rankings", "compare_runs", "leaderboard"}
-SEEDED |= {"bootstrap", "split_half", "stability", "reusability"}
+SEEDED |= {"bootstrap", "split_half", "stability", "reusability", "sample_pool", "compare_systems", "plan_study", "machine_judges"}
 
 
 @pytest.mark.parametrize("name", KEYS)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from tests.analysis.commands.called import answer
+from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.test_stability import written
 from tests.analysis.core.small_collections import Small
 
@@ -96,3 +96,34 @@ def test_what_a_run_left_out_would_be_told_as_a_late_run(files: list[str]) -> No
     out = StringIO()
     call_command("reusability", *files, "--depth", "2", "--measures", "AP", "--late", stdout=out, stderr=StringIO())
     assert "as a late run: nDCG@2" in out.getvalue()
+
+
+def test_a_run_without_a_score_is_said_and_hides_no_change_of_the_others(files: list[str], tmp_path: Path) -> None:
+    """Over the topics that a run has: `apart` has none of the qrels'. Whatever its place, the changes are those of the three others alone."""
+    apart = tmp_path / "apart.run"
+    apart.write_text("7 Q0 a 1 3 apart\n")
+    qrels, *runs = files
+    alone, _ = answer("reusability", *files, "--depth", 2, "--measures", "AP")
+    for given in ([str(apart), *runs], [*runs, str(apart)]):
+        arguments = ("reusability", qrels, *given, "--depth", 2, "--measures", "AP", "--topics", "intersection")
+        found, _ = answer(*arguments)
+        assert found["undefined"].startswith("apart has no topic in common with the qrels, and so no score")
+        two = found["leave_out"]["two"]["runs"]
+        assert two["apart"] == {"score_change": {"AP": None}, "rank_change": {"AP": None}}
+        assert {tag: two[tag] for tag in alone["leave_out"]} == alone["leave_out"]["two"]["runs"]
+        out = StringIO()
+        call_command(*map(str, arguments), stdout=out, stderr=StringIO())
+        row = next(line.split() for line in out.getvalue().splitlines() if line.startswith("two "))
+        assert (float(row[3]), float(row[4])) == (pytest.approx(1 / 4 - 2 / 3, abs=1e-4), 1), "of two itself, which falls from 2/3 to 1/4 and by a place"
+        assert "undefined: apart has no topic in common with the qrels" in out.getvalue()
+
+
+def test_topics_without_relevant_documents_are_left_out_when_asked_for(files: list[str], tmp_path: Path) -> None:
+    """Topic 2 has none, and counts 0 for each run: with it every change of a mean is halved."""
+    qrels = tmp_path / "two.qrels"
+    qrels.write_text(Path(files[0]).read_text() + "2 0 z 0\n")
+    asked = ("--depth", 2, "--measures", "AP")
+    one, half = answer("reusability", *files, *asked)[0], answer("reusability", qrels, *files[1:], *asked)[0]
+    assert half["leave_out"]["two"]["runs"]["two"]["score_change"]["AP"] == pytest.approx((1 / 4 - 2 / 3) / 2)
+    assert answer("reusability", qrels, *files[1:], *asked, "--only-with-relevant")[0] == one
+    assert "no topic has a document of grade 2 or more" in refused("reusability", qrels, *files[1:], *asked, "--only-with-relevant", "--level", 2)
