@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -102,6 +103,7 @@ ESCAPES = str.maketrans(
         "}": r"\}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
+        "|": r"\textbar{}",
         "<": r"\textless{}",
         ">": r"\textgreater{}",
         "\n": " ",
@@ -112,8 +114,12 @@ ESCAPES = str.maketrans(
 )
 
 
+LIGATURES = re.compile(r"-(?=-)|`(?=`)|'(?=')|[?!](?=`)")
+"""Signs that TeX draws as one with the next: two hyphens as a dash, which is another name."""
+
+
 def latex_text(text: str) -> str:
-    return text.translate(ESCAPES)
+    return LIGATURES.sub(r"\g<0>{}", text.translate(ESCAPES))
 
 
 MOST_ROWS = 40
@@ -208,7 +214,13 @@ def _latex_caption(table: Table) -> str:
 
 
 def _latex_head(table: Table) -> list[str]:
-    return [r"\toprule", *_latex_heads(table), " & ".join(latex_text(name) for name in table.header) + r" \\", r"\midrule"]
+    return [r"\toprule", *_latex_heads(table), _latex_line(latex_text(name) for name in table.header), r"\midrule"]
+
+
+def _latex_line(cells: Iterable[str]) -> str:
+    """What comes after \\\\ or a rule is read as its argument if it is in brackets, or a star."""
+    line = " & ".join(cells) + r" \\"
+    return f"{{}}{line}" if line.startswith(("[", "*")) else line
 
 
 def _latex_rows(table: Table) -> list[str]:
@@ -216,7 +228,7 @@ def _latex_rows(table: Table) -> list[str]:
     for row in range(len(table.rows)):
         if row in table.ruled and row:
             lines.append(r"\midrule")
-        lines.append(" & ".join(_latex_cell(table, row, column) for column in range(len(table.rows[row]))) + r" \\")
+        lines.append(_latex_line(_latex_cell(table, row, column) for column in range(len(table.rows[row]))))
     return lines
 
 

@@ -42,6 +42,22 @@ def test_latex_escapes_its_special_characters_and_rounds() -> None:
     assert latex_text("a\x07b\u202ec\x9f\ufeffd") == "abcd"
 
 
+
+SIGNS = Table(
+    "signs", "[50 %] of R&D", ["[run]", "*", "n--m"],
+    [["[a]b", "*c", 0.5], ["*d*", "[2pt]", None], ["bm25--rm3---x", "a|b?`c!`d''e``f", -1.0], [r"& % _ # $ ~ ^ \ { } < > | \\ -- [", "—–…•é ü ø ß æ", 1]],
+    heads=(("[", 1), ("*", 2)), ruled=frozenset({1}),
+)  # fmt: skip
+
+
+def test_latex_reads_no_name_as_an_argument_and_draws_no_two_signs_as_one() -> None:
+    r"""\\[a] skips a line by the length a, \\* keeps lines together, -- is a dash, | a dash in the fonts of old, ?` and !` are Spanish signs."""
+    lines = to_latex(SIGNS).splitlines()
+    assert [line for line in lines if line.startswith(("[", "*"))] == []
+    assert r"{}[a]b & *c & 0.5000 \\" in lines
+    assert r"{}*d* & [2pt] & -- \\" in lines
+    assert r"bm25-{}-rm3-{}-{}-x & a\textbar{}b?{}`c!{}`d'{}'e`{}`f & -1.0000 \\" in lines
+
 WIDE = Table("wide", "Wide", [f"a longer name {k}" for k in range(12)], [[0.5] * 12])
 GROUPED = Table(
     "grouped", "R&D in 50 %", ["run", "p", "q"], [["a_b", 0.5, 0.25], ["c", None, 1.0]], "Of α, τ and ≥ 0.9 – “said”",
@@ -83,7 +99,7 @@ def test_latex_typesets_every_kind_of_table_within_the_page(tmp_path: Path) -> N
     latex = shutil.which("pdflatex")
     if latex is None:
         absent("latex", "pdflatex is not installed, so no table was typeset")
-    tables = "".join(to_latex(one) for one in (HOSTILE, WIDE, GROUPED, LONG, TEXTS, BROAD, MATRIX))
+    tables = "".join(to_latex(one) for one in (HOSTILE, SIGNS, WIDE, GROUPED, LONG, TEXTS, BROAD, MATRIX))
     text = f"\\documentclass{{article}}\n\\usepackage{{array,booktabs,graphicx,longtable,pdflscape}}\n\\begin{{document}}\n{tables}\\end{{document}}\n"
     (tmp_path / "all.tex").write_text(text, encoding="utf-8")
     command = [str(latex), "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
