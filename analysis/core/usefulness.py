@@ -1,6 +1,6 @@
 """How much of people's work a machine's labels would save, told from pairs that both have labelled (SAMPLING 5.2, 9).
 
-    found = usefulness(people, machine, topic, level, rng)
+    use = usefulness(people, machine, topic, level=level)
 
 With correlation ρ between both labels, an estimate from n pairs judged by people and corrected by the machine is as certain as one from
 n / (1 - ρ²) pairs judged by people alone, where pairs are drawn at random and the machine has labelled them all. A machine's labels alone are
@@ -15,23 +15,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.core.intervals import Interval, agreement_interval, no_interval
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-SAMPLES = 1000
-FEWEST_TOPICS = 10
-
 
 class Usefulness(NamedTuple):
-    """gain: worth of people's labels, 1 / (1 - ρ²), of grades and of relevant or not; low, high: 95 % of the latter over bootstrapped topics, NaN
-    below ten topics. sensitivity, specificity: of people's relevant pairs and others, the share that the machine calls so too. share: that the
-    machine calls relevant, people_share: that people do. topic_bias: standard deviation over topics of the difference of both shares."""
+    """gain: worth of people's labels, 1 / (1 - ρ²), of grades and of relevant or not; NaN where people give one label only, infinite where both always
+    agree. interval: of the latter, over topics. sensitivity, specificity: of people's relevant pairs and others, the share that the machine calls so
+    too. share: that the machine calls relevant, people_share: that people do. topic_bias: standard deviation over topics of the difference of both."""
 
     pairs: int
     gain_graded: float
     gain: float
-    low: float
-    high: float
+    interval: Interval
     sensitivity: float
     specificity: float
     share: float
@@ -39,38 +37,55 @@ class Usefulness(NamedTuple):
     topic_bias: float
 
 
-def usefulness(people: Ints, machine: Ints, topic: Ints, *, level: int, rng: np.random.Generator) -> Usefulness:
+def usefulness(people: Ints, machine: Ints, topic: Ints, *, level: int) -> Usefulness:
     """people, machine, topic: int64 (n_pairs), grades and the pair's topic from 0."""
-    relevant, called = (people >= level).astype(np.float64), (machine >= level).astype(np.float64)
-    moments = _moments(relevant, called, topic)
-    gains = _gain(moments.sum(axis=0)[None])
-    low = high = math.nan
-    if len(moments) >= FEWEST_TOPICS:
-        drawn = rng.multinomial(len(moments), np.full(len(moments), 1 / len(moments)), size=SAMPLES).astype(np.float64)
-        low, high = (float(value) for value in np.nanquantile(_gain(drawn @ moments), [0.025, 0.975]))
-    n = np.maximum(moments[:, 0], 1)
-    graded = _gain(_moments(people.astype(np.float64), machine.astype(np.float64), topic).sum(axis=0)[None])
+    relevant, called = people >= level, machine >= level
+    joint = np.zeros((int(topic.max(initial=-1)) + 1, 2, 2))
+    np.add.at(joint, (topic, relevant.astype(np.int64), called.astype(np.int64)), 1.0)
+    joint = joint[joint.sum(axis=(1, 2)) > 0]
+    shares = joint / joint.sum(axis=(1, 2), keepdims=True)
+    graded, gain = (_gain(x.astype(np.float64), y.astype(np.float64)) for x, y in ((people, machine), (relevant, called)))
     return Usefulness(
-        len(people), float(graded[0]), float(gains[0]), low, high, _share(called[relevant > 0]), 1 - _share(called[relevant == 0]), _share(called),
-        _share(relevant), float(((moments[:, 2] - moments[:, 1]) / n).std()),
+        len(people), graded, gain, gain_interval(joint), _share(called[relevant]), 1 - _share(called[~relevant]), _share(called), _share(relevant),
+        float((shares[:, 0, 1] - shares[:, 1, 0]).std()),
     )  # fmt: skip
 
 
-def _share(flags: Floats) -> float:
+def gain_interval(joint: Floats) -> Interval:
+    """Of the gain, 95 %, from that of ρ by the jackknife over topics, which has its rules and refusals from agreement: ρ is at most 1 as kappa is.
+
+    joint: (n_topics, 2, 2), pairs by people's label and the machine's. Percentiles over topics cover less than they say with few
+    topics, down to .80 where few pairs are relevant: docs/calibration.md.
+    """
+    interval = agreement_interval(joint, np.ones(len(joint), np.int64), correlation, unit="topics") if len(joint) else no_interval("no pairs")
+    if interval.reason:
+        return interval
+    ends = sorted(_worth(end**2) for end in interval.bounds)
+    return Interval(1.0 if interval.low <= 0 <= interval.high else ends[0], ends[1], "", interval.unit)
+
+
+def correlation(joint: Floats) -> Floats:
+    """(n) of joint counts (n, 2, 2); NaN where one of both gives one label only."""
+    rows, columns = joint.sum(axis=2), joint.sum(axis=1)
+    spread = rows.prod(axis=1) * columns.prod(axis=1)
+    product = joint[:, 0, 0] * joint[:, 1, 1] - joint[:, 0, 1] * joint[:, 1, 0]
+    return np.divide(product, np.sqrt(spread), out=np.full(len(joint), np.nan), where=spread > 0)
+
+
+def _share(flags: NDArray[np.bool_]) -> float:
     return float(flags.mean()) if len(flags) else math.nan
 
 
-def _moments(x: Floats, y: Floats, topic: Ints) -> Floats:
-    """float64 (n_topics, 6): n, Σx, Σy, Σx², Σy², Σxy of each topic that has pairs."""
-    columns = [np.ones(len(x)), x, y, x * x, y * y, x * y]
-    sums = np.column_stack([np.bincount(topic, weights=column) for column in columns])
-    return np.asarray(sums[sums[:, 0] > 0], np.float64)
+def _gain(x: Floats, y: Floats) -> float:
+    """1 / (1 - ρ²) of people's labels x and the machine's y. A machine that gives one label only is worth nothing: 1."""
+    if not len(x) or (x == x[0]).all():
+        return math.nan
+    if (y == y[0]).all():
+        return 1.0
+    own, machine = x - x.mean(), y - y.mean()
+    return _worth(float((own @ machine) ** 2 / (own @ own) / (machine @ machine)))
 
 
-def _gain(moments: Floats) -> Floats:
-    """1 / (1 - ρ²); 1 where one of both does not vary."""
-    n, x, y, xx, yy, xy = moments.T
-    spread = (xx - x * x / n) * (yy - y * y / n)
-    product = xy - x * y / n
-    square = np.divide(product**2, spread, out=np.zeros(len(n)), where=spread > 1e-12)
-    return 1 / np.maximum(1 - square, 1e-12)
+def _worth(square: float) -> float:
+    """Of ρ²."""
+    return 1 / (1 - square) if square < 1 - 1e-12 else math.inf

@@ -140,7 +140,8 @@ def judges(rows: list[dict]) -> str:
     cells = []
     for place, row in enumerate(rows, start=1):
         figures = [*(share(row[key]) for key in ("sensitivity", "specificity", "share", "topic_bias"))]
-        cells.append([str(place), row["judge"], f"{row['gain']:.2f}", f"{row['low']:.2f} to {row['high']:.2f}", f"{row['gain_graded']:.2f}", *figures])
+        interval = "–" if row["low"] is None else f"{row['low']:.2f} to {row['high']:.2f}"
+        cells.append([str(place), row["judge"], f"{row['gain']:.2f}", interval, f"{row['gain_graded']:.2f}", *figures])
     header = ["", "judge", "worth", "interval", "worth, grades", "sensitivity", "specificity", "calls relevant", "bias by topic"]
     return table(header, cells) + "\n\n" + commands(rows)
 

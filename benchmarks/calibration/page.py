@@ -12,7 +12,7 @@ def markdown(header: list[str], rows: Iterable[list[str]]) -> str:
 TEXT = """# Do intervals, tests and signs do what they say?
 
 By simulation: {trials} trials a row, so that a share near .95 is known to about {error:.3f}; written by `make calibration`, seed {seed}. With 1,000 trials
-that takes three minutes on two cores. Intervals
+that takes five minutes on two cores. Intervals
 are of 95 %. *covered*: of the trials that show an interval, the share in which it holds the true value. *shown*: the share of trials that show one;
 elsewhere the reason stands in its place. *before*: what was shown before this was simulated, everywhere: the percentile bootstrap, if nothing else is
 said. *BCa*: the bias-corrected and accelerated bootstrap (Efron 1987), over the same units as what is shown now, for comparison. The rules are in
@@ -109,4 +109,12 @@ than it says.
 Share of annotators with it, of ten in each campaign; a quarter as many campaigns as trials above. *before*: the interval below .1.
 
 {accused}
+
+## What a machine's labels are worth
+
+Of `rank_machines`: 1 / (1 - ρ²) of people's labels and the machine's, relevant or not, with an interval over topics. *Seen alike*: correlation of what both
+see, on a normal scale; *topic effect*: what is the topic's of a pair's relevance and of the machine's error. Shown: the jackknife over topics of ρ on
+Fisher's z, with the rules of alpha. *before*: percentiles over topics.
+
+{worths}
 """

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from analysis.core.equal_runs import equal_runs
-from benchmarks.calibration import agreement, differences, forecasts, rankings, signs
+from benchmarks.calibration import agreement, differences, forecasts, rankings, signs, worths
 from benchmarks.calibration.coverage import Covered
 
 
@@ -188,6 +188,20 @@ def accuse(base: float, pairs: int, *, trials: int, rng: np.random.Generator) ->
     return [f"{alone.kappa:.2f}", share(alone.before), share(alone.honest), share(mixed.honest), share(mixed.at_random)]
 
 
+def worth_rows() -> list[Row]:
+    return [
+        Row([name, f"{latent:g}", EFFECTS[topic], f"{topics} x {pairs}"], (topics, pairs, worths.Machine(share, latent, topic)))
+        for name, share in (("a half", 0.5), ("27 %", 0.27), ("5 %", 0.05))
+        for latent in (0.2, 0.5, 0.8)
+        for topic, topics, pairs in ((0.0, 10, 20), (0.2, 10, 20), (0.2, 25, 20), (0.6, 25, 20), (0.2, 50, 20), (0.2, 25, 180))
+    ]
+
+
+def worth(topics: int, pairs: int, machine: worths.Machine, *, trials: int, rng: np.random.Generator) -> list[str]:
+    true, coverage = worths.worth_coverage(topics, pairs, machine, trials=trials, rng=rng)
+    return [f"{true:.2f}", share(coverage.before.covered), *shown_and_covered(coverage.now)]
+
+
 TABLES = (
     Table("alphas", ["grades", "spread", "topics x pairs", "topic effect", "annotators", "true alpha", "before", "BCa", "shown", "covered"], alphas(), alpha),
     Table("kappas", ["grades", "spread", "pairs", "true kappa", "before", "BCa", "shown", "covered"], kappas(), kappa),
@@ -199,5 +213,7 @@ TABLES = (
     Table("verdicts", ["topics", "ESL decided by", "better", "significantly better", "do no harm"], verdicts(), verdict),
     Table("ends", ["campaign", "judgements a day", "days missing", "before", "shown", "covered"], ends(), end),
     Table("accused", ["pairs", "kappa", "before", "honest", "honest, one at random among them", "at random"], accused(), accuse),
-    Table("means", ["scores", "topics", "everywhere", "shown", "covered"], means(), mean),  # last: a row's generator goes by its table's number
+    Table("means", ["scores", "topics", "everywhere", "shown", "covered"], means(), mean),
+    Table("worths", ["relevant", "seen alike", "topic effect", "topics x pairs", "true worth", "before", "shown", "covered"], worth_rows(), worth),
+    # later ones last: a row's generator goes by its table's number
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from argparse import ArgumentParser
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from analysis.commandline.measures import one_qrels
 from analysis.core.packing import TopicDocumentPairs, index_of
-from analysis.core.usefulness import usefulness
+from analysis.core.usefulness import Usefulness, usefulness
 from pooling.commandline import BadInput, FileCommand, named_file, positive, text_table
 from pooling.core.columns import QrelsColumns
 from pooling.core.counts import counted
@@ -22,6 +23,7 @@ FEWEST_PAIRS = 200
 class Command(FileCommand):
     help = "Rank machine judges by how much of people's work their labels would save, from the pairs that people judged, too."
     counts_labels_only = True
+    takes_seed = False
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS", nargs="?", help="what people judged: a pilot of some 200 pairs is enough")
@@ -31,14 +33,14 @@ class Command(FileCommand):
         parser.add_argument("--scale", type=positive, metavar="GRADE", help="highest grade (default: that of people); machine labels outside are left out")
 
     def compute(
-        self, *, qrels: str | None, machine: list[str], table: str | None, level: int, scale: int | None, seed: int, **options: Any
+        self, *, qrels: str | None, machine: list[str], table: str | None, level: int, scale: int | None, **options: Any
     ) -> dict[str, Any]:
         if (table is None) == (qrels is None or not machine) or (table is not None and (qrels is not None or machine)):
             raise BadInput("give what people judged and --machine NAME=QRELS for each machine, or a --table with a column for each")
         people, labels_of = self.of_table(table) if table is not None else self.of_files(str(qrels), machine)
         highest = scale or int(people.grades.max(initial=0))
-        machines = {name: self.of_machine(people, labels, name, level, highest, seed) for name, labels in labels_of.items()}
-        order = sorted(machines, key=lambda name: (-machines[name]["gain"], name))
+        machines = {name: self.of_machine(people, labels, name, level, highest) for name, labels in labels_of.items()}
+        order = sorted(machines, key=lambda name: (math.isnan(machines[name]["gain"]), -machines[name]["gain"], name))
         return {"level": level, "machines": {name: machines[name] for name in order}, "order": order}
 
     def of_files(self, qrels: str, machine: list[str]) -> tuple[QrelsColumns, dict[str, QrelsColumns]]:
@@ -54,7 +56,7 @@ class Command(FileCommand):
         columns = read_label_table(path)
         return columns.pop(next(iter(columns))), columns
 
-    def of_machine(self, people: QrelsColumns, labels: QrelsColumns, name: str, level: int, highest: int, seed: int) -> dict[str, Any]:
+    def of_machine(self, people: QrelsColumns, labels: QrelsColumns, name: str, level: int, highest: int) -> dict[str, Any]:
         topic = np.repeat(np.arange(len(people.topics)), np.diff(people.offsets))
         rows = index_of(labels).find(TopicDocumentPairs(people.topics, topic, people.documents))
         grades = np.where(rows >= 0, labels.grades[rows] if len(labels) else -1, -1)
@@ -67,9 +69,12 @@ class Command(FileCommand):
             self.warn(f"{name}: {counted(outside, 'label')} above {highest} {'is' if outside == 1 else 'are'} left out")
         if (n := int(both.sum())) < FEWEST_PAIRS:
             self.warn(f"{name}: {counted(n, 'pair')} with both labels; about {FEWEST_PAIRS} tell the use of a machine")
-        use = usefulness(people.grades[both].astype(np.int64), grades[both].astype(np.int64), topic[both], level=level, rng=np.random.default_rng(seed))
-        result = use._asdict() | {"interval": [use.low, use.high], "outside": outside, "missing": int((judged & (grades < 0)).sum())}
-        return {key: value for key, value in result.items() if key not in ("low", "high")}
+        use = usefulness(people.grades[both].astype(np.int64), grades[both].astype(np.int64), topic[both], level=level)
+        result = use._asdict() | {"interval": use.interval.bounds, "outside": outside, "missing": int((judged & (grades < 0)).sum())}
+        without = f"no interval: {use.interval.reason}" if use.interval.reason else ""
+        if reasons := "; ".join(filter(None, (why_no_worth(use), without))):
+            result["undefined"] = reasons
+        return result
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         columns = ("gain", "gain_graded", "sensitivity", "specificity", "share", "people_share", "topic_bias")
@@ -79,6 +84,14 @@ class Command(FileCommand):
         header = ["machine", "pairs", "worth", "from", "to", "worth, graded", "sensitivity", "specificity", "calls relevant", "people do", "bias by topic"]
         return (
             text_table(header, rows)
+            + "".join(f"\n{name}: {one['undefined']}" for name, one in result["machines"].items() if "undefined" in one)
             + "\n\nWorth 1.5: with this machine's labels on every pair, 100 pairs judged by people tell as much as 150 would without. Only as a correction "
             "of people (machine_judges); its labels alone are no verdict, and no machine may judge a system that was built on it."
         )
+
+
+def why_no_worth(use: Usefulness) -> str:
+    """Why the worth on relevant or not is no number; empty where it is one."""
+    if math.isnan(use.gain):
+        return f"people call {'all' if use.people_share else 'none'} of the pairs relevant, and nothing is there to be told apart"
+    return "people and machine agree on every pair, and so many pairs set its worth no limit" if math.isinf(use.gain) else ""

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.analysis.commands.judged_file import refused, run
+from tests.analysis.commands.ranked_files import printed
 
 TABLE = "query_id\tdoc_id\thuman\tmodel-a\tmodel-b\n1\ta\t1\t1\t0\n1\tb\t0\t0\t0\n1\tc\t1\t1\t\n2\ta\t0\t1\t0\n2\tb\t1\t0\t1\n2\tc\t0\t0\t9\n"
 
@@ -64,3 +65,19 @@ def test_the_33_judges_of_llmjudge_are_ranked_by_their_correlation_with_people(d
     assert len(worth) == 33
     assert {name: one["gain"] for name, one in result["machines"].items()} == pytest.approx(worth, abs=1e-9)
     assert result["order"] == sorted(worth, key=lambda name: (-round(worth[name], 12), name))
+
+
+def test_what_is_undefined_is_null_with_its_reason(tmp_path: Path) -> None:
+    """Two topics: no interval. alike agrees with people on all; where people call all pairs relevant nothing is told of anybody."""
+    people, alike = (written(tmp_path, "1 0 a 1\n1 0 b 0\n2 0 a 0\n2 0 b 1\n", f"{name}.txt") for name in ("people", "alike"))
+    other = written(tmp_path, "1 0 a 1\n1 0 b 1\n2 0 a 0\n2 0 b 1\n", "other.txt")
+    found = run("rank_machines", people, "--machine", f"other={other}", "--machine", f"alike={alike}")
+    assert found["order"] == ["alike", "other"]
+    assert (found["machines"]["alike"]["gain"], found["machines"]["alike"]["interval"]) == (None, [None, None])
+    assert "agree on every pair" in found["machines"]["alike"]["undefined"]
+    assert found["machines"]["other"]["gain"] == pytest.approx(1.5)  # people 2 of 4, machine 3 of 4, both 2: ρ² = (1/8)² / (1/4 · 3/16)
+    assert "no interval: disagreement in one only of 2 topics" in found["machines"]["other"]["undefined"]
+    assert "alike: people and machine agree on every pair" in printed("rank_machines", people, "--machine", f"alike={alike}")[0]
+    undefined = run("rank_machines", people, "--machine", f"other={other}", "--level", "2")["machines"]["other"]
+    assert undefined["gain"] is None
+    assert undefined["undefined"].startswith("people call none of the pairs relevant")

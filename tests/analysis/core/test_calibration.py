@@ -14,6 +14,7 @@ from benchmarks.calibration import tables
 from benchmarks.calibration.agreement import Campaign, alpha_coverage, by_bca, kappa_coverage
 from benchmarks.calibration.coverage import covered, percentiles
 from benchmarks.calibration.differences import MEANS, difference_coverage, equal_scores, families, mean_coverage, type_one
+from benchmarks.calibration.worths import Machine, worth_coverage
 
 
 def test_alpha_covers_with_strong_effects_of_topics_where_pairs_as_units_do_not() -> None:
@@ -128,3 +129,12 @@ def test_every_table_has_a_cell_for_each_head(table: tables.Table) -> None:
     assert len({tuple(one.shown) for one in table.rows} | {tuple(map(str, one.given)) for one in table.rows}) >= len(table.rows)
     cells = [*row.shown, *table.simulate(*row.given, trials=4, rng=np.random.default_rng(0))]
     assert len(cells) == len(table.header)
+
+
+def test_what_a_machine_is_worth_covers_with_ten_topics_where_percentiles_do_not() -> None:
+    """Latent correlation .5 of labels that a half of the pairs have: by Sheppard's arcsine law ρ = 2 asin(.5) / π = 1/3, worth 9/8."""
+    true, found = worth_coverage(10, 20, Machine(0.5, 0.5, 0.2), trials=400, rng=np.random.default_rng(16))
+    assert true == pytest.approx(9 / 8, abs=0.01)
+    assert found.now.shown > 0.99
+    assert 0.91 < found.now.covered < 0.98
+    assert found.before.covered < 0.92

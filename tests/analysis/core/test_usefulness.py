@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from analysis.core.usefulness import usefulness
 from tests.analysis.commands.called import answer, refused
@@ -17,7 +18,7 @@ from tests.analysis.commands.ranked_files import files
 
 def of(people: list[int], machine: list[int], topic: list[int] | None = None, level: int = 1):
     topics = np.array(topic if topic is not None else [0] * len(people))
-    return usefulness(np.array(people), np.array(machine), topics, level=level, rng=np.random.default_rng(0))
+    return usefulness(np.array(people), np.array(machine), topics, level=level)
 
 
 def test_worth_by_hand() -> None:
@@ -25,7 +26,7 @@ def test_worth_by_hand() -> None:
     found = of([1, 1, 0, 0], [1, 0, 0, 0])
     assert found.gain == pytest.approx(1.5)
     assert (found.sensitivity, found.specificity, found.share, found.people_share) == (0.5, 1.0, 0.25, 0.5)
-    assert math.isnan(found.low)  # one topic tells no interval
+    assert math.isnan(found.interval.low)  # one topic tells no interval
     assert of([1, 1, 0, 0], [0, 0, 0, 0]).gain == 1  # a machine that says the same of all is worth nothing
 
 
@@ -34,10 +35,10 @@ def test_worth_is_that_of_numpys_correlation() -> None:
     people = rng.integers(0, 4, 3000)
     machine = np.clip(people + rng.integers(-2, 3, 3000), 0, 3)
     topic = np.repeat(np.arange(30), 100)
-    found = usefulness(people, machine, topic, level=2, rng=rng)
+    found = usefulness(people, machine, topic, level=2)
     assert found.gain_graded == pytest.approx(1 / (1 - np.corrcoef(people, machine)[0, 1] ** 2))
     assert found.gain == pytest.approx(1 / (1 - np.corrcoef(people >= 2, machine >= 2)[0, 1] ** 2))
-    assert found.low < found.gain < found.high
+    assert found.interval.low < found.gain < found.interval.high
     shares = [(machine[topic == t] >= 2).mean() - (people[topic == t] >= 2).mean() for t in range(30)]
     assert found.topic_bias == pytest.approx(np.std(shares))
 
@@ -68,7 +69,7 @@ def test_the_judges_of_llmjudge_are_worth_up_to_a_third_more(data_folder: Path) 
     judges = list(rows[0])[3:]
     assert (len(rows), len(judges)) == (4423, 33)
     topics = sorted({row["query_id"] for row in rows})
-    kappas, gains = {}, {}
+    kappas, gains, without = {}, {}, []
     for judge in judges:
         kept = [row for row in rows if int(row[judge]) <= 3]
         found = of([int(row["human"]) for row in kept], [int(row[judge]) for row in kept], [topics.index(row["query_id"]) for row in kept], level=2)
@@ -77,9 +78,40 @@ def test_the_judges_of_llmjudge_are_worth_up_to_a_third_more(data_folder: Path) 
         chance = found.people_share * found.share + (1 - found.people_share) * (1 - found.share)
         kappas[judge], gains[judge] = (agree - chance) / (1 - chance), found.gain
         shares = round(found.share, 3)
-        assert found.low <= found.gain <= found.high
+        if found.interval.reason:
+            without.append(judge)
+        else:
+            assert found.interval.low <= found.gain <= found.interval.high
         assert 0.02 <= shares < 0.7
     assert round(max(kappas.values()), 3) == 0.428
     assert round(min(kappas.values()), 3) == 0.031
     assert 1.15 < max(gains.values()) < 1.35
     assert min(gains.values()) < 1.02
+    assert len(without) < 5
+    assert min(kappas, key=kappas.__getitem__) in without, "it calls 2 % relevant: in few topics both do so"
+
+
+def test_what_cannot_be_told_is_undefined_and_not_a_number() -> None:
+    found = of([1, 1, 1], [1, 0, 1])
+    assert math.isnan(found.gain), "people tell nothing apart"
+    assert math.isnan(found.specificity)
+    assert math.isinf(of([1, 0, 1], [1, 0, 1]).gain)
+
+
+def test_the_interval_is_the_jackknife_over_topics_of_fishers_z() -> None:
+    """Tukey (1958), in a loop over numpy's correlations."""
+    rng = np.random.default_rng(5)
+    people = rng.integers(0, 2, 240)
+    machine = np.where(rng.random(240) < 0.7, people, 1 - people)
+    topic = np.repeat(np.arange(12), 20)
+    z = [math.atanh(np.corrcoef(people[topic != t], machine[topic != t])[0, 1]) for t in range(12)]
+    reach = stats.t.ppf(0.975, 11) * math.sqrt(11 / 12 * sum((one - np.mean(z)) ** 2 for one in z))
+    middle = math.atanh(np.corrcoef(people, machine)[0, 1])
+    expected = [1 / (1 - math.tanh(end) ** 2) for end in (middle - reach, middle + reach)]
+    assert usefulness(people, machine, topic, level=1).interval.bounds == pytest.approx(expected)
+
+
+def test_a_machine_that_may_be_worth_nothing_is_worth_1_at_least() -> None:
+    rng = np.random.default_rng(6)
+    people, machine = rng.integers(0, 2, (2, 600))
+    assert usefulness(people, machine, np.repeat(np.arange(30), 20), level=1).interval.low == 1
