@@ -70,7 +70,7 @@ def forecast(moments: NDArray[np.float64], *, remaining: int, now: float, confid
     if not why and not (history := History.of(moments, now)).knows_working_days:
         why = "no forecast yet: no whole working day (UTC) since the first judgement"
     if why:
-        return Forecast(None, None, None, per_day, n_hours, why, *(_missing_for_one(moments, now) if remaining > 0 else ()))
+        return Forecast(None, None, None, per_day, n_hours, why, *_missing_for_one(moments, remaining, now))
     expected = history.reached(remaining, 0.0, idle_unseen=False)
     unseen = history.reached(remaining, 0.0, idle_unseen=True) != expected
     # with a weekend unseen each bound takes its own worst case, so each has the whole risk for itself
@@ -113,10 +113,12 @@ def _no_forecast(moments: NDArray[np.float64], remaining: int, per_day: float, n
 FEW = "no pace yet: one judgement only"
 
 
-def _missing_for_one(moments: NDArray[np.float64], now: float) -> tuple[float | None, int]:
-    """-> (possible_from, n_short) of `Forecast`"""
+def _missing_for_one(moments: NDArray[np.float64], remaining: int, now: float) -> tuple[float | None, int]:
+    """-> (possible_from, n_short) of `Forecast`; nothing is promised that asks for more judgements than remain."""
     past = moments[moments <= now]
     n_short = max(0, LEAST_JUDGEMENTS - int((past > now - LEAST_DAYS * DAY).sum()))
+    if remaining < max(n_short, 1):
+        return None, 0
     if not len(past):
         return None, n_short
     first = float(past.min())

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from analysis.core.forecast import PACE_DAYS, Forecast, expected_until, forecast
 from analysis.dashboard.headline import complete_level, judged_levels, lateness, level_name, moment_text
 from analysis.dashboard.progress import of_slots, slots
-from analysis.dashboard.without_forecast import why_and_since
+from analysis.dashboard.without_forecast import since
 from analysis.judgements.live import Live, live_rows
 from annotation.models import Campaign
 from annotation.selectors.bands import band_previews
@@ -127,7 +127,7 @@ def levers(campaign: Campaign, *, live: Live | None = None) -> tuple[Outlook, li
         return now, [*_invite(base), *_extend(base), *_fewer(base), *_order(base), *to_depths], ""
     why = _("Everything that is needed has been judged.")
     if now.missing:
-        why = _("Nobody can say what would help: %(reason)s.") % {"reason": why_and_since(ahead)}
+        why = _("Nobody can say yet what would help: %(since)s.") % {"since": since(ahead) or ahead.reason}
     deeper = [lever for lever in to_depths if lever.after.missing > now.missing]  # what was left has to come back at any time
     return now, deeper, "" if deeper else why
 

@@ -18,15 +18,20 @@ if TYPE_CHECKING:
 
 def why_and_since(ahead: Forecast) -> str:
     """Why there is no forecast, and when there can be one."""
+    return "; ".join(part for part in (ahead.reason, since(ahead)) if part)
+
+
+def since(ahead: Forecast) -> str:
+    """When there can be a forecast; empty where nothing is known of that."""
     days = SMALL[LEAST_DAYS]
     if ahead.possible_from is not None:
-        return f"{ahead.reason}; from {moment_text(ahead.possible_from)} on, if {LEAST_JUDGEMENTS} judgements are made in the {days} days before"
+        return f"from {moment_text(ahead.possible_from)} on, if {LEAST_JUDGEMENTS} judgements are made in the {days} days before"
     if ahead.n_short == LEAST_JUDGEMENTS and not ahead.per_day and not ahead.n_hours:
-        return f"{ahead.reason}; a forecast needs {days} days, a whole working day among them, and {LEAST_JUDGEMENTS} judgements"
+        return f"a forecast needs {days} days, a whole working day among them, and {LEAST_JUDGEMENTS} judgements"
     if ahead.n_short:
         more = f"{ahead.n_short:,} more" if ahead.n_short < LEAST_JUDGEMENTS else f"{LEAST_JUDGEMENTS}"
-        return f"{ahead.reason}; told again as soon as {more} are made within {days} days"
-    return ahead.reason
+        return f"told again as soon as {more} are made within {days} days"
+    return ""
 
 
 def true_without(campaign: Campaign, now: CampaignProgress) -> str:

@@ -283,6 +283,7 @@ class SetupSerializer(SavedSettingsSerializer):
     campaign = CampaignSettingsSerializer()
     scale = GradeSerializer(many=True, help_text="the lowest first")
     pseudonym = serializers.CharField()
+    part = serializers.IntegerField(allow_null=True, help_text="the target, but at most the pairs that there are for one person; null without a target")
     feedback_given = serializers.BooleanField()
     has_judged = serializers.BooleanField(help_text="whether there is a judgement that can be opened again")
     messages = UnreadSerializer(many=True, help_text="the unread ones")

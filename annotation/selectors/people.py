@@ -9,12 +9,13 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.models import Campaign, Membership
+from annotation.selectors.parts import parts_of
 
 
 @dataclass(frozen=True)
 class MyCampaign:
     """One card of the home page. `judged` and `target` are those of the judging page: the membership's own count (without practice and
-    too fast answers) and goal. `share` is judged / target, at most 1; None without a target."""
+    too fast answers) and part. `share` is judged / target, at most 1; None without a target."""
 
     membership: Membership
     campaign: Campaign
@@ -47,8 +48,9 @@ def viewed_campaigns(user: User) -> list[Campaign]:
 
 def my_campaigns(user: User) -> list[MyCampaign]:
     """Campaigns to judge in, the open and nearest deadline first."""
-    memberships = user.memberships.select_related("campaign", "campaign__collection").filter(role=Membership.Role.ANNOTATOR)
-    judging = [MyCampaign(m, m.campaign, m.n_judged, m.goal, m.campaign.deadline) for m in memberships.exclude(campaign__state=Campaign.State.DRAFT)]
+    rows = user.memberships.select_related("campaign", "campaign__collection").filter(role=Membership.Role.ANNOTATOR)
+    own = list(rows.exclude(campaign__state=Campaign.State.DRAFT))
+    judging = [MyCampaign(m, m.campaign, m.n_judged, part, m.campaign.deadline) for m, part in zip(own, parts_of(own), strict=True)]
     judging.sort(key=lambda card: (not card.may_judge, card.deadline is None, card.deadline or timezone.now(), card.campaign.name))
     return judging
 

@@ -11,6 +11,7 @@ from annotation.models import Campaign, GuidelineVersion, Membership, Pair
 from annotation.selectors import judging, near_duplicates, qualification
 from annotation.selectors.guidelines import guideline
 from annotation.selectors.pairs import kept_pairs
+from annotation.selectors.parts import part_of
 from annotation.services.statements import rows_of
 
 SETTINGS = (
@@ -45,6 +46,7 @@ def setup_of(annotator: Membership) -> dict[str, Any]:
         "consent_html": markdown(campaign.consent_text) if campaign.consent_text else "",
         "profile": judging.choices_of(annotator),
         "pseudonym": annotator.pseudonym,
+        "part": part_of(annotator),
         "feedback_given": bool(has_given_feedback),
         "has_judged": annotator.pk is not None and judging.has_judged(annotator),
         "messages": [{"id": row.pk, "text": row.text, "at": row.created_at} for row in unread],
@@ -72,7 +74,7 @@ def trial(campaign: Campaign, annotator: Membership) -> dict[str, Any]:
     for pair in pairs:
         known = {"grade": pair.gold_grade, "explanation": pair.gold_explanation} if pair.kind == Pair.Kind.QUALIFICATION else None
         shown.append({**judging.pair_shown(judging.pair_text(pair), annotator), "known": known, "near": near.get(pair.pk, [])})
-    of_annotators_alone = ("pseudonym", "feedback_given", "has_judged", "messages")
+    of_annotators_alone = ("pseudonym", "part", "feedback_given", "has_judged", "messages")
     return {
         **{name: value for name, value in setup_of(annotator).items() if name not in of_annotators_alone},
         "min_active_ms": round(campaign.min_active_seconds * 1000),

@@ -27,6 +27,7 @@ from django.utils.translation import gettext as _
 from annotation import languages
 from annotation.core.audit_actions import AuditAction
 from annotation.models import AuditEvent, Campaign, Membership, Profile
+from annotation.selectors.parts import parts_of
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from pooling import jobs
@@ -76,14 +77,10 @@ def preview(campaign: Campaign, memberships: Iterable[Membership], text: str, *,
     since = (now or timezone.now()) - DAY
     events = AuditEvent.objects.filter(campaign=campaign, action=AuditAction.REMINDED_AN_ANNOTATOR, at__gt=since)
     reminded = set(events.values_list("subject", flat=True))
-    ready, left_out = [], []
-    for member in memberships:
-        reason = _why_not(member, reminded)
-        if reason:
-            left_out.append((member, reason))
-        else:
-            ready.append(_mail(campaign, member, text, address))
-    return Reminders(ready, left_out)
+    told = [(member, _why_not(member, reminded)) for member in memberships]
+    ready = [member for member, reason in told if not reason]
+    mails = [_mail(campaign, member, part, text, address) for member, part in zip(ready, parts_of(ready), strict=True)]
+    return Reminders(mails, [(member, reason) for member, reason in told if reason])
 
 
 def _why_not(member: Membership, reminded: set[str]) -> str:
@@ -96,11 +93,11 @@ def _why_not(member: Membership, reminded: set[str]) -> str:
     return _("was reminded within the last day") if member.pseudonym in reminded else ""
 
 
-def _mail(campaign: Campaign, member: Membership, text: str, address: str) -> Reminder:
+def _mail(campaign: Campaign, member: Membership, part: int | None, text: str, address: str) -> Reminder:
     """In the language of who gets it; what the manager wrote stands as it is."""
     with translation.override(languages.of_person(member.user)):
-        judged = {"n": number_format(member.n_judged, force_grouping=True), "goal": number_format(member.goal or 0, force_grouping=True)}
-        said = [(_("You have judged %(n)s of %(goal)s.") if member.goal else _("You have judged %(n)s.")) % judged]
+        judged = {"n": number_format(member.n_judged, force_grouping=True), "goal": number_format(part or 0, force_grouping=True)}
+        said = [(_("You have judged %(n)s of %(goal)s.") if part else _("You have judged %(n)s.")) % judged]
         if campaign.deadline:
             deadline = date_format(timezone.localtime(campaign.deadline), "D j M Y, H:i T")
             said.append(_("The deadline is %(deadline)s.") % {"deadline": deadline})

@@ -34,6 +34,7 @@ from annotation.permissions import managed_campaign, may_create
 from annotation.selectors.bands import band_previews
 from annotation.selectors.drafts import contradicting_times, contradictions, too_few_in_time
 from annotation.selectors.pairs import held_back, kept_pairs, missing_judgements, special_pairs
+from annotation.selectors.parts import part_of
 from annotation.services import campaigns as service
 from annotation.services import people, removal
 from annotation.views.people_lists import invitations_page, members_page
@@ -297,6 +298,7 @@ def _open(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
         "n_judgements": work.judgements,
         "hours": work.judgements * campaign.expected_seconds / 3600,
         "n_annotators": work.annotators,
+        "part": part_of(Membership(campaign=campaign)),
         "may_create": may_create(request),
         "deletable": campaign.state in removal.DELETABLE,
     }

@@ -20,6 +20,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation import languages
 from annotation.forms import CodeForm, LinkForm, RegisterForm, SignInForm
 from annotation.models import Membership
+from annotation.selectors.parts import part_of
 from annotation.services import attempts, institution, people
 from annotation.services import messages as mails
 from pooling.listing import ListChoice, ListPage
@@ -185,7 +186,8 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
             return answer
         start_session(request, membership.user)
         return _remembered(membership.user, answer)
-    context = {"invitation": invitation, "campaign": campaign, "form": form, "guideline": campaign.guidelines.last()}
+    part = part_of(Membership(campaign=campaign)) if invitation.role == Membership.Role.ANNOTATOR else None
+    context = {"invitation": invitation, "campaign": campaign, "form": form, "part": part, "guideline": campaign.guidelines.last()}
     return render(request, "annotation/join.html", context, status=400 if form is not None and form.errors else 200)
 
 

@@ -177,7 +177,7 @@ def _table(lines: list[str]) -> Guess:
     if headed is not None:
         return _texts_below(headed, names, lines[1:], delimiter)
     rows = [line.split() for line in lines if not line.startswith("#")]
-    columns = _columns(rows)
+    columns = _columns(rows) or _broken_columns(rows)
     if columns is not None:
         return columns
     cells = [line.split("\t") for line in lines]
@@ -208,6 +208,16 @@ def _columns(rows: list[list[str]]) -> Guess | None:
     if mostly(lambda row: len(row) == 3 and row[2].isdigit()):
         return Guess((FileKind.RUN, FileKind.QRELS), sure=len(rows) >= ENOUGH)
     return None
+
+
+def _broken_columns(rows: list[list[str]]) -> Guess | None:
+    """A run or qrels with many mistakes: a line of the whole form, Q0 or 0 in its place, is nothing else by chance, so where half of them
+    are, the others are to be told one by one."""
+    run = sum(len(row) == 6 and row[1].lower() in ("q0", "0") and row[3].isdigit() and _is_number(row[4]) for row in rows)
+    qrels = sum(len(row) == 4 and row[1].lower() in ("q0", "0") and _is_whole(row[3]) for row in rows)
+    if 2 * max(run, qrels) < len(rows) or not rows:
+        return None
+    return Guess((FileKind.RUN,)) if run > qrels else Guess((FileKind.QRELS,), sure=qrels > 1)
 
 
 def _texts_below(headed: FileKind, names: list[str], lines: list[str], delimiter: str) -> Guess:

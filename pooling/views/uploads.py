@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST
 
@@ -95,15 +96,19 @@ def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def decide_all(request: HttpRequest, slug: str) -> HttpResponse:
     """Import or discard every file of the collection that waits for a decision."""
     collection = permissions.managed_collection(request, slug)
+    n_discarded = 0
     for waiting in uploads.waiting_uploads(collection):
         try:
             if request.POST.get("action") == "discard":
                 uploads.discard(waiting)
+                n_discarded += 1
             elif request.POST.get("action") == "import":
                 options = uploads.last_options(waiting)
                 tasks.send(uploads.ask_for_import(waiting, mode="import", options=options, user=request.user))
         except Refused as error:
             messages.error(request, _("Not done: %(error)s.") % {"error": error})
+    if n_discarded:
+        messages.success(request, ngettext("%(n)s file is discarded.", "%(n)s files are discarded.", n_discarded) % {"n": f"{n_discarded:,}"})
     return redirect("collection", slug)
 
 

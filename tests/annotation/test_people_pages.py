@@ -237,16 +237,16 @@ class TestNames:
 
 class TestHome:
     def test_an_annotator_sees_progress_and_one_button(self):
-        campaign = make_campaign(target_per_annotator=20, deadline=timezone.now() + timedelta(days=2))
+        campaign = make_campaign(target_per_annotator=8, deadline=timezone.now() + timedelta(days=2))
         member = make_annotator(campaign)
         text = client_of(member.user).get("/").content.decode()
         assert "Start judging" in text
-        assert "0 of 20" in text
+        assert "0 of 8" in text
         assert "Campaigns you manage" not in text
 
     def test_the_card_and_the_judging_page_count_the_same_judgements_to_the_same_goal(self):
         """Three judged: practice, too fast and counted ones; of the three numbers only the last is progress. A target of 0 is no target."""
-        campaign = make_campaign(target_per_annotator=50, min_active_seconds=1)
+        campaign = make_campaign(target_per_annotator=8, min_active_seconds=1)
         ada, grace = make_annotator(campaign), make_annotator(campaign)
         Membership.objects.filter(pk=grace.pk).update(target=0)
         now = timezone.now() - timedelta(hours=1)
@@ -256,11 +256,11 @@ class TestHome:
             judge_pair(member, practice, 1, now=now)
             judge_pair(member, rest[0], 1, now=now, active_ms=200)
             judge_pair(member, rest[1], 2, now=now)
-        for member, card in ((ada, "1 of 50"), (grace, "1 judged")):
+        for member, card in ((ada, "1 of 8"), (grace, "1 judged")):
             client = client_of(member.user)
             assert card in client.get("/").content.decode()
             progress = client.get(f"/api/v1/judging/{campaign.slug}/setup").json()["progress"]
-            assert (progress["judged"], progress["target"]) == (1, 50 if member == ada else None)
+            assert (progress["judged"], progress["target"]) == (1, 8 if member == ada else None)
 
     def test_the_deadline_is_shown_in_ones_own_time_zone(self):
         deadline = timezone.now().replace(year=2030, month=1, day=15, hour=12, minute=0)

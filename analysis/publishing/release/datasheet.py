@@ -258,8 +258,8 @@ def _commands(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str
     common = f"judgements.tsv --scale {n} --threshold {made.threshold} --min-seconds 0 --min-judgements {least}"
     documents = about["collection"]["n_documents"]
     lines = [
-        f"manage.py aggregate {common} --method {made.choices.method} --grades graded --output qrels.txt",
-        f"manage.py aggregate {common} --method {made.choices.method} --grades binary --output qrels-binary.txt",
+        f"manage.py aggregate {common} --method {made.choices.method} --grades graded --output again-qrels.txt",
+        f"manage.py aggregate {common} --method {made.choices.method} --grades binary --output again-qrels-binary.txt",
         f"manage.py campaign_stats {common} --pool pairs.tsv{f' --documents {documents}' if documents else ''} --json",
         f"manage.py agreement {common} --json",
     ]

@@ -24,10 +24,11 @@ export class Head {
   constructor() {
     this.deadline = null;
     this.progress = null;
+    this.part = Infinity; // pairs that there are for one person: no target is above it
   }
 
   showProgress(progress, pending) {
-    this.progress = progress ?? this.progress;
+    if (progress) this.progress = { ...progress, target: progress.target && Math.min(progress.target, Math.max(this.part, progress.judged)) };
     if (!this.progress) return;
     const { judged, target, today, daily_limit: limit } = this.progress;
     const done = judged + pending;

@@ -45,6 +45,7 @@ export class Judging {
     this.setup = setup;
     this.bar.setScale(setup.scale, setup.campaign.spans === "required" ? setup.campaign.spans_from : undefined);
     this.leases.ahead = setup.campaign.lease_window ?? this.leases.ahead;
+    this.head.part = setup.part ?? Infinity;
     this.outboxLimit = Math.max(1, this.leases.ahead);
     this.open.views.isMarkdown = setup.campaign.text_format === "markdown";
     if (setup.campaign.spans !== "off") await this.open.markPassages();

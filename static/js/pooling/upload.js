@@ -151,7 +151,7 @@ function ready(form) {
 
 for (const form of document.querySelectorAll("form[data-upload]")) ready(form);
 
-// A file that waits stands in the table: its card would say the same once more.
-document.addEventListener("htmx:afterSettle", () => {
+// A file that waits stands in the table: its card would say the same once more, and goes before both are painted.
+document.addEventListener("htmx:afterSwap", () => {
   for (const waiting of document.querySelectorAll("[data-waits]")) document.getElementById(`job-${waiting.dataset.waits}`)?.remove();
 });

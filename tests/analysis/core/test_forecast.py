@@ -93,7 +93,7 @@ def utc(day: int, hour: int, minute: int = 0) -> float:
 def test_the_moment_from_which_there_can_be_a_forecast_is_told_and_kept(first, possible):
     """One a minute all the time: a minute before it there is none, and from then on there is one."""
     def at(moment: float):
-        return forecast(np.arange(first, moment, 60.0), remaining=10, now=moment)
+        return forecast(np.arange(first, moment, 60.0), remaining=40, now=moment)
 
     young = at(first + HOUR)
     assert young.expected is None
@@ -122,9 +122,10 @@ def test_after_an_idle_weekend_it_waits_for_judgements_alone():
 
 
 def test_before_the_first_judgement_no_moment_can_be_told():
-    none = forecast(np.empty(0), remaining=10, now=NOW)
+    none = forecast(np.empty(0), remaining=40, now=NOW)
     assert (none.possible_from, none.n_short) == (None, 20)
     assert forecast(np.empty(0), remaining=0, now=NOW).n_short == 0
+    assert forecast(np.empty(0), remaining=19, now=NOW).n_short == 0  # 20 cannot be made any more
 
 
 def test_what_is_done_needs_no_forecast():

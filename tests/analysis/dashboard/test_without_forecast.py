@@ -57,6 +57,13 @@ def test_after_three_idle_days_and_before_the_first_judgement():
     assert said(np.empty(0), FRIDAY).endswith("; a forecast needs two days, a whole working day among them, and 20 judgements")
 
 
+def test_more_than_remains_is_not_asked_for():
+    """Four are left and two were made within two days: eighteen more cannot be made."""
+    worked = np.append(FRIDAY - 4 * DAY + 600 * np.arange(40), [FRIDAY - 60, FRIDAY - 30])
+    assert why_and_since(forecast(worked, remaining=4, now=FRIDAY)) == "too few judgements: fewer than 20 within the last 2 days"
+    assert why_and_since(forecast(worked, remaining=18, now=FRIDAY)).endswith("told again as soon as 18 more are made within two days")
+
+
 def test_with_a_forecast_nothing_is_added():
     assert why_and_since(Forecast(FRIDAY, None, None, 10.0, 72, "no weekend has been seen yet")) == "no weekend has been seen yet"
 
@@ -65,8 +72,8 @@ def test_with_a_forecast_nothing_is_added():
 class TestOnPages:
     @pytest.fixture
     def campaign(self) -> Campaign:
-        """8 judgements are needed, 3 are made, the first two hours ago."""
-        made = make_campaign(n_topics=2, n_documents=2, judgements_per_pair=2)
+        """48 judgements are needed, 3 are made, the first two hours ago."""
+        made = make_campaign(n_topics=2, n_documents=12, judgements_per_pair=2)
         ada, now = make_annotator(made), timezone.now()
         for minutes in (120, 20, 10):
             judge(ada, 1, now=now - timedelta(minutes=minutes))
@@ -74,13 +81,13 @@ class TestOnPages:
 
     def test_what_is_true_without_it(self, campaign):
         now = progress(campaign)
-        assert true_without(campaign, now) == "5 judgements are missing; 3 were made in the last 24 hours"
+        assert true_without(campaign, now) == "45 judgements are missing; 3 were made in the last 24 hours"
         campaign.deadline = now.moment + timedelta(days=2, hours=1)
-        assert true_without(campaign, now).startswith("5 judgements are missing; the deadline in 2")
-        assert "asks for 3 a day; 3 were made" in true_without(campaign, now)
+        assert true_without(campaign, now).startswith("45 judgements are missing; the deadline in 2")
+        assert "asks for 23 a day; 3 were made" in true_without(campaign, now)
         campaign.deadline = now.moment + timedelta(hours=5)
         assert "asks for all of them; " in true_without(campaign, now)
-        one_left = replace(now, counted=7, per_24h=1)
+        one_left = replace(now, counted=47, per_24h=1)
         campaign.deadline = None
         assert true_without(campaign, one_left) == "1 judgement is missing; 1 was made in the last 24 hours"
 
@@ -91,9 +98,9 @@ class TestOnPages:
         assert timedelta(days=1, hours=21) < when - timezone.now() < timedelta(days=5)
         text = text_of(client.get(f"/campaigns/{campaign.slug}/"))
         assert f"from {when:%a} {when.day} {when:%b, %H:%M} on, if 20 judgements are made in the two days before" in text
-        assert "Until then: 5 judgements are missing; 3 were made in the last 24 hours" in text
+        assert "Until then: 45 judgements are missing; 3 were made in the last 24 hours" in text
         assert f"no forecast before {when:%a} {when.day} {when:%b, %H:%M}." in text
-        assert headline(campaign, progress(campaign)).endswith(f"37 %, no forecast before {when:%a} {when.day} {when:%b, %H:%M}.")
+        assert headline(campaign, progress(campaign)).endswith(f"6 %, no forecast before {when:%a} {when.day} {when:%b, %H:%M}.")
         ahead = client.get(f"/api/v1/campaigns/{campaign.slug}/progress").json()["forecast"]
         assert (datetime.fromisoformat(ahead["possible_from"]), ahead["n_short"], ahead["expected"]) == (when, 17, None)
 
@@ -106,6 +113,6 @@ class TestOnPages:
 
     def test_the_card_on_home_has_the_same_words(self, campaign):
         class Figures:
-            missing, forecast = 5, progress(campaign).forecast
+            missing, forecast = 45, progress(campaign).forecast
 
         assert ahead_in_words(campaign, Figures())["says"] == why_and_since(Figures.forecast)

@@ -127,8 +127,9 @@ def test_the_commands_of_the_datasheet_give_the_numbers_of_the_release(campaign,
     lines = [line.split()[1:] for line in found["datasheet.md"].decode().splitlines() if line.startswith("manage.py ")]
     assert [line[0] for line in lines] == ["aggregate", "aggregate", "campaign_stats", "agreement"]
     for command, *arguments in lines[:2]:
-        run(command, *arguments[:-1], "again.txt")
-        assert (tmp_path / "again.txt").read_bytes() == found[arguments[-1]]
+        run(command, *arguments)
+        assert (tmp_path / arguments[-1]).read_bytes() == found[arguments[-1].removeprefix("again-")]
+    assert all((tmp_path / name).read_bytes() == data for name, data in found.items()), "a command wrote over a file of the release"
     statistics, agreement = (run(command, *(a for a in arguments if a != "--json")) for command, *arguments in lines[2:])
     said = json.loads(found["statistics.json"])
     same = (

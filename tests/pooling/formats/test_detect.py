@@ -15,6 +15,7 @@ EXAMPLES = {
         "topic Q0 docid rank score tag\n1 Q0 d 1 2.5 t\n",
         "1\td\t1\n1\te\t2\n",
         "1\tQ0\td\t1\t2\tt\r\n",
+        "1 Q0 d 1 2.5 t\n1 Q0 e\n",
     ],
     "qrels": ["1 0 d 1\n1 Q0 e -1\n", "# note\n1\t0\td\t1\n", "query-id\tcorpus-id\tscore\n1\td\t1\n"],
     "topics": [

@@ -70,6 +70,21 @@ def test_what_refers_to_other_files_is_read_behind_them(send, collection) -> Non
 
 
 @pytest.mark.parametrize(
+    ("content", "kind", "lines"),
+    [
+        ("1 Q0 a 1 9.5 A\n1 Q0 b two 8\n2 Q0 c 1\n2 Q0 d 2 7 A\n", "run", [2, 3]),
+        ("1 Q0 a 1\n1 Q0 b 2 8 A\n2 Q0 c\n2 Q0 d 2 7 A\n", "run", [1, 3]),
+        ("1 0 a 1\n1 0 b high\n2 0 c\n2 0 d 0\n", "qrels", [2, 3]),
+    ],
+)
+def test_half_of_the_lines_are_enough_to_tell_the_mistakes_of_the_others(send, collection, content, kind, lines) -> None:
+    assert send(("few.txt", content), json=True).status_code == 201
+    job = run(Job.objects.get())
+    assert (job.kind, job.state) == (f"import {kind}", "failed")
+    assert [problem["line"] for problem in job.report["problems"]] == lines
+
+
+@pytest.mark.parametrize(
     ("content", "says"),
     [
         (b"%PDF-1.4 x", "a.x is a PDF; bring text"),
