@@ -18,7 +18,7 @@ import urllib.request
 from pathlib import Path
 from types import TracebackType
 
-from tests.migrated import copy_migrated
+from tests.migrated import copy_prepared
 
 ROOT = Path(__file__).resolve().parents[1]
 START_SECONDS, END_SECONDS = 300, 30
@@ -37,8 +37,8 @@ def interruptible() -> None:
 
 class Installation:
     """cwd: started from there, as by somebody who stands in another folder; program: what starts it in place of this checkout's manage.py;
-    checkout: of another version; answers: the address that says that it is there; prepared: its database has all tables already, for tests
-    of which the first start is no part; settings: further variables, without their prefix."""
+    checkout: of another version; answers: the address that says that it is there; prepared: its database has all tables already, and its
+    static files are collected, for tests of which the first start is no part; settings: further variables, without their prefix."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Installation:
         self.env |= {f"ASSAY_{name}": value for name, value in settings.items()}
         self.server: subprocess.Popen[bytes] | None = None
         if prepared:
-            copy_migrated(folder / "assay.sqlite3")
+            copy_prepared(folder, settings.get("DATABASE_URL", ""))
 
     def __enter__(self) -> Installation:
         env = self.env if self.cwd is None else {name: value for name, value in self.env.items() if name != "PYTHONPATH"}

@@ -1,7 +1,9 @@
-"""An empty SQLite database with all tables, made once for a state of the program: a test that is not about migrations copies it.
+"""What every installation begins with, made once for a state of the program: an empty database with all tables, and the static files as they are
+collected. A test that is not about migrations or a first start copies them.
 
-Migrating takes some seven seconds of a processor, and every process of a test run and every installation of a test needs the tables.
-The file stands in .pytest_cache under a digest of all that it can depend on, so that a changed migration is never met with an old file."""
+Either takes five to seven seconds of a processor, and every process of a test run and every installation of a test needs the tables.
+They stand in .pytest_cache under a digest of all that they can depend on, so that a changed migration is never met with an old file. Static
+files are only a saving: an installation that finds others than its own collects them anew."""
 
 from __future__ import annotations
 
@@ -17,10 +19,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import django
+import psycopg
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("pooling", "annotation", "analysis", "config", "assay")
 KEPT = ROOT / ".pytest_cache"
+COLLECTED = ("static", "static.digest")
 
 
 def digest(root: Path = ROOT, versions: Iterable[str] = (django.__version__, sqlite3.sqlite_version, sys.version)) -> str:
@@ -49,15 +53,75 @@ def migrated_file() -> Path:
     return path
 
 
+def collected_folder() -> Path:
+    """Static files and the mark of what they were collected from, as `up` keeps them in a data folder."""
+    stands = sorted(path for path in (ROOT / "static").rglob("*") if path.is_file())
+    lines = [f"{path.relative_to(ROOT)} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in stands]
+    found = hashlib.sha256("\n".join([digest(), *lines]).encode()).hexdigest()[:24]
+    path = KEPT / f"collected-{found}"
+    KEPT.mkdir(exist_ok=True)
+    with (KEPT / "collected.lock").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        if not path.exists():
+            for earlier in KEPT.glob("collected-*"):
+                shutil.rmtree(earlier)
+            with tempfile.TemporaryDirectory(dir=KEPT) as folder:
+                _manage(Path(folder), "shell", "--no-imports", "-c", "from config.management.commands.up import Command; Command().collect_static()")
+                made = Path(folder) / "made"
+                made.mkdir()
+                for name in COLLECTED:
+                    (Path(folder) / name).rename(made / name)
+                made.rename(path)
+    return path
+
+
+def copy_prepared(to: Path, url: str = "") -> None:
+    """For an installation that has not been started yet: its folder, and its tables there or in its empty database of PostgreSQL."""
+    if url:
+        fill_migrated(url)
+    else:
+        copy_migrated(to / "assay.sqlite3")
+    shutil.copytree(collected_folder(), to, dirs_exist_ok=True)
+
+
+def fill_migrated(url: str) -> None:
+    """The same tables for an empty database of PostgreSQL, out of a dump of the first that was migrated."""
+    path = KEPT / f"postgresql-{digest()}.sql"
+    KEPT.mkdir(exist_ok=True)
+    with (KEPT / "postgresql.lock").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        if not path.exists():
+            with tempfile.TemporaryDirectory() as folder:
+                _manage(Path(folder), "migrate", "-v", "0", ASSAY_DATABASE_URL=url)
+            for earlier in KEPT.glob("postgresql-*"):
+                earlier.unlink()
+            made = path.with_suffix(".part")
+            made.write_text(_dumped(url), encoding="utf-8")
+            made.replace(path)
+            return
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(path.read_bytes())
+
+
+def _dumped(url: str) -> str:
+    """Statements alone, without what is said to psql."""
+    done = subprocess.run(["pg_dump", "--no-owner", "--inserts", url], capture_output=True, text=True, check=True, timeout=240)
+    return "".join(line for line in done.stdout.splitlines(keepends=True) if not line.startswith("\\"))
+
+
 def copy_migrated(to: Path) -> None:
     """The copy is an ordinary file of this user's, as a first start makes it."""
     shutil.copyfile(migrated_file(), to)
 
 
-def _migrate(folder: Path) -> None:
+def _manage(folder: Path, *arguments: str, **settings: str) -> None:
     env = {name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")}
-    env |= {"DJANGO_SETTINGS_MODULE": "config.settings", "ASSAY_DATA_DIR": str(folder)}
-    subprocess.run([sys.executable, "manage.py", "migrate", "-v", "0"], cwd=ROOT, env=env, check=True, timeout=240)
+    env |= {"DJANGO_SETTINGS_MODULE": "config.settings", "ASSAY_DATA_DIR": str(folder), **settings}
+    subprocess.run([sys.executable, "manage.py", *arguments], cwd=ROOT, env=env, check=True, timeout=240)
+
+
+def _migrate(folder: Path) -> None:
+    _manage(folder, "migrate", "-v", "0")
     with sqlite3.connect(folder / "assay.sqlite3") as database:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     database.close()

@@ -17,7 +17,7 @@ from urllib.parse import urlparse
 
 import pytest
 
-from tests.migrated import copy_migrated
+from tests.migrated import copy_migrated, fill_migrated
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 ROOT = Path(__file__).resolve().parent.parent
@@ -80,7 +80,7 @@ class Place:
     def prepare(self) -> None:
         """All tables."""
         if self.env["ASSAY_DATABASE_URL"]:
-            self.manage("migrate", "-v", "0")
+            fill_migrated(self.env["ASSAY_DATABASE_URL"])
         else:
             copy_migrated(self.folder / "assay.sqlite3")
 

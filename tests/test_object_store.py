@@ -7,6 +7,7 @@ import copy
 import hashlib
 import io
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -26,6 +27,7 @@ from config.management.commands.up import gunicorn_command, worker_command
 from pooling.kept_files import IN_USE_SECONDS, Folder, ObjectStore
 from tests.databases import own_database
 from tests.installation import free_port
+from tests.migrated import collected_folder, fill_migrated
 from tests.pooling.conftest import DOCUMENTS, RUN_A, RUN_B, TOPICS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -190,8 +192,8 @@ def test_two_machines_that_share_nothing_but_database_broker_and_store(bucket, p
     with own_database("postgresql", folder=tmp_path, server=postgresql_url) as database:
         shared = shared_settings(bucket, database, redis_url)
         web, worker = ({**shared, "ASSAY_DATA_DIR": str(tmp_path / name)} for name in ("web", "worker"))
-        manage(web, "migrate", "-v", "0")
-        manage(web, "collectstatic", "--no-input", "-v", "0")
+        fill_migrated(database)
+        shutil.copytree(collected_folder(), tmp_path / "web")
         manage(web, "shell", "--no-imports", "-c", ADA)
         port = free_port()
         started = [started_with(gunicorn_command("127.0.0.1", port), web), started_with(worker_command(), worker)]
@@ -239,9 +241,9 @@ def test_two_web_servers_and_a_worker_each_with_its_own_folder(bucket, postgresq
     with own_database("postgresql", folder=tmp_path, server=postgresql_url) as database:
         shared = shared_settings(bucket, database, redis_url)
         here_env, there_env, worker = ({**shared, "ASSAY_DATA_DIR": str(tmp_path / name)} for name in ("here", "there", "worker"))
-        manage(here_env, "migrate", "-v", "0")
-        for env in (here_env, there_env):
-            manage(env, "collectstatic", "--no-input", "-v", "0")
+        fill_migrated(database)
+        for name in ("here", "there"):
+            shutil.copytree(collected_folder(), tmp_path / name)
         manage(here_env, "shell", "--no-imports", "-c", f"{ADA}; User.objects.create_user('bob', password='another password')")
         ports = free_port(), free_port()
         here_url, there_url = (f"http://127.0.0.1:{port}" for port in ports)

@@ -101,7 +101,7 @@ class Place:
             settings["BROKER_URL"] = self.redis.url
         if "small disk" in self.needs:
             self._mount()
-        self.installation = Installation(self.folder, program=self._program(), checkout=self.checkout, prepared=self.postgresql is None, **settings)
+        self.installation = Installation(self.folder, program=self._program(), checkout=self.checkout, prepared=True, **settings)
         if "clock" in self.needs:
             self.clock = SetClock(self.base)
             self.installation.env |= self.clock.environment

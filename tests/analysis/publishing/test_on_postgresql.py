@@ -18,7 +18,7 @@ import psycopg
 import pytest
 
 from tests.conftest import absent
-from tests.migrated import copy_migrated
+from tests.migrated import copy_migrated, fill_migrated
 
 ROOT = Path(__file__).resolve().parents[3]
 pytestmark = pytest.mark.postgresql
@@ -98,16 +98,15 @@ def shell(code: str, folder: Path, url: str = "") -> str:
     env = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAY_", "PYTEST_"))}
     env |= {"DJANGO_SETTINGS_MODULE": "config.settings", "PYTHONPATH": str(ROOT), "ASSAY_DATA_DIR": str(folder)}
     env |= {"ASSAY_DATABASE_URL": url} if url else {}
-    commands = [["shell", "--no-imports", "-c", code]]
     if not folder.exists():
         folder.mkdir()
         if url:
-            commands.insert(0, ["migrate", "--verbosity", "0"])
+            fill_migrated(url)
         else:
             copy_migrated(folder / "assay.sqlite3")
-    for command in commands:
-        done = subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, env=env, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr[-4000:]
+    command = [sys.executable, "manage.py", "shell", "--no-imports", "-c", code]
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-4000:]
     return done.stdout
 
 

@@ -14,7 +14,7 @@ from urllib.parse import urlparse
 
 import pytest
 
-from tests.migrated import migrated_file
+from tests.migrated import fill_migrated, migrated_file
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("workers")]
 
@@ -198,7 +198,7 @@ def empty_database(postgresql_url: str) -> Iterator[str]:
 @pytest.mark.postgresql
 def test_embedded_workers_on_postgresql_do_each_job_once_though_one_is_killed_with_9(installation, empty_database):
     place = installation("", empty_database)
-    place.manage("migrate", "-v", "0")
+    fill_migrated(empty_database)
     first = place.start_worker()
     place.start_worker()
     place.enqueue(n=4, steps=10, seconds=0.1)
