@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.commandline.linear_estimates import LINEAR, targets_of
-from analysis.commandline.sampled_files import SampledPool, packed_runs, sampled_pool
+from analysis.commandline.sampled_files import SampledPool, packed_runs, refuse_topic_choice, sampled_pool
 from analysis.core.correction import CorrectedEstimate, Targets, corrected, cross_fitted, rank_features, ranking_by_runs
 from analysis.core.estimates import estimate_topics, why_no_interval
 from analysis.core.measures import Measure
@@ -35,6 +35,7 @@ def compared_by_sample(
     """The contract's answer of `compare_systems PREL RUN... --sampled`. Raises BadInput."""
     if family == "max":
         raise BadInput(f"--family max is of the randomisation test, but {ONLY_T}; choose holm or bonferroni")
+    refuse_topic_choice(options)
     pool = sampled_pool(command, path)
     packed = list(packed_runs(command, runs, pool, options))
     tags = [one.tag for one in packed]

@@ -53,6 +53,12 @@ def packed_runs(command: FileCommand, paths: Sequence[str], pool: SampledPool, o
         yield pack(run, pool.index)
 
 
+def refuse_topic_choice(options: Mapping[str, Any]) -> None:
+    """A topic none of whose drawn pairs is relevant may have relevant ones that were not drawn: to leave it out would leave out by chance."""
+    if options["only_with_relevant"]:
+        raise BadInput("--only-with-relevant: of a sampled pool nobody knows which topics have no relevant document; every topic counts")
+
+
 def refuse_unsampled(measures: Sequence[Measure]) -> None:
     """On a pool of which only a sample is judged a measure under qrels would count the rest as not relevant."""
     instead = {"P": "HT-P", "nDCG": "HT-nDCG", "AP": "xinfAP"}
@@ -77,6 +83,7 @@ def evaluate_sampled(
 ) -> dict[str, Any]:
     """The contract's answer of `evaluate PREL RUN... --sampled`."""
     result: dict[str, Any] = {key: {} for key in ("qrels", "interval", "these_topics", "rank_model", "per_topic", "topics", "undefined", "pool")}
+    refuse_topic_choice(options)
     for name, path in files.items():
         pool = sampled_pool(command, path)
         reasons = {str(measure): why_no_interval(pool.sample, measure) for measure in measures}

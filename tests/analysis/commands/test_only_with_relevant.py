@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import get_commands, load_command_class
 
-from tests.analysis.commands.called import answer
+from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import files
 
 QRELS = "".join(f"{t} 0 {d} {g}\n" for t in range(12) for d, g in (("a", 1), ("b", (t + 1) % 3 % 2), ("c", 0), ("d", t % 2)))
@@ -59,3 +59,9 @@ def test_a_topic_without_relevant_documents_might_as_well_not_be_there(name: str
     without = kept(told(few))
     assert kept(told(str(whole), "--only-with-relevant")) == without
     assert kept(told(str(whole))) != without
+
+
+@pytest.mark.parametrize("name", ["evaluate", "compare_systems"])
+def test_of_a_sample_nobody_knows_which_topics_have_none(name: str, tmp_path: Path) -> None:
+    sample, *runs = files(tmp_path, sample="0 0 a s 0\n0 0 b s -1\n1 0 a s 1\n1 0 b s -1\n", **RUNS)
+    assert "nobody knows which topics have no relevant document" in refused(name, sample, *runs, "--sampled", "--measures", "HT-P@2", "--only-with-relevant")
