@@ -129,8 +129,28 @@ MOST_ROWS = 40
 def to_latex(table: Table) -> str:
     """A booktabs table; numbers to four decimals or to the table's digits, undefined as a dash. One that a column of text of ordinary
     size cannot hold is shrunk to it; one longer than a page, or with a column of sentences, is a longtable, with its head on every page."""
-    if _has_sentences(table) or (len(table.rows) > MOST_ROWS and not _fits_shrunk(table)):
-        return _long(table)
+    long = _has_sentences(table) or (len(table.rows) > MOST_ROWS and not _fits_shrunk(table))
+    first, rest = (_long(table) if long else _short(table)).split("\n", 1)
+    return "\n".join([first, *_needed_for_letters(rest), rest])
+
+
+USUAL = frozenset(map(chr, range(0x7F))) | frozenset(map(chr, range(0xA0, 0x17F))) | frozenset("–—‘’“”†‡•…‰€™")
+T1 = frozenset("«»ÐÞðþĄąĐđĘęĮįŊŋŲų‚„‹›")
+NOT_LATIN = frozenset("ĦħĸĿŀŉŦŧ")
+"""Letters that pdflatex has as it begins, those that it has in fonts of the encoding T1, and those within the range of the first that it lacks."""
+
+
+def _needed_for_letters(latex: str) -> list[str]:
+    """Comments on the letters that pdflatex ends at as it begins."""
+    beyond = sorted(set(latex) - (USUAL - NOT_LATIN - T1))
+    by_encoding, by_font = [letter for letter in beyond if letter in T1], [letter for letter in beyond if letter not in T1]
+    return [
+        *([rf"% needs \usepackage[T1]{{fontenc}} for {' '.join(by_encoding)}"] if by_encoding else []),
+        *([rf"% needs lualatex or xelatex, and a font that has {' '.join(by_font)}"] if by_font else []),
+    ]
+
+
+def _short(table: Table) -> str:
     columns = "".join("r" if numeric else "l" for numeric in table.numeric)
     wide = _characters(table) > PAGE
     lines = [

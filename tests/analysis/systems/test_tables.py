@@ -9,7 +9,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from analysis.systems.tabular import Table, latex_text, short, to_csv, to_latex
+import pytest
+
+from analysis.systems.tabular import NOT_LATIN, T1, USUAL, Table, latex_text, short, to_csv, to_latex
 from tests.conftest import absent
 
 HOSTILE = Table(
@@ -57,6 +59,29 @@ def test_latex_reads_no_name_as_an_argument_and_draws_no_two_signs_as_one() -> N
     assert r"{}[a]b & *c & 0.5000 \\" in lines
     assert r"{}*d* & [2pt] & -- \\" in lines
     assert r"bm25-{}-rm3-{}-{}-x & a\textbar{}b?{}`c!{}`d'{}'e`{}`f & -1.0000 \\" in lines
+
+LETTERS = Table("letters", "Élan", ["run", "b"], [["Łódź «ąę»", 1], ["Дon 中文", 2]])
+
+
+def test_letters_that_latex_lacks_as_it_begins_are_named_with_what_has_them() -> None:
+    lines = to_latex(LETTERS).splitlines()
+    assert lines[:3] == [
+        r"% needs \usepackage{booktabs}", r"% needs \usepackage[T1]{fontenc} for « » ą ę", "% needs lualatex or xelatex, and a font that has Д 中 文",
+    ]  # fmt: skip
+    assert [line for line in to_latex(GROUPED).splitlines() if line.startswith("%")] == [r"% needs \usepackage{booktabs}"]
+
+
+@pytest.mark.parametrize(("letters", "head"), [(USUAL - NOT_LATIN - T1, ""), (T1, r"\usepackage[T1]{fontenc}")])
+def test_pdflatex_has_the_letters_that_are_said_to_need_no_more(tmp_path: Path, letters: frozenset[str], head: str) -> None:
+    if shutil.which("pdflatex") is None:
+        absent("latex", "pdflatex is not installed, so no letter was typeset")
+    told = to_latex(Table("every", "Every", ["letter"], [[f"x{letter}"] for letter in sorted(letters)]))
+    assert "lualatex" not in told
+    text = f"\\documentclass{{article}}{head}\\usepackage{{array,booktabs,longtable}}\n\\begin{{document}}\n{told}\\end{{document}}\n"
+    (tmp_path / "letters.tex").write_text(text, encoding="utf-8")
+    made = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "letters.tex"], cwd=tmp_path, capture_output=True, check=False)
+    assert made.returncode == 0, made.stdout.decode(errors="replace")[-1500:]
+
 
 WIDE = Table("wide", "Wide", [f"a longer name {k}" for k in range(12)], [[0.5] * 12])
 GROUPED = Table(
