@@ -40,13 +40,16 @@ class Json(logging.Formatter):
 
 
 class NoSecrets(logging.Filter):
-    """Django names the path of what it refuses and of what failed; a link's secret may stand in it."""
+    """Django names the path of what it refuses and of what failed (escaped, where it is not plain); a link's secret may stand in it. Of a host that
+    is none of ours a line is enough: whoever looks for open doors asks for many, and each left a trace of our code."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         request = getattr(record, "request", None)
         if isinstance(request, HttpRequest) and isinstance(record.args, tuple):
-            told = told_path(request)
-            record.args = tuple(told if given == request.path else given for given in record.args)
+            told, paths = told_path(request), (request.path, request.path.encode("unicode_escape").decode("ascii"))
+            record.args = tuple(told if given in paths else given for given in record.args)
+        if record.name == "django.security.DisallowedHost":
+            record.exc_info = None
         return True
 
 

@@ -15,6 +15,7 @@ from django.urls import Resolver404, resolve
 HEADER = "X-Request-ID"
 EVERYWHERE = ["0.0.0.0/0", "::/0"]
 AS_LONG_AS_A_SECRET = re.compile(r"[^/]{20,}")
+NOT_WITHIN_A_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _current: ContextVar[str] = ContextVar("request", default="")
 
 
@@ -39,12 +40,17 @@ def told_path(request: HttpRequest) -> str:
             match = resolve(request.path_info)
         except Resolver404:
             return told_address(request.path)
-    return f"/{match.route}" if "token" in match.kwargs else request.path
+    return f"/{match.route}" if "token" in match.kwargs else _in_one_line(request.path)
 
 
 def told_address(address: str) -> str:
     """Of which nobody knows what it is: without its query, and without long words."""
-    return AS_LONG_AS_A_SECRET.sub("…", address.partition("?")[0])
+    return _in_one_line(AS_LONG_AS_A_SECRET.sub("…", address.partition("?")[0]))
+
+
+def _in_one_line(address: str) -> str:
+    """Who asks for an address with a line end in it writes no line of the log."""
+    return NOT_WITHIN_A_LINE.sub("…", address)
 
 
 def row_number(written: str | None) -> int:

@@ -94,6 +94,30 @@ def secrets_in_links() -> dict[str, str]:
     return {name: route for name, route in every_pattern().items() if "token>" in route}
 
 
+@pytest.mark.parametrize("line_end", ["%0a", "%0d", "%c2%85", "%e2%80%a8", "%00"])
+def test_an_address_writes_no_line_of_its_own(written, line_end):
+    log = written("line")
+    for place in ("/{}ERROR forged/", "/campaigns/none/people/{}ERROR%20forged/"):
+        Client(enforce_csrf_checks=True).post(place.format(line_end))
+        Client().get(place.format(line_end))
+    assert not [line for line in log().splitlines() if line.startswith("ERROR forged")]
+    assert log().count(" INFO assay.access: ") == 4
+
+
+def test_a_links_secret_is_hidden_whatever_stands_behind_it(written):
+    log = written("line")
+    for behind in ("", "%0a", "%c3%a9", "%e2%82%ac"):
+        assert Client(enforce_csrf_checks=True).post(f"/join/a-secret-of-a-link{behind}").status_code == 403
+    assert log().count("Forbidden (CSRF cookie not set.): /join/<str:token>") == 4
+    assert "a-secret" not in log()
+
+
+def test_a_host_that_is_none_of_ours_is_told_in_one_line(written):
+    log = written("line")
+    assert Client().get("/sign-in", headers={"Host": "other.example"}).status_code == 400
+    assert [line.split()[2:4] for line in log().splitlines()] == [["ERROR", "django.security.DisallowedHost:"], ["INFO", "assay.access:"]]
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_no_text_no_query_and_no_links_secret_is_written_whatever_is_asked_and_whatever_fails(written, settings, tmp_path: Path):
