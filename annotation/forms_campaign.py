@@ -96,10 +96,12 @@ class RulesForm(forms.ModelForm):
             "pause_after_fast": _("Then the annotator reads why and waits until you let go on. 0: nobody is paused by rule."),
             "idle_seconds": _("Stretches without a sign of life beyond this are not counted as active; it grows with the document's length."),
             "lease_minutes": _("How long a pair is reserved for the annotator who has it on screen."),
+            "lease_window": _("How many wait in the browser, so that the next one is there at once."),
             "block_length": _("Then another topic is offered, where there is one in the same band of priorities."),
             "band": _("So many neighbouring priorities (ranks) are judged together, topic by topic. 1: strictly by priority, as TripJudge."),
             "expected_seconds": _("For the cost preview. TripJudge: 48."),
             "truncate_words": _("Empty: the whole text. What was cut can be shown on demand."),
+            "spans_from": _("The lowest grade for which a passage is asked for."),
             "rotate_text": _("Start each annotator at another sentence, as FiRA does; positions are mapped back."),
             "show_near_duplicates": _(
                 "Where a document is very like one that the same annotator has graded in the topic, the page offers to read both side by side, with "

@@ -104,7 +104,9 @@ def _laid_out(
         heads = [[str(j) if numbered else name] for j, name in enumerate(columns, 1)]
     deepest = max(map(len, heads))
     y = 26.0 + LINE * (len(said) + deepest - 1)
-    every = max(1, math.ceil((max(width_of(line) for lines in heads for line in lines) + 2) / cell_w)) if deepest == 1 else 1
+    every = 1
+    if deepest == 1 and (numbered or count_on(columns)):
+        every = max(1, math.ceil((max(width_of(line) for lines in heads for line in lines) + 2) / cell_w))
     parts = [in_lines(said, x=2.0 if narrow else left, first=14.0, anchor="start")] if said else []
     for j, lines in enumerate(heads):
         if j % every == 0:
@@ -118,7 +120,8 @@ def _laid_out(
 def _heads(rows: Sequence[str], columns: Sequence[str], width: float) -> tuple[list[list[str]] | None, float]:
     """The lines of the names of columns, None where they have no room, and how wide a cell may be: wider where that makes room."""
     if width == NARROW:
-        return head_lines(columns, (width - 40) / len(columns), 1), CELL
+        room = names_of_rows(rows, width=width, most=NAME, widest=WIDEST)
+        return head_lines(columns, min((width - (2.0 if room.above else room.left) - 2) / len(columns), CELL), 1), CELL
     room = (width - names_of_rows(rows, width=width, most=NAME, widest=WIDEST).left - 12) / len(columns)
     for widest in (CELL, 2 * CELL):
         heads = head_lines(columns, min(room, widest) - 4, HEAD_LINES)

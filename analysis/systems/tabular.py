@@ -39,8 +39,12 @@ class Table:
 
     @property
     def numeric(self) -> list[bool]:
-        """Whether a column holds numbers; words may stand among them."""
-        return [any(isinstance(row[i], (int, float)) for row in self.rows) for i in range(len(self.header))]
+        """Whether a column holds numbers; words may stand among them. Where all of them are undefined it holds numbers, too."""
+
+        def of(cells: list[Cell]) -> bool:
+            return any(isinstance(cell, (int, float)) for cell in cells) or (bool(cells) and all(cell is None for cell in cells))
+
+        return [of([row[i] for row in self.rows]) for i in range(len(self.header))]
 
     @property
     def columns(self) -> list[str]:

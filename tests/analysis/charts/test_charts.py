@@ -408,6 +408,18 @@ class TestNarrowForm:
         assert [word[:2] for word in words if word[1:2] == ":"] == ["1:", "2:"]
         assert "0.04" in words
 
+    @pytest.mark.parametrize(
+        "names", [["Wrong", "Topic", "Partial", "Perfect"], ["Irrelevant", "Relevant", "Very relevant"], ["a", "b"], ["Wrong"] * 3 + ["Perfectly"]]
+    )
+    @pytest.mark.parametrize("rows", [None, ["the topic of a long name", "x"]])
+    def test_no_column_of_a_matrix_is_left_without_a_name(self, names: list[str], rows: list[str] | None):
+        """Of grades nobody can tell the second from the first and the third, as of ranks."""
+        values = [[1.0] * len(names)] * len(rows or names)
+        root = narrow(matrices.matrix(rows or names, names, values, caption="c", row_label="a", column_label="b"))
+        said = [(text.text or "", float(text.get("y", 0))) for text in root.iter(f"{SVG}text") if text.text]
+        heads = [words for words, y in said if y == said[1][1]]
+        assert heads in (names, [str(n) for n in range(1, len(names) + 1)])
+
     def test_columns_that_are_other_things_than_rows_are_explained_below(self):
         grades = ["Not relevant at all", "Somewhat relevant", "Perfectly relevant"]
         root = narrow(matrices.matrix(["1", "2"], grades, [[1.0, 2.0, 3.0]] * 2, caption="c", row_label="topic", column_label="grade"))
