@@ -101,6 +101,7 @@ class RunForm(forms.ModelForm):
         fields = ["group", "description", "submitted_on", "baseline"]
         widgets = {"submitted_on": forms.DateInput(attrs={"type": "date"}), "description": forms.Textarea(attrs={"rows": 3})}
         labels = {"submitted_on": _("Date"), "baseline": _("A baseline of the organisers")}
+        help_texts = {"group": _("Who submitted it.")}
 
 
 class PercentagesField(forms.CharField):

@@ -120,8 +120,8 @@ def _laid_out(
 def _heads(rows: Sequence[str], columns: Sequence[str], width: float) -> tuple[list[list[str]] | None, float]:
     """The lines of the names of columns, None where they have no room, and how wide a cell may be: wider where that makes room."""
     if width == NARROW:
-        room = names_of_rows(rows, width=width, most=NAME, widest=WIDEST)
-        return head_lines(columns, min((width - (2.0 if room.above else room.left) - 2) / len(columns), CELL), 1), CELL
+        names = names_of_rows(rows, width=width, most=NAME, widest=WIDEST)
+        return head_lines(columns, min((width - (2.0 if names.above else names.left) - 2) / len(columns), CELL), 1), CELL
     room = (width - names_of_rows(rows, width=width, most=NAME, widest=WIDEST).left - 12) / len(columns)
     for widest in (CELL, 2 * CELL):
         heads = head_lines(columns, min(room, widest) - 4, HEAD_LINES)
