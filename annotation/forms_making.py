@@ -102,7 +102,9 @@ class NewCampaignForm(KnownPairs):
         label=_("Target per annotator"), min_value=0, max_value=MOST["target_per_annotator"], required=False, help_text=_("Empty: as the preset. 0: no target.")
     )
     deadline = MomentField(required=False, help_text=_("In your time zone. Empty: none."))
-    with_link = forms.BooleanField(label=_("Make a link by which annotators join"), required=False)
+    with_link = forms.BooleanField(
+        label=_("Make a link by which annotators join"), required=False, help_text=_("It stands on the step People, with a code to type in.")
+    )
 
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

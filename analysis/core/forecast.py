@@ -101,8 +101,10 @@ def _no_forecast(moments: NDArray[np.float64], remaining: int, per_day: float, n
     past = moments[moments <= now]
     if remaining <= 0:
         return "everything that is needed has been judged"
+    if not len(past):
+        return "no pace: nobody has judged yet"
     if not per_day:
-        return f"no pace: nobody has judged within the last {PACE_DAYS} days" if now - past.max(initial=-np.inf) > PACE_DAYS * DAY else FEW
+        return f"no pace: nobody has judged within the last {PACE_DAYS} days" if now - past.max() > PACE_DAYS * DAY else FEW
     if now - float(past.min()) < LEAST_DAYS * DAY:
         return f"no forecast before {LEAST_DAYS} days of judging: the hours of a day differ too much"
     if (past > now - LEAST_DAYS * DAY).sum() < LEAST_JUDGEMENTS:

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.judging import JudgingPage, make_job
+from tests.builders import judge
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Signed = Callable[..., Page]
@@ -377,3 +378,15 @@ def test_a_required_passage_is_marked_by_touch(signed_in_page: Signed, width: in
     page.locator("#grades button").nth(3).tap()
     expect(judging.title).not_to_have_text(before)
     judging.saved()
+
+
+def test_why_one_could_not_judge_is_read_whole_beside_the_button(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    judge(ada, None, cannot_reason="expertise")
+    page = signed_in_page(ada.user)
+    page.goto(f"/judge/{campaign.slug}/history")
+    expect(page.locator("#history-page tbody")).to_contain_text("Cannot judge: needs expertise")
+    for wide in (1280, 700, 390, 320):
+        page.set_viewport_size({"width": wide, "height": 800})
+        sizes = page.locator("#history-page td").evaluate_all("all => all.map(one => [one.scrollWidth, one.clientWidth])")
+        assert all(inside <= room for inside, room in sizes), (wide, sizes)
