@@ -81,12 +81,14 @@ def pairs_of_systems(n: int, rng: np.random.Generator) -> NDArray[np.int64]:
 
 class Found(NamedTuple):
     """Of one simulation, budget and measure. bias: mean over the runs of the estimate less the same topics wholly judged. covered, half: shares and
-    half-widths of the intervals of differences, means over pairs of systems. tau: to the truth."""
+    half-widths of the intervals of differences, means over pairs of systems. tau: to the truth. judged: pairs, which are more than the budget's where
+    two of each stratum are."""
 
     bias: float
     covered: float
     half: float
     tau: float
+    judged: int
 
 
 def simulated(world: World, plan: SampledReplay, pairs: NDArray[np.int64], seed: Sequence[int]) -> dict[tuple[str, str], Found]:
@@ -97,25 +99,25 @@ def simulated(world: World, plan: SampledReplay, pairs: NDArray[np.int64], seed:
     again = world.of_topics(rng.integers(0, world.n_topics, world.n_topics))
     draw = draw_of(again, plan, rng)
     whole = again.scores(again.grades, measures)
-    results = {("1", str(m)): _found(whole[:, :, k], whole[:, :, k], truth[:, k], pairs) for k, m in enumerate(measures)}
+    results = {("1", str(m)): _found(whole[:, :, k], whole[:, :, k], truth[:, k], pairs, len(again)) for k, m in enumerate(measures)}
     for budget in plan.budgets:
         sample = draw.sample(budget)
-        naive = again.scores(sample.grades, measures)
+        naive, judged = again.scores(sample.grades, measures), int((sample.grades >= 0).sum())
         values = np.array([estimate_topics(packed, sample, plan.measures, level=world.level) for packed in again.packed])
         for k, (estimate, measure) in enumerate(zip(plan.measures, measures, strict=True)):
-            results[str(budget), str(estimate)] = _found(values[:, :, k], whole[:, :, k], truth[:, k], pairs)
-            results[str(budget), str(measure)] = _found(naive[:, :, k], whole[:, :, k], truth[:, k], pairs)
+            results[str(budget), str(estimate)] = _found(values[:, :, k], whole[:, :, k], truth[:, k], pairs, judged)
+            results[str(budget), str(measure)] = _found(naive[:, :, k], whole[:, :, k], truth[:, k], pairs, judged)
     return results
 
 
-def _found(values: Floats, whole: Floats, truth: Floats, pairs: NDArray[np.int64]) -> Found:
+def _found(values: Floats, whole: Floats, truth: Floats, pairs: NDArray[np.int64], judged: int) -> Found:
     """values, whole: float64 (n_runs, n_topics). truth: float64 (n_runs)."""
     n_topics = values.shape[1]
     difference = values[pairs[0]] - values[pairs[1]]
     half = scipy.stats.t.ppf(0.975, n_topics - 1) * difference.std(axis=1, ddof=1) / math.sqrt(n_topics)
     off = np.abs(difference.mean(axis=1) - (truth[pairs[0]] - truth[pairs[1]]))
     means = values.mean(axis=1)
-    return Found(float((means - whole.mean(axis=1)).mean()), float((off <= half + 1e-12).mean()), float(half.mean()), tau_b(truth, means))
+    return Found(float((means - whole.mean(axis=1)).mean()), float((off <= half + 1e-12).mean()), float(half.mean()), tau_b(truth, means), judged)
 
 
 class SampledStop(NamedTuple):

@@ -31,6 +31,8 @@ from pooling.core.depth import depth_pool, top_of_run
 ORDERS = (ordered.LEVEL, *ordered.GOALS, "sampled")
 ESTIMATES = "HT-nDCG@10 xinfAP"
 MEASURES = "AP nDCG@10"
+MORE = 1.05
+"""Times the pairs asked for, from which on it is said that more are drawn; topics are drawn anew, and their pools are of unequal size."""
 SCHEDULER = "the order of service of the scheduler's core; leases, annotators side by side and time are not replayed"
 
 
@@ -118,7 +120,12 @@ class Command(PiecewiseCommand):
         else:
             result |= of_looks(shared, brought)
         for budget, row in result["budgets"].items():
-            row["hours"] = float(budget) * len(world) * cost
+            row["hours"] = row["judged"] * cost
+            if order == "sampled" and row["judged"] > MORE * float(budget) * len(world):
+                self.warn(
+                    f"budget {budget}: {row['judged']:,.0f} pairs are drawn in place of {float(budget) * len(world):,.0f}, for each stratum gives at least 2; "
+                    "fewer strata (--strata votes) make a smaller sample possible"
+                )
         if stops:
             result["stopping"] = of_sampled_stops(stops) if order == "sampled" else of_ordered_stops(stops)
         return result
@@ -131,11 +138,11 @@ class Command(PiecewiseCommand):
         ]
         if result["order"] == "sampled":
             rows = [
-                [f"{budget}, {name}", row["hours"], *(one[key] for key in ("bias", "coverage", "half_width", "tau"))]
+                [f"{budget}, {name}", row["judged"], row["hours"], *(one[key] for key in ("bias", "coverage", "half_width", "tau"))]
                 for budget, row in result["budgets"].items()
                 for name, one in row["measures"].items()
             ]
-            parts.append(text_table(["share judged, measure", "hours", "bias", "coverage", "half-width", "tau"], rows))
+            parts.append(text_table(["share, measure", "judged", "hours", "bias", "coverage", "half-width", "tau"], rows))
             full = ", ".join(f"{name} {one['half_width']:.3f}" for name, one in result["full"].items())
             parts.append(f"Half-width with everything judged: {full}. A measure without HT or inf counts what was not drawn as not relevant.")
         else:
@@ -188,8 +195,11 @@ def of_samples(shared: Shared, brought: Sequence[dict[tuple[str, str], sampled.F
         return {key: mean(getattr(row, column) for row in rows) for key, column in columns.items()}
 
     names = dict.fromkeys(name for budget, name in brought[0] if budget != "1")
+    def judged(budget: str) -> float:
+        return mean(looks[budget, next(iter(names))].judged for looks in brought)
+
     return {
-        "budgets": {str(b): {"judged": b * len(shared.world), "measures": {name: summary(str(b), name) for name in names}} for b in shared.plan.budgets},
+        "budgets": {str(b): {"judged": judged(str(b)), "measures": {name: summary(str(b), name) for name in names}} for b in shared.plan.budgets},
         "full": {name: summary("1", name) for budget, name in brought[0] if budget == "1"},
     }
 

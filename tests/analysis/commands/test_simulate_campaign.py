@@ -53,6 +53,15 @@ def test_a_sampled_pool_has_coverage_and_a_naive_number_beside_it(judged: list[s
     assert found["budgets"]["1.0"]["measures"]["HT-nDCG@10"]["coverage"] == found["full"]["nDCG@10"]["coverage"]
 
 
+def test_the_work_of_a_sampled_pool_is_that_of_what_is_drawn(judged: list[str]) -> None:
+    """Best ranks 1-3: a b c d e r s t; 4-10: the 12 others. Two of each of 24 strata are 48 pairs, where a tenth of 240 would be 24."""
+    given = (*judged, "--depth", 20, "--order", "sampled", "--budgets", "0.1,0.5", "--simulations", 3, "--seconds", 3600)
+    found, warned = answer("simulate_campaign", *given)
+    assert {budget: (row["judged"], row["hours"]) for budget, row in found["budgets"].items()} == {"0.1": (48, 48), "0.5": (120, 120)}
+    assert "budget 0.1: 48 pairs are drawn in place of 24, for each stratum gives at least 2" in warned
+    assert "budget 0.5" not in warned
+
+
 def test_pairs_without_a_grade_are_dropped_or_not_relevant(tmp_path: Path, judged: list[str]) -> None:
     (few,) = files(tmp_path, few="".join(f"{t} 0 {d} {int(d in 'ab')}\n" for t in range(TOPICS) for d in LETTERS[:15]))
     found, warned = answer("simulate_campaign", few, *judged[1:], "--depth", 20, "--budgets", "1")
