@@ -15,6 +15,7 @@ from analysis.charts.small import small_bars, small_interval
 from analysis.core.flags import Flag, strongest_first
 from analysis.dashboard.annotators import Person
 from annotation.models import Membership
+from annotation.selectors.parts import parts_of
 from pooling.core.natural import natural
 from pooling.listing import ListChoice, ListPage
 
@@ -39,9 +40,10 @@ WHICH = [
 
 @dataclass(frozen=True, eq=False)
 class PersonRow:
-    """flags: the strongest first. times, dot: pictures."""
+    """part: judgements that are asked of the person, None for no target. flags: the strongest first. times, dot: pictures."""
 
     person: Person
+    part: int | None
     name: str
     flags: list[Flag]
     times: SafeString
@@ -56,7 +58,8 @@ def people_page(request: HttpRequest, everybody: Sequence[Person]) -> ListPage:
 def rows_of(people: Sequence[Person], grades: list[str]) -> list[PersonRow]:
     """Rows of one page: bars of seconds have one scale in all of them."""
     highest = max((m for person in people for m in person.median_by_grade if m is not None), default=0.0)
-    return [row_of(person, grades, highest) for person in people]
+    parts = parts_of([person.membership for person in people])
+    return [row_of(person, part, grades, highest) for person, part in zip(people, parts, strict=True)]
 
 
 def is_one(person: Person, which: str) -> bool:
@@ -75,11 +78,11 @@ def name_of(member: Membership) -> str:
     return member.user.get_full_name() or member.user.get_username()
 
 
-def row_of(person: Person, grades: list[str], highest: float) -> PersonRow:
+def row_of(person: Person, part: int | None, grades: list[str], highest: float) -> PersonRow:
     dot = ""
     if person.kappa is not None and person.agreement is not None:
         interval = person.agreement.interval
         low, high = (None, None) if interval.reason else (interval.low, interval.high)
         dot = small_interval(person.kappa, low, high, what="kappa")
     times = small_bars(person.median_by_grade, grades, highest=highest, unit="s")
-    return PersonRow(person, name_of(person.membership), strongest_first(person.flags), mark_safe(times), mark_safe(dot))
+    return PersonRow(person, part, name_of(person.membership), strongest_first(person.flags), mark_safe(times), mark_safe(dot))

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from annotation.permissions import managed_campaign
+from annotation.selectors.parts import parts_of
 from annotation.services import messages as service
 from annotation.services.errors import CampaignError
 from pooling.permissions import SignedInRequest
@@ -48,7 +49,7 @@ def remind(request: SignedInRequest, slug: str) -> HttpResponse:
     context = {
         "campaign": campaign,
         "tab": "people",
-        "everybody": everybody,
+        "everybody": zip(everybody, parts_of(everybody), strict=True),
         "chosen": chosen,
         "text": text or (service.STARTING_TEXT if choosing else ""),
         "mails": mails,

@@ -78,6 +78,10 @@ def test_home_the_invitation_the_judging_page_and_the_reminder_say_it():
     assert (setup["part"], setup["progress"]["target"], setup["state"]) == (12, 300, "judging"), json.dumps(setup["progress"])
     invitation = Invitation.objects.create(campaign=campaign)
     assert "12 judgements" in " ".join(Client().get(f"/join/{invitation.token}").content.decode().split())
+    manager = Client()
+    manager.force_login(campaign.created_by)
+    for address in ("people/", "remind"):
+        assert "of 12" in " ".join(manager.get(f"/campaigns/{campaign.slug}/{address}").content.decode().split())
     ada.user.email = "ada@example.org"
     ada.user.save()
     [mail] = messages.preview(campaign, [fresh(ada)], "Please go on.", address="https://assay.example").ready

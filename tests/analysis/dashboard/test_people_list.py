@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("rows_read_anew")]
 
 @pytest.fixture
 def campaign() -> Campaign:
-    return make_campaign(n_topics=2, n_documents=8, judgements_per_pair=3, target_per_annotator=20)
+    return make_campaign(n_topics=2, n_documents=8, judgements_per_pair=3, target_per_annotator=12)
 
 
 def with_many(campaign: Campaign, n: int) -> None:
@@ -56,8 +56,8 @@ def test_a_row_has_name_target_hours_seconds_by_grade_topics_and_note(campaign):
     response = manager_of(campaign).get(address(campaign))
     text = text_of(response)
     assert "Ada Lovelace" in text
-    assert "4 of 20" in text
-    assert '<progress value="4" max="20"' in response.content.decode()
+    assert "4 of 12" in text
+    assert '<progress value="4" max="12"' in response.content.decode()
     assert re.search(r'data-label="Hours">1\.5<', response.content.decode())  # 5,400 s
     assert 'aria-label="Wrong 600 s, Topic 1,500 s, Perfect 1,800 s"' in response.content.decode()
     assert re.search(r'data-label="Topics">\d<', response.content.decode())
