@@ -17,6 +17,12 @@ A4 = {"width": 718, "height": 1000}
 """A4 less margins of a centimetre, in pixels of a browser."""
 HIDDEN = """() => [...document.querySelectorAll('.table-wrap')].filter(wrap => wrap.checkVisibility())
   .map(wrap => wrap.scrollWidth - wrap.clientWidth).filter(excess => excess > 1)"""
+BROKEN = """() => [...document.querySelectorAll('.people-table thead th .sort')].flatMap(head => {
+  const text = document.createTreeWalker(head, NodeFilter.SHOW_TEXT).nextNode(), range = document.createRange();
+  return [...text.data.matchAll(/\\S+/g)].filter(word => {
+    range.setStart(text, word.index); range.setEnd(text, word.index + word[0].length);
+    return new Set([...range.getClientRects()].map(box => Math.round(box.top))).size > 1; }).map(word => word[0]); })"""
+"""Words of heads that stand in more than one line."""
 BEYOND = """() => Math.max(...[...document.querySelectorAll('table :is(th, td)')].map(cell => cell.getBoundingClientRect().right))"""
 
 
@@ -31,6 +37,11 @@ def test_the_table_of_people_is_seen_whole_at_usual_widths_and_on_paper(signed_i
     page.set_viewport_size(A4)
     page.emulate_media(media="print")
     assert page.evaluate(BEYOND) <= A4["width"]
+    heads = [" ".join(words.split()) for words in page.locator(".people-table thead th .sort").all_inner_texts()]
+    assert heads[:4] == ["Annotator", "Flags", "Judged", "Too fast"]
+    assert page.evaluate(BROKEN) == [], "words of heads are broken"
+    for of_hands in (".list-tools", "textarea", "[type=checkbox]", ".figure summary"):
+        assert page.locator(f"{of_hands} >> visible=true").count() == 0, of_hands
 
 
 def test_a_shorter_scale_takes_names_that_are_a_scale(signed_in_page: Callable[..., Page]) -> None:
