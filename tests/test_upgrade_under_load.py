@@ -54,10 +54,10 @@ print(json.dumps({str(key): by for key, by in Judgement.objects.values_list("key
 
 
 def program(folder: Path) -> Path:
-    """A copy of this one, which can be upgraded."""
+    """A copy of this one, which can be upgraded, with what is compiled already: a file that is replaced is compiled anew."""
     folder.mkdir()
     for name in ("pooling", "annotation", "analysis", "config", "assay", "templates", "static", "locale", "tests", "benchmarks"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.pyc.*"))
     shutil.copy(ROOT / "manage.py", folder)
     return folder
 
