@@ -283,3 +283,30 @@ def test_the_answer_has_the_keys_of_the_contract(answers, name: str) -> None:
     found = answers(name)
     assert sorted(set(KEYS[name]) - paths(found)) == []
     assert ("seed" in found) == (name in SEEDED)
+
+
+NAMES = {
+    "good", "poor", "other", "judged", "A", "B", "a", "b", "c", "t1", "t2", "m", "x", "2021-01", "nDCG@10", "P@10", "RBP(0.8)", "P@1", "AP", "nDCG", "Rprec",
+    "Bpref",
+}  # fmt: skip
+"""Of the files here, and measures: keys that no document can know."""
+BY_ROWS = {"compare_runs", "leaderboard", "submissions", "label_overlap"}
+"""Their sections tell rows by the columns of their tables, not each key."""
+
+
+def names_of_keys(value: Any) -> set[str]:
+    if isinstance(value, list):
+        return {name for one in value for name in names_of_keys(one)}
+    if isinstance(value, dict):
+        return set(value) | {name for one in value.values() for name in names_of_keys(one)}
+    return set()
+
+
+@pytest.mark.parametrize("name", sorted(KEYS.keys() - BY_ROWS))
+def test_each_key_of_the_answer_is_in_the_commands_section_of_the_document(answers, name: str) -> None:
+    section = re.search(rf"(?ms)^### `{name}\b.*?(?=^##|\Z)", DOCUMENT)
+    assert section
+    told = set(re.findall(r"[A-Za-z]\w*(?:-[A-Za-z]+)*", " ".join(re.findall(r"`([^`]+)`", section[0] + SHARED))))
+    told |= {option.replace("-", "_") for option in told}
+    keys = {key for key in names_of_keys(answers(name)) if key not in NAMES and not re.fullmatch(r"[\d.]+|\d+/.*", key)}
+    assert sorted(keys - told) == []

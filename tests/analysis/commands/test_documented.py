@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
-from django.core.management import get_commands, load_command_class
+from django.core.management import CommandError, get_commands, load_command_class
 
-TEXT = (Path(__file__).resolve().parents[3] / "docs" / "commands.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+TEXT = (DOCS / "commands.md").read_text(encoding="utf-8")
 OURS = {name: app for name, app in get_commands().items() if app in {"pooling", "annotation", "analysis", "config"}}
 SHARED = "".join(TEXT.split("## On plain files")[0])
 COMMON = {"--help", "--version", "--verbosity", "--settings", "--pythonpath", "--traceback", "--no-color", "--force-color", "--skip-checks"}
@@ -37,3 +39,23 @@ def test_the_example_of_the_command_is_one_that_it_takes(name: str) -> None:
         command, *words = re.findall(r'"[^"]*"|\S+', example)
         parser = load_command_class(OURS[command], command).create_parser("manage.py", command)
         parser.parse_args([word.strip('"') for word in words])
+
+
+CALL = r"(?m)^ {4,}(?:\S*python )?(?:manage\.py|assay|-m assay|\S+/manage\.py) (\w+) ?(.*)$"
+CALLS = [
+    (path, name, words)
+    for path in (DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md")))
+    for name, words in re.findall(CALL, re.sub(r"\\\n\s*", " ", path.read_text(encoding="utf-8")))
+    if name in OURS
+]
+
+
+def test_every_line_of_the_documents_that_calls_a_command_is_one_that_it_takes() -> None:
+    """What stands behind two blanks or a # is said about the line."""
+    assert len(CALLS) > 100
+    for path, name, words in CALLS:
+        given = shlex.split(re.split(r" {2,}| #| [|>] ", words)[0])
+        try:
+            load_command_class(OURS[name], name).create_parser("manage.py", name).parse_args(given)
+        except (SystemExit, CommandError) as error:
+            pytest.fail(f"{path.name}: {name} {words}: {error}")
