@@ -204,6 +204,15 @@ class RenewLeases(JudgingView):
         return answer_of(situation_of(annotator), leases=shown)
 
 
+def _sent_by_a_beacon(tokens: list[Any]) -> Any:
+    if len(tokens) != 1 or not isinstance(tokens[0], str) or not tokens[0].startswith("["):
+        return tokens
+    try:
+        return json.loads(tokens[0])
+    except (ValueError, RecursionError):
+        raise AnswerRefused("malformed", "leases: not a list of tokens") from None
+
+
 class ReleaseLeases(JudgingView):
     serializer_class = TokensSerializer
     parser_classes = [JsonBody, FormParser, MultiPartParser]
@@ -212,13 +221,10 @@ class ReleaseLeases(JudgingView):
     def post(self, request: Request, slug: str) -> Response:
         """On leaving the page: give leases back. A beacon sends a form with `leases` as JSON or repeated."""
         annotator = self.annotator(request, slug)
-        tokens = request.data.getlist("leases") if hasattr(request.data, "getlist") else request.data.get("leases", [])
-        if len(tokens) == 1 and isinstance(tokens[0], str) and tokens[0].startswith("["):
-            try:
-                tokens = json.loads(tokens[0])
-            except ValueError:
-                raise AnswerRefused("malformed", "leases: not a list of tokens") from None
-        serializer = TokensSerializer(data={"leases": tokens})
+        read: Any = request.data
+        if hasattr(read, "getlist"):
+            read = {"leases": _sent_by_a_beacon(read.getlist("leases"))}
+        serializer = TokensSerializer(data={"leases": [], **read} if isinstance(read, dict) else read)
         serializer.is_valid(raise_exception=True)
         released = leases.release(annotator, serializer.validated_data["leases"])
         return answer_of(situation_of(annotator), released=released)

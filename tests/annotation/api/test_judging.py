@@ -8,6 +8,7 @@ from datetime import timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -99,6 +100,22 @@ def test_a_beacon_gives_leases_back_with_a_form(page):
     form = {"leases": json.dumps(page.held)}
     assert page.client.post(page.address + "leases/release", form).json()["released"] == 3
     assert not Lease.objects.filter(state="live").exists()
+
+
+@pytest.mark.parametrize("body", [[], ["x"], 5, None, "x", {"leases": False}, {"leases": 5}, {"leases": ["[1]"]}, {"leases": {"a": 1}}])
+def test_leases_that_are_given_back_as_nothing_that_could_be_leases_are_malformed(page, body):
+    answer = page.client.post(page.address + "leases/release", json.dumps(body), content_type="application/json")
+    assert (answer.status_code, answer.json()["code"]) == (400, "malformed")
+
+
+@pytest.mark.parametrize("leases", ["[", "[" * 100_000, "[null]", '[{"a": 1}]', "x", SimpleUploadedFile("a file", b"[]")])
+def test_a_beacon_with_nothing_that_could_be_leases_is_malformed(page, leases):
+    answer = page.client.post(page.address + "leases/release", {"leases": leases}, format="multipart")
+    assert (answer.status_code, answer.json()["code"]) == (400, "malformed")
+
+
+def test_no_leases_are_none_given_back(page):
+    assert page.post("leases/release").json()["released"] == 0
 
 
 def test_setup_has_everything_the_page_needs_once(page):
