@@ -195,7 +195,11 @@ def base_of(campaign: Campaign, live: Live) -> Base:
 def _invite(base: Base) -> Iterator[Lever]:
     for more in INVITED if base.n_active else ():
         after = base.outlook(base.missing(), faster=(base.n_active + more) / base.n_active)
-        means = _("if they judge as much as the %(n)s of the last %(days)s days, from today on") % {"n": f"{base.n_active:,}", "days": PACE_DAYS}
+        means = ngettext(
+            "if each judges as much as the one annotator of the last %(days)s days, from today on",
+            "if each judges as much as the %(n)s annotators of the last %(days)s days on average, from today on",
+            base.n_active,
+        ) % {"n": f"{base.n_active:,}", "days": PACE_DAYS}
         words = ngettext("Invite %(n)s more annotator", "Invite %(n)s more annotators", more) % {"n": more}
         yield Lever("invite", more, words, means, after)
 
