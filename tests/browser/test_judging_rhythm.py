@@ -91,7 +91,7 @@ TOLD = {
 
 def test_the_rhythm_stays_in_the_browser_and_a_break_is_offered_to_who_asked(signed_in_page: Signed) -> None:
     """Every request is one of those known, holds only what it is known to hold, and of the pace nothing; nor does the database."""
-    campaign, ada = make_job(n_documents=8, target_per_annotator=20)
+    campaign, ada = make_job(n_documents=20, target_per_annotator=20)
     page = signed_in_page(ada.user, viewport=DESKTOP)
     name = f"assay:{ada.user.pk}:{campaign.slug}:pace"
     page.add_init_script(f"localStorage.getItem('{name}') ?? localStorage.setItem('{name}', '{json.dumps(PACES)}')")
