@@ -91,6 +91,9 @@ def intervals(
             parts.append(names.drawn(row.name, top=start, height=heights[i]))
             y = start + (names.head(row.name) + heights[i]) / 2
             if row.value is None:
+                if reference:  # its line would run through the words
+                    tall, wide = LINE * len(notes[i]), max(map(width_of, notes[i]))
+                    parts.append(element("rect", x=names.left + 2, y=y - tall / 2, width=wide + 4, height=tall, class_="plate"))
                 parts.append(in_lines(notes[i], x=names.left + 4, first=y + 4 - LINE * (len(notes[i]) - 1) / 2, anchor="start"))
             else:
                 parts.append(_interval(row, scale, y, form))

@@ -353,6 +353,20 @@ def test_the_colours_of_a_matrix_are_explained():
     assert [rect.get("class") for rect in legend.iter("rect")] == [f"g{i}" for i in range(9)] + ["empty-cell"]
 
 
+@pytest.mark.parametrize("form", [usual, narrow])
+def test_the_reference_line_does_not_run_through_the_reason_of_an_undefined_row(form):
+    drawn = [points.DrawnInterval("a", 0.5), points.DrawnInterval("b", None, note="2 shared pairs; needs 10")]
+    root = form(points.intervals(drawn, caption="c", x_label="x", what="run", low=0, reference=(0.0, "chance")))
+    order = [(one.tag.rpartition("}")[2], one.get("class"), one.text) for one in root.iter() if one.tag.startswith(SVG)]
+    line, plate = order.index(("line", "reference", None)), order.index(("rect", "plate", None))
+    assert line < plate < order.index(("text", "label", "2 shared pairs; needs 10")), "what is later lies above"
+    [rect] = [one for one in root.iter(f"{SVG}rect") if one.get("class") == "plate"]
+    [text] = [one for one in root.iter(f"{SVG}text") if one.text == "2 shared pairs; needs 10"]
+    top, bottom = float(rect.get("y")), float(rect.get("y")) + float(rect.get("height"))
+    assert top < float(text.get("y")) - 6 < bottom
+    assert float(rect.get("x")) + float(rect.get("width")) - float(text.get("x")) >= 24 * 6.5, "24 letters of 12 pixels"
+
+
 def test_only_an_undefined_row_has_its_reason_in_the_table():
     drawn = [points.DrawnInterval("a", 0.5, note="no topic"), points.DrawnInterval("b", None, note="no topic")]
     picture = points.intervals(drawn, caption="c", x_label="x", what="run")
