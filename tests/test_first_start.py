@@ -132,7 +132,7 @@ def test_up_serves_from_any_folder_and_a_second_one_on_the_same_data_is_refused(
 
 
 def test_up_on_the_folder_of_one_that_was_killed_ends_what_runs_on_and_takes_its_place(tmp_path):
-    with Installation(tmp_path / "data") as assay:
+    with Installation(tmp_path / "data", prepared=True) as assay:
         assert assay.server is not None
         assay.server.kill()
         assay.server.wait()

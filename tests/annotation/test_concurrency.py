@@ -13,14 +13,14 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.migrated import copy_migrated
+from tests.migrated import copy_migrated, fill_migrated
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """A fresh database: a file with all tables, or an empty one on the PostgreSQL server, dropped afterwards."""
+    """A fresh database: all tables in a file, or on the PostgreSQL server, dropped afterwards."""
     if request.param == "sqlite":
         copy_migrated(tmp_path / "storm.sqlite3")
         yield f"sqlite:///{tmp_path}/storm.sqlite3"
@@ -29,7 +29,9 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
     try:
-        yield server.rpartition("/")[0] + "/" + name
+        url = server.rpartition("/")[0] + "/" + name
+        fill_migrated(url)
+        yield url
     finally:
         with psycopg.connect(server, autocommit=True) as connection:
             connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")

@@ -42,7 +42,7 @@ QRELS_BINARY = "t1 0 d1 1\nt1 0 d2 1\nt1 0 d3 0\nt1 0 d8 0\nt2 0 d4 1\nt2 0 d5 0
 def assay(tmp_path: Path) -> Iterator[Installation]:
     if browser_path() is None:
         absent("browser", "no Chromium was found in PATH or at ASSAY_TEST_CHROMIUM")
-    with Installation(tmp_path) as installation:
+    with Installation(tmp_path, prepared=True) as installation:
         yield installation
 
 
