@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import pytest
 from django.test import Client
 
@@ -49,3 +51,13 @@ def test_nothing_is_at_an_address_with_a_nul(path):
     answer = Client().get(path)
     assert answer.status_code == 404
     assert answer.headers["Content-Type"].startswith(error_shape.CONTENT_TYPE if path.startswith("/api/") else "text/html")
+
+
+@pytest.mark.parametrize("is_multipart", [True, False])
+@pytest.mark.parametrize(("fields", "is_read"), [({}, True), ({"username": "a\0"}, False), ({"a\0": "b"}, False)])
+def test_a_form_with_a_nul_is_refused_whatever_field_has_it(is_multipart, fields, is_read):
+    page = Client(enforce_csrf_checks=True)
+    token = page.get("/sign-in").cookies["csrftoken"].value
+    sent = {"csrfmiddlewaretoken": token, "username": "nobody", "password": "wrong", **fields}
+    answer = page.post("/sign-in", sent) if is_multipart else page.post("/sign-in", urlencode(sent), content_type="application/x-www-form-urlencoded")
+    assert (answer.status_code, b"csrfmiddlewaretoken" in answer.content) == (400, is_read)
