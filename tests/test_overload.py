@@ -117,7 +117,8 @@ def test_who_is_refused_unread_may_send_all_and_hears_why(assay):
     """As a proxy does, which has the whole upload and says 502 where the server hangs up before it is sent."""
     host, port = assay.url.removeprefix("http://").split(":")
     size = 16_000_000
-    head = f"POST /api/v1/collections/none/uploads/ HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Type: text/plain\r\nContent-Length: {size}\r\n\r\n"
+    kind = "multipart/form-data; boundary=x"  # of another kind this long it is no upload, and refused for its length
+    head = f"POST /api/v1/collections/none/uploads/ HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Type: {kind}\r\nContent-Length: {size}\r\n\r\n"
     with socket.create_connection((host, int(port)), timeout=30) as client:
         client.sendall(head.encode())
         time.sleep(0.5)  # it is refused by now
