@@ -11,7 +11,7 @@ Whoever asks for work creates the row (`enqueue`) and lets `pooling.tasks.send` 
     Refused, FormatError   a person's mistake: failed, with the reason and the lines
     Cancelled              somebody asked for it: cancelled
     Fenced                 another worker has taken the job over: stop without writing anything
-    OperationalError       the database was busy or away: queued again, three attempts in all
+    OperationalError       the database was busy, away or restarted (InterfaceError, too): queued again, three attempts in all
     anything else          our mistake: failed, and the log has the whole of it
 """
 
@@ -30,7 +30,7 @@ from typing import Any, TypeVar
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
-from django.db import OperationalError, connection, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone, translation
@@ -305,8 +305,10 @@ def _do(work: Work) -> None:
         _quietly(work, Job.State.FAILED, {}, str(error))
     except FormatError as error:
         _quietly(work, Job.State.FAILED, refusal(error), refusal_sentence(error))
-    except OperationalError:
+    except (OperationalError, InterfaceError):  # the latter of who asks once more on a connection that was ended
         log.exception("job %s (%s): the database refused, attempt %s", job.pk, job.label, job.attempt)
+        if not connection.in_atomic_block:  # that of a test
+            connection.close_if_unusable_or_obsolete()  # else what follows would be asked on the one that a restart has ended
         if job.attempt < ATTEMPTS:
             changes = {"state": Job.State.QUEUED, "owner": "", "message": "the database was busy; waiting for another attempt"}
             Job.objects.filter(pk=job.pk, owner=work.token, state=Job.State.RUNNING).update(**changes)
