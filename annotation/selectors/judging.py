@@ -77,6 +77,8 @@ def judged_today(annotator: Membership, now: datetime) -> tuple[datetime, int]:
     since = scheduling.day_start(now, zone_of(annotator))
     if annotator.today_since == since:
         return since, annotator.n_today
+    if not annotator.n_judged:  # which are the same pairs, of every day
+        return since, 0
     own = Judgement.objects.filter(membership=annotator, current=True, judged_at__gte=since)
     return since, own.exclude(standing=Judgement.Standing.TOO_FAST).exclude(pair__kind=Pair.Kind.QUALIFICATION).count()
 
