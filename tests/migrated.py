@@ -15,7 +15,8 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import django
@@ -36,12 +37,19 @@ def digest(root: Path = ROOT, versions: Iterable[str] = (django.__version__, sql
     return found.hexdigest()[:24]
 
 
+@contextmanager
+def _alone(name: str) -> Iterator[None]:
+    """One process at a time looks for what is kept under this name, and makes it; the others wait."""
+    KEPT.mkdir(exist_ok=True)
+    with (KEPT / f"{name}.lock").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        yield
+
+
 def migrated_file() -> Path:
     """The file to copy. Made at need, by one process while the others wait; files of earlier states are removed."""
     path = KEPT / f"migrated-{digest()}.sqlite3"
-    KEPT.mkdir(exist_ok=True)
-    with (KEPT / "migrated.lock").open("w") as turn:
-        fcntl.flock(turn, fcntl.LOCK_EX)
+    with _alone("migrated"):
         if not path.exists():
             with tempfile.TemporaryDirectory() as folder:
                 _migrate(Path(folder))
@@ -59,9 +67,7 @@ def collected_folder() -> Path:
     lines = [f"{path.relative_to(ROOT)} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in stands]
     found = hashlib.sha256("\n".join([digest(), *lines]).encode()).hexdigest()[:24]
     path = KEPT / f"collected-{found}"
-    KEPT.mkdir(exist_ok=True)
-    with (KEPT / "collected.lock").open("w") as turn:
-        fcntl.flock(turn, fcntl.LOCK_EX)
+    with _alone("collected"):
         if not path.exists():
             for earlier in KEPT.glob("collected-*"):
                 shutil.rmtree(earlier)
@@ -87,9 +93,7 @@ def copy_prepared(to: Path, url: str = "") -> None:
 def fill_migrated(url: str) -> None:
     """The same tables for an empty database of PostgreSQL, out of a dump of the first that was migrated."""
     path = KEPT / f"postgresql-{digest()}.sql"
-    KEPT.mkdir(exist_ok=True)
-    with (KEPT / "postgresql.lock").open("w") as turn:
-        fcntl.flock(turn, fcntl.LOCK_EX)
+    with _alone("postgresql"):
         if not path.exists():
             with tempfile.TemporaryDirectory() as folder:
                 _manage(Path(folder), "migrate", "-v", "0", ASSAY_DATABASE_URL=url)
