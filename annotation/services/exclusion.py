@@ -132,8 +132,7 @@ def _change(annotator: Membership, standing: str, reason: str, actor: User | Non
 
 def _said_cannot(annotator: Membership) -> list[int]:
     """Pairs of which the annotator says that nobody can judge them: it is not heard while the annotator is excluded."""
-    rows = Judgement.objects.filter(membership=annotator, current=True, standing=Judgement.Standing.CANNOT)
-    return list(rows.filter(cannot_reason__in=slots.REASONS_IN_THE_PAIR).values_list("pair_id", flat=True))
+    return list(Judgement.objects.filter(slots.SAYS_SO, membership=annotator).values_list("pair_id", flat=True))
 
 
 def _locked(annotator: Membership) -> Membership:

@@ -23,9 +23,8 @@ REASONS_IN_THE_PAIR = ("query", "document")  # why nobody could judge it; the ot
 ATTEMPTS = 5
 TAKING = ~Q(membership__judge_kind=JudgeKind.MACHINE.value)
 """Of judgements: those that fill slots. A machine's are a layer of their own beside people's (SAMPLING 5)."""
-SAYING_SO = Judgement.objects.filter(TAKING, current=True, standing=Judgement.Standing.CANNOT, cannot_reason__in=REASONS_IN_THE_PAIR).exclude(
-    membership__standing=Membership.Standing.EXCLUDED
-)
+SAYS_SO = Q(current=True, standing=Judgement.Standing.CANNOT, cannot_reason__in=REASONS_IN_THE_PAIR)
+SAYING_SO = Judgement.objects.filter(TAKING, SAYS_SO).exclude(membership__standing=Membership.Standing.EXCLUDED)
 """That the pair cannot be judged, whoever judges it: what people say who are not excluded."""
 Result = TypeVar("Result")
 
