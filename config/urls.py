@@ -5,18 +5,19 @@ from django.urls import include, path
 
 from config import health, installation, views
 
+# First what is asked with every judgement: each address before it is tried and costs time.
 api = [
-    path("", include("pooling.api_urls")),
     path("", include("annotation.api_urls")),
+    path("", include("pooling.api_urls")),
     path("", include("analysis.api_urls")),
 ]
 
 admin.site.login = views.sign_in_to_administer  # type: ignore[method-assign, assignment]
 urlpatterns = [
+    path("api/v1/", include(api)),
     path("", include("annotation.urls")),
     path("", include("pooling.urls")),
     path("", include("analysis.urls")),
-    path("api/v1/", include(api)),
     path("api/schema", views.SchemaView.as_view(), name="api-schema"),
     path("api/docs", views.Documents.as_view(), name="api-docs"),
     path("installation", installation.installation, name="installation"),

@@ -6,11 +6,12 @@ pool's next topic. Gold and everyone pairs come at turns of the annotator's own 
 pairs with judgements come first. What was skipped comes when nothing else is left. With a planned overlap, among the first candidates
 of the band those already judged by a chosen partner come first.
 
-A claim is a transaction of two statements: look (lock the annotator, find and lock the pair) and take (its slot, the lease, the
-annotator's turn). Pairs are looked at in the order of partial indexes over open pairs, so the cost does not grow with the pool. On
-PostgreSQL the band is that of the first free pair, locked by another claim or not, and a row of this band is taken with FOR UPDATE SKIP
-LOCKED; where none is left the claim starts again, so the order of bands holds. SQLite has one writer at a time and ignores row locks;
-there the immediate transaction protects. On both a guarded UPDATE that must hit one row takes the slot.
+A claim is two statements in a transaction: look (lock the annotator, find and lock the pair) and take (its slot, the lease, the
+annotator's turn); all claims of a request are one transaction unless they meet those of others. Pairs are looked at in the order of
+partial indexes over open pairs, so the cost does not grow with the pool. On PostgreSQL the band is that of the first free pair, locked by
+another claim or not, and a row of this band is taken with FOR UPDATE SKIP LOCKED; where none is left the claim starts again, so the order
+of bands holds. SQLite has one writer at a time and ignores row locks; there the immediate transaction protects. On both a guarded UPDATE
+that must hit one row takes the slot.
 """
 
 from __future__ import annotations
@@ -126,20 +127,25 @@ def claim_up_to(annotator: Membership, at_most: int, *, now: datetime) -> None:
     n_live = 0
     with written_at_once():
         while n_live < at_most:
-            lease, n_live = _claimed(annotator, at_most, now)
+            lease, n_live = _claimed(annotator, at_most, now, up_to_all=True)
             if lease is None:
                 return
 
 
-def _claimed(annotator: Membership, at_most: int, now: datetime) -> tuple[Lease | None, int]:
-    """(the lease of the next pair or None, how many live leases the annotator holds then)."""
+def _claimed(annotator: Membership, at_most: int, now: datetime, *, up_to_all: bool = False) -> tuple[Lease | None, int]:
+    """(the lease of the next pair or None, how many live leases the annotator holds then).
+
+    up_to_all: go on in the same transaction while there are pairs; one alone where that has met another claim: its locks end sooner.
+    """
     if annotator.judge_kind == JudgeKind.MACHINE:
         raise AnswerRefused("machine", _("A machine takes nobody's place: its labels are a layer of their own."), 403)
-    reaped = False
+    reaped = met = False
     for attempt in range(ATTEMPTS):
         try:
             with transaction.atomic():
                 lease, n_live = _claim(annotator, at_most, now, reaped=reaped, wait=attempt >= PATIENCE)
+                while up_to_all and not met and lease is not None and n_live < at_most:
+                    lease, n_live = _claim(annotator, at_most, now, reaped=reaped, wait=False)
             if lease is not None:
                 waited_for_disk()
             return lease, n_live
@@ -147,10 +153,12 @@ def _claimed(annotator: Membership, at_most: int, now: datetime) -> tuple[Lease 
             leases.reap_expired(now)
             reaped = True  # what is left is being given back by another claim
         except Contended:
+            met = True
             time.sleep(0.0005 * 2 ** min(attempt, PATIENCE))
         except OperationalError as error:  # the victim of a deadlock: waiting locks pairs in their order of service, others by id
             if connection.in_atomic_block or attempt == ATTEMPTS - 1 or not lost_a_race(error):
                 raise
+            met = True
             time.sleep(0.01 * (attempt + 1))
     return None, 0
 

@@ -153,8 +153,9 @@ def _insertion(model: type[models.Model]) -> str:
 
 def insertion(row: models.Model) -> tuple[str, dict[str, Any]]:
     """(statement that returns the new id, its values) for a row that is not stored yet."""
+    database = connections[DEFAULT_DB_ALIAS]
     fields = [field for field in row._meta.concrete_fields if not field.primary_key]
-    return _insertion(type(row)), {f"new_{field.column}": field.get_db_prep_save(field.pre_save(row, add=True), connection) for field in fields}
+    return _insertion(type(row)), {f"new_{field.column}": field.get_db_prep_save(field.pre_save(row, add=True), database) for field in fields}
 
 
 def stored(row: models.Model, pk: int) -> None:

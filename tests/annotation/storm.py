@@ -2,7 +2,7 @@
 
     ASSAY_DATABASE_URL=... python -m tests.annotation.storm orderly|attack [--annotators 200] [--processes 2] [--threads 6]
 
-*orderly*: annotators claim and submit; nothing is ever given back, so no annotator ever goes back to a better band of priorities.
+*orderly*: annotators claim, one or three at once, and submit; nothing is ever given back, so no annotator ever goes back to a better band of priorities.
 *attack*: dropouts, expired leases, late answers, repeated and simultaneous requests of one annotator, revisions, exclusions and
 inclusions, pauses, judgements per pair changed, pool extended, pairs made gold, all while judging; the counters are audited from a
 consistent snapshot during it and after it. Then everything is judged to its end. Prints one JSON object.
@@ -87,11 +87,13 @@ def orderly(member: Any, rng: random.Random) -> str:
     from annotation.services import judging, scheduling
 
     now = timezone.now()
-    lease = scheduling.claim(member, now=now)
-    if lease is None:
-        return "nothing"
-    answer = judging.Answer(grade=rng.randrange(4), active_ms=20_000, wall_ms=30_000)
-    return judging.submit(member, lease=lease.token, key=uuid.uuid4(), answer=answer, now=now + timedelta(seconds=40)).judgement.standing
+    scheduling.claim_up_to(member, rng.choice([1, 3]), now=now)  # one, or all that a page holds in one transaction
+    standing = "nothing"
+    for lease in member.leases.filter(state="live").order_by("pk"):
+        answer = judging.Answer(grade=rng.randrange(4), active_ms=20_000, wall_ms=30_000)
+        key, later = uuid.uuid4(), now + timedelta(seconds=40)
+        standing = judging.submit(member, lease=lease.token, key=key, answer=answer, now=later).judgement.standing
+    return standing
 
 
 def attack(member: Any, rng: random.Random) -> str:
@@ -121,7 +123,8 @@ def attack(member: Any, rng: random.Random) -> str:
         if dice < 0.24:
             return "dropped out"
         if dice < 0.30:
-            leases.release(member, [lease.token], now=now)
+            scheduling.claim_up_to(member, 4, now=now)
+            leases.release(member, None if dice < 0.27 else [lease.token], now=now)
             return "released"
         if dice < 0.36:
             judging.skip(member, lease=lease.token, now=now)

@@ -38,9 +38,20 @@ def test_it_is_one_statement_from_the_second_request_on(met, django_assert_num_q
         assert client.get(f"/judge/{member.campaign.slug}/").status_code == 200
 
 
-@pytest.mark.parametrize("ended", ["deleted", "over", "password", "closed"])
-def test_a_session_that_has_ended_is_refused_at_once(met, ended):
+def test_a_session_that_is_new_here_is_one_statement_more(met, django_assert_num_queries):
     client, member = met
+    who_judges.user_of_session.clear()
+    with django_assert_num_queries(2):
+        assert client.get(f"/judge/{member.campaign.slug}/").status_code == 200
+    assert list(who_judges.user_of_session.values()) == [member.user.pk]
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("ended", ["deleted", "over", "password", "closed"])
+def test_a_session_that_has_ended_is_refused_at_once(met, ended, known):
+    client, member = met
+    if not known:
+        who_judges.user_of_session.clear()
     if ended == "deleted":
         Session.objects.all().delete()
     elif ended == "over":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
+from annotation.selectors.judging import audit_invariants
 from annotation.services import scheduling, serving
 from tests.builders import make_annotator, make_campaign, make_collection
 
@@ -35,3 +36,24 @@ def test_with_no_wish_what_is_held_is_sent_again_and_nothing_is_claimed(ada):
     again = serving.top_up(ada, want=0, held=[first.token])
     assert [lease.token for lease in again.leases] == [second.token]
     assert ada.leases.count() == 2
+
+
+def test_where_the_claims_of_others_are_met_in_the_middle_what_was_claimed_is_claimed_anew(ada, monkeypatch):
+    """All claims of a request are one transaction, which ends with nothing taken where one of them has to wait; then each is its own."""
+    real, looks = scheduling._claim, []
+
+    def met(membership, at_most, now, **how):
+        looks.append(how["wait"])
+        if len(looks) == 3:
+            raise scheduling.Contended
+        return real(membership, at_most, now, **how)
+
+    monkeypatch.setattr(scheduling, "_claim", met)
+    served = serving.top_up(ada, want=3)
+    monkeypatch.undo()
+    ada.refresh_from_db()
+    assert len(looks) == 3 + 3
+    assert len({lease.shown.pair for lease in served.leases}) == ada.leases.count() == ada.n_served == 3
+    assert audit_invariants(ada.campaign) == []
+    [following] = [lease.shown.docno for lease in serving.top_up(ada, want=4).leases if lease.token not in {one.token for one in served.leases}]
+    assert [lease.shown.docno for lease in served.leases] + [following] == ["d1", "d2", "d3", "d4"]
