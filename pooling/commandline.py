@@ -19,6 +19,7 @@ import numpy as np
 
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import bare_name
+from pooling.whole_files import refuse_unwritable
 from pooling.whole_files import whole_file as whole_file  # the commands find it here
 
 BAD_INPUT = 2
@@ -76,6 +77,8 @@ class FileCommand:
 
     help = ""
     makes_data_file = False
+    writes: tuple[str, ...] = ("output",)
+    """The options that name a file to write: what cannot be written is refused before anything is computed."""
     takes_seed = True
     takes_processes = False
     # For Django's call_command.
@@ -141,9 +144,27 @@ class FileCommand:
     def shown(self, result: dict[str, Any], options: dict[str, Any]) -> str:
         return self.table(result, **options)
 
+    def refuse_unwritable_files(self, options: dict[str, Any]) -> None:
+        option_of: dict[str, str] = {}
+        for name in self.writes:
+            if options[name] in (None, "-"):
+                continue
+            refuse_unwritable(options[name])
+            other = option_of.setdefault(os.path.realpath(options[name]), name)
+            if other != name:
+                raise BadInput(f"--{other} and --{name} name one file, expected one for each: {options[name]}")
+
     def handle(self, **options: Any) -> None:
         try:
+            self.refuse_unwritable_files(options)
             result = self.answered(self.prepared(options))
+            if self.takes_seed:
+                result.setdefault("seed", options["seed"])
+            text = json.dumps(jsonable(result), ensure_ascii=False, allow_nan=False) if options["json"] else self.shown(result, options)
+            target = None if self.makes_data_file or options["output"] == "-" else options["output"]
+            if target:
+                with whole_file(target) as out:
+                    out.write(text + "\n")
         except FormatError as error:
             for line in error.lines():
                 self.stderr.write(line, RED)
@@ -156,14 +177,7 @@ class FileCommand:
         except KeyboardInterrupt:
             self.stderr.write("interrupted; nothing was written", RED)
             raise SystemExit(130) from None
-        if self.takes_seed:
-            result.setdefault("seed", options["seed"])
-        text = json.dumps(jsonable(result), ensure_ascii=False, allow_nan=False) if options["json"] else self.shown(result, options)
-        target = None if self.makes_data_file else options["output"]
-        if target and target != "-":
-            with whole_file(target) as out:
-                out.write(text + "\n")
-        else:
+        if not target:
             self.stdout.write(text)
 
     def warn(self, message: str) -> None:

@@ -41,6 +41,7 @@ MOST_PRIORITY = 10_000
 
 class Command(OfCampaign):
     help = "Documents of a late run that nobody has judged: how many, the exact range of its scores, and which to judge first."
+    writes = ("output", "top_up")
     takes_seed = False
     run_places = ("run",)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 class Command(FileCommand):
     help = "The tables and figures of a paper in one folder, from plain files, a campaign, a collection or a release."
+    writes = ()  # a folder
     makes_data_file = True
     takes_processes = True
 

@@ -32,6 +32,7 @@ MOST_SHOWN = 200
 
 class Command(DatabaseCommand):
     help = "A campaign as a file: apply one (it says what it changes, and asks), or export the file of a campaign that is there."
+    writes = ()  # perhaps a folder
     makes_data_file = True
     toml = ""
     takes_seed = False

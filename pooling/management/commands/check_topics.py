@@ -14,6 +14,7 @@ from pooling.formats.topics import read_topics
 
 class Command(FileCommand):
     help = "Propose topics for removal: duplicates, topics without text, and with --match suspect those that a person should look at."
+    writes = ("output", "keep", "removed")
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("topics", metavar="TOPICS", help="topics in any form that is known; - reads standard input")

@@ -20,6 +20,7 @@ from pooling.pool_files import add_pool_options, tops_of_files
 
 class Command(FileCommand):
     help = "Draw a stratified random sample of a pool's pairs; the chance of each pair is known, so that scores can be estimated from it."
+    writes = ("output", "draw")
     makes_data_file = True
 
     def arguments(self, parser: ArgumentParser) -> None:

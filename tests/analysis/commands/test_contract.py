@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from django.core.management import get_commands, load_command_class
 
 from tests.analysis.commands import judged_file
-from tests.analysis.commands.judged_file import run
+from tests.analysis.commands.judged_file import refused, run
 from tests.analysis.commands.ranked_files import CLICKS, GOOD, OTHER, POOR, QRELS, files
 
 JUDGED = "--scale --threshold --min-seconds --campaign"
@@ -310,3 +311,35 @@ def test_each_key_of_the_answer_is_in_the_commands_section_of_the_document(answe
     told |= {option.replace("-", "_") for option in told}
     keys = {key for key in names_of_keys(answers(name)) if key not in NAMES and not re.fullmatch(r"[\d.]+|\d+/.*", key)}
     assert sorted(keys - told) == []
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_computed(tmp_path: Path) -> None:
+    good, poor, judged = files(tmp_path, good=GOOD, poor=POOR, judged=QRELS)
+    topics = judged_file.written(tmp_path, "1\tone\n2\tone\n", "topics.tsv")
+    before = sorted(path.name for path in tmp_path.iterdir())
+    absent, beside = str(tmp_path / "absent" / "x.txt"), str(tmp_path / "kept.tsv")
+    for words in (
+        ("evaluate", judged, good, "--output"),
+        ("evaluate", judged, good, "--json", "--output"),
+        ("build_pool", good, poor, "--output"),
+        ("sample_pool", good, poor, "--output", beside, "--draw"),
+        ("check_topics", topics, "--keep", beside, "--removed"),
+        ("holes", judged, poor, "--top-up"),
+    ):
+        assert refused(*words, absent) == (2, "", f"{absent}: there is no folder {tmp_path / 'absent'}, make it first\n")
+        assert refused(*words, str(tmp_path)) == (2, "", f"{tmp_path}: a folder, expected the name of a file in it\n")
+    twice = refused("check_topics", topics, "--keep", beside, "--removed", beside)
+    assert twice == (2, "", f"--keep and --removed name one file, expected one for each: {beside}\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_a_full_disk_ends_a_command_in_a_sentence_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    good, judged = files(tmp_path, good=GOOD, judged=QRELS)
+    monkeypatch.setattr("pooling.whole_files.os.replace", full)
+    target = tmp_path / "out.txt"
+    for words in (("evaluate", judged, good), ("build_pool", good)):
+        assert refused(*words, "--output", str(target)) == (2, "", f"{target}: No space left on device\n")
+    assert not [path for path in tmp_path.iterdir() if "out.txt" in path.name]
