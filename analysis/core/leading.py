@@ -101,7 +101,8 @@ def _against_the_rest(standing: Mapping[str, Any], n_leaders: int) -> str:
     else:
         named = [f"{tag} ({p_equals(p)})" for tag, p in open_ones[:NAMED]]
         named += [f"{len(open_ones) - NAMED} more"] if len(open_ones) > NAMED else []
-        words = f"{whose}not separable from {_listed(named)} (Holm)."
+        whose = "it" if n_leaders == 1 else standing["systems"][0]["tag"]
+        words = f"; after Holm's correction {whose} is not separable from {_listed(named)}."
     if contrary:
         words += f" No verdict against {_listed(contrary)}: the mean and the signed ranks point to different sides."
     return words
@@ -120,7 +121,9 @@ def open_words(systems: Sequence[Mapping[str, Any]]) -> str:
         return "Every document that these scores look at is judged."
     could = [one["tag"] for one in rest if one["most"] > leader["least"] + 1e-12]
     if not could:
-        return f"Whatever grades the unjudged documents in the runs' tops have, {leader['tag']} leads."
+        is_alone = all(one["most"] < leader["least"] - 1e-12 for one in rest)
+        stays = f"{leader['tag']} leads" if is_alone else f"no run is ahead of {leader['tag']}"
+        return f"Whatever grades the unjudged documents in the runs' tops have, {stays}."
     shown = _listed([*could[:NAMED], *([f"{len(could) - NAMED} more"] if len(could) > NAMED else [])])
     return f"The ranges that other grades of the unjudged documents give do not rule out that {shown} lead{'s' if len(could) == 1 else ''}."
 

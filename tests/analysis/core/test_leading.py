@@ -55,14 +55,18 @@ def made(means: list[float], holm: list[float], opposed: list[bool] | None = Non
         (made([0.411, 0.402], [0.21]), "s0 leads by nDCG@10 (0.411), not separable from s1 (p = 0.21, Holm)."),
         (made([0.411, 0.402], [0.0004]), "s0 leads by nDCG@10 (0.411), separable from s1 (p < 0.001, Holm)."),
         (made([0.5, 0.4, 0.3], [0.031, 0.0004]), "s0 leads by nDCG@10 (0.500), separable from all 2 others (largest p = 0.031, Holm)."),
-        (made([0.5, 0.4, 0.3], [0.21, 0.3]), "s0 leads by nDCG@10 (0.500), not separable from s1 (p = 0.21) and s2 (p = 0.30) (Holm)."),
+        (made([0.5, 0.4, 0.3], [0.21, 0.3]), "s0 leads by nDCG@10 (0.500); after Holm's correction it is not separable from s1 (p = 0.21) and s2 (p = 0.30)."),
         (
             made([0.5, 0.49, 0.48, 0.47, 0.46, 0.1], [0.6, 0.7, 0.8, 0.9, 1.0, 0.01][:5]),
-            "s0 leads by nDCG@10 (0.500), not separable from s1 (p = 0.60), s2 (p = 0.70), s3 (p = 0.80) and 2 more (Holm).",
+            "s0 leads by nDCG@10 (0.500); after Holm's correction it is not separable from s1 (p = 0.60), s2 (p = 0.70), s3 (p = 0.80) and 2 more.",
         ),
         (
             made([0.5, 0.5, 0.3], [1.0, 0.2]),
             "s0 and s1 lead together by nDCG@10 (0.500); s0 is not separable from s2 (p = 0.20, Holm).",
+        ),
+        (
+            made([0.5, 0.5, 0.3, 0.2], [1.0, 0.2, 0.05]),
+            "s0 and s1 lead together by nDCG@10 (0.500); after Holm's correction s0 is not separable from s2 (p = 0.20) and s3 (p = 0.050).",
         ),
         (made([0.5, 0.5], [1.0]), "s0 and s1 lead together by nDCG@10 (0.500)."),
         (made([0.5], []), "s0 leads by nDCG@10 (0.500): it is the only run."),
@@ -99,6 +103,7 @@ def test_mean_and_signed_ranks_that_point_apart_are_told() -> None:
     [
         ([(0.4, 0.5), (0.3, 0.45)], "The ranges that other grades of the unjudged documents give do not rule out that s1 leads."),
         ([(0.4, 0.5), (0.3, 0.39)], "Whatever grades the unjudged documents in the runs' tops have, s0 leads."),
+        ([(0.4, 0.5), (0.3, 0.4)], "Whatever grades the unjudged documents in the runs' tops have, no run is ahead of s0."),
         ([(0.4, 0.4), (0.3, 0.3)], "Every document that these scores look at is judged."),
         ([(None, None), (None, None)], ""),
     ],
