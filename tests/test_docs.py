@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 from django.core.management import get_commands
+
+from benchmarks.acceptance.page import write
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -39,3 +43,14 @@ def test_links_of_the_documents_lead_somewhere(path: Path) -> None:
         if "://" not in target and not target.startswith("mailto:") and not (path.parent / target).exists():
             broken.append(target)
     assert broken == []
+
+
+def test_the_page_of_sampling_is_made_from_the_figures_that_are_kept(tmp_path: Path) -> None:
+    """And these hold nothing of the work of a sample but what the page tells: pairs and hours were the budget's, not those of what is drawn."""
+    kept = tmp_path / "sampling"
+    shutil.copytree(ROOT / "docs" / "sampling", kept)
+    write(kept)
+    assert (tmp_path / "sampling.md").read_text(encoding="utf-8") == (ROOT / "docs" / "sampling.md").read_text(encoding="utf-8")
+    for name in ("coverage", "sampled_stop", "ordered_stop"):
+        rows = json.loads((kept / f"{name}.json").read_text(encoding="utf-8"))["rows"]
+        assert not [row["set"] for row in rows for one in row["budgets"].values() if {"judged", "hours"} & set(one)]

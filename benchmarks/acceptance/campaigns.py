@@ -21,14 +21,17 @@ TWELFTHS = ",".join(f"{k / 12:.4f}" for k in range(1, 13))
 
 
 def simulation(data: Path, name: str, *options: str) -> dict:
-    """The JSON of simulate_campaign on one set, with the line that gives it."""
+    """The JSON of simulate_campaign on one set, with the line that gives it; without pairs and hours of the work, which the page does not tell."""
     qrels, runs, own = SETS[name]
     given = [*own, *options]
     files = [str(path) for path in sorted((data / runs).iterdir())]
     out = io.StringIO()
     with contextlib.redirect_stderr(io.StringIO()):
         call_command("simulate_campaign", str(data / qrels), *files, "--lenient", *given, "--json", stdout=out, stderr=io.StringIO())
-    return json.loads(out.getvalue()) | {"line": f"simulate_campaign {qrels} {runs}/* --lenient {' '.join(given)}"}
+    answer = json.loads(out.getvalue())
+    for row in answer["budgets"].values():
+        del row["judged"], row["hours"]
+    return answer | {"line": f"simulate_campaign {qrels} {runs}/* --lenient {' '.join(given)}"}
 
 
 def relevant_first(data: Path, simulations: int, seed: int) -> list[dict]:
