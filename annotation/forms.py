@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.contrib.auth import get_user_model, password_validation
+from django.contrib.auth.models import User
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
@@ -82,16 +83,48 @@ class CodeForm(forms.Form):
     )
 
 
+class Owner:
+    """Who is signed in, asked to show that it is not somebody who found the browser open. came_now: the session has begun a moment ago."""
+
+    def __init__(self, user: User, *, came_now: bool) -> None:
+        self.user, self.came_now, self.has_password = user, came_now, user.has_usable_password()
+
+    def check(self, password: str) -> None:
+        """ValidationError unless it is the account's password or, where the account has none, the sign-in is fresh."""
+        if not self.has_password:
+            if not self.came_now:
+                raise forms.ValidationError(_("Your account has no password to ask for. Sign out, sign in again, and change this within ten minutes."))
+            return
+        attempt = attempts.OwnPassword(self.user)
+        if attempt.refused():
+            raise forms.ValidationError(_("Too many failed attempts. Wait five minutes and try again."))
+        if not self.user.check_password(password):
+            attempt.failed()
+            raise forms.ValidationError(_("This is not your current password."))
+        attempt.succeeded()
+
+
 class AccountForm(forms.Form):
+    """owner: whose own hands these have to be where the address changes, to which sign-in links go; None where none do."""
+
     email = forms.EmailField(label=_("Email address"), required=False)
+    password = forms.CharField(
+        label=_("Current password"),
+        required=False,
+        help_text=_("Only to change the address: sign-in links go to it."),
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
     time_zone = forms.ChoiceField(label=_("Time zone"), required=False, help_text=_("Deadlines and times are shown in it."))
     language = forms.ChoiceField(label=_("Language"), required=False, choices=[("", _("As the browser asks")), *settings.LANGUAGES])
     to_do_mail = forms.BooleanField(
         label=_("Mail me the to-do list of Home"), required=False, help_text=_("At most once a day, and only when something needs you.")
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, owner: Owner | None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.owner = owner
+        if owner is None or not owner.has_password:
+            del self.fields["password"]
         names = sorted(name for name in zoneinfo.available_timezones() if "/" in name and not name.startswith(("Etc/", "SystemV/", "posix/", "right/")))
         if are_printed():
             unsent = "No mail server is set (ASSAY_EMAIL_HOST): the list is printed on the worker's console, and nobody gets it."
@@ -101,6 +134,11 @@ class AccountForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
+        if self.owner is not None and given.get("email", self.initial["email"]) != self.initial["email"]:
+            try:
+                self.owner.check(given.get("password", ""))
+            except forms.ValidationError as error:
+                self.add_error("password" if self.owner.has_password else "email", error)
         if given.get("to_do_mail") and not given.get("email") and "email" not in self.errors:
             self.add_error("email", _("The to-do list needs an address to be mailed to."))
         return given
@@ -110,25 +148,21 @@ class PasswordForm(forms.Form):
     current = forms.CharField(label=_("Current password"), widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}))
     new = forms.CharField(label=_("New password"), widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "minlength": "10"}))
 
-    def __init__(self, user: Any, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, owner: Owner, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.user = user
-        if not user.has_usable_password():
+        self.owner = owner
+        if not owner.has_password:
             del self.fields["current"]
 
     def clean_current(self) -> str:
-        attempt = attempts.OwnPassword(self.user)
-        if attempt.refused():
-            raise forms.ValidationError(_("Too many failed attempts. Wait five minutes and try again."))
-        if not self.user.check_password(self.cleaned_data["current"]):
-            attempt.failed()
-            raise forms.ValidationError(_("This is not your current password."))
-        attempt.succeeded()
-        return self.cleaned_data["current"]
+        self.owner.check(self.cleaned_data["current"])
+        return str(self.cleaned_data["current"])
 
     def clean_new(self) -> str:
-        password_validation.validate_password(self.cleaned_data["new"], self.user)
-        return self.cleaned_data["new"]
+        if not self.owner.has_password:
+            self.owner.check("")
+        password_validation.validate_password(self.cleaned_data["new"], self.owner.user)
+        return str(self.cleaned_data["new"])
 
 
 DAYS_OFFERED = [(days, format_lazy(_("{n} days"), n=days)) for days in DAYS]

@@ -27,10 +27,10 @@ PASSWORD = "correct horse battery"
 _numbers = itertools.count(1)
 
 
-def make_user(name: str = "", *, may_create: bool = False, superuser: bool = False, time_zone: str = "") -> User:
+def make_user(name: str = "", *, may_create: bool = False, superuser: bool = False, time_zone: str = "", email: str = "") -> User:
     """A person with the password PASSWORD and a profile."""
     name = name or f"person{next(_numbers)}"
-    user = get_user_model().objects.create(username=name, is_superuser=superuser, is_staff=superuser)
+    user = get_user_model().objects.create(username=name, is_superuser=superuser, is_staff=superuser, email=email)
     user.set_password(PASSWORD)
     user.save()
     Profile.objects.create(user=user, may_create=may_create, time_zone=time_zone)

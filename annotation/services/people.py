@@ -8,6 +8,7 @@ import logging
 import re
 import secrets
 from datetime import datetime
+from smtplib import SMTPException
 from typing import NamedTuple
 
 from django.conf import settings
@@ -31,6 +32,7 @@ from annotation.models import Campaign, Invitation, Membership, Message, Profile
 from annotation.services import leases
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
+from annotation.services.messages import are_printed
 from pooling.formats.errors import FormatError, Problem
 
 log = logging.getLogger(__name__)
@@ -275,6 +277,26 @@ def set_language(user: User, code: str) -> None:
     profile = profile_of(user)
     profile.language = code
     profile.save(update_fields=["language"])
+
+
+def set_address(user: User, email: str) -> None:
+    """The person's new mail address. The old one is told, where mails reach anybody: links that sign in go to the new one from now on."""
+    old, user.email = user.email, email
+    if email == old:
+        return
+    user.save(update_fields=["email"])
+    if not old or are_printed():
+        return
+    with translation.override(languages.of_person(user)):
+        subject = _("Your mail address was changed")
+        text = _(
+            "Hello %(name)s,\n\nthe mail address of your account was changed, and no mail goes here any more. If it was not you, tell who runs "
+            "this installation at once.\n"
+        ) % {"name": user.get_username()}
+    try:
+        send_mail(subject, text, settings.DEFAULT_FROM_EMAIL, [old])
+    except (SMTPException, OSError):
+        log.exception("the old address of %s could not be told of the new one", user)
 
 
 def profile_of(user: User) -> Profile:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -16,6 +17,7 @@ from annotation.models import OpenSession
 BROWSERS = {"Edg": "Edge", "OPR": "Opera", "Firefox": "Firefox", "FxiOS": "Firefox", "CriOS": "Chrome", "Chrome": "Chrome", "Safari": "Safari"}
 SYSTEMS = {"Android": "Android", "iPhone": "iPhone", "iPad": "iPad", "Windows": "Windows", "Mac OS X": "Mac", "CrOS": "ChromeOS", "Linux": "Linux"}
 """What stands in a browser's name for itself -> what it is, the first that is there."""
+A_MOMENT = timedelta(minutes=10)
 
 
 def device_of(agent: str) -> str:
@@ -33,6 +35,12 @@ def note(request: HttpRequest, user: User) -> None:
     OpenSession.objects.update_or_create(
         session_id=key, defaults={"user": user, "device": device_of(request.META.get("HTTP_USER_AGENT", "")[:1000])}
     )
+
+
+def has_begun_now(request: HttpRequest, user: User) -> bool:
+    """Whether the user has signed in with this browser a moment ago."""
+    since = timezone.now() - A_MOMENT
+    return OpenSession.objects.filter(session=request.session.session_key, user=user, began_at__gte=since).exists()
 
 
 def note_sign_in(sender: Any, request: HttpRequest, user: User, **_: Any) -> None:

@@ -16,7 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from annotation.forms import AccountForm, PasswordForm, TokenForm
+from annotation.forms import AccountForm, Owner, PasswordForm, TokenForm
 from annotation.languages import SESSION, of_request
 from annotation.models import ApiTokenRow, InstitutionAccount, OpenSession, Profile
 from annotation.permissions import manages_something
@@ -25,7 +25,7 @@ from pooling.permissions import SignedInRequest
 from pooling.requests import row_number
 
 
-@sensitive_post_parameters("current", "new")
+@sensitive_post_parameters("current", "new", "password")
 @login_required
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -38,9 +38,10 @@ def account(request: SignedInRequest) -> HttpResponse:
         "language": profile.language,
         "to_do_mail": bool(profile.to_do_address),
     }
-    details = AccountForm(request.POST if action == "details" else None, initial=initial)
-    by_institution = InstitutionAccount.objects.filter(user=user).exists()  # such an account gets no other way in
-    password = PasswordForm(user, request.POST if action == "password" and not by_institution else None)
+    by_institution = InstitutionAccount.objects.filter(user=user).exists()  # such an account gets no other way in, also by no link
+    owner = Owner(user, came_now=sessions.has_begun_now(request, user))
+    details = AccountForm(request.POST if action == "details" else None, initial=initial, owner=None if by_institution else owner)
+    password = PasswordForm(owner, request.POST if action == "password" and not by_institution else None)
     token_form = TokenForm(request.POST if action == "token" else None)
     new_token = ""
     if action == "details" and details.is_valid():
@@ -74,8 +75,7 @@ def account(request: SignedInRequest) -> HttpResponse:
 
 
 def _change_details(request: SignedInRequest, profile: Profile, form: AccountForm) -> None:
-    request.user.email = form.cleaned_data["email"]
-    request.user.save(update_fields=["email"])
+    people.set_address(request.user, form.cleaned_data["email"])
     profile.time_zone = form.cleaned_data["time_zone"]
     profile.language = form.cleaned_data["language"]
     profile.to_do_address = request.build_absolute_uri("/") if form.cleaned_data["to_do_mail"] else ""

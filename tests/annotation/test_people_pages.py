@@ -13,7 +13,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from annotation.models import ApiTokenRow, Membership, Pair
+from annotation.models import ApiTokenRow, Membership, OpenSession, Pair
 from annotation.services import people, tokens
 from annotation.services.messages import PRINTED
 from annotation.services.pairs import set_kind
@@ -360,6 +360,48 @@ class TestAccount:
         assert client.post("/account", {"action": "password", "current": PASSWORD, "new": "another good one"}).status_code == 302
         user.refresh_from_db()
         assert user.check_password("another good one")
+
+    @pytest.mark.parametrize(("password", "status", "told"), [("", 400, []), ("wrong", 400, []), (PASSWORD, 302, ["old@example.org"])])
+    def test_the_mail_address_changes_only_with_the_password_and_the_old_one_is_told(self, password, status, told):
+        user = make_user(email="old@example.org")
+        answer = client_of(user).post("/account", {"action": "details", "email": "new@example.org", "password": password, "time_zone": ""})
+        user.refresh_from_db()
+        assert (answer.status_code, user.email) == (status, "new@example.org" if status == 302 else "old@example.org")
+        assert [address for one in mail.outbox for address in one.to] == told
+
+    def test_passwords_are_not_guessed_by_way_of_the_mail_address(self):
+        user = make_user(email="old@example.org")
+        client, asked = client_of(user), {"action": "details", "email": "new@example.org", "time_zone": ""}
+        for _ in range(10):
+            client.post("/account", {**asked, "password": "wrong"})
+        assert "Too many failed attempts" in client.post("/account", {**asked, "password": PASSWORD}).content.decode()
+        assert client.post("/account", {"action": "password", "current": PASSWORD, "new": "another good one"}).status_code == 400
+
+    def test_who_changes_the_time_zone_needs_no_password(self):
+        user = make_user(email="old@example.org")
+        assert client_of(user).post("/account", {"action": "details", "email": "old@example.org", "time_zone": "Europe/Vienna"}).status_code == 302
+        assert mail.outbox == []
+
+    def test_an_account_without_a_password_changes_address_and_password_only_just_after_a_sign_in(self):
+        user = make_user(email="old@example.org")
+        user.set_unusable_password()
+        user.save()
+        client, minute = client_of(user), timedelta(minutes=1)
+        address, password = {"action": "details", "email": "new@example.org", "time_zone": ""}, {"action": "password", "new": "another good one"}
+        OpenSession.objects.update(began_at=timezone.now() - 11 * minute)
+        assert [client.post("/account", one).status_code for one in (address, password)] == [400, 400]
+        user.refresh_from_db()
+        assert (user.email, user.has_usable_password()) == ("old@example.org", False)
+        OpenSession.objects.update(began_at=timezone.now() - 9 * minute)
+        assert [client.post("/account", one).status_code for one in (address, password)] == [302, 302]
+        user.refresh_from_db()
+        assert (user.email, user.check_password("another good one")) == ("new@example.org", True)
+
+    def test_where_the_mail_server_is_away_the_address_changes_all_the_same(self, settings):
+        settings.EMAIL_BACKEND, settings.EMAIL_HOST, settings.EMAIL_PORT = "django.core.mail.backends.smtp.EmailBackend", "127.0.0.1", 1
+        user = make_user(email="old@example.org")
+        asked = {"action": "details", "email": "new@example.org", "password": PASSWORD, "time_zone": ""}
+        assert client_of(user).post("/account", asked).status_code == 302
 
     def test_the_time_zone_is_kept_for_the_next_sign_in(self, client):
         user = make_user("ada")

@@ -13,7 +13,7 @@ from annotation.models import Campaign, Profile, Question
 from pooling import jobs
 from pooling.models import Job
 from tests.analysis.dashboard.test_pages import manager_of
-from tests.builders import make_annotator, make_campaign
+from tests.builders import PASSWORD, make_annotator, make_campaign
 from tests.pooling.conftest import run as do
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +31,7 @@ def campaign() -> Campaign:
     client = manager_of(made)
     manager = made.created_by
     client.force_login(manager)
-    client.post("/account", {"action": "details", "email": "m@example.org", "time_zone": "", "to_do_mail": "on"})
+    client.post("/account", {"action": "details", "email": "m@example.org", "password": PASSWORD, "time_zone": "", "to_do_mail": "on"})
     return made
 
 
