@@ -1,6 +1,6 @@
 """Pool files: our own table, FiRA's judgement pairs, trectools' pools (which Relevation reads too).
 
-read_pool(path) -> Pool       write_pool, write_fira_pairs, write_trectools_pool
+read_pool(path) -> Pool       write_pool
 """
 
 from __future__ import annotations
@@ -159,16 +159,3 @@ def write_pool(pool: PooledPairs, out: IO[str]) -> None:
     """Tab-separated with header `topic document best_rank priority runs`, best first; runs as `tag:rank,tag:rank`."""
     out.write(HEADER_LINE)
     out.writelines(pool_line(pair.topic, pair.document, pair.best_rank, pair.priority, pair.runs) for pair in pool)
-
-
-def write_fira_pairs(pool: PooledPairs, out: IO[str]) -> None:
-    """FiRA's judgement-pairs.tsv: `query_id doc_id priority`. FiRA compares priorities as text, so they are cut at 9."""
-    out.write("query_id\tdoc_id\tpriority\n")
-    for pair, everyone in zip(pool, pool.everyone.tolist(), strict=True):
-        out.write(f"{pair.topic}\t{pair.document}\t{'all' if everyone else min(pair.priority, 9)}\n")
-
-
-def write_trectools_pool(pool: PooledPairs, out: IO[str]) -> None:
-    """`topic Q0 document 0 0 trectools`, tab-separated: trectools' export, Relevation's input."""
-    for pair in pool:
-        out.write(f"{pair.topic}\tQ0\t{pair.document}\t0\t0\ttrectools\n")
