@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import replace
 from typing import IO
 
 import numpy as np
@@ -140,9 +139,7 @@ def pool_of_pairs(
 
 def best_first(pool: PooledPairs) -> PooledPairs:
     """The same pairs with those of everyone first, then by priority descending; equals keep their order."""
-    order = np.lexsort((np.arange(len(pool)), -pool.priority, ~pool.everyone))
-    columns = {name: getattr(pool, name)[order] for name in ("topic", "documents", "best_rank", "priority", "ranks", "everyone")}
-    return replace(pool, **columns)
+    return pool.at(np.lexsort((np.arange(len(pool)), -pool.priority, ~pool.everyone)))
 
 
 def _number(cell: str) -> int | None:
