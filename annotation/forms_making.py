@@ -9,6 +9,7 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
+from django.db.models import Count
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.presets import PRESETS, Preset
@@ -91,7 +92,7 @@ class NewCampaignForm(KnownPairs):
 
     name = forms.CharField(max_length=200, help_text=_("What annotators will read, such as “Health queries 2026”."))
     collection = forms.ModelChoiceField(Collection.objects.none(), help_text=_("The topics, documents and runs to judge."))
-    pool = PoolChoice(Pool.objects.none(), required=False, empty_label=_("the only one"), help_text=_("The pairs to judge."))
+    pool = PoolChoice(Pool.objects.none(), required=False, empty_label=_("the collection's only one"), help_text=_("The pairs to judge."))
     preset = forms.ChoiceField(
         label=_("Like"), choices=[(preset.key, preset.title) for preset in PRESETS.values()], required=False, widget=forms.RadioSelect
     )
@@ -112,6 +113,8 @@ class NewCampaignForm(KnownPairs):
         choices: dict[str, Any] = self.fields
         choices["collection"].queryset = mine
         choices["pool"].queryset = Pool.objects.filter(collection__in=mine).select_related("collection").order_by("-created_at")
+        if mine.annotate(n_pools=Count("pools")).filter(n_pools__gt=1).exists():
+            choices["pool"].empty_label = _("choose one")
         choices["qrels"].queryset = Qrels.objects.filter(collection__in=mine).select_related("collection").order_by("-created_at")
 
     @staticmethod

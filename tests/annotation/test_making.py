@@ -117,6 +117,19 @@ def test_the_only_pool_need_not_be_chosen_and_numbers_replace_those_of_the_prese
     assert not campaign.invitations.exists()
 
 
+def test_a_pool_is_called_the_only_one_where_no_collection_has_another(maker, collection) -> None:
+    def unchosen() -> str:
+        return client_of(maker).get("/campaigns/new").context["form"].fields["pool"].empty_label
+
+    make_pool(collection)
+    make_pool(make_collection(manager=maker))
+    make_pool(foreign := make_collection(manager=make_user()))
+    make_pool(foreign)
+    assert unchosen() == "the collection's only one"
+    make_pool(collection)
+    assert unchosen() == "choose one"
+
+
 @pytest.mark.parametrize(
     ("given", "says"),
     [

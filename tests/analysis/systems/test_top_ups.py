@@ -65,7 +65,7 @@ def test_one_click_makes_the_campaign_of_exactly_these_pairs_in_that_order_and_i
     assert len(campaign.scale) == 1 + report.result["highest"], "a grade for each of the qrels"
     entries = campaign.pool.entries.order_by("position").values_list("topic__topic_id", "docno")
     assert list(entries) == order
-    assert ", a draft that is not open yet" in client.get(reverse("report", args=[report.pk])).content.decode()
+    assert "It is a draft that is not open yet." in client.get(reverse("report", args=[report.pk])).content.decode()
     assert top_ups.close_reports() == [], "nothing has been judged"
 
     assert judged(opened(campaign)) == order, "strictly in the order of the report, over all topics"
