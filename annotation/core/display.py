@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
+from bisect import bisect_right
 from collections.abc import Mapping
 
 from pooling.core.words import end_of_word
 
 WORDS_A_MINUTE = 240  # silent reading of English prose: 238 words a minute (Brysbaert 2019, Journal of Memory and Language 109)
 SENTENCE_START = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s++(?=\S)|\n[^\S\n]*\n\s*+(?=\S)")
+CODE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^`\n]*\n.*?(?:^ {0,3}\1[`~]*[^\S\n]*$|\Z)|^(?: {4}|\t| {0,3}(?:>>>|\.\.\.) )[^\n]*", re.MULTILINE | re.DOTALL)
+"""Code as Markdown has it, between fences or indented, and lines of an interpreter's session."""
 
 
 def idle_limit_s(base_s: int, n_words: int) -> int:
@@ -32,15 +35,23 @@ def shown_end(text: str, words: int | None) -> int:
 
 
 def rotation(text: str, seed: int, *, words: int | None = None) -> int:
-    """The code point at which the shown text begins when a campaign rotates texts (as FiRA does): a sentence's start drawn by `seed`.
+    """The code point at which the shown text begins when a campaign rotates texts (as FiRA does): a sentence's start drawn by `seed`,
+    of a sentence outside of code: a stop and a blank end none there.
 
     Of a text cut after its first `words` words only the shown part, text[:e], is rotated: the page shows text[k:e] + text[:k]. Stored
     positions are always those of the unrotated text. 0 for one sentence.
     """
     shown = text[: shown_end(text, words)].rstrip()  # else each blank at the end is a place from which a start is looked for in vain
-    starts = [0, *(match.end() for match in SENTENCE_START.finditer(shown))]
+    code = [match.span() for match in CODE.finditer(shown)]
+    starts = [0, *(match.end() for match in SENTENCE_START.finditer(shown) if not _within(code, match.end()))]
     digest = hashlib.blake2b(f"{seed}|rotation".encode(), digest_size=8).digest()
     return starts[int.from_bytes(digest, "big") % len(starts)]
+
+
+def _within(spans: list[tuple[int, int]], place: int) -> bool:
+    """Whether a place is in one of these spans, which are in order and do not overlap."""
+    before = bisect_right(spans, place, key=lambda span: span[0])
+    return before > 0 and place < spans[before - 1][1]
 
 
 LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")

@@ -40,6 +40,16 @@ def test_a_rotated_text_begins_at_a_sentence_and_loses_nothing():
     assert display.rotation("Only one sentence", 5) == 0
 
 
+def test_a_rotated_text_never_begins_inside_of_code():
+    text = (
+        "Call it once. Then look.\n\n```python\nx = 1. + 2\n\nrun(x)  # done. Again\n```\n\nIt prints. The end.\n\n"
+        "    y = 2. - 1  # no. No\n\nLast words.\n\n>>> help. me()\n\n~~~\nNever. Closed\n\nat all"
+    )
+    begun = {text[display.rotation(text, seed) :][:8] for seed in range(300)}
+    assert begun == {"Call it ", "Then loo", "It print", "The end.", "Last wor"}
+    assert {display.rotation(text, seed, words=9) for seed in range(200)} == {0, 14}, "cut before the fence that closes"
+
+
 def test_a_cut_text_is_rotated_within_what_is_shown():
     text = "One two. Three four. Five six. Seven eight."
     assert {display.rotation(text, seed, words=5) for seed in range(200)} == {0, 9, 21}  # text[:25] is shown, to “Five”
