@@ -2,7 +2,7 @@
 
 The middleware puts links behind each picture and table of the pages under PLACES, and answers them at the page's own address
 (`?part=table-2&format=csv`), so that rights, filters and chosen measures are those of the page. Drawing for print is slow and happens on a click only.
-A table that has its own downloads says so with `data-own-files`.
+A table that has its own downloads, or is there only to decide about each of its rows, says so with `data-no-files`.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class PagePart:
 
 
 def parts_of(page: str) -> list[PagePart]:
-    """The pictures and tables of a page, in its order; those without a row, without a picture, and with downloads of their own are left out."""
+    """The pictures and tables of a page, in its order; those without a row, without a picture, and with `data-no-files` are left out."""
     parts: list[PagePart] = []
     numbers = {"picture": 0, "table": 0}
     for match in PART.finditer(page):
         html = match[0]
         kind = "picture" if html.startswith("<figure") else "table"
         numbers[kind] += 1
-        if "data-own-files" in html or ('<div class="picture"' not in html if kind == "picture" else "<td" not in html):
+        if "data-no-files" in html or ('<div class="picture"' not in html if kind == "picture" else "<td" not in html):
             continue
         end = match.end() - len("</figure>") if kind == "picture" else match.end()
         if kind == "table" and html.endswith("</div>") and not html.startswith("<div"):

@@ -42,7 +42,7 @@ PAGE = """
     </tbody>
   </table>
 </div>
-<table class="table" data-own-files><tbody><tr><td>1</td></tr></tbody></table>
+<table class="table" data-no-files><tbody><tr><td>1</td></tr></tbody></table>
 <table class="table"><thead><tr><th>nothing</th></tr></thead></table>
 <h3>Topics</h3>
 <table class="table"><thead><tr><th>topic</th></tr></thead><tbody><tr><td>50_%</td></tr></tbody></table>
@@ -84,7 +84,7 @@ def n_parts_with_files(page: str, name: str) -> int:
     """How many pictures and tables a page has, of which each has its links, and a table behind it."""
     n_pictures = sum('class="picture"' in figure for figure in re.findall(r'<figure class="figure">.*?</figure>', page, re.DOTALL))
     outside = re.sub(r'<figure class="figure">.*?</figure>', "", page, flags=re.DOTALL)
-    n_tables = sum("<td" in one and "data-own-files" not in one for one in re.findall(r"<table\b.*?</table>", outside, re.DOTALL))
+    n_tables = sum("<td" in one and "data-no-files" not in one for one in re.findall(r"<table\b.*?</table>", outside, re.DOTALL))
     formats = [words for words, _ in linked(page)]
     assert formats.count("SVG") == formats.count("PNG") == n_pictures, name
     assert formats.count("CSV") == formats.count("LaTeX") == n_pictures + n_tables, name
