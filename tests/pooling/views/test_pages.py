@@ -84,7 +84,7 @@ def test_a_file_that_waits_is_imported_or_discarded_by_its_manager(signed_in, fu
     upload = full.uploads.get()
     page = signed_in.get(reverse("collection", args=[full.slug])).content.decode()
     assert "1 file waits for you" in " ".join(page.split())
-    assert "part-files" not in page, "a table to decide in is no table to take along"
+    assert "CSV: Files that wait" not in page, "a table to decide in is none to take along"
     response = signed_in.post(reverse("upload-decide", args=[full.slug, upload.pk]), {"action": "import"})
     job = Job.objects.first()
     assert response.url == reverse("job", args=[job.pk])
