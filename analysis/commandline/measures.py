@@ -248,4 +248,15 @@ def evaluate_files(
     for run in each_run(command, paths, options):
         for name, evaluator in evaluators.items():
             evaluations[name].append(evaluator.evaluate(run))
+    if options["topics"] == "complete" and getattr(command, "only_these", None) is None:
+        tell_of_strangers(command, evaluations)
     return evaluations
+
+
+def tell_of_strangers(command: FileCommand, evaluations: Mapping[str, list[Evaluation]]) -> None:
+    """A warning of each run that shares no topic with the qrels, which would be 0 throughout; BadInput where no run shares one with any of them."""
+    strangers = [(one.tag, name) for name, of_qrels in evaluations.items() for one in of_qrels if not one.has_topic.any()]
+    if strangers and len(strangers) == sum(map(len, evaluations.values())):
+        raise BadInput("no run has a topic of the qrels; are the topics' ids spelled alike?")
+    for tag, name in strangers:
+        command.warn(f"{tag} has no topic of {name or 'the qrels'}; are the topics' ids spelled alike?")

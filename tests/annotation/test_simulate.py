@@ -121,14 +121,17 @@ def test_a_document_without_a_word_cannot_be_judged_where_a_passage_is_required(
 @pytest.mark.django_db
 def test_mistakes_are_said_in_a_sentence(qrels):
     campaign = make_campaign(n_topics=1, n_documents=1)
+    people = campaign.memberships.count()
     for arguments, said in [
         (("--kinds", "robot"), "not a kind of annotator"),
         (("--url", "http://192.0.2.7:8000"), "is not this machine"),
         (("--url", "nonsense"), "not an address"),
+        (("--url", "http://127.0.0.1:1"), r"no server answers at http://127.0.0.1:1 \(Connection refused\): start it, name another one with --url"),
         (("--annotators", "0"), "above 0"),
     ]:
         with pytest.raises(CommandError, match=said):
             simulate(campaign, qrels, *arguments)
+        assert campaign.memberships.count() == people, "nobody was recruited"
     campaigns.close(campaign)
     with pytest.raises(CommandError, match="is closed"):
         simulate(campaign, qrels)

@@ -16,7 +16,7 @@ from annotation.core.simulation import KINDS, mixture
 from annotation.models import Campaign
 from annotation.selectors.pairs import kept_pairs
 from annotation.services import simulated_clients, simulated_time, simulation
-from pooling.commandline import seed_number
+from pooling.commandline import readable, seed_number
 from pooling.core.counts import counted
 from pooling.formats.errors import FormatError
 from pooling.formats.qrels import read_qrels
@@ -57,12 +57,12 @@ class Command(BaseCommand):
             raise CommandError(f"The campaign is {campaign.state}; open it first.", returncode=2)
         if options["annotators"] < 1 or options["seconds"] <= 0 or not 0 <= options["reliability"] <= 1:
             raise CommandError("--annotators and --seconds are above 0, and --reliability is between 0 and 1.", returncode=2)
-        if not options["direct"]:
-            _check_address(options["url"], remote=options["remote"])
         try:
             weights, qrels = mixture(options["kinds"]), read_qrels(options["qrels"])
         except (ValueError, FormatError, OSError) as error:
-            raise CommandError(str(error), returncode=2) from None
+            raise CommandError(readable(error), returncode=2) from None
+        if not options["direct"]:
+            _check_address(options["url"], remote=options["remote"])
         annotators = simulation.recruit(campaign, options["annotators"], weights=weights, seed=options["seed"])
         truth = simulation.Truth(qrels, campaign)
         common = {
@@ -124,11 +124,15 @@ def _check_address(url: str, *, remote: bool) -> None:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise CommandError(f"{url!r} is not an address such as http://127.0.0.1:8000", returncode=2)
-    if remote:
-        return
+    port = parts.port or (443 if parts.scheme == "https" else 80)
     try:
-        addresses = {info[4][0] for info in socket.getaddrinfo(parts.hostname, parts.port or 80)}
+        addresses = {info[4][0] for info in socket.getaddrinfo(parts.hostname, port)}
     except OSError as error:
         raise CommandError(f"{parts.hostname}: {error}", returncode=2) from None
-    if not all(ipaddress.ip_address(str(address).partition("%")[0]).is_loopback for address in addresses):
+    if not remote and not all(ipaddress.ip_address(str(address).partition("%")[0]).is_loopback for address in addresses):
         raise CommandError(f"{parts.hostname} is not this machine; --remote allows it.", returncode=2)
+    try:
+        socket.create_connection((parts.hostname, port), timeout=10).close()
+    except OSError as error:
+        way = "start it, name another one with --url, or judge without a server with --direct"
+        raise CommandError(f"no server answers at {url} ({error.strerror or error}): {way}.", returncode=2) from None

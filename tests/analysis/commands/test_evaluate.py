@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from pooling.commandline import WrongArguments
+from tests.analysis.commands.called import answer
 from tests.analysis.commands.judged_file import refused, run
 from tests.analysis.commands.ranked_files import CLICKS, GOOD, OTHER, POOR, QRELS, files, printed
 
@@ -176,3 +177,12 @@ def test_intervals_over_topics_are_scipys_and_reasons_stand_where_there_are_none
     out, _ = printed("evaluate", *paths, "--measures", "RR", "--intervals")
     assert "95 % intervals over topics (t)" in out
     assert "all 30 topics have the same value" in out
+
+
+def test_runs_whose_topics_are_not_those_of_the_qrels_are_told_and_refused_where_all_are(tmp_path: Path) -> None:
+    strange = "".join(f"t{line}\n" for line in GOOD.replace("good", "strange").splitlines())
+    qrels, good, other = files(tmp_path, qrels=QRELS, good=GOOD, strange=strange)
+    found, said = answer("evaluate", qrels, good, other, "--measures", "AP")
+    assert said == "warning: strange has no topic of qrels; are the topics' ids spelled alike?\n"
+    assert found["qrels"]["qrels"]["strange"] == {"AP": 0.0}
+    assert refused("evaluate", qrels, other) == (2, "", "no run has a topic of the qrels; are the topics' ids spelled alike?\n")
