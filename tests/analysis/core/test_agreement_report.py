@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -184,6 +185,17 @@ def test_names_of_annotators_and_order_of_pairs_change_nothing(seed, names, rand
     report = report_of(table_of_pairs(grades, n_grades=4), min_common=5)
     again = report_of(table_of_pairs(grades[order][:, names], n_grades=4), min_common=5)
     np.testing.assert_allclose(figures(report), figures(again), atol=1e-12)
+
+
+def test_pairs_judged_once_do_not_move_the_floor_of_kappas_against_labels():
+    grades = random_grades(np.random.default_rng(3), n_pairs=20, n_annotators=4, n_grades=4)
+    rows = [("t", f"d{i}", f"a{k}", int(g)) for i, row in enumerate(grades) for k, g in enumerate(row) if g != MISSING]
+    judged = Counter(document for _, document, _, _ in rows)
+    twice = [row for row in rows if judged[row[1]] > 1]
+    once = [("t", f"e{k}", f"a{k % 4}", k % 3) for k in range(12)]
+    alone, among_others = (report_of(table_of_rows(some, n_grades=4)) for some in (twice, twice + once))
+    assert among_others.graded.chance_floor == alone.graded.chance_floor
+    assert among_others.binary.chance_floor == alone.binary.chance_floor
 
 
 def test_the_order_of_rows_changes_nothing_even_of_what_is_drawn():

@@ -95,17 +95,21 @@ def test_equal_runs_are_called_significantly_worse_as_seldom_as_said(n_topics):
 
 
 def test_the_ranks_that_a_run_may_have_are_those_that_a_loop_over_tests_leaves():
-    scores = np.random.default_rng(8).normal(0, 1, (6, 30)) + np.array([2.0, 1.6, 1.5, 0.4, 0.0, 0.0])[:, None]
+    scores = np.random.default_rng(9).normal(0, 1, (6, 30)) + np.array([2.0, 1.6, 1.5, 0.4, 0.0, 0.0])[:, None]
     found = b.differences(scores).rank_interval
+    significant_alone = 0
     for run in range(6):
         tests = [scipy.stats.ttest_rel(scores[run], scores[other]) for other in range(6) if other != run]
         p = sorted((test.pvalue, test.statistic) for test in tests)
+        significant_alone += sum(value < 0.05 for value, _ in p)
         better = worse = 0
         for k, (value, statistic) in enumerate(p):  # Holm (1979): stop at the first that is not significant
             if value * (5 - k) >= 0.05:
                 break
             better, worse = better + (statistic < 0), worse + (statistic > 0)
         assert found[run].tolist() == [1 + better, 6 - worse]
+        significant_alone -= better + worse
+    assert significant_alone > 0  # so that it matters that the tests are corrected
     assert found[0, 0] == 1
     assert found[0, 1] < 6
     assert b.differences(scores[:, :1]).rank_interval.tolist() == [[1, 6]] * 6  # one topic tells nothing

@@ -70,6 +70,17 @@ def test_inferred_average_precision_of_one_stratum_as_worked_by_hand() -> None:
     assert inferred.values[0, 0] == pytest.approx(2 / 3, abs=1e-4)
 
 
+def test_no_more_relevant_documents_are_expected_than_a_run_may_return() -> None:
+    """2 of 4,000 pairs judged, both relevant: one at rank 2 below a document outside the pool has 2,000 · 1/2 of the 1,000 that count."""
+    rows = [("1", f"d{k}", "1/all", 1 if k < 2 else -1) for k in range(4000)]
+    run = RunColumns(
+        tag="run", topics=["1"], offsets=np.array([0, 2]), documents=np.array([b"x", b"d0"], "S8"), scores=np.zeros(2), ranks=np.zeros(2, np.int32)
+    )
+    sample, values = estimated(rows, run, "xinfAP")
+    assert sample.n_relevant(1).tolist() == [4000.0]
+    assert values[0, 0] == pytest.approx(1.0)
+
+
 def test_the_ideal_shares_places_as_worked_by_hand() -> None:
     """SAMPLING K5: 1.5 documents of grade 2 and one of grade 1."""
     assert fractional_ideal(np.array([[0, 1, 1.5]]), 3)[0] == pytest.approx(2 + 1.5 / math.log2(3) + 0.25, abs=1e-12)

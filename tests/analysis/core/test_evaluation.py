@@ -171,6 +171,18 @@ def test_a_topic_without_relevant_documents_counts_zero_unless_it_is_left_out() 
     with_all, without = (evaluate(run, qrels, "AP", only_with_relevant=flag) for flag in (False, True))
     assert (with_all.means()[0], without.means()[0]) == (0.5, 1.0)
     assert with_all.with_relevant.tolist() == [True, False]
+    from_two = qrels_of({"1": {"a": 1}, "2": {"a": 2}})
+    assert evaluate(run, from_two, "AP", level=2, only_with_relevant=True).values[:, 0].tolist() == pytest.approx([math.nan, 1.0], nan_ok=True)
+
+
+def test_a_first_relevant_document_at_the_cutoff_has_its_reciprocal_rank() -> None:
+    rankings, judged = {"1": ranked("a b c")}, {"1": {"a": 0, "c": 1}}
+    assert [value(rankings, judged, name) for name in ("RR", "RR@3", "RR@2")] == [1 / 3, 1 / 3, 0.0]
+
+
+def test_of_a_condensed_ranking_all_is_judged() -> None:
+    rankings, judged = {"1": ranked("a b c d")}, {"1": {"a": 1, "d": 0}}
+    assert [value(rankings, judged, name) for name in ("Judged@4", "Judged-J@4")] == [0.5, 1.0]
 
 
 def test_a_mean_over_no_topic_is_undefined() -> None:

@@ -52,6 +52,8 @@ def test_a_reader_content_with_three_quarters_and_a_quarter() -> None:
     run = run_columns("r", {"1": {"a": 3.0, "b": 2.0, "c": 1.0}})
     values = evaluate(run, qrels, "ERR ERR@2 ERR(max_rel=4) NCG@2 NCG@3").values[0]
     assert values.tolist() == pytest.approx([0.75 + 1 / 48, 0.75, 3 / 16 + 13 / 16 / 16 / 3, 2 / 4, 3 / 5])
+    above_the_scale = evaluate(run, qrels, "ERR(max_rel=1)").values[0, 0]  # grade 2 counts as 1: content with a half, twice
+    assert above_the_scale == pytest.approx(1 / 2 + 1 / 2 * 1 / 2 / 3)
 
 
 @pytest.mark.parametrize("seed", range(6))

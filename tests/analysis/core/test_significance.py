@@ -237,6 +237,7 @@ def test_the_order_of_topics_changes_no_p_value(scores, random):
 def test_holm_follows_the_worked_example():
     """Holm's procedure by hand on 0.01, 0.04, 0.03, 0.005: times 4, 3, 2, 1 in order of size, never falling."""
     assert significance.adjusted([0.01, 0.04, 0.03, 0.005], "holm").tolist() == pytest.approx([0.03, 0.06, 0.06, 0.02], abs=1e-15)
+    assert significance.adjusted([0.04, 0.01], "holm", family=4).tolist() == pytest.approx([0.12, 0.04], abs=1e-15)  # two more elsewhere
 
 
 def test_bonferroni_multiplies_by_the_family_and_stops_at_one():

@@ -77,6 +77,8 @@ def test_decided_equal_and_open_by_hand() -> None:
     assert len(found) == 6
     assert not may_stop(found)
     assert may_stop(decided(completions(a, [0.4] * 20), ["a", "b"]))
+    nearly_all = completions(a, [0.595] * 19 + [0.7])  # within .01 in 19 of 20, which is .95
+    assert [decision.order for decision in decided(nearly_all, ["a", "b"])] == [Order.EQUAL]
 
 
 def test_only_the_best_five_are_asked() -> None:

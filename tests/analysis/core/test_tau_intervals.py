@@ -85,6 +85,24 @@ def test_without_an_interval_the_reason_is_said(a: np.ndarray, b: np.ndarray, wh
     assert why in found.reason
 
 
+@pytest.mark.parametrize(("chance", "is_refused"), [(0.3, True), (0.2, False)])
+def test_a_difference_of_rankings_has_to_be_twice_what_doubt_would_make(chance: float, is_refused: bool) -> None:
+    """Six systems, certain but for the two lowest, which are the other way round under b: 1 of 15 pairs differs, and 2 · chance of 15 would by
+    other topics; 1 is more than twice .4, and not than twice .6."""
+    topics = np.where(np.arange(40) % 2, 1.0, -1.0)
+    lead = norm.isf(chance) / np.sqrt(39)  # whose mean is so many of its standard errors
+
+    def ranked_by(sign: float) -> np.ndarray:
+        values = np.tile(10 * np.arange(6.0), (40, 1))
+        values[:, 1] = sign * lead + topics
+        return values[:, :, None]
+
+    a, b = ranked_by(1), ranked_by(-1)
+    assert [order_of_systems(one[:, :, 0]).doubt for one in (a, b)] == pytest.approx([chance / 15] * 2)
+    (found,) = tau_intervals(a, b, rng=np.random.default_rng(0), n_samples=200)
+    assert found.reason.startswith("the rankings are alike but for what other topics might turn") == is_refused
+
+
 def test_undecided_pairs_are_named_of_either_qrels() -> None:
     rng = np.random.default_rng(5)
     sure = np.array([0.0, 5.0, 10.0]) + rng.normal(0, 1, (30, 3))
