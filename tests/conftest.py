@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import os
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,8 @@ from tests.migrated import copy_migrated
 pytest_plugins = ["tests.second_attempts"]
 REQUIRED = set(os.environ.get("ASSAY_TEST_REQUIRE", "").replace(",", " ").split())
 MISSING: dict[str, str] = {}
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):  # as images of containers have it: each of hundreds of processes would compile all modules anew
+    sys.dont_write_bytecode = False
 settings.register_profile("assay", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # how busy the machine is, is no defect
 settings.load_profile("assay")
 
