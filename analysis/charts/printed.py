@@ -13,6 +13,7 @@ import io
 import textwrap
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analysis.charts.svg import CHARACTER, lines_of, width_of
@@ -48,6 +49,9 @@ NOTHING: dict[str, dict[str, Any]] = {
 }
 """Metadata without the moment, so that the same picture is the same file."""
 SETTINGS: dict[str, Any] = {"svg.hashsalt": "assay", "svg.fonttype": "none", "pdf.fonttype": 42, "hatch.linewidth": 0.4, "font.size": FONT}
+
+LAYOUT = ("GDEF", "GPOS", "GSUB")
+"""Tables of a font by which words are laid out."""
 
 
 class Nothing(ValueError):
@@ -85,6 +89,7 @@ def printed(figure: str, *, titled: bool = True) -> dict[str, bytes]:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+    _embed_letters_alone()
     picture, keys = parts_of(figure)
     width, height = (float(value) for value in picture.attrib["viewBox"].split()[2:])
     rows = _legend_rows(keys, width)
@@ -115,6 +120,15 @@ def printed(figure: str, *, titled: bool = True) -> dict[str, bytes]:
             paper.savefig(out, format=kind, dpi=DPI, metadata={"Title": title, **metadata})
             drawn[kind] = out.getvalue()
         return drawn
+
+
+@cache
+def _embed_letters_alone() -> None:
+    """Words stand in a PDF as numbers of letters with their places: the tables by which they were laid out are read by nobody there, and to
+    make them smaller was half the time of a picture."""
+    from fontTools.subset import Options
+
+    Options._drop_tables_default = [*Options._drop_tables_default, *LAYOUT]
 
 
 def _within(paper: Figure, axes: Axes) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import re
 import xml.etree.ElementTree as ElementTree
+import zlib
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from fontTools.ttLib import TTFont
 from matplotlib import font_manager
 from PIL import ImageFont
 
@@ -41,6 +44,15 @@ def test_every_picture_is_printed_with_its_words(name: str) -> None:
     assert wanted <= words
     assert b"Date" not in found["pdf"]
     assert printed(figure) == found
+
+
+def test_a_font_in_a_pdf_has_the_letters_of_the_picture_and_nothing_by_which_words_are_laid_out() -> None:
+    figure = bars.stacked(["a", "b"], [("score", [1.0, 2.0])], caption="c")
+    packed = re.findall(rb"stream\r?\n(.*?)\r?\nendstream", printed(figure)["pdf"], re.DOTALL)
+    fonts = [TTFont(io.BytesIO(stream)) for stream in map(zlib.decompress, packed) if stream.startswith(b"\0\1\0\0")]
+    assert fonts
+    assert set("score") <= {letter for font in fonts for letter in font.getGlyphOrder()}
+    assert not {"GDEF", "GPOS", "GSUB"} & {str(table) for font in fonts for table in font.keys()}  # noqa: SIM118 - it is no dict
 
 
 @pytest.mark.parametrize("name", ["_bars", "_matrix"])
