@@ -368,6 +368,14 @@ def test_a_part_that_was_changed_on_the_way_is_found_by_its_checksum(release):
     assert "another checksum" in error_of(path)
 
 
+def test_a_part_that_the_list_of_checksums_leaves_out_is_named(release):
+    lines = parts(release.read_bytes())["SHA256SUMS"].splitlines(keepends=True)
+    without = b"".join(line for line in lines if not line.endswith(b"  judgements.tsv\n"))
+    path = changed(release, "SHA256SUMS", lambda _: without, mended=False)
+    assert len(without) < sum(map(len, lines))
+    assert "no checksum of judgements.tsv" in error_of(path)
+
+
 def test_judgements_that_do_not_give_the_qrels_are_refused(release):
     assert "not what the judgements" in error_of(changed(release, "qrels.txt", replaced("t2 0 d3 1", "t2 0 d3 2")))
     assert "not what the judgements" in error_of(changed(release, "adjudications.tsv", replaced("\t3\t", "\t0\t")))

@@ -244,8 +244,10 @@ def test_judging_later_and_the_heartbeat(page):
     pair = page.pairs(want=1)["pairs"][0]
     after = page.post("skip", lease=pair["lease"], key=str(uuid.uuid4()), want=1).json()
     assert after["pairs"][0]["pair"] != pair["pair"]
+    ended = Lease.objects.get(token=pair["lease"])
     renewed = page.post("leases/renew", leases=[pair["lease"], after["pairs"][0]["lease"]]).json()["leases"]
     assert [renewed[pair["lease"]]["state"], renewed[after["pairs"][0]["lease"]]["state"]] == ["released", "live"]
+    assert Lease.objects.get(pk=ended.pk).expires_at == ended.expires_at  # what has ended is pushed out no more
 
 
 def test_own_settings_and_feedback_are_stored(page):

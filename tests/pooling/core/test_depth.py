@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pooling.core.coverage import overlap, shared_pairs, unique_pairs
-from pooling.core.depth import PooledPairs, depth_pool, extend_pool, top_of_run
+from pooling.core.depth import PooledPairs, depth_pool, extend_pool, top_of_run, without
 from pooling.formats.runs import run_of_rows
 
 
@@ -115,6 +115,15 @@ def test_a_pool_deepened_is_the_deeper_pool(seed):
     deeper = extend_pool(shallow, tops, depth=9, rng=np.random.default_rng(0))
     assert list(deeper) == list(pooled(tops, 9))
     assert {(p.topic, p.document) for p in shallow} <= {(p.topic, p.document) for p in deeper}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_pool_without_what_extended_it_is_the_pool_before(seed):
+    tops, _ = random_tops(seed, n_runs=5)
+    before = pooled(tops[:3], 6)
+    larger = extend_pool(before, tops, depth=9, rng=np.random.default_rng(1))
+    assert len(larger) > len(before)
+    assert list(without(larger, tags=before.tags, depth=6, rng=np.random.default_rng(0))) == list(before)
 
 
 def test_a_pair_keeps_its_best_rank_when_a_run_comes_again_with_a_worse_one():

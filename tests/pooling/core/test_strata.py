@@ -8,7 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pooling.core.depth import PooledPairs
-from pooling.core.strata import allocation, drawn, finishing, machine_strata, rank_strata, shuffled, spreads_of, vote_strata
+from pooling.core.strata import (
+    allocation,
+    drawn,
+    finishing,
+    machine_strata,
+    rank_strata,
+    shares_of_votes,
+    shuffled,
+    spreads_of,
+    vote_strata,
+)
 
 
 def pool_with(best: list[int], topic: list[int], ranks: list[list[int]] | None = None) -> PooledPairs:
@@ -37,6 +47,7 @@ def test_votes_are_cut_at_quantiles_over_all_topics() -> None:
 def test_a_rank_below_ten_is_no_vote() -> None:
     strata = vote_strata(pool_with([11, 1], [0, 0], [[11, 0], [1, 1]]))
     assert strata.names[strata.stratum[0]] < strata.names[strata.stratum[1]]
+    assert shares_of_votes(pool_with([10, 9], [0, 0], [[10, 11], [9, 0]])).tolist() == [0.5, 0.5]
 
 
 def test_allocation_as_worked_by_hand() -> None:
