@@ -81,7 +81,16 @@ def main(words: Sequence[str] | None = None) -> None:
     """words: program, command, arguments. Raises SystemExit."""
     words = list(sys.argv if words is None else words)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    program, rest = Path(words[0]).name, words[1:]
+    try:
+        answer(Path(words[0]).name, words[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:  # who reads has read enough, as in `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter's own flush at the end would tell of it
+        raise SystemExit(1) from None
+
+
+def answer(program: str, rest: list[str]) -> None:
+    """rest: command and arguments."""
     if rest in (["--version"], ["version"]):
         print(told_version())
     elif program != "manage.py" and rest in ([], ["help"], ["--help"], ["-h"]):

@@ -81,3 +81,15 @@ def test_the_other_shells_have_every_command_and_its_options(shell: str, lines: 
     checker = {"zsh": ["zsh", "-n"], "fish": ["fish", "--no-execute"]}[shell]
     if any((Path(folder) / shell).exists() for folder in os.environ["PATH"].split(os.pathsep)):
         assert subprocess.run(checker, input=text, capture_output=True, text=True, check=False).stderr == ""
+
+
+@pytest.mark.parametrize("arguments", [["version"], ["check_topics", "{topics}", "--json"]])
+def test_a_reader_that_has_read_enough_ends_a_command_without_a_word(tmp_path: Path, arguments: list[str]) -> None:
+    topics = tmp_path / "topics.tsv"
+    topics.write_text("1\tone\n2\ttwo\n", encoding="utf-8")
+    read, write = os.pipe()
+    os.close(read)
+    words = [sys.executable, "-m", "assay", *(word.format(topics=topics) for word in arguments)]
+    done = subprocess.run(words, cwd=ROOT, stdout=write, stderr=subprocess.PIPE, text=True, check=False, timeout=200)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, "")
