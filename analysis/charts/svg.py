@@ -15,8 +15,9 @@ CHARACTER = 7.2
 """Width of a character of a label, in the picture's pixels, with some to spare: fonts differ."""
 LINE = 14.0
 """Height of a line of text in a picture, in its pixels."""
-WIDTH, NARROW = 640.0, 280.0
-"""Of a picture, and of the form of it that a narrow window shows: there, 640 pixels would be scrolled or their words be too small to read."""
+WIDTH, NARROW = 560.0, 280.0
+"""Of a picture, whose words are 11 pixels high in one of two columns of a window of 1,280, and of the form of it that a narrow window shows: there,
+560 pixels would be scrolled or their words be too small to read."""
 BESIDE = 11
 """Characters of a row's name that still stands beside its row in the narrow form; longer ones stand above it."""
 PART = re.compile(r"[^\s_./:-]+[\s_./:-]*|[\s_./:-]+")
@@ -275,7 +276,7 @@ def axis_bottom(
     label: str = "",
     at: Sequence[float] | None = None,
     form: Callable[[float], str] = lambda v: number(v),
-    width: float = 640.0,
+    width: float = WIDTH,
     whole: bool = False,
 ) -> str:
     """A line with its values below; of labels that would meet, the later one is left out. width: of the picture."""

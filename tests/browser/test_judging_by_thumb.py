@@ -77,6 +77,8 @@ def test_a_card_begins_the_next_query_and_this_query_so_far_opens_a_judgement(
         if place < 3:
             expect(judging.title).not_to_have_text(before)
     judging.shows_state("card")
+    expect(page.locator("#query-text")).to_have_text(page.locator("#panel-title").text_content() or "")
+    expect(page.locator("#panel-title")).to_have_css("width", "1px")  # for screen readers: the head says the same
     start = judging.panel.get_by_role("button").first
     within_reach(start)
     photograph(page, "thumb-card")

@@ -282,8 +282,8 @@ class TestLongNamesAreWhole:
         assert said[-10:] == [f"{number}: {name}" for number, name in enumerate(columns, 1)]
 
     def test_bars_have_their_names_in_lines_or_numbers_with_a_key(self):
-        three = _texts(usual(bars.bars([self.LONG, "b", "c"], [1.0, 2.0, 3.0], caption="c", unit="pairs")))
-        assert self.LONG in [" ".join(lines) for lines in three]
+        two = _texts(usual(bars.bars([self.LONG, "b"], [1.0, 2.0], caption="c", unit="pairs")))
+        assert self.LONG in [" ".join(lines) for lines in two]
         many = [f"{self.LONG} {letter}" for letter in "abcdefghijklmnopqrst"]
         said = [" ".join(lines) for lines in _texts(usual(bars.bars(many, [1.0] * 20, caption="c", unit="pairs")))]
         assert said[-20:] == [f"{number}: {name}" for number, name in enumerate(many, 1)]
@@ -393,7 +393,7 @@ class TestNarrowForm:
         one, other = (form(figure).find(f"div/{SVG}svg") for form in (usual, narrow))
         assert one is not None
         assert other is not None
-        assert [svg.get("viewBox", "").split()[2] for svg in (one, other)] == ["640", "280"]
+        assert [svg.get("viewBox", "").split()[2] for svg in (one, other)] == ["560", "280"]
         assert one.findtext(f"{SVG}title") == other.findtext(f"{SVG}title") == "a name"
         for kind in ("circle", "polyline", "rect"):
             assert [x.get("class") for x in one.iter(f"{SVG}{kind}")] == [x.get("class") for x in other.iter(f"{SVG}{kind}")], kind
@@ -465,7 +465,7 @@ class TestNarrowForm:
 
     def test_files_are_of_the_usual_form(self):
         picture, _ = parts_of(_intervals("a", False))
-        assert picture.get("viewBox", "").split()[2] == "640"
+        assert picture.get("viewBox", "").split()[2] == "560"
 
 
 @pytest.mark.parametrize("draw", [_lines, _scatter, _bars])
