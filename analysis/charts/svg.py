@@ -11,6 +11,8 @@ from functools import cache
 from html import escape
 from itertools import count
 
+from pooling.core.counts import with_minus
+
 CHARACTER = 7.2
 """Width of a character of a label, in the picture's pixels, with some to spare: fonts differ."""
 LINE = 14.0
@@ -56,8 +58,8 @@ def number(value: float | None, digits: int = 2) -> str:
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return "–"
     if isinstance(value, int) or abs(value - round(value)) <= 1e-9 * max(1.0, abs(value)):
-        return f"{round(value):,}"  # 97.00000000000001 is a count after a division
-    return f"{value:,.{digits}f}"
+        return with_minus(f"{round(value):,}")  # 97.00000000000001 is a count after a division
+    return with_minus(f"{value:,.{digits}f}")
 
 
 @dataclass(frozen=True)
@@ -260,7 +262,7 @@ def axis_left(
     for tick in ticks(min(scale.low, scale.high), max(scale.low, scale.high), whole=whole):
         y = scale(tick)
         parts.append(element("line", x1=left, x2=right, y1=y, y2=y, class_="grid"))
-        parts.append(element("text", text=form(tick), x=left - 6, y=y + 4, text_anchor="end", class_="label"))
+        parts.append(element("text", text=with_minus(form(tick)), x=left - 6, y=y + 4, text_anchor="end", class_="label"))
     if label:
         said = label_lines(label, _room_above(right))
         first = min(scale.start, scale.end) - 10 - LINE * (len(said) - 1)
@@ -283,7 +285,7 @@ def axis_bottom(
     parts = [element("line", x1=scale.start - 8, x2=scale.end + 8, y1=bottom, y2=bottom, class_="axis")]
     free = -math.inf
     for tick in at if at is not None else ticks(min(scale.low, scale.high), max(scale.low, scale.high), whole=whole):
-        x, words = scale(tick), form(tick)
+        x, words = scale(tick), with_minus(form(tick))
         parts.append(element("line", x1=x, x2=x, y1=bottom, y2=bottom + 4, class_="axis"))
         centre, half = centre_inside(x, words, width), CHARACTER * len(words) / 2
         if centre - half < free:

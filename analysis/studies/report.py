@@ -10,6 +10,7 @@ from analysis.charts.printed import Nothing, css, parts_of
 from analysis.studies.making import MadePart, MadeStudy
 from analysis.studies.study import MOST_SHOWN, Figure
 from analysis.systems.tabular import Table
+from pooling.core.counts import with_minus
 from pooling.core.markdown import escaped
 
 STYLE = """
@@ -103,7 +104,7 @@ def _table_html(table: Table) -> str:
     for r, row in enumerate(table.rows):
         cells = []
         for c in range(len(row)):
-            text = escape(table.shown(r, c))
+            text = escape(with_minus(table.shown(r, c)) if numeric[c] else table.shown(r, c))
             text = f"<strong>{text}</strong>" if (r, c) in table.bold else text
             sign = table.marks.get((r, c), "")
             text += f"<sup>{escape(sign)}</sup>" if sign else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django import template
 
 from analysis.systems.tabular import Cell, short
+from pooling.core.counts import with_minus
 
 register = template.Library()
 
@@ -21,4 +22,7 @@ def exact(cell: Cell) -> str:
 
 @register.filter
 def shown(cell: Cell) -> str:
-    return short(cell) if isinstance(cell, float) else f"{cell:,}"
+    return with_minus(short(cell) if isinstance(cell, float) else f"{cell:,}")
+
+
+register.filter("with_minus", with_minus)

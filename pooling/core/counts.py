@@ -1,6 +1,16 @@
-"""Numbers of things in sentences: one is not many."""
+"""Numbers in sentences: one is not many, and below zero stands a minus."""
 
 from __future__ import annotations
+
+import re
+
+HYPHEN = re.compile(r"(?<![^\s(\[])-(?=\.?\d)")
+
+
+def with_minus(text: str) -> str:
+    """Numbers below zero as people read them, with the sign that is as wide as a plus and that is read aloud. Never for files: their numbers have a hyphen."""
+    return HYPHEN.sub("−", text)
+
 
 
 def counted(n: int, noun: str, one: str = "", many: str = "", *, plural: str = "") -> str:

@@ -5,7 +5,7 @@ const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "bas
 function valueOf(row, column) {
   const cell = row.cells[column];
   const text = cell?.dataset.value ?? cell?.textContent.trim() ?? "";
-  const number = Number(text.replace(/[\s,\u202f%]/g, ""));
+  const number = Number(text.replace("−", "-").replace(/[\s,\u202f%]/g, ""));
   return text !== "" && !Number.isNaN(number) ? number : text;
 }
 

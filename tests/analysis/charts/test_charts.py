@@ -227,7 +227,8 @@ class TestScales:
         assert Linear(3, 3, 0, 10)(3) == 5
 
     @pytest.mark.parametrize(
-        ("value", "text"), [(38810, "38,810"), (0.6512, "0.65"), (2.0, "2"), (97.00000000000001, "97"), (None, "–"), (float("nan"), "–"), (float("inf"), "–")]
+        ("value", "text"),
+        [(38810, "38,810"), (0.6512, "0.65"), (-0.6512, "−0.65"), (2.0, "2"), (97.00000000000001, "97"), (None, "–"), (float("nan"), "–"), (float("inf"), "–")],
     )
     def test_numbers_for_people(self, value, text):
         assert number(value) == text

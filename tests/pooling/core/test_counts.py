@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pooling.core.counts import counted, part_of, some_of
+from pooling.core.counts import counted, part_of, some_of, with_minus
 
 
 @pytest.mark.parametrize(("n", "said"), [(0, "0 topics are"), (1, "1 topic is"), (2, "2 topics are"), (1200, "1,200 topics are")])
@@ -24,3 +24,10 @@ def test_the_noun_follows_the_whole_and_the_verb_the_part(n, whole, said):
 def test_what_counts_is_said_beside_the_whole(n, whole, said):
     assert some_of(n, whole) == said
 
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("-0.25", "−0.25"), ("-.5 to -1,200 (-3 %)", "−.5 to −1,200 (−3 %)"), ("2026-11-24", "2026-11-24"), ("run-2 - 5", "run-2 - 5"), ("1.20e-05", "1.20e-05")],
+)
+def test_a_number_below_zero_has_a_minus_and_a_name_its_hyphen(text, said):
+    assert with_minus(text) == said
