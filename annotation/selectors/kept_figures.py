@@ -12,6 +12,7 @@ from django.db.models import Count, F, Max, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from annotation.core.audit_actions import AuditAction
+from annotation.core.judges import JudgeKind
 from annotation.models import AuditEvent, Campaign, Judgement, Membership, Pair, Question
 from annotation.selectors import machines
 from annotation.selectors.pairs import counts_of_pairs
@@ -78,14 +79,24 @@ def unread_answers(members: QuerySet[Membership]) -> dict[int, int]:
 
 
 def wrong_uses(campaign: Campaign) -> dict[int, int]:
-    """Invitation -> how often it was used by the audit trail, where it keeps another number. Of those that were made before the trail named
-    them only the later uses are told, so that they may have more."""
-    trail = AuditEvent.objects.filter(campaign=campaign, action__in=(AuditAction.INVITED, AuditAction.JOINED), details__has_key="invitation")
-    told = Counter(trail.values_list("action", "details__invitation"))
+    """Invitation -> how often it was used by the audit trail, where it keeps another number. Earlier versions named none in the trail: one of theirs
+    may have more uses, and one of ours as many more as people have joined since without its being told by which, for an upgrade mixes both."""
+    trail = AuditEvent.objects.filter(campaign=campaign, action__in=(AuditAction.INVITED, AuditAction.JOINED))
+    trail = trail.exclude(subject__in=campaign.memberships.exclude(judge_kind=JudgeKind.PERSON).values("pseudonym"))
+    made_at: dict[int, int] = {}
+    told: Counter[int] = Counter()
+    untold = []
+    for event, action, invitation in trail.values_list("pk", "action", "details__invitation"):
+        if action == AuditAction.INVITED and invitation is not None:
+            made_at[invitation] = event
+        elif action == AuditAction.JOINED and invitation is not None:
+            told[invitation] += 1
+        elif action == AuditAction.JOINED:
+            untold.append(event)
     wrong = {}
     for pk, kept in campaign.invitations.values_list("pk", "n_uses"):
-        so = told[AuditAction.JOINED.value, pk]
-        if kept < so or (kept > so and told[AuditAction.INVITED.value, pk]):
+        so = told[pk]
+        if kept < so or (pk in made_at and kept > so + sum(event > made_at[pk] for event in untold)):
             wrong[pk] = so
     return wrong
 

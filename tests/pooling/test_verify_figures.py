@@ -220,6 +220,16 @@ def test_an_invitation_that_the_trail_does_not_name_may_have_been_used_more_ofte
     assert "0 uses by the counter, 1 by the audit trail" in only(verify())
 
 
+def test_a_use_by_a_process_of_the_version_before_in_the_middle_of_an_upgrade_is_not_one_too_many(installation):
+    link = people.invite(campaign=installation, actor=installation.created_by)
+    people.join(invitation=link, user=make_user("eve"))
+    people.join(invitation=link, user=make_user("fay"))
+    AuditEvent.objects.filter(action="joined", actor__username="eve").update(details={"role": "annotator"})
+    assert verify() == AGREES
+    Invitation.objects.update(n_uses=3)
+    assert "3 uses by the counter, 1 by the audit trail" in only(verify())
+
+
 def test_what_was_said_of_a_pair_that_cannot_be_judged_is_counted_anew(installation):
     """Three judgements a pair: two have said so of b, which is not enough."""
     pair = Pair.objects.filter(entry__docno="b")
