@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.auth import BACKEND_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
@@ -64,6 +65,34 @@ def test_a_session_that_has_ended_is_refused_at_once(met, ended, known):
         member.user.save()
     assert ask(client, member.campaign)[0] == 401
     assert client.get(f"/judge/{member.campaign.slug}/").status_code == 302
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("is_of", ["another backend", "nobody", "another key"])
+def test_a_session_that_nobody_here_has_signed_in_to_is_a_strangers(met, settings, is_of, known):
+    client, member = met
+    if not known:
+        who_judges.user_of_session.clear()
+    session = client.session
+    if is_of == "another backend":
+        session[BACKEND_SESSION_KEY] = "another.Backend"
+    elif is_of == "nobody":
+        del session[SESSION_KEY]
+    else:
+        settings.SECRET_KEY = "another key"
+    if is_of != "another key":
+        session.save()
+    assert ask(client, member.campaign)[0] == 401
+    assert who_judges.user_of_session == {}
+
+
+def test_a_session_of_the_key_before_goes_on_in_djangos_own_way(met, settings):
+    client, member = met
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "the next key", [settings.SECRET_KEY]
+    before = client.session.session_key
+    assert [ask(client, member.campaign) for _ in range(2)] == [(200, member.pseudonym)] * 2
+    assert client.session.session_key != before
+    assert list(who_judges.user_of_session) == [client.session.session_key]
 
 
 def test_a_wrong_guess_makes_nobody_somebody_else(met):

@@ -5,6 +5,8 @@ Run by tests/annotation/test_on_postgresql.py.
 
 from __future__ import annotations
 
+import threading
+import time
 import uuid
 
 import psycopg
@@ -15,7 +17,8 @@ from django.utils import timezone
 
 from annotation.models import Lease, Membership, Pair
 from annotation.selectors.judging import audit_invariants
-from annotation.services import scheduling
+from annotation.services import scheduling, slots
+from annotation.services.pairs import set_kind
 from tests.builders import make_annotator, make_campaign
 
 pytestmark = pytest.mark.django_db
@@ -91,3 +94,35 @@ def test_an_answer_waits_for_the_disk_once_at_its_end(monkeypatch, want):
             assert steps() == ["store", *(["take"] * want or ["message"])]
     client.post(address + "leases", {"want": 3, "held": []}, content_type="application/json")
     assert set(steps()) == {"take"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_claims_at_once_that_meet_a_change_of_all_pairs_crosswise_end_as_if_one_came_after_the_other():
+    """A manager's change locks pairs by their ids, the gold pair before the one that the annotator's transaction has taken already, which then waits
+    for the gold pair: PostgreSQL ends one of the two, and whichever it is tries again."""
+    campaign = make_campaign(n_topics=1, n_documents=6, judgements_per_pair=1, gold_every=2, target_per_annotator=4)
+    gold = campaign.pairs.order_by("pk").first()
+    set_kind(gold, Pair.Kind.GOLD, gold_grade=1, explanation="known")
+    ada, has_gold = make_annotator(campaign), threading.Event()
+
+    def change() -> int:
+        list(Pair.objects.select_for_update().filter(pk=gold.pk))
+        has_gold.set()
+        time.sleep(0.3)  # ada takes the first pair and waits for the gold one
+        return len(Pair.objects.select_for_update().filter(campaign=campaign).order_by("-pk"))
+
+    def manager() -> None:
+        try:
+            found.append(slots.retrying(change))
+        finally:
+            connection.close()
+
+    found: list[int] = []
+    other = threading.Thread(target=manager)
+    other.start()
+    has_gold.wait()
+    scheduling.claim_up_to(ada, 4, now=timezone.now())
+    other.join()
+    assert found == [6]
+    assert (ada.leases.filter(state="live").count(), ada.leases.filter(pair=gold).count()) == (4, 1)
+    assert audit_invariants(campaign) == []

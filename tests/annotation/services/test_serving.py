@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
+from annotation.models import Lease, Membership, Pair
 from annotation.selectors.judging import audit_invariants
-from annotation.services import scheduling, serving
+from annotation.services import campaigns, scheduling, serving
 from tests.builders import make_annotator, make_campaign, make_collection
 
 pytestmark = pytest.mark.django_db
@@ -57,3 +59,31 @@ def test_where_the_claims_of_others_are_met_in_the_middle_what_was_claimed_is_cl
     assert audit_invariants(ada.campaign) == []
     [following] = [lease.shown.docno for lease in serving.top_up(ada, want=4).leases if lease.token not in {one.token for one in served.leases}]
     assert [lease.shown.docno for lease in served.leases] + [following] == ["d1", "d2", "d3", "d4"]
+
+
+def test_what_is_claimed_at_once_is_what_single_claims_would_have_taken():
+    """With gold pairs and one for everyone in the middle, pairs put aside, blocks of two topics, and slots that somebody's expired leases hold."""
+    campaign = make_campaign(n_topics=2, n_documents=7, judgements_per_pair=1, gold_every=4, target_per_annotator=12)
+    for pair in campaign.pairs.filter(entry__docno="d7"):
+        campaigns.set_kind(pair, Pair.Kind.GOLD, gold_grade=1, explanation="known")
+    campaigns.set_kind(campaign.pairs.filter(entry__docno="d6").first(), Pair.Kind.EVERYONE)
+    ada, bob, now = make_annotator(campaign), make_annotator(campaign), timezone.now()
+    for _ in range(3):
+        scheduling.claim(bob, now=now)
+    Lease.objects.update(expires_at=now)
+    taken = []
+    for at_once in (True, False):
+        with transaction.atomic():
+            member = Membership.objects.select_related("campaign").get(pk=ada.pk)
+            if at_once:
+                scheduling.claim_up_to(member, 14, now=now)
+            else:
+                while scheduling.claim(member, now=now):
+                    pass
+            assert audit_invariants(campaign) == []
+            taken.append(list(ada.leases.order_by("pk").values_list("pair", "pair__kind", "takes_slot", "why")))
+            transaction.set_rollback(True)
+    assert taken[0] == taken[1]
+    kinds = [kind for _, kind, *_ in taken[0]]
+    assert (len(kinds), kinds.count("gold"), kinds.count("everyone")) == (14, 2, 1)
+    assert "gold" in kinds[:-3]
