@@ -132,7 +132,7 @@ def doors(request: SignedInRequest) -> HttpResponse:
     if request.method == "POST":
         _end(request)
         return redirect(request.get_full_path())
-    name = request.GET.get("name", "").replace("\x00", "").strip()
+    name = request.GET.get("name", "").strip()
     context = {
         "name": name,
         "sessions": ListPage(

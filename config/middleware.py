@@ -42,8 +42,8 @@ class RequestLog:
 
 
 class Readable:
-    """What no view is to be asked: an address with a NUL, which PostgreSQL takes in no text; and a body of the API's, other than a file, that is
-    longer than Django reads of a form. The API's framework reads such a one into memory whole, whoever sends it."""
+    """What no view is to be asked: an address, a query or a session with a NUL, which PostgreSQL takes in no text; and a body of the API's, other than
+    a file, that is longer than Django reads of a form. The API's framework reads such a one into memory whole, whoever sends it."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -51,6 +51,8 @@ class Readable:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if "\0" in request.path_info:
             return errors.not_found(request, Http404())
+        if "%00" in request.META.get("QUERY_STRING", "") or "\0" in request.COOKIES.get(settings.SESSION_COOKIE_NAME, ""):
+            return errors.bad_request(request, BadRequest("a NUL in what is asked"))
         length = request.META.get("CONTENT_LENGTH") or "0"
         is_file = (request.content_type or "").startswith("multipart/")
         if request.path_info.startswith(errors.API) and not is_file and length.isdigit() and int(length) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
@@ -76,7 +78,7 @@ class NoNulInForms:
 
 
 class ContentSecurityPolicy:
-    """Nothing from outside, no inline script or style."""
+    """Nothing from outside, no inline script or style; and nothing for a cache that several people share, but for static files, which say so themselves."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -86,4 +88,5 @@ class ContentSecurityPolicy:
         response.headers.setdefault("Content-Security-Policy", POLICY)
         response.headers.setdefault("Cross-Origin-Opener-Policy", "same-origin")
         response.headers.setdefault("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
+        response.headers.setdefault("Cache-Control", "private, no-cache")
         return response

@@ -88,8 +88,7 @@ class ListPage:
         self.page: Page[Any] = Paginator(turned, per_page).get_page(self._parameter("page"))
 
     def _parameter(self, name: str) -> str:
-        # PostgreSQL takes no NUL in a text.
-        return self._asked.get(self.prefix + name, "").replace("\x00", "").strip()
+        return self._asked.get(self.prefix + name, "").strip()
 
     def _shown(self, choice: ListChoice) -> ShownChoice:
         value = self._parameter(choice.name)

@@ -524,6 +524,8 @@ def test_every_address_answers_each_role_as_the_table_says(world: World, role: s
     expected = {name: status_of(name, role) for name in patterns}
     found = {name: answer.status_code for name, answer in answers.items()}
     assert {name: status for name, status in found.items() if status != expected[name]} == {}
+    for_all = {name: kept for name, answer in answers.items() if "private" not in (kept := answer.headers["Cache-Control"]) and "no-store" not in kept}
+    assert for_all == {}, "a cache that several people share would keep these"
     if role == "anonymous":
         led_to = {name: answer.url for name, answer in answers.items() if answer.status_code == 302}
         assert {name: url for name, url in led_to.items() if not url.startswith(reverse("sign-in"))} == {}

@@ -319,7 +319,7 @@ class HistoryView(JudgingView):
         annotator = self.annotator(request, slug)
         limit = whole_number(request, "limit", least=1, most=MOST_HISTORY, default=HISTORY)
         before = whole_number(request, "before", least=1, most=LARGEST_ID, default=None)
-        topic = request.query_params.get("topic", "").replace("\0", "\ufffd")  # no id has it, and PostgreSQL refuses it
+        topic = request.query_params.get("topic", "")
         return answer_of(situation_of(annotator), items=selectors.history(annotator, limit=limit, before=before, topic=topic))
 
 

@@ -61,7 +61,7 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
         else:
             messages.success(request, _("Saved."))
         return redirect(request.get_full_path())
-    query = request.GET.get("q", "").replace("\0", "").strip()  # PostgreSQL takes no NUL in a text
+    query = request.GET.get("q", "").strip()
     context = {
         "campaign": campaign,
         "tab": "gold",

@@ -202,7 +202,7 @@ def test_lists_are_ordered_and_chosen_from_as_asked(three_runs, client, manager,
 
 @pytest.mark.parametrize(
     ("asked", "name"),
-    [("ordering=digest", "ordering"), ("ordering=", "ordering"), ("baseline=yes", "baseline"), ("grup=zoo", "grup"), ("group=%00", "group")],
+    [("ordering=digest", "ordering"), ("ordering=", "ordering"), ("baseline=yes", "baseline"), ("grup=zoo", "grup")],
 )
 def test_a_list_refuses_what_it_cannot_be_asked_for(three_runs, client, manager, asked, name):
     client.force_login(manager)

@@ -53,6 +53,26 @@ def test_nothing_is_at_an_address_with_a_nul(path):
     assert answer.headers["Content-Type"].startswith(error_shape.CONTENT_TYPE if path.startswith("/api/") else "text/html")
 
 
+@pytest.mark.parametrize("path", ["/sign-in?next=%00", "/?q=a%00", "/?%00=", "/nowhere?a=b%00c", "/api/v1/collections/?name=%00", "/api/v1/jobs/?x=%00"])
+def test_a_query_with_a_nul_cannot_be_read(path):
+    answer = Client().get(path)
+    assert answer.status_code == 400
+    if path.startswith("/api/"):
+        assert answer.headers["Content-Type"].startswith(error_shape.CONTENT_TYPE)
+    else:
+        assert '<link rel="stylesheet"' in (page := answer.content.decode())
+        assert "<h1>The request cannot be read</h1>" in page
+
+
+def test_a_percent_sign_that_is_written_as_one_is_no_nul():
+    assert Client().get("/sign-in?next=%2500").status_code == 200
+
+
+def test_a_session_with_a_nul_cannot_be_read():
+    """A cookie's value in quotes has octal numbers."""
+    assert Client().get("/", headers={"Cookie": r'sessionid="abcdefgh\000"'}).status_code == 400
+
+
 @pytest.mark.parametrize("is_multipart", [True, False])
 @pytest.mark.parametrize(("fields", "is_read"), [({}, True), ({"username": "a\0"}, False), ({"a\0": "b"}, False)])
 def test_a_form_with_a_nul_is_refused_whatever_field_has_it(is_multipart, fields, is_read):
