@@ -29,28 +29,27 @@ def with_labels(table: str) -> str:
     if head is None:
         return table
     names = [_words(UNSEEN.sub("", cell[3])) for cell in CELL.finditer(head[0])]
-    return table[: head.end()] + ROW.sub(lambda row: _labelled(row[0], names), table[head.end() :])
+    labels = [f' data-label="{escape(name)}"' if name else "" for name in names]
+    return table[: head.end()] + ROW.sub(lambda row: _labelled(row[0], labels), table[head.end() :])
 
 
-def _labelled(row: str, names: list[str]) -> str:
+def _labelled(row: str, labels: list[str]) -> str:
     column, titled = 0, False
 
     def cell(match: re.Match[str]) -> str:
         nonlocal column, titled
         kind, attributes, content = match.groups()
-        over = SPAN.search(attributes)
-        name = "" if over or column >= len(names) else names[column]
+        over = SPAN.search(attributes) if attributes else None
+        told = "" if over or column >= len(labels) else labels[column]
         column += int(over[1]) if over else 1
-        words, part = _words(content), ""
-        if not content.strip():
-            part = "none"
-        elif not words and 'type="checkbox"' in content:
-            part = "choose"
+        if not content or content.isspace():
+            told = ' data-card="none"'
+        elif 'type="checkbox"' in content and not _words(content):
+            told = ' data-card="choose"'
         elif not titled:
             titled = True
-            if kind == "th" or not NUMBER.fullmatch(words):
-                part, name = "title", ""
-        told = (f' data-card="{part}"' if part else "") + (f' data-label="{escape(name)}"' if name and not part else "")
+            if kind == "th" or not NUMBER.fullmatch(_words(content)):
+                told = ' data-card="title"'
         return f"<{kind}{attributes}{told}>{content}</{kind}>"
 
     return CELL.sub(cell, row)
