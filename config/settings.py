@@ -192,6 +192,7 @@ EMAIL_PORT = env.number("EMAIL_PORT", 25, least=1)
 EMAIL_HOST_USER = env.text("EMAIL_USER")
 EMAIL_HOST_PASSWORD = env.text("EMAIL_PASSWORD")
 EMAIL_USE_TLS = env.flag("EMAIL_TLS")
+EMAIL_TIMEOUT = 10  # else a mail server that says nothing holds a thread for each link that is asked for
 DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM", "assay@localhost")
 
 MACHINE_ENDPOINTS = env.endpoints("MACHINE_ENDPOINTS")  # address -> name of the variable with its key; no page can name others

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 import threading
 from datetime import timedelta
 
@@ -402,6 +403,15 @@ class TestAccount:
         user = make_user(email="old@example.org")
         asked = {"action": "details", "email": "new@example.org", "password": PASSWORD, "time_zone": ""}
         assert client_of(user).post("/account", asked).status_code == 302
+
+    def test_a_mail_server_that_says_nothing_is_given_up(self, settings):
+        settings.EMAIL_TIMEOUT /= 50
+        user = make_user(email="old@example.org")
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            settings.EMAIL_BACKEND, settings.EMAIL_PORT = "django.core.mail.backends.smtp.EmailBackend", silent.getsockname()[1]
+            settings.EMAIL_HOST = "127.0.0.1"
+            asked = {"action": "details", "email": "new@example.org", "password": PASSWORD, "time_zone": ""}
+            assert client_of(user).post("/account", asked).status_code == 302
 
     def test_the_time_zone_is_kept_for_the_next_sign_in(self, client):
         user = make_user("ada")
