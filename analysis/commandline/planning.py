@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from argparse import ArgumentTypeError
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,8 @@ LABELS = (
 NEEDED = "Topics needed with so many judgements a pair: the variance over topics holds the noise of their labels, which is taken out and put in anew."
 DEEPER = (
     "Pools of these runs, median pair of systems. pairs: a topic's documents in the pool; judged: the share of them with a grade, the others count as not "
-    "relevant; where it is far below 1 this tells nothing of a deeper pool. in all: topics needed times pairs. tau: with the ranking under all of the qrels."
+    "relevant; where it is far below 1 this tells nothing of a deeper pool. in all: topics needed times pairs; topics that do not count come on top. "
+    "tau: with the ranking under all of the qrels."
 )
 Topics = Callable[[float], int | None]
 """(standard deviation of a difference over topics) -> topics needed."""
@@ -91,50 +92,55 @@ def pairs_of(qrels: QrelsColumns) -> list[tuple[tuple[str, bytes], int]]:
     return list(zip(zip(names, qrels.documents.tolist(), strict=True), qrels.grades.tolist(), strict=True))
 
 
-def noise_of_labels(noisy: NoisyLabels, measures: Sequence[Measure], *, trials: int, seed: int, topics: Topics) -> dict[str, dict[str, Any]]:
-    """By measure: standard errors of a difference of two systems (median pair) by topics, by labels as they were judged and with other
-    numbers of judgements a pair; tau: of the ranking under labels drawn anew with that under the labels, mean; topics_needed: with so many
-    judgements a pair."""
+def noise_of_labels(noisy: NoisyLabels, counting: Collection[str], *, trials: int, seed: int, topics: Topics) -> dict[str, dict[str, Any]]:
+    """By measure, over the topics of `counting` that have labels; empty where none has. Standard errors of a difference of two systems (median
+    pair) by topics, by labels as they were judged and with other numbers of judgements a pair; tau: of the ranking under labels drawn anew with
+    that under the labels, mean; topics_needed: with so many judgements a pair; pairs: labelled ones of these topics."""
     rng = np.random.default_rng(seed)
-    drawn = {n: noisy.trials(trials, rng, per_pair=n) for n in (None, *PER_PAIR)}
-    observed, by_topics = noisy.means(noisy.qrels.grades), noisy.errors_by_topics()
+    counted = np.array([topic in counting for topic in noisy.qrels.topics])
+    n_topics = int(counted.sum())
+    if not n_topics:
+        return {}
+    drawn = {n: noisy.trials(trials, rng, counted, per_pair=n) for n in (None, *PER_PAIR)}
+    observed = noisy.values()[:, counted]
     answer = {}
-    for column, measure in enumerate(measures):
+    for column, measure in enumerate(noisy.measures):
+        values = observed[:, :, column]
         errors = {n: error_of_differences(means[:, :, column]) for n, means in drawn.items()}
-        spread = differences_of(noisy.values()[:, :, column]).std(axis=1, ddof=1) if len(noisy.qrels.topics) > 1 else None
-        n_topics = len(noisy.qrels.topics)
+        spread = differences_of(values).std(axis=1, ddof=1) if n_topics > 1 else None
         needed: dict[str, int | None] = {}
         for n in PER_PAIR:
             if spread is not None:
                 needed[str(n)] = topics(float(np.median(without_noise_of_labels(spread, errors[None], errors[n], n_topics))))
         answer[str(measure)] = {
-            "topics": by_topics[column],
+            "topics": math.nan if spread is None else float(np.median(spread) / math.sqrt(n_topics)),
             "as_judged": float(np.median(errors[None])),
             "per_pair": {str(n): float(np.median(errors[n])) for n in PER_PAIR},
             "topics_needed": needed,
-            "tau": float(np.nanmean([tau_b(observed[:, column], means) for means in drawn[None][:, :, column]])),
-            "pairs": len(noisy.qrels.grades),
+            "tau": float(np.nanmean([tau_b(values.mean(axis=1), means) for means in drawn[None][:, :, column]])),
+            "pairs": int(np.diff(noisy.qrels.offsets)[counted].sum()),
         }
     return answer
 
 
 def depths_of(
-    judged: QrelsColumns, runs: Sequence[RunColumns], measures: Sequence[Measure], depths: Sequence[int], counts: Sequence[NDArray[np.bool_]],
+    judged: QrelsColumns, runs: Sequence[RunColumns], measures: Sequence[Measure], depths: Sequence[int], counts: NDArray[np.bool_],
     means: Floats, *, level: int, topics: Topics, power: float, alpha: float,
 ) -> dict[str, dict[str, Any]]:  # fmt: skip
-    """By measure and depth. counts: for each measure, bool (n_topics), the topics that count for all runs. means: (n_runs, n_measures)
+    """By measure and depth. counts: bool (n_topics), the topics of the qrels that count. means: (n_runs, n_measures)
     under the qrels as they are. Depths that no run reaches are left out."""
     deepest = max((int(np.diff(run.offsets).max(initial=0)) for run in runs), default=0)
     kept = [depth for depth in depths if depth <= deepest]
     answer: dict[str, dict[str, Any]] = {str(measure): {} for measure in measures}
     for cut in cut_pools(judged, runs, measures, kept, level=level) if kept else ():
+        pairs, n_judged = int(cut.pairs[counts].sum()), int(cut.judged[counts].sum())
         for column, measure in enumerate(measures):
-            values = cut.values[:, counts[column], column]
+            values = cut.values[:, counts, column]
             sd = float(np.median(differences_of(values).std(axis=1, ddof=1)))
-            needed, per_topic = topics(sd), cut.pairs / len(judged.topics)
+            needed, per_topic = topics(sd), pairs / values.shape[1]
             answer[str(measure)][str(cut.depth)] = {
                 "pairs": per_topic,
-                "judged": cut.judged / cut.pairs if cut.pairs else math.nan,
+                "judged": n_judged / pairs if pairs else math.nan,
                 "variance": sd**2,
                 "topics_needed": needed,
                 "pairs_needed": None if needed is None else math.ceil(needed * per_topic),

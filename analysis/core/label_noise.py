@@ -38,28 +38,21 @@ class NoisyLabels:
         counts = rng.multinomial(n if per_pair is None else per_pair, self.counts / n[:, None])
         return lowest_of_the_most_frequent(counts).astype(np.int32)
 
-    def means(self, grades: NDArray[np.int32]) -> Floats:
-        """(systems, measures) under these labels, over all topics that have one."""
-        base = RecallBase(self.qrels.offsets, grades)
-        return np.stack([means_over_topics(measure_topics(run, base, self.measures, level=self.level)) for run in self.packed])
+    def means(self, grades: NDArray[np.int32], counted: NDArray[np.bool_] | None = None) -> Floats:
+        """(systems, measures) under these labels. counted: bool (topics), those that count; None: all that have a label."""
+        values = self.values(grades)
+        return np.stack([means_over_topics(of_run if counted is None else of_run[counted]) for of_run in values])
 
     def values(self, grades: NDArray[np.int32] | None = None) -> Floats:
         """(systems, topics, measures) under these labels; None: those of the judgements as they are."""
         base = RecallBase(self.qrels.offsets, self.qrels.grades if grades is None else grades)
         return np.stack([measure_topics(run, base, self.measures, level=self.level) for run in self.packed])
 
-    def errors_by_topics(self) -> list[float]:
-        """By measure, the standard error over topics of a difference of two systems under the labels, median pair; NaN with one topic."""
-        values = self.values()
-        n = values.shape[1]
-        if n < 2:
-            return [float("nan")] * values.shape[2]
-        spread = differences_of(values).std(axis=1, ddof=1)
-        return (np.median(spread, axis=0) / np.sqrt(n)).tolist()  # type: ignore[no-any-return]
-
-    def trials(self, n: int, rng: np.random.Generator, *, per_pair: int | None = None) -> Floats:
-        """(n, systems, measures): means under labels drawn anew."""
-        return np.stack([self.means(self.drawn(rng, per_pair=per_pair)) for _ in range(n)])
+    def trials(
+        self, n: int, rng: np.random.Generator, counted: NDArray[np.bool_] | None = None, *, per_pair: int | None = None
+    ) -> Floats:
+        """(n, systems, measures): means under labels drawn anew; counted as in `means`."""
+        return np.stack([self.means(self.drawn(rng, per_pair=per_pair), counted) for _ in range(n)])
 
 
 def differences_of(values: Floats) -> Floats:

@@ -25,14 +25,14 @@ NEVER = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, eq=False)
 class CutPool:
-    """The pool of one depth. pairs: its documents, over all topics of the qrels; judged: those of them with a grade.
+    """The pool of one depth. pairs: int64 (n_topics), its documents of each topic of the qrels; judged: the same, those of them with a grade.
 
     values: float64 (n_runs, n_topics, n_measures), scores under these; 0 where the run has no such topic.
     """
 
     depth: int
-    pairs: int
-    judged: int
+    pairs: NDArray[np.int64]
+    judged: NDArray[np.int64]
     values: NDArray[np.float64]
 
 
@@ -44,20 +44,20 @@ def best_ranks(packed: Sequence[Packed], n_rows: int) -> NDArray[np.int64]:
     return best
 
 
-def pool_sizes(runs: Sequence[RunColumns], topics: Sequence[str], depths: Sequence[int]) -> list[int]:
-    """The documents that any run has down to each depth, over these topics, judged or not."""
-    sizes = np.zeros(len(depths), np.int64)
+def pool_sizes(runs: Sequence[RunColumns], topics: Sequence[str], depths: Sequence[int]) -> NDArray[np.int64]:
+    """int64 (n_depths, n_topics): the documents of each topic that any run has down to each depth, judged or not."""
+    sizes = np.zeros((len(depths), len(topics)), np.int64)
     places = [{topic: number for number, topic in enumerate(run.topics)} for run in runs]
-    for topic in topics:
+    for number, topic in enumerate(topics):
         tops = [run.documents[run.rows(place[topic])][: max(depths)] for run, place in zip(runs, places, strict=True) if topic in place]
         if not tops:
             continue
         documents, ranks = np.concatenate(tops), np.concatenate([np.arange(1, len(top) + 1) for top in tops])
-        _, number = np.unique(documents, return_inverse=True)
-        best = np.full(number.max(initial=-1) + 1, NEVER)
-        np.minimum.at(best, number, ranks)
-        sizes += [np.count_nonzero(best <= depth) for depth in depths]
-    return sizes.tolist()
+        _, document = np.unique(documents, return_inverse=True)
+        best = np.full(document.max(initial=-1) + 1, NEVER)
+        np.minimum.at(best, document, ranks)
+        sizes[:, number] = [np.count_nonzero(best <= depth) for depth in depths]
+    return sizes
 
 
 def cut_pools(
@@ -76,5 +76,5 @@ def cut_pools(
         grades = np.where(best <= depth, qrels.grades, -1).astype(qrels.grades.dtype)
         base = RecallBase(qrels.offsets, grades)
         values = np.stack([measure_topics(run, base, measures, level=level) for run in packed])
-        cuts.append(CutPool(depth, pairs, int((grades >= 0).sum()), values))
+        cuts.append(CutPool(depth, pairs, base.n_judged, values))
     return cuts

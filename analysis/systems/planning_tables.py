@@ -29,8 +29,8 @@ def depths_table(key: str, result: Result) -> Table | None:
     header = ["measure", "depth", "a topic", "judged", "variance", "topics", "pairs", "seen here", "tau"]
     note = (
         "Pools of these runs, median pair of systems. A topic: its documents in the pool; judged: the share of them with a grade, the others "
-        "count as not relevant: where it is far below 1 this tells nothing of a deeper pool. Needed: topics, and pairs to be judged on them. Seen "
-        "here: the smallest difference that the topics at hand show. Tau: with the ranking under all of the qrels."
+        "count as not relevant: where it is far below 1 this tells nothing of a deeper pool. Needed: topics, and pairs to be judged on them; those of "
+        "topics that do not count come on top. Seen here: the smallest difference that the topics at hand show. Tau: with the ranking under all of the qrels."
     )
     heads = (("", 2), ("pool", 2), ("", 1), ("needed", 2), ("", 2))
     digits = (None, None, 1, 2, 4, None, None, 4, 3)

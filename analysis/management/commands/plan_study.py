@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis.commandline.by_topic_group import ByTopicGroup
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
@@ -73,11 +74,11 @@ class Command(ByTopicGroup, OfCampaign):
         how = {name: options[name] for name in ("level", "topics", "only_with_relevant")}
         evaluator = Evaluator(judged, options["measures"], **how)
         evaluations = [evaluator.evaluate(run) for run in columns]
+        counts = np.asarray(~np.isnan([evaluation.values for evaluation in evaluations]).any(axis=(0, 2)))
         result: dict[str, Any] = {}
         undefined: dict[str, str] = {}
         for column, measure in enumerate(options["measures"]):
-            values = np.column_stack([evaluation.values[:, column] for evaluation in evaluations])
-            values = values[~np.isnan(values).any(axis=1)]
+            values = np.column_stack([evaluation.values[counts, column] for evaluation in evaluations])
             if len(values) < 2:
                 undefined[str(measure)] = f"{number_of(len(values), 'topic', 'counts', 'count')} for all runs, but a variance needs two"
                 result[str(measure)] = {"variance": None, "topics_needed": None, "smallest_difference": None, "labels": None, "depths": None}
@@ -86,15 +87,15 @@ class Command(ByTopicGroup, OfCampaign):
             result[str(measure)] = planned(variances, len(values), power, alpha, wanted, width)
         result["settings"] = {"power": power, "alpha": alpha, "difference": wanted, "width": width}
         needed = topics_needed(power, alpha, wanted, width)
-        self.add_labels(result, undefined, judged, columns, needed, options, seed)
-        self.add_depths(result, undefined, judged, columns, evaluations, needed, options, power, alpha)
+        self.add_labels(result, undefined, judged, columns, counts, needed, options, seed)
+        self.add_depths(result, undefined, judged, columns, evaluations, counts, needed, options, power, alpha)
         if undefined:
             result["undefined"] = undefined
         return result
 
     def add_labels(
-        self, result: dict[str, Any], undefined: dict[str, str], judged: QrelsColumns, runs: list[RunColumns], needed: Topics, options: Mapping[str, Any],
-        seed: int,
+        self, result: dict[str, Any], undefined: dict[str, str], judged: QrelsColumns, runs: list[RunColumns], counts: NDArray[np.bool_],
+        needed: Topics, options: Mapping[str, Any], seed: int,
     ) -> None:  # fmt: skip
         """The noise of labels by measure, or why not."""
         table = judged_table(self, options)
@@ -103,12 +104,16 @@ class Command(ByTopicGroup, OfCampaign):
             undefined["labels"] = f"what more judgements per pair would buy needs {why}"
             return
         noisy = noisy_labels(self, table, judged, runs, options)
-        for measure, labels in noise_of_labels(noisy, options["measures"], trials=options["label_trials"], seed=seed, topics=needed).items():
+        counting = {judged.topics[number] for number in np.flatnonzero(counts)}
+        noise = noise_of_labels(noisy, counting, trials=options["label_trials"], seed=seed, topics=needed)
+        if not noise:
+            undefined["labels"] = "no topic that counts has a pair with two judgements"
+        for measure, labels in noise.items():
             result[measure]["labels"] = labels
 
     def add_depths(
         self, result: dict[str, Any], undefined: dict[str, str], judged: QrelsColumns, runs: list[RunColumns], evaluations: list[Evaluation],
-        needed: Topics, options: Mapping[str, Any], power: float, alpha: float,
+        counts: NDArray[np.bool_], needed: Topics, options: Mapping[str, Any], power: float, alpha: float,
     ) -> None:  # fmt: skip
         """The pools of other depths by measure, or why not."""
         asked = [k for k, measure in enumerate(options["measures"]) if result[str(measure)]["variance"] and measure.family != "infAP"]
@@ -116,8 +121,7 @@ class Command(ByTopicGroup, OfCampaign):
         if not asked:
             return
         measures = [options["measures"][k] for k in asked]
-        counts = [np.asarray(~np.isnan([evaluation.values[:, k] for evaluation in evaluations]).any(axis=0)) for k in asked]
-        means = np.column_stack([[np.mean(evaluation.values[count, k]) for evaluation in evaluations] for k, count in zip(asked, counts, strict=True)])
+        means = np.column_stack([[np.mean(evaluation.values[counts, k]) for evaluation in evaluations] for k in asked])
         by_depth = depths_of(
             judged, runs, measures, options["depths"], counts, means, level=options["level"], topics=needed, power=power, alpha=alpha
         )

@@ -119,6 +119,14 @@ def test_the_noise_of_labels_is_planned_from_the_single_judgements(tmp_path: Pat
     assert labels["topics"] == pytest.approx((2 / 7 / 8) ** 0.5)
     assert labels["tau"] == 1
     assert "undefined" not in found
+    open_, more = files(
+        tmp_path, open="".join(f"{t} 0 r {int(t < 8)}\n" for t in range(9)), more=f"topic,document,annotator,grade\n{rows}8,r,a,1\n8,r,b,0\n8,r,c,0\n"
+    )
+    asked = [open_, *runs, "--measures", "P@1", "--judgements", more, "--scale", 2, "--label-trials", 400]
+    of_eight = answer("plan_study", *asked, "--only-with-relevant")[0]["P@1"]["labels"]
+    assert (of_eight["pairs"], of_eight["topics"]) == (8, labels["topics"])  # the ninth has nothing relevant, which labels drawn anew do not change
+    assert of_eight["as_judged"] == pytest.approx((20 / 27 * 7 / 27) ** 0.5 / 8, abs=0.005)
+    assert answer("plan_study", *asked)[0]["P@1"]["labels"]["pairs"] == 9
     assert "Noise of a difference" in printed("plan_study", qrels, *runs, "--measures", "P@1", "--judgements", judged, "--scale", "2")[0]
     alone = files(tmp_path, alone="topic,document,annotator,grade\n0,r,a,1\n")[0]
     assert "no pair has two judgements" in refused("plan_study", qrels, *runs, "--judgements", alone)

@@ -17,10 +17,15 @@ RUNS = {
     for tag, weights in (("one", "abcd"), ("two", "dcba"), ("three", "bdac"))
 }
 ORDER = "tag\tdate\tgroup\none\t2021-01-02\tx\ntwo\t2021-01-03\ty\nthree\t2021-02-01\tx\n"
+JUDGED = "topic,document,annotator,grade\n" + "".join(
+    f"{t},{d},{who},{int(g) if who < 'c' else (len(d) + int(t)) % 2}\n"
+    for t, _, d, g in (line.split() for line in (QRELS + "12 0 a 0\n12 0 c 0\n").splitlines())
+    for who in "abc"
+)
 MORE = {
     "bootstrap": ["--trials", "20"],
     "compare_systems": ["--trials", "50", "--measures", "AP"],
-    "plan_study": ["--measures", "AP", "--difference", "0.1"],
+    "plan_study": ["--measures", "AP", "--difference", "0.1", "--scale", "2", "--label-trials", "20"],
     "split_half": ["--splits", "3", "--measures", "AP"],
     "stability": ["--element", "assessments", "--overlaps", "50:100:50", "--pairs", "4", "--measures", "AP"],
     "reusability": ["--depth", "2", "--measures", "AP"],
@@ -45,15 +50,15 @@ def test_a_topic_without_relevant_documents_might_as_well_not_be_there(name: str
         runs = runs[:2]
     elif name == "leaderboard":
         more = ["--order", order]
+    elif name == "plan_study":
+        more = [*more, "--judgements", *files(tmp_path, judged=JUDGED)]
 
     def told(qrels: str, *options: str) -> dict[str, Any]:
         given = [*runs, "--qrels", f"A={qrels}", "--qrels", f"B={few}"] if name == "compare_rankings" else [qrels, *runs]
         return answer(name, *given, *more, *options)[0]
 
     def kept(found: dict[str, Any]) -> dict[str, Any]:
-        """Without what counts the topics of the qrels, and the pairs that pools of other depths hold: those are judged all the same."""
-        if "AP" in found and name == "plan_study":
-            found["AP"].pop("depths")
+        """Without what counts the topics of the qrels."""
         return {key: value for key, value in found.items() if key not in ("topics", "evaluated")}
 
     without = kept(told(few))

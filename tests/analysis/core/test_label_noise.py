@@ -43,13 +43,6 @@ def test_more_judgements_a_pair_leave_less_noise_and_agreement_none() -> None:
     assert error_of_differences(agreed.trials(20, np.random.default_rng(3))[:, :, 0]).tolist() == [0.0]
 
 
-def test_the_error_by_topics_is_that_of_their_differences() -> None:
-    rows = [(f"t{i}", d, who, int((d == "a") == (i < 3))) for i in range(4) for d in "ab" for who in "xy"]
-    runs = [run_columns(tag, {f"t{i}": scores for i in range(4)}) for tag, scores in (("first", {"a": 2.0, "b": 1.0}), ("second", {"b": 2.0, "a": 1.0}))]
-    noisy = NoisyLabels(table_of_rows(rows, n_grades=2), runs, parse_measures("P@1"))
-    assert noisy.errors_by_topics()[0] == pytest.approx(np.std([-1, -1, -1, 1], ddof=1) / 2)
-
-
 def test_the_noise_of_labels_is_taken_out_of_the_variance_over_topics_and_put_in_anew() -> None:
     """True differences of variance .04 over 400 topics, noise of variance .09 a topic by one judgement and .03 by three."""
     rng = np.random.default_rng(5)
