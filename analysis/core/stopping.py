@@ -254,5 +254,5 @@ def relevant_left(n_left: int, relevant: int, n: int, *, found_since: int = 0, c
 
 
 def recall_reached(n_found: int, left: Left, *, recall: float) -> bool:
-    """Whether what is left is, at most, so little that `recall` of the relevant has been found: left <= n_found (1 - recall) / recall."""
-    return n_found > 0 and left.upper <= n_found * (1 - recall) / recall + 1e-9
+    """Whether what is left is, at most, so little that `recall` of the relevant has been found: left recall <= n_found (1 - recall)."""
+    return n_found > 0 and left.upper * recall <= n_found * (1 - recall) + 1e-9

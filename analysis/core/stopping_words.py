@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analysis.core.stopping import TIE, Decision, Left, Order, SampledComparison, may_stop
-from pooling.core.counts import part_of
+from pooling.core.counts import counted, part_of
 
 
 def of_decision(decision: Decision) -> str:
@@ -21,8 +21,9 @@ def of_ordered_pool(decisions: Sequence[Decision]) -> str:
         return "Fewer than two systems: there is nothing to decide."
     n_open = sum(decision.order is Order.OPEN for decision in decisions)
     if may_stop(decisions):
+        all_pairs = "The one pair of the best systems is" if len(decisions) == 1 else f"All {len(decisions)} pairs of the best systems are"
         return (
-            f"All {len(decisions)} pairs of the best systems are decided or equal within {TIE}: you may stop if their order is what you want to know. "
+            f"{all_pairs} decided or equal within {TIE}: you may stop if their order is what you want to know. "
             f"How far apart they are is not said: that needs a sampled pool. Judging the rest would not make more topics."
         )
     left = part_of(n_open, len(decisions), "pair")
@@ -43,20 +44,24 @@ def of_comparison(comparison: SampledComparison) -> str:
     if comparison.done:
         brings = "judging the rest would narrow the range of this difference by at most a fifth, or by too little to matter"
         return f"{pair}: {brings}. It would not make more topics."
-    return f"{pair}: judging more would narrow the range of this difference by more than a fifth."
+    return f"{pair}: judging the rest would narrow the range of this difference by about a fifth or more."
 
 
 def of_sampled_pool(comparisons: Sequence[SampledComparison]) -> str:
     if not comparisons:
         return "Fewer than two systems: there is nothing to compare."
-    n_open = sum(not comparison.done for comparison in comparisons)
-    if not n_open:
+    n_unknown = sum(comparison.why is not None for comparison in comparisons)
+    n_open = sum(not comparison.done for comparison in comparisons) - n_unknown
+    if not n_open and not n_unknown:
         return "For each of the best systems judging the rest would bring little: you may stop. It would not make more topics."
-    return f"{n_open} of {len(comparisons)} comparisons with the best system would gain by judging more."
+    gain = f"{part_of(n_open, len(comparisons), 'comparison')} with the best system would gain by judging more"
+    return f"{gain}; of {n_unknown} nothing can be said yet." if n_unknown else f"{gain}."
 
 
 def of_left(left: Left, n_found: int, n_audit: int, *, recall: float, reached: bool, looks: int = 1) -> str:
     """looks: over how many of them the bound holds together."""
     certain = "95 %, Clopper-Pearson" if looks == 1 else f"95 % over {looks} looks together, Clopper-Pearson"
-    text = f"{n_found:,} relevant pairs are found. By {n_audit} audit pairs about {left.estimate:,.0f} are left, and at most {left.upper:,.0f} ({certain})"
-    return f"{text}: {'at least' if reached else 'not yet surely'} {recall:.0%} of the relevant {'are' if reached else 'have been'} found."
+    relevant_pairs = counted(n_found, "relevant pair", "is", "are")
+    text = f"{relevant_pairs} found. By {n_audit} audit pairs about {left.estimate:,.0f} are left, and at most {left.upper:,.0f} ({certain})"
+    share = f"{100 * recall:.4g} % of the relevant"
+    return f"{text}: at least {share} are found." if reached else f"{text}: not yet surely {share} have been found."

@@ -245,3 +245,52 @@ def test_the_bounds_are_those_of_a_plain_sum_over_the_hours_to_come(days):
         below = quantiles[after - 1]
         expected = after + (wanted - below) / (quantiles[after] - below)
         assert history.reached(wanted, 1.96, idle_unseen=idle_unseen) == pytest.approx(expected, rel=1e-6)
+
+
+def ends_by_a_loop(moments: np.ndarray, remaining: int, now: float) -> list[float | None]:
+    """Expected, early and late end in hours, hour by hour by the words of docs/methods/watching.md."""
+    history: dict[tuple[bool, int], list[int]] = {}
+    for ago in range(24 * int(min(7, (now - moments.min()) // DAY))):
+        end = now - ago * HOUR
+        kind = datetime.fromtimestamp(end - HOUR / 2, UTC).weekday() >= 5
+        history.setdefault((kind, (-1 - ago) % 24), []).append(int(((moments > end - HOUR) & (moments <= end)).sum()))
+    means = {cell: sum(counts) / len(counts) for cell, counts in history.items()}
+    judged = [cell for cell in history if means[cell]]
+    freedom = sum(len(history[cell]) - 1 for cell in judged)
+    chi2 = sum((n - means[cell]) ** 2 / means[cell] for cell in judged for n in history[cell])
+    dispersion = max(1.0, chi2 / freedom) if freedom else 1.0
+
+    def reached(z: float, *, idle: bool) -> float | None:
+        hours: dict[tuple[bool, int], int] = {}
+        before = 0.0
+        for hour in range(24 * 200):
+            own = (datetime.fromtimestamp(now + (hour + 0.5) * HOUR, UTC).weekday() >= 5, hour % 24)
+            if own not in history and idle:
+                continue
+            cell = own if own in history else (False, hour % 24)
+            hours[cell] = hours.get(cell, 0) + 1
+            mean = sum(m * means[c] for c, m in hours.items())
+            variance = dispersion * (sum(m * m * means[c] / len(history[c]) for c, m in hours.items()) + mean)
+            shape = mean**2 / variance if mean else 1.0
+            quantile = max(before, mean * max(0, 1 - 1 / (9 * shape) + z / (3 * shape**0.5)) ** 3 if z else mean)
+            if quantile >= remaining:
+                return hour + (remaining - before) / (quantile - before)
+            before = quantile
+        return None
+
+    expected = reached(0, idle=False)
+    z = stats.norm.ppf(0.975 if reached(0, idle=True) == expected else 0.95)
+    return [expected, reached(z, idle=False), reached(-z, idle=True)]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_ends_are_those_of_a_loop_over_hours(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    now = NOW + float(rng.integers(0, 14 * 24 * 60)) * 60
+    moments = np.sort(now - rng.uniform(0, rng.uniform(3.5, 10) * DAY, 400))
+    hour = moments % DAY / HOUR
+    moments = moments[(hour >= 9) & (hour < 17)] if seed % 2 else moments
+    found = forecast(moments, remaining=150, now=now)
+    expected = ends_by_a_loop(moments, 150, now)
+    assert [end and (end - now) / HOUR for end in (found.expected, found.early, found.late)] == pytest.approx(expected, abs=1e-6)
+    assert None not in expected

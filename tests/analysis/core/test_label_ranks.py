@@ -75,3 +75,37 @@ def test_the_same_seed_gives_the_same_and_too_little_is_refused() -> None:
         label_ranks(noisy, ALL, labellings=1, trials=1, seed=1)
     with pytest.raises(ValueError, match="topic"):
         label_ranks(noisy, ALL[:0], labellings=2, trials=1, seed=1)
+
+
+def ranks_by_a_loop(scores: np.ndarray, error: np.ndarray) -> list[list[int]]:
+    """t of each difference, its standard error the root of both squares; of each run Holm step by step over the others."""
+    n_runs, n = scores.shape
+    ranks = []
+    for run in range(n_runs):
+        tests = []
+        for other in set(range(n_runs)) - {run}:
+            d = np.round(scores[run] - scores[other], 12)
+            spread = ((d.var(ddof=1) / n if n > 1 else np.nan) + error[run, other] ** 2) ** 0.5
+            p = 2 * scipy.stats.t.sf(abs(d.mean()) / spread, n - 1) if spread else float(d.mean() == 0)
+            tests.append((p, d.mean()))
+        better = worse = 0
+        for step, (p, mean) in enumerate(sorted(tests)):
+            if not p * (len(tests) - step) < 0.05:
+                break
+            better, worse = better + (mean < 0), worse + (mean > 0)
+        ranks.append([1 + better, n_runs - worse])
+    return ranks
+
+
+@pytest.mark.parametrize("n_topics", [1, 2, 3, 10, 40])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e9])
+def test_ranks_are_those_of_a_loop_also_with_ties_one_topic_and_constant_differences(n_topics: int, scale: float) -> None:
+    rng = np.random.default_rng(n_topics)
+    for n_runs in (1, 2, 5):
+        places = np.arange(n_runs)[:, None]
+        error = np.abs(rng.normal(0, 0.2 * scale, (n_runs, n_runs)))
+        error = (error + error.T) / 2
+        shape = (n_runs, n_topics)
+        for scores in (rng.normal(places, 1, shape), np.ones(shape) * places, np.zeros(shape), rng.integers(0, 2, shape)):
+            for noise in (error, np.zeros_like(error)):
+                assert differences_with(scores * scale, noise).rank_interval.tolist() == ranks_by_a_loop(scores * scale, noise)

@@ -179,3 +179,10 @@ def test_the_judging_variance_is_that_of_the_difference() -> None:
     assert found.judging == pytest.approx(float(variance(one, centred)[0]), rel=0.02)
     assert found.why is None
     assert found.half > 1.96 * math.sqrt(found.topics)
+
+
+def test_a_recall_of_nothing_is_reached_with_the_first_relevant_and_of_all_with_none_left() -> None:
+    assert recall_reached(1, Left(5.0, 9.0), recall=0.0)
+    assert not recall_reached(0, Left(0.0, 0.0), recall=0.0)
+    assert recall_reached(3, Left(0.0, 0.0), recall=1.0)
+    assert not recall_reached(3, Left(0.0, 0.1), recall=1.0)

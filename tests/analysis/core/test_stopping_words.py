@@ -40,8 +40,27 @@ def test_an_ordered_pool_gets_decisions_and_never_a_range() -> None:
 def test_audit_pairs_are_told_with_the_bound_and_its_looks() -> None:
     said = words.of_left(Left(3.0, 9.0), 90, 40, recall=0.9, reached=True, looks=10)
     assert "By 40 audit pairs about 3 are left, and at most 9 (95 % over 10 looks together, Clopper-Pearson)" in said
-    assert said.endswith("at least 90% of the relevant are found.")
-    assert "not yet surely 90%" in words.of_left(Left(3.0, 19.0), 90, 40, recall=0.9, reached=False)
+    assert said.endswith("at least 90 % of the relevant are found.")
+    assert "not yet surely 90 %" in words.of_left(Left(3.0, 19.0), 90, 40, recall=0.9, reached=False)
+
+
+def test_a_share_wanted_is_not_rounded_up_and_one_is_not_many() -> None:
+    said = words.of_left(Left(0.0, 0.0), 1, 40, recall=0.995, reached=True)
+    assert said.startswith("1 relevant pair is found.")
+    assert said.endswith("at least 99.5 % of the relevant are found.")
+    assert words.of_ordered_pool(DECIDED[:1]).startswith("The one pair of the best systems is decided or equal within 0.01: you may stop")
+
+
+def test_of_comparisons_without_advice_no_gain_is_said() -> None:
+    unknown = DONE._replace(why="too few are judged")
+    assert words.of_sampled_pool([DONE, OPEN, OPEN]) == "2 of 3 comparisons with the best system would gain by judging more."
+    assert words.of_sampled_pool([DONE, OPEN, unknown]) == "1 of 3 comparisons with the best system would gain by judging more; of 1 nothing can be said yet."
+    assert words.of_sampled_pool([DONE, unknown]) == "0 of 2 comparisons with the best system would gain by judging more; of 1 nothing can be said yet."
+
+
+def test_a_gain_at_the_border_of_the_rule_is_about_a_fifth() -> None:
+    """Judging holds .351 of the variance: without it the range is √.649 = .806 times as wide, not a fifth narrower."""
+    assert words.of_comparison(DONE._replace(judging=0.00351)).endswith("judging the rest would narrow the range of this difference by about a fifth or more.")
 
 
 @pytest.mark.parametrize("said", everything())
