@@ -15,6 +15,8 @@ from typing import BinaryIO, TextIO, cast
 def refuse_unwritable(path: str | os.PathLike[str]) -> None:
     """OSError, in words for a person, where no file of this name can be written: known before hours of computing as well as after them."""
     target = Path(path)
+    if os.fspath(path) == "-":
+        raise OSError(errno.EINVAL, "data files do not go to standard output, expected the name of a file", "-")
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "a folder, expected the name of a file in it", str(target))
     if not target.parent.is_dir():

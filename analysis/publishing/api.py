@@ -60,7 +60,7 @@ class ExportSerializer(serializers.Serializer):
 
 def checked(form: ChoicesForm) -> None:
     if not form.is_valid():
-        raise exceptions.ValidationError(form.errors.get_json_data())
+        raise exceptions.ValidationError({name: [str(one) for one in sentences] for name, sentences in form.errors.items()})
 
 
 class Exports(APIView):

@@ -130,12 +130,12 @@ def imported_job(job: Job, kept: Upload, *, inspect: bool) -> Job:
     if not job.report.get("stored"):
         uploads.discard(kept)
         if not inspect:
-            way = ""
+            said, way = "; ".join(job.report["hold"]), ""
             if other := job.report.get("looks_like"):
                 way = f" Use {uploads.COMMANDS[other]}, or --as-named to import it as {kept.kind} all the same."
             elif job.report.get("brought_as"):
                 way = f" With --as-named it is imported as {kept.kind} all the same."
-            raise Failed(f"{kept.name}: {'; '.join(job.report['hold'])}.{way}")
+            raise Failed(f"{kept.name}: {said}{'' if said.endswith('?') else '.'}{way}")
     return job
 
 

@@ -34,7 +34,7 @@ class Command(FileCommand):
         chosen = labels[grades]
         if not chosen.n_labelled:
             self.warn(f"no pair has a label: none has {counted(min_judgements, 'counted judgement')}. --min-judgements asks for fewer")
-        if output and output != "-":
+        if output:
             with whole_file(output) as out:
                 write_qrels(chosen.qrels(grades), out)
         return {

@@ -48,7 +48,8 @@ class Command(BaseCommand):
         target = collection_named(collection)
         chosen = list(target.runs.filter(tag__in=runs) if runs else target.runs.all())
         if absent := sorted(set(runs) - {run.tag for run in chosen}):
-            raise Failed(f"no run has the tag {', '.join(absent)}")
+            tags = ", ".join(target.runs.order_by("tag").values_list("tag", flat=True)[:20]) or "none yet"
+            raise Failed(f"no run has the tag {', '.join(absent)}; there are: {tags}")
         try:
             if ordered and sampled:
                 raise Failed("a pool is relevant first or sampled, not both")

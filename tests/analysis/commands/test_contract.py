@@ -315,7 +315,7 @@ def test_each_key_of_the_answer_is_in_the_commands_section_of_the_document(answe
 
 def test_a_file_that_cannot_be_written_is_refused_before_anything_is_computed(tmp_path: Path) -> None:
     good, poor, judged = files(tmp_path, good=GOOD, poor=POOR, judged=QRELS)
-    topics = judged_file.written(tmp_path, "1\tone\n2\tone\n", "topics.tsv")
+    topics, judgements = judged_file.written(tmp_path, "1\tone\n2\tone\n", "topics.tsv"), judged_file.written(tmp_path)
     before = sorted(path.name for path in tmp_path.iterdir())
     absent, beside = str(tmp_path / "absent" / "x.txt"), str(tmp_path / "kept.tsv")
     for words in (
@@ -328,6 +328,8 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_is_computed(tm
     ):
         assert refused(*words, absent) == (2, "", f"{absent}: there is no folder {tmp_path / 'absent'}, make it first\n")
         assert refused(*words, str(tmp_path)) == (2, "", f"{tmp_path}: a folder, expected the name of a file in it\n")
+    for words in (("build_pool", good), ("sample_pool", good, "--budget", "1"), ("aggregate", judgements)):
+        assert refused(*words, "--output", "-") == (2, "", "-: data files do not go to standard output, expected the name of a file\n")
     twice = refused("check_topics", topics, "--keep", beside, "--removed", beside)
     assert twice == (2, "", f"--keep and --removed name one file, expected one for each: {beside}\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == before

@@ -136,7 +136,9 @@ def test_a_token_fetches_the_same_bytes_from_the_api(campaign):
     path = f"/api/v1/campaigns/{campaign.slug}/exports/"
     assert [row["name"] for row in client.get(path).json()] == list(offered(campaign))
     assert content(client.get(path + "qrels")) == GRADED
-    assert client.get(path + "qrels", {"method": "magic"}).status_code == 400
+    wrong = client.get(path + "qrels", {"method": "magic"})
+    sentence = "Select a valid choice. magic is not one of the available choices."
+    assert (wrong.status_code, wrong.json()["detail"], wrong.json()["errors"]) == (400, f"method: {sentence}", {"method": [sentence]})
     assert client.get(path + "nothing").status_code == 404
 
 

@@ -51,7 +51,7 @@ def test_bad_files_collections_people_and_tags_end_with_status_2_and_reasons(col
         "no collection is called 'nothing'": ["import_run", folder / "a.run", "--collection", "nothing"],
         "nobody has the user name": ["import_run", folder / "a.run", "--collection", collection.slug, "--user", "nobody"],
         "absent.run: No such file": ["import_run", folder / "absent.run", "--collection", collection.slug],
-        "no run has the tag Z": ["make_pool", "--collection", collection.slug, "--runs", "Z"],
+        "no run has the tag Z; there are: none yet": ["make_pool", "--collection", collection.slug, "--runs", "Z"],
         "choose at least one run": ["make_pool", "--collection", collection.slug],
     }
     for reason, arguments in wrong.items():

@@ -56,7 +56,7 @@ def test_the_api_takes_the_kind(collection, manager, swapped):
 def test_the_command_ends_with_the_question_and_can_be_told(collection, tmp_path):
     path = tmp_path / "a.run"
     path.write_text(RUN_A)
-    with pytest.raises(Failed, match=r"a.run: this looks like a run, not topics: import it as run\?. Use import_run, or --as-named") as error:
+    with pytest.raises(Failed, match=r"a.run: this looks like a run, not topics: import it as run\? Use import_run, or --as-named") as error:
         call_command("import_topics", str(path), "--collection", collection.slug)
     assert error.value.returncode == 2
     assert not collection.uploads.exists()
