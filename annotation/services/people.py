@@ -17,7 +17,7 @@ from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.core.exceptions import ValidationError
-from django.core.mail import send_mail
+from django.core.mail import get_connection, send_mail
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
@@ -344,10 +344,16 @@ def spend_sign_in_link(user: User) -> bool:
 
 def send_sign_in_link(*, email: str, address: str) -> None:
     """Mail a link to every active account with this address (but those that the institution signs in); silent when there is none, so that
-    nobody can probe for addresses.
+    nobody can probe for addresses. CampaignError where the mail server takes no mails: it is asked first, whether there is an account or not.
 
     address: absolute URL prefix to which `<user>/<token>` is added.
     """
+    try:
+        connection = get_connection()
+        connection.open()
+    except (SMTPException, OSError) as error:
+        log.exception("sign-in links cannot be mailed")
+        raise CampaignError(_("No mail can be sent at the moment. Try again later, or ask the manager of your campaign for a link.")) from error
     for user in get_user_model().objects.filter(email__iexact=email, is_active=True, institution=None).exclude(email="").select_related("profile"):
         with translation.override(languages.of_person(user)):
             subject = _("Your sign-in link")
@@ -355,4 +361,8 @@ def send_sign_in_link(*, email: str, address: str) -> None:
                 "Hello %(name)s,\n\nthis link signs you in. It is good once, for %(minutes)s minutes:\n\n%(link)s\n\n"
                 "If you did not ask for it, ignore this message.\n"
             ) % {"name": user.get_username(), "minutes": sign_in_links.minutes, "link": address + sign_in_path(user)}
-        send_mail(subject, text, settings.DEFAULT_FROM_EMAIL, [user.email])
+        try:
+            send_mail(subject, text, settings.DEFAULT_FROM_EMAIL, [user.email], connection=connection)
+        except (SMTPException, OSError):  # the answer is that of an address without an account
+            log.exception("no sign-in link could be mailed to %s", user)
+    connection.close()

@@ -23,6 +23,7 @@ from annotation.models import Membership
 from annotation.selectors.parts import part_of
 from annotation.services import attempts, institution, people
 from annotation.services import messages as mails
+from annotation.services.errors import CampaignError
 from pooling.listing import ListChoice, ListPage
 from pooling.permissions import SignedInRequest, administering
 from pooling.requests import address_of, row_number
@@ -118,7 +119,11 @@ def ask_for_link(request: HttpRequest) -> HttpResponse:
     form, told = LinkForm(request.POST or None), {"printed": mails.are_printed()}
     if request.method == "POST" and form.is_valid():
         if attempts.may_mail(form.cleaned_data["email"], address=address_of(request)):
-            people.send_sign_in_link(email=form.cleaned_data["email"], address=request.build_absolute_uri("/sign-in/link/"))
+            try:
+                people.send_sign_in_link(email=form.cleaned_data["email"], address=request.build_absolute_uri("/sign-in/link/"))
+            except CampaignError as error:
+                form.add_error("email", str(error))
+                return render(request, "annotation/link_ask.html", {**told, "form": form}, status=503)
         return render(
             request, "annotation/link_sent.html", {**told, "email": form.cleaned_data["email"], "minutes": people.sign_in_links.minutes}
         )

@@ -6,6 +6,7 @@ import re
 import socket
 import threading
 from datetime import timedelta
+from smtplib import SMTPRecipientsRefused
 
 import pytest
 from django.core import mail
@@ -104,6 +105,25 @@ class TestSignInLinks:
         response = client.post("/sign-in/link", {"email": "nobody@example.org"})
         assert response.status_code == 200
         assert mail.outbox == []
+
+    def test_where_the_mail_server_is_away_nobody_learns_who_has_an_account(self, client, settings):
+        make_user(email="ada@example.org")
+        settings.EMAIL_BACKEND, settings.EMAIL_HOST, settings.EMAIL_PORT = "django.core.mail.backends.smtp.EmailBackend", "127.0.0.1", 1
+        for address in ("ada@example.org", "nobody@example.org"):
+            answer = client.post("/sign-in/link", {"email": address})
+            assert answer.status_code == 503
+            assert "No mail can be sent at the moment." in answer.content.decode()
+
+    def test_where_the_mail_server_refuses_a_mail_nobody_learns_who_has_an_account(self, client, monkeypatch):
+        make_user(email="ada@example.org")
+
+        def refused(*_):
+            raise SMTPRecipientsRefused({"ada@example.org": (550, b"no such mailbox")})
+
+        monkeypatch.setattr(mail.backends.locmem.EmailBackend, "send_messages", refused)
+        known, unknown = (client.post("/sign-in/link", {"email": address}) for address in ("ada@example.org", "bob@example.org"))
+        assert (known.status_code, unknown.status_code) == (200, 200)
+        assert all("a link is on its way" in answer.content.decode() for answer in (known, unknown))
 
     def test_where_no_mail_server_is_set_no_mail_is_promised(self, client, settings):
         user = make_user("ada")
