@@ -186,6 +186,11 @@ def _two_recipes(request: HttpRequest, campaign: Campaign) -> tuple[Recipe, Reci
     return None if first is None or second is None or first == second else (first, second)
 
 
+def _asked_for_two(request: HttpRequest, slug: str) -> HttpResponse:
+    messages.error(request, _("Choose two different recipes to compare."))
+    return redirect("campaign-export", slug)
+
+
 @login_required
 @require_safe
 def difference(request: HttpRequest, slug: str) -> HttpResponse:
@@ -193,8 +198,7 @@ def difference(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
     two = _two_recipes(request, campaign)
     if two is None:
-        messages.error(request, _("Choose two different recipes to compare."))
-        return redirect("campaign-export", slug)
+        return _asked_for_two(request, slug)
     first, second = two
     live = live_rows(campaign)
     plans = [recipes.plan_of(one).choices for one in (first, second)]
@@ -246,8 +250,7 @@ def difference_file(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
     two = _two_recipes(request, campaign)
     if two is None:
-        messages.error(request, _("Choose two different recipes to compare."))
-        return redirect("campaign-export", slug)
+        return _asked_for_two(request, slug)
     first, second = two
     change = recipes.difference(campaign, *(recipes.plan_of(one).choices for one in (first, second)), most=None)
     response = HttpResponse(recipes.difference_csv(change), content_type="text/csv; charset=utf-8")

@@ -8,6 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from analysis.dashboard import one_more as previews
@@ -15,7 +16,6 @@ from annotation.models import Campaign
 from annotation.permissions import managed_campaign
 from annotation.services import one_more
 from annotation.services.errors import CampaignError
-from pooling.core.counts import counted
 from pooling.permissions import SignedInRequest
 from pooling.requests import row_number
 
@@ -31,8 +31,12 @@ def ask(request: SignedInRequest, slug: str) -> HttpResponse:
         if "confirm" in request.POST:
             deed = one_more.take_one_more_back if taking_back else one_more.ask_for_one_more
             done = deed(campaign, ids, actor=request.user)
-            what = counted(len(done.ids), "judgement is", plural="judgements are")
-            messages.success(request, f"{what} {'no longer asked for' if taking_back else 'asked for'}." + "".join(f" {why}" for why in done.reasons))
+            n = len(done.ids)
+            if taking_back:
+                said = ngettext("%(n)s judgement is no longer asked for.", "%(n)s judgements are no longer asked for.", n)
+            else:
+                said = ngettext("%(n)s judgement is asked for.", "%(n)s judgements are asked for.", n)
+            messages.success(request, " ".join([said % {"n": f"{n:,}"}, *done.reasons]))
             return redirect(way_back)
         shown = previews.preview(campaign, ids, back=taking_back)
     except CampaignError as error:
