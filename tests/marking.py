@@ -17,22 +17,6 @@ TEMPLATE = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}", re.DOTALL)
 VISIBLE = re.compile(r"""\b(aria-label|aria-description|aria-roledescription|title|placeholder|alt|data-confirm)=("|')""")
 SILENT = {"code", "pre", "kbd", "samp", "script", "style", "svg", "template"}
 """What stands in these is typed as it is, or no text."""
-INLINE = {
-    "a",
-    "abbr",
-    "b",
-    "em",
-    "i",
-    "q",
-    "small",
-    "span",
-    "strong",
-    "sub",
-    "sup",
-    "u",
-    "br",
-    *SILENT - {"pre", "script", "style", "svg", "template"},
-}
 NAMES = {"Aa", "Assay", "API", "CSV", "JSON", "LaTeX", "Markdown", "OpenAPI", "PDF", "PNG", "SVG", "TREC", "UTC", "ZIP"}
 """Alike in every language; and "Aa", the sign for how text looks."""
 WORD = re.compile(r"[^\W\d_]{2,}")

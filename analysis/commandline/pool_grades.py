@@ -38,5 +38,4 @@ def judged_part(pool: PooledPairs, grades: NDArray[np.int64]) -> tuple[PooledPai
     """The pool without pairs that have no grade, and the grades of the others; topics without a pair go, too."""
     kept = grades >= 0
     used, topic = np.unique(pool.topic[kept], return_inverse=True)
-    cut = {name: getattr(pool, name)[kept] for name in ("documents", "best_rank", "priority", "ranks", "everyone")}
-    return replace(pool, topics=[pool.topics[t] for t in used.tolist()], topic=topic.astype(np.int32), **cut), grades[kept]
+    return replace(pool.at(kept), topics=[pool.topics[t] for t in used.tolist()], topic=topic.astype(np.int32)), grades[kept]

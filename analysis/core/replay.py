@@ -90,8 +90,7 @@ class World:
         sizes = np.diff(self.offsets)[chosen]
         offsets = np.concatenate(([0], np.cumsum(sizes)))
         topic = np.repeat(np.arange(len(chosen), dtype=np.int32), sizes)
-        cut = {name: getattr(self.pool, name)[rows] for name in ("documents", "best_rank", "priority", "ranks", "everyone")}
-        pool = replace(self.pool, topics=[f"{k}.{self.pool.topics[t]}" for k, t in enumerate(chosen.tolist())], topic=topic, **cut)
+        pool = replace(self.pool.at(rows), topics=[f"{k}.{self.pool.topics[t]}" for k, t in enumerate(chosen.tolist())], topic=topic)
         shift = offsets[:-1] - self.offsets[chosen]
         packed = [_packed_of_topics(one, chosen, shift) for one in self.packed]
         place = np.empty(len(self), np.int64)
@@ -116,8 +115,7 @@ def _packed_of_topics(packed: Packed, chosen: Ints, shift: Ints) -> Packed:
 def world_of(pool: PooledPairs, grades: NDArray[np.integer], runs: Sequence[RunColumns], *, level: int) -> World:
     """pool: every pair judged, rows in the order of judging level by level. runs: those of the pool, in the order of its tags."""
     rows = np.lexsort((pool.documents, pool.topic))
-    cut = {name: getattr(pool, name)[rows] for name in ("topic", "documents", "best_rank", "priority", "ranks", "everyone")}
-    arranged = replace(pool, **cut)
+    arranged = pool.at(rows)
     offsets = np.concatenate(([0], np.cumsum(np.bincount(arranged.topic, minlength=len(pool.topics))))).astype(np.int64)
     own = grades[rows].astype(np.int32)
     index = index_of(QrelsColumns("pool", pool.topics, offsets, arranged.documents, own))

@@ -21,11 +21,11 @@ from analysis.core.measures import Measure, parse_measures
 from analysis.core.rankings import tau_b
 from analysis.core.replay import NO_ERRORS, Errors, World
 from analysis.core.stopping import judging_left, why_no_look
-from pooling.core.strata import Strata, allocation, drawn, finishing, rank_strata, shuffled, spreads_of, vote_strata
+from pooling.core.stages import STRATA
+from pooling.core.strata import Strata, allocation, drawn, finishing, shuffled, spreads_of
 
 Floats = NDArray[np.float64]
 
-STRATA = {"rank": rank_strata, "votes": vote_strata}
 WHOLE = {"HT-nDCG": "nDCG", "HT-P": "P", "xinfAP": "AP", "HT-AP": "AP"}
 """The measure that each estimate is of."""
 MOST_PAIRS = 300

@@ -28,7 +28,6 @@ from annotation.services.slots import TAKING, is_beyond, wanted
 from annotation.services.statements import rows_of, time_of_row
 
 RETRY_AFTER_S = 30
-MAY_RETURN_COUNTED = 1000
 
 
 @dataclass(frozen=True)

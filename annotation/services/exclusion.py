@@ -20,11 +20,10 @@ from annotation.services.errors import CampaignError
 @dataclass(frozen=True)
 class Inclusion:
     """What an inclusion has changed. `counted`: judgements that entered the labels; `extra`: that are kept as extra because others have
-    filled their slots; `pairs_short`: of these pairs, those that still have fewer judgements than needed."""
+    filled their slots."""
 
     counted: int
     extra: int
-    pairs_short: int
 
 
 def exclude_annotator(annotator: Membership, *, reason: str, actor: User | None, now: datetime | None = None) -> int:
@@ -93,11 +92,10 @@ def include_annotator(annotator: Membership, *, actor: User | None, reason: str 
         _set_standing(counted, Judgement.Standing.COUNTED)
         _set_standing(extra, Judgement.Standing.EXTRA)
         slots.save_all(pairs.values(), locked.campaign_id)
-        short = sum(pair.counted < pair.needed for pair in pairs.values())
         record(
             locked.campaign, actor, AuditAction.INCLUDED_AN_ANNOTATOR_AGAIN, locked.pseudonym, reason=reason, counted=len(counted), extra=len(extra)
         )
-        return Inclusion(len(counted), len(extra), short)
+        return Inclusion(len(counted), len(extra))
 
     done = slots.retrying(work)
     annotator.refresh_from_db(fields=["standing", "standing_reason"])

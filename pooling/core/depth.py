@@ -68,6 +68,11 @@ class PooledPairs:
             runs = tuple((self.tags[k], int(ranks[k])) for k in np.flatnonzero(ranks).tolist())
             yield PooledPair(self.topics[topic], document.decode("utf-8"), best, priority, runs)
 
+    def at(self, rows: NDArray[np.integer | np.bool_]) -> PooledPairs:
+        """The pairs of these rows, in that order; all topics stay. rows: numbers, or bool (n)."""
+        columns = {name: getattr(self, name)[rows] for name in ("topic", "documents", "best_rank", "priority", "ranks", "everyone")}
+        return replace(self, **columns)
+
     def by_depth(self) -> dict[int, int]:
         """How many pairs the pool of each depth 1..depth has."""
         known = self.best_rank[self.best_rank > 0]
@@ -122,8 +127,7 @@ def of_topics(pool: PooledPairs, topics: Collection[str]) -> tuple[PooledPairs, 
     index = np.full(len(pool.topics), -1, np.int32)
     index[kept] = np.arange(len(kept), dtype=np.int32)
     rows = np.flatnonzero(index[pool.topic] >= 0)
-    columns = {name: getattr(pool, name)[rows] for name in ("documents", "best_rank", "priority", "ranks", "everyone")}
-    return replace(pool, topics=[pool.topics[i] for i in kept], topic=index[pool.topic][rows], **columns), rows
+    return replace(pool.at(rows), topics=[pool.topics[i] for i in kept], topic=index[pool.topic][rows]), rows
 
 
 def without(pool: PooledPairs, *, tags: Sequence[str], depth: int, rng: np.random.Generator) -> PooledPairs:

@@ -40,7 +40,8 @@ LEVELS = {PoolKind.DEPTH: "rank", PoolKind.ORDERED: "batch", PoolKind.SAMPLED: "
 MOST_IN_BATCH = 100_000
 MOST_AUDIT = 0.5
 """Share of a batch drawn at random beyond which it is a sample, and drawn better as one."""
-MOST_STAGES = 10_000
+LAST_STAGE = 10_000
+"""The number of the last stage or batch to which there are priorities."""
 STEP = 100
 """Between the priorities of two stages: wider than any band of a campaign, so that a band never mixes two of them."""
 
@@ -61,16 +62,16 @@ def made_as(parameters: Mapping[str, Any]) -> PoolKind:
 
 
 def staged_priority(stage: int) -> int:
-    """The priority of the pairs of a stage or batch, counted from 1. ValueError beyond MOST_STAGES."""
-    if not 1 <= stage <= MOST_STAGES:
-        raise ValueError(f"stage {stage} is not from 1 to {MOST_STAGES}")
-    return (MOST_STAGES - stage) * STEP
+    """The priority of the pairs of a stage or batch, counted from 1. ValueError beyond LAST_STAGE."""
+    if not 1 <= stage <= LAST_STAGE:
+        raise ValueError(f"stage {stage} is not from 1 to {LAST_STAGE}")
+    return (LAST_STAGE - stage) * STEP
 
 
 def level_of(kind: str, priority: int, *, depth: int | None) -> int:
     """The rank (batch, stage) of the pairs of this priority; of pairs from a file that gave no ranks, the priority itself."""
     if kind in STAGED:
-        return MOST_STAGES - priority // STEP
+        return LAST_STAGE - priority // STEP
     return priority if depth is None else depth - priority
 
 

@@ -8,13 +8,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pooling.core.depth import PooledPairs
+from pooling.core.pool_kinds import staged_priority
 from pooling.core.strata import Strata, allocation, finishing, machine_strata, rank_strata, shuffled, spreads_of, vote_strata
 
 STRATA: dict[str, Callable[[PooledPairs], Strata]] = {"rank": rank_strata, "votes": vote_strata}
@@ -99,3 +100,9 @@ def order_of(pool: PooledPairs, stage: NDArray[np.int32], *, seed: int) -> NDArr
     for row in turn:
         row[:] = rng.permutation(len(pool.topics))
     return np.lexsort((chance, turn[stage, pool.topic], late))
+
+
+def in_stages(pairs: PooledPairs, stage: NDArray[np.int32], order: NDArray[np.int64]) -> PooledPairs:
+    """In this order, with the priorities of their stages."""
+    priority = np.array([staged_priority(int(one)) if one else 0 for one in stage.tolist()], np.int32)
+    return replace(pairs.at(order), priority=priority[order])

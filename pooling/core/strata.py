@@ -61,10 +61,7 @@ def rank_strata(pool: PooledPairs) -> Strata:
 
 def vote_strata(pool: PooledPairs) -> Strata:
     """Bands of votes, the share of runs that have the pair in their top ten, cut at quantiles over all topics."""
-    votes = shares_of_votes(pool)
-    cuts = np.quantile(votes, VOTE_QUANTILES) if len(votes) else np.zeros(len(VOTE_QUANTILES))
-    band = np.searchsorted(cuts, votes, side="left")
-    return _strata(band, VOTE_NAMES, np.array(VOTE_RATES))
+    return _strata(_bands_of_votes(shares_of_votes(pool)), VOTE_NAMES, np.array(VOTE_RATES))
 
 
 def rate_of(name: str, *, n_grades: int = 0) -> float:
@@ -97,18 +94,23 @@ def machine_strata(pool: PooledPairs, grades: NDArray[np.integer], *, n_grades: 
     at a grade goes from .08 at the lowest to .50 at the highest. -> Strata, spreads float64 (n_strata)
     """
     votes = shares_of_votes(pool)
-    cuts = np.quantile(votes, VOTE_QUANTILES) if len(votes) else np.zeros(len(VOTE_QUANTILES))
-    band = np.searchsorted(cuts, votes, side="left")
+    band = _bands_of_votes(votes)
     n_grades = max(n_grades, int(grades.max(initial=0)) + 1)
     code = band * n_grades + grades
-    names = [f"*votes{k + 1}-grade{g}" for k in range(len(cuts) + 1) for g in range(n_grades)]
-    made = _strata(code, names, np.tile(rates_of_grades(n_grades), len(cuts) + 1))
+    names = [f"{votes_name}-grade{g}" for votes_name in VOTE_NAMES for g in range(n_grades)]
+    made = _strata(code, names, np.tile(rates_of_grades(n_grades), len(VOTE_NAMES)))
     return made, spreads_by_votes(made.stratum, made.rates, votes)
 
 
 def shares_of_votes(pool: PooledPairs) -> NDArray[np.float64]:
     """float64 (n_pairs): share of the pool's runs that have the pair among their first ten."""
     return ((pool.ranks > 0) & (pool.ranks <= VOTE_DEPTH)).sum(axis=1) / max(len(pool.tags), 1)
+
+
+def _bands_of_votes(votes: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Of each pair, index into VOTE_NAMES."""
+    cuts = np.quantile(votes, VOTE_QUANTILES) if len(votes) else np.zeros(len(VOTE_QUANTILES))
+    return np.searchsorted(cuts, votes, side="left")
 
 
 def _strata(code: NDArray[np.integer], names: Sequence[str], rates: NDArray[np.float64]) -> Strata:

@@ -1,13 +1,12 @@
 """Pool files: our own table, FiRA's judgement pairs, trectools' pools (which Relevation reads too).
 
-read_pool(path) -> Pool       write_pool, write_fira_pairs, write_trectools_pool
+read_pool(path) -> Pool       write_pool
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import replace
 from typing import IO
 
 import numpy as np
@@ -140,9 +139,7 @@ def pool_of_pairs(
 
 def best_first(pool: PooledPairs) -> PooledPairs:
     """The same pairs with those of everyone first, then by priority descending; equals keep their order."""
-    order = np.lexsort((np.arange(len(pool)), -pool.priority, ~pool.everyone))
-    columns = {name: getattr(pool, name)[order] for name in ("topic", "documents", "best_rank", "priority", "ranks", "everyone")}
-    return replace(pool, **columns)
+    return pool.at(np.lexsort((np.arange(len(pool)), -pool.priority, ~pool.everyone)))
 
 
 def _number(cell: str) -> int | None:
@@ -159,16 +156,3 @@ def write_pool(pool: PooledPairs, out: IO[str]) -> None:
     """Tab-separated with header `topic document best_rank priority runs`, best first; runs as `tag:rank,tag:rank`."""
     out.write(HEADER_LINE)
     out.writelines(pool_line(pair.topic, pair.document, pair.best_rank, pair.priority, pair.runs) for pair in pool)
-
-
-def write_fira_pairs(pool: PooledPairs, out: IO[str]) -> None:
-    """FiRA's judgement-pairs.tsv: `query_id doc_id priority`. FiRA compares priorities as text, so they are cut at 9."""
-    out.write("query_id\tdoc_id\tpriority\n")
-    for pair, everyone in zip(pool, pool.everyone.tolist(), strict=True):
-        out.write(f"{pair.topic}\t{pair.document}\t{'all' if everyone else min(pair.priority, 9)}\n")
-
-
-def write_trectools_pool(pool: PooledPairs, out: IO[str]) -> None:
-    """`topic Q0 document 0 0 trectools`, tab-separated: trectools' export, Relevation's input."""
-    for pair in pool:
-        out.write(f"{pair.topic}\tQ0\t{pair.document}\t0\t0\ttrectools\n")

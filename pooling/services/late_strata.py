@@ -6,7 +6,7 @@ Nothing that was drawn changes: sizes are those of the draw, and a pair of the p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pooling.core.depth import PooledPairs
 from pooling.core.pool_kinds import Entered, PoolKind
-from pooling.core.stages import MOST_STAGES, STRATA, counts_of, order_of, stages_of
+from pooling.core.stages import MOST_STAGES, STRATA, counts_of, in_stages, order_of, stages_of
 from pooling.core.strata import LATE, Strata, shuffled, spreads_of
 from pooling.jobs import Refused
 from pooling.models import Pool, PoolEntry, Stratum
@@ -68,7 +68,7 @@ def late_strata(pool: Pool, pairs: PooledPairs, entry_of: Mapping[tuple[str, str
         raise Refused(says % {"pool": pool.name, "most": MOST_STAGES})
     if pool.parameters["strata"] not in STRATA:
         raise Refused(_("the strata of %(pool)s need a machine's label of every pair before the draw; pool all runs anew") % {"pool": pool.name})
-    fresh = _rows(pairs, new)
+    fresh = pairs.at(new)
     made = STRATA[pool.parameters["strata"]](fresh)
     place = shuffled(made, np.random.default_rng([pools.seed_of(pool), stage]), fresh.documents, fresh.topic)
     counts = counts_of(made.sizes, spreads_of(made.rates), [pool.parameters["stages"][-1]])
@@ -78,10 +78,6 @@ def late_strata(pool: Pool, pairs: PooledPairs, entry_of: Mapping[tuple[str, str
         (pair.topic, pair.document): (first + int(made.stratum[k]), int(place[k]), stage if own[k] else None) for k, pair in enumerate(fresh)
     }
     return LateStrata(pool, _arranged(pool, pairs, entry_of, drawn_as), stage, _strata(pool, made, counts[0], stage, first), drawn_as, topics)
-
-
-def _rows(pairs: PooledPairs, rows: NDArray[np.int64]) -> PooledPairs:
-    return replace(pairs, **{name: getattr(pairs, name)[rows] for name in ("topic", "documents", "best_rank", "priority", "ranks", "everyone")})
 
 
 def _strata(pool: Pool, made: Strata, counts: NDArray[np.int64], stage: int, first: int) -> list[Stratum]:
@@ -103,7 +99,7 @@ def _arranged(
     stored: dict[int, int | None] = dict(pool.entries.values_list("pk", "stage"))
     keys = [(pair.topic, pair.document) for pair in pairs]
     stage = np.array([(stored[entry_of[key]] if key in entry_of else drawn_as[key][2]) or 0 for key in keys], np.int32)
-    return sampling.in_stages(pairs, stage, order_of(pairs, stage, seed=pools.seed_of(pool)))
+    return in_stages(pairs, stage, order_of(pairs, stage, seed=pools.seed_of(pool)))
 
 
 def undo(pool: Pool, was: Mapping[str, Any]) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,9 @@ from numpy.typing import NDArray
 from pooling import jobs
 from pooling.core.batches import AUDIT, SIZE, Batch, Goal, OrderedPool
 from pooling.core.depth import PooledPairs, of_topics
-from pooling.core.pool_kinds import MOST_AUDIT, MOST_IN_BATCH, Entered, PoolKind, staged_priority
+from pooling.core.pool_kinds import MOST_AUDIT, MOST_IN_BATCH, Entered, PoolKind
 from pooling.core.pool_words import half_way_ordered
+from pooling.core.stages import in_stages
 from pooling.jobs import Refused, Work
 from pooling.models import Job, Pool, PoolEntry, Stratum
 from pooling.services import pools
@@ -55,7 +55,7 @@ def fill(work: Work, pool: Pool, pairs: PooledPairs) -> PooledPairs:
     order = np.concatenate([first.rows, np.setdiff1d(np.arange(len(pairs)), first.rows)])
     stage = np.zeros(len(pairs), np.int32)
     stage[first.rows] = 1
-    arranged = _arranged(pairs, stage, order)
+    arranged = in_stages(pairs, stage, order)
     by_chance = np.zeros(len(pairs), bool)
     by_chance[first.rows[first.audit]] = True
     with work.writing():
@@ -93,12 +93,6 @@ def _stratum(pool: Pool, number: int, batch: Batch) -> Stratum:
     return Stratum(pool=pool, number=number, name=f"*left{number}", size=batch.n_left, drawn=drawn)
 
 
-def _arranged(pairs: PooledPairs, stage: NDArray[np.int32], order: NDArray[np.int64]) -> PooledPairs:
-    priority = np.array([staged_priority(int(one)) if one else 0 for one in stage.tolist()], np.int32)
-    columns = {name: getattr(pairs, name)[order] for name in ("topic", "documents", "best_rank", "ranks", "everyone")}
-    return replace(pairs, **columns, priority=priority[order])
-
-
 def keep_batches(pool: Pool, pairs: PooledPairs, entry_of: Mapping[tuple[str, str], int]) -> PooledPairs:
     """The pairs of a pool that has grown or shrunk, with its batches as they were planned, first; what waits follows by best rank.
 
@@ -108,7 +102,7 @@ def keep_batches(pool: Pool, pairs: PooledPairs, entry_of: Mapping[tuple[str, st
     known = [stored.get(entry_of.get((pair.topic, pair.document), 0), (None, 0)) for pair in pairs]
     stage = np.array([one or 0 for one, _ in known], np.int32)
     place = np.array([position if one else len(known) for one, position in known], np.int64)
-    return _arranged(pairs, stage, np.argsort(place, kind="stable"))
+    return in_stages(pairs, stage, np.argsort(place, kind="stable"))
 
 
 def n_waiting(pool: Pool) -> int:
@@ -171,7 +165,7 @@ def _write(work: Work, pool: Pool, number: int) -> None:
     chosen = of_kept[batch.rows]
     stage[chosen] = number
     order = _order_after(chosen, stage, number)
-    arranged = _arranged(pairs, stage, order)
+    arranged = in_stages(pairs, stage, order)
     changed = pools.changed_entries(pool, arranged, entry_of)
     with work.writing():
         if connection.features.has_select_for_update:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,9 +11,9 @@ from numpy.typing import NDArray
 
 from pooling import jobs
 from pooling.core.depth import PooledPairs
-from pooling.core.pool_kinds import Entered, PoolKind, staged_priority
+from pooling.core.pool_kinds import Entered, PoolKind
 from pooling.core.pool_words import half_way_sampled
-from pooling.core.stages import KINDS_OF_STRATA, MACHINE, Draw, budgets_in_order, counts_of, order_of, staged, stages_of
+from pooling.core.stages import KINDS_OF_STRATA, MACHINE, Draw, budgets_in_order, counts_of, in_stages, order_of, staged, stages_of
 from pooling.core.strata import rate_of, shares_of_votes, spreads_by_votes, spreads_of
 from pooling.jobs import Refused, Work
 from pooling.models import Collection, Job, Pool, PoolEntry, Stratum
@@ -116,13 +115,6 @@ def fill(work: Work, pool: Pool, pairs: PooledPairs) -> PooledPairs:
         Stratum.objects.bulk_create(strata, batch_size=AT_ONCE)
     work.in_batches(_entries(pool, arranged, draw, order), lambda batch: PoolEntry.objects.bulk_create(batch), counted=True)
     return arranged
-
-
-def in_stages(pairs: PooledPairs, stage: NDArray[np.int32], order: NDArray[np.int64]) -> PooledPairs:
-    """In this order, with the priorities of their stages."""
-    priority = np.array([staged_priority(int(one)) if one else 0 for one in stage.tolist()], np.int32)
-    columns = {name: getattr(pairs, name)[order] for name in ("topic", "documents", "best_rank", "ranks", "everyone")}
-    return replace(pairs, **columns, priority=priority[order])
 
 
 def _entries(pool: Pool, arranged: PooledPairs, draw: Draw, order: NDArray[np.int64]) -> Iterator[PoolEntry]:

@@ -25,7 +25,7 @@ from annotation.core.rules import MOST
 from annotation.models import Feedback, Judgement, Membership, Pair
 from annotation.services.restoring import AnnotatorRow, FeedbackRow, JudgementRow, PairRow, Ruling
 from annotation.services.restoring_machines import MachineLabelRow
-from pooling.core.pool_kinds import MOST_STAGES, Entered
+from pooling.core.pool_kinds import LAST_STAGE, Entered
 from pooling.formats.archives import DAMAGED, damaged, opened_zip
 from pooling.formats.delimited import DelimitedTable, FileMistakes, Row
 from pooling.formats.errors import FormatError
@@ -254,8 +254,8 @@ class ReleaseFile:
             stratum, place = (number(c[name], name) if c[name] else None for name in ("stratum", "place"))
             entered = one_of(c["entered"], ["", *Entered], "entered")
             stage = number(c["stage"], "stage") if c["stage"] else None
-            if stage is not None and not 0 < stage <= MOST_STAGES:
-                raise WrongCell(f"stage {stage}", f"1 to {MOST_STAGES}, or nothing")
+            if stage is not None and not 0 < stage <= LAST_STAGE:
+                raise WrongCell(f"stage {stage}", f"1 to {LAST_STAGE}, or nothing")
             if stage is None and (stratum is None or place is None):
                 raise WrongCell("neither a stage nor a place in a stratum", "the number of a stratum and a place from 0, or the batch of an ordered pool")
             return DrawRow(line, c["topic"], c["document"], stratum, place, stage, entered)

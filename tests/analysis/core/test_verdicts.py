@@ -7,8 +7,6 @@ from hypothesis import strategies as st
 from analysis.core.outcomes import Comparison, MeanRR, Means, compare
 from analysis.core.verdicts import Verdict, as_json, judge
 
-NAN = float("nan")
-
 
 def published(a_wins, b_wins, esl, rr, *, both=72, neither=2, binomial=0.0, mrr=(0.03, 0.52, 0.72), signed_ranks=(0.0, 0.0)):
     """A row of Lin et al.'s tables: (A, B, WSR p, t p) of ESL and of RR, (WRS, WSR, t) of mean RR."""

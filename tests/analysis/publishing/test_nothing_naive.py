@@ -74,7 +74,6 @@ OF_FILES = {
 """Every command that reads qrels."""
 MORE = {"holes": ["A"], "compare_runs": ["A", "B"], "stability": ["--element", "topics"]}
 FURTHER = {"stability": ["--element", "topics"], "label_overlap": ["--clicks"], "rank_machines": ["--machine"]}
-PAGES_ELSEWHERE = {"campaign-live": "figures of progress"}
 
 
 def commands() -> dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotation.core.scheduling import band_of
-from pooling.core.pool_kinds import MOST_STAGES, PoolKind, described, level_of, level_word, staged_priority
+from pooling.core.pool_kinds import LAST_STAGE, PoolKind, described, level_of, level_word, staged_priority
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_a_priority_is_a_rank_a_stage_or_what_the_file_says():
     assert (level_of("given", 7, depth=10), level_word("given", depth=10)) == (3, "rank")
     assert (level_of("given", 7, depth=None), level_word("given", depth=None)) == (7, "priority")
     for kind, word in ((PoolKind.SAMPLED, "stage"), (PoolKind.ORDERED, "batch")):
-        assert [level_of(kind, staged_priority(stage), depth=10) for stage in (1, 2, MOST_STAGES)] == [1, 2, MOST_STAGES]
+        assert [level_of(kind, staged_priority(stage), depth=10) for stage in (1, 2, LAST_STAGE)] == [1, 2, LAST_STAGE]
         assert level_word(kind, depth=10) == word
 
 
@@ -38,4 +38,4 @@ def test_no_band_holds_two_stages_and_an_earlier_stage_is_served_first():
     with pytest.raises(ValueError):
         staged_priority(0)
     with pytest.raises(ValueError):
-        staged_priority(MOST_STAGES + 1)
+        staged_priority(LAST_STAGE + 1)
