@@ -98,7 +98,7 @@ def test_every_raw_and_corrected_p_stands_in_its_column_and_those_below_the_leve
     assert json_table(holm, "differences-RR")["bold"] == [[0, 15]]  # corrected, only t is
     assert "In bold: corrected p-values below 0.05." in json_table(holm, "differences-RR")["note"]
     assert drawn(plain, "differences-RR")[1:] == [
-        ["late - good", "-0.500", "-0.500", "-0.500", ""], ["mixed - good", "-0.500", "-1.075", "0.075", ""], ["mixed - late", "0", "-0.575", "0.575", ""],
+        ["late - good", "−0.500", "−0.500", "−0.500", ""], ["mixed - good", "−0.500", "−1.075", "0.075", ""], ["mixed - late", "0", "−0.575", "0.575", ""],
     ]  # fmt: skip
 
 
