@@ -15,6 +15,8 @@ def groups_of_runs(command: FileCommand, path: str, tags: Sequence[str]) -> tupl
     for row in read_leaderboard(path, columns=("tag", "group"), required=("tag", "group")):
         if group.setdefault(row.tag, row.group) != row.group:
             raise BadInput(f"{path}: the run {row.tag} is in two groups, {group[row.tag]} and {row.group}")
+    if not set(tags) & set(group):
+        raise BadInput(f"{path}: none of the runs is in it; its tags are {', '.join(list(group)[:5])}{' ...' if len(group) > 5 else ''}")
     if absent := [tag for tag in tags if tag not in group]:
         clash = [tag for tag in absent if tag in group.values()]
         if clash:

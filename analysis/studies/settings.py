@@ -9,7 +9,6 @@ from __future__ import annotations
 import glob
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -18,6 +17,7 @@ from typing import Any
 
 from analysis.studies.study import SettingKey, Study
 from pooling.formats.errors import FormatError, Problem
+from pooling.formats.toml_text import read_toml
 
 COMMON = (
     SettingKey("title", "text", "Heading of the report."),
@@ -48,13 +48,8 @@ def read_settings(path: str, study: Study) -> Settings:
         text = Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise FormatError.single(path, None, "a byte that is not UTF-8", "UTF-8") from None
-    try:
-        said = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        place = re.search(r"\(at line (\d+)", str(error))
-        raise FormatError.single(path, int(place[1]) if place else None, f"not TOML ({error})", "key = value") from None
     reader = _Reader(path, text, study)
-    values = reader.values(said)
+    values = reader.values(read_toml(path, text))
     if reader.problems:
         raise FormatError(path, reader.problems)
     return Settings(reader.folder, values, text)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from typing import IO, Any
 
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
+
+from pooling.formats.errors import FormatError
+from pooling.formats.toml_text import read_toml
 
 
 class TomlBody(dict[str, Any]):
@@ -24,8 +26,9 @@ class TomlParser(BaseParser):
     def parse(self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> TomlBody:
         try:
             text = stream.read().decode("utf-8-sig")
-            return TomlBody(tomllib.loads(text), text)
         except UnicodeDecodeError:
             raise ParseError("A byte that is not UTF-8, expected TOML in UTF-8.") from None
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
-            raise ParseError(f"Not TOML ({error}), expected key = value.") from None
+        try:
+            return TomlBody(read_toml("body", text), text)
+        except FormatError as error:
+            raise ParseError(str(error)) from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,14 +15,12 @@ from pooling.core.declared import Mistake, line_of
 from pooling.formats.delimited import DelimitedTable, FileMistakes, find_column
 from pooling.formats.errors import FormatError, Problem
 from pooling.formats.qrels import read_qrels
+from pooling.formats.toml_text import read_toml
 
 LARGEST = 1 << 24
 """Bytes of such a file."""
-MOST_PARTS = 100
-"""Parts of a dotted key: reading one takes the square of their number in memory."""
 MOST_DIGITS = 18
 """Of a grade: what a column of the database holds."""
-_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'')
 
 
 class CampaignFile:
@@ -37,31 +34,13 @@ class CampaignFile:
             raise FormatError.single(self.name, None, f"{len(data):,} bytes", f"at most {LARGEST:,}")
         try:
             self.text = data.decode("utf-8-sig")
-            self._refuse_endless_keys()
-            said = tomllib.loads(self.text)
         except UnicodeDecodeError:
             raise FormatError.single(self.name, None, "a byte that is not UTF-8", "UTF-8") from None
-        except RecursionError:
-            raise FormatError.single(self.name, None, "lists or tables in each other, too deep to be read", "a campaign file") from None
-        except tomllib.TOMLDecodeError as error:
-            line = re.search(r"\(at line (\d+)", str(error))
-            raise FormatError.single(self.name, int(line[1]) if line else None, f"not TOML ({error})", "key = value") from None
-        except ValueError:
-            raise FormatError.single(self.name, None, "a number of too many digits", "a number that a setting may have") from None
+        said = read_toml(self.name, self.text)
         try:
             self.described = with_files(read_document(said), self.folder)
         except CampaignMistakes as error:
             raise self.with_lines(error) from None
-
-    def _refuse_endless_keys(self) -> None:
-        for number, line in enumerate(self.text.split("\n"), 1):
-            if line.count(".") < MOST_PARTS:
-                continue
-            parts = 0
-            for part in _STRING.sub("s", line).split("."):
-                parts = parts + 1 if len(part.split()) == 1 else 0
-                if parts > MOST_PARTS:
-                    raise FormatError.single(self.name, number, "a key of too many parts", f"at most {MOST_PARTS} parts between dots")
 
     def with_lines(self, error: CampaignMistakes) -> FormatError:
         """The mistakes where they stand in the file."""

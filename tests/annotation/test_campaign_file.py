@@ -271,7 +271,9 @@ def test_a_wrong_file_is_refused_with_line_and_way_out_and_nothing_is_made(folde
 
 
 def test_a_file_that_is_not_toml_or_whose_run_cannot_be_read_is_told_with_its_line(folder, capsys):
-    assert refused(folder, CAMPAIGN + "x = \n", capsys)[0].startswith(f"campaign.toml:{CAMPAIGN.count(chr(10)) + 1}: not TOML")
+    last = CAMPAIGN.count("\n") + 1
+    for wrong in ("x = \n", 'x = "never ended'):
+        assert refused(folder, CAMPAIGN + wrong, capsys)[0].startswith(f"campaign.toml:{last}: not TOML")
     (folder / "a.run").write_text("051 Q0 a 1 9.5 A\n051 Q0 b\n", encoding="utf-8")
     [first] = refused(folder, CAMPAIGN, capsys)
     assert first.startswith("a.run:2: 3 columns, expected 6 columns")

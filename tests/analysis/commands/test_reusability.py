@@ -59,6 +59,15 @@ def test_a_run_in_two_groups_is_refused(files: list[str], tmp_path: Path) -> Non
     assert "the run one is in two groups, north and south" in err.getvalue()
 
 
+def test_groups_of_other_runs_are_refused(files: list[str], tmp_path: Path) -> None:
+    table, err = tmp_path / "groups.csv", StringIO()
+    table.write_text("four,north\nfive,south\n")
+    with pytest.raises(SystemExit) as ended:
+        call_command("reusability", *files, "--groups", str(table), stdout=StringIO(), stderr=err)
+    assert ended.value.code == 2
+    assert "none of the runs is in it; its tags are four, five" in err.getvalue()
+
+
 def test_any_number_of_processes_gives_the_same(files: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("analysis.core.reusability.CHUNK", 2)
     assert answer("reusability", *files)[0] == answer("reusability", *files, "--processes", 2)[0]

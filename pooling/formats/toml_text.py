@@ -1,0 +1,42 @@
+"""TOML as people write it: read, or refused with its line.
+
+said = read_toml("campaign.toml", text)     # FormatError
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any
+
+from pooling.formats.errors import FormatError
+
+MOST_PARTS = 100
+"""Parts of a dotted key: reading one takes the square of their number in memory."""
+_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'')
+
+
+def read_toml(name: str, text: str) -> dict[str, Any]:
+    """What the text says. name: of the file, for its mistakes. FormatError for what is not TOML, or takes more than it says."""
+    _refuse_endless_keys(name, text)
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise FormatError.single(name, None, "lists or tables in each other, too deep to be read", "fewer of them") from None
+    except tomllib.TOMLDecodeError as error:
+        place = re.search(r"\(at line (\d+)", str(error))
+        line = int(place[1]) if place else len(text.splitlines())  # else it says "at end of document"
+        raise FormatError.single(name, line, f"not TOML ({error})", "key = value") from None
+    except ValueError:
+        raise FormatError.single(name, None, "a number of too many digits", "a number that a setting may have") from None
+
+
+def _refuse_endless_keys(name: str, text: str) -> None:
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.count(".") < MOST_PARTS:
+            continue
+        parts = 0
+        for part in _STRING.sub("s", line).split("."):
+            parts = parts + 1 if len(part.split()) == 1 else 0
+            if parts > MOST_PARTS:
+                raise FormatError.single(name, number, "a key of too many parts", f"at most {MOST_PARTS} parts between dots")
