@@ -278,7 +278,7 @@ def _drawn_radar(
 ) -> str:
     """Names that have no room, or would meet, are numbers, explained below."""
     narrow = width == NARROW
-    centre, radius = (width / 2, 134.0 if narrow else 190.0), 94.0 if narrow else 140.0
+    centre, radius = (width / 2, 134.0 if narrow else 160.0), 94.0 if narrow else 112.0
 
     def place(axis: int, value: float) -> tuple[float, float]:
         angle = 2 * math.pi * axis / len(axes) - math.pi / 2
