@@ -278,7 +278,7 @@ def _drawn_radar(
 ) -> str:
     """Names that have no room, or would meet, are numbers, explained below."""
     narrow = width == NARROW
-    centre, radius = (width / 2, 134.0 if narrow else 160.0), 94.0 if narrow else 112.0
+    centre, radius = (width / 2, 134.0 if narrow else 160.0), 94.0 if narrow else 108.0
 
     def place(axis: int, value: float) -> tuple[float, float]:
         angle = 2 * math.pi * axis / len(axes) - math.pi / 2
@@ -286,7 +286,7 @@ def _drawn_radar(
 
     def put(axis: int) -> tuple[float, float, str, float]:
         """x, y, anchor and room of an axis' name."""
-        tx, ty = place(axis, high * (1.25 if narrow else 1.17))
+        tx, ty = place(axis, high * (1.25 if narrow else 1.22))
         anchor = "middle" if abs(tx - centre[0]) < 20 else "start" if tx > centre[0] else "end"
         return tx, ty, anchor, tx if anchor == "end" else width - tx if anchor == "start" else 2 * min(tx, width - tx)
 

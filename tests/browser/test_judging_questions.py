@@ -179,16 +179,19 @@ def test_a_question_that_could_not_be_sent_stays_in_its_field_and_is_stored_once
     campaign, ada = make_job()
     page = signed_in_page(ada.user)
     judging = JudgingPage(page, campaign).open()
-    with page.expect_response(lambda answer: answer.url.endswith("/questions") and answer.request.method == "GET"):
-        page.keyboard.press("q")  # asks for the questions so far: the answer that is lost below must not be that one's
+    page.keyboard.press("q")
     dialog = page.locator("#ask-dialog")
     dialog.get_by_role("textbox").fill("Is it one?")
+    lost: list[str] = []
 
     def lose_the_answer(route: Route) -> None:
-        route.fetch()
+        if route.request.method == "GET" or lost:  # the questions so far are asked for at moments of the page's own
+            route.continue_()
+            return
+        lost.append(route.fetch().text())
         route.abort()
 
-    judging.pretend("questions", lose_the_answer, times=1)
+    judging.pretend("questions", lose_the_answer)
     page.keyboard.press("Control+Enter")
     expect(dialog.locator(".field-error")).to_contain_text("What you wrote stays here")
     expect(dialog.get_by_role("textbox")).to_have_value("Is it one?")
