@@ -99,7 +99,7 @@ def main(quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite"
                     "work": f"{name}, {vendor}",
                     "peer": f"the same at {BEFORE}",
                     "ratio": then["cpu_ms"] / row["cpu_ms"] if then else None,
-                    "at_least": 2.5 if name == "judgement with top-up" else None,
+                    "at_least": 2.5 if name == "judgement with top-up" else 3.0,
                     "note": told(row) + (f" beside {told(then)}" if then else "; no history here, so nothing to compare with"),
                 }
             )
