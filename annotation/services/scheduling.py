@@ -144,9 +144,10 @@ def _claimed(annotator: Membership, at_most: int, now: datetime, *, up_to_all: b
         try:
             with transaction.atomic():
                 lease, n_live = _claim(annotator, at_most, now, reaped=reaped, wait=attempt >= PATIENCE)
+                wrote = lease is not None
                 while up_to_all and not met and lease is not None and n_live < at_most:
                     lease, n_live = _claim(annotator, at_most, now, reaped=reaped, wait=False)
-            if lease is not None:
+            if wrote:
                 waited_for_disk()
             return lease, n_live
         except ExpiredLeases:

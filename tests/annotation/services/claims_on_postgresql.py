@@ -94,6 +94,10 @@ def test_an_answer_waits_for_the_disk_once_at_its_end(monkeypatch, want):
             assert steps() == ["store", *(["take"] * want or ["message"])]
     client.post(address + "leases", {"want": 3, "held": []}, content_type="application/json")
     assert set(steps()) == {"take"}
+    bob = make_annotator(make_campaign(n_topics=1, n_documents=2))
+    client.force_login(bob.user)
+    client.post(f"/api/v1/judging/{bob.campaign.slug}/leases", {"want": 3, "held": []}, content_type="application/json")
+    assert steps() == ["take", "take"]  # also where fewer are left than were asked for
 
 
 @pytest.mark.django_db(transaction=True)
