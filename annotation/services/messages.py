@@ -37,6 +37,8 @@ from pooling.models import Job
 log = logging.getLogger(__name__)
 REMINDERS = "reminders"
 PRINTED = "django.core.mail.backends.console.EmailBackend"
+MAIL_FAILS = (SMTPException, OSError)
+"""What a mail server raises that refuses a mail, or is away."""
 DAY = timedelta(days=1)
 LOOK_AGAIN = timedelta(hours=1)
 LONGEST = 2000
@@ -155,7 +157,7 @@ def remind(campaign: Campaign, memberships: Iterable[Membership], text: str, *, 
         try:
             EmailMessage(mail.subject, mail.body, settings.DEFAULT_FROM_EMAIL, [mail.to], connection=connection).send()
             sent.append(mail.membership.pseudonym)
-        except (SMTPException, OSError) as error:
+        except MAIL_FAILS as error:
             failed.append([mail.membership.pseudonym, str(error)[:200]])
     return {"sent": sent, "left_out": [[member.pseudonym, reason] for member, reason in mails.left_out], "failed": failed}
 
@@ -177,7 +179,7 @@ def mail_to_do(profile: Profile, *, subject: str, body: str, now: datetime) -> N
     """Send it and remember when; where the mail server refuses it is tried again after an hour."""
     try:
         EmailMessage(subject, body, settings.DEFAULT_FROM_EMAIL, [profile.user.email]).send()
-    except (SMTPException, OSError):
+    except MAIL_FAILS:
         log.exception("the to-do list of %s could not be mailed", profile)
         return
     Profile.objects.filter(pk=profile.pk).update(to_do_mailed_at=now)

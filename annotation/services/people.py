@@ -8,7 +8,6 @@ import logging
 import re
 import secrets
 from datetime import datetime
-from smtplib import SMTPException
 from typing import NamedTuple
 
 from django.conf import settings
@@ -32,7 +31,7 @@ from annotation.models import Campaign, Invitation, Membership, Message, Profile
 from annotation.services import leases
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
-from annotation.services.messages import are_printed
+from annotation.services.messages import MAIL_FAILS, are_printed
 from pooling.formats.errors import FormatError, Problem
 
 log = logging.getLogger(__name__)
@@ -295,7 +294,7 @@ def set_address(user: User, email: str) -> None:
         ) % {"name": user.get_username()}
     try:
         send_mail(subject, text, settings.DEFAULT_FROM_EMAIL, [old])
-    except (SMTPException, OSError):
+    except MAIL_FAILS:
         log.exception("the old address of %s could not be told of the new one", user)
 
 
@@ -351,7 +350,7 @@ def send_sign_in_link(*, email: str, address: str) -> None:
     try:
         connection = get_connection()
         connection.open()
-    except (SMTPException, OSError) as error:
+    except MAIL_FAILS as error:
         log.exception("sign-in links cannot be mailed")
         raise CampaignError(_("No mail can be sent at the moment. Try again later, or ask the manager of your campaign for a link.")) from error
     for user in get_user_model().objects.filter(email__iexact=email, is_active=True, institution=None).exclude(email="").select_related("profile"):
@@ -363,6 +362,6 @@ def send_sign_in_link(*, email: str, address: str) -> None:
             ) % {"name": user.get_username(), "minutes": sign_in_links.minutes, "link": address + sign_in_path(user)}
         try:
             send_mail(subject, text, settings.DEFAULT_FROM_EMAIL, [user.email], connection=connection)
-        except (SMTPException, OSError):  # the answer is that of an address without an account
+        except MAIL_FAILS:  # the answer is that of an address without an account
             log.exception("no sign-in link could be mailed to %s", user)
     connection.close()

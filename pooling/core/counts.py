@@ -12,7 +12,6 @@ def with_minus(text: str) -> str:
     return HYPHEN.sub("−", text)
 
 
-
 def counted(n: int, noun: str, one: str = "", many: str = "", *, plural: str = "") -> str:
     """`1 run`, `1,200 runs`; with a verb in both forms `1 run is`, `2 runs are`. plural: of a noun that takes more than an s."""
     return _said(n, n, f"{n:,}", noun, one, many, plural)
