@@ -95,6 +95,27 @@ def ticks(low: float, high: float, wanted: int = 5, *, whole: bool = False) -> l
     return [round(i * step, 12) for i in range(first, last + 1)]
 
 
+def tick_labels(values: Sequence[float], form: Callable[[float], str]) -> list[str]:
+    """Labels of an axis. Each states its tick's value: numbers get the decimals that the step needs, and of equal dates or percentages
+    only the first is kept (the others are empty)."""
+    labels = [with_minus(form(value)) for value in values]
+    written = [_parsed(label) for label in labels]
+    if all(math.isclose(one, value, rel_tol=1e-9, abs_tol=1e-12) for one, value in zip(written, values, strict=True)):
+        return labels
+    if not any(map(math.isnan, written)):
+        decimals = next((d for d in range(1, 12) if all(math.isclose(round(v, d), v, rel_tol=1e-9, abs_tol=1e-12) for v in values)), 12)
+        return [with_minus(f"{value:,.{decimals}f}") for value in values]
+    return [label if label not in labels[:k] else "" for k, label in enumerate(labels)]
+
+
+def _parsed(label: str) -> float:
+    """The number that a label states, NaN for dates, percentages and other words."""
+    try:
+        return float(label.replace(",", "").replace("\u2212", "-"))
+    except ValueError:
+        return math.nan
+
+
 def lines_of(name: str, most: int) -> list[str]:
     """The name in lines of `most` usual characters, fewer where they are wide, broken after a space or sign where there is one, and whole."""
     lines = [""]
@@ -214,7 +235,7 @@ def row_name(name: str, *, x: float, y: float, most: int) -> str:
 def room_of_axis(scale: Linear, form: Callable[[float], str], *, least: float = 56.0, whole: bool = False) -> float:
     """The space at the left that the values of an upright axis need."""
     values = ticks(min(scale.low, scale.high), max(scale.low, scale.high), whole=whole)
-    return max(least, 10 + CHARACTER * max(len(form(tick)) for tick in values))
+    return max(least, 10 + CHARACTER * max(map(len, tick_labels(values, form))))
 
 
 def reference_name(name: str, *, x: float, last: float, width: float, most: int = 30) -> str:
@@ -259,10 +280,11 @@ def axis_left(
 ) -> str:
     """Horizontal grid lines with their values at the left."""
     parts = []
-    for tick in ticks(min(scale.low, scale.high), max(scale.low, scale.high), whole=whole):
+    at = ticks(min(scale.low, scale.high), max(scale.low, scale.high), whole=whole)
+    for tick, words in zip(at, tick_labels(at, form), strict=True):
         y = scale(tick)
         parts.append(element("line", x1=left, x2=right, y1=y, y2=y, class_="grid"))
-        parts.append(element("text", text=with_minus(form(tick)), x=left - 6, y=y + 4, text_anchor="end", class_="label"))
+        parts.append(element("text", text=words, x=left - 6, y=y + 4, text_anchor="end", class_="label"))
     if label:
         said = label_lines(label, _room_above(right))
         first = min(scale.start, scale.end) - 10 - LINE * (len(said) - 1)
@@ -284,11 +306,12 @@ def axis_bottom(
     """A line with its values below; of labels that would meet, the later one is left out. width: of the picture."""
     parts = [element("line", x1=scale.start - 8, x2=scale.end + 8, y1=bottom, y2=bottom, class_="axis")]
     free = -math.inf
-    for tick in at if at is not None else ticks(min(scale.low, scale.high), max(scale.low, scale.high), whole=whole):
-        x, words = scale(tick), with_minus(form(tick))
+    at = ticks(min(scale.low, scale.high), max(scale.low, scale.high), whole=whole) if at is None else at
+    for tick, words in zip(at, tick_labels(at, form), strict=True):
+        x = scale(tick)
         parts.append(element("line", x1=x, x2=x, y1=bottom, y2=bottom + 4, class_="axis"))
         centre, half = centre_inside(x, words, width), CHARACTER * len(words) / 2
-        if centre - half < free:
+        if not words or centre - half < free:
             continue
         free = centre + half + 4
         parts.append(element("text", text=words, x=centre, y=bottom + 20, text_anchor="middle", class_="label"))

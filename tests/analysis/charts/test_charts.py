@@ -10,7 +10,7 @@ import pytest
 
 from analysis.charts import bars, lines, matrices, panels, points
 from analysis.charts.printed import parts_of
-from analysis.charts.svg import WIDTH, Linear, number, ticks
+from analysis.charts.svg import WIDTH, Linear, number, tick_labels, ticks
 from tests.analysis.charts.forms import narrow, usual
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -207,6 +207,23 @@ class TestScales:
         assert ticks(-0.13, 0.42) == [0, 0.2, 0.4]  # the range is 0.55: a step of 0.1 would give more than five
         assert ticks(0, 38_810) == [0, 10_000, 20_000, 30_000]
         assert ticks(3, 3) == [3]
+
+    @pytest.mark.parametrize(
+        ("values", "labels"),
+        [
+            ([0.13, 0.135, 0.14], ["0.130", "0.135", "0.140"]),
+            ([0.0, 0.5, 1.0], ["0", "0.50", "1"]),
+            ([-0.0025, 0.0], ["\N{MINUS SIGN}0.0025", "0.0000"]),
+            ([0.0, 0.01, 0.02], ["0", "0.01", "0.02"]),
+            ([10_000.0, 20_000.0], ["10,000", "20,000"]),
+        ],
+    )
+    def test_a_tick_states_its_value(self, values, labels):
+        assert tick_labels(values, number) == labels
+
+    def test_of_equal_dates_only_the_first_is_written(self):
+        days = {0.0: "24 Nov", 0.5: "24 Nov", 1.0: "25 Nov"}
+        assert tick_labels(list(days), days.__getitem__) == ["24 Nov", "", "25 Nov"]
 
     def test_an_axis_of_counts_has_whole_numbers_only(self):
         assert ticks(0, 3, whole=True) == [0, 1, 2, 3]
