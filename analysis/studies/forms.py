@@ -42,7 +42,7 @@ class StudyForm(forms.Form):
         rows = list(self.collection.qrels.order_by("name"))
         own = campaign_references(self.campaign) if self.campaign else []
         imported = [(f"imported:{row.pk}", f"{row.name} ({row.get_kind_display()}, {row.n_rows:,} pairs)") for row in rows]
-        clicks = [f"imported:{row.pk}" for row in rows if row.kind == Qrels.Kind.CLICKS or self.campaign is not None]
+        clicks = [f"imported:{row.pk}" for row in rows if row.kind == Qrels.Kind.CLICKS]
         if "qrels" in self.keys:
             choices = own + imported
             if self.keys["qrels"].kind == "named":
@@ -51,8 +51,8 @@ class StudyForm(forms.Form):
             else:
                 judged = [reference for reference, _ in choices if reference not in clicks] or [reference for reference, _ in choices]
                 self.fields["qrels"] = forms.ChoiceField(label=_("Qrels"), choices=choices, initial=judged[0] if judged else None, required=False)
-        if "clicks" in self.keys:
-            self._several("clicks", "Qrels from clicks", imported, clicks)
+        if "clicks" in self.keys and clicks:
+            self._several("clicks", "Qrels from clicks", [choice for choice in imported if choice[0] in clicks], clicks)
 
     def _several(self, name: str, label: str, choices: list[tuple[str, str]], initial: list[str]) -> None:
         self.fields[name] = forms.MultipleChoiceField(

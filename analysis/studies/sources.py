@@ -124,7 +124,7 @@ def toml(said: Mapping[str, Any]) -> str:
 
 
 def campaign_inputs(study: Study, slug: str, folder: Path, given: Given = NOTHING) -> str:
-    """-> the TOML file. Judgements are those of the campaign as it is now, qrels its labels; imported qrels are taken as click qrels.
+    """-> the TOML file. Judgements are those of the campaign as it is now, qrels its labels; click qrels are the collection's qrels from clicks.
     given: what a person chose and brought along. Raises BadInput."""
     campaign = campaign_named(slug)
     made = _Folder(study, folder)
@@ -141,18 +141,18 @@ def campaign_inputs(study: Study, slug: str, folder: Path, given: Given = NOTHIN
         made.value("level", campaign.threshold)  # from which the campaign calls a grade relevant
     if campaign.pool is not None and campaign.pool.depth is not None:  # a pool that a file named without ranks has no top
         made.file("pool", "pool.tsv", lambda out: out.writelines(pool_lines(campaign)))
-    if everything_clicked(campaign, given):  # a release has no clicks, so nothing contradicts there
+    if click_references(campaign, given):  # a release has no clicks, so nothing contradicts there
         made.one_of_files("document_texts", "documents.jsonl.gz", lambda out: exports.write_documents(campaign, out))
     if chosen := [row for row in feedback_rows(campaign) if row[1] == OPINION]:
         made.file("survey", "feedback.tsv", lambda out: out.write(tab_separated(FEEDBACK_COLUMNS, chosen)))
-    _of_collection(made, campaign.collection, campaign, given, qrels=own, clicks=everything_clicked(campaign, given))
+    _of_collection(made, campaign.collection, campaign, given, qrels=own, clicks=click_references(campaign, given))
     return made.finish(given)
 
 
-def everything_clicked(campaign: Campaign, given: Given) -> Sequence[str]:
-    """References of the click qrels: those chosen, else all that were imported."""
-    imported = [f"imported:{pk}" for pk in campaign.collection.qrels.order_by("name").values_list("pk", flat=True)]
-    return imported if given.clicks is None else given.clicks
+def click_references(campaign: Campaign, given: Given) -> Sequence[str]:
+    """References of the click qrels: the chosen ones, by default all of the collection that come from clicks."""
+    rows = campaign.collection.qrels.filter(kind=Qrels.Kind.CLICKS).order_by("name")
+    return [f"imported:{pk}" for pk in rows.values_list("pk", flat=True)] if given.clicks is None else given.clicks
 
 
 def collection_inputs(study: Study, slug: str, folder: Path, given: Given = NOTHING) -> str:
@@ -186,6 +186,7 @@ def _of_collection(
         name, write = qrels_named(qrels[0], collection, campaign)
         made.file("qrels", "labels.qrels" if is_own(qrels[0]) else path_of("qrels", name, ".qrels", made.taken), write)
     for reference in clicks if given.clicks is None else given.clicks:
+        refuse_judged(reference, collection)
         name, write = qrels_named(reference, collection, campaign)
         made.named("clicks", name, "clicks", write)
 
@@ -201,6 +202,14 @@ def qrels_named(reference: str, collection: Collection, campaign: Campaign | Non
     if campaign is not None and is_reference(campaign, reference):
         return campaign.slug, _qrels_writer(campaign_qrels, campaign, reference, campaign.slug)
     raise Refused(_("there are no qrels %(reference)s here") % {"reference": repr(reference)})
+
+
+def refuse_judged(reference: str, collection: Collection) -> None:
+    """Raises Refused for qrels that are labels by people: compared with clicks, they would be compared with themselves."""
+    number = reference.removeprefix("imported:")
+    row = collection.qrels.filter(pk=int(number)).exclude(kind=Qrels.Kind.CLICKS).first() if number.isdecimal() else None
+    if row is not None:
+        raise Refused(_("%(name)s holds judgements. Choose qrels that were imported as clicks.") % {"name": row.name})
 
 
 def _scale(made: _Folder, scale: Any, threshold: int, min_seconds: float) -> None:

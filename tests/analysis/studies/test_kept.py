@@ -15,8 +15,11 @@ from django.urls import reverse
 
 from analysis.models import Report
 from analysis.studies.forms import StudyForm
+from analysis.studies.given import Given
 from analysis.studies.papers import NAMES, study_named
+from analysis.studies.sources import campaign_inputs
 from annotation.models import Campaign
+from pooling.jobs import Refused
 from tests.analysis.commands.judged_file import run
 from tests.analysis.systems.builders import small_campaign, small_collection, work_off
 from tests.builders import make_user
@@ -135,6 +138,17 @@ def test_of_a_collection_qrels_and_clicks_are_chosen(campaign, owner, client, tm
     assert inputs == {name: content for name, content in files.items() if name.startswith("inputs/") and ".toml" not in name}
     boards = made(client, "leaderboard", campaign=campaign, of_collection=True, trials=20, splits=3, measures="AP")
     assert set(json.loads(packed(client, boards)["study.json"])["parts"]) >= {"certainty", "halves"}
+
+
+def test_judged_qrels_are_never_taken_for_clicks(campaign, owner, client, tmp_path) -> None:
+    judged = campaign.collection.qrels.get(name="judged, old")
+    campaign.collection.qrels.exclude(pk=judged.pk).delete()
+    row = made(client, "tripjudge", campaign=campaign)
+    assert not [name for name in packed(client, row) if name.startswith("inputs/clicks")]
+    form = StudyForm(study=study_named("tripjudge"), collection=campaign.collection, campaign=campaign)
+    assert "clicks" not in form.fields or form.fields["clicks"].choices == []
+    with pytest.raises(Refused, match="judged, old holds judgements"):
+        campaign_inputs(study_named("tripjudge"), campaign.slug, tmp_path, Given(clicks=[f"imported:{judged.pk}"]))
 
 
 def test_what_a_study_does_not_take_is_refused_at_the_form(campaign, owner, client) -> None:
