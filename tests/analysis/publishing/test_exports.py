@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.judgements.labels import Choices
+from analysis.core.labels import MISSING
+from analysis.judgements.labels import Choices, labels
 from analysis.publishing.exports import EXPORTS, ExportWanted, offered, prepared
 from annotation.models import Campaign, Judgement
 from annotation.services import judging, participation
@@ -54,6 +55,14 @@ def test_the_decisions_of_the_examples_come_out_with_the_labels(campaign):
             binary_decision,
         )
         assert row["judgements"] == str(len(grades))
+
+
+def test_a_pair_with_fewer_judgements_than_a_label_needs_has_no_binary_label_either(campaign):
+    found = labels(campaign, Choices(min_judgements=3))
+    of_pair = {found.table.pair_ids(pair): int(found.binary.label[pair]) for pair in range(found.table.n_pairs)}
+    enough = {pair: binary for pair, (grades, _, _, binary, _) in EXAMPLES.items() if len(grades) >= 3}
+    assert len(enough) == 4
+    assert of_pair == {pair: enough.get(pair, MISSING) for pair in EXAMPLES}
 
 
 def test_what_is_excluded_too_fast_extra_superseded_or_without_grade_never_enters_labels(campaign):

@@ -168,6 +168,14 @@ def test_numbers_half_way_between_two_doubles_round_to_even_as_float_does():
     assert found.tolist() == [float(text) for text in texts]
 
 
+@pytest.mark.parametrize("text", ["18439999999999999999", "18446744073709551615", "18446744073709551616", "18449999999999999999", "000018449999999999999999"])
+def test_whole_numbers_about_two_to_the_64_are_read_as_float_does_and_never_wrap(text):
+    """As 64 bits without a sign the last two would be 3.3e15."""
+    found, readable = read_numbers([text])
+    assert readable.all()
+    assert found.tolist() == [float(text)]
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_random_characters_are_a_number_exactly_where_they_are_one(seed):
     rng = random.Random(seed)
