@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from config import admission
+from config import admission, web
 from config.request_counts import API, JUDGEMENT, PAGE, RequestCounts
 from tests.error_shape import MEMBERS
 from tests.installation import Installation
@@ -111,6 +111,43 @@ def test_a_client_that_sends_a_byte_at_a_time_does_not_hold_the_server(assay):
         assert ask(assay.url + "/healthz")[0] == 200
         stop.set()
         dripping.join()
+
+
+def test_a_client_that_trickles_on_after_its_answer_does_not_hold_the_server(assay):
+    """One thread. The form is refused at once, and then a byte comes every half second, of four billion that were declared."""
+    with socket.create_connection(("127.0.0.1", assay.port), timeout=60) as slow:
+        slow.sendall(b"POST /sign-in HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: multipart/form-data; boundary=x\r\n")
+        slow.sendall(b"Content-Length: 4000000000\r\n\r\n")
+        assert slow.recv(12) == b"HTTP/1.1 403"
+        stop = threading.Event()
+
+        def trickle() -> None:
+            while not stop.wait(0.5):
+                try:
+                    slow.sendall(b"x")
+                except OSError:
+                    return
+
+        trickling = threading.Thread(target=trickle, daemon=True)
+        trickling.start()
+        assert ask(assay.url + "/healthz")[0] == 200
+        stop.set()
+        trickling.join()
+
+
+@pytest.mark.parametrize(
+    ("path", "n_bytes", "seconds"),
+    [
+        ("/sign-in", 1_000_000, 70),
+        ("/sign-in", 4_000_000_000, 270),
+        ("/collections/a/uploads/all", 4_000_000_000, 270),
+        ("/collections/a/uploads", 100_000_000, 5020),
+        ("/api/v1/collections/a/uploads/", 100_000_000, 5020),
+        ("/import-campaign/", 100_000_000, 5020),
+    ],
+)
+def test_a_declared_length_gives_time_up_to_five_megabytes_unless_the_address_takes_files(path, n_bytes, seconds):
+    assert web.body_seconds(path, n_bytes) == seconds
 
 
 def test_who_is_refused_unread_may_send_all_and_hears_why(assay):

@@ -16,6 +16,7 @@ from django.utils.http import content_disposition_header, urlencode
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from analysis.judgements.live import live_rows
@@ -259,12 +260,18 @@ def difference_file(request: HttpRequest, slug: str) -> HttpResponse:
     return response
 
 
+@csrf_exempt  # checked by `_import_form`: the check reads the body, which may have gigabytes
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_release(request: HttpRequest) -> HttpResponse:
     """A release, or judgements made elsewhere. The upload is kept until the job has read it."""
     if not may_create(request):
         raise PermissionDenied(_("You may not make collections and campaigns. Ask an administrator of this installation for the right to."))
+    return _import_form(request)
+
+
+@csrf_protect
+def _import_form(request: HttpRequest) -> HttpResponse:
     form = ReleaseForm(request.POST, request.FILES) if request.method == "POST" else ReleaseForm()
     if request.method == "POST" and form.is_valid():
         try:

@@ -81,6 +81,15 @@ def test_only_who_may_make_campaigns_may_import_one():
     assert client_of(make_user(may_create=True)).get("/import-campaign/").status_code == 200
 
 
+def test_the_import_checks_the_person_before_it_reads_a_body_and_then_the_token_against_forged_requests():
+    stranger, creator = Client(enforce_csrf_checks=True), Client(enforce_csrf_checks=True)
+    assert stranger.post("/import-campaign/").url == "/sign-in?next=/import-campaign/"
+    creator.force_login(make_user(may_create=True))
+    assert creator.post("/import-campaign/").status_code == 403
+    creator.cookies["csrftoken"] = "a" * 32
+    assert creator.post("/import-campaign/", headers={"X-CSRFToken": "a" * 32}).status_code == 400, "the form lacks its file"
+
+
 @pytest.mark.parametrize("address", API)
 def test_the_api_asks_the_same_permissions(address):
     campaign = make_campaign()
