@@ -35,7 +35,7 @@ class BackupError(Exception):
 
 def back_up(folder: Path) -> dict[str, Any]:
     """Copy everything into a new folder. -> the listing that lies in it. BackupError: nothing is left behind."""
-    if folder.exists():
+    if os.path.lexists(folder):
         raise BackupError(f"{folder} exists already; name a folder that does not")
     part = folder.with_name(f"{folder.name}.part-{os.getpid()}")
     try:

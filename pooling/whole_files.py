@@ -1,48 +1,107 @@
-"""Files that appear whole under their name, or not at all."""
+"""Files that are written whole, or not at all.
+
+A file is written next to its place and renamed onto it. What no file may replace (a device, a pipe, an open descriptor) gets the
+bytes once they are complete.
+"""
 
 from __future__ import annotations
 
 import errno
 import io
 import os
+import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
+MOST_LINKS = 40
+"""Symbolic links in a row that Linux follows."""
+
+
+def open_descriptor(path: str | os.PathLike[str]) -> int | None:
+    """The open file of this process that the path names (`/dev/stdout`, `/dev/fd/3`, a link to one), or None."""
+    for _ in range(MOST_LINKS):
+        folder, name = os.path.split(os.path.abspath(path))
+        folder = os.path.realpath(folder)
+        if folder in ("/dev/fd", f"/proc/{os.getpid()}/fd") and name.isdecimal():
+            return int(name)
+        path = os.path.join(folder, name)
+        if not os.path.islink(path):
+            return None
+        path = os.path.join(folder, os.readlink(path))
+    return None
+
+
+def is_written_through(path: str | os.PathLike[str]) -> bool:
+    """Whether the bytes go into what is there: a device, a pipe, an open descriptor, or a file that a new one could not
+    replace with the same owner."""
+    if open_descriptor(path) is not None:
+        return True
+    try:
+        old = os.stat(path)
+    except FileNotFoundError:
+        return False
+    if not stat.S_ISREG(old.st_mode) or not _may_write_into(Path(os.path.realpath(path)).parent):
+        return True
+    user = os.geteuid()
+    return user not in (0, old.st_uid) or (user != 0 and old.st_gid not in (os.getegid(), *os.getgroups()))
+
 
 def refuse_unwritable(path: str | os.PathLike[str]) -> None:
-    """OSError, in words for a person, where no file of this name can be written: known before hours of computing as well as after them."""
-    target = Path(path)
+    """Raise OSError, in words for a person, if this file cannot be written: before hours of computing as well as after them."""
     if os.fspath(path) == "-":
         raise OSError(errno.EINVAL, "data files do not go to standard output, expected the name of a file", "-")
-    if target.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "a folder, expected the name of a file in it", str(target))
-    if not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, f"there is no folder {target.parent}, make it first", str(target))
-    if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise PermissionError(errno.EACCES, f"no right to write into the folder {target.parent}, name another one", str(target))
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, "a folder, expected the name of a file in it", str(path))
+    descriptor = open_descriptor(path)
+    if descriptor is not None:
+        try:
+            os.fstat(descriptor)
+        except OSError as error:
+            raise OSError(error.errno, "not an open file of this program", str(path)) from None
+    elif os.path.exists(path):
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, "no right to write this file, name another one", str(path))
+    else:
+        folder = Path(os.path.realpath(path)).parent
+        if not folder.is_dir():
+            raise FileNotFoundError(errno.ENOENT, f"there is no folder {folder}, make it first", str(path))
+        if not _may_write_into(folder):
+            raise PermissionError(errno.EACCES, f"no right to write into the folder {folder}, name another one", str(path))
+
+
+def _may_write_into(folder: Path) -> bool:
+    return os.access(folder, os.W_OK | os.X_OK)
 
 
 @contextmanager
 def whole_bytes(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[BinaryIO]:
-    """It can be read back, too. private: for the owner alone, not for whom the umask lets in."""
-    target = Path(path)
-    refuse_unwritable(target)
+    """Open a file for writing that can also be read back, and that takes its place when the block ends without an error.
+
+    A symbolic link is followed and stays. An existing file keeps its permissions and owner.
+    private: a file of the program's own, which only its owner may read. It replaces whatever is there.
+    """
+    if not private:
+        refuse_unwritable(path)
+        if is_written_through(path):
+            with _written_through(path) as out:
+                yield out
+            return
+    target = Path(path if private else os.path.realpath(path))
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "w+b") as out:
             yield cast(BinaryIO, out)
         if not private:
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(temporary, 0o666 & ~mask)
+            _take_over_rights(temporary, target)
         os.replace(temporary, target)
     except OSError as error:
         Path(temporary).unlink(missing_ok=True)
         if error.filename in (None, temporary):  # the name that a person knows
-            raise OSError(error.errno, error.strerror or str(error), str(target)) from error
+            raise OSError(error.errno, error.strerror or str(error), str(path)) from error
         raise
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
@@ -50,8 +109,37 @@ def whole_bytes(path: str | os.PathLike[str], *, private: bool = False) -> Itera
 
 
 @contextmanager
+def _written_through(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a temporary file that is copied into what is there when the block ends without an error."""
+    with tempfile.TemporaryFile() as whole:
+        yield cast(BinaryIO, whole)
+        whole.seek(0)
+        descriptor = open_descriptor(path)
+        try:
+            with open(path, "wb") if descriptor is None else os.fdopen(os.dup(descriptor), "wb") as out:
+                shutil.copyfileobj(whole, out)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+
+
+def _take_over_rights(temporary: str, target: Path) -> None:
+    """Give a file the permissions and owner of the one that it will replace; those of any new file if there is none."""
+    try:
+        old = target.stat()
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        return
+    new = os.stat(temporary)
+    if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
+        os.chown(temporary, old.st_uid, old.st_gid)
+    os.chmod(temporary, stat.S_IMODE(old.st_mode))
+
+
+@contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[TextIO]:
-    """UTF-8 text with \\n."""
+    """Open a file as `whole_bytes`, for UTF-8 text with \\n."""
     with whole_bytes(path) as out:
         text = io.TextIOWrapper(out, encoding="utf-8", newline="\n")
         try:

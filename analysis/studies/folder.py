@@ -54,6 +54,7 @@ def _sums(folder: Path) -> dict[str, str]:
 
 def write_study(made: MadeStudy, target: Path, *, inputs: Path | None = None, replace: bool = False) -> dict[str, Any]:
     """-> the contract's answer. inputs: a folder to be moved in as `inputs`. Raises BadInput."""
+    target = Path(os.path.realpath(target))  # a symbolic link stays, and leads to the new study
     refuse_target(target, replace=replace)
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
@@ -123,6 +124,7 @@ def _put(temporary: Path, target: Path) -> None:
     if not target.exists():
         temporary.rename(target)
         return
+    shutil.copymode(target, temporary)
     old = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.old."))
     target.rename(old / "study")
     temporary.rename(target)

@@ -167,6 +167,11 @@ def test_exported_with_its_files_and_applied_to_an_empty_installation_it_gives_t
     assert called("export", "autumn", "--files", "--output", str(tmp_path / "again"))["document"] == first
     assert (tmp_path / "again" / "campaign.toml").read_bytes() == (tmp_path / "out" / "campaign.toml").read_bytes()
     assert called("apply", str(tmp_path / "again" / "campaign.toml"), "--dry-run")["changes"] == []
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "link").symlink_to("linked")
+    called("export", "autumn", "--files", "--output", str(tmp_path / "link"))
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "linked" / "campaign.toml").read_bytes() == (tmp_path / "again" / "campaign.toml").read_bytes()
     assert {name for table in first.values() for name in table} >= {"judgements_per_pair", "gold", "people", "invitations", "removed", "kept", "runs"}
 
 

@@ -108,6 +108,7 @@ class Command(DatabaseCommand):
 
     def write_folder(self, folder: Path, collection: Collection, description: DescribedCampaign) -> None:
         """Whole, or not at all."""
+        folder = Path(os.path.realpath(folder))  # a symbolic link stays, and leads to the new folder
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise BadInput(f"{folder} is there already: name a new folder")
         folder.parent.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import stat
 import subprocess
 from bisect import bisect_left
 from itertools import combinations, permutations, product
@@ -330,6 +332,19 @@ def test_only_a_study_that_nobody_has_changed_is_replaced(tmp_path: Path) -> Non
     (other / "a").write_text("a", encoding="utf-8")
     assert "is no study" in refused(*again[:3], "--output", str(other), "--replace")[2]
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_a_study_is_replaced_behind_a_symbolic_link_with_the_permissions_of_its_folder(tmp_path: Path) -> None:
+    made(tmp_path)
+    (tmp_path / "out").rename(tmp_path / "real")
+    (tmp_path / "real").chmod(0o750)
+    (tmp_path / "out").symlink_to("real")
+    before = (tmp_path / "real").stat().st_ino
+    made(tmp_path)
+    assert os.readlink(tmp_path / "out") == "real"
+    assert (tmp_path / "real" / "report.html").is_file()
+    assert (tmp_path / "real").stat().st_ino != before
+    assert stat.S_IMODE((tmp_path / "real").stat().st_mode) == 0o750
 
 
 def test_latex_of_a_study_is_typeset(tmp_path: Path) -> None:
