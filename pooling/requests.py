@@ -59,19 +59,18 @@ def row_number(written: str | None) -> int:
 
 
 def address_of(request: HttpRequest) -> str:
-    """The address of the person's machine; empty where nobody can tell.
+    """Return the address of the visitor's machine; empty only where the web server does not know who connects (a Unix socket).
 
-    `X-Forwarded-For` is believed as far as proxies wrote it that ASSAY_TRUSTED_PROXIES names: from its end to the first address that
-    is none of them. Where a proxy that is not named has written one, its own address stands for everybody and says nothing.
+    `X-Forwarded-For` is believed as far as the proxies of ASSAY_TRUSTED_PROXIES wrote it: from its end to the first address that is not
+    one of theirs. What anybody else writes there, or what is not an address, changes nothing, so no limit can be avoided with it.
     """
-    nearest, named = request.META.get("REMOTE_ADDR", ""), settings.TRUSTED_PROXIES
+    client: str = request.META.get("REMOTE_ADDR", "")
     written = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if part.strip()]
-    if not _is_of(nearest, named):
-        return "" if written and not named else nearest
     for address in reversed(written):
-        if not _is_of(address, named):
-            return address if _is_of(address, EVERYWHERE) else ""
-    return nearest
+        if not _is_of(client, settings.TRUSTED_PROXIES) or not _is_of(address, EVERYWHERE):
+            break
+        client = address
+    return client
 
 
 def is_from_trusted_proxy(request: HttpRequest) -> bool:

@@ -2,8 +2,8 @@
 
 Failures are counted for an account *at* an address, so a stranger elsewhere locks nobody out. At the same address (a proxy that is not
 named as trusted, a whole institute) a browser that has signed in to the account before has a count of its own, by a signed cookie:
-strangers' failures do not reach it. Beside that an address may fail only so often with names of all kinds; where the address says
-nothing this does not hold, nor does it for such a browser.
+strangers' failures do not reach it. In addition an address may fail only so often with names of all kinds; this does not hold for such a
+browser. Visitors without an address share counts with higher limits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from django.utils import timezone
 from annotation.models import Attempts
 
 SPAN = timedelta(minutes=5)
-MOST_OF_ACCOUNT, MOST_OF_ADDRESS = 10, 100
+MOST_OF_ACCOUNT, MOST_OF_ADDRESS, MOST_OF_NOBODY = 10, 100, 1000
+"""Failures of an account at an address; of an address; of all visitors together whose address is unknown."""
 MOST_CODES, MOST_CODES_OF_NOBODY = 100, 1000
 """Wrong codes of a person or an address; of all those together whose address nobody can tell."""
 MOST_MAILS, MOST_MAILS_FROM, MOST_MAILS_OF_NOBODY = 3, 20, 100
@@ -62,10 +63,11 @@ class SignIn:
         self.username, self.known = username, _known_browser(cookie, username)
         name = username.strip().lower()
         self.account_key = f"browser|{name}|{self.known}" if self.known else f"account|{name}|{address}"
-        self.address_key = f"address|{address}" if address and not self.known else ""
+        self.address_key = "" if self.known else f"address|{address}"
+        self.most_of_address = MOST_OF_ADDRESS if address else MOST_OF_NOBODY
 
     def refused(self) -> bool:
-        return too_many(self.account_key, MOST_OF_ACCOUNT) or bool(self.address_key and too_many(self.address_key, MOST_OF_ADDRESS))
+        return too_many(self.account_key, MOST_OF_ACCOUNT) or bool(self.address_key and too_many(self.address_key, self.most_of_address))
 
     def failed(self) -> None:
         count(self.account_key)

@@ -81,24 +81,40 @@ def test_an_address_may_fail_only_so_often_with_names_of_all_kinds(monkeypatch):
     assert sign_in("ada", PASSWORD, address="198.51.100.4").status_code == 302
 
 
-def test_an_address_that_stands_for_everybody_is_no_limit_for_everybody(monkeypatch):
+def test_a_forged_forwarding_header_avoids_neither_limit(monkeypatch):
+    """No proxy is named: whatever the header says, the machine that connects is counted."""
     monkeypatch.setattr(attempts, "MOST_OF_ADDRESS", 20)
     make_user("ada")
-    for number in range(20):
-        sign_in(f"guess{number}", address="127.0.0.1", x_forwarded_for="192.0.2.1")
-    assert sign_in("ada", PASSWORD, address="127.0.0.1", x_forwarded_for="192.0.2.7").status_code == 302
+    fail("ada")
+    assert TOO_MANY in sign_in("ada", PASSWORD, x_forwarded_for="192.0.2.1").content.decode()
+    for number in range(10):
+        sign_in(f"guess{number}", x_forwarded_for=f"192.0.2.{number}")
+    assert TOO_MANY in sign_in("another", x_forwarded_for="192.0.2.77").content.decode()
+
+
+def test_visitors_whose_address_is_unknown_share_a_higher_limit(monkeypatch):
+    monkeypatch.setattr(attempts, "MOST_OF_ADDRESS", 5)
+    monkeypatch.setattr(attempts, "MOST_OF_NOBODY", 20)
+    make_user("ada")
+    for number in range(19):
+        sign_in(f"guess{number}", address="")
+    assert TOO_MANY not in sign_in("guess19", address="").content.decode()
+    assert TOO_MANY in sign_in("ada", PASSWORD, address="").content.decode()
 
 
 @pytest.mark.parametrize(
     ("proxies", "nearest", "written", "address"),
     [
         ([], "203.0.113.9", "", "203.0.113.9"),
-        ([], "203.0.113.9", "192.0.2.1", ""),  # a proxy that nobody named, or a forgery: nobody can tell
+        ([], "203.0.113.9", "192.0.2.1", "203.0.113.9"),  # a proxy that is not named, or a forgery
         (["127.0.0.1"], "127.0.0.1", "192.0.2.1", "192.0.2.1"),
         (["127.0.0.1"], "127.0.0.1", "6.6.6.6, 192.0.2.1", "192.0.2.1"),  # the first was written by the person
         (["127.0.0.1", "10.0.0.0/8"], "127.0.0.1", "6.6.6.6, 192.0.2.1, 10.1.2.3", "192.0.2.1"),
         (["127.0.0.1"], "203.0.113.9", "192.0.2.1", "203.0.113.9"),  # past the proxy
-        (["127.0.0.1"], "127.0.0.1", "nonsense", ""),
+        (["127.0.0.1"], "127.0.0.1", "nonsense", "127.0.0.1"),
+        (["127.0.0.1"], "127.0.0.1", "6.6.6.6, nonsense", "127.0.0.1"),
+        (["127.0.0.1", "10.0.0.0/8"], "127.0.0.1", "nonsense, 10.1.2.3", "10.1.2.3"),
+        ([], "", "192.0.2.1", ""),  # a Unix socket
         (["127.0.0.1"], "127.0.0.1", "", "127.0.0.1"),
         (["::1"], "::1", "2001:db8::5", "2001:db8::5"),
     ],
@@ -135,7 +151,7 @@ def test_a_hundred_wrong_codes_are_the_last_of_an_address_and_its_links_still_op
 
 
 def test_a_forged_address_gives_no_new_count_of_codes(monkeypatch):
-    monkeypatch.setattr(attempts, "MOST_CODES_OF_NOBODY", 3)
+    monkeypatch.setattr(attempts, "MOST_CODES", 3)
     for number in range(3):
         wrong_codes(1, headers={"x-forwarded-for": f"192.0.2.{number}"})
     answer = Client().post("/join", {"code": "WRONGONE"}, headers={"x-forwarded-for": "192.0.2.77"})
