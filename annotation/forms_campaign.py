@@ -9,6 +9,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core import rules
+from annotation.core.gold_rules import GoldRule
 from annotation.core.scale import FEWEST_GRADES, MOST_GRADES, SHAPES
 from annotation.fields import MomentField, ProseField, still_to_come
 from annotation.forms import DAYS_OFFERED
@@ -38,6 +39,16 @@ class RulesForm(forms.ModelForm):
         label=_("Completion address"), required=False, assume_scheme="https", help_text=_("Where annotators go at the end.")
     )
 
+    gold_rule = forms.ChoiceField(
+        label=_("A gold answer is right if it is"),
+        choices=[
+            (GoldRule.SIDE.value, _("on the same side of the lowest relevant grade")),
+            (GoldRule.NEAR.value, _("within one grade")),
+            (GoldRule.EXACT.value, _("exactly the known grade")),
+        ],
+        help_text=_("Compared with the known grade, for gold and qualification. Results show the exact share as well."),
+    )
+
     class Meta:
         model = Campaign
         fields = [
@@ -56,7 +67,7 @@ class RulesForm(forms.ModelForm):
             ],
             *["expected_seconds", "truncate_words", "spans", "spans_from", "rotate_text", "show_near_duplicates"],
             *["gold_every", "min_common", "min_partners"],
-            *["thanks_text", "completion_code", "completion_url", "qualification_pass"],
+            *["thanks_text", "completion_code", "completion_url", "qualification_pass", "gold_rule"],
         ]
         labels = {
             "judgements_per_pair": _("Judgements per pair"),
@@ -125,7 +136,7 @@ class RulesForm(forms.ModelForm):
         (_("Reading"), ["truncate_words", "spans", "spans_from", "rotate_text", "show_near_duplicates"]),
         (
             _("Who gets what"),
-            ["lease_minutes", "lease_window", "block_length", "band", "gold_every", "min_common", "min_partners", "qualification_pass"],
+            ["lease_minutes", "lease_window", "block_length", "band", "gold_every", "min_common", "min_partners", "qualification_pass", "gold_rule"],
         ),
         (_("At the end"), ["thanks_text", "completion_code", "completion_url"]),
     ]

@@ -154,6 +154,11 @@ def test_a_campaign_keeps_its_order_and_its_counters_are_there(upgraded):
     ] * 2
 
 
+def test_a_campaign_keeps_counting_gold_exactly_as_its_annotators_were_told(upgraded):
+    assert Campaign.objects.get().gold_rule == "exact"
+    assert Campaign().gold_rule == "side"
+
+
 def test_an_annotator_keeps_the_topics_that_it_may_judge_and_the_one_that_it_is_at(upgraded):
     row = Topic.objects.get(topic_id="t1").pk
     assert list(Membership.objects.filter(role="annotator").values_list("topic_rows", "current_topic_row")) == [([row], row)] * 2

@@ -26,7 +26,7 @@ from pooling.services.listed_pools import link_known, store_listed
 
 TAKEN_OVER = (
     "scale", "threshold", "judgements_per_pair", "min_active_seconds", "idle_seconds", "expected_seconds", "truncate_words", "spans", "spans_from",
-    "rotate_text", "show_near_duplicates",
+    "rotate_text", "show_near_duplicates", "gold_rule",
 )  # fmt: skip
 """Settings of the campaign whose labels the report reads, so that its top-up judges alike."""
 

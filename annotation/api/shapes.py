@@ -159,7 +159,7 @@ class JudgementSerializer(serializers.Serializer):
 class PracticeSerializer(serializers.Serializer):
     """How an answer of the qualification test was, and the test so far."""
 
-    right = serializers.BooleanField()
+    right = serializers.BooleanField(help_text="by the campaign's rule for gold (`gold_rule`), which need not ask for the known grade itself")
     grade = serializers.IntegerField(allow_null=True)
     gold_grade = serializers.IntegerField(allow_null=True)
     explanation = serializers.CharField(allow_blank=True)
@@ -291,6 +291,7 @@ class SetupSerializer(SavedSettingsSerializer):
 
 class KnownGradeSerializer(serializers.Serializer):
     grade = serializers.IntegerField()
+    right = serializers.ListField(child=serializers.IntegerField(), help_text="the grades that count as right, by the campaign's rule for gold")
     explanation = serializers.CharField(allow_blank=True)
 
 

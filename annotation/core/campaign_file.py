@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.core import rules
+from annotation.core.gold_rules import GoldRule
 from annotation.core.judges import JudgeKind
 from annotation.core.scale import SHAPES
 from pooling.core.collection_file import COLLECTION, POOL
@@ -88,6 +89,10 @@ SETTINGS = (
     Key("completion_code", "text", "Shown to who has reached the target; left out of a new campaign: one by chance."),
     Key("completion_url", "text", "Where annotators go at the end."),
     _number("qualification_pass", "number", "Share of qualification pairs to get right; 0: no qualification."),
+    Key(
+        "gold_rule", "text", "When a judgement of a gold or qualification pair is right: same side of `threshold`, within one grade, or the known grade.",
+        choices=tuple(rule.value for rule in GoldRule),
+    ),
 )  # fmt: skip
 CAMPAIGN = (
     Key("slug", "text", "Its address: the campaign that is meant, or that is made.", required=True),

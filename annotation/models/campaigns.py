@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from annotation.core.gold_rules import GoldRule
 from annotation.core.judges import CHOICES, JudgeKind
 from annotation.core.scale import Scale
 from pooling.models import Collection, Pool
@@ -95,6 +96,13 @@ class Campaign(models.Model):
     completion_code = models.CharField(max_length=40, blank=True, default=completion_code)
     completion_url = models.URLField(blank=True)
     qualification_pass = models.FloatField(default=0.0, help_text="share of qualification pairs to get right; 0: no qualification")
+    gold_rule = models.CharField(
+        max_length=10,
+        choices=[(rule.value, rule.value) for rule in GoldRule],
+        default=GoldRule.SIDE.value,
+        db_default=GoldRule.SIDE.value,
+        help_text="when a judgement of a gold or qualification pair counts as right",
+    )
     judge_kind = models.CharField(
         max_length=10,
         choices=CHOICES,

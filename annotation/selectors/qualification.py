@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from django.db.models import Count, F, Q, QuerySet
 
+from annotation.core.gold_rules import is_right, right_grades
 from annotation.models import Campaign, Judgement, Membership, Pair
 from annotation.selectors.pairs import kept_pairs, special_pairs
 
@@ -17,15 +20,27 @@ THIS_TRY = Q(pk__gt=F("membership__qualification_after"))
 
 
 class Score(NamedTuple):
-    """right of judged; `total` pairs with a known grade."""
+    """right by the campaign's rule, and exactly the known grade, of judged; `total` pairs with a known grade."""
 
     right: int
+    exact: int
     judged: int
     total: int
 
     @property
     def share(self) -> float | None:
         return self.right / self.judged if self.judged else None
+
+    @property
+    def exact_share(self) -> float | None:
+        return self.exact / self.judged if self.judged else None
+
+
+def is_right_q(campaign: Campaign, *, grade: str, gold: str) -> Q:
+    """Return the filter for judgements that are right by the campaign's rule; `grade` and `gold` name the fields with the two grades."""
+    scale = campaign.grades
+    by_gold = [Q(**{gold: value, f"{grade}__in": right_grades(campaign.gold_rule, value, scale)}) for value in scale.values]
+    return reduce(or_, by_gold)
 
 
 def asked_of(annotator: Membership) -> bool:
@@ -41,7 +56,7 @@ def feedback(pair: Pair, grade: int | None, annotator: Membership) -> dict[str, 
     qualification pairs only. `annotator` with its campaign; passed: None while pairs are left."""
     result = score(annotator)
     return {
-        "right": grade is not None and grade == pair.gold_grade,
+        "right": pair.gold_grade is not None and is_right(annotator.campaign.gold_rule, grade, pair.gold_grade, annotator.campaign.grades),
         "grade": grade,
         "gold_grade": pair.gold_grade,
         "explanation": pair.gold_explanation,
@@ -65,10 +80,17 @@ def passed(campaign: Campaign, result: Score) -> bool | None:
 
 def score(annotator: Membership) -> Score:
     """How many qualification pairs the annotator got right, of those with a text; cannot judge is not right."""
+    right, exact = _right_and_exact(annotator.campaign)
     pairs = special_pairs(annotator.campaign, Pair.Kind.QUALIFICATION).filter(without_text=False)
     own = Judgement.objects.filter(THIS_TRY, pair__in=pairs, membership=annotator, current=True)
-    counts = own.aggregate(judged=Count("pk"), right=Count("pk", filter=Q(grade=F("pair__gold_grade"))))
-    return Score(counts["right"], counts["judged"], pairs.count())
+    counts = own.aggregate(judged=Count("pk"), right=right, exact=exact)
+    return Score(counts["right"], counts["exact"], counts["judged"], pairs.count())
+
+
+def _right_and_exact(campaign: Campaign) -> tuple[Count, Count]:
+    """Of judgements: how many are right by the campaign's rule, and how many have the known grade."""
+    right = is_right_q(campaign, grade="grade", gold="pair__gold_grade")
+    return Count("pk", filter=right), Count("pk", filter=Q(grade=F("pair__gold_grade")))
 
 
 def waiting() -> QuerySet[Membership]:
@@ -79,21 +101,20 @@ def waiting() -> QuerySet[Membership]:
 
 
 def known_scores(campaign: Campaign) -> dict[int, dict[str, Score]]:
-    """For each annotator's membership id: `qualification` and `gold`, how many were right of those judged."""
+    """For each annotator's membership id: `qualification` and `gold`, right and exact of those judged."""
     kinds = (Pair.Kind.QUALIFICATION, Pair.Kind.GOLD)
     pairs = dict(kept_pairs(campaign).exclude(kind=Pair.Kind.NORMAL).filter(kind__in=kinds).values_list("pk", "kind"))
     known = {kind: sum(its == kind for its in pairs.values()) for kind in kinds}
     ids = sorted(pairs)
-    right_and_judged: dict[tuple[int, str], list[int]] = {}
+    sums: dict[tuple[int, str], list[int]] = {}
+    right, exact = _right_and_exact(campaign)
     for start in range(0, len(ids), BATCH):  # by the pairs, which are few, not by all judgements
         rows = Judgement.objects.filter(pair_id__in=ids[start : start + BATCH], current=True).exclude(standing=Judgement.Standing.TOO_FAST)
         rows = rows.filter(THIS_TRY | ~Q(pair__kind=Pair.Kind.QUALIFICATION))
-        counts = rows.values_list("membership_id", "pair__kind").annotate(judged=Count("pk"), right=Count("pk", filter=Q(grade=F("pair__gold_grade"))))
-        for member, kind, judged, right in counts.order_by():
-            sums = right_and_judged.setdefault((member, kind), [0, 0])
-            sums[0] += right
-            sums[1] += judged
+        counts = rows.values_list("membership_id", "pair__kind").annotate(right=right, exact=exact, judged=Count("pk"))
+        for member, kind, *counted in counts.order_by():
+            sums[member, kind] = [a + b for a, b in zip(sums.get((member, kind), [0, 0, 0]), counted, strict=True)]
     scores: dict[int, dict[str, Score]] = {}
-    for (member, kind), (right, judged) in right_and_judged.items():
-        scores.setdefault(member, {})[kind] = Score(right, judged, known[Pair.Kind(kind)])
+    for (member, kind), (n_right, n_exact, n_judged) in sums.items():
+        scores.setdefault(member, {})[kind] = Score(n_right, n_exact, n_judged, known[Pair.Kind(kind)])
     return scores

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import Min
 
+from annotation.core.gold_rules import right_grades
 from annotation.markup import markdown
 from annotation.models import Campaign, GuidelineVersion, Membership, Pair
 from annotation.selectors import judging, near_duplicates, qualification
@@ -55,11 +56,19 @@ def setup_of(annotator: Membership) -> dict[str, Any]:
 
 def trial_pairs(campaign: Campaign) -> list[Pair]:
     """The pairs of a trial: those of the qualification, then the first four of each of three topics, as the pool has them."""
-    pairs = kept_pairs(campaign).filter(without_text=False).select_related("entry__topic", "entry__document").order_by("position")
+    pairs = kept_pairs(campaign).filter(without_text=False).select_related("campaign", "entry__topic", "entry__document").order_by("position")
     tests = list(pairs.filter(kind=Pair.Kind.QUALIFICATION)) if campaign.qualification_pass else []
     others = pairs.exclude(kind=Pair.Kind.QUALIFICATION)
     topics = others.order_by().values("topic_row").annotate(first=Min("position")).order_by("first")[:TRIAL_TOPICS]
     return tests + [pair for row in topics for pair in others.filter(topic_row=row["topic_row"])[:TRIAL_PAIRS_A_TOPIC]]
+
+
+def _known(pair: Pair) -> dict[str, Any] | None:
+    """Of a qualification pair the known grade, the grades that count as right, and the explanation."""
+    if pair.kind != Pair.Kind.QUALIFICATION or pair.gold_grade is None:
+        return None
+    right = right_grades(pair.campaign.gold_rule, pair.gold_grade, pair.campaign.grades)
+    return {"grade": pair.gold_grade, "right": right, "explanation": pair.gold_explanation}
 
 
 def trial(campaign: Campaign, annotator: Membership) -> dict[str, Any]:
@@ -72,8 +81,7 @@ def trial(campaign: Campaign, annotator: Membership) -> dict[str, Any]:
     n_tests = sum(pair.kind == Pair.Kind.QUALIFICATION for pair in pairs)
     shown = []
     for pair in pairs:
-        known = {"grade": pair.gold_grade, "explanation": pair.gold_explanation} if pair.kind == Pair.Kind.QUALIFICATION else None
-        shown.append({**judging.pair_shown(judging.pair_text(pair), annotator), "known": known, "near": near.get(pair.pk, [])})
+        shown.append({**judging.pair_shown(judging.pair_text(pair), annotator), "known": _known(pair), "near": near.get(pair.pk, [])})
     of_annotators_alone = ("pseudonym", "part", "feedback_given", "has_judged", "messages")
     return {
         **{name: value for name, value in setup_of(annotator).items() if name not in of_annotators_alone},

@@ -45,7 +45,7 @@ SETTINGS = {
     "deadline", "grace_minutes", "closing_hours", "min_active_seconds", "pause_after_fast", "idle_seconds", "lease_minutes", "lease_window",
     "block_length", "band",
     "expected_seconds", "truncate_words", "spans", "spans_from", "rotate_text", "show_near_duplicates", "gold_every", "min_common",
-    "min_partners", "consent_text", "thanks_text", "completion_code", "completion_url", "qualification_pass",
+    "min_partners", "consent_text", "thanks_text", "completion_code", "completion_url", "qualification_pass", "gold_rule",
 }  # fmt: skip
 SUGGESTED = {"target_per_annotator", "judgements_per_pair", "spans", "rotate_text"}  # what a set's own settings may say
 FIXED_BY_JUDGEMENTS = {"rotate_text"}  # would change what earlier judgements were about

@@ -507,8 +507,9 @@ def test_qualification_explains_each_answer(signed_in_page: Signed, photograph: 
     expect(label).to_have_text("Query (practice 1 of 2)")
     expect(banner).to_contain_text("A short test first, explained as you go. 1 of 2 answers have to be right.")
     first = judging.title.inner_text()
-    judging.press("4")
-    expect(practice).to_contain_text("Right")
+    judging.press("3")  # on the same side of the lowest relevant grade
+    expect(practice).to_contain_text("Counts as right")
+    expect(practice).to_contain_text("You: Partial. Expected: Perfect.")
     expect(practice).to_contain_text("1 of 2; 1 right so far, 1 needed.")
     expect(judging.title).to_have_text(first)  # the document stays while its answer is explained
     judging.press("2")  # judges nothing

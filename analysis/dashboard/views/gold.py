@@ -20,7 +20,7 @@ from annotation.forms_making import KnownPairsForm
 from annotation.models import Campaign, Judgement, Membership, Pair
 from annotation.permissions import managed_campaign
 from annotation.selectors.pairs import kept_pairs
-from annotation.selectors.qualification import known_scores
+from annotation.selectors.qualification import is_right_q, known_scores
 from annotation.services import campaigns
 from annotation.services.errors import CampaignError
 from pooling.core.natural import natural
@@ -88,6 +88,7 @@ def known_page(request: HttpRequest, campaign: Campaign) -> ListPage:
             "document": "entry__docno",
             "judged": "n_judged",
             "right": "n_right",
+            "exact": "n_exact",
             "kind": ("kind", "position"),
         },
         choices=[ListChoice("kind", _("Kind"), kinds, lambda rows, value: rows.filter(kind=value))],
@@ -110,6 +111,7 @@ def results_page(request: HttpRequest, campaign: Campaign) -> ListPage:
             "qualification": lambda row: row[1].share if row[1] else None,
             "passed": lambda row: row[0].qualified_at,
             "right": lambda row: row[2].right if row[2] else None,
+            "exact": lambda row: row[2].exact if row[2] else None,
             "judged": lambda row: row[2].judged if row[2] else None,
         },
         default="name",
@@ -119,12 +121,15 @@ def results_page(request: HttpRequest, campaign: Campaign) -> ListPage:
 
 
 def known_pairs(campaign: Campaign) -> QuerySet[Pair]:
-    """Pairs that are not ordinary, with how many judged them and how many were right."""
+    """Pairs that are not ordinary, with how many judged them, how many were right by the campaign's rule, and how many exactly."""
     judged = Q(judgements__current=True) & ~Q(judgements__standing=Judgement.Standing.TOO_FAST)
     ids = list(kept_pairs(campaign).exclude(kind=Pair.Kind.NORMAL).values_list("pk", flat=True))
     pairs = Pair.objects.filter(pk__in=ids).select_related("entry__topic", "entry__document")
-    right = judged & Q(judgements__grade=F("gold_grade"))
-    counted = pairs.annotate(n_judged=Count("judgements", filter=judged), n_right=Count("judgements", filter=right))
+    right = judged & is_right_q(campaign, grade="judgements__grade", gold="gold_grade")
+    exact = judged & Q(judgements__grade=F("gold_grade"))
+    counted = pairs.annotate(
+        n_judged=Count("judgements", filter=judged), n_right=Count("judgements", filter=right), n_exact=Count("judgements", filter=exact)
+    )
     return counted.order_by("kind", "position")
 
 

@@ -74,7 +74,7 @@ export function explain({ right, grade, gold_grade: gold, explanation, judged, n
   const sign = (value) => { const place = scale.findIndex((one) => one.value === value); return place < 0 ? null : shape(scale[place].shape, place); };
   const standing = passed === null ? t("{judged} of {total}; {right} right so far, {needed} needed.", { judged, total, right: nRight, needed })
     : passed ? t("{right} of {total} right: passed. From here on it counts.", { right: nRight, total }) : t("{right} of {total} right; {needed} were needed.", { right: nRight, total, needed });
-  const box = byId("practice"), title = make("h2", { tabindex: "-1" }, right ? t("Right") : t("Not quite"));
+  const box = byId("practice"), title = make("h2", { tabindex: "-1" }, right ? (grade === gold ? t("Right") : t("Counts as right")) : t("Not quite"));
   const ranges = view ? decisive(explanation, view.stored.text).flatMap(([start, end]) => view.ranges(start, end)) : [];
   const goOn = () => { box.hidden = true; paint("decisive", []); done(); };
   box.className = `callout practice ${right ? "good" : "warn"}`;

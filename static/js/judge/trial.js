@@ -72,11 +72,11 @@ export class TrialApi extends Api {
     return { judgement: row, feedback: pair.known ? this.#feedback(pair.known, body.grade) : null, ...this.#served(body) };
   }
 
-  #feedback({ grade: gold, explanation }, grade) {
+  #feedback({ grade: gold, right, explanation }, grade) {
     const tests = this.#tests, { needed } = this.given;
-    const answers = tests.flatMap(({ pair, known }) => (this.#of(pair) ?? []).map((row) => row.grade === known.grade));
+    const answers = tests.flatMap(({ pair, known }) => (this.#of(pair) ?? []).map((row) => known.right.includes(row.grade)));
     const nRight = answers.filter(Boolean).length;
-    return { right: grade === gold, grade, gold_grade: gold, explanation, judged: answers.length, n_right: nRight, total: tests.length, needed, passed: answers.length < tests.length ? null : nRight >= needed };
+    return { right: right.includes(grade), grade, gold_grade: gold, explanation, judged: answers.length, n_right: nRight, total: tests.length, needed, passed: answers.length < tests.length ? null : nRight >= needed };
   }
 
   #served({ want = STILL, held = [] }) {

@@ -33,7 +33,7 @@ def test_the_qualification_comes_first_then_four_pairs_of_each_of_three_topics(c
     answer = asked(campaign, campaign.created_by)
     practice, others = answer["pairs"][:2], answer["pairs"][2:]
     assert {row["pair"] for row in practice} == {pair.pk for pair in tests}
-    assert [row["known"] for row in practice] == [{"grade": 2, "explanation": "A trial."}] * 2
+    assert [row["known"] for row in practice] == [{"grade": 2, "right": [2, 3], "explanation": "A trial."}] * 2
     assert answer["needed"] == 1  # half of two
     topics = [row["topic"]["id"] for row in others]
     assert [topics.count(topic) for topic in dict.fromkeys(topics)] == [4, 4, 4]

@@ -95,7 +95,7 @@ def test_results_are_counted_for_each_person(campaign):
     ada.refresh_from_db()
     for _ in range(3):
         judge(ada, 3)
-    assert known_scores(campaign) == {ada.pk: {"qualification": Score(2, 3, 3), "gold": Score(1, 1, 1)}}
+    assert known_scores(campaign) == {ada.pk: {"qualification": Score(2, 2, 3, 3), "gold": Score(1, 1, 1, 1)}}
 
 
 def test_who_may_try_again_is_asked_every_pair_once_more_and_only_the_new_answers_decide(campaign):
@@ -109,7 +109,7 @@ def test_who_may_try_again_is_asked_every_pair_once_more_and_only_the_new_answer
     told = answers(ada, [2, 2, 0])
     assert [row["right"] for row in told] == [True, True, False]
     assert serving.top_up(ada, want=3).situation.state == "judging"
-    assert known_scores(campaign)[ada.pk]["qualification"] == Score(right=2, judged=3, total=3)
+    assert known_scores(campaign)[ada.pk]["qualification"] == Score(right=2, exact=2, judged=3, total=3)
     assert ada.judgements.count() == 6
     assert ada.judgements.filter(current=True, revision=2).count() == 3
     assert audit_invariants(campaign) == []
@@ -122,3 +122,35 @@ def test_who_fails_again_waits_again(campaign):
     answers(ada, [2, 0, 0])
     assert list(waiting()) == [ada]
     assert serving.top_up(ada, want=3).situation.state == "paused"
+
+
+@pytest.mark.parametrize(
+    ("rule", "right"),
+    [  # of gold grades 0, 1, 2, 3 answered 1, 2, 3, 3; the lowest relevant grade is 2
+        ("exact", [False, False, False, True]),
+        ("near", [True, True, True, True]),
+        ("side", [True, False, True, True]),
+    ],
+)
+def test_gold_and_qualification_are_right_by_the_campaigns_rule_and_the_exact_share_is_kept(rule, right):
+    made = make_campaign(n_topics=1, n_documents=8, judgements_per_pair=1, qualification_pass=0.1, gold_rule=rule)
+    pairs = list(made.pairs.order_by("position"))
+    for grade, (gold, test) in enumerate(zip(pairs[:4], pairs[4:], strict=True)):
+        campaigns.set_kind(gold, Pair.Kind.GOLD, gold_grade=grade)
+        campaigns.set_kind(test, Pair.Kind.QUALIFICATION, gold_grade=grade)
+    made.refresh_from_db()
+    ada = make_annotator(made)
+    assert [row["right"] for row in answers(ada, [1, 2, 3, 3])] == right
+    ada.refresh_from_db()
+    for _ in range(4):
+        (lease,) = serving.top_up(ada, want=1).leases
+        submit(ada, lease, min(Lease.objects.get(token=lease.token).pair.gold_grade + 1, 3))
+    n = sum(right)
+    assert known_scores(made) == {ada.pk: {"qualification": Score(n, 1, 4, 4), "gold": Score(n, 1, 4, 4)}}
+
+
+def test_cannot_judge_is_right_by_no_rule():
+    made = make_campaign(n_topics=1, n_documents=2, judgements_per_pair=1, qualification_pass=1.0)
+    campaigns.set_kind(made.pairs.first(), Pair.Kind.QUALIFICATION, gold_grade=0)
+    ada = make_annotator(made)
+    assert answers(ada, [None])[0]["right"] is False
