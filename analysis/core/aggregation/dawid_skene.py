@@ -5,7 +5,7 @@ Statistics 28 (1), started from the shares of the grades of each pair (the paper
 
 - PENALISED (ours): 0.01 is added to each count of an annotator's confusion row (a Dirichlet prior, so that what an annotator has
   not been seen to do is not impossible). The log-likelihood of the observed grades with this prior never falls; the rounds end when
-  it changes by less than 1e-7 of itself.
+  no posterior changes by `STILL` or more.
 - CROWD_KIT, for comparison: that of crowd-kit 1.4. Error rates are those of the grades that an annotator has used, each sum at least
   1e-10, as is the prior of a class. The rounds end when its objective per judgement rises by less than 1e-5; it counts the log
   prior once for each judgement of a pair, so it is no proper bound, can fall, and can end the rounds early.
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.aggregation.labelling import Aggregation, Iteration, most_probable
+from analysis.core.aggregation.labelling import MOST_ROUNDS, STILL, Aggregation, Iteration, most_probable
 from analysis.core.labels import MISSING, LabelTable
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ class Rule(StrEnum):
     CROWD_KIT = "crowd-kit"
 
 
-ROUNDS = {Rule.PENALISED: 500, Rule.CROWD_KIT: 100}
-TOLERANCE = {Rule.PENALISED: 1e-7, Rule.CROWD_KIT: 1e-5}
+ROUNDS = {Rule.PENALISED: MOST_ROUNDS, Rule.CROWD_KIT: 100}
+TOLERANCE = {Rule.PENALISED: STILL, Rule.CROWD_KIT: 1e-5}
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,8 @@ class DawidSkeneEstimate:
     errors: (n_annotators, n_grades, n_grades), probability that the annotator gives the third index where the second is
         true; NaN for an annotator without judgements and for true grades that nobody used.
     objective: one value for each round: the log-likelihood with the prior, or crowd-kit's bound per judgement.
-    converged: False if the rounds ran out.
+    converged: whether no posterior changed by the tolerance or more in the last round, or crowd-kit's objective rose by less;
+        False if the rounds ran out.
     """
 
     posterior: NDArray[np.float64]
@@ -110,10 +111,14 @@ def estimate_errors(
     objective: list[float] = []
     converged = False
     for _ in range(rounds):
-        posterior, errors, prior, value = model.round(posterior)
+        before = posterior
+        posterior, errors, prior, value = model.round(before)
         objective.append(value)
-        if len(objective) > 1 and model.still(objective[-2], value, tolerance):
-            converged = True
+        if rule is Rule.PENALISED:
+            converged = float(np.abs(posterior - before).max()) < tolerance
+        else:
+            converged = len(objective) > 1 and objective[-1] - objective[-2] < tolerance
+        if converged:
             break
     return DawidSkeneEstimate(
         posterior=_spread(posterior, (n_pairs, n_grades), pairs, grades),
@@ -144,10 +149,6 @@ class _Penalised:
         total = _row_sums(likelihood)
         return likelihood / total[:, None], errors, prior, float((np.log(total) + largest).sum() + ADDED * errors.sum())
 
-    @staticmethod
-    def still(before: float, now: float, tolerance: float) -> bool:
-        return abs(now - before) < tolerance * abs(now)
-
 
 class _CrowdKit(_Penalised):
     def __init__(self, votes: sparse.csr_array, n_grades: int) -> None:
@@ -173,10 +174,6 @@ class _CrowdKit(_Penalised):
         floored = np.maximum(posterior, FLOOR)
         value = float((expected - np.einsum("ij,ij->", floored, np.log(floored))) / self.n_judgements.sum())
         return posterior, errors, prior, value
-
-    @staticmethod
-    def still(before: float, now: float, tolerance: float) -> bool:
-        return now - before < tolerance
 
 
 def _likelihood(joint: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -17,6 +17,10 @@ NONE, UNANIMOUS, MAJORITY, LOWEST_GRADE, ADJUDICATED = -1, 0, 1, 2, 3
 DECISIONS = {UNANIMOUS: "unanimous", MAJORITY: "majority", LOWEST_GRADE: "lowest_grade", ADJUDICATED: "adjudicated"}
 
 
+STILL = 1e-6
+"""Rounds of an iterative method end when no posterior changes by so much in one of them. The likelihood is no measure of that: among many
+pairs it stands still while single posteriors still move from one grade to another."""
+MOST_ROUNDS = 2000
 TIE = 1e-9
 """Posteriors closer than this are a tie: of symmetrical grades rounding must not choose."""
 

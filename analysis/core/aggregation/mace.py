@@ -16,14 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.aggregation.labelling import Aggregation, Iteration, most_probable
+from analysis.core.aggregation.labelling import MOST_ROUNDS, STILL, Aggregation, Iteration, most_probable
 from analysis.core.labels import MISSING, LabelTable
 
 Floats = NDArray[np.float64]
 ADDED = 0.1
 """Divided by the number of grades, to each expected count."""
-ROUNDS = 500
-TOLERANCE = 1e-7
 
 
 class Fitted(NamedTuple):
@@ -57,7 +55,7 @@ def mace(table: LabelTable, *, min_judgements: int = 2) -> Aggregation:
 
 
 def fit(
-    pair: NDArray[np.integer], annotator: NDArray[np.integer], grade: NDArray[np.integer], *, shape: tuple[int, int, int], rounds: int = ROUNDS
+    pair: NDArray[np.integer], annotator: NDArray[np.integer], grade: NDArray[np.integer], *, shape: tuple[int, int, int], rounds: int = MOST_ROUNDS
 ) -> Fitted:
     """EM over judgements (n), each an index of pair, annotator and grade. Every pair has a judgement. shape: (pairs, annotators, grades)."""
     n_pairs, n_annotators, n_grades = shape
@@ -75,12 +73,12 @@ def fit(
         highest = joint.max(axis=1)
         likelihood = np.exp(joint - highest[:, None])
         total = likelihood.sum(axis=1)
-        posterior = likelihood / total[:, None]
+        before, posterior = posterior, likelihood / total[:, None]
         right = posterior[pair, grade] * competent[annotator] / (competent[annotator] + guessed)
         prior = ADDED / n_grades * (np.log(competent) + np.log(1 - competent) + np.log(guesses).sum(axis=1)).sum()
         objective.append(float((np.log(total / n_grades) + highest).sum() + prior))
-        if len(objective) > 1 and abs(objective[-1] - objective[-2]) < TOLERANCE * abs(objective[-1]):
-            converged = True
+        converged = float(np.abs(posterior - before).max()) < STILL
+        if converged:
             break
     return Fitted(posterior, competent, guesses, objective, converged)
 

@@ -24,7 +24,7 @@ class Command(FileCommand):
             "--rule",
             choices=[str(rule) for rule in Rule],
             default=str(Rule.PENALISED),
-            help="of dawid-skene: 0.01 added to each count, until the likelihood stands still (penalised), or as crowd-kit does",
+            help="of dawid-skene: 0.01 added to each count, until the posteriors stand still (penalised), or as crowd-kit does",
         )
         parser.add_argument("--grades", choices=["graded", "binary"], default="graded", help="which labels the qrels have (default graded)")
 
@@ -34,6 +34,10 @@ class Command(FileCommand):
         chosen = labels[grades]
         if not chosen.n_labelled:
             self.warn(f"no pair has a label: none has {counted(min_judgements, 'counted judgement')}. --min-judgements asks for fewer")
+        for name, aggregation in labels.items():
+            if aggregation.ended is not None and not aggregation.ended.converged:
+                rounds = counted(aggregation.ended.rounds, "round")
+                self.warn(f"{method} did not converge on the {name} scale within {rounds}. Some labels might change in further rounds")
         if output:
             with whole_file(output) as out:
                 write_qrels(chosen.qrels(grades), out)

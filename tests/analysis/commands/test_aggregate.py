@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 
 import pytest
 from django.core.management import call_command
 
+from analysis.core.aggregation.dawid_skene import ROUNDS, Rule
 from tests.analysis.commands.judged_file import ROWS, refused, run, written
 
 
@@ -75,6 +77,14 @@ def test_dawid_skene_gives_the_labels_of_the_function(tmp_path):
     theirs = run("aggregate", written(tmp_path), "--method", "dawid-skene", "--rule", "crowd-kit")["graded"]
     assert theirs["rounds"] >= 1
     assert theirs["log_likelihood"] is None
+
+
+def test_rounds_that_run_out_are_warned_of(tmp_path, monkeypatch):
+    monkeypatch.setitem(ROUNDS, Rule.PENALISED, 1)
+    status, out, err = refused("aggregate", written(tmp_path), "--method", "dawid-skene")
+    assert status == 0
+    assert json.loads(out)["graded"]["converged"] is False
+    assert "dawid-skene did not converge on the graded scale within 1 round." in err
 
 
 def test_compressed_files_are_read(tmp_path):
