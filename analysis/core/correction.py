@@ -171,7 +171,7 @@ def _estimate(targets: Targets, predicted: Floats, own: Floats, lambdas: Floats)
     values, variances = by_topic.sum(axis=0), variance(targets, residuals)
     why = [_why_none(targets, column, variances[column]) for column in range(len(values))]
     shown = np.array([reason is None for reason in why], bool)
-    half = scipy.stats.norm.ppf(0.975) * np.sqrt(np.where(shown, variances, math.nan))
+    half = scipy.special.ndtri(0.975) * np.sqrt(np.where(shown, variances, math.nan))
     new = np.array([interval_over_topics(by_topic[:, column] * n_topics) for column in range(len(values))]).reshape(-1, 2)
     new[~shown] = math.nan
     return CorrectedEstimate(values, variances, np.asarray(lambdas), values - half, values + half, new[:, 0], new[:, 1], why, by_topic, residuals)

@@ -50,7 +50,7 @@ def interval_holding(interval: Interval, value: float) -> Interval:
 
 def share_bound(n: int, n_with: int = 0, *, confidence: float = 0.95) -> float:
     """Upper bound of a share of which `n_with` among n are an instance (Clopper and Pearson 1934, one-sided)."""
-    return 1.0 if n_with >= n else float(scipy.stats.beta.ppf(confidence, n_with + 1, n - n_with))
+    return 1.0 if n_with >= n else float(scipy.special.betaincinv(n_with + 1, n - n_with, confidence))
 
 
 def agreement_interval(
@@ -77,7 +77,7 @@ def agreement_interval(
     mean = float(np.average(z, weights=times))
     error = math.sqrt((n - 1) / n * float((times * (z - mean) ** 2).sum()))
     middle = math.atanh(min(max(value, -LARGEST), LARGEST))
-    reach = float(scipy.stats.t.ppf((1 + confidence) / 2, n - 1)) * error
+    reach = float(scipy.special.stdtrit(n - 1, (1 + confidence) / 2)) * error
     return Interval(math.tanh(middle - reach), math.tanh(middle + reach), "", unit)
 
 
@@ -98,7 +98,7 @@ def agreement_intervals(
     squares = np.bincount(table, weights=times * (z - mean[table]) ** 2, minlength=size)
     error = np.sqrt((n - 1) / np.maximum(n, 1) * squares, where=n > 0, out=np.full(size, np.nan))
     middle = np.arctanh(np.clip(values, -LARGEST, LARGEST))
-    reach = scipy.stats.t.ppf((1 + confidence) / 2, np.maximum(n - 1, 1)) * error
+    reach = scipy.special.stdtrit(np.maximum(n - 1, 1), (1 + confidence) / 2) * error
     low, high = np.tanh(middle - reach), np.tanh(middle + reach)
     first = np.searchsorted(table, np.arange(size + 1))
     result = []

@@ -114,7 +114,7 @@ def _found(values: Floats, whole: Floats, truth: Floats, pairs: NDArray[np.int64
     """values, whole: float64 (n_runs, n_topics). truth: float64 (n_runs)."""
     n_topics = values.shape[1]
     difference = values[pairs[0]] - values[pairs[1]]
-    half = scipy.stats.t.ppf(0.975, n_topics - 1) * difference.std(axis=1, ddof=1) / math.sqrt(n_topics)
+    half = scipy.special.stdtrit(n_topics - 1, 0.975) * difference.std(axis=1, ddof=1) / math.sqrt(n_topics)
     off = np.abs(difference.mean(axis=1) - (truth[pairs[0]] - truth[pairs[1]]))
     means = values.mean(axis=1)
     return Found(float((means - whole.mean(axis=1)).mean()), float((off <= half + 1e-12).mean()), float(half.mean()), tau_b(truth, means), judged)

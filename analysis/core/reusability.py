@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from analysis.core.batch import PackedCollection, evaluate, mean_scores
 from analysis.core.measures import Measure
 from analysis.core.rankings import tau_b_batch
 from analysis.core.sampled import Flags
+from analysis.core.significance import ranks_of
 
 CHUNK = 32
 """Reduced qrels that are evaluated together."""
@@ -127,7 +127,7 @@ def combine(
     n_kept = kept.sum(axis=0, dtype=np.int64)
     change = means - means[:, :, :1]
     rounded = np.round(means, 10)
-    rank = scipy.stats.rankdata(-rounded, axis=1, method="average", nan_policy="omit")
+    rank = np.moveaxis(ranks_of(np.moveaxis(rounded, 1, -1)), -1, 1)
     rank_change = rank - rank[:, :, :1]
     tau = np.array([tau_b_batch(np.broadcast_to(of[:, 0], of.T.shape), of.T) for of in rounded])  # measures x columns
     units = request.units(collection)

@@ -247,6 +247,16 @@ def tie_bounds(ordered: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return first, np.minimum.accumulate(backwards, axis=-1)[..., ::-1]
 
 
+def ranks_of(values: ArrayLike) -> Floats:
+    """Rank of each value (..., n) along the last axis, 1 the highest; equal values share the mean rank; NaN for NaN."""
+    values = np.asarray(values, float)
+    order = np.argsort(-values, axis=-1)  # NaN sorts last
+    first, last = tie_bounds(np.take_along_axis(values, order, -1))
+    ranks = np.empty(values.shape)
+    np.put_along_axis(ranks, order, (first + last) / 2 + 1, -1)
+    return np.where(np.isnan(values), np.nan, ranks)
+
+
 def _blockwise(rows_test: Callable[[Floats], Floats], values: Floats) -> Floats:
     """The test on all rows of (..., n), a bounded number at a time."""
     batch, n = values.shape[:-1], values.shape[-1]

@@ -207,7 +207,7 @@ def judging_left(targets: Targets, features: Floats, tags: Sequence[str], seed: 
     weights = targets.weights[:, order[:1]] - targets.weights[:, order[1:]]
     estimate = cross_fitted(Targets(targets.sample, weights, targets.labels, targets.machine), features, np.random.default_rng(seed))
     spread = variances_over_topics(estimate)
-    halves = scipy.stats.t.ppf(0.975, max(len(estimate.by_topic) - 1, 1)) * np.sqrt(spread)
+    halves = scipy.special.stdtrit(max(len(estimate.by_topic) - 1, 1), 0.975) * np.sqrt(spread)
     judging, why = _judging_variances(targets, weights, estimate)
     return [
         SampledComparison(tags[order[0]], tags[other], float(estimate.values[k]), float(judging[k]), float(spread[k]), float(halves[k]), why[k])

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
-from analysis.core.significance import Floats
+from analysis.core.significance import Floats, ranks_of
 
 LIMIT = 2
 """Submissions of a group that a month allows."""
@@ -83,8 +82,4 @@ def _record(submissions: Sequence[Submission], members: list[int], public: Float
 
 def mean_ranks(scores: Iterable[float]) -> Floats:
     """Rank of each score, 1 the highest; equal scores (to 10 decimals) share the mean rank; NaN for an unknown score."""
-    values = np.round(np.array(list(scores), float), DECIMALS)
-    ranks = np.full(len(values), np.nan)
-    known = ~np.isnan(values)
-    ranks[known] = scipy.stats.rankdata(-values[known])
-    return ranks
+    return ranks_of(np.round(np.array(list(scores), float), DECIMALS))

@@ -76,13 +76,13 @@ def compare(values: Floats, pairs: Sequence[tuple[int, int]], *, trials: int, rn
     d = rounded_differences(values[:, first].T, values[:, second].T)
     mean, sd = d.mean(axis=1), d.std(axis=1, ddof=1)
     sd = np.where(np.ptp(d, axis=1) == 0, 0.0, sd)
-    half = scipy.stats.t.ppf(1 - alpha / 2, n - 1) * sd / math.sqrt(n)
+    half = scipy.special.stdtrit(n - 1, 1 - alpha / 2) * sd / math.sqrt(n)
     with np.errstate(divide="ignore", invalid="ignore"):
         effect = np.where(sd > 0, mean / sd, np.nan)
     by_bca = np.full((len(pairs), 2), np.nan)
     if n >= bca.LEAST_TOPICS:
         by_bca = bca.of_differences(values, first, second, n_samples=RESAMPLES, rng=rng.spawn(1)[0], confidence=1 - alpha)
-    bounds = np.array([effect_interval(float(e), n, alpha=alpha) for e in effect]).reshape(-1, 2)
+    bounds = effect_intervals(effect, n, alpha=alpha)
     p, exact = randomisation(d, values, first, second, trials=trials, rng=rng)
     return Compared(
         pairs=list(pairs), difference=mean, low=mean - half, high=mean + half, bca=by_bca, effect=effect, effect_low=bounds[:, 0],
@@ -131,26 +131,32 @@ def monte_carlo_error(p: float, trials: int) -> float:
     return math.sqrt(p * (1 - p) / trials)
 
 
-def effect_interval(effect: float, n: int, *, alpha: float = 0.05) -> tuple[float, float]:
-    """Of the mean difference in standard deviations: the noncentralities that make the observed t just likely (Steiger and Fouladi 1997)."""
-    if math.isnan(effect):
-        return math.nan, math.nan
-    if effect < 0:  # the distribution is computed reliably on this side only
-        low, high = effect_interval(-effect, n, alpha=alpha)
-        return -high, -low
-    t = effect * math.sqrt(n)
-    reach = 6 * math.sqrt(1 + t**2 / (2 * (n - 1)))  # six standard errors of the noncentrality
+def effect_intervals(effect: Floats, n: int, *, alpha: float = 0.05) -> Floats:
+    """float64 (n_pairs, 2): of the mean differences in standard deviations, the noncentralities that make the observed t just likely
+    (Steiger and Fouladi 1997). NaN where the effect is, and beyond what the distribution can be computed for."""
+    t = np.abs(effect) * math.sqrt(n)  # the distribution is computed reliably on this side only
+    reach = 6 * np.sqrt(1 + t**2 / (2 * (n - 1)))  # six standard errors of the noncentrality
 
-    def at(probability: float) -> float:
-        def excess(noncentrality: float) -> float:
-            return float(scipy.special.nctdtr(n - 1, noncentrality, t)) - probability
+    def at(probability: float) -> Floats:
+        return falling_root(lambda noncentrality: scipy.special.nctdtr(n - 1, noncentrality, t) - probability, t - reach, t + reach)
 
-        return float(scipy.optimize.brentq(excess, t - reach, t + reach)) / math.sqrt(n)
+    bounds = np.stack([at(1 - alpha / 2), at(alpha / 2)], axis=1) / math.sqrt(n)
+    bounds[np.isnan(bounds).any(axis=1)] = math.nan
+    return np.where((effect < 0)[:, None], -bounds[:, ::-1], bounds)
 
-    try:
-        return at(1 - alpha / 2), at(alpha / 2)
-    except ValueError:  # beyond what the distribution can be computed for
-        return math.nan, math.nan
+
+STEPS = 60
+"""Halvings of a bracket: what is left of it is below the rounding of its middle."""
+
+
+def falling_root(function: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floats:
+    """Where falling functions (n) cross 0 between low and high, each (n), by bisection; NaN where they do not."""
+    there = (function(low) >= 0) & (function(high) <= 0)
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        above = function(middle) > 0
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return np.where(there, (low + high) / 2, math.nan)
 
 
 def corrected(
@@ -216,7 +222,7 @@ MOST_TOPICS = 1_000_000
 
 def power(difference: float, sd: float, n: int, *, alpha: float) -> float:
     """Of the two-sided paired t-test with n topics for a true mean difference, when differences have this standard deviation."""
-    critical = scipy.stats.t.ppf(1 - alpha / 2, n - 1)
+    critical = float(scipy.special.stdtrit(n - 1, 1 - alpha / 2))
     shift = abs(difference) / sd * math.sqrt(n)
     if shift > critical + 12:
         return 1.0  # the distribution cannot be computed there, and need not be
@@ -238,7 +244,7 @@ def topics_for_width(width: float, sd: float, *, alpha: float) -> int | None:
 
 def interval_width(sd: float, n: int, *, alpha: float) -> float:
     """Of the t-interval of a mean difference over n topics, two or more."""
-    return 2 * float(scipy.stats.t.ppf(1 - alpha / 2, n - 1)) * sd / math.sqrt(n)
+    return 2 * float(scipy.special.stdtrit(n - 1, 1 - alpha / 2)) * sd / math.sqrt(n)
 
 
 def _fewest(enough: Callable[[int], bool]) -> int | None:
@@ -257,5 +263,6 @@ def smallest_difference(sd: float, n: int, *, wanted: float, alpha: float) -> fl
         return math.nan
     if sd == 0:
         return 0.0
-    most = (float(scipy.stats.t.ppf(1 - alpha / 2, n - 1)) * 2 + 8) * sd / math.sqrt(n)
-    return float(scipy.optimize.brentq(lambda difference: power(difference, sd, n, alpha=alpha) - wanted, 1e-12, most))
+    most = (float(scipy.special.stdtrit(n - 1, 1 - alpha / 2)) * 2 + 8) * sd / math.sqrt(n)
+    missing = np.vectorize(lambda difference: wanted - power(difference, sd, n, alpha=alpha))
+    return float(falling_root(missing, np.zeros(1), np.array([most]))[0])

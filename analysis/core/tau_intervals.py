@@ -47,8 +47,8 @@ def order_of_systems(values: Floats) -> SystemOrder:
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(error > 1e-12, difference / error, np.where(difference > 1e-10, np.inf, 0.0))
     same = (error <= 1e-12) & (difference <= 1e-10)  # equal on every topic: nothing to turn
-    turned = np.where(same, 0.0, scipy.stats.norm.sf(t))
-    undecided = np.triu(t < scipy.stats.t.ppf(0.975, n - 1), k=1)
+    turned = np.where(same, 0.0, scipy.special.ndtr(-t))
+    undecided = np.triu(t < scipy.special.stdtrit(n - 1, 0.975), k=1)
     return SystemOrder(float(turned[first, second].mean()), undecided)
 
 

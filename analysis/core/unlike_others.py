@@ -34,9 +34,9 @@ def clearly_below(people: Sequence[AgainstOthers]) -> dict[str, bool]:
     kappa = np.array([person.kappa for person in looked_at])
     z = np.arctanh(np.clip(kappa, -LARGEST, LARGEST))
     bounds = np.arctanh(np.clip([person.interval.bounds for person in looked_at], -LARGEST, LARGEST))
-    error = (bounds[:, 1] - bounds[:, 0]) / (2 * scipy.stats.t.ppf(0.975, np.array([person.n for person in looked_at]) - 1))
+    error = (bounds[:, 1] - bounds[:, 0]) / (2 * scipy.special.stdtrit(np.array([person.n for person in looked_at]) - 1, 0.975))
     spread = (1.4826 * np.median(np.abs(z - np.median(z)))) ** 2 - np.median(error) ** 2
-    p = scipy.stats.norm.cdf((z - medians_of_others(z)) / np.sqrt(error**2 + max(spread, 0.0)))
+    p = scipy.special.ndtr((z - medians_of_others(z)) / np.sqrt(error**2 + max(spread, 0.0)))
     for person, is_below in zip(looked_at, false_discoveries(p), strict=True):
         result[person.name] = bool(is_below)
     return result

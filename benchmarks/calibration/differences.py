@@ -11,7 +11,7 @@ from scipy import stats
 from analysis.core import bca, bootstrap, significance
 from analysis.core.estimates import interval_over_topics
 from analysis.core.mean_intervals import mean_interval
-from analysis.core.system_comparison import all_pairs, effect_interval, greatest_difference, randomisation
+from analysis.core.system_comparison import all_pairs, effect_intervals, greatest_difference, randomisation
 from benchmarks.calibration.coverage import Covered, covered
 
 Floats = NDArray[np.float64]
@@ -118,8 +118,8 @@ def difference_coverage(spread: str, topics: int, *, trials: int, rng: np.random
         between = bootstrap.differences(np.stack([np.zeros(topics), row]))
         by_t.append((between.low[1, 0], between.high[1, 0]))
         deviation = row.std(ddof=1)
-        of_effect.append(effect_interval(float(row.mean() / deviation), topics) if deviation > 0 else (np.nan, np.nan))
-    return Difference(covered(true, by_t), covered(true, by_bca), covered(effect, of_effect))
+        of_effect.append(float(row.mean() / deviation) if deviation > 0 else np.nan)
+    return Difference(covered(true, by_t), covered(true, by_bca), covered(effect, effect_intervals(np.array(of_effect), topics)))
 
 
 MEANS: dict[str, float] = {

@@ -13,7 +13,7 @@ from django.core.management import load_command_class
 
 from assay.command import command_files, described
 from pooling.commandline import DatabaseCommand, FileCommand
-from tests.analysis.commands.ranked_files import GOOD, QRELS, files
+from tests.analysis.commands.ranked_files import CLICKS, GOOD, POOR, QRELS, files
 
 ROOT = Path(__file__).resolve().parents[3]
 HEAVY = {
@@ -59,6 +59,40 @@ print(sorted(set(sys.modules) & set({sorted({*HEAVY, "scipy"})!r})))
     assert set(json.loads(result)["qrels"]["qrels"]) == {"good"}
     assert heavy == "[]"
     assert not (tmp_path / "data").exists()
+
+
+COMPUTING = {
+    "compare_systems": ["qrels", "good", "poor"],
+    "compare_runs": ["qrels", "good", "poor"],
+    "compare_rankings": ["--qrels", "qrels", "--qrels", "clicks", "good", "poor"],
+    "plan_study": ["qrels", "good", "poor"],
+    "bootstrap": ["qrels", "good", "poor"],
+    "split_half": ["qrels", "good", "poor"],
+    "leaderboard": ["qrels", "good", "poor"],
+    "reusability": ["qrels", "good", "poor"],
+    "agreement": ["judgements"],
+    "evaluate": ["qrels", "good", "--intervals"],
+}
+
+
+def test_no_comparison_or_agreement_of_files_imports_the_slow_parts_of_scipy(tmp_path: Path) -> None:
+    """Importing scipy.stats takes nine times as long as importing numpy, which on two topics is what a person waits for."""
+    judged = [f"{topic}\td{document}\ta{who}\t{(topic + document + who) % 2}" for topic in (1, 2) for document in (1, 2) for who in (1, 2)]
+    texts = {"qrels": QRELS, "clicks": CLICKS, "good": GOOD, "poor": POOR, "judgements": "\n".join(["topic\tdocument\tannotator\tgrade", *judged, ""])}
+    paths = dict(zip(texts, files(tmp_path, **texts), strict=True))
+    lines = [[name, *(paths.get(word, word) for word in words), "--json"] for name, words in COMPUTING.items()]
+    code = f"""
+import sys
+from assay.command import main
+slow = {{}}
+for line in {lines!r}:
+    main(["assay", *line])
+    slow[line[0]] = sorted({{"scipy.stats", "scipy.optimize", "pandas", "sklearn"}} & set(sys.modules))
+print(slow)
+"""
+    done = python("-c", code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == repr({name: [] for name in COMPUTING})
 
 
 def test_importing_the_library_imports_nothing_before_it_is_used() -> None:

@@ -256,3 +256,10 @@ def test_a_family_smaller_than_the_list_and_an_unknown_correction_are_refused():
         significance.adjusted([0.1, 0.2], "bonferroni", family=1)
     with pytest.raises(ValueError, match="unknown correction"):
         significance.adjusted([0.1], "sidak")
+
+
+def test_ranks_are_those_of_scipy_with_ties_and_undefined_values() -> None:
+    values = np.round(np.random.default_rng(4).random((3, 5, 8)), 1)
+    values[0, 0, 3] = np.nan
+    expected = scipy.stats.rankdata(-values, axis=-1, nan_policy="omit")
+    assert significance.ranks_of(values) == pytest.approx(expected, nan_ok=True)

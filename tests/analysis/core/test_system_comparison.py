@@ -13,7 +13,7 @@ from analysis.core.system_comparison import (
     all_pairs,
     compare,
     corrected,
-    effect_interval,
+    effect_intervals,
     enumerated,
     letters,
     power,
@@ -106,7 +106,7 @@ def test_identical_systems_are_never_told_apart() -> None:
 
 @pytest.mark.parametrize("effect", [0.3, -0.3, 1.2])
 def test_the_interval_of_an_effect_holds_what_makes_it_just_likely(effect: float) -> None:
-    low, high = effect_interval(effect, 25)
+    ((low, high),) = effect_intervals(np.array([effect]), 25)
     t = effect * 5
     assert stats.nct.cdf(t, 24, low * 5) == pytest.approx(0.975, abs=1e-6)
     assert stats.nct.cdf(t, 24, high * 5) == pytest.approx(0.025, abs=1e-6)
@@ -141,3 +141,10 @@ def test_sample_sizes_are_those_of_the_tables() -> None:
     assert n is not None
     widths = [2 * stats.t.ppf(0.975, k - 1) * 0.2 / math.sqrt(k) for k in (n, n - 1)]
     assert widths[0] <= 0.1 < widths[1]
+
+
+def test_the_smallest_difference_has_the_power_that_is_wanted() -> None:
+    """By scipy's own distribution: the noncentral t beyond both critical values."""
+    found = smallest_difference(0.2, 30, wanted=0.8, alpha=0.05)
+    shift, critical = found / 0.2 * 30**0.5, stats.t.ppf(0.975, 29)
+    assert stats.nct.sf(critical, 29, shift) + stats.nct.cdf(-critical, 29, shift) == pytest.approx(0.8, abs=1e-9)
