@@ -1,10 +1,11 @@
-"""What becomes of the server when three times as much is asked as it can do, and when 135 people sign in while others judge.
+"""What becomes of the server when three times as much is asked as it can do, and when many people sign in while others judge.
 
     python -m benchmarks.bench_overload [--quick] [--databases postgresql sqlite] [--before]
 
 One web server of two processes with eight threads, its database and the annotators' pages (`judging_clients`) on one machine. First 135
-pages judge once in ten seconds for a minute, in which 135 others sign in with their passwords. Then the
-saturation: as many judgements a second as 24 pages make that never pause. Then as many pages as judge 120 times a second at their own
+pages judge once in ten seconds for a minute, in which 135 others sign in with their passwords; and again while 60 sign in within one
+second, whose pages repeat what was refused. Then the saturation: as many judgements a second as 24 pages make that never pause. Then
+as many pages as judge 120 times a second at their own
 pace. Then two minutes in which pages ask for three times that; each
 refused judgement is repeated when `Retry-After` says. Then one in ten of them goes on: when is all as before? At the end every
 judgement that was accepted must be stored, and none stored twice. --before: the same of the version BEFORE, which refuses nothing.
@@ -40,6 +41,8 @@ PACED = 120
 """Judgements a second that are asked for by pages at their own pace."""
 CLASS = 135
 """People who sign in within a minute."""
+AT_ONCE, CLASS_S = 60, 60.0
+"""People who sign in within one second, and seconds in which all of them must be in."""
 
 
 class Server:
@@ -129,6 +132,14 @@ async def measured(port: int, sessions: list[dict[str, str]], *, seconds: float)
         "signed_in": sum(status == 204 for *_, status in arrivals.asked),
         "sign_in_p99_ms": p99([took for _, took, _ in arrivals.asked]),
     }
+    together = Diary()
+    (came, gone), all_in_s = await asyncio.gather(
+        all_judge(clients[:CLASS], max(30.0, minute), every=10.0), all_sign_in(port, AT_ONCE, PASSWORD, together, within=1.0, repeats=True)
+    )
+    at_once = {
+        **rates(diary, came, came + all_in_s), "signed_in": sum(status == 204 for *_, status in together.asked), "all_in_s": all_in_s,
+        "sign_ins_refused": sum(status == 503 for *_, status in together.asked),
+    }  # fmt: skip
     began, ended, cores = await with_own_cost(all_judge(clients[:24], max(5.0, seconds / 6), every=0))
     saturated = {**rates(diary, began, ended), "pages_cores": cores}
     paced = rates(diary, *await all_judge(clients[: int(PACED * PAUSE)], max(8.0, seconds / 4), every=PAUSE))
@@ -139,7 +150,8 @@ async def measured(port: int, sessions: list[dict[str, str]], *, seconds: float)
     for client in clients:
         client.close()
     return {
-        "beside_sign_ins": beside, "saturated": saturated, "paced": paced, "overloaded": overloaded, "pages": len(crowd), "asked_per_s": len(crowd) / PAUSE,
+        "beside_sign_ins": beside, "at_once": at_once, "saturated": saturated, "paced": paced, "overloaded": overloaded,
+        "pages": len(crowd), "asked_per_s": len(crowd) / PAUSE,
         "drained_s": ended - began - seconds, "until_normal_s": seconds_until_normal(diary, *after), "after": rates(diary, *after),
         "accepted": sorted(diary.accepted),
     }  # fmt: skip
@@ -167,7 +179,8 @@ def told_refusals(over: dict[str, float]) -> str:
 
 def told(figures: dict[str, object]) -> str:
     full, over, after, beside = figures["saturated"], figures["overloaded"], figures["after"], figures["beside_sign_ins"]
-    paced = figures["paced"]
+    paced, at_once = figures["paced"], figures["at_once"]
+    assert isinstance(at_once, dict)
     assert isinstance(paced, dict)
     assert isinstance(beside, dict)
     assert isinstance(full, dict)
@@ -176,6 +189,8 @@ def told(figures: dict[str, object]) -> str:
     return (
         f"while {beside['signed_in']} signed in (p99 {beside['sign_in_p99_ms']:.0f} ms) {beside['done_per_s']:.0f}/s judged at p50 {beside['p50_ms']:.0f}, "
         f"p99 {beside['p99_ms']:.0f} ms; "
+        f"{at_once['signed_in']} of {AT_ONCE} who came within a second were in after {at_once['all_in_s']:.0f} s "
+        f"({at_once['sign_ins_refused']} times asked to repeat) beside {at_once['done_per_s']:.0f}/s at p99 {at_once['p99_ms']:.0f} ms; "
         f"saturation {full['done_per_s']:.0f}/s at p99 {full['p99_ms']:.0f} ms, its pages on {full['pages_cores']:.2f} of the processors; "
         f"{PACED}/s at their own pace: {paced['done_per_s']:.0f}/s done at p50 {paced['p50_ms']:.0f}, p99 {paced['p99_ms']:.0f} ms, "
         f"{paced['refused_per_s']:.1f}/s refused, {paced['lost']} lost; {figures['asked_per_s']:.0f}/s asked by {figures['pages']} pages: "
@@ -194,6 +209,18 @@ def main(quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite"
                 full, over = figures["saturated"], figures["overloaded"]
                 assert isinstance(full, dict)
                 assert isinstance(over, dict)
+                at_once = figures["at_once"]
+                assert isinstance(at_once, dict)
+                is_in = at_once["signed_in"] == AT_ONCE and at_once["all_in_s"] <= CLASS_S
+                rows.append(
+                    {
+                        "work": f"judging while {AT_ONCE} people sign in within a second, {vendor}{f', {BEFORE}' if is_before else ''}",
+                        "peer": f"limit {NORMAL_MS:.0f} ms at p99; all in within {CLASS_S:.0f} s",
+                        "ratio": NORMAL_MS / at_once["p99_ms"] if is_in else 0.0,
+                        "at_least": None if is_before else 1.0,
+                        "note": f"{at_once['signed_in']} in after {at_once['all_in_s']:.0f} s",
+                    }
+                )
                 rows.append(
                     {
                         "work": f"judgements a second at three times the saturation, {vendor}{f', {BEFORE}' if is_before else ''}",

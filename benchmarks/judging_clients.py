@@ -131,25 +131,41 @@ async def look_for(manager: Client, pages: list[str], seconds: float, *, every: 
         due, n = max(due + every, time.monotonic()), n + 1
 
 
-async def sign_in(port: int, username: str, password: str, diary: Diary, *, after: float) -> None:
-    """One person signs in after so many seconds."""
+async def sign_in(port: int, username: str, password: str, diary: Diary, *, after: float, repeats: bool = False) -> float:
+    """One person signs in after so many seconds. repeats: as the page does, after Retry-After, until it is decided.
+    -> time.monotonic() at the last answer"""
     await asyncio.sleep(after)
+    while True:
+        status, wait = await _sign_in_once(port, username, password, diary)
+        if not repeats or status not in (0, 503):
+            return time.monotonic()
+        await asyncio.sleep(wait)
+
+
+async def _sign_in_once(port: int, username: str, password: str, diary: Diary) -> tuple[int, float]:
+    """-> (status, 0 for lost; seconds after which to repeat)"""
     body, csrf, began = urlencode({"username": username, "password": password}).encode(), "a" * 32, time.monotonic()
     head = (
         f"POST /sign-in HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: csrftoken={csrf}\r\nX-CSRFToken: {csrf}\r\nAccept: application/json\r\n"
         f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     )
+    wait = 1 + random.random()
     try:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(head.encode() + body)
-        status = int((await asyncio.wait_for(reader.readline(), GIVEN_UP_AFTER)).split()[1])
+        lines = (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), GIVEN_UP_AFTER)).decode("latin-1").split("\r\n")
+        status = int(lines[0].split()[1])
+        wait = next((float(line.split(":")[1]) for line in lines if line.lower().startswith("retry-after:")), wait)
         writer.close()
-    except (TimeoutError, OSError, IndexError):
+    except (TimeoutError, OSError, IndexError, asyncio.IncompleteReadError):
         status = 0
     now = time.monotonic()
     diary.asked.append((now, now - began, status))
+    return status, wait
 
 
-async def all_sign_in(port: int, n: int, password: str, diary: Diary, *, within: float) -> None:
-    """crowd0, crowd1, ... one after the other, so many within so many seconds."""
-    await asyncio.gather(*(sign_in(port, f"crowd{i}", password, diary, after=i * within / n) for i in range(n)))
+async def all_sign_in(port: int, n: int, password: str, diary: Diary, *, within: float, repeats: bool = False) -> float:
+    """crowd0, crowd1, ... one after the other, so many within so many seconds. -> seconds until the last answer"""
+    began = time.monotonic()
+    ends = await asyncio.gather(*(sign_in(port, f"crowd{i}", password, diary, after=i * within / n, repeats=repeats) for i in range(n)))
+    return max(ends) - began

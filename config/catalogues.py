@@ -63,7 +63,8 @@ MANAGERS = (
 ANNOTATORS = {
     "templates/analysis/home.html",  # everybody's home
     *("pooling/templatetags/pooling.py", "pooling/unavailable.py", "pooling/api/problems.py", "config/errors.py"),
-    *(f"annotation/services/{name}.py" for name in ("institution", "judging", "later", "messages", "participation", "people", "questions")),
+    *(f"annotation/services/{name}.py" for name in ("institution", "judging", "later", "messages", "participation", "password_turns")),
+    *(f"annotation/services/{name}.py" for name in ("people", "questions")),
     *("annotation/views/account.py", "annotation/views/institution.py", "annotation/views/people.py", "annotation/api/judging.py"),
     *(
         "annotation/models/campaigns.py",

@@ -20,8 +20,14 @@ FIRST_S, SPREAD_S = 3, 5
 """Seconds after which to try again: at least so many, and a random share of the spread, lest all come back at once."""
 
 
+class Busy(Exception):
+    """More of this was asked for than the process does at once; nothing was done. The message is a sentence for people."""
+
+
 def reason(error: BaseException) -> str:
     """What is missing, as a sentence for people; empty where the error is another one."""
+    if isinstance(error, Busy):
+        return str(error)
     if _finds_other_tables(error):
         return _("The server is being brought up to date.")
     if isinstance(error, OperationalError | InterfaceError) or (isinstance(error, Error) and sqlstate(error) == READ_ONLY_TRANSACTION):

@@ -24,9 +24,11 @@ from annotation.selectors.parts import part_of
 from annotation.services import attempts, institution, people
 from annotation.services import messages as mails
 from annotation.services.errors import CampaignError
+from annotation.services.password_turns import password_turn
 from pooling.listing import ListChoice, ListPage
 from pooling.permissions import SignedInRequest, administering
 from pooling.requests import address_of, row_number
+from pooling.unavailable import Busy, retry_after
 
 LINK_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
@@ -59,27 +61,22 @@ def _remembered(user: User, response: HttpResponse) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_in(request: HttpRequest) -> HttpResponse:
-    """The sign-in page; asked for JSON it answers 204 or 400, for the dialog of the judging page."""
+    """The sign-in page; asked for JSON it answers 204, 400 or 503, for the dialog of the judging page."""
     wants_json = "application/json" in request.headers.get("Accept", "")
-    form = SignInForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        username = form.cleaned_data["username"]
-        attempt = attempts.SignIn(username, address=address_of(request), cookie=request.COOKIES.get(attempts.COOKIE, ""))
-        if attempt.refused():
-            form.add_error(None, _("Too many failed attempts. Wait five minutes and try again."))
-        else:
-            user = authenticate(request, username=username, password=form.cleaned_data["password"])
-            if user is None:
-                attempt.failed()
-                form.add_error(None, _("User name and password do not match. Both are case-sensitive."))
-            else:
-                attempt.succeeded()
-                start_session(request, user)
-                return _remembered(user, HttpResponse(status=204) if wants_json else HttpResponseRedirect(next_page(request)))
+    form, status, headers = SignInForm(request.POST or None), 200, dict[str, str]()
+    if request.method == "POST":
+        try:
+            user = _signed_in_by(request, form) if form.is_valid() else None
+            status = 400
+        except Busy as busy:
+            form.add_error(None, str(busy))
+            user, status, headers = None, 503, {"Retry-After": str(retry_after())}
+        if user is not None:
+            return _remembered(user, HttpResponse(status=204) if wants_json else HttpResponseRedirect(next_page(request)))
     if wants_json:
-        return JsonResponse(
-            {"error": {"code": "not_signed_in", "message": " ".join(map(str, form.non_field_errors())) or _("Type user name and password.")}}, status=400
-        )
+        code, message = "busy" if status == 503 else "not_signed_in", " ".join(map(str, form.non_field_errors()))
+        said = {"code": code, "message": message or _("Type user name and password.")}
+        return JsonResponse({"error": said}, status=max(400, status), headers=headers)
     if request.user.is_authenticated and request.method != "POST":
         return HttpResponseRedirect(next_page(request))
     if request.headers.get("HX-Request"):  # a part of a page that renews itself was sent here: the page stays, and says so above
@@ -87,7 +84,32 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         for name, value in (("Retarget", "#signed-out"), ("Reselect", "unset"), ("Reswap", "innerHTML")):
             answer.headers[f"HX-{name}"] = value
         return answer
-    return render(request, "annotation/sign_in.html", {"form": form, "next": next_page(request), **institution.offered()}, status=400 if form.errors else 200)
+    page = render(request, "annotation/sign_in.html", {"form": form, "next": next_page(request), **institution.offered()}, status=status)
+    return _with_headers(page, headers)
+
+
+def _with_headers(response: HttpResponse, headers: dict[str, str]) -> HttpResponse:
+    for name, value in headers.items():
+        response.headers[name] = value
+    return response
+
+
+def _signed_in_by(request: HttpRequest, form: SignInForm) -> User | None:
+    """Sign in the account of the valid form; None, with the reason in the form, if it is refused. Busy if too many are signing in."""
+    username = form.cleaned_data["username"]
+    with password_turn():
+        attempt = attempts.SignIn(username, address=address_of(request), cookie=request.COOKIES.get(attempts.COOKIE, ""))
+        if attempt.refused():
+            form.add_error(None, _("Too many failed attempts. Wait five minutes and try again."))
+            return None
+        user: User | None = authenticate(request, username=username, password=form.cleaned_data["password"])
+        if user is None:
+            attempt.failed()
+            form.add_error(None, _("User name and password do not match. Both are case-sensitive."))
+            return None
+    attempt.succeeded()
+    start_session(request, user)
+    return user
 
 
 @require_POST
@@ -177,23 +199,30 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
             return redirect(_start_of(existing))
     else:
         form = RegisterForm(request.POST or None, initial={"email": invitation.email})
+    status, headers = 400 if form is not None and form.errors else 200, dict[str, str]()
     if request.method == "POST" and (form is None or form.is_valid()):
         try:
             if form is None:
                 assert member is not None, "who is not signed in has the form"
                 membership = people.join(invitation=invitation, user=member)
             else:
-                membership = people.register(invitation=invitation, **form.cleaned_data)
+                with password_turn():
+                    membership = people.register(invitation=invitation, **form.cleaned_data)
         except people.PeopleError as error:
             return render(request, "annotation/join_bad.html", {"reason": str(error)}, status=410)
-        answer = redirect(_start_of(membership))
-        if form is None:
-            return answer
-        start_session(request, membership.user)
-        return _remembered(membership.user, answer)
+        except Busy as busy:
+            assert form is not None, "only who registers waits for a turn"
+            form.add_error(None, str(busy))
+            headers, status = {"Retry-After": str(retry_after())}, 503
+        else:
+            answer = redirect(_start_of(membership))
+            if form is None:
+                return answer
+            start_session(request, membership.user)
+            return _remembered(membership.user, answer)
     part = part_of(Membership(campaign=campaign)) if invitation.role == Membership.Role.ANNOTATOR else None
     context = {"invitation": invitation, "campaign": campaign, "form": form, "part": part, "guideline": campaign.guidelines.last()}
-    return render(request, "annotation/join.html", context, status=400 if form is not None and form.errors else 200)
+    return _with_headers(render(request, "annotation/join.html", context, status=status), headers)
 
 
 def _start_of(membership: Membership) -> str:

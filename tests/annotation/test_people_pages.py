@@ -9,6 +9,7 @@ from datetime import timedelta
 from smtplib import SMTPRecipientsRefused
 
 import pytest
+from django.contrib.auth.models import User
 from django.core import mail
 from django.core.cache import cache
 from django.db import connection
@@ -19,6 +20,7 @@ from annotation.models import ApiTokenRow, Membership, OpenSession, Pair
 from annotation.services import people, tokens
 from annotation.services.messages import PRINTED
 from annotation.services.pairs import set_kind
+from annotation.services.password_turns import password_turn
 from config import environment
 from pooling.formats.errors import FormatError
 from tests.builders import PASSWORD, judge_pair, make_annotator, make_campaign, make_user
@@ -64,6 +66,31 @@ class TestSigningIn:
         assert bad.json()["error"]["code"] == "not_signed_in"
         good = client.post("/sign-in", {"username": "ada", "password": PASSWORD}, headers={"accept": "application/json"})
         assert good.status_code == 204
+
+    def test_a_third_sign_in_at_once_holds_no_thread_and_is_asked_to_come_again(self, client):
+        make_user("ada")
+        given = {"username": "ada", "password": PASSWORD, "next": "/campaigns/"}
+        with password_turn(), password_turn():
+            page = client.post("/sign-in", given)
+            told = client.post("/sign-in", given, headers={"accept": "application/json"})
+        assert (page.status_code, told.status_code, told.json()["error"]["code"]) == (503, 503, "busy")
+        assert 3 <= int(page.headers["Retry-After"]) <= 8
+        assert 3 <= int(told.headers["Retry-After"]) <= 8
+        text = page.content.decode()
+        assert "Many people are signing in right now. Try again in a few seconds." in text, "what browsers without scripts show"
+        assert ('value="ada"' in text, 'name="next" value="/campaigns/"' in text, PASSWORD in text) == (True, True, False)
+        assert client.post("/sign-in", given).url == "/campaigns/"
+
+    def test_turns_are_given_back_after_failures_and_mistakes(self, client, monkeypatch):
+        make_user("ada")
+        for _ in range(5):
+            assert client.post("/sign-in", {"username": "ada", "password": "wrong"}).status_code == 400
+        monkeypatch.setattr("annotation.views.people.authenticate", lambda *_, **__: 1 / 0)
+        client.raise_request_exception = False
+        for _ in range(5):
+            assert client.post("/sign-in", {"username": "ada", "password": PASSWORD}).status_code == 500
+        monkeypatch.undo()
+        assert client.post("/sign-in", {"username": "ada", "password": PASSWORD}).status_code == 302
 
     def test_the_page_after_signing_in_is_never_on_another_host(self, client):
         make_user("ada")
@@ -156,6 +183,14 @@ class TestJoining:
         assert (response.status_code, response.url) == (302, f"/judge/{campaign.slug}/")
         membership = Membership.objects.get(user__username="grace")
         assert (membership.role, membership.pseudonym) == ("annotator", "A001")
+
+    def test_who_registers_while_many_sign_in_is_asked_to_come_again(self, client):
+        invitation = people.invite(campaign=make_campaign(), actor=None)
+        given = {"username": "grace", "password": "a long enough one"}
+        with password_turn(), password_turn():
+            busy = client.post(f"/join/{invitation.token}", given)
+        assert (busy.status_code, "Retry-After" in busy.headers, User.objects.filter(username="grace").exists()) == (503, True, False)
+        assert client.post(f"/join/{invitation.token}", given).status_code == 302
 
     def test_a_taken_name_and_a_weak_password_are_said(self, client):
         make_user("ada")

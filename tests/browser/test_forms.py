@@ -13,8 +13,9 @@ from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Campaign
 from annotation.services import people
+from annotation.services.password_turns import password_turn
 from pooling.models import Collection
-from tests.builders import make_campaign, make_collection, make_pool, make_user
+from tests.builders import PASSWORD, make_campaign, make_collection, make_pool, make_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Signed = Callable[..., Page]
@@ -52,6 +53,22 @@ def test_a_form_pressed_twice_is_sent_once_and_can_be_sent_again_after_going_bac
     asked[1].continue_()
     page.wait_for_url("**/settings/open/")
     assert Campaign.objects.count() == 2
+
+
+def test_a_busy_server_is_asked_again_by_itself_with_what_was_typed(page: Page, live_server: Any) -> None:
+    """Both turns at hashing passwords are taken; then they are free."""
+    make_user("ada")
+    page.goto(live_server.url + "/sign-in?next=/account")
+    page.get_by_label("User name").fill("ada")
+    page.get_by_label("Password").fill("not this one")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_contain_text("do not match")
+    page.get_by_label("Password").fill(PASSWORD)
+    with password_turn(), password_turn():
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_text("This page tries again automatically.")).to_be_visible()
+        expect(page.get_by_label("Password")).to_have_value(PASSWORD)
+    page.wait_for_url("**/account")
 
 
 def test_an_invitation_is_copied_where_the_browser_keeps_its_clipboard_to_itself(signed_in_page: Signed) -> None:

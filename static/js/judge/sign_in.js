@@ -32,10 +32,17 @@ export class SignIn {
       const response = await fetch(this.url, { method: "POST", credentials: "same-origin", headers: { Accept: "application/json", "X-CSRFToken": token }, body });
       if (response.ok) return void this.#signedIn();
       const answer = await response.json().catch(() => ({}));
+      if (response.status === 503) this.#repeat(Number(response.headers.get("Retry-After")) || 5);
       this.#say(answer.error?.message ?? t("Signing in failed. Please try again."));
     } catch {
       this.#say(t("The server does not answer. Please try again in a moment."));
     }
+  }
+
+  // Many sign in at once: the dialog tries again by itself.
+  #repeat(seconds) {
+    clearTimeout(this.repeating);
+    this.repeating = setTimeout(() => { if (this.open) void this.#send(); }, seconds * 1000);
   }
 
   #say(text) {
