@@ -60,21 +60,36 @@ def newest_agreement(campaign: Campaign, live: Live) -> dict[str, Any] | None:
         **newest.report,
         "age": (timezone.now() - newest.finished_at).total_seconds(),
         "finished_at": newest.finished_at,
-        "current": newest.parameters.get("marks") == [live.newest, live.audit],
+        "current": _is_current(newest, live),
     }
 
 
-def latest_alpha(campaign: Campaign) -> dict[str, Any]:
+def latest_alpha(campaign: Campaign, live: Live) -> dict[str, Any]:
     """Ordinal alpha as it was computed last -> value, low, high (None where undefined), at (when; None: never), reason for what is None in words;
-    by_entry: of an ordered pool, both kinds of its pairs apart, in a line"""
+    judgements: that it rests on, current: whether these are all; by_entry: of an ordered pool, both kinds of its pairs apart, in a line"""
     newest = latest(campaign)
     if newest is None:
-        return {"value": None, "low": None, "high": None, "at": None, "reason": "not computed yet; the page Agreement does it", "by_entry": ""}
+        never: dict[str, Any] = dict.fromkeys(("value", "low", "high", "at", "judgements"))
+        return {**never, "current": False, "reason": "not computed yet; the page Agreement does it", "by_entry": ""}
     graded = newest.report["graded"]
     low, high = graded["alpha_ci"]
     reason = graded.get("reasons", {}).get("alpha") or graded.get("alpha_ci_reason") or "undefined"
     apart = words_by_entry(newest.report.get("by_entry", []))
-    return {"value": graded["alpha"], "low": low, "high": high, "at": newest.finished_at, "reason": reason, "by_entry": apart}
+    return {
+        "value": graded["alpha"],
+        "low": low,
+        "high": high,
+        "at": newest.finished_at,
+        "reason": reason,
+        "judgements": newest.report.get("n_judgements"),
+        "current": _is_current(newest, live),
+        "by_entry": apart,
+    }
+
+
+def _is_current(job: Job, live: Live) -> bool:
+    """Whether nothing has been judged or excluded since."""
+    return bool(job.parameters.get("marks") == [live.newest, live.audit])
 
 
 def keep_alpha(campaign: Campaign, live: Live) -> Job | None:
@@ -82,8 +97,7 @@ def keep_alpha(campaign: Campaign, live: Live) -> Job | None:
     newest = latest(campaign)
     if not live.rows.counts.any():
         return None
-    known = newest is not None and newest.parameters.get("marks") == [live.newest, live.audit]
-    if newest is not None and newest.finished_at is not None and (known or timezone.now() - newest.finished_at < OLD):
+    if newest is not None and newest.finished_at is not None and (_is_current(newest, live) or timezone.now() - newest.finished_at < OLD):
         return None
     return ask(campaign, marks=[live.newest, live.audit])
 

@@ -105,7 +105,7 @@ def _computed(campaign: Campaign) -> dict[str, Any]:
     now = progress(campaign, live=live)
     ruled = set(ruled_pairs(campaign).values_list("pk", flat=True))
     disputed = [one.pair for one in most_disputed(campaign, live, most=MOST_DISPUTED + len(ruled)) if one.pair not in ruled]
-    alpha = agreement_figures.latest_alpha(campaign)
+    alpha = agreement_figures.latest_alpha(campaign, live)
     return {
         "needed": now.needed,
         "counted": now.counted,

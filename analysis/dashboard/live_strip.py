@@ -36,11 +36,12 @@ def strip_figures(campaign: Campaign) -> Strip:
 
 
 def _computed(campaign: Campaign) -> dict[str, Any]:
-    now = progress(campaign, live=rows.live_rows(campaign, fresh=0.0))
+    live = rows.live_rows(campaign, fresh=0.0)
+    now = progress(campaign, live=live)
     ahead = now.forecast
     ahead = replace(ahead, expected=_minute(ahead.expected), early=_minute(ahead.early), late=_minute(ahead.late))
     figures = {name: value for name, value in vars(now).items() if name not in ("depths", "forecast", "moment")}
-    alpha = agreement_figures.latest_alpha(campaign)
+    alpha = agreement_figures.latest_alpha(campaign, live)
     return {"now": {**figures, "forecast": asdict(ahead)}, "alpha": {**alpha, "at": alpha["at"].isoformat() if alpha["at"] else None}}
 
 

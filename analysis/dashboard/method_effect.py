@@ -27,12 +27,13 @@ def is_running(campaign: Campaign) -> bool:
 
 
 def newest_effect(campaign: Campaign, live: Live) -> tuple[dict[str, Any] | None, Job | None]:
-    """-> (the newest result with `finished_at`, or None; a new job to be sent when it is out of date)"""
+    """-> (the newest result with `finished_at` and `current`, whether it knows all that is known now, or None; a new job to be sent when it is out of date)"""
     mine = Job.objects.filter(campaign_id=campaign.pk, kind=EFFECT)
     newest = mine.filter(state=Job.State.DONE).order_by("-finished_at").first()
     marks = [live.newest, live.audit, *mark_of_runs(campaign.collection)]
-    result = {**newest.report, "finished_at": newest.finished_at} if newest else None
-    if newest and newest.finished_at and (newest.parameters.get("marks") == marks or timezone.now() - newest.finished_at < STALE):
+    current = newest is not None and newest.parameters.get("marks") == marks
+    result = {**newest.report, "finished_at": newest.finished_at, "current": current} if newest else None
+    if newest and newest.finished_at and (current or timezone.now() - newest.finished_at < STALE):
         return result, None
     if not live.rows.counts.any() or is_running(campaign):
         return result, None
@@ -52,7 +53,7 @@ def why_some(under: dict[str, NDArray[np.float64]]) -> str:
 
 @jobs.kind(EFFECT, unit="runs", figures=True)
 def compute(work: Work) -> dict[str, Any]:
-    """-> report: measures, systems, methods: [{name, labels, different, tau: [one a measure]}]"""
+    """-> report: judgements, measures, systems, methods: [{name, labels, different, tau: [one a measure]}]"""
     campaign = Campaign.objects.select_related("collection").get(pk=work.campaign_id)
     table = counted_table(campaign)
     labels = {name: method(table) for name, method in METHODS.items()}
@@ -76,4 +77,4 @@ def compute(work: Work) -> dict[str, Any]:
                 "tau": taus[name],
             }
         )
-    return {"measures": list(MEASURES), "systems": len(runs), "methods": rows, "reason": reason}
+    return {"judgements": len(table), "measures": list(MEASURES), "systems": len(runs), "methods": rows, "reason": reason}

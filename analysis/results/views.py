@@ -46,7 +46,7 @@ Address = Callable[..., str]
 def _progress(campaign: Campaign) -> dict[str, Any]:
     live = page_rows(campaign)
     now = figures.progress(campaign, live=live)
-    alpha = agreement_figures.latest_alpha(campaign)
+    alpha = agreement_figures.latest_alpha(campaign, live)
     if alpha["at"] is None:
         alpha["reason"] = _("not computed yet")
     return {"as_of": as_of(live), "now": now, "alpha": alpha, "verdict": verdict(campaign, now), **pictures_of_progress(campaign, live, now)}

@@ -54,7 +54,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "as_of": as_of(live),
         "now": now,
         "n_held_back": held_back(campaign),
-        "alpha": agreement_figures.latest_alpha(campaign),
+        "alpha": agreement_figures.latest_alpha(campaign, live),
         "verdict": verdict(campaign, now),
         "headline": headline(campaign, now),
         "refresh": REFRESH,

@@ -8,11 +8,13 @@ from datetime import UTC, datetime
 import pytest
 from django.test import Client
 
+from analysis.dashboard import agreement_figures
 from analysis.dashboard import live_strip as service
 from analysis.dashboard.live_strip import strip_figures
 from analysis.dashboard.views import live_strip as view
 from analysis.judgements import live, shared_answer
 from tests.builders import judge, make_annotator, make_campaign, make_manager
+from tests.pooling.conftest import run as do
 
 pytestmark = pytest.mark.django_db
 
@@ -134,6 +136,25 @@ def test_the_strip_is_that_of_the_page(clock, campaign):
         "live_leases",
     ):
         assert getattr(shown, name) == getattr(own, name), name
+
+
+def alpha_tile(campaign) -> str:
+    page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/").content.decode()
+    tile = re.search(r"<dt>Alpha</dt>(.*?)</div>", page, re.DOTALL)
+    assert tile is not None
+    return " ".join(re.sub("<.*?>", " ", tile[1]).split())
+
+
+def test_alpha_says_how_many_judgements_it_rests_on_and_whether_there_are_newer_ones(clock, campaign):
+    first = campaign.memberships.get(role="annotator")
+    second = make_annotator(campaign)
+    judge(second, 2)
+    _, job = agreement_figures.agreement_of(campaign, live.live_rows(campaign))
+    assert do(job).state == "done"
+    assert alpha_tile(campaign).endswith("From 2 judgements.")
+    judge(first, 1)
+    clock.now += 60
+    assert alpha_tile(campaign).endswith("From 2 judgements; newer ones exist.")
 
 
 def test_strangers_learn_nothing_from_a_tag(clock, campaign):

@@ -173,10 +173,10 @@ def test_the_card_of_a_campaign_has_bar_forecast_and_the_age_of_its_alpha():
     assert "Alpha not computed yet" in text_of(page)
     Job.objects.create(
         kind="agreement figures", campaign_id=campaign.pk, state="done", finished_at=timezone.now() - timedelta(hours=3),
-        report={"graded": {"alpha": 0.6123, "alpha_ci": [None, None]}},
+        report={"graded": {"alpha": 0.6123, "alpha_ci": [None, None]}, "n_judgements": 400},
     )  # fmt: skip
     forget_answers()
-    assert "Alpha 0.61, as of 3 hours ago" in " ".join(text_of(manager_of(campaign).get("/")).split())
+    assert "Alpha 0.61, as of 3 hours ago. From 400 judgements; newer ones exist." in " ".join(text_of(manager_of(campaign).get("/")).split())
 
 
 def test_a_large_campaign_is_counted_by_a_job_and_its_card_waits_for_it(monkeypatch):
