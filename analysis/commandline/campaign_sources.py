@@ -70,7 +70,7 @@ class OfCampaign(FileCommand):
         if is_sampled(campaign) and not self.counts_labels_only:
             if not self.estimates_sampled:
                 raise BadInput(why_not_naive(name))
-            self.stored = Stored(runs=self.stored.runs, qrels={}, prels={name: prel_of(campaign, options, self.warn)})
+            self.stored = Stored(runs=self.stored.runs, qrels={}, prels={name: prel_of(campaign, options)})
             options = {**options, "sampled": True}
         if not self.run_places:
             return {**options, self.qrels_place: name}

@@ -1,11 +1,12 @@
 """Estimates that are sums over pairs (HT-P@k, HT-DCG@k): their interval for these very topics, and with the help of a regression on ranks.
 
-    these_topics(pool, packed, measures, level)                 {tag: {measure: [low, high]}}
-    with_rank_model(pool, packed, measures, level, seed)        {tag: {measure: {"value", "interval", "these_topics"}}}
+    these_topics(pool, packed, measures, level)                 {tag: {measure: {"value", "interval", "these_topics", "undefined"}}}
+    with_rank_model(pool, packed, measures, level, seed)        the same
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from analysis.commandline.sampled_files import SampledPool
 from analysis.core.correction import CorrectedEstimate, Targets, corrected, cross_fitted, rank_features, ranking_by_runs, weights_of_run
+from analysis.core.estimates import OUTSIDE, within_range
 from analysis.core.measures import Measure
 from analysis.core.packing import Packed
 
@@ -27,8 +29,8 @@ def these_topics(pool: SampledPool, packed: Sequence[Packed], measures: Sequence
     """From the variance of judging alone: what the whole pool judged would say of these topics lies in it. NaN where there is none."""
     by_run: dict[str, Any] = {one.tag: {} for one in packed}
     for measure, targets in targets_of(pool, packed, measures, level):
-        for tag, row in _rows(packed, corrected(targets, 0.0)):
-            by_run[tag][str(measure)] = row["these_topics"]
+        for tag, row in _rows(packed, measure, corrected(targets, 0.0)):
+            by_run[tag][str(measure)] = row
     return by_run
 
 
@@ -37,7 +39,7 @@ def with_rank_model(pool: SampledPool, packed: Sequence[Packed], measures: Seque
     by_run: dict[str, Any] = {one.tag: {} for one in packed}
     features = rank_features(ranking_by_runs(packed, len(pool.sample.grades)))
     for measure, targets in targets_of(pool, packed, measures, level):
-        for tag, row in _rows(packed, cross_fitted(targets, features, np.random.default_rng(seed))):
+        for tag, row in _rows(packed, measure, cross_fitted(targets, features, np.random.default_rng(seed))):
             by_run[tag][str(measure)] = row
     return by_run
 
@@ -52,12 +54,14 @@ def targets_of(pool: SampledPool, packed: Sequence[Packed], measures: Sequence[M
         yield measure, Targets(sample, weights, labels, np.zeros(len(labels)))
 
 
-def _rows(packed: Sequence[Packed], estimate: CorrectedEstimate) -> Iterator[tuple[str, dict[str, Any]]]:
+def _rows(packed: Sequence[Packed], measure: Measure, estimate: CorrectedEstimate) -> Iterator[tuple[str, dict[str, Any]]]:
     for k, one in enumerate(packed):
-        row: dict[str, Any] = {
-            "value": float(estimate.values[k]), "interval": [float(estimate.new_low[k]), float(estimate.new_high[k])],
-            "these_topics": [float(estimate.low[k]), float(estimate.high[k])],
-        }  # fmt: skip
-        if estimate.why[k] is not None:
-            row["undefined"] = estimate.why[k]
-        yield one.tag, row
+        yield one.tag, {"value": float(estimate.values[k])} | ranges_of(measure, estimate, k)
+
+
+def ranges_of(measure: Measure, estimate: CorrectedEstimate, k: int, *, difference: bool = False) -> dict[str, Any]:
+    """interval (new topics) and these_topics of a target, within the range of the measure; undefined: why one of them is missing."""
+    new = within_range(measure, float(estimate.new_low[k]), float(estimate.new_high[k]), difference=difference)
+    these = within_range(measure, float(estimate.low[k]), float(estimate.high[k]), difference=difference)
+    reason = estimate.why[k] or (OUTSIDE if math.isnan(new[0]) or math.isnan(these[0]) else None)
+    return {"interval": list(new), "these_topics": list(these)} | ({"undefined": reason} if reason else {})

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from analysis.core.correction import (
     tuned_lambda,
     weights_of_run,
 )
+from analysis.core.estimates import within_range
 from analysis.core.labels import counted
 from analysis.core.measures import Measure
 from analysis.core.packing import Packed
@@ -35,6 +37,8 @@ from pooling.formats.opening import lines
 from pooling.formats.qrels import qrels_of_rows
 
 BEST = agreement.BEST
+WAYS = ("people", "corrected", "cross_fitted")
+"""Estimates of one quantity: by people alone, by PPI++, cross-fitted."""
 HEADER = ["machine", "topic", "document", "grade"]
 
 
@@ -166,39 +170,62 @@ def systems_of(
     np.add.at(by_topic, sample.topic, weights * machine[:, None])
     by_machine = by_topic.sum(axis=0)
     top = np.argsort(-alone.values, kind="stable")[:BEST]
-    reasons = {tag: reason for tag, reason in zip(tags, alone.why, strict=True) if reason is not None}
     others = np.array([tag not in related for tag in tags])
     result = {
-        "people": of_systems(tags, alone),
+        "people": of_systems(tags, alone, measure),
         "machine_alone": dict(zip(tags, by_machine.tolist(), strict=True)),
         "tau_machine_alone": tau_b(alone.values, by_machine),
         "tau_machine_alone_top5": tau_b(alone.values[top], by_machine[top]),
         "halves": agreement.halves(alone.by_topic, by_topic, np.random.default_rng(seed))._asdict(),
-        **({"undefined": reasons} if reasons else {}),
     }
     if related:
         by_people, by_its_own = agreement.places(alone.values).tolist(), agreement.places(by_machine).tolist()
         result["related"] = {tag: [p, m] for tag, p, m in zip(tags, by_people, by_its_own, strict=True) if tag in related}
         result["tau_machine_alone_others"] = tau_b(alone.values[others], by_machine[others]) if others.sum() > 1 else math.nan
+    estimates = [alone]
     if why is None:
-        result |= corrections_of(targets, alone, runs, tags, labels, seed)
-    return result
+        corrections, corrected_ones = corrections_of(targets, alone, runs, tags, labels, measure, seed)
+        result |= corrections
+        estimates += corrected_ones
+    reasons = {tag: reason for k, tag in enumerate(tags) if (reason := next((one.why[k] for one in estimates if one.why[k] is not None), None)) is not None}
+    contradictions = {tag: both for tag in tags if (both := contradiction({way: result[way][tag] for way in WAYS if way in result}))}
+    return result | ({"undefined": reasons} if reasons else {}) | ({"contradictions": contradictions} if contradictions else {})
 
 
-def corrections_of(targets: Targets, alone: CorrectedEstimate, runs: Sequence[Packed], tags: Sequence[str], labels: np.ndarray, seed: int) -> dict[str, Any]:
+def contradiction(estimates: Mapping[str, Sequence[float]]) -> list[str]:
+    """The first two of these estimates of one quantity whose intervals exclude each other; empty where there are none. estimates: value, low, high."""
+    for (a, (_, low_a, high_a)), (b, (_, low_b, high_b)) in combinations(estimates.items(), 2):
+        if low_a > high_b or low_b > high_a:
+            return [a, b]
+    return []
+
+
+def contradiction_words(contradictions: Mapping[str, Sequence[str]]) -> str:
+    shown = ", ".join(f"{tag} ({a} and {b})" for tag, (a, b) in contradictions.items()).replace("_fitted", "-fitted")
+    return (
+        f"Contradiction: two 95% confidence intervals of one quantity exclude each other for {shown}. Drawn pairs without a grade are then not missing "
+        "at random, or the machine's labels were not frozen before the draw: trust none of these intervals."
+    )
+
+
+def corrections_of(
+    targets: Targets, alone: CorrectedEstimate, runs: Sequence[Packed], tags: Sequence[str], labels: np.ndarray, measure: Measure, seed: int
+) -> tuple[dict[str, Any], list[CorrectedEstimate]]:
     powered = corrected(targets, tuned_lambda(targets))
     fitted = cross_fitted(targets, rank_features(ranking_by_runs(runs, len(labels)), labels), np.random.default_rng(seed))
-    return {
-        "corrected": of_systems(tags, powered),
-        "cross_fitted": of_systems(tags, fitted),
-        "new_topics": {tag: [low, high] for tag, low, high in zip(tags, fitted.new_low.tolist(), fitted.new_high.tolist(), strict=True)},
+    new = zip(tags, fitted.new_low.tolist(), fitted.new_high.tolist(), strict=True)
+    corrections = {
+        "corrected": of_systems(tags, powered, measure),
+        "cross_fitted": of_systems(tags, fitted, measure),
+        "new_topics": {tag: list(within_range(measure, low, high)) for tag, low, high in new},
         "lambda": dict(zip(tags, powered.lambdas.tolist(), strict=True)),
         "gain": float(alone.variances.sum() / powered.variances.sum()) if powered.variances.sum() > 0 else math.nan,
     }
+    return corrections, [powered, fitted]
 
 
-def of_systems(tags: Sequence[str], estimate: CorrectedEstimate) -> Mapping[str, list[float]]:
+def of_systems(tags: Sequence[str], estimate: CorrectedEstimate, measure: Measure) -> Mapping[str, list[float]]:
     columns = zip(tags, estimate.values.tolist(), estimate.low.tolist(), estimate.high.tolist(), strict=True)
-    return {tag: [value, low, high] for tag, value, low, high in columns}
+    return {tag: [value, *within_range(measure, low, high)] for tag, value, low, high in columns}
 
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.commandline.linear_estimates import LINEAR, targets_of
+from analysis.commandline.linear_estimates import LINEAR, ranges_of, targets_of
 from analysis.commandline.sampled_files import SampledPool, packed_runs, refuse_topic_choice, sampled_pool
-from analysis.core.correction import CorrectedEstimate, Targets, corrected, cross_fitted, rank_features, ranking_by_runs
-from analysis.core.estimates import estimate_topics, why_no_interval
+from analysis.core.correction import Targets, corrected, cross_fitted, rank_features, ranking_by_runs
+from analysis.core.estimates import estimate_topics, why_no_interval, within_range
 from analysis.core.measures import Measure
 from analysis.core.packing import Packed
 from analysis.core.system_comparison import TESTS, all_pairs, compare, letters
@@ -53,14 +53,16 @@ def compared_by_sample(
         why = why_no_interval(pool.sample, measure) or (f"{len(values)} topics count for all runs, a paired test needs two" if len(values) < 2 else None)
         if why is not None:
             undefined[str(measure)] = why
-        result[str(measure)] = _compared(values, tags, pairs, family, alpha, None if why else options["seed"])
+        result[str(measure)] = _compared(values, measure, tags, pairs, family, alpha, None if why else options["seed"])
     _add_linear(result, pool, packed, pairs, options)
-    result["pool"] = {"pairs": len(pool.sample.grades), "judged": int(pool.sample.n_judged.sum()), "strata": len(pool.sample.sizes)}
+    result["pool"] = {"pairs": len(pool.sample.grades), "judged": int(pool.sample.n_judged.sum()), "drawn": pool.sample.drawn, "strata": len(pool.sample.sizes)}
     result["settings"] = {"against": against, "family": family, "trials": 0, "alpha": alpha, "letters_by": "t", "tests": ONLY_T}
     return result | ({"undefined": undefined} if undefined else {})
 
 
-def _compared(values: NDArray[np.float64], tags: Sequence[str], pairs: SystemPairs, family: str, alpha: float, seed: int | None) -> dict[str, Any]:
+def _compared(
+    values: NDArray[np.float64], measure: Measure, tags: Sequence[str], pairs: SystemPairs, family: str, alpha: float, seed: int | None
+) -> dict[str, Any]:
     """values: float64 (n_topics, n_runs), estimates without NaN. seed: None where no interval may be shown: then there are means alone."""
     means = values.mean(axis=0) if len(values) else np.full(len(tags), np.nan)
     shown: dict[str, Any] = {"means": dict(zip(tags, means.tolist(), strict=True)), "topics": len(values), "pairs": [], "groups": dict.fromkeys(tags, "")}
@@ -71,7 +73,8 @@ def _compared(values: NDArray[np.float64], tags: Sequence[str], pairs: SystemPai
     for k, (a, b) in enumerate(made.pairs):
         none = dict.fromkeys(TESTS)
         row = {
-            "a": tags[a], "b": tags[b], "difference": made.difference[k], "interval": [made.low[k], made.high[k]], **none, "t": made.p["t"][k],
+            "a": tags[a], "b": tags[b], "difference": made.difference[k],
+            "interval": list(within_range(measure, made.low[k], made.high[k], difference=True)), **none, "t": made.p["t"][k],
             "corrected": {**none, "t": t[k]}, "effect": made.effect[k], "effect_interval": [made.effect_low[k], made.effect_high[k]],
             "wins": int(made.wins[k]), "ties": int(made.ties[k]), "losses": int(made.losses[k]),
         }  # fmt: skip
@@ -92,16 +95,9 @@ def _add_linear(result: dict[str, Any], pool: SampledPool, packed: Sequence[Pack
         alone = corrected(targets, 0.0)
         helped = cross_fitted(targets, features, np.random.default_rng(options["seed"])) if options["rank_model"] else None
         for k, row in enumerate(result[str(measure)]["pairs"]):
-            row["these_topics"] = [float(alone.low[k]), float(alone.high[k])]
-            if alone.why[k] is not None:
-                row["these_topics_reason"] = alone.why[k]
+            ranges = ranges_of(measure, alone, k, difference=True)
+            row["these_topics"] = ranges["these_topics"]
+            if "undefined" in ranges:
+                row["these_topics_reason"] = ranges["undefined"]
             if helped is not None:
-                row["rank_model"] = _with_help(helped, k)
-
-
-def _with_help(helped: CorrectedEstimate, k: int) -> dict[str, Any]:
-    with_machine = {
-        "difference": float(helped.values[k]), "interval": [float(helped.new_low[k]), float(helped.new_high[k])],
-        "these_topics": [float(helped.low[k]), float(helped.high[k])],
-    }  # fmt: skip
-    return with_machine | ({"undefined": helped.why[k]} if helped.why[k] is not None else {})
+                row["rank_model"] = {"difference": float(helped.values[k])} | ranges_of(measure, helped, k, difference=True)

@@ -15,14 +15,23 @@ from typing import Any
 import numpy as np
 
 from analysis.commandline.measures import Stored, each_run
-from analysis.core.estimates import Sample, estimate_topics, interval_over_topics, sample_of, why_no_interval
+from analysis.core.estimates import (
+    MEASURED_COVERAGE,
+    OUTSIDE,
+    Sample,
+    estimate_topics,
+    interval_over_topics,
+    sample_of,
+    why_no_interval,
+    within_range,
+)
 from analysis.core.measures import FAMILIES, Measure, parse_measures
 from analysis.core.packing import Packed, PairIndex, index_of, pack
 from pooling.commandline import BadInput, FileCommand
 from pooling.core.counts import counted
 from pooling.formats.prel import Prel, read_prel
 
-SAMPLED_MEASURES = "HT-nDCG@10 HT-P@10 xinfAP infNDCG"
+SAMPLED_MEASURES = "HT-nDCG@10 HT-P@10 xinfAP"
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +50,8 @@ def sampled_pool(command: FileCommand, path: str) -> SampledPool:
     sample = sample_of(prel)
     if not sample.n_judged.any():
         raise BadInput(f"{path}: no pair has a grade, so that there is nothing to estimate from")
+    if sample.why_ungraded is not None:
+        command.warn(f"{path}: {sample.why_ungraded}; no interval is shown")
     if empty := sample.empty_strata():
         command.warn(f"{path}: nothing is judged of {counted(len(empty), 'stratum', plural='strata')} "
             f"({', '.join(empty[:5])}{' ...' if len(empty) > 5 else ''}); "
@@ -82,13 +93,16 @@ def evaluate_sampled(
     command: FileCommand, files: Mapping[str, str], runs: Sequence[str], measures: Sequence[Measure], options: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The contract's answer of `evaluate PREL RUN... --sampled`."""
-    result: dict[str, Any] = {key: {} for key in ("qrels", "interval", "these_topics", "rank_model", "per_topic", "topics", "undefined", "pool")}
+    keys = ("qrels", "interval", "interval_reason", "per_topic", "topics", "pool")
+    optional = ("these_topics", "these_topics_reason", "rank_model", "undefined", "caution")
+    result: dict[str, Any] = {key: {} for key in (*keys, *optional)}
     refuse_topic_choice(options)
     for name, path in files.items():
         pool = sampled_pool(command, path)
         reasons = {str(measure): why_no_interval(pool.sample, measure) for measure in measures}
         means: dict[str, dict[str, float]] = {}
         intervals: dict[str, dict[str, list[float]]] = {}
+        why_none: dict[str, dict[str, str]] = {}
         topics: dict[str, dict[str, dict[str, float]]] = {}
         missing: dict[str, int] = {}
         kept_runs: list[Packed] = []
@@ -101,26 +115,45 @@ def evaluate_sampled(
             missing[packed.tag] = int((~packed.has_topic).sum())
             columns = list(zip(map(str, measures), values[kept].T, strict=True))
             means[packed.tag] = {key: float(column.mean()) if len(column) else math.nan for key, column in columns}
-            intervals[packed.tag] = {
-                key: list(interval_over_topics(column)) if reasons[key] is None else [math.nan, math.nan] for key, column in columns
-            }
+            intervals[packed.tag], why_none[packed.tag] = _intervals(measures, values[kept], reasons)
             topics[packed.tag] = {
                 str(measure): {t: float(v) for t, v in zip(pool.sample.topics, values[:, k].tolist(), strict=True) if not math.isnan(v)}
                 for k, measure in enumerate(measures)
             }
-        result["qrels"][name], result["interval"][name], result["per_topic"][name] = means, intervals, topics
+        result["qrels"][name], result["per_topic"][name] = means, topics
+        result["interval"][name], result["interval_reason"][name] = intervals, why_none
         _add_linear(result, name, pool, kept_runs, measures, options)
         result["topics"][name] = {
             "qrels": len(pool.sample.topics), "missing": missing,
             "without_relevant": int((pool.sample.n_relevant(options["level"]) == 0).sum()),
         }  # fmt: skip
         n_judged = int(pool.sample.n_judged.sum())
-        result["pool"][name] = {"pairs": len(pool.sample.grades), "judged": n_judged, "strata": len(pool.sample.sizes)}
+        result["pool"][name] = {
+            "pairs": len(pool.sample.grades), "judged": n_judged, "drawn": pool.sample.drawn, "strata": len(pool.sample.sizes)
+        }  # fmt: skip
         result["undefined"][name] = {key: reason for key, reason in reasons.items() if reason is not None}
-    for key in ("undefined", "these_topics", "rank_model"):
+        result["caution"][name] = {
+            str(m): words for m in measures if reasons[str(m)] is None and (words := MEASURED_COVERAGE.get(m.family)) is not None
+        }  # fmt: skip
+    for key in optional:
         if not any(result[key].values()):
             del result[key]
     return result
+
+
+def _intervals(
+    measures: Sequence[Measure], values: np.ndarray, reasons: Mapping[str, str | None]
+) -> tuple[dict[str, list[float]], dict[str, str]]:
+    """Of one run, by measure: the interval for new topics within the measure's range, and why there is none. values: float64 (n_topics, n_measures)."""
+    intervals, why_none = {}, {}
+    for measure, column in zip(measures, values.T, strict=True):
+        name = str(measure)
+        reason = reasons[name] or (f"{counted(len(column), 'topic counts', plural='topics count')}; an interval needs two" if len(column) < 2 else None)
+        low, high = (math.nan, math.nan) if reason else within_range(measure, *interval_over_topics(column))
+        intervals[name] = [low, high]
+        if reason or math.isnan(low):
+            why_none[name] = reason or OUTSIDE
+    return intervals, why_none
 
 
 def _add_linear(
@@ -133,7 +166,9 @@ def _add_linear(
         if options.get("rank_model"):
             raise BadInput("--rank-model is for HT-P@k and HT-DCG@k over all topics of the pool; name one of them in --measures")
         return
-    result["these_topics"][name] = these_topics(pool, packed, measures, options["level"])
+    rows = these_topics(pool, packed, measures, options["level"])
+    result["these_topics"][name] = {tag: {m: row["these_topics"] for m, row in of_run.items()} for tag, of_run in rows.items()}
+    result["these_topics_reason"][name] = {tag: {m: row["undefined"] for m, row in of_run.items() if "undefined" in row} for tag, of_run in rows.items()}
     if options.get("rank_model"):
         result["rank_model"][name] = with_rank_model(pool, packed, measures, options["level"], options["seed"])
         result["seed"] = options["seed"]

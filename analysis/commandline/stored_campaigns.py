@@ -92,7 +92,7 @@ def judgements_behind(options: Mapping[str, Any]) -> LabelTable:
     return made.table.binary(made.threshold) if options["grades"] == "binary" else made.table
 
 
-def prel_of(campaign: Campaign, options: Mapping[str, Any], warn: Callable[[str], object]) -> Callable[[], Prel]:
+def prel_of(campaign: Campaign, options: Mapping[str, Any]) -> Callable[[], Prel]:
     """As the file that the export of a sampled pool writes. The loader raises BadInput where nothing can be estimated yet."""
     choices = Choices(method=options["method"], judges=judges_of(options))
 
@@ -101,8 +101,6 @@ def prel_of(campaign: Campaign, options: Mapping[str, Any], warn: Callable[[str]
             sample = sample_of(campaign, choices)
         except NotEstimable as error:
             raise BadInput(str(error)) from None
-        if sample.missing:
-            warn(sample.missing)
         return sample.prel(options["grades"], campaign.slug)
 
     return load

@@ -24,12 +24,10 @@ from numpy.typing import NDArray
 
 from analysis.core.correction import (
     FEWEST_JUDGED,
-    FEWEST_RELEVANT,
     CorrectedEstimate,
     Targets,
     anticipated_variance,
     cross_fitted,
-    n_relevant_that_count,
 )
 from analysis.core.intervals import share_bound
 from pooling.core.counts import counted
@@ -219,10 +217,10 @@ def _judging_variances(targets: Targets, weights: Floats, estimate: CorrectedEst
     """v_j of each difference, and why there is none. Of nearly equal systems few pairs count, and hardly one of them is judged: then the spread of
     all residuals of each stratum stands in for theirs."""
     judging, why = estimate.variances.copy(), list(estimate.why)
-    differences = Targets(targets.sample, weights, targets.labels, targets.machine)
+    if targets.sample.why_ungraded is not None or len(targets.judged) < FEWEST_JUDGED:
+        return judging, why
     for column in range(len(judging)):
-        few = n_relevant_that_count(differences, column) < FEWEST_RELEVANT or judging[column] <= 0
-        if why[column] is not None and few and len(targets.judged) >= FEWEST_JUDGED:
+        if why[column] is not None:
             one = Targets(targets.sample, weights[:, [column]], targets.labels, targets.machine)
             judging[column] = anticipated_variance(one, estimate.residuals[:, column])[0]
             why[column] = None if not math.isnan(judging[column]) else why[column]

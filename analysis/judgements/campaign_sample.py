@@ -16,9 +16,6 @@ from pooling.core.counts import counted
 from pooling.core.pool_kinds import PoolKind
 from pooling.formats.prel import UNJUDGED, Prel, prel_of_rows
 
-SAID_FROM = 0.02
-"""Share of drawn pairs without a label from which on it is said that they are taken to be missing by chance (SAMPLING 3.1)."""
-
 
 class NotEstimable(ValueError):
     """Why nothing can be estimated from the campaign yet."""
@@ -58,21 +55,13 @@ class CampaignSample:
     def n_judged(self) -> int:
         return sum(pair.grade is not None for pair in self.pairs)
 
-    @property
-    def missing(self) -> str:
-        """A sentence on the drawn pairs that have no label, empty where they are few."""
-        n = self.n_drawn - self.n_judged
-        if n <= SAID_FROM * self.n_drawn:
-            return ""
-        return f"{n} of {self.n_drawn} drawn pairs have no label; the estimates take them to be missing by chance within their stratum"
-
     def prel(self, grades: str, name: str = "sample") -> Prel:
         """grades: graded or binary. Pairs of stages that are not complete stand as unjudged, whatever has been said of them."""
         rows = []
         for pair in self.pairs:
             value = pair.grade if grades == "graded" else pair.binary
             rows.append((pair.topic, pair.document, pair.stratum, UNJUDGED if value is None else value))
-        return prel_of_rows(name, rows)
+        return prel_of_rows(name, rows, drawn=self.n_drawn)
 
 
 def is_sampled(campaign: Campaign) -> bool:

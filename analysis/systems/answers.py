@@ -182,7 +182,10 @@ def _by_sample(campaign: Campaign, choices: Choices, made: Labels, runs: Sequenc
     why = estimates.why_no_interval(sample, measure) or ""
 
     def interval(column: NDArray[np.float64]) -> Interval:
-        return no_interval(why, "topics") if why else Interval(*estimates.interval_over_topics(column), "", "topics")
+        if why:
+            return no_interval(why, "topics")
+        low, high = estimates.within_range(measure, *estimates.interval_over_topics(column))
+        return Interval(low, high, estimates.OUTSIDE if math.isnan(low) else "", "topics")
 
     standing = standing_of(values, [run.tag for run in runs], interval=interval, untested=why)
     for one in standing["systems"]:

@@ -2,7 +2,8 @@
 
 read_prel(path) -> Prel       write_prel(prel, out)
 
-Every pair of the pool has a line, so that the size of each stratum, and with it each probability, follows from the file alone.
+Every pair of the pool has a line, so that the size of each stratum, and with it each probability, follows from the file alone. Where drawn pairs
+have no grade, a comment above the lines says how many pairs were drawn.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ SPANNING = "*"
 UNJUDGED = -1
 LARGEST_GRADE = 2**31 - 1
 WHOLE = re.compile(r"[+-]?[0-9]{1,10}")
+DRAWN = re.compile(r"# drawn: ([0-9]{1,10})\b")
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,26 +34,30 @@ class Prel:
     """A sampled pool with what is judged of it.
 
     qrels: every pair of the pool; a negative grade is unjudged. stratum: int32 (n_rows), in the order of the qrels' rows, index into
-    strata. strata: names `topic/stratum`, or `*stratum` where it spans all topics.
+    strata. strata: names `topic/stratum`, or `*stratum` where it spans all topics. drawn: number of pairs drawn, None where it is not known.
     """
 
     qrels: QrelsColumns
     stratum: NDArray[np.int32]
     strata: list[str]
+    drawn: int | None = None
     warnings: list[str] = field(default_factory=list)
 
 
 def read_prel(path: Source, *, name: str | None = None) -> Prel:
     """Refused (FormatError, all problems at once): another number of columns, a grade that is no whole number, a pair twice, no line.
 
-    Lines that begin with # and blank lines are skipped. One stratum's name in two topics means two strata, unless it begins with *.
+    Lines that begin with # and blank lines are skipped, except `# drawn: N`. One stratum's name in two topics means two strata, unless it begins with *.
     """
     called = source_name(path)
     mistakes = FileMistakes(called)
     seen: dict[tuple[str, str], tuple[int, str, int]] = {}
+    drawn: int | None = None
     for number, text in lines(path, name=called):
         cells = text.split()
         if not cells or cells[0].startswith("#"):
+            if (told := DRAWN.match(text)) is not None:
+                drawn = int(told[1])
             continue
         if len(cells) != 5:
             hint = "; plain qrels have 4 columns and no strata" if len(cells) == 4 else ""
@@ -70,22 +76,25 @@ def read_prel(path: Source, *, name: str | None = None) -> Prel:
         mistakes.add(None, "no line with a grade", f"at least one line of {FIVE}")
     mistakes.raise_any()
     qrels = qrels_of_rows(bare_name(called) if name is None else name, ((t, d, g) for (t, d), (g, _, _) in seen.items()))
-    return _with_strata(qrels, {pair: stratum for pair, (_, stratum, _) in seen.items()})
+    return _with_strata(qrels, {pair: stratum for pair, (_, stratum, _) in seen.items()}, drawn)
 
 
-def _with_strata(qrels: QrelsColumns, stratum_of: dict[tuple[str, str], str]) -> Prel:
+def _with_strata(qrels: QrelsColumns, stratum_of: dict[tuple[str, str], str], drawn: int | None) -> Prel:
     names: dict[str, int] = {}
     stratum = np.empty(len(qrels), np.int32)
     for index, topic in enumerate(qrels.topics):
         rows = qrels.rows(index)
         for row, document in enumerate(qrels.documents[rows].tolist(), start=rows.start):
             stratum[row] = names.setdefault(stratum_of[topic, document.decode("utf-8")], len(names))
-    return Prel(qrels, stratum, list(names))
+    return Prel(qrels, stratum, list(names), drawn)
 
 
 def write_prel(prel: Prel, out: IO[str]) -> None:
     """Sorted by topic and document as bytes: the same pool and grades give the same bytes."""
     qrels = prel.qrels
+    graded = int((qrels.grades >= 0).sum())
+    if prel.drawn is not None and prel.drawn != graded:
+        out.write(f"# drawn: {prel.drawn}, with a grade when this was written: {graded}\n")
     for index in sorted(range(len(qrels.topics)), key=lambda i: qrels.topics[i].encode("utf-8")):
         rows, topic = qrels.rows(index), qrels.topics[index]
         columns = (qrels.documents[rows].tolist(), prel.stratum[rows].tolist(), qrels.grades[rows].tolist())
@@ -94,7 +103,7 @@ def write_prel(prel: Prel, out: IO[str]) -> None:
             out.write(f"{topic} 0 {document.decode('utf-8')} {name} {max(grade, UNJUDGED)}\n")
 
 
-def prel_of_rows(name: str, rows: list[tuple[str, str, str, int]]) -> Prel:
-    """From (topic, document, stratum, grade), strata named as in Prel. A pair twice is a ValueError."""
+def prel_of_rows(name: str, rows: list[tuple[str, str, str, int]], *, drawn: int | None = None) -> Prel:
+    """From (topic, document, stratum, grade), strata and drawn as in Prel. A pair twice is a ValueError."""
     qrels = qrels_of_rows(name, ((topic, document, grade) for topic, document, _, grade in rows))
-    return _with_strata(qrels, {(topic, document): stratum for topic, document, stratum, _ in rows})
+    return _with_strata(qrels, {(topic, document): stratum for topic, document, stratum, _ in rows}, drawn)

@@ -95,26 +95,45 @@ def estimates_table(result: dict[str, Any]) -> str:
         rows = [[tag, *(v for m in measures for v in (run_means[m], *result["interval"][name][tag][m]))] for tag, run_means in means.items()]
         pool, topics = result["pool"][name], result["topics"][name]
         parts.append(
-            f"{name}: {part_of(pool['judged'], pool['pairs'], 'pair')} judged, {counted(topics['qrels'], 'topic')}. "
-            "Estimates, with the range in which the mean over all topics of this kind lies with 95 % certainty; that of a few new ones varies more"
+            f"{name}: {judged_words(pool)}, {counted(topics['qrels'], 'topic')}. "
+            "Estimates, each with the 95% confidence interval of the mean over all topics of this kind; that of a few new ones varies more"
         )
         parts.append(text_table(["run"] + [cell for m in measures for cell in (m, "from", "to")], rows))
+        parts += reasons_below(result, name)
         if these := result.get("these_topics", {}).get(name):
-            parts.append(these_topics_table(these))
+            parts.append(these_topics_table(these, result["these_topics_reason"][name]))
         if name in result.get("rank_model", {}):
             parts.append(rank_model_table(result["rank_model"][name]))
-        parts += [f"{m}: no interval, {reason}" for m, reason in result.get("undefined", {}).get(name, {}).items()]
     return "\n\n".join(parts)
 
 
-def these_topics_table(ranges: dict[str, dict[str, list[float]]]) -> str:
-    rows = [[f"{tag}, {m}", *ends] for tag, by_measure in ranges.items() for m, ends in by_measure.items()]
-    return "Where the mean under all of this pool, judged, would lie for these topics with 95 % certainty\n" + text_table(["run, measure", "from", "to"], rows)
+def judged_words(pool: dict[str, Any]) -> str:
+    judged = f"{part_of(pool['judged'], pool['pairs'], 'pair')} judged"
+    return judged if pool["drawn"] in (None, pool["judged"]) else f"{judged}, {pool['drawn']:,} drawn"
+
+
+def reasons_below(result: dict[str, Any], name: str) -> list[str]:
+    """Why intervals are missing, once for each measure or for the runs that it concerns, and what was measured of those that are shown."""
+    of_measure = result.get("undefined", {}).get(name, {})
+    lines = [f"{m}: no interval, {reason}" for m, reason in of_measure.items()]
+    for tag, by_measure in result["interval_reason"][name].items():
+        lines += [f"{m} of {tag}: no interval, {reason}" for m, reason in by_measure.items() if m not in of_measure]
+    return [*lines, *(f"{words}." for words in result.get("caution", {}).get(name, {}).values())]
+
+
+def these_topics_table(ranges: dict[str, dict[str, list[float]]], reasons: dict[str, dict[str, str]]) -> str:
+    rows = [[f"{tag}, {m}", *ends, reasons[tag].get(m, "")] for tag, by_measure in ranges.items() for m, ends in by_measure.items()]
+    title = "95% confidence interval of the mean for these topics, if all of this pool were judged"
+    return f"{title}\n{text_table(['run, measure', 'from', 'to', 'why none'], rows)}"
 
 
 def rank_model_table(estimates: dict[str, dict[str, dict[str, Any]]]) -> str:
-    rows = [[f"{tag}, {m}", one["value"], *one["interval"], *one["these_topics"]] for tag, by_measure in estimates.items() for m, one in by_measure.items()]
-    return "Helped by a regression on ranks\n" + text_table(["run, measure", "estimate", "new topics from", "to", "these topics from", "to"], rows)
+    rows = [
+        [f"{tag}, {m}", one["value"], *one["interval"], *one["these_topics"], one.get("undefined", "")]
+        for tag, by_measure in estimates.items() for m, one in by_measure.items()
+    ]  # fmt: skip
+    header = ["run, measure", "estimate", "new topics from", "to", "these topics from", "to", "why none"]
+    return f"Helped by a regression on ranks\n{text_table(header, rows)}"
 
 
 def means_of(evaluation: Evaluation) -> dict[str, float]:

@@ -9,6 +9,7 @@ from typing import Any
 from analysis.commandline.machine_answers import (
     about_of,
     agreement_of,
+    contradiction_words,
     judgement_counts,
     labels_on,
     machines_of_table,
@@ -127,7 +128,12 @@ def systems_words(measure: str, systems: dict[str, Any]) -> list[str]:
         f"people's other half with {figure(half['people'])}, the machine's with {figure(half['machine'])}; the best five with "
         f"{figure(half['best_people'])} and {figure(half['best_machine'])}."
     )
-    return said + sorted(set(systems.get("undefined", {}).values()))
+    if "contradictions" in systems:
+        said.append(contradiction_words(systems["contradictions"]))
+    by_reason: dict[str, list[str]] = {}
+    for tag, reason in systems.get("undefined", {}).items():
+        by_reason.setdefault(reason, []).append(tag)
+    return said + [f"{measure} of {', '.join(tags)}: no interval, {reason}." for reason, tags in sorted(by_reason.items())]
 
 
 def linear_measures(text: str) -> list[Measure]:

@@ -20,7 +20,7 @@ INTERVALS = (
     "varies more. It compares no two runs."
 )
 FIELDS = (measures_field(MEASURES), *READING, Field("per_topic", "Also the value of every topic", "yes", False), RANK_MODEL)
-THESE_TOPICS = "These topics: where the mean would lie with 95 % certainty if all of this pool were judged; only of sums over pairs."
+THESE_TOPICS = "These topics: the 95% confidence interval of the mean if all of this pool were judged; only of measures that are sums over pairs."
 HELPED = "A regression of the label on the ranks that the runs gave, fitted in five folds without the pairs that it speaks of, helps the estimate."
 
 
@@ -38,22 +38,30 @@ def estimates(result: Result) -> list[Table]:
     """Of a sampled pool: each mean with the range in which that of new topics would lie, and what is judged."""
     made = []
     for number, (name, means) in enumerate(result["qrels"].items(), 1):
-        reasons = result.get("undefined", {}).get(name, {})
         rows: list[list[Cell]] = []
         for tag, of_measure in means.items():
             these = result.get("these_topics", {}).get(name, {}).get(tag, {})
             rows += [
-                [tag, measure, value, *result["interval"][name][tag][measure], *these.get(measure, (None, None)), reasons.get(measure, "")]
+                [tag, measure, value, *result["interval"][name][tag][measure], *these.get(measure, (None, None)), why_none(result, name, tag, measure)]
                 for measure, value in of_measure.items()
             ]
         columns = ["run", "measure", "mean", "from", "to", "these topics from", "these topics to", "why no range"]
-        made.append(Table(f"estimates-{number}", f"Estimates under {name}", columns, rows, THESE_TOPICS))
+        note = " ".join([THESE_TOPICS, *(f"{words}." for words in result.get("caution", {}).get(name, {}).values())])
+        made.append(Table(f"estimates-{number}", f"Estimates under {name}", columns, rows, note))
         if name in result.get("rank_model", {}):
             made.append(helped_table(f"helped-{number}", name, result["rank_model"][name]))
         pool, topics = result["pool"][name], result["topics"][name]
         cells: list[Cell] = [name, topics["qrels"], pool["pairs"], pool["judged"], pool["strata"]]
         made.append(Table(f"sample-{number}", "The sample", ["pool", "topics", "pairs", "judged", "strata"], [cells]))
     return made
+
+
+def why_none(result: Result, name: str, tag: str, measure: str) -> str:
+    """Why a range of an estimate is missing. Reports of older versions have a reason for each measure alone."""
+    of_run = result.get("interval_reason", {}).get(name, {}).get(tag, {}).get(measure)
+    reason = of_run or result.get("undefined", {}).get(name, {}).get(measure, "")
+    these = result.get("these_topics_reason", {}).get(name, {}).get(tag, {}).get(measure, "")
+    return "; ".join(dict.fromkeys(one for one in (reason, f"these topics: {these}" if these and these != reason else "") if one))
 
 
 def helped_table(key: str, name: str, helped: Mapping[str, Any]) -> Table:
@@ -120,11 +128,10 @@ def pictures_of_estimates(result: Result) -> list[str]:
     drawn = []
     for name, means in result["qrels"].items():
         for measure in next(iter(means.values()), {}):
-            note = result.get("undefined", {}).get(name, {}).get(measure, "")
             rows = []
             for tag in best_first(means, measure)[:MOST_RUNS]:
                 low, high = result["interval"][name][tag][measure]
-                rows.append(DrawnInterval(tag, means[tag][measure], low, high, note))
+                rows.append(DrawnInterval(tag, means[tag][measure], low, high, why_none(result, name, tag, measure)))
             caption = f"Mean {measure} of the runs, estimated from the sample, with the range for new topics (95 %)"
             drawn.append(intervals(rows, caption=caption, x_label=f"mean {measure}", what="run", low=0.0, reason="No run has a defined score."))
     return drawn

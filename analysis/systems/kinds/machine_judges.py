@@ -9,6 +9,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from analysis.charts.points import DrawnInterval, intervals
+from analysis.commandline.machine_answers import contradiction_words
 from analysis.judgements.campaign_sample import is_sampled
 from analysis.judgements.rows import counted_table
 from analysis.models import Report
@@ -137,6 +138,8 @@ def systems_table(key: str, name: str, measure: str, systems: Mapping[str, Any])
     ]
     header = ["run", *(f"{WAYS[way]}{end}" for way in ways for end in ("", " from", " to")), f"{name} alone", "why no range"]
     note = "Ranges are for these topics, 95 %. The machine's scores alone are no verdict."
+    if "contradictions" in systems:
+        note = f"{contradiction_words(systems['contradictions'])} {note}"
     if "gain" in systems:
         worth = systems["gain"]
         note += " " + ("Its worth is undefined." if worth is None else f"With its labels people's judgements are worth {worth:.2f} times their number here.")

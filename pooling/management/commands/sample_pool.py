@@ -58,10 +58,12 @@ class Command(FileCommand):
             )
         place = shuffled(made, np.random.default_rng(seed), pool.documents, pool.topic)
         chosen = drawn(made, place, counts)
-        self.write(output, draw, pool, made, place, counts, chosen, grades)
+        labels = grades_on(pool, chosen, grades or {})
+        self.write(output, draw, pool, made, place, counts, chosen, labels)
         return {
             "pairs": len(pool),
             "drawn": int(chosen.sum()),
+            "graded": None if grades is None else int((labels >= 0).sum()),
             "depth": depth,
             "strata": {
                 name: {"N": int(size), "n": int(n), "probability": float(n / size)}
@@ -98,18 +100,15 @@ class Command(FileCommand):
 
     def write(
         self, output: str | None, draw: str | None, pool: PooledPairs, made: Strata, place: np.ndarray, counts: np.ndarray, chosen: np.ndarray,
-        grades: dict[tuple[str, bytes], int] | None,
+        labels: np.ndarray,
     ) -> None:  # fmt: skip
         topics = [pool.topics[t] for t in pool.topic.tolist()]
         strata = [made.names[k] for k in made.stratum.tolist()]
         documents = pool.documents.tolist()
         if output:
-            rows = []
-            for topic, document, stratum, is_drawn in zip(topics, documents, strata, chosen.tolist(), strict=True):
-                grade = (grades or {}).get((topic, document), UNJUDGED) if is_drawn else UNJUDGED
-                rows.append((topic, document.decode("utf-8"), stratum, grade))
+            rows = [(t, d.decode("utf-8"), s, grade) for t, d, s, grade in zip(topics, documents, strata, labels.tolist(), strict=True)]
             with whole_file(output) as out:
-                write_prel(prel_of_rows("pool", rows), out)
+                write_prel(prel_of_rows("pool", rows, drawn=int(chosen.sum())), out)
         if draw:
             chance = (counts / made.sizes)[made.stratum]
             with whole_file(draw) as out:
@@ -127,4 +126,12 @@ class Command(FileCommand):
         else:
             more = ""
         first = f"{part_of(result['drawn'], result['pairs'], 'pair')} drawn ({share:.1%}), depth {result['depth']}, seed {result['seed']}"
+        if result["graded"] is not None:
+            first += f". {part_of(result['graded'], result['drawn'], 'drawn pair')} with a grade"
         return f"{first}\n\n{text_table(['stratum', 'pairs', 'drawn', 'probability'], rows)}{more}"
+
+
+def grades_on(pool: PooledPairs, chosen: np.ndarray, grades: dict[tuple[str, bytes], int]) -> np.ndarray:
+    """int64 (n_pairs): the grade of each drawn pair, -1 where it has none and of pairs that were not drawn."""
+    pairs = zip((pool.topics[t] for t in pool.topic.tolist()), pool.documents.tolist(), strict=True)
+    return np.where(chosen, [max(grades.get(pair, UNJUDGED), UNJUDGED) for pair in pairs], UNJUDGED)

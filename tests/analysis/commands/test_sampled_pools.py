@@ -88,9 +88,82 @@ def test_an_interval_that_would_not_hold_is_null_with_the_reason(tmp_path: Path,
     answer("sample_pool", *runs, "--budget", 0.2, "--qrels", whole, "--output", out)
     found, _ = answer("evaluate", out, *runs, "--sampled")
     assert found["interval"]["few"]["forward"]["xinfAP"] == [None, None]
-    assert "judged pairs a topic" in found["undefined"]["few"]["xinfAP"]
+    assert "judged pairs per topic" in found["undefined"]["few"]["xinfAP"]
     text, _ = printed("evaluate", str(out), *runs, "--sampled")
     assert "xinfAP: no interval, " in text
+
+
+def test_drawn_pairs_without_a_grade_are_counted_told_and_take_the_intervals_away(tmp_path: Path, runs: list[str], whole: str) -> None:
+    """Half of the qrels are missing: of each topic only the letters a to j have a grade."""
+    (half,) = files(tmp_path, half="".join(line for line in Path(whole).read_text().splitlines(keepends=True) if line.split()[2] <= "j"))
+    out = tmp_path / "drawn.prel"
+    found, _ = answer("sample_pool", *runs, "--depth", 20, "--budget", 0.6, "--qrels", half, "--output", out)
+    graded = sum(line.split()[4] != "-1" for line in out.read_text().splitlines() if not line.startswith("#"))
+    assert (found["drawn"], found["graded"]) == (144, graded)
+    assert f"{graded} of 144 drawn pairs with a grade" in printed("sample_pool", *runs, "--depth", "20", "--budget", "0.6", "--qrels", half)[0]
+    assert out.read_text().splitlines()[0] == f"# drawn: 144, with a grade when this was written: {graded}"
+    missing = 144 - graded
+    reason = f"{missing} of 144 drawn pairs have no grade; more than 2% cannot be taken as missing at random"
+    judged, said = answer("evaluate", out, *runs, "--sampled", "--rank-model", "--seed", 1)
+    assert f"{reason}; no interval is shown" in said
+    assert judged["pool"]["drawn"] == {"pairs": 240, "judged": graded, "drawn": 144, "strata": judged["pool"]["drawn"]["strata"]}
+    assert judged["undefined"]["drawn"] == dict.fromkeys(("HT-nDCG@10", "HT-P@10", "xinfAP"), reason)
+    for tag in ("forward", "backward"):
+        assert judged["these_topics"]["drawn"][tag]["HT-P@10"] == judged["interval"]["drawn"][tag]["HT-P@10"] == [None, None]
+        assert judged["rank_model"]["drawn"][tag]["HT-P@10"]["undefined"] == reason
+    compared, _ = answer("compare_systems", out, *runs, "--sampled")
+    assert compared["undefined"] == dict.fromkeys(("HT-nDCG@10", "HT-P@10", "xinfAP"), reason)
+    machine, _ = answer("machine_judges", out, *runs, "--machine", f"right={whole}", "--measures", "P@5")
+    assert machine["right"]["systems"]["P@5"]["undefined"] == {"forward": reason, "backward": reason}
+
+
+def test_a_sample_that_waits_for_its_grades_says_how_many_were_drawn(tmp_path: Path, runs: list[str], whole: str) -> None:
+    """Whoever fills all of them in gets intervals; grades of pairs that were not drawn are no sample."""
+    out, table = tmp_path / "open.prel", tmp_path / "draw.tsv"
+    found, _ = answer("sample_pool", *runs, "--depth", 20, "--budget", 0.6, "--output", out, "--draw", table)
+    assert found["graded"] is None
+    head, *lines = out.read_text().splitlines()
+    assert head == "# drawn: 144, with a grade when this was written: 0"
+    grade = {tuple(line.split()[i] for i in (0, 2)): line.split()[3] for line in Path(whole).read_text().splitlines()}
+    drawn = {tuple(line.split("\t")[:2]) for line in table.read_text().splitlines()[1:]}
+    for name, chosen in (("filled", drawn), ("all", set(grade))):
+        rows = (line.split() for line in lines)
+        text = "".join(f"{t} 0 {d} {s} {grade[t, d] if (t, d) in chosen else -1}\n" for t, _, d, s, _ in rows)
+        (path,) = files(tmp_path, **{name: f"{head}\n{text}"})
+        judged, _ = answer("evaluate", path, *runs, "--sampled", "--measures", "HT-P@10")
+        assert judged.get("undefined") == (
+            None if name == "filled" else {"all": {"HT-P@10": "240 pairs have a grade, but 144 were drawn; the others were not chosen at random"}}
+        )
+
+
+def test_every_missing_interval_has_its_reason_in_the_same_table(tmp_path: Path, runs: list[str], whole: str) -> None:
+    out = tmp_path / "few.prel"
+    answer("sample_pool", *runs, "--depth", 20, "--budget", 0.3, "--qrels", whole, "--output", out)
+    text, _ = printed("evaluate", str(out), *runs, "--sampled", "--measures", "HT-P@10 infNDCG@10", "--rank-model")
+    few = "72 judged pairs, but an interval needs 100"
+    for tag in ("forward", "backward"):
+        lines = [line for line in text.splitlines() if line.startswith(f"{tag}, HT-P@10")]
+        assert len(lines) == 2
+        assert all(line.endswith(few) for line in lines)
+    assert "infNDCG@10: no interval, biased; for comparison with TREC only" in text
+
+
+def test_intervals_that_exclude_each_other_are_said_to_contradict(tmp_path: Path, runs: list[str]) -> None:
+    """People were only asked of what is relevant, and the file does not say how many were drawn; the machine calls the rest not relevant."""
+    chance = random.Random(5)
+    relevant = {(t, d) for t in range(12) for d in LETTERS if chance.random() < 0.5}
+    lines = [f"{t} 0 {d} * {int(chance.random() < 0.85) if (t, d) in relevant else -1}\n" for t in range(12) for d in LETTERS]
+    pool, machine = files(
+        tmp_path,
+        pool="".join(line.replace(" * ", " *all ") for line in lines),
+        machine="".join(f"{t} 0 {d} {int((t, d) in relevant)}\n" for t in range(12) for d in LETTERS),
+    )
+    systems = answer("machine_judges", pool, *runs, "--machine", f"m={machine}", "--measures", "P@10")[0]["m"]["systems"]["P@10"]
+    assert systems["contradictions"]
+    for tag, (a, b) in systems["contradictions"].items():
+        assert systems[a][tag][1] > systems[b][tag][2] or systems[b][tag][1] > systems[a][tag][2]
+    text, _ = printed("machine_judges", pool, *runs, "--machine", f"m={machine}", "--measures", "P@10")
+    assert "Contradiction: two 95% confidence intervals of one quantity exclude each other" in text
 
 
 def test_the_number_that_would_mislead_is_refused_both_ways(tmp_path: Path, runs: list[str], whole: str) -> None:

@@ -84,6 +84,21 @@ def test_a_stratum_with_one_judged_pair_has_no_variance() -> None:
     assert math.isnan(corrected(targets_of({0, 1, 2, 4}), 0.0).variances[0])
 
 
+@pytest.mark.parametrize(("n_unseen", "shown"), [(500, False), (120, True)])
+def test_a_heavy_stratum_without_a_relevant_pair_has_no_interval_where_one_would_change_everything(n_unseen: int, shown: bool) -> None:
+    """60 of 64 of what the machine calls relevant are judged, 30 relevant: s² = 15 / 59, half-width 1.96 √(64² (1 - 60/64) / 60 · 15/59) = 2.04. One
+    relevant pair of the other stratum, of which 100 are judged, weighs 5, or 1.2."""
+    rows = [("1", f"p{k:03}", "*machine", -1 if k >= 60 else int(k < 30)) for k in range(64)]
+    rows += [("1", f"q{k:03}", "*others", 0 if k < 100 else -1) for k in range(n_unseen)]
+    sample = sample_of(prel_of_rows("pool", rows))
+    labels = np.where(sample.grades >= 0, sample.grades, np.nan)
+    estimate = corrected(Targets(sample, np.ones((len(rows), 1)), labels, np.zeros(len(rows))), 0.0)
+    assert estimate.variances[0] == pytest.approx(64**2 * (1 - 60 / 64) / 60 * 15 / 59)
+    reason = "no relevant pair is judged of stratum *others, where a single one would move the estimate out of its interval"
+    assert estimate.why == ([None] if shown else [reason])
+    assert math.isnan(estimate.low[0]) is not shown
+
+
 def test_weights_of_a_run_are_those_of_the_mean_over_topics() -> None:
     rows = [("1", "a", "1/x", 1), ("1", "b", "1/x", 2), ("2", "c", "2/x", 1), ("2", "d", "2/x", 0)]
     prel = prel_of_rows("pool", rows)

@@ -18,6 +18,7 @@ from analysis.core.estimates import (
     interval_over_topics,
     sample_of,
     why_no_interval,
+    within_range,
 )
 from analysis.core.evaluation import Evaluator
 from analysis.core.measures import parse_measure, parse_measures
@@ -202,9 +203,42 @@ def test_no_interval_without_enough_judged_pairs_says_why() -> None:
     rows = [(str(t), d, f"{t}/all", 1) for t in range(3) for d in "abcdefghijkl"]
     sample = sample_of(prel_of_rows("pool", rows))
     assert why_no_interval(sample, parse_measure("HT-nDCG@10")) is None
-    assert "12.0 judged pairs a topic" in (why_no_interval(sample, parse_measure("xinfAP")) or "")
+    assert "12.0 judged pairs per topic" in (why_no_interval(sample, parse_measure("xinfAP")) or "")
     unjudged = [*rows, ("0", "z", "0/deep", -1)]
     assert "0/deep" in (why_no_interval(sample_of(prel_of_rows("pool", unjudged)), parse_measure("HT-nDCG@10")) or "")
+
+
+def test_infndcg_has_no_interval_however_much_is_judged() -> None:
+    sample = sample_of(prel_of_rows("pool", [(str(t), f"d{k}", f"{t}/all", 1) for t in range(3) for k in range(99)]))
+    for name in ("infNDCG", "infNDCG@10"):
+        assert why_no_interval(sample, parse_measure(name)) == "biased; for comparison with TREC only"
+    assert why_no_interval(sample, parse_measure("xinfAP")) is None
+
+
+@pytest.mark.parametrize(
+    ("drawn", "reason"),
+    [
+        (None, None),
+        (100, None),
+        (102, None),
+        (103, "3 of 103 drawn pairs have no grade; more than 2% cannot be taken as missing at random"),
+        (99, "100 pairs have a grade, but 99 were drawn; the others were not chosen at random"),
+    ],
+)
+def test_grades_of_too_few_drawn_pairs_are_no_random_sample(drawn: int | None, reason: str | None) -> None:
+    """2% of 102 is 2.04 pairs."""
+    rows = [(str(t), f"d{k}", f"{t}/all", 1 if k < 50 else -1) for t in range(2) for k in range(60)]
+    assert why_no_interval(sample_of(prel_of_rows("pool", rows, drawn=drawn)), parse_measure("HT-P@10")) == reason
+
+
+def test_an_interval_ends_where_its_measure_does() -> None:
+    precision, gain = parse_measure("HT-P@10"), parse_measure("HT-DCG@10")
+    assert within_range(precision, -0.1, 1.2) == (0, 1)
+    assert within_range(precision, -1.1, 0.5, difference=True) == (-1, 0.5)
+    assert within_range(gain, -0.1, 7.0) == (0, 7)
+    assert within_range(gain, -9.0, 7.0, difference=True) == (-9, 7)
+    assert all(map(math.isnan, within_range(precision, 1.01, 1.2))), "nothing of it is possible"
+    assert all(map(math.isnan, within_range(precision, math.nan, math.nan)))
 
 
 @pytest.fixture(scope="module")
