@@ -58,15 +58,16 @@ def by_date(entries: Iterable[BoardEntry]) -> list[BoardEntry]:
 def chain(entries: Iterable[BoardEntry]) -> list[str]:
     """Tags of the runs that were the state of the art, oldest first; empty if none ever beat the baselines.
 
-    The first is the first run that scores more than every baseline (whatever the baseline's date, ours), each further one
-    scores more than the one before. An equal score displaces nobody, and a baseline is never in the chain. Of runs of one date only
-    the best can be in it, of equal ones the first by tag: a run that is beaten on its own day was never at the top (ours).
+    Each record scores more than all records and baselines before it. A baseline sets the mark to beat from its own date on (ours; the
+    trophies of the MS MARCO leaderboards follow the same rule). An equal score displaces nobody, and a baseline is never in the chain.
+    Of runs of one date only the best can be in it, of equal ones the first by tag: a run that is beaten on its own day was never at
+    the top (ours).
     """
-    entries = list(entries)
-    top = max((entry.score for entry in entries if entry.is_baseline), default=float("-inf"))
-    tags = []
+    top, tags = float("-inf"), []
     for _, of_one_date in groupby(by_date(entries), key=lambda entry: entry.date):
-        best = max((entry for entry in of_one_date if not entry.is_baseline), key=lambda entry: entry.score, default=None)
+        of_day = list(of_one_date)
+        top = max([top, *(entry.score for entry in of_day if entry.is_baseline)])
+        best = max((entry for entry in of_day if not entry.is_baseline), key=lambda entry: entry.score, default=None)
         if best is not None and best.score > top:
             top = best.score
             tags.append(best.tag)

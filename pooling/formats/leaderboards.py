@@ -27,6 +27,9 @@ NAMES = {
     "expected_private_rank": ("expectedprivaterank", "expectedrank"),
 }
 NUMBERS = ("score", "private_score", "private_rank", "expected_private_rank")
+MARK = "mark"
+"""A column without a name, as on the MS MARCO leaderboards: only BASELINE_MARK is read there."""
+BASELINE_MARK = "\N{CLASSICAL BUILDING}"
 ORDER = ("tag", "date", "group", "baseline", "description")
 """Columns of a file that tells when runs were submitted."""
 SCORES = ("tag", "date", "group", "score", "baseline", "description")
@@ -112,7 +115,7 @@ def _plain(text: str) -> str:
 def _header(cells: list[str], score_column: str | None) -> dict[str, int]:
     """Place of each known column; empty if this row is no header."""
     plain = [_plain(cell) for cell in cells]
-    places: dict[str, int] = {}
+    places: dict[str, int] = {MARK: plain.index("")} if "" in plain else {}
     for column, names in NAMES.items():
         wanted = (_plain(score_column),) if column == "score" and score_column is not None else names
         for wanted_name in wanted:
@@ -133,6 +136,7 @@ def _row(cells: dict[str, str], required: Sequence[str]) -> tuple[BoardRow, list
     baseline = cells.get("baseline", "").casefold()
     if baseline not in ("", "0", "1", "true", "false", "yes", "no"):
         wrong.append((f"{baseline!r} as the mark of a baseline", "0 or 1"))
+    is_baseline = baseline in ("1", "true", "yes") or BASELINE_MARK in cells.get(MARK, "")
     numbers = {}
     for column in NUMBERS:
         text = cells.get(column, "")
@@ -140,7 +144,7 @@ def _row(cells: dict[str, str], required: Sequence[str]) -> tuple[BoardRow, list
         if value is None or (not text and column in required):
             wrong.append((f"{text!r} as {column}", "a finite number"))
         numbers[column] = float("nan") if value is None else value
-    row = BoardRow(tag, date or "", cells.get("group", ""), baseline in ("1", "true", "yes"), cells.get("description", ""), numbers)
+    row = BoardRow(tag, date or "", cells.get("group", ""), is_baseline, cells.get("description", ""), numbers)
     return row, wrong
 
 

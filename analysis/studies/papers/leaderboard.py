@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -24,6 +24,7 @@ from analysis.systems.kinds.submissions import KIND as SUBMISSIONS
 from analysis.systems.tables import best_of, conditions_of
 from analysis.systems.tabular import Cell, Table, place
 from analysis.systems.written_files import tab_separated
+from pooling.commandline import BadInput
 from pooling.core.counts import counted
 from pooling.formats.leaderboards import SUBMISSIONS as COLUMNS
 from pooling.formats.leaderboards import BoardRow, read_leaderboard
@@ -41,8 +42,8 @@ def boards(bench: Bench) -> Section:
     bench.need("boards", why="tables of scores by name (tag, date, group, score)")
     aliases = bench.value("institutions") or {}
     tables, figures, values = [], [], {}
-    for name, path in bench.named("boards").items():
-        board = bench.run("leaderboard", f"--scores={path}", *bench.options("score_column", "until", "highlight"))
+    for name, path, baselines in with_baselines(bench):
+        board = bench.run("leaderboard", f"--scores={path}", f"--baselines={baselines}", *bench.options("score_column", "until", "highlight"))
         runs = {run["tag"]: run for run in board["runs"]}
         rows: list[list[Cell]] = [
             [n, tag, runs[tag]["date"], aliases.get(runs[tag]["group"], runs[tag]["group"]), runs[tag]["score"]]
@@ -55,6 +56,17 @@ def boards(bench: Bench) -> Section:
         figures += pictured(BOARD.pictures(board)[:1], f"figure-1-{slug(name)}")
         values[name] = {"runs": len(runs), "chain": board["chain"]}
     return Section(tables, figures, values=values)
+
+
+def with_baselines(bench: Bench) -> Iterator[tuple[str, str, str]]:
+    """(name, path, its tags among `baselines`) of each board. Raises BadInput for a tag that no board has."""
+    named = [tag for tag in str(bench.value("baselines") or "").split(",") if tag]
+    paths = bench.named("boards")
+    tags = {name: {row.tag for row in read_leaderboard(path)} for name, path in paths.items()} if named else {}
+    if unknown := [tag for tag in named if not any(tag in of_board for of_board in tags.values())]:
+        raise BadInput(f"`baselines`: no board has a run called {', '.join(unknown)}")
+    for name, path in paths.items():
+        yield name, path, ",".join(tag for tag in named if tag in tags[name])
 
 
 def bootstrapped(bench: Bench) -> Result:
@@ -243,6 +255,7 @@ STUDY = Study(
     keys=(
         SettingKey("boards", "named", "Tables of scores by name (tag, date, group, score): Figure 1."),
         SettingKey("score_column", "text", "The header of the column of scores that counts."),
+        SettingKey("baselines", "text", "Tags of organisers' baselines, separated by commas, in addition to those marked in the tables."),
         SettingKey("highlight", "text", "Mark runs whose description holds this word."),
         SettingKey("until", "text", "Leave out what is later, as in 2021-02-01."),
         SettingKey("qrels", "named", "Qrels by name; the first are those of the leaderboard."),

@@ -24,7 +24,7 @@ FIELDS = (
     Field("correction", "Correction", "choice", "none", (("none", "none"), ("bonferroni", "Bonferroni"), ("holm", "Holm"))),
     FAMILY,
     Field(
-        "baselines", "Organisers' baselines", "tags", "", marked="baseline", hint="The chain begins with the first run that beats them all."
+        "baselines", "Organisers' baselines", "tags", "", marked="baseline", hint="A record has to beat the baselines submitted before it."
     ),
     Field("until", "Leave out what is later than", "date", ""),
     Field("highlight", "Mark runs whose description holds", "text", ""),

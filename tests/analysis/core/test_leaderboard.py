@@ -24,8 +24,9 @@ def test_the_chain_starts_with_the_first_run_above_the_baselines_and_takes_each_
     assert chain(entry for entry in BOARD if entry.tag != "late baseline") == ["first", "same day a"]
 
 
-def test_a_baseline_counts_whatever_its_date_and_is_never_a_record():
-    assert chain(BOARD) == []
+def test_a_baseline_sets_the_mark_from_its_own_date_on_and_is_never_a_record():
+    later = [BoardEntry("between", "2020-09-03", 0.45), BoardEntry("above", "2020-09-04", 0.55)]
+    assert chain([*BOARD, *later]) == ["first", "same day a", "above"]
 
 
 def test_without_baselines_the_first_run_is_a_record():

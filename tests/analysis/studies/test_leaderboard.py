@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-from tests.analysis.studies.made import about, drawn, json_table, study_of, table
+from tests.analysis.studies.made import about, drawn, json_table, refusal, study_of, table
 
 pytestmark = pytest.mark.xdist_group("study of a leaderboard")
 QRELS = "".join(f"{t} 0 r {1 + t % 2}\n" for t in range(20))
@@ -62,6 +62,30 @@ def test_every_part_is_there(out: Path) -> None:
     assert drawn(out, "figure-1-documents")[1:] == [
         ["a", "2020-01-01", "0.300", "state of the art"], ["b", "2020-01-02", "0.200", "run"], ["c", "2020-01-03", "0.500", "state of the art"],
     ]  # fmt: skip
+
+
+def test_a_baseline_is_never_a_record_whether_named_or_marked(tmp_path: Path) -> None:
+    marked = BOARD.replace("\n", ",\n").replace(".3,", ".3,\U0001f3db")
+    for number, (board, key) in enumerate([(marked, ""), (BOARD, 'baselines = "a"\n')]):
+        (tmp_path / str(number)).mkdir()
+        out = study_of(tmp_path / str(number), "leaderboard", f'until = "2021-01-31"\n{key}[boards]\ndocuments = "board.txt"\n', board=board)
+        assert [row["run"] for row in table(out, "records-documents")] == ["c"]
+
+
+def test_a_baseline_that_no_board_has_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "board.txt").write_text(BOARD, encoding="utf-8")
+    said = refusal(tmp_path, "leaderboard", 'baselines = "a,z"\n[boards]\ndocuments = "board.txt"\n')
+    assert "no board has a run called z" in said
+
+
+@pytest.mark.data
+def test_the_records_of_the_public_document_leaderboard_are_those_with_a_trophy(data_folder: Path, tmp_path: Path) -> None:
+    path = data_folder / "msmarco" / "doc_leaderboard.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        trophies = {row["id"] for row in csv.DictReader(file) if "\U0001f3c6" in row[""]}
+    out = study_of(tmp_path, "leaderboard", f'score_column = "MRR@100 (Eval)"\n[boards]\ndocuments = "{path}"\n')
+    assert len(trophies) == 17
+    assert {row["run"] for row in table(out, "records-documents")} == trophies
 
 
 ON_ALL = {"best": ("1.0", "1.0", "1", "1", ""), "half": ("0.5", "2.0", "2", "2", "best"), "worst": ("0.0", "3.0", "3", "3", "best half")}

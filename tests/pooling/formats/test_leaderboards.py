@@ -34,6 +34,11 @@ def test_without_a_header_the_order_is_that_of_the_contract():
     assert (row.group, row.numbers["score"], row.numbers["private_score"]) == ("a team", 0.5, 0.4)
 
 
+def test_a_column_without_a_name_marks_baselines_by_a_building_and_nothing_else():
+    rows = board(",tag,date,score\n\U0001f3db,a,2021-01-01,0.5\n\U0001f3db\ufe0f,b,2021-01-01,0.4\n\U0001f3c6,c,2021-01-02,0.6\n1,d,2021-01-03,0.1\n")
+    assert [row.is_baseline for row in rows] == [True, True, False, False]  # pandas writes row numbers into such a column
+
+
 def test_a_row_without_a_tag_is_called_as_its_description():
     assert board("id,description,date,score\n,BM25,2021-01-01,0.5\n")[0].tag == "BM25"
 
