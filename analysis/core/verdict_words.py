@@ -6,6 +6,11 @@ from typing import Any
 
 UNPAIRED = "The rank-sum test takes the runs for two unpaired samples: on the same topics it hardly ever finds a difference."
 
+DISPLACEMENT = (
+    "Runs enter by date. Each is placed above the highest run that it beats significantly while doing no harm, or last if it beats none. "
+    "A run that entered early and was never displaced stays high, whatever its score."
+)
+
 
 def verdict_word(verdict: bool | None) -> str:
     return "no verdict" if verdict is None else "yes" if verdict else "no"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analysis.core.significance import PValue
-from analysis.core.verdict_words import UNPAIRED, verdict_word
+from analysis.core.verdict_words import DISPLACEMENT, UNPAIRED, verdict_word
 from analysis.systems.kind import Result
 from analysis.systems.tabular import Cell, Table
 
@@ -72,3 +72,10 @@ def comparisons(rows: Sequence[Result], words: str = "", rates: str = "") -> lis
         Table("means", f"Mean reciprocal rank{words}", COMPARED, mrr, f"{note} {UNPAIRED}"),
         Table("verdicts", f"Is B better than A?{words}", header, verdicts, rates),
     ]
+
+
+def displacement_table(result: Result) -> Table:
+    """The linear order of a leaderboard's runs, with what it means."""
+    score = {run["tag"]: run["score"] for run in result["runs"]}
+    rows: list[list[Cell]] = [[place, tag, score[tag]] for place, tag in enumerate(result["order"], 1)]
+    return Table("order", "Order by displacement (do no harm)", ["place", "run", "score"], rows, DISPLACEMENT)

@@ -19,7 +19,7 @@ from analysis.core.leaderboard import BoardEntry, Point, by_date, chain, compari
 from analysis.core.outcomes import Comparison, compare
 from analysis.core.significance import CORRECTIONS
 from analysis.core.significance import p_text as p
-from analysis.core.verdict_words import UNPAIRED, equal_boards_words, verdict_word
+from analysis.core.verdict_words import DISPLACEMENT, UNPAIRED, equal_boards_words, verdict_word
 from analysis.core.verdicts import as_json, judge
 from pooling.commandline import BadInput, ProgressLine, distinct_tags, text_table
 from pooling.core.counts import counted
@@ -160,7 +160,8 @@ class Command(ByTopicGroup, OfCampaign):
             parts.extend(paper_tables(list(rows.values())))
             parts.append(equal_boards_words(result))
         if "order" in result:
-            parts.append("order by displacement: " + ", ".join(f"{tag} ({score[tag]:.4f})" for tag in result["order"]))
+            order = ", ".join(f"{tag} ({score[tag]:.4f})" for tag in result["order"])
+            parts.append(f"order by displacement: {order}\n{DISPLACEMENT}")
             parts.extend("no order among " + ", ".join(cycle) for cycle in result["cycles"])
         return "\n\n".join(parts)
 

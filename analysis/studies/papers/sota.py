@@ -14,7 +14,7 @@ from analysis.studies.words import QRELS, READING, RUNS, pictured, runs_under
 from analysis.systems.kind import Result
 from analysis.systems.kinds.leaderboard import KIND
 from analysis.systems.tabular import Cell, Table
-from analysis.systems.verdict_tables import comparisons, p_value
+from analysis.systems.verdict_tables import comparisons, displacement_table, p_value
 from pooling.core.counts import counted
 
 LISTS = {"vs_first": "against the first", "vs_previous": "against the one before", "vs_last": "the last three"}
@@ -155,8 +155,7 @@ def verdicts(bench: Bench) -> Section:
         for table in comparisons(list(unique.values()), words=" along the chain", rates=equal_boards_words(leaderboard))
         if table.key == "verdicts"
     ]
-    order: list[list[Cell]] = [[place, tag] for place, tag in enumerate(leaderboard["order"], 1)]
-    tables.append(Table("order", "Linear order by displacement under do no harm", ["place", "run"], order))
+    tables.append(displacement_table(leaderboard))
     said = [f"No order among {', '.join(cycle)}: each is displaced by another around the circle." for cycle in leaderboard["cycles"]]
     values = {"order": leaderboard["order"], "cycles": leaderboard["cycles"], "family": leaderboard["family"], "correction": leaderboard["correction"]}
     values["verdicts"] = [{"a": row["a"], "b": row["b"], **row["verdict"]} for row in unique.values()]

@@ -13,7 +13,7 @@ from analysis.systems.kind import Files, ReportKind, Result
 from analysis.systems.options import FAMILY, READING, VERDICT, Field, arguments_of
 from analysis.systems.pictures import outcome_bars
 from analysis.systems.tabular import Table
-from analysis.systems.verdict_tables import comparisons
+from analysis.systems.verdict_tables import comparisons, displacement_table
 from analysis.systems.written_files import WrittenFile, all_dated, chosen_runs, tab_separated
 from annotation.models import Campaign
 from pooling.jobs import Work
@@ -71,7 +71,7 @@ def tables(result: Result) -> list[Table]:
     if unique:
         made += comparisons(list(unique.values()), words=" along the chain", rates=equal_boards_words(result))
     if "order" in result:
-        made.append(Table("order", "Order by displacement", ["place", "run"], [[i, tag] for i, tag in enumerate(result["order"], 1)]))
+        made.append(displacement_table(result))
     return made
 
 

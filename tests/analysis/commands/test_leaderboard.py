@@ -144,6 +144,7 @@ def test_a_person_reads_both_tables_and_the_order(board):
     for title in ("mean RR", "outcomes", "is B better than A?"):
         assert f"\n{title}\n" in text
     assert "order by displacement: four" in text
+    assert "stays high, whatever its score" in text
 
 
 def test_what_cannot_be_done_is_said(board, tmp_path):
