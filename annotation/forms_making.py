@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Mapping
 from datetime import datetime
@@ -12,16 +13,21 @@ from django.contrib.auth.models import User
 from django.db.models import Count
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core.known_pairs import suggested_grades
 from annotation.core.presets import PRESETS, Preset
 from annotation.core.rules import MOST
 from annotation.fields import MomentField, still_to_come
-from annotation.services.campaign_files import read_gold
-from annotation.services.known_pairs import MOST_FROM_A_FILE, rows_of_qrels
+from annotation.services.campaign_files import as_table, read_gold
+from annotation.services.known_pairs import MOST_FROM_A_FILE, GradesInDoubt, rows_of_qrels
 from pooling.models import Collection, Pool, Qrels
 from pooling.requests import row_number
 
 LARGEST = 8_000_000
 """Bytes of a file of known pairs."""
+
+
+MOST_KEPT = 2_000_000
+"""Bytes of its rows that the page keeps while their grades are asked for."""
 
 
 class PoolChoice(forms.ModelChoiceField):
@@ -35,7 +41,10 @@ class QrelsChoice(forms.ModelChoiceField):
 
 
 class KnownPairs(forms.Form):
-    """What both forms ask of known pairs."""
+    """What both forms ask of known pairs. doubt: why the grades of the rows are asked for; empty while they are not."""
+
+    doubt = ""
+    file_needed = False
 
     qrels = QrelsChoice(
         Qrels.objects.none(), label=_("Known grades from"), required=False, empty_label=_("none, or the file"), help_text=_("Qrels of the collection.")
@@ -43,6 +52,7 @@ class KnownPairs(forms.Form):
     known_file = forms.FileField(
         label=_("… or a file"), required=False, help_text=_("Topic, document, grade, perhaps kind and explanation with a header; or qrels.")
     )
+    known_text = forms.CharField(required=False, strip=False)  # rows of a file that was sent before, while its grades are asked for
     n_gold = forms.IntegerField(
         label=_("Gold pairs"), min_value=0, max_value=MOST_FROM_A_FILE, required=False, help_text=_("Spread over everybody's sequence, unseen.")
     )
@@ -62,18 +72,41 @@ class KnownPairs(forms.Form):
 
     def rows(self) -> list[dict[str, Any]]:
         """Rows of the file, else of the qrels. FormatError for a file that cannot be read."""
-        file, qrels = self.cleaned_data.get("known_file"), self.cleaned_data.get("qrels")
-        if file:
-            with tempfile.NamedTemporaryFile() as kept:
-                for piece in file.chunks():
-                    kept.write(piece)
-                kept.flush()
-                return read_gold(kept.name, file.name)
-        return rows_of_qrels(qrels) if qrels else []
+        file, text, qrels = (self.cleaned_data.get(name) for name in ("known_file", "known_text", "qrels"))
+        if not file and not text:
+            return rows_of_qrels(qrels) if qrels else []
+        with tempfile.NamedTemporaryFile() as kept:
+            for piece in file.chunks() if file else [text.encode()]:
+                kept.write(piece)
+            kept.flush()
+            return read_gold(kept.name, file.name if file else "the file")
+
+    def counts_as(self) -> dict[int, int | None] | None:
+        """What the page says each grade of the rows counts as; None where it was not asked."""
+        given = {name.removeprefix("grade_"): value for name, value in self.data.items() if name.startswith("grade_")}
+        chosen = {int(grade): value for grade, value in given.items() if re.fullmatch(r"-?[0-9]{1,18}", grade) and value}
+        return {grade: int(value) if re.fullmatch(r"[0-9]{1,3}", value) else None for grade, value in chosen.items()} or None
+
+    def ask_for_grades(self, doubt: GradesInDoubt) -> None:
+        """Show the form again with a choice for each grade, and with the rows of its file, for browsers do not send a file twice."""
+        chosen = suggested_grades(doubt.grades, doubt.scale) | (self.counts_as() or {})
+        self.grades_asked = [(grade, chosen.get(grade), grade in chosen) for grade in doubt.grades]
+        self.scale_asked = [(grade["value"], grade["name"]) for grade in doubt.scale.grades]
+        self.doubt = str(doubt)
+        if self.cleaned_data.get("known_file"):
+            text = as_table(self.rows())
+            self.rows_kept = text if len(text.encode()) <= MOST_KEPT else ""
+            self.file_needed = not self.rows_kept
+        else:
+            self.rows_kept = self.cleaned_data.get("known_text") or ""
 
 
 class KnownPairsForm(KnownPairs):
     """On the page of a campaign that is there."""
+
+    replace = forms.BooleanField(
+        label=_("Replace the chosen pairs"), required=False, help_text=_("Pairs of the same kinds that are chosen now become ordinary pairs again.")
+    )
 
     def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -82,7 +115,7 @@ class KnownPairsForm(KnownPairs):
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
-        if not data.get("qrels") and not data.get("known_file"):
+        if not any(data.get(name) for name in ("qrels", "known_file", "known_text")):
             raise forms.ValidationError(_("Choose qrels or a file with the known grades."))
         return data
 
@@ -155,7 +188,7 @@ class NewCampaignForm(KnownPairs):
             self.add_error("pool", _("This pool is of another collection."))
         if data.get("qrels") and data["qrels"].collection_id != collection.pk:
             self.add_error("qrels", _("These qrels are of another collection."))
-        if (data.get("n_gold") or data.get("n_qualification")) and not data.get("qrels") and not data.get("known_file"):
+        if (data.get("n_gold") or data.get("n_qualification")) and not any(data.get(name) for name in ("qrels", "known_file", "known_text")):
             self.add_error("qrels", _("Say where the known grades are."))
         return data
 
@@ -170,6 +203,7 @@ class NewCampaignForm(KnownPairs):
             **{name: data[name] for name in ("name", "collection", "pool", "with_link")},
             "settings": {name: data[name] for name in names if data[name] is not None},
             "known": self.rows(),
+            "counts_as": self.counts_as(),
             "n_gold": data["n_gold"] or 0,
             "n_qualification": data["n_qualification"] or 0,
         }

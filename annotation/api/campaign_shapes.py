@@ -74,6 +74,7 @@ class AppliedSerializer(serializers.Serializer):
     collection = serializers.CharField(help_text="its address")
     changes = ChangeSerializer(many=True)
     unnamed = serializers.ListField(child=serializers.CharField(), help_text="what is there, was not named and stays, in words")
+    warnings = serializers.ListField(child=serializers.CharField(), help_text="sentences on gold that pressing one key would pass")
     applied = serializers.BooleanField()
     dry_run = serializers.BooleanField()
 

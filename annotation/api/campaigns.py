@@ -60,7 +60,7 @@ class CampaignDoor(Door):
         elif changes:
             declared.carried_out(plan, actor=actor)
         names = {"campaign": said.campaign.get("slug"), "collection": said.collection["slug"]}
-        told = {"changes": [declared.change_json(one) for one in changes], "unnamed": plan.unnamed}
+        told = {"changes": [declared.change_json(one) for one in changes], "unnamed": plan.unnamed, "warnings": plan.warnings}
         return {**names, **told, "applied": bool(changes) and not dry_run, "dry_run": dry_run}
 
 

@@ -13,7 +13,8 @@ from typing import Any
 from annotation.core import rules
 from annotation.core.gold_rules import GoldRule
 from annotation.core.judges import JudgeKind
-from annotation.core.scale import SHAPES
+from annotation.core.known_pairs import are_in_doubt, grades_in_words, with_grades
+from annotation.core.scale import SHAPES, Scale
 from pooling.core.collection_file import COLLECTION, POOL
 from pooling.core.declared import Change, Key, Mistake, Path, differences, plain_table, read_table
 
@@ -31,6 +32,10 @@ GOLD = (
     Key("kind", "text", "What the pair is.", choices=("gold", "everyone", "qualification"), default="gold"),
     Key("grade", "whole", "The known grade; of a pair for everyone there is none.", least=0),
     Key("explanation", "text", "What annotators of the qualification read after their answer.", default=""),
+)
+GOLD_GRADES = (
+    Key("file_grade", "whole", "A grade in the rows of gold.", required=True),
+    Key("grade", "whole", "What it counts as on the scale; left out: its rows are ignored.", least=0),
 )
 PERSON = (
     Key("user", "text", "Sign-in name; may be left out of somebody who is there under the pseudonym.", default=""),
@@ -104,6 +109,10 @@ CAMPAIGN = (
     Key("guidelines_note", "text", "What changed in a new version."),
     Key("gold", "rows", "Pairs that are not ordinary. The list is whole: others become so.", row=GOLD, identity=("topic", "document"), whole=True),
     Key("gold_file", "file", "A file of them (topic, document, grade; or qrels), in place of the list."),
+    Key(
+        "gold_grades", "rows", "What the grades of gold count as. Needed if they may be of another scale: one is not on the scale, or none is its highest.",
+        row=GOLD_GRADES, identity=("file_grade",),
+    ),
     Key("people", "rows", "Who takes part; accounts must exist. Others stay.", row=PERSON, identity=("user", "pseudonym")),
     INVITATIONS,
     Key("state", "text", "The state that is wanted.", choices=STATES),
@@ -111,7 +120,7 @@ CAMPAIGN = (
 )  # fmt: skip
 TABLES = {"collection": COLLECTION, "pool": POOL, "campaign": CAMPAIGN}
 FIXED = {"seed": "it has fixed chances already", "judge_kind": "judgements of one kind would stand under the name of another"}
-NOT_COMPARED = {"guidelines_note", "guidelines_file", "gold_file"}
+NOT_COMPARED = {"guidelines_note", "guidelines_file", "gold_file", "gold_grades"}
 
 
 @dataclass(frozen=True)
@@ -183,6 +192,20 @@ def contradictions(said: DescribedCampaign) -> list[Mistake]:
     if campaign.get("paused_reason") and campaign.get("state") != "paused":
         mistakes.append(Mistake(("campaign", "paused_reason"), "a reason of pausing for a campaign that does not pause", 'state = "paused"'))
     return mistakes
+
+
+def with_gold_of_the_scale(said: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
+    """Return the table with the grades of its gold as the scale has them. Raises CampaignMistakes if it does not say what they count as."""
+    given = {row["grade"] for row in said.get("gold", []) if row["grade"] is not None}
+    counts_as = {row["file_grade"]: row["grade"] for row in said.get("gold_grades", [])}
+    if "gold" not in said or (not counts_as and not are_in_doubt(given, scale)):
+        return dict(said)
+    if unsaid := given - set(counts_as):
+        problem = f"gold has grades {grades_in_words(given)}, the scale has {grades_in_words(scale.values)}; {grades_in_words(unsaid)} may mean something else"
+        raise CampaignMistakes([Mistake(("campaign", "gold"), problem, f"gold_grades = [{{ file_grade = {min(unsaid)}, grade = ... }}, ...]")])
+    if off := {grade for grade in counts_as.values() if grade is not None} - set(scale.values):
+        raise CampaignMistakes([Mistake(("campaign", "gold_grades"), f"grade {min(off)}", f"a grade of the scale, {grades_in_words(scale.values)}")])
+    return {**said, "gold": with_grades(said["gold"], counts_as)}
 
 
 def document_of(described: DescribedCampaign, *, as_text: bool = False) -> dict[str, Any]:

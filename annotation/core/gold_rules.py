@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 from annotation.core.scale import Scale
@@ -29,3 +30,10 @@ def right_grades(rule: str, gold: int, scale: Scale) -> list[int]:
 def is_right(rule: str, grade: int | None, gold: int, scale: Scale) -> bool:
     """Return whether the grade counts as right; None, for "cannot judge", never does."""
     return grade is not None and grade in right_grades(rule, gold, scale)
+
+
+def best_single_key(rule: str, golds: Sequence[int], scale: Scale) -> tuple[int, int]:
+    """Return the grade that is right for most of the known grades, and for how many: what pressing one key would reach. Of equals the lowest."""
+    right = {grade: sum(is_right(rule, grade, gold, scale) for gold in golds) for grade in scale.values}
+    best = max(scale.values, key=lambda grade: right[grade])
+    return best, right[best]

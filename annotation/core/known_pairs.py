@@ -1,9 +1,46 @@
-"""Which pairs of a file of known grades become gold and which teach: evenly over the grades, and the same again for the same seed."""
+"""Known grades from elsewhere: whether they are of the campaign's scale, and which pairs become gold and which teach.
+
+Pairs are drawn evenly over the grades, and the same again for the same seed.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from annotation.core.scale import Scale
+
+
+def are_in_doubt(grades: Iterable[int], scale: Scale) -> bool:
+    """Return whether these grades may be of another scale: the campaign's lacks one of them, or goes on above the highest.
+
+    So binary qrels (0, 1, or 1 alone) are in doubt on a scale of four grades, and grades 0 and 3 are not.
+    """
+    given = set(grades)
+    return bool(given) and (not given <= set(scale.values) or max(given) != scale.values[-1])
+
+
+def suggested_grades(grades: Iterable[int], scale: Scale) -> dict[int, int]:
+    """Return what to propose for grades in doubt: binary ones are the lowest grade and the lowest relevant one, lower ones stay, higher ones have none."""
+    given = set(grades)
+    if given <= {0, 1}:
+        return {grade: (scale.values[0], scale.threshold)[grade] for grade in given}
+    return {grade: grade for grade in given & set(scale.values)} if max(given) < scale.values[-1] else {}
+
+
+def with_grades(rows: Iterable[Mapping[str, Any]], counts_as: Mapping[int, int | None]) -> list[dict[str, Any]]:
+    """Return the rows with their grades replaced; rows whose grade counts as None are left out, rows without a grade stay."""
+    kept = (row for row in rows if row.get("grade") is None or counts_as[row["grade"]] is not None)
+    return [{**row, "grade": counts_as[row["grade"]]} if row.get("grade") is not None else dict(row) for row in kept]
+
+
+def grades_in_words(grades: Iterable[int]) -> str:
+    """Return “1”, “0–3” or “0, 2, 7”."""
+    given = sorted(set(grades))
+    if len(given) > 1 and given == list(range(given[0], given[-1] + 1)):
+        return f"{given[0]}–{given[-1]}"
+    return ", ".join(map(str, given[:10])) + (", …" if len(given) > 10 else "")
 
 
 def spread_over_grades(pairs: Iterable[tuple[str, str, int]], n: int, *, seed: int = 0) -> list[tuple[str, str, int]]:

@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from annotation.core.campaign_file import GRADE, SETTINGS, DescribedCampaign
+from annotation.core.known_pairs import are_in_doubt
 from annotation.models import Campaign, Pair
 from annotation.selectors.pairs import kept_pairs
 from pooling.selectors.described import described_collection, described_pool
@@ -25,7 +26,10 @@ def described_campaign(campaign: Campaign) -> dict[str, Any]:
     settings |= {"seed": campaign.seed, "judge_kind": campaign.judge_kind}
     if newest is not None:
         settings["guidelines"] = newest.text
-    settings |= {"gold": known_pairs(kept_pairs(campaign)), "people": _people(campaign), "invitations": _invitations(campaign), "state": campaign.state}
+    gold = known_pairs(kept_pairs(campaign))
+    if are_in_doubt(own := {row["grade"] for row in gold if row["grade"] is not None}, campaign.grades):  # they are of the scale all the same
+        settings["gold_grades"] = [{"file_grade": grade, "grade": grade} for grade in sorted(own)]
+    settings |= {"gold": gold, "people": _people(campaign), "invitations": _invitations(campaign), "state": campaign.state}
     if campaign.state == Campaign.State.PAUSED:
         settings["paused_reason"] = campaign.paused_reason
     return settings

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
 from django.db.models import Count, F, Q, QuerySet
+from django.utils.translation import gettext as _
 
-from annotation.core.gold_rules import is_right, right_grades
+from annotation.core.gold_rules import best_single_key, is_right, right_grades
 from annotation.models import Campaign, Judgement, Membership, Pair
 from annotation.selectors.pairs import kept_pairs, special_pairs
 
@@ -76,6 +78,32 @@ def needed(campaign: Campaign, total: int) -> int:
 def passed(campaign: Campaign, result: Score) -> bool | None:
     """None while pairs are left."""
     return result.right >= needed(campaign, result.total) if result.judged >= result.total else None
+
+
+def single_key_warnings(campaign: Campaign) -> list[str]:
+    """Return sentences for gold and for qualification that pressing one key all the time would pass; empty if it would not."""
+    rows = kept_pairs(campaign).exclude(kind=Pair.Kind.NORMAL).filter(gold_grade__isnull=False).values_list("kind", "gold_grade")
+    return warnings_of_gold([(kind, grade) for kind, grade in rows if grade is not None], campaign)
+
+
+def warnings_of_gold(golds: Iterable[tuple[str, int]], campaign: Campaign) -> list[str]:
+    """The same for known grades (kind, grade) that the campaign, which need not be stored, has or will have."""
+    grades_of: dict[str, list[int]] = {Pair.Kind.GOLD.value: [], Pair.Kind.QUALIFICATION.value: []}
+    for kind, grade in golds:
+        grades_of[kind].append(grade)
+    return [says for kind, grades in grades_of.items() if (says := _single_key_warning(kind, grades, campaign))]
+
+
+def _single_key_warning(kind: str, golds: Sequence[int], campaign: Campaign) -> str:
+    if len(golds) < 2:
+        return ""
+    grade, n_right = best_single_key(campaign.gold_rule, golds, campaign.grades)
+    if n_right < (needed(campaign, len(golds)) if kind == Pair.Kind.QUALIFICATION and campaign.qualification_pass else len(golds)):
+        return ""
+    figures = {"grade": campaign.grades.names[grade], "right": f"{n_right:,}", "n": f"{len(golds):,}"}
+    if kind == Pair.Kind.GOLD:
+        return _("“%(grade)s” is right for all %(n)s gold questions: pressing one key would pass. Add some with other grades.") % figures
+    return _("“%(grade)s” is right for %(right)s of %(n)s qualification pairs: pressing one key would pass. Add some with other grades.") % figures
 
 
 def score(annotator: Membership) -> Score:

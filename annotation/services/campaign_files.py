@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +95,13 @@ def read_gold(path: str, name: str) -> list[dict[str, Any]]:
         rows.append({column: value for column, value in row.items() if value != "" or column in ("topic", "document")})
     wrong.raise_any()
     return rows
+
+
+def as_table(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return known pairs as the table that `read_gold` reads."""
+    columns = ("topic", "document", "grade", "kind", "explanation")
+    lines = ["\t".join("" if row.get(column) is None else str(row[column]) for column in columns) for row in rows]
+    return "\n".join(["\t".join(columns), *lines, ""])
 
 
 def as_toml(document: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -18,9 +18,10 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import ngettext
 
-from annotation.core.campaign_file import SETTINGS, CampaignMistakes, DescribedCampaign, campaign_changes
+from annotation.core.campaign_file import SETTINGS, CampaignMistakes, DescribedCampaign, campaign_changes, with_gold_of_the_scale
 from annotation.models import Campaign, Membership, Pair
 from annotation.selectors.described import described_campaign, known_pairs
+from annotation.selectors.qualification import warnings_of_gold
 from annotation.services import campaigns, exclusion, people
 from annotation.services.errors import CampaignError
 from annotation.services.pairs import set_kind, set_pool
@@ -37,13 +38,14 @@ State = Campaign.State
 @dataclass
 class CampaignPlan:
     """collection: the plan of what stands below. campaign: None where it is to be made, or where the file says nothing of one.
-    unnamed: what is there, is not named and stays, in words."""
+    unnamed: what is there, is not named and stays, in words. warnings: sentences on what can be done and hardly is meant."""
 
     described: DescribedCampaign
     collection: of_collections.CollectionPlan
     campaign: Campaign | None
     changes: list[Change]
     unnamed: list[str]
+    warnings: list[str]
 
     @property
     def all_changes(self) -> list[Change]:
@@ -62,7 +64,12 @@ def planned(described: DescribedCampaign, *, folder: str | None, prune: bool = F
     refused = [*below.refused]
     changes: list[Change] = []
     stays = [] if below.collection is None else unnamed_of_collection(below.collection, described.collection)
+    warnings: list[str] = []
     if said:
+        wanted = _as_wanted(campaign, said)
+        said = with_gold_of_the_scale(said, wanted.grades)
+        warnings = warnings_of_gold([(row["kind"], row["grade"]) for row in said.get("gold", []) if row["grade"] is not None], wanted)
+        described = replace(described, campaign=said)
         before = _before(campaign, said)
         changed, wrong = campaign_changes(before, said)
         files = [name for name in ("guidelines_file", "gold_file") if name in said]  # who reads files has put them in their place
@@ -80,7 +87,13 @@ def planned(described: DescribedCampaign, *, folder: str | None, prune: bool = F
             changes += removed
     if refused:
         raise CampaignMistakes(refused)
-    return CampaignPlan(described, below, campaign, changes, stays)
+    return CampaignPlan(described, below, campaign, changes, stays, warnings)
+
+
+def _as_wanted(campaign: Campaign | None, said: Mapping[str, Any]) -> Campaign:
+    """Scale and rules for gold as they will be; not stored."""
+    now, names = campaign or Campaign(), ("scale", "threshold", "gold_rule", "qualification_pass")
+    return Campaign(**{name: said.get(name, getattr(now, name)) for name in names})
 
 
 def _before(campaign: Campaign | None, said: Mapping[str, Any]) -> dict[str, Any]:

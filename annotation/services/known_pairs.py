@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,8 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.core.known_pairs import parted
+from annotation.core.known_pairs import are_in_doubt, grades_in_words, parted, with_grades
+from annotation.core.scale import Scale
 from annotation.models import Campaign, Pair
 from annotation.selectors.pairs import kept_pairs
 from annotation.services.campaigns import update_campaign
@@ -24,6 +25,15 @@ MOST_FROM_A_FILE = 1000
 """Known pairs that are set at once: each is a row of the audit trail."""
 USUAL_BAR = 0.7
 """Share of qualification pairs to get right where nobody has said one."""
+
+
+class GradesInDoubt(CampaignError):
+    """The grades may be of another scale than the campaign's. grades: ascending."""
+
+    def __init__(self, grades: Iterable[int], scale: Scale) -> None:
+        self.grades, self.scale = sorted(grades), scale
+        says = _("The file has grades %(given)s; your scale has %(scale)s. Choose what each counts as.")
+        super().__init__(says % {"given": grades_in_words(self.grades), "scale": grades_in_words(scale.values)})
 
 
 @dataclass(frozen=True)
@@ -57,13 +67,59 @@ def rows_of_qrels(qrels: Qrels) -> list[dict[str, Any]]:
     ]
 
 
-def take_known_pairs(campaign: Campaign, rows: Sequence[dict[str, Any]], *, n_gold: int, n_qualification: int, actor: User | None) -> KnownPairsTaken:
+def take_known_pairs(
+    campaign: Campaign,
+    rows: Sequence[dict[str, Any]],
+    *,
+    n_gold: int,
+    n_qualification: int,
+    actor: User | None,
+    counts_as: Mapping[int, int | None] | None = None,
+    replace: bool = False,
+) -> KnownPairsTaken:
     """Make ordinary pairs of the campaign gold and qualification as the rows say; rows without a kind are drawn evenly over the grades.
 
-    rows: topic, document, grade, and perhaps kind and explanation. n_gold, n_qualification: of those without a kind. Pairs that somebody
+    rows: topic, document, grade, and perhaps kind and explanation. n_gold, n_qualification: of those without a kind. counts_as: the
+    campaign's grade for each grade of the rows, None to leave its rows out; GradesInDoubt if it is needed and missing. replace: pairs of the
+    kinds that come in become ordinary first. Pairs that somebody
     has judged do not become qualification pairs. A campaign that had no qualification gets the usual share to get right. CampaignError
     where no row fits, or too many do; then nothing is changed.
     """
+    n_given, rows = len(rows), _of_the_scale(rows, campaign.grades, counts_as)
+    with transaction.atomic():
+        if replace:
+            asked = {Pair.Kind.GOLD: n_gold, Pair.Kind.QUALIFICATION: n_qualification}
+            kinds = {kind for kind, n in asked.items() if n} | {row["kind"] for row in rows if row.get("kind")}
+            change_known(campaign, list(kept_pairs(campaign).filter(kind__in=kinds).values_list("pk", flat=True)), remove=True, actor=actor)
+        wanted, n_fits = _wanted(campaign, rows, n_gold=n_gold, n_qualification=n_qualification)
+        for pair, grade, kind, explanation in wanted:
+            set_kind(pair, kind, gold_grade=grade, explanation=explanation, actor=actor)
+        campaign.refresh_from_db()
+        kinds_made = [kind for _pair, _grade, kind, _explanation in wanted]
+        n_taught = kinds_made.count(Pair.Kind.QUALIFICATION)
+        sets_bar = bool(n_taught) and not campaign.qualification_pass
+        if sets_bar:
+            update_campaign(campaign, actor=actor, qualification_pass=USUAL_BAR)
+    return KnownPairsTaken(kinds_made.count(Pair.Kind.GOLD), n_taught, n_given - n_fits, USUAL_BAR if sets_bar else 0.0)
+
+
+def change_known(campaign: Campaign, ids: Sequence[int], *, remove: bool = False, grade: int | None = None, actor: User | None) -> int:
+    """Make chosen pairs ordinary again, or give them this grade and keep kind and explanation. Returns how many; CampaignError and nothing else."""
+    pairs = campaign.pairs.select_related("campaign", "entry").filter(pk__in=ids).exclude(kind=Pair.Kind.NORMAL).order_by("pk")
+    with transaction.atomic():
+        for pair in pairs:
+            if not remove and pair.kind == Pair.Kind.EVERYONE:
+                raise CampaignError(_("Pairs for everyone have no known grade: choose gold and qualification pairs only."))
+            kind, explanation = (Pair.Kind.NORMAL, "") if remove else (pair.kind, pair.gold_explanation)
+            set_kind(pair, kind, gold_grade=grade, explanation=explanation, actor=actor)
+    campaign.refresh_from_db()
+    return len(pairs)
+
+
+def _wanted(
+    campaign: Campaign, rows: Sequence[dict[str, Any]], *, n_gold: int, n_qualification: int
+) -> tuple[list[tuple[Pair, int | None, str, str]], int]:
+    """Return (pair, grade, kind, explanation) for all that is to be known, and how many rows fit. CampaignError if none does, or too many."""
     pair_of = _ordinary(campaign, rows)
     grades = set(campaign.grades.values)
     fits = [row for row in rows if (row["topic"], row["document"]) in pair_of and (row.get("grade") in grades or row.get("kind") == "everyone")]
@@ -80,16 +136,19 @@ def take_known_pairs(campaign: Campaign, rows: Sequence[dict[str, Any]], *, n_go
     if len(wanted) > MOST_FROM_A_FILE:
         says = _("%(n)s known pairs at once are too many, at most %(most)s: leave the others out.")
         raise CampaignError(says % {"n": f"{len(wanted):,}", "most": f"{MOST_FROM_A_FILE:,}"})
-    with transaction.atomic():
-        for topic, document, grade, kind, explanation in wanted:
-            set_kind(pair_of[topic, document], kind, gold_grade=grade, explanation=explanation, actor=actor)
-        campaign.refresh_from_db()
-        n_taught = sum(kind == Pair.Kind.QUALIFICATION for *_, kind, _ in wanted)
-        sets_bar = bool(n_taught) and not campaign.qualification_pass
-        if sets_bar:
-            update_campaign(campaign, actor=actor, qualification_pass=USUAL_BAR)
-    n_gold_made = sum(kind == Pair.Kind.GOLD for *_, kind, _ in wanted)
-    return KnownPairsTaken(n_gold_made, n_taught, len(rows) - len(fits), USUAL_BAR if sets_bar else 0.0)
+    return [(pair_of[topic, document], *rest) for topic, document, *rest in wanted], len(fits)
+
+
+def _of_the_scale(rows: Sequence[dict[str, Any]], scale: Scale, counts_as: Mapping[int, int | None] | None) -> Sequence[dict[str, Any]]:
+    """Return the rows with grades of the scale. Raises GradesInDoubt, or CampaignError for a grade that the scale lacks."""
+    given = {row["grade"] for row in rows if row.get("grade") is not None}
+    if not are_in_doubt(given, scale):
+        return rows
+    if counts_as is None or not given <= set(counts_as):
+        raise GradesInDoubt(given, scale)
+    if not {grade for grade in counts_as.values() if grade is not None} <= set(scale.values):
+        raise CampaignError(_("The known grade must be one of the scale."))
+    return with_grades(rows, counts_as)
 
 
 def _ordinary(campaign: Campaign, rows: Sequence[dict[str, Any]]) -> dict[tuple[str, str], Pair]:

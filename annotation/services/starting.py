@@ -35,13 +35,14 @@ def start_campaign(
     known: Sequence[dict[str, Any]] = (),
     n_gold: int = 0,
     n_qualification: int = 0,
+    counts_as: Mapping[int, int | None] | None = None,
     with_link: bool = False,
     guidelines: str = "",
 ) -> tuple[Campaign, KnownPairsTaken | None]:
     """A draft with the preset's scale, rules and guidelines, the pool's pairs, gold and qualification, and a link to invite by.
 
-    settings: in place of the preset's; guidelines: in place of those of its scale. known: rows of `take_known_pairs`. All of it, or a
-    CampaignError and nothing.
+    settings: in place of the preset's; guidelines: in place of those of its scale. known, counts_as: as of `take_known_pairs`. All of
+    it, or a CampaignError and nothing.
     """
     if not pool.n_pairs:
         raise CampaignError(_("The pool is still being built: try again in a moment."))
@@ -52,7 +53,7 @@ def start_campaign(
         campaigns.save_guideline(campaign, text, actor=actor)
         taken = None
         if known and (n_gold or n_qualification or any(row.get("kind") for row in known)):
-            taken = take_known_pairs(campaign, known, n_gold=n_gold, n_qualification=n_qualification, actor=actor)
+            taken = take_known_pairs(campaign, known, n_gold=n_gold, n_qualification=n_qualification, counts_as=counts_as, actor=actor)
         if with_link:
             people.invite(campaign=campaign, actor=actor)
     return campaign, taken

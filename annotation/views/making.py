@@ -14,7 +14,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.core.presets import PRESETS
 from annotation.forms_making import KnownPairsForm, NewCampaignForm
+from annotation.models import Campaign
 from annotation.permissions import managed_campaign, may_create
+from annotation.selectors.qualification import single_key_warnings
 from annotation.services import campaigns as service
 from annotation.services import known_pairs, starting
 from annotation.services.errors import CampaignError
@@ -36,14 +38,22 @@ def new(request: SignedInRequest) -> HttpResponse:
             return redirect("campaign-step", campaign.slug, "files")
         try:
             campaign, taken = starting.start_campaign(actor=request.user, **form.wanted())
+        except known_pairs.GradesInDoubt as doubt:
+            form.ask_for_grades(doubt)
         except (CampaignError, FormatError) as error:
             form.add_error(None, str(error))
         else:
             if taken is not None:
                 messages.info(request, taken.sentence())
+                warn_of_single_key(request, campaign)
             return redirect("campaign-step", campaign.slug, "open")
     context = {"form": form, "presets": [(preset, form.guidelines_of(preset)) for preset in PRESETS.values()]}
-    return render(request, "annotation/campaign_new.html", context, status=400 if form.errors else 200)
+    return render(request, "annotation/campaign_new.html", context, status=400 if form.errors or form.doubt else 200)
+
+
+def warn_of_single_key(request: SignedInRequest, campaign: Campaign) -> None:
+    for says in single_key_warnings(campaign):
+        messages.warning(request, says)
 
 
 @login_required
@@ -73,9 +83,15 @@ def known(request: SignedInRequest, slug: str) -> HttpResponse:
         if not form.is_valid():
             raise CampaignError(" ".join(str(error) for errors in form.errors.values() for error in errors))
         counts: dict[str, Any] = {name: form.cleaned_data[name] or 0 for name in ("n_gold", "n_qualification")}
-        taken = known_pairs.take_known_pairs(campaign, form.rows(), actor=request.user, **counts)
+        taken = known_pairs.take_known_pairs(
+            campaign, form.rows(), counts_as=form.counts_as(), replace=form.cleaned_data["replace"], actor=request.user, **counts
+        )
+    except known_pairs.GradesInDoubt as doubt:
+        form.ask_for_grades(doubt)
+        return render(request, "annotation/campaign_known_pairs.html", {"campaign": campaign, "form": form}, status=400)
     except (CampaignError, FormatError) as error:
         messages.error(request, _("Not taken: %(error)s") % {"error": error})
     else:
         messages.success(request, taken.sentence())
+        warn_of_single_key(request, campaign)
     return redirect("campaign-gold", slug)

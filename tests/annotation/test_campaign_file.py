@@ -13,7 +13,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
-from annotation.core.campaign_file import SETTINGS, TABLES
+from annotation.core.campaign_file import SETTINGS, TABLES, read_document
 from annotation.demo import campaign as demo
 from annotation.demo.corpus import CorpusEntry
 from annotation.demo.systems import tf_idf
@@ -21,7 +21,9 @@ from annotation.demo.topics import TOPICS
 from annotation.models import Campaign, Pair
 from annotation.services import campaigns, people, scheduling
 from annotation.services.campaign_files import CampaignFile
+from annotation.services.declared import planned
 from annotation.services.errors import CampaignError
+from annotation.services.pairs import set_kind
 from pooling.core.declared import Key, line_of
 from pooling.formats.errors import FormatError
 from pooling.models import Collection, DocumentFile
@@ -213,7 +215,11 @@ CHANGES = [
         'standing = "excluded"\nreason = "Clicks"\npseudonym',
         ["people: ada A007: standing “active” → “excluded”, reason none → “Clicks”"],
     ),
-    ('gold_file = "gold.tsv"', 'gold = [{ topic = "051", document = "b", grade = 1 }]', ["gold: 051 b: grade 2 → 1", "gold: 9 a: no longer"]),
+    (
+        'gold_file = "gold.tsv"',
+        'gold = [{ topic = "051", document = "b", grade = 1 }]\ngold_grades = [{ file_grade = 1, grade = 1 }]',
+        ["gold: 051 b: grade 2 → 1", "gold: 9 a: no longer"],
+    ),
     ('guidelines_file = "guidelines.md"', 'guidelines = "Other"', ["guidelines: “# How…” (4 lines) → “Other”"]),
     ('group = "Lab"', 'group = "Team"', ["runs: A: group “Lab” → “Team”"]),
     ("depth = 2", "depth = 3", ["pool: extend Top two from depth 2 to 3"]),
@@ -390,6 +396,30 @@ def test_lines_of_values_are_found_in_texts_lists_and_tables():
     assert tomllib.loads(text)["b"]["c"][1]["y"] == 2
     found = [line_of(text, path) for path in (("b", "x"), ("b", "c", 1, "y"), ("b", "c", 0), ("d", "list", 1, "z"), ("d", "none"), ("e",))]
     assert found == [6, 10, 7, 14, 11, None]
+
+
+def test_grades_of_gold_that_may_be_of_another_scale_are_not_taken_for_the_scales_own(folder, capsys):
+    (folder / "gold.tsv").write_text("051 0 b 1\n051 0 a 0\n", encoding="utf-8")
+    [line] = refused(folder, CAMPAIGN, capsys)
+    assert "gold has grades 0–1, the scale has 0–2" in line
+    assert "gold_grades" in line
+    binary = CAMPAIGN.replace('gold_file = "gold.tsv"', 'gold_file = "gold.tsv"\ngold_grades = [{ file_grade = 0 }, { file_grade = 1, grade = 2 }]')
+    applied(folder, binary)
+    known = Pair.objects.exclude(kind="normal").values_list("entry__docno", "kind", "gold_grade")
+    assert list(known) == [("b", "gold", 2)], "grade 0 is left out"
+    assert applied(folder, binary) == []
+    [line] = refused(folder, binary.replace("grade = 2 }]", "grade = 5 }]"), capsys)
+    assert "grade 5, expected a grade of the scale, 0–2" in line
+
+
+def test_a_campaign_whose_gold_has_only_low_grades_is_written_so_that_it_reads_the_same(folder):
+    applied(folder)
+    campaign = Campaign.objects.get()
+    for pair in campaign.pairs.filter(kind="gold").select_related("campaign", "entry"):
+        set_kind(pair, "gold", gold_grade=1)
+    document = called("export", "autumn")["document"]
+    assert document["campaign"]["gold_grades"] == [{"file_grade": 1, "grade": 1}]
+    assert planned(read_document(document), folder=None).changes == []
 
 
 def test_gold_may_be_qrels_and_a_wrong_grade_names_its_line(folder):

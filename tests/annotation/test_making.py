@@ -22,8 +22,9 @@ from pooling.services import uploads
 from tests.builders import judge, make_annotator, make_campaign, make_collection, make_pool, make_user
 
 pytestmark = pytest.mark.django_db
-QRELS = "t1 0 d1 3\nt1 0 d2 0\nt1 0 d3 1\nt1 0 d4 2\nt2 0 d1 0\nt2 0 d2 3\nt2 0 d9 1\nt3 0 d1 1\nt2 0 d3 7\n"
-"""Of the pairs t1, t2 with d1 to d5: six with a grade from 0 to 3; t2 d9 and t3 d1 are no pairs, 7 is no grade."""
+QRELS = "t1 0 d1 3\nt1 0 d2 0\nt1 0 d3 1\nt1 0 d4 2\nt2 0 d1 0\nt2 0 d2 3\nt2 0 d9 1\nt3 0 d1 1\n"
+"""Of the pairs t1, t2 with d1 to d5: six with a grade from 0 to 3; t2 d9 and t3 d1 are no pairs."""
+BINARY = "t1 0 d1 1\nt1 0 d2 0\nt1 0 d3 1\nt1 0 d4 0\n"
 
 
 @pytest.fixture
@@ -102,7 +103,7 @@ def test_one_form_makes_a_campaign_that_opens(maker, collection) -> None:
     assert campaign.invitations.count() == 1
     assert contradictions(campaign) == []
     page = client.get(answer.url).content.decode()
-    assert "2 gold pairs and 3 qualification pairs are chosen; 3 rows were passed over" in page
+    assert "2 gold pairs and 3 qualification pairs are chosen; 2 rows were passed over" in page
     assert "It contradicts itself" not in page
     client.post("/campaigns/spring/state", {"action": "open"})
     campaign.refresh_from_db()
@@ -156,7 +157,7 @@ def test_a_pool_of_another_collection_is_refused(maker, collection) -> None:
 
 def test_known_grades_that_fit_nothing_keep_the_campaign_from_being_made(maker, collection) -> None:
     make_pool(collection)
-    file = SimpleUploadedFile("gold.txt", b"x 0 y 1\n")
+    file = SimpleUploadedFile("gold.txt", b"x 0 y 3\n")
     answer = client_of(maker).post("/campaigns/new", asked(collection, known_file=file, n_gold="1"))
     assert answer.status_code == 400
     assert "do the ids and grades belong together?" in answer.content.decode()
@@ -172,18 +173,61 @@ def test_a_file_names_the_kind_and_the_explanation_of_each_pair() -> None:
     assert list(rows) == [("d1", "qualification", 3, "Says it."), ("d2", "gold", 0, ""), ("d3", "everyone", None, "")]
 
 
+def test_binary_grades_are_asked_for_and_never_taken_for_grades_of_a_longer_scale() -> None:
+    campaign = make_campaign(n_topics=1, n_documents=4, state="draft")
+    client = client_of(campaign.created_by)
+    address = f"/campaigns/{campaign.slug}/known-pairs"
+    asked_for = client.post(address, {"known_file": SimpleUploadedFile("q.txt", BINARY.encode()), "n_gold": "3"})
+    assert asked_for.status_code == 400
+    page = " ".join(asked_for.content.decode().split())
+    assert "The file has grades 0–1; your scale has 0–3. Choose what each counts as." in page
+    assert '<option value="0" selected>Wrong</option>' in page
+    assert '<option value="2" selected>Partial</option>' in page
+    assert not campaign.pairs.exclude(kind="normal").exists()
+    kept = asked_for.context["form"].rows_kept
+    client.post(address, {"known_text": kept, "n_gold": "3", "grade_0": "leave", "grade_1": ""})
+    assert not campaign.pairs.exclude(kind="normal").exists(), "grade 1 is not answered"
+    told = client.post(address, {"known_text": kept, "n_gold": "3", "grade_0": "0", "grade_1": "3"}, follow=True).content.decode()
+    assert "3 gold pairs" in told
+    assert sorted(campaign.pairs.filter(kind="gold").values_list("gold_grade", flat=True)) in ([0, 0, 3], [0, 3, 3])
+
+
+def test_the_page_of_a_new_campaign_asks_what_the_grades_of_a_file_count_as(maker, collection) -> None:
+    make_pool(collection)
+    given = asked(collection, n_gold="4")
+    refused = client_of(maker).post("/campaigns/new", given | {"known_file": SimpleUploadedFile("q.txt", BINARY.encode())})
+    assert refused.status_code == 400
+    assert "The file has grades 0–1; your scale has 0–3." in refused.content.decode()
+    assert not Campaign.objects.exists()
+    kept = refused.context["form"].rows_kept
+    made = client_of(maker).post("/campaigns/new", given | {"known_text": kept, "grade_0": "leave", "grade_1": "2"}, follow=True)
+    assert set(Campaign.objects.get().pairs.filter(kind="gold").values_list("gold_grade", flat=True)) == {2}
+    assert "“Highly relevant” is right for all 2 gold questions: pressing one key would pass." in made.content.decode()
+
+
+def test_a_file_replaces_the_pairs_of_the_kinds_that_it_brings() -> None:
+    campaign = make_campaign(n_topics=1, n_documents=4, state="draft")
+    before, kept = campaign.pairs.order_by("position")[:2]
+    set_kind(before, "gold", gold_grade=1)
+    set_kind(kept, "everyone")
+    file = SimpleUploadedFile("gold.txt", b"t1 0 d3 3\n")
+    client_of(campaign.created_by).post(f"/campaigns/{campaign.slug}/known-pairs", {"known_file": file, "n_gold": "5", "replace": "on"})
+    kinds = campaign.pairs.exclude(kind="normal").values_list("entry__docno", "kind", "gold_grade")
+    assert set(kinds) == {("d3", "gold", 3), (kept.entry.docno, "everyone", None)}
+
+
 def test_a_judged_pair_does_not_become_a_qualification_pair() -> None:
     campaign = make_campaign(n_topics=1, n_documents=2, judgements_per_pair=2)
     ada = make_annotator(campaign)
     judge(ada, 2)
     judged = campaign.pairs.get(judgements__isnull=False)
-    rows = [{"topic": "t1", "document": document, "grade": 1} for document in ("d1", "d2")]
+    rows = [{"topic": "t1", "document": document, "grade": 3} for document in ("d1", "d2")]
     taken = known_pairs.take_known_pairs(campaign, rows, n_gold=0, n_qualification=2, actor=None)
     assert (taken.gold, taken.qualification) == (0, 1)
     judged.refresh_from_db()
     assert judged.kind == "normal"
     with pytest.raises(CampaignError, match="No row is an ordinary pair"):
-        known_pairs.take_known_pairs(campaign, [{"topic": "t1", "document": "d7", "grade": 1}], n_gold=1, n_qualification=0, actor=None)
+        known_pairs.take_known_pairs(campaign, [{"topic": "t1", "document": "d7", "grade": 3}], n_gold=1, n_qualification=0, actor=None)
 
 
 def test_a_copy_has_everything_but_judgements() -> None:

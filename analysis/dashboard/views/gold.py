@@ -11,7 +11,7 @@ from django.db.models.functions import Length
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods
 
 from analysis.core.aggregation.majority import majority
@@ -20,9 +20,10 @@ from annotation.forms_making import KnownPairsForm
 from annotation.models import Campaign, Judgement, Membership, Pair
 from annotation.permissions import managed_campaign
 from annotation.selectors.pairs import kept_pairs
-from annotation.selectors.qualification import is_right_q, known_scores
+from annotation.selectors.qualification import is_right_q, known_scores, single_key_warnings
 from annotation.services import campaigns
 from annotation.services.errors import CampaignError
+from annotation.services.known_pairs import change_known
 from pooling.core.natural import natural
 from pooling.listing import ListChoice, ListPage
 from pooling.permissions import SignedInRequest
@@ -45,14 +46,16 @@ KINDS = [
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: SignedInRequest, slug: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
+    if request.method == "POST" and "chosen" in request.POST.get("action", ""):
+        _change_chosen(request, campaign)
+        return redirect(request.get_full_path())
     if request.method == "POST":
         pair = get_object_or_404(Pair.objects.select_related("campaign", "entry"), campaign=campaign, pk=row_number(request.POST.get("pair")))
-        grade = request.POST.get("grade", "")
         try:
             campaigns.set_kind(
                 pair,
                 request.POST.get("kind", ""),
-                gold_grade=int(grade) if grade.isascii() and grade.isdigit() and len(grade) <= 3 else None,
+                gold_grade=grade_in(request),
                 explanation=request.POST.get("explanation", "").strip(),
                 actor=request.user,
             )
@@ -71,9 +74,36 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
         "results": results_page(request, campaign),
         "proposals": proposals(campaign),
         "query": query,
+        "single_key": single_key_warnings(campaign),
         "found": ListPage(request, search(campaign, query), per_page=PER_PAGE, prefix="found-", part="search") if query else None,
     }
     return render(request, "analysis/gold.html", context)
+
+
+def grade_in(request: HttpRequest) -> int | None:
+    """The grade that a form sends; None for none."""
+    grade = request.POST.get("grade", "")
+    return int(grade) if grade.isascii() and grade.isdigit() and len(grade) <= 3 else None
+
+
+def _change_chosen(request: SignedInRequest, campaign: Campaign) -> None:
+    """Remove the ticked pairs from the known ones, or change their grade."""
+    ids, grade = [row_number(one) for one in request.POST.getlist("known")], grade_in(request)
+    try:
+        if not ids:
+            raise CampaignError(_("Tick the pairs first."))
+        if request.POST["action"] == "remove-chosen":
+            n = change_known(campaign, ids, remove=True, actor=request.user)
+            says = ngettext("%(n)s pair is ordinary again.", "%(n)s pairs are ordinary again.", n) % {"n": f"{n:,}"}
+        elif grade is None:
+            raise CampaignError(_("Choose a grade."))
+        else:
+            n = change_known(campaign, ids, grade=grade, actor=request.user)
+            says = ngettext("The grade of %(n)s pair is changed.", "The grade of %(n)s pairs is changed.", n) % {"n": f"{n:,}"}
+    except CampaignError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, says)
 
 
 def known_page(request: HttpRequest, campaign: Campaign) -> ListPage:

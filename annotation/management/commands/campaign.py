@@ -71,7 +71,7 @@ class Command(DatabaseCommand):
             declared.carried_out(plan, actor=actor)
         said = file.described
         names = {"campaign": said.campaign.get("slug"), "collection": said.collection["slug"]}
-        told = {"changes": [declared.change_json(one) for one in changes], "unnamed": plan.unnamed}
+        told = {"changes": [declared.change_json(one) for one in changes], "unnamed": plan.unnamed, "warnings": plan.warnings}
         return {**names, **told, "applied": applied, "dry_run": dry_run}
 
     def agreed(self, changes: list[Change], *, asked: bool) -> bool:
@@ -131,6 +131,7 @@ class Command(DatabaseCommand):
             return f"{result['file']}: {result['campaign'] or result['collection']}"
         told = shown(change["words"] for change in result["changes"])
         beyond = ["Not named in the file, and as it was:", *(f"  {words}" for words in shown(result["unnamed"]))] if result["unnamed"] else []
+        beyond = [*(f"Warning: {words}" for words in result["warnings"]), *beyond]
         if not told:
             return "\n".join(["Nothing to change: everything is as the file says.", *beyond])
         n = counted(len(result["changes"]), "change")

@@ -1,16 +1,17 @@
-// One box in the head of a list chooses all rows of the page; it is there only with this script.
+// One box in the head of a list chooses all rows of the page; it is there only with this script. The boxes may stand outside of their form.
 for (const form of document.querySelectorAll("form[data-choose]")) {
-  const all = form.querySelector("[data-choose-all]");
-  const boxes = () => [...form.querySelectorAll("tbody input[type=checkbox]")];
+  const ticked = [...form.elements].filter((field) => field.type === "checkbox");
+  const all = ticked.find((box) => box.matches("[data-choose-all]"));
+  const boxes = ticked.filter((box) => box.closest("tbody"));
   const draw = () => {
-    const chosen = boxes().filter((box) => box.checked).length;
-    all.checked = chosen > 0 && chosen === boxes().length;
+    const chosen = boxes.filter((box) => box.checked).length;
+    all.checked = chosen > 0 && chosen === boxes.length;
     all.indeterminate = chosen > 0 && !all.checked;
   };
   all.hidden = false;
   all.addEventListener("change", () => {
-    for (const box of boxes()) box.checked = all.checked;
+    for (const box of boxes) box.checked = all.checked;
   });
-  form.addEventListener("change", draw);
+  document.addEventListener("change", ({ target }) => { if (target.form === form) draw(); });
   draw();
 }

@@ -376,6 +376,31 @@ class TestGold:
         assert (pair.kind, pair.gold_grade, pair.gold_explanation) == ("gold", 3, "names the answer")
         assert "names the answer" in client.get(f"/campaigns/{campaign.slug}/gold/").content.decode()
 
+    def test_ticked_gold_is_removed_or_regraded_at_once(self):
+        campaign = make_campaign(n_topics=1, n_documents=4, state="draft")
+        client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/gold/"
+        first, second, third, _ordinary = campaign.pairs.order_by("position")
+        for pair in (first, second):
+            set_kind(pair, "gold", gold_grade=1, explanation="why")
+        set_kind(third, "everyone")
+        page = client.get(address).content.decode()
+        assert "“Wrong” is right for all 2 gold questions: pressing one key would pass." in page
+        assert f'value="{first.pk}" form="chosen-known"' in page
+        client.post(address, {"action": "grade-chosen", "known": [first.pk, second.pk], "grade": "3"})
+        assert list(campaign.pairs.filter(kind="gold").values_list("gold_grade", "gold_explanation")) == [(3, "why")] * 2
+        told = client.post(address, {"action": "grade-chosen", "known": [first.pk, third.pk], "grade": "0"}, follow=True).content.decode()
+        assert "Pairs for everyone have no known grade" in told
+        first.refresh_from_db()
+        assert first.gold_grade == 3
+        told = client.post(address, {"action": "remove-chosen", "known": [first.pk, second.pk, third.pk]}, follow=True).content.decode()
+        assert "3 pairs are ordinary again." in told
+        assert not campaign.pairs.exclude(kind="normal").exists()
+        foreign = make_campaign(n_topics=1, n_documents=1).pairs.get()
+        set_kind(foreign, "gold", gold_grade=1)
+        client.post(address, {"action": "remove-chosen", "known": [foreign.pk]})
+        foreign.refresh_from_db()
+        assert foreign.kind == "gold", "of another campaign"
+
     def test_gold_without_a_grade_is_refused(self):
         campaign = make_campaign()
         pair = campaign.pairs.first()

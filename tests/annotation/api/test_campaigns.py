@@ -58,6 +58,20 @@ def test_a_document_makes_a_campaign_changes_it_and_again_changes_nothing(client
     assert client.get("/api/v1/campaigns/autumn/").json()["state"] == "closed"
 
 
+def test_binary_gold_needs_to_say_what_its_grades_count_as(client, manager):
+    campaign = make_campaign(manager=manager, slug="c", n_topics=1, n_documents=2)
+    of = {"slug": campaign.collection.slug}
+    gold = [{"topic": "t1", "document": "d1", "grade": 1}, {"topic": "t1", "document": "d2", "grade": 0}]
+    refused = sent(client, "c/document", {"collection": of, "campaign": {"slug": "c", "gold": gold}})
+    assert (refused.status_code, list(refused.json()["errors"])) == (400, ["campaign.gold"])
+    counts_as = [{"file_grade": 0, "grade": 0}, {"file_grade": 1, "grade": 2}]
+    assert sent(client, "c/document", {"collection": of, "campaign": {"slug": "c", "gold": gold, "gold_grades": counts_as}}).json()["applied"]
+    same = [{"file_grade": 0, "grade": 3}, {"file_grade": 1, "grade": 2}]
+    tried = sent(client, "c/document?dry_run=true", {"collection": of, "campaign": {"slug": "c", "gold": gold, "gold_grades": same}}).json()
+    assert tried["warnings"] == ["“Partial” is right for all 2 gold questions: pressing one key would pass. Add some with other grades."]
+    assert dict(campaign.pairs.values_list("entry__docno", "gold_grade")) == {"d1": 2, "d2": 0}
+
+
 def test_mistakes_name_the_key_and_refusals_the_reason(client, manager):
     campaign = make_campaign(manager=manager, slug="c")
     wrong = sent(client, "c/document", {"collection": {"slug": "x"}, "campaign": {"slug": "c", "band": 0, "scale": [{"value": "a"}]}})
