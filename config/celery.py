@@ -10,7 +10,7 @@ from config.numerics import import_numerics
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 app = Celery("assay")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["pooling", "annotation", "analysis.systems"])
+app.autodiscover_tasks(["pooling", "analysis.systems"], related_name="worker")
 
 
 @signals.worker_init.connect

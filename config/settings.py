@@ -176,6 +176,7 @@ OIDC_AUTHENTICATION_CALLBACK_URL = "sign-in-oidc-back"
 institution.check(USER_HEADER, GROUPS_HEADER, trusted_proxies=TRUSTED_PROXIES, issuer=OIDC_ISSUER, secret=OIDC_RP_CLIENT_SECRET)
 
 BROKER_URL = env.text("BROKER_URL")  # empty: the worker feeds itself from the Job table (docs/deployment.md)
+WORKER_APP = "config.celery.app"
 CELERY_BROKER_URL = BROKER_URL or "memory://"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True

@@ -1,37 +1,28 @@
-"""The Celery side of reports: a job, and its pieces for whoever is free."""
+"""The job of a report, and its pieces for whichever worker is free."""
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
-from celery import shared_task
 from django.conf import settings
-from kombu.exceptions import OperationalError as BrokerError
 
 from analysis.models import Report
 from analysis.systems import pieces, reports
 from analysis.systems.running import Analysis
 from pooling import jobs
 from pooling.jobs import Work
+from pooling.tasks import hint
 
-log = logging.getLogger(__name__)
-
-
-@shared_task(name="analysis.run_chunk")
-def run_chunk(chunk_id: int) -> None:
-    pieces.run_chunk(chunk_id)
+RUN_CHUNK = "analysis.run_chunk"
+"""The task's name, as worker and senders know it."""
 
 
 def send(chunk_ids: list[int]) -> None:
-    """A hint for other workers. Without a broker there are none, and the job's own worker does all pieces."""
+    """A hint for other workers. Without a broker there are none; the job's own worker does what no other worker takes."""
     if not settings.BROKER_URL:
         return
     for chunk_id in chunk_ids:
-        try:
-            run_chunk.apply_async([chunk_id], retry=False)
-        except (BrokerError, OSError):
-            log.warning("the broker did not take the pieces of a report; its own worker does them", exc_info=True)
+        if not hint(RUN_CHUNK, chunk_id):
             return
 
 

@@ -15,9 +15,10 @@ from annotation.models import Campaign, Judgement, Lease, Membership, Pair
 from annotation.selectors.judging import audit_invariants
 from annotation.services import campaigns, planned_batches, scheduling
 from annotation.services.errors import CampaignError
-from pooling import jobs, tasks
+from pooling import jobs
 from pooling.models import Collection, Document, Job, Pool
 from pooling.services import ordering, pools
+from pooling.worker import Reconciler
 from tests.builders import judge, lease_of, make_annotator, make_campaign, make_user, submit
 from tests.pooling.conftest import bring_in
 from tests.pooling.conftest import run as do
@@ -134,8 +135,8 @@ def test_a_worker_asks_for_what_is_due_and_survives_what_goes_wrong_with_it(camp
         return []
 
     monkeypatch.setattr(jobs, "upkeep", [lambda: 1 / 0, due])
-    reconciler = tasks.Reconciler(1.0)
-    monkeypatch.setattr(tasks, "_hint", lambda _: True)
+    reconciler = Reconciler(1.0)
+    monkeypatch.setattr("pooling.worker.hint", lambda *_: True)
     reconciler.step()
     reconciler.step()
     assert seen == [1], "every few seconds, not at each step"

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from pooling import tasks
+from pooling import worker
 
-tasks.IN_VAIN = 20.0
+worker.IN_VAIN = 20.0

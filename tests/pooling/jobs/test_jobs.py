@@ -10,7 +10,7 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
-from pooling import jobs, owners, tasks
+from pooling import jobs, owners, tasks, worker
 from pooling.formats.errors import FormatError, Problem
 from pooling.jobs import Cancelled, Fenced, Refused, Work
 from pooling.models import Collection, Job
@@ -182,13 +182,13 @@ def test_rows_are_written_in_small_transactions_and_stop_when_cancelled(do, monk
 
 def test_the_reconciler_sends_queued_and_silent_jobs_once_a_minute(do, monkeypatch):
     sent: list[int] = []
-    monkeypatch.setattr(tasks, "_hint", lambda job_id: sent.append(job_id) or True)
+    monkeypatch.setattr(worker, "hint", lambda _, job_id: sent.append(job_id) or True)
     queued = do(lambda work: None)
     silent, alive, done = (jobs.enqueue("test", {}, label="", user=None) for _ in range(3))
     Job.objects.filter(pk=silent.pk).update(state="running", heartbeat=timezone.now() - timedelta(minutes=1))
     Job.objects.filter(pk=alive.pk).update(state="running", heartbeat=timezone.now())
     Job.objects.filter(pk=done.pk).update(state="done")
-    reconciler = tasks.Reconciler(1)
+    reconciler = worker.Reconciler(1)
     assert reconciler.step() == 2
     assert reconciler.step() == 0
     assert sent == [queued.pk, silent.pk]
@@ -198,20 +198,20 @@ def test_the_reconciler_sends_queued_and_silent_jobs_once_a_minute(do, monkeypat
 def ended(monkeypatch) -> list[float]:
     """When a worker ended itself, by a clock that only `at` moves."""
     moments: list[float] = []
-    monkeypatch.setattr(tasks, "_hint", lambda job_id: True)
-    monkeypatch.setattr(tasks, "end_this_worker", lambda: moments.append(tasks.time.monotonic()))
+    monkeypatch.setattr(worker, "hint", lambda *_: True)
+    monkeypatch.setattr(worker, "end_this_worker", lambda: moments.append(worker.time.monotonic()))
     return moments
 
 
-def looks(reconciler: tasks.Reconciler, monkeypatch, *moments: float) -> None:
+def looks(reconciler: worker.Reconciler, monkeypatch, *moments: float) -> None:
     for moment in moments:
-        monkeypatch.setattr(tasks, "time", SimpleNamespace(monotonic=lambda now=moment: now))
+        monkeypatch.setattr(worker, "time", SimpleNamespace(monotonic=lambda now=moment: now))
         reconciler.step()
 
 
 def test_a_worker_ends_where_nothing_was_taken_of_what_it_sent_for_90_seconds(do, ended, monkeypatch):
     do(lambda work: None)
-    reconciler = tasks.Reconciler(1)
+    reconciler = worker.Reconciler(1)
     looks(reconciler, monkeypatch, *range(1000, 1090, 5))
     assert ended == []
     jobs.enqueue("test", {}, label="another asks for something", user=None)
@@ -225,13 +225,13 @@ def test_a_worker_that_does_a_job_does_not_end_for_others_that_wait(do, ended, m
     long = jobs.enqueue("test", {}, label="", user=None)
     owner = owners.new_token() if machine == "here" else "a1b2-17-another"
     Job.objects.filter(pk=long.pk).update(state="running", owner=owner, heartbeat=timezone.now())
-    looks(tasks.Reconciler(1), monkeypatch, *range(1000, 1095, 5))
+    looks(worker.Reconciler(1), monkeypatch, *range(1000, 1095, 5))
     assert ended == ([] if machine == "here" else [1090])
 
 
 def test_a_worker_that_takes_one_after_the_other_does_not_end(do, ended, monkeypatch):
     queue = [do(lambda work: None), *(jobs.enqueue("test", {}, label="", user=None) for _ in range(2))]
-    reconciler = tasks.Reconciler(1)
+    reconciler = worker.Reconciler(1)
     for n, job in enumerate(queue):
         looks(reconciler, monkeypatch, *range(1000 + 80 * n, 1080 + 80 * n, 5))
         Job.objects.filter(pk=job.pk).update(state="done")
@@ -240,7 +240,7 @@ def test_a_worker_that_takes_one_after_the_other_does_not_end(do, ended, monkeyp
 
 def test_time_in_which_it_could_not_look_does_not_count(do, ended, monkeypatch):
     do(lambda work: None)
-    reconciler = tasks.Reconciler(1)
+    reconciler = worker.Reconciler(1)
     looks(reconciler, monkeypatch, *range(1000, 1030, 5), *range(1100, 1190, 5))
     assert ended == []
     looks(reconciler, monkeypatch, 1190)
@@ -250,7 +250,7 @@ def test_time_in_which_it_could_not_look_does_not_count(do, ended, monkeypatch):
 def test_over_a_broker_a_worker_does_not_end_for_what_others_may_have_taken(do, ended, monkeypatch, settings):
     settings.BROKER_URL = "redis://127.0.0.1:1/0"
     do(lambda work: None)
-    looks(tasks.Reconciler(1), monkeypatch, *range(1000, 1200, 5))
+    looks(worker.Reconciler(1), monkeypatch, *range(1000, 1200, 5))
     assert ended == []
 
 
@@ -258,22 +258,22 @@ def test_the_reconciler_outlives_whatever_is_wanting_for_a_while(monkeypatch):
     wanting = [MemoryError(), OSError(errno.EMFILE, "too many open files"), OperationalError("database is locked"), RuntimeError("can't start new thread")]
     looked = []
 
-    def step(self: tasks.Reconciler) -> int:
+    def step(self: worker.Reconciler) -> int:
         looked.append(1)
         if wanting:
             raise wanting.pop()
-        tasks._stopping.set()
+        worker._stopping.set()
         return 0
 
-    monkeypatch.setattr(tasks, "_stopping", threading.Event())
-    monkeypatch.setattr(tasks, "AFTER_A_FAULT", 0.01)
-    monkeypatch.setattr(tasks.Reconciler, "step", step)
-    tasks.Reconciler(0.01).run()
+    monkeypatch.setattr(worker, "_stopping", threading.Event())
+    monkeypatch.setattr(worker, "AFTER_A_FAULT", 0.01)
+    monkeypatch.setattr(worker.Reconciler, "step", step)
+    worker.Reconciler(0.01).run()
     assert len(looked) == 5
 
 
 def test_without_a_broker_sending_is_left_to_the_worker(do, settings, monkeypatch, django_capture_on_commit_callbacks):
-    monkeypatch.setattr(tasks, "_hint", lambda job_id: pytest.fail("nothing to send to"))
+    monkeypatch.setattr(tasks, "hint", lambda *_: pytest.fail("nothing to send to"))
     settings.BROKER_URL = ""
     with django_capture_on_commit_callbacks(execute=True):
         tasks.send(do(lambda work: None))
