@@ -27,7 +27,7 @@ WINGS = {
 }
 """wing of analysis -> wings that it may import. All may import what stands above them: core, charts, models."""
 ABOVE = {"core", "charts", "models"}
-DOORS = {"views", "api", "api_urls", "urls", "forms", "tasks", "management", "admin", "templatetags", "apps"}
+DOORS = {"views", "api", "api_urls", "urls", "forms", "tasks", "worker", "management", "admin", "templatetags", "apps"}
 """Names of files or folders through which requests, commands, jobs and settings come in; a longer name begins with one (forms_campaign)."""
 BEHIND_NO_DOOR = {"judgements", "commandline"}
 """Wings that serve others and have no door of their own."""
