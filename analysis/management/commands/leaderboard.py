@@ -73,6 +73,8 @@ class Command(ByTopicGroup, OfCampaign):
         else:
             entries = self.dated(order, first)
         entries = self.chosen(entries, **options)
+        if order is None:  # without dates a baseline was there before all runs
+            entries = [replace(one, date="") if one.is_baseline else one for one in entries]
         result = board(entries, options["highlight"])
         if order is None:
             for run in result["runs"]:
