@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from analysis.commandline.judges import add_judges
-from analysis.commandline.measures import Stored
+from analysis.commandline.measures import DefaultMeasures, Stored
 from analysis.core.aggregation import METHODS
+from analysis.core.measures import at_judged_depth
 from pooling.commandline import BadInput, FileCommand, with_database
 from pooling.core.counts import counted
 
@@ -66,6 +67,8 @@ class OfCampaign(FileCommand):
 
         campaign = campaign_named(options["campaign"])
         name = campaign.slug
+        if isinstance(options.get("measures"), DefaultMeasures):
+            options = {**options, "measures": at_judged_depth(options["measures"], campaign.judged_depth)}
         self.stored = Stored(runs=runs_of(campaign), qrels={name: labels_of(campaign, options)})
         if is_sampled(campaign) and not self.counts_labels_only:
             if not self.estimates_sampled:

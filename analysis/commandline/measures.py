@@ -81,6 +81,14 @@ class PiecewiseCommand(FileCommand):
 DEFAULT_MEASURES = "AP nDCG nDCG@10 RR@10 R@100 Judged@10"
 
 
+class DefaultNames(str):
+    """Measures that nobody chose, as the parser's default."""
+
+
+class DefaultMeasures(list[Measure]):
+    """Measures that nobody chose: a campaign may replace their cutoffs by its judged depth."""
+
+
 def measure_list(text: str) -> list[Measure]:
     """For argparse: the measures named, of those that qrels can tell, or its error."""
     return _measures(text, refuse_estimates)
@@ -102,14 +110,14 @@ def _measures(text: str, check: Callable[[list[Measure]], object] = lambda measu
         check(measures)
     except UnknownMeasure as error:
         raise ArgumentTypeError(str(error)) from None
-    return measures
+    return DefaultMeasures(measures) if isinstance(text, DefaultNames) else measures
 
 
 def add_measure_options(
     parser: ArgumentParser, measures: str = DEFAULT_MEASURES, *, reading: Callable[[str], list[Measure]] = measure_list
 ) -> None:
     """--measures, --level, --topics, --scores, --lenient."""
-    parser.add_argument("--measures", type=reading, default=measures, metavar='"..."', help=f'between blanks (default "{measures}")')
+    parser.add_argument("--measures", type=reading, default=DefaultNames(measures), metavar='"..."', help=f'between blanks (default "{measures}")')
     add_level_options(parser)
     add_run_options(parser)
 

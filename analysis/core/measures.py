@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -53,6 +53,8 @@ FAMILIES = {
     "infNDCG": Family("optional", False, "nDCG as NIST's sample_eval infers it, for comparison with TREC", sampled=True),
 }
 
+USUAL_CUTOFF = 10
+"""The cutoff of default measures."""
 OTHER_NAMES = {
     "map": "AP",
     "ndcg": "nDCG",
@@ -135,6 +137,12 @@ def parse_measures(names: str | Iterable[str]) -> list[Measure]:
     if not measures:
         raise UnknownMeasure(f"no measure is named; there are {', '.join(known_names())}")
     return measures
+
+
+def at_judged_depth(measures: Iterable[Measure], depth: int | None) -> list[Measure]:
+    """Default measures for a pool judged to rank `depth`: a cutoff of 10 becomes `depth` if that is less, since deeper ranks are unjudged."""
+    cutoff = USUAL_CUTOFF if depth is None else max(1, min(depth, USUAL_CUTOFF))
+    return list(dict.fromkeys(replace(one, cutoff=cutoff) if one.cutoff == USUAL_CUTOFF else one for one in measures))
 
 
 def refuse_estimates(measures: Iterable[Measure]) -> None:

@@ -19,6 +19,7 @@ from typing import IO, Any
 from django.utils.translation import gettext as _
 
 from analysis.commandline.stored_campaigns import campaign_named, collection_named, judgements_text, run_of, why_not_naive
+from analysis.core.measures import at_judged_depth, parse_measures
 from analysis.judgements.campaign_sample import is_sampled
 from analysis.judgements.labels import campaign_qrels, is_own
 from analysis.publishing import exports
@@ -137,6 +138,9 @@ def campaign_inputs(study: Study, slug: str, folder: Path, given: Given = NOTHIN
     _scale(made, campaign.scale, campaign.threshold, campaign.min_active_seconds)
     for key, name, scale in (("labels", "labels", "graded"), ("binary_labels", "labels-binary", "binary")):
         made.file(key, f"{name}.qrels", _qrels_writer(campaign_qrels, campaign, f"campaign:{scale}:majority", slug))
+    if study.name == "comparison" and "measures" not in given.values:
+        usual = parse_measures(str(keys_of(study)["measures"].default))
+        made.value("measures", " ".join(map(str, at_judged_depth(usual, campaign.judged_depth))))
     if "grades" not in made.keys and own[0].split(":")[1] == "graded" and len(own) == 1:
         made.value("level", campaign.threshold)  # from which the campaign calls a grade relevant
     if campaign.pool is not None and campaign.pool.depth is not None:  # a pool that a file named without ranks has no top

@@ -30,6 +30,7 @@ from pooling.models import Job
 def context_of(campaign: Campaign, asked: str) -> tuple[dict[str, Any], Job | None]:
     """-> (what the template shows, a new job to be sent). asked: the name of a measure as a person wrote it, empty for the usual one."""
     shown: dict[str, Any] = {"offered": offered(campaign), "measure": asked or usual_measure(campaign), "wrong": "", "why_not": why_no_answer(campaign)}
+    shown["depth"] = campaign.judged_depth
     try:
         measure = measure_named(campaign, shown["measure"])
     except UnknownMeasure as error:
@@ -51,6 +52,7 @@ def context_for_readers(campaign: Campaign, asked: str) -> dict[str, Any]:
     usual = usual_measure(campaign)
     wanted = asked if asked in measures else usual if usual in measures else next(iter(measures), usual)
     shown: dict[str, Any] = {"offered": measures, "measure": wanted, "reading": True, "why_not": why_no_answer(campaign)}
+    shown["depth"] = campaign.judged_depth
     if shown["why_not"]:
         return shown
     live = page_rows(campaign)

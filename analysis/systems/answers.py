@@ -25,7 +25,7 @@ from analysis.core.hole_bounds import bounds_of, why_not
 from analysis.core.holes import TopicTop, open_together, tops_under
 from analysis.core.intervals import Interval, no_interval
 from analysis.core.leading import leader_words, open_words, standing_of
-from analysis.core.measures import FAMILIES, Measure, UnknownMeasure, parse_measure
+from analysis.core.measures import FAMILIES, Measure, UnknownMeasure, at_judged_depth, parse_measure
 from analysis.core.packing import Packed, index_of, pack
 from analysis.judgements.campaign_sample import NotEstimable, is_sampled, order_said, sample_of, stages_of, stages_said
 from analysis.judgements.labels import KNOWN, Choices, Labels, labels
@@ -46,7 +46,6 @@ STALE = timedelta(seconds=60)
 """Answers are computed anew at most so often, and only while somebody looks."""
 AT_ONCE = 3
 """Answers of a campaign, by different measures, that are computed at the same time at most."""
-USUAL, USUAL_SAMPLED = "nDCG@10", "HT-nDCG@10"
 OFFERED = ("nDCG@10", "AP", "RR@10", "P@10", "R@100", "Bpref")
 OFFERED_SAMPLED = ("HT-nDCG@10", "HT-P@10", "HT-DCG@10", "xinfAP")
 LOOKS = 10
@@ -55,11 +54,13 @@ MOST_FILLINGS = 3_000_000
 
 
 def usual_measure(campaign: Campaign) -> str:
-    return USUAL_SAMPLED if is_sampled(campaign) else USUAL
+    return offered(campaign)[0]
 
 
 def offered(campaign: Campaign) -> tuple[str, ...]:
-    return OFFERED_SAMPLED if is_sampled(campaign) else OFFERED
+    """The usual measure first. Cutoffs are at most the judged depth: deeper ranks are mostly unjudged."""
+    names = OFFERED_SAMPLED if is_sampled(campaign) else OFFERED
+    return tuple(map(str, at_judged_depth(map(parse_measure, names), campaign.judged_depth)))
 
 
 def measure_named(campaign: Campaign, name: str) -> Measure:
@@ -67,11 +68,11 @@ def measure_named(campaign: Campaign, name: str) -> Measure:
     measure = parse_measure(name.strip())
     if FAMILIES[measure.family].sampled != is_sampled(campaign):
         if is_sampled(campaign):
-            known = ", ".join(OFFERED_SAMPLED)
+            known = ", ".join(offered(campaign))
             raise UnknownMeasure(f"{measure} would count every pair that was not drawn as not relevant; for a sampled pool choose one of {known}")
-        raise UnknownMeasure(f"{measure} estimates from a sampled pool, and this campaign's is none; choose one of {', '.join(OFFERED)}")
+        raise UnknownMeasure(f"{measure} estimates from a sampled pool, and this campaign's is none; choose one of {', '.join(offered(campaign))}")
     if measure.family == "Judged":
-        raise UnknownMeasure(f"{measure} tells how much is judged, not which system is better; choose one of {', '.join(OFFERED)}")
+        raise UnknownMeasure(f"{measure} tells how much is judged, not which system is better; choose one of {', '.join(offered(campaign))}")
     return measure
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from analysis.core.measures import UnknownMeasure, parse_measure, parse_measures, refuse_estimates, refuse_indivisible
+from analysis.core.measures import UnknownMeasure, at_judged_depth, parse_measure, parse_measures, refuse_estimates, refuse_indivisible
 from analysis.judgements.campaign_sample import is_sampled
 from analysis.judgements.labels import is_own
 from analysis.models import Report
@@ -201,6 +201,9 @@ def form_field(one: Field, *, campaign: Campaign | None) -> forms.Field:
         )
     if one.kind == "scale" and campaign is not None:
         common["initial"] = len(campaign.scale)
+    if one.kind in ("measures", "measure") and campaign is not None:
+        usual = at_judged_depth(parse_measures(str(common["initial"])), campaign.judged_depth)
+        common["initial"] = " ".join(map(str, usual))
     return MAKERS.get(one.kind, one_line)(one, common)
 
 

@@ -143,6 +143,13 @@ class Campaign(models.Model):
         return None if self.least_priority is None else self.level_of(self.least_priority)
 
     @property
+    def judged_depth(self) -> int | None:
+        """The rank down to which the documents of the pooled runs are judged; None for pools without ranks and those judged in stages."""
+        if self.pool is None or self.pool.depth is None or self.pool.is_staged:
+            return None
+        return self.pool.depth if self.judged_to is None else self.judged_to
+
+    @property
     def simulated(self) -> bool:
         return self.judge_kind == JudgeKind.SIMULATED
 

@@ -124,7 +124,7 @@ STUDY = Study(
     sentence="Which systems are really better: means, every pair tested, groups, certainty of the ranks, and what the next study needs.",
     keys=(
         QRELS, RUNS,
-        SettingKey("measures", "text", "Measures between blanks (nDCG@10 AP)."),
+        SettingKey("measures", "text", "Space-separated measures (nDCG@10 AP); of a campaign at most at its judged depth.", "nDCG@10 AP"),
         SettingKey("against", "text", "The tag of a run that all others are compared with; all (default): every pair."),
         SettingKey("family", "text", "How the errors of all tests are held together: none (default), bonferroni, holm, max.", choices=FAMILIES),
         SettingKey("trials", "whole", "Random changes of signs beyond 20 topics (100000).", least=1),

@@ -3,7 +3,7 @@ from __future__ import annotations
 import ir_measures
 import pytest
 
-from analysis.core.measures import FAMILIES, Measure, UnknownMeasure, parse_measure, parse_measures
+from analysis.core.measures import FAMILIES, Measure, UnknownMeasure, at_judged_depth, parse_measure, parse_measures
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,12 @@ from analysis.core.measures import FAMILIES, Measure, UnknownMeasure, parse_meas
 def test_a_name_is_read_and_written_back(name: str, measure: Measure) -> None:
     assert parse_measure(name) == measure
     assert str(measure) == name
+
+
+def test_cutoffs_of_default_measures_are_at_most_the_judged_depth() -> None:
+    usual = parse_measures("nDCG@10 AP RR(rel=2)@10 nDCG@5 R@100")
+    assert [str(one) for one in at_judged_depth(usual, 5)] == ["nDCG@5", "AP", "RR(rel=2)@5", "R@100"]
+    assert at_judged_depth(usual, 100) == at_judged_depth(usual, None) == usual
 
 
 def test_the_condensed_form_of_ir_measures_is_understood_and_called_by_our_name() -> None:
