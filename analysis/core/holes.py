@@ -311,7 +311,11 @@ SETTLED = 0.01
 
 
 def widths_left(order: Sequence[Hole], *, highest: int) -> Floats:
-    """float64 (n + 1): how much the score may still move once the first 0, 1, ... n holes are judged, highest grade x the weights of the rest."""
+    """float64 (n + 1): highest grade x the weights of what is left once the first 0, 1, ... n holes are judged.
+
+    Not a width of the score: together the weights may exceed 1, since they leave out that a hole which turns out relevant raises the ideal. Show
+    parts of the first one.
+    """
     weights = np.array([hole.weight for hole in order], np.float64)
     return highest * np.append(np.cumsum(weights[::-1])[::-1], 0.0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
@@ -186,11 +187,12 @@ def why_closed(order: Sequence[Hole], result: Mapping[str, Any]) -> str | None:
 
 
 def what_it_settles(order: Sequence[Hole], highest: int, judge: int | None) -> dict[str, Any]:
-    """Of judging the first `judge` holes (half of them unless given)."""
+    """Of judging the first `judge` holes (half of them unless given): parts by weight, NaN where the holes have no weight."""
     widths = widths_left(order, highest=highest)
+    left = widths / widths[0] if widths[0] else np.full(len(widths), math.nan)
     n = min(judge or (len(order) + 1) // 2, len(order))
-    steps = {str(share): float(widths[round(share * len(order))]) for share in (0.1, 0.25, 0.5, 0.75)}
-    return {"n": n, "width": float(widths[0]), "width_left": float(widths[n]), "enough": enough_to_settle(widths), "by_share": steps}
+    steps = {str(share): float(left[round(share * len(order))]) for share in (0.1, 0.25, 0.5, 0.75)}
+    return {"n": n, "left": float(left[n]), "enough": enough_to_settle(widths), "by_share": steps}
 
 
 def differences(
@@ -213,11 +215,11 @@ def settled_words(result: Mapping[str, Any]) -> str:
     part = result["settles"]
     of_what = f"{'the difference by ' if 'against' in result else ''}nDCG@{result['cutoff']}"
     ideal = "a hole that turns out relevant moves the ideal, too. What is certain are the ranges above."
-    if not part["width"]:
+    if part["left"] is None or math.isnan(part["left"]):
         return f"By their weights the holes leave nothing open of {of_what}, but {ideal}"
     return (
-        f"Judging the first {part['n']} of {counted(len(result['order']), 'hole')} takes the width that they leave to {of_what}, by their weights, from "
-        f"{part['width']:.3f} to {part['width_left']:.3f}; {part['enough']} bring it to {SETTLED}. Weights are no bound: {ideal}"
+        f"Judging the first {part['n']} of {counted(len(result['order']), 'hole')} settles {1 - part['left']:.0%} of what they leave open of {of_what}, "
+        f"by their weights; {part['enough']} settle all but {SETTLED}. Weights are no bound: {ideal}"
     )
 
 

@@ -75,9 +75,9 @@ def _settled(result: Result) -> str:
     settles, by_weight = result["settles"], f"by their weights in nDCG@{result['cutoff']}"
     of_what = f"the difference to {result['against']['run']}" if "against" in result else "what is open"
     judging = "judging this pair" if settles["n"] == 1 else f"judging these {settles['n']} pairs"
-    if not settles["width"]:
+    if (left := settles["left"]) is None:
         return f"{judging} settles, {by_weight}, nothing of {of_what}, which they change only by what they do to the ideal"
-    return f"{judging} settles, {by_weight}, {100 * (1 - settles['width_left'] / settles['width']):.0f} % of {of_what}"
+    return f"{judging} settles, {by_weight}, {1 - left:.0%} of {of_what}"
 
 
 def closing_words(result: Result) -> str:
@@ -105,13 +105,12 @@ def before_table(result: Result) -> Table:
 
 def settles_table(result: Result) -> Table:
     settled = result["settles"]
-    rows: list[list[Cell]] = [[f"{100 * float(share):.0f} %", width] for share, width in settled["by_share"].items()]
+    rows: list[list[Cell]] = [[f"{float(share):.0%}", f"{left:.0%}"] for share, left in settled["by_share"].items()]
     note = (
-        f"Width: the highest grade times the weights of the holes that are left, in nDCG@{result['cutoff']}; now {settled['width']:.3f}. "
-        f"{settled['n']} pairs leave {settled['width_left']:.3f}, {settled['enough']} bring it to .01. "
+        f"Of what the holes leave open of nDCG@{result['cutoff']}, by their weights. Judging {settled['enough']} pairs settles all but .01 of nDCG. "
         "No bound: a hole that turns out relevant moves the ideal, too."
     )
-    return Table("settles", "What judging settles", ["of the holes judged", "width left"], rows, note)
+    return Table("settles", "What judging settles", ["of the holes judged", "left open"], rows, note)
 
 
 def tables(result: Result) -> list[Table]:
@@ -123,7 +122,7 @@ def tables(result: Result) -> list[Table]:
         note = "Settled: whatever the holes of both turn out to be, the sign of the difference stays."
         made.append(Table("against", f"Against {result['against']['run']}", ["measure", "holes as 0", "at least", "at most", "settled"], rows, note))
     if result["order"]:
-        made.append(settles_table(result))
+        made += [settles_table(result)] if result["settles"]["left"] is not None else []
         order: list[list[Cell]] = [[topic, document, weight] for topic, document, weight in result["order"]]
         note = "By what each tells. A top-up campaign has them in this order; the command `holes --top-up` writes them as a pool."
         made.append(Table("order", "Judge first", ["topic", "document", "weight"], order, note))

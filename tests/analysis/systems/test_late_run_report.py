@@ -51,7 +51,7 @@ def test_a_run_all_of_whose_results_are_judged_closes_the_report(collection):
     found = KINDS["holes"]
     result = {
         "run": "late", "cutoff": 10, "holes": {"total": 0, "per_topic": {"1": 0}}, "order": [], "score": {"P@10": 0.5}, "bounds": {"P@10": [0.5, 0.5]},
-        "filled": {"P@10": None}, "settles": {"n": 0, "width": 0.0, "width_left": 0.0, "enough": 0, "by_share": {}},
+        "filled": {"P@10": None}, "settles": {"n": 0, "left": None, "enough": 0, "by_share": {}},
     }  # fmt: skip
     (table,) = found.tables(result)
     assert table.note.startswith("Every result of late down to rank 10 has been judged: nothing is open.")
