@@ -47,6 +47,8 @@ LOOKS = 10
 """Looks at a pool, one at each tenth: who asks more often stops too early."""
 FEWEST_PER_TOPIC = 10.0
 FEWEST_TOPICS = 10
+MOST_BEFORE_ADVICE = 0.9
+"""Share of the pool beyond which advice would come too late to save anything."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +82,15 @@ def tops_of(pool: PooledPairs, *, cutoff: int = 10) -> Tops:
     row, run = np.nonzero((pool.ranks > 0) & (pool.ranks <= cutoff))
     gain = 1 / np.log2(pool.ranks[row, run].astype(np.float64) + 1)
     return Tops(scipy.sparse.csr_matrix((gain, (run, row)), shape=(len(pool.tags), len(pool))), pool.topic.astype(np.int64), len(pool.topics), cutoff)
+
+
+def why_never(n_pairs: int, n_topics: int) -> str | None:
+    """Why advice on a pool of this size is of no use however much is judged, None where it may be of some."""
+    if n_topics < FEWEST_TOPICS:
+        return f"{counted(n_topics, 'topic')}; no advice is given for fewer than {FEWEST_TOPICS}"
+    if FEWEST_PER_TOPIC * n_topics > MOST_BEFORE_ADVICE * n_pairs:
+        return f"the pool has {n_pairs / n_topics:.1f} pairs per topic, and advice begins when {FEWEST_PER_TOPIC:.0f} are judged"
+    return None
 
 
 def why_no_look(n_judged: int, n_pairs: int, n_topics: int, *, last: int | None = None) -> str | None:

@@ -1,7 +1,7 @@
 """Looks at whether a campaign may stop: asked for by a manager, computed by a job, kept as its report, and few, since who looks too often stops
 too early (SAMPLING 4). Advice, never a deed.
 
-    advice_on(campaign)          the last look and whether there may be another; None where the pool is of no kind that has a rule
+    advice_on(campaign)          the last look and whether there may be another; None where there is no rule for the pool, or it comes too late
     ask(campaign, user=...)      the job of a look; Refused with the reason
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.db.models import Q
@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from analysis.core import estimates
 from analysis.core.packing import index_of, pack
-from analysis.core.stopping import LOOKS, why_no_look
+from analysis.core.stopping import LOOKS, why_never, why_no_look
 from analysis.core.stopping_answers import of_audit, of_order, of_sample
 from analysis.judgements.audit_pairs import NoAudit, audited
 from analysis.judgements.campaign_sample import NotEstimable, sample_of, stages_of
@@ -30,7 +30,7 @@ from pooling.core.depth import of_topics
 from pooling.core.pool_kinds import PoolKind
 from pooling.core.precision import in_order_by_score
 from pooling.jobs import Refused, Work
-from pooling.models import Job
+from pooling.models import Job, Pool
 from pooling.services.pools import stored_pairs
 from pooling.services.runs import rankings_of
 
@@ -55,14 +55,23 @@ class Advice:
     most: int = LOOKS
 
 
+class PoolSize(NamedTuple):
+    """Of kept topics."""
+
+    pairs: int
+    topics: int
+
+
 def advice_on(campaign: Campaign) -> Advice | None:
-    pool = campaign.pool
-    if pool is None or pool.kind not in KINDS:
+    if campaign.pool is None or campaign.pool.kind not in KINDS:
+        return None
+    size = _size_of(campaign.pool)
+    if why_never(*size) is not None:
         return None
     jobs_of = Job.objects.filter(campaign_id=campaign.pk, kind=STOPPING).order_by("-created_at", "-pk")
     newest, done = jobs_of.first(), looks(campaign)
     last = done[-1] if done else None
-    why_not = f"{LOOKS} looks have been taken, which is all: who looks too often stops too early" if len(done) >= LOOKS else _why_not(campaign, last)
+    why_not = f"{LOOKS} looks have been taken, which is all: who looks too often stops too early" if len(done) >= LOOKS else _why_not(campaign, last, size)
     running = newest is not None and newest.state in Job.ACTIVE
     problem = newest.message if newest is not None and newest.state == Job.State.FAILED else ""
     return Advice(last.report if last else None, last.finished_at if last else None, len(done), running, why_not, problem)
@@ -74,23 +83,26 @@ def looks(campaign: Campaign) -> list[Job]:
     return [job for job in jobs if "undefined" not in job.report]
 
 
-def _why_not(campaign: Campaign, last: Job | None) -> str:
+def _size_of(pool: Pool) -> PoolSize:
+    of_kept = pool.entries.filter(topic__removed_reason="")
+    return PoolSize(of_kept.count(), of_kept.values("topic").distinct().count())
+
+
+def _why_not(campaign: Campaign, last: Job | None, size: PoolSize) -> str:
     """Why there is no look now: by numbers that are quick to have."""
     pool = campaign.pool
     assert pool is not None
     if pool.runs.count() < 2:
         return "fewer than two runs contributed to the pool: there is no order of systems to decide"
-    of_kept = pool.entries.filter(topic__removed_reason="")
     complete = stages_of(campaign)[0] if pool.kind == PoolKind.SAMPLED else None
     if complete == 0:
         return "the first stage is not complete"
     pairs = kept_pairs(campaign).filter(Q(counted__gte=least_judgements(campaign)) | Q(adjudicated_grade__isnull=False))
     n_judged = (pairs if complete is None else pairs.filter(entry__stage__lte=complete)).count()
-    n_topics = of_kept.values("topic").distinct().count()
     before = None if last is None else int(last.report["judged"])
     if before is not None and n_judged <= before:
         return f"nothing more is judged than at the last look ({before:,} pairs)"
-    return why_no_look(n_judged, of_kept.count(), n_topics, last=before) or ""
+    return why_no_look(n_judged, *size, last=before) or ""
 
 
 def least_judgements(campaign: Campaign) -> int:
@@ -100,9 +112,12 @@ def least_judgements(campaign: Campaign) -> int:
 
 def ask(campaign: Campaign, *, user: Any) -> Job:
     """The job of a look. Raises Refused."""
+    pool = campaign.pool
+    if pool is None or pool.kind not in KINDS:
+        raise Refused(_("there is no rule for pools whose pairs a file named: nothing tells what is unjudged"))
     now = advice_on(campaign)
     if now is None:
-        raise Refused(_("there is no rule for pools whose pairs a file named: nothing tells what is unjudged"))
+        raise Refused(why_never(*_size_of(pool)) or "")
     if now.running:
         raise Refused(_("a look is on its way"))
     if now.why_not:

@@ -109,9 +109,10 @@ def holes_words(answer: dict[str, Any]) -> str:
     if answer["estimated"]:
         return _("What was not drawn is estimated, not taken for not relevant.")
     told = [one for one in answer["systems"] if one["unjudged"] is not None]
+    why = answer["why_no_bounds"]
+    not_said = " " + _("How far they could move the means is not said: %(why)s.") % {"why": why} if why else ""
     if not told:
-        says = _("Unjudged documents count as not relevant in these means. How far they could move them is not said: %(why)s.")
-        return says % {"why": answer["why_no_bounds"]}
+        return _("Unjudged documents count as not relevant in these means.") + not_said
     most = max(told, key=lambda one: (one["unjudged"], one["tag"]))
     if most["unjudged"] == 0:
         return answer["open"] or _("Every document that these scores look at is judged.")
@@ -120,9 +121,7 @@ def holes_words(answer: dict[str, Any]) -> str:
         "Of the documents that these scores look at %(share)s %% are unjudged, most of %(tag)s (%(most)s %%); they count as not relevant here."
     )
     words = says % {"share": f"{100 * mean:.0f}", "tag": most["tag"], "most": f"{100 * most['unjudged']:.0f}"}
-    if answer["why_no_bounds"]:
-        return words + " " + _("How far they could move the means is not said: %(why)s.") % {"why": answer["why_no_bounds"]}
-    return f"{words} {answer['open']}"
+    return words + not_said if why else f"{words} {answer['open']}"
 
 
 def notes_on(answer: dict[str, Any]) -> list[str]:

@@ -34,7 +34,7 @@ def test_the_answer_appears_when_it_is_computed_and_the_measure_is_switched(camp
     expect(page.get_by_text("sys.1 leads by nDCG@10")).to_be_visible()  # the page asks by itself
     expect(page.locator("#figures figure")).to_have_count(3)
     heads = page.locator("main h2").all_inner_texts()
-    assert heads.index("Which system is best?") < heads.index("May judging stop?") < heads.index("Look deeper")
+    assert heads.index("Which system is best?") < heads.index("Look deeper")
     photograph(page, "systems-answer")
     page.get_by_role("navigation", name="Measure").get_by_role("link", name="AP", exact=True).press("Enter")
     expect(page.get_by_text("The answer is being computed")).to_be_visible()

@@ -179,6 +179,16 @@ def test_no_look_before_there_is_enough(collection):
         ask(made, user=None)
 
 
+def test_while_there_is_not_enough_the_card_is_one_line(collection, client):
+    made = make_campaign(collection, ordering.parameters_of(batch=80))
+    judge(made)
+    client.force_login(User.objects.get(username="owner"))
+    for name in ("campaign", "campaign-systems"):
+        text = client.get(reverse(name, args=[made.slug])).content.decode()
+        assert "No stopping advice yet: 6.7 judged pairs a topic; advice begins at 10." in text
+        assert "May judging stop?" not in text
+
+
 def test_a_look_at_a_sampled_pool_is_the_variance_rule_of_its_complete_stages(collection, tmp_path):
     """As the command has it of the files that leave the campaign."""
     made = make_campaign(collection, making.parameters_of("sampled", strata="votes", stages=(0.6, 0.9)))
@@ -220,6 +230,19 @@ def test_pages_show_the_last_look_and_ask_for_one(ordered, client):
 def test_pairs_that_a_file_named_have_no_rule(ordered):
     Pool.objects.update(kind="given")
     assert advice_on(Campaign.objects.get()) is None
+
+
+def test_a_pool_of_which_nearly_all_must_be_judged_before_advice_has_no_card(collection, client):
+    """12 topics: advice begins at 120 judged pairs, more than nine tenths of 133."""
+    made = make_campaign(collection, ordering.parameters_of(batch=80))
+    made.pairs.all().delete()
+    client.force_login(User.objects.get(username="owner"))
+    pages = [reverse(name, args=[made.slug]) for name in ("campaign", "campaign-systems")]
+    for kept, shown in ((134, True), (133, False)):
+        made.pool.entries.exclude(pk__in=list(made.pool.entries.order_by("priority", "docno", "pk").values_list("pk", flat=True)[:kept])).delete()
+        assert ["No stopping advice yet" in client.get(page).content.decode() for page in pages] == [shown, shown]
+    with pytest.raises(Refused, match=r"the pool has 11\.1 pairs per topic, and advice begins when 10 are judged"):
+        ask(made, user=None)
 
 
 def test_no_more_than_ten_looks_are_taken(ordered):

@@ -19,6 +19,7 @@ from analysis.judgements.campaign_sample import sample_of
 from analysis.judgements.labels import Choices, labels
 from analysis.judgements.live import age_everything, live_rows
 from analysis.systems import answers
+from analysis.systems.answer_page import holes_words
 from annotation.models import Campaign, Judgement
 from pooling.models import Job
 from pooling.services.runs import rankings_of
@@ -102,6 +103,13 @@ def test_the_page_shows_the_answer_its_age_and_what_is_unjudged(judged, client):
     assert "No interval for any run: 8 topics; an interval needs 25." in page
     assert "there are newer ones" not in page
     assert Job.objects.filter(kind=answers.ANSWER).count() == 1
+
+
+def test_where_no_reason_is_known_none_is_said_to_be_missing():
+    answer = {"estimated": False, "systems": [{"tag": "a", "unjudged": None}], "why_no_bounds": "", "open": ""}
+    assert holes_words(answer) == "Unjudged documents count as not relevant in these means."
+    why = "AP reads the runs to their ends"
+    assert holes_words(answer | {"why_no_bounds": why}).endswith(f"means. How far they could move the means is not said: {why}.")
 
 
 def test_a_new_judgement_is_said_and_computed_after_a_minute(judged, client):
