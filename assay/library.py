@@ -91,6 +91,9 @@ class _Asked(FileCommand):
     def warn(self, message: str) -> None:
         warnings.warn(message, stacklevel=2)
 
+    def note(self, message: str) -> None:
+        """Notes are for people at a terminal."""
+
 
 def evaluate(
     qrels: Any, runs: Any, measures: str = DEFAULT_MEASURES, *, level: int = 1, topics: str = "complete", only_with_relevant: bool = False
@@ -194,6 +197,7 @@ def _command(name: str, stored: Stored, places: Sequence[str], options: dict[str
     command = importlib.import_module(f"analysis.management.commands.{name}").Command()
     command.stored = stored
     command.warn = lambda message: warnings.warn(message, stacklevel=4)
+    command.note = lambda message: None
     words = [f"--{key.replace('_', '-')}" + ("" if value is True else f"={value}") for key, value in options.items() if value not in (None, False)]
     return command, vars(command.create_parser("assay", name).parse_args([*words, "--", *places]))
 

@@ -17,6 +17,7 @@ from typing import Any, NoReturn, TextIO
 
 import numpy as np
 
+from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import bare_name
 from pooling.whole_files import refuse_unwritable
@@ -182,6 +183,16 @@ class FileCommand:
 
     def warn(self, message: str) -> None:
         self.stderr.write(f"warning: {message}", YELLOW)
+
+    def note(self, message: str) -> None:
+        self.stderr.write(f"note: {message}")
+
+    def tell_of(self, name: str, read: RunColumns | QrelsColumns) -> None:
+        """Pass on what the reader of a file warns of and notes."""
+        for warning in read.warnings:
+            self.warn(f"{name}: {warning}")
+        for note in read.notes:
+            self.note(f"{name}: {note}")
 
 
 class DatabaseCommand(FileCommand):

@@ -35,8 +35,7 @@ def tops_of_files(
     with ProgressLine("runs read", len(paths)) as progress:
         for path in paths:
             run = read_run(path, order=order, scores=scores, lenient=lenient)
-            for warning in run.warnings:
-                command.warn(f"{path}: {warning}")
+            command.tell_of(path, run)
             if topics is not None and (ignored := len(set(run.topics) - set(topics))):
                 command.warn(f"{path}: {counted(ignored, 'topic', 'is', 'are')} not among those given and left out")
             tops.append(top_of_run(run, depth, topics=topics))

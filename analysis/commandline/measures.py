@@ -162,8 +162,7 @@ def each_run(command: FileCommand, paths: Iterable[str], options: Mapping[str, A
     with ProgressLine("reading runs", len(paths)) as progress:
         for path in paths:
             run = _run(command, path, options)
-            for warning in run.warnings:
-                command.warn(f"{run.name or path}: {warning}")
+            command.tell_of(run.name or path, run)
             names, renamed = distinct_tags([*tags, run.tag])
             tags.append(names[-1])
             if tags[-1] != run.tag:
@@ -195,8 +194,7 @@ def one_qrels(command: FileCommand, path: str, name: str | None = None) -> Qrels
         return within_group(command, qrels)
     qrels = read_qrels(path, name=name or bare_name(path))
     refuse_sample(command, path, qrels)
-    for warning in qrels.warnings:
-        command.warn(f"{path}: {warning}")
+    command.tell_of(path, qrels)
     return within_group(command, qrels)
 
 

@@ -26,7 +26,7 @@ class CollectionSerializer(serializers.ModelSerializer):
 
 
 class JobSerializer(serializers.ModelSerializer):
-    """state: queued, running, done, failed, cancelled. report: counts, warnings, the first 50 problems, what was made."""
+    """state: queued, running, done, failed, cancelled. report: counts, warnings, notes, the first 50 problems, what was made."""
 
     collection: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True, allow_null=True)
     rows_per_second = serializers.SerializerMethodField(allow_null=True)

@@ -30,8 +30,11 @@ class RunColumns:
     scores: NDArray[np.float64]
     ranks: NDArray[np.int32]
     warnings: list[str] = field(default_factory=list)
+    """What a person should look at."""
     name: str = ""
     """The file's name, for messages."""
+    notes: list[str] = field(default_factory=list)
+    """What was read in the usual way, though the file could be read in another."""
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -56,6 +59,8 @@ class QrelsColumns:
     documents: NDArray[np.bytes_]
     grades: NDArray[np.int32]
     warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """As of RunColumns."""
 
     def __len__(self) -> int:
         return len(self.documents)

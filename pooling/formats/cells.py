@@ -5,11 +5,13 @@ Lines that do not fit the quick way are read by a slower one, with the same resu
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pooling.core.counts import counted
 from pooling.formats.errors import SHOWN, Problem
 
 PAD = 32
@@ -17,6 +19,9 @@ PAD = 32
 
 LONGEST_ID = 1024
 """Bytes of the longest topic or document id."""
+
+BLANK_OR_COMMENT = re.compile(rb"(?:\s*+#[^\n]*+\n)*+\s*+")
+COMMENT = re.compile(rb"^[^\S\n]*+#", re.MULTILINE)
 
 WORD = np.dtype("<u8")
 U = np.uint64
@@ -99,6 +104,19 @@ class TokenRows:
         return TokenRows(self.raw, self.text, self._before[good], self._ends[good], np.asarray(self._lines, np.int64)[good])
 
 
+def skipped_lines(block: bytes) -> tuple[int, int, int]:
+    """Where the first line is that is neither blank nor a comment. -> (its first byte, n_blank, n_comments before it)"""
+    skipped = BLANK_OR_COMMENT.match(block)
+    at = block.rfind(b"\n", 0, skipped.end() if skipped else 0) + 1
+    n_comments = len(COMMENT.findall(block, 0, at))
+    return at, block.count(b"\n", 0, at) - n_comments, n_comments
+
+
+def comments_skipped(n: int) -> list[str]:
+    """The note on lines that begin with #, if there are any."""
+    return [f"{counted(n, 'comment line')} (with # first) {'was' if n == 1 else 'were'} skipped"] if n else []
+
+
 def rows(
     block: bytes,
     first_line: int,
@@ -109,11 +127,11 @@ def rows(
     n_lines: int | None = None,
     more_columns: bool = False,
     comments: bool = False,
-) -> tuple[TokenRows, int]:
-    """The lines of `block` that have `n_columns` tokens, and how many lines were blank. -> (rows, n_blank)
+) -> tuple[TokenRows, int, int]:
+    """The lines of `block` that have `n_columns` tokens, and how many others were skipped. -> (rows, n_blank, n_comments)
 
-    Other lines become problems. `more_columns`: lines may have more, which are left out; `comments`: lines that begin with # are blank;
-    `n_lines`: of the block, where it is known.
+    Other lines become problems. `more_columns`: lines may have more, which are left out; `comments`: lines whose first character,
+    after any white space, is # are skipped; `n_lines`: of the block, where it is known.
     """
     text = np.empty(len(block) + 2 * PAD, np.uint8)
     text[:PAD] = 10
@@ -122,10 +140,9 @@ def rows(
     inner[:] = np.frombuffer(block, np.uint8)
     if n_lines is None:
         n_lines = int(np.count_nonzero(inner == 10))
-    if not (comments and b"#" in block):
-        regular = _regular(text, inner, n_lines, n_columns)
-        if regular is not None:
-            return TokenRows(block, text, *regular, range(first_line, first_line + n_lines)), 0
+    regular = _regular(text, inner, n_lines, n_columns)
+    if regular is not None and not (comments and b"#" in block and (text[regular[0][:, 0] + 1] == ord("#")).any()):
+        return TokenRows(block, text, *regular, range(first_line, first_line + n_lines)), 0, 0
     white = (inner == 32) | ((inner >= 9) & (inner <= 13))
     edges = np.flatnonzero(white[1:] != white[:-1]) + 1 + PAD
     if len(white) and not white[0]:
@@ -134,14 +151,15 @@ def rows(
     newlines = np.flatnonzero(inner == 10) + PAD
     counts = np.diff(np.searchsorted(all_starts, newlines), prepend=0)
     first = np.cumsum(counts) - counts
-    if comments and len(all_starts):
-        begun = counts > 0
-        hashed = np.zeros(n_lines, bool)
-        hashed[begun] = text[all_starts[first[begun]]] == ord("#")
-        counts = np.where(hashed, 0, counts)
     blank = counts == 0
+    n_comments = 0
+    if comments and len(all_starts):
+        hashed = np.zeros(n_lines, bool)
+        hashed[~blank] = text[all_starts[first[~blank]]] == ord("#")
+        counts = np.where(hashed, 0, counts)
+        n_comments = int(hashed.sum())
     good = counts >= n_columns if more_columns else counts == n_columns
-    wrong = np.flatnonzero(~good & ~blank)
+    wrong = np.flatnonzero(~good & (counts > 0))
     room = max(SHOWN - len(problems.first), 0)
     for at in wrong[:room]:
         begin = int(newlines[at - 1]) + 1 - PAD if at else 0
@@ -155,7 +173,7 @@ def rows(
         chosen = first[good][:, None] + np.arange(n_columns)
         before = all_starts[chosen] - 1 if len(chosen) else np.empty((0, n_columns), np.intp)
         ends = all_ends[chosen] if len(chosen) else np.empty((0, n_columns), np.intp)
-    return TokenRows(block, text, before, ends, np.flatnonzero(good).astype(np.int64) + first_line), int(blank.sum())
+    return TokenRows(block, text, before, ends, np.flatnonzero(good).astype(np.int64) + first_line), int(blank.sum()), n_comments
 
 
 def _regular(

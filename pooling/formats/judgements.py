@@ -228,7 +228,7 @@ def _quepid_book_csv(table: DelimitedTable, mistakes: FileMistakes, warnings: Wa
                 continue
             for judge, cell in zip(judges, row.cells[2:], strict=True):
                 if cell.strip():
-                    yield _Judgement(row.line, topic, document, judge, _grade(cell, decimals=True))
+                    yield _Judgement(row.line, topic, document, judge, _grade(cell))
         except Invalid as error:
             mistakes.add(row.line, error.problem, error.expected, text)
 
@@ -273,7 +273,7 @@ def _quepid_book_json(stream: Peeked, called: str) -> tuple[Iterator[_Judgement]
                         _id(str(pair.get("query_text") or ""), "query_text"),
                         _id(str(pair.get("doc_id") or ""), "doc_id"),
                         str(judgement.get("user_email") or "Anonymous"),
-                        _grade(str(judgement["rating"]), decimals=True),
+                        _grade(str(judgement["rating"])),
                     )
                 except Invalid as error:
                     mistakes.add(None, f"{place}: {error.problem}", error.expected)
@@ -288,12 +288,11 @@ def _id(cell: str, what: str) -> str:
     return cell
 
 
-def _grade(cell: str, *, decimals: bool = False) -> int:
-    text = cell.strip()
-    if decimals and text.endswith(".0"):
-        text = text[:-2]
+def _grade(cell: str) -> int:
+    """2.0 is 2: Quepid and pandas write grades so."""
+    text = cell.strip().removesuffix(".0")
     if not (text.removeprefix("-").isascii() and text.removeprefix("-").isdigit() and len(text) < 9):
-        raise Invalid(f"grade {cell!r}" if text else "no grade", "a whole number")
+        raise Invalid(f"grade {cell!r}" if cell.strip() else "no grade", "a whole number")
     return int(text)
 
 

@@ -227,6 +227,20 @@ def integers(rows: TokenRows, column: int) -> tuple[NDArray[np.int64], NDArray[n
     return result, quick
 
 
+def whole_numbers(rows: TokenRows, column: int) -> tuple[NDArray[np.int64], NDArray[np.bool_], int]:
+    """As `integers`, and `2.0` or `2.00` is 2, too. -> (int64 (n), readable: bool (n), how many were written so)"""
+    result, readable = integers(rows, column)
+    if readable.all():
+        return result, readable, 0
+    _, ends = rows.places(column)
+    zero = rows.text[ends - 1] == ord("0")
+    written = ~readable & zero & ((rows.text[ends - 2] == ord(".")) | ((rows.text[ends - 2] == ord("0")) & (rows.text[ends - 3] == ord("."))))
+    values, finite = numbers(rows, column)
+    written &= finite & (np.abs(values) < 2**31)
+    result[written] = values[written].astype(np.int64)
+    return result, readable | written, int(np.count_nonzero(written))
+
+
 def _up_to_four_digits(rows: TokenRows, ends: NDArray[np.intp], lengths: NDArray[np.intp]) -> NDArray[np.int64] | None:
     """Grades and ranks in half the memory of words; None where something is not a digit. Each length is 0 to 4."""
     keep = KEEP_FOUR.take(lengths)

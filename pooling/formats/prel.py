@@ -25,7 +25,7 @@ SPANNING = "*"
 """Begins the name of a stratum that spans all topics; any other stratum is one of its topic."""
 UNJUDGED = -1
 LARGEST_GRADE = 2**31 - 1
-WHOLE = re.compile(r"[+-]?[0-9]{1,10}")
+WHOLE = re.compile(r"([+-]?[0-9]{1,10})(?:\.00?)?")
 DRAWN = re.compile(r"# drawn: ([0-9]{1,10})\b")
 
 
@@ -47,7 +47,8 @@ class Prel:
 def read_prel(path: Source, *, name: str | None = None) -> Prel:
     """Refused (FormatError, all problems at once): another number of columns, a grade that is no whole number, a pair twice, no line.
 
-    Lines that begin with # and blank lines are skipped, except `# drawn: N`. One stratum's name in two topics means two strata, unless it begins with *.
+    Lines that begin with # and blank lines are skipped, except `# drawn: N`. A grade 2.0 is 2.
+    One stratum's name in two topics means two strata, unless it begins with *.
     """
     called = source_name(path)
     mistakes = FileMistakes(called)
@@ -67,7 +68,8 @@ def read_prel(path: Source, *, name: str | None = None) -> Prel:
         if (first := seen.get((topic, document))) is not None:
             mistakes.add(number, f"document {document} is there twice for topic {topic} (first in line {first[2]})", "each pair once", text)
             continue
-        value = int(grade) if WHOLE.fullmatch(grade) else LARGEST_GRADE + 1  # as of qrels: int() alone would read 1_0 as 10
+        whole = WHOLE.fullmatch(grade)
+        value = int(whole[1]) if whole else LARGEST_GRADE + 1  # as of qrels: int() alone would read 1_0 as 10
         if abs(value) > LARGEST_GRADE:
             mistakes.add(number, f"{grade!r} is not a grade", "a whole number, -1 where nothing is judged", text)
             continue

@@ -5,13 +5,16 @@ read_qrels(path) -> Qrels     write_qrels(qrels, out)     save_qrels, load_qrels
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pooling.core.columns import QrelsColumns
+from pooling.core.counts import counted
 from pooling.core.ranking import big_endian, duplicates, group_rows, topic_of_rows, words_of
 from pooling.formats import cells, numerals
 from pooling.formats.errors import FormatError
@@ -27,6 +30,7 @@ FIVE = f"{FOUR}; five with a stratum are a sampled pool, which --sampled estimat
 BEIR = "3 columns: query-id corpus-id score"
 MARK_OF_A_SAMPLE = "# SAMPLED"
 """Begins a head line of qrels that hold the drawn pairs of a sampled pool."""
+SAMPLED_LINE = re.compile(rb"^[^\S\n]*+" + MARK_OF_A_SAMPLE.encode(), re.MULTILINE)
 OF_A_SAMPLE = "these are labels of a sampled pool, and a measure would count every pair that was not drawn as not relevant"
 BEIR_HEADER = [b"query-id", b"corpus-id", b"score"]
 
@@ -36,9 +40,10 @@ def read_qrels(path: Source, *, name: str | None = None, lenient: bool = False, 
 
     name: of the qrels, by default the file's without its extensions. lenient: columns beyond the last are ignored.
     Any white space separates; the second TREC column may hold anything; lines that begin with # and blank lines are skipped;
-    negative grades are kept (in the pool, unjudged).
+    negative grades are kept (in the pool, unjudged); 2.0 is 2.
     Refused (FormatError, all problems of the file at once): another number of columns, a grade that is not a whole number of 32 bits,
     a pair twice with different grades, no line at all, and what `opening` refuses. Warned about: a pair twice with one grade.
+    Noted: comment lines, grades such as 2.0.
     """
     called = source_name(path)
     reading = _QrelsReading(called, lenient=lenient)
@@ -58,21 +63,22 @@ class _QrelsReading:
         self.problems = cells.Problems()
         self.n_columns = 0
         self.of_a_sample = self.five = self.six = False
+        self.n_comments = self.n_decimals = 0
         self.topics = TopicColumn()
         self.words = Growing(np.uint64)
         self.grades = Growing(np.int32)
         self.lines = Growing(np.int64)
 
     def begin(self, first_line: int, n_lines: int, block: bytes) -> tuple[int, int, bytes]:
-        """The block from its first line with a grade on; the number of columns is known then. Empty where nothing is left."""
-        while block:
-            line, _, rest = block.partition(b"\n")
-            if line.strip() and not line.lstrip().startswith(b"#"):
-                break
-            self.of_a_sample |= line.lstrip().startswith(MARK_OF_A_SAMPLE.encode())
-            block, first_line, n_lines = rest, first_line + 1, n_lines - 1
+        """The block from its first line with a grade on; the number of columns is known then. Empty if nothing is left."""
+        at, n_blank, n_comments = cells.skipped_lines(block)
+        n_marks = len(SAMPLED_LINE.findall(block, 0, at)) if n_comments else 0
+        self.of_a_sample |= n_marks > 0
+        self.n_comments += n_comments - n_marks
+        block, first_line, n_lines = block[at:], first_line + n_blank + n_comments, n_lines - n_blank - n_comments
         if not block:
             return first_line, n_lines, b""
+        line, _, rest = block.partition(b"\n")
         if [token.lower() for token in line.split()][:3] != BEIR_HEADER:
             self.n_columns, self.five, self.six = 4, len(line.split()) == 5, len(line.split()) == 6
             return first_line, n_lines, block
@@ -85,14 +91,16 @@ class _QrelsReading:
         if not block:
             return
         beir = self.n_columns == 3
-        rows, _ = cells.rows(
+        rows, _, n_comments = cells.rows(
             block, first_line, self.n_columns, self.problems,
             expected=BEIR if beir else FIVE if self.five else FOUR, n_lines=n_lines, more_columns=self.lenient, comments=True,
         )  # fmt: skip
+        self.n_comments += n_comments
         if not len(rows):
             return
         document, grade = (1, 2) if beir else (2, 3)
-        grades, readable = numerals.integers(rows, grade)
+        grades, readable, n_decimals = numerals.whole_numbers(rows, grade)
+        self.n_decimals += n_decimals
         bad = ~readable
         self.problems.refuse(bad, rows, grade, "is not a grade", "a whole number")
         for column, what in ((0, "topic"), (document, "document")):
@@ -120,6 +128,9 @@ class _QrelsReading:
         if grouping is not None:
             words, grades, lines = words[grouping], grades[grouping], lines[grouping]
         warnings = [OF_A_SAMPLE] if self.of_a_sample else []
+        notes = cells.comments_skipped(self.n_comments)
+        if self.n_decimals:
+            notes.append(f"grades written as decimals, such as 2.0, were read as whole numbers in {counted(self.n_decimals, 'line')}")
         if self.six and self.lenient:
             warnings.append("the lines have six columns, as those of a run have; the fourth, a run's ranks, was read as grades")
         if repeated := duplicates(words, offsets):
@@ -137,7 +148,7 @@ class _QrelsReading:
             keep[extra] = False
             sizes = np.bincount(topic_of_rows(offsets)[keep], minlength=len(topics))
             words, grades, offsets = words[keep], grades[keep], np.concatenate(([0], np.cumsum(sizes)))
-        return _sorted(name, topics, offsets, words, grades, warnings)
+        return replace(_sorted(name, topics, offsets, words, grades, warnings), notes=notes)
 
 
 def empty_qrels(name: str) -> QrelsColumns:
@@ -193,7 +204,7 @@ def save_qrels(qrels: QrelsColumns, path: Source) -> str:
     return save_columns(
         path,
         kind="qrels",
-        about={"topics": qrels.topics, "warnings": qrels.warnings, "name": qrels.name},
+        about={"topics": qrels.topics, "warnings": qrels.warnings, "name": qrels.name, "notes": qrels.notes},
         columns={"offsets": qrels.offsets, "documents": words_of(qrels.documents), "grades": qrels.grades},
     )
 
@@ -203,5 +214,5 @@ def load_qrels(path: Source) -> QrelsColumns:
     about, columns = load_columns(path, kind="qrels", names=("offsets", "documents", "grades"))
     return QrelsColumns(
         name=about["name"], topics=about["topics"], offsets=columns["offsets"], documents=cells.as_bytes(columns["documents"]),
-        grades=columns["grades"], warnings=about["warnings"],
+        grades=columns["grades"], warnings=about["warnings"], notes=about.get("notes", []),
     )  # fmt: skip

@@ -47,9 +47,11 @@ def read_run(
     `Run.scores` then holds the rounded values.
 
     Refused (FormatError, all problems of the file at once): another number of columns, a score that is not a finite decimal number,
-    a document twice for one topic, an empty file, and what `opening` refuses. Lines of white space only are skipped.
-    Warned about in `Run.warnings`: several tags (the first names the system), the rank column disagreeing, scores equal only in
-    single precision, blank lines, a header skipped.
+    a document twice for one topic, an empty file, and what `opening` refuses. Lines of white space only and lines that begin with #
+    are skipped.
+    Warned about in `Run.warnings`: several tags (the first names the system), the rank column contradicting the order by score, scores
+    equal only in single precision, blank lines, a header skipped. In `Run.notes`: comment lines, ties that the rank column orders
+    otherwise.
     """
     called = source_name(path, name)
     reading = _RunReading(called, lenient=lenient, needs_rank=order == "rank", n_bytes=plain_size(path))
@@ -71,6 +73,7 @@ class _RunReading:
         self.problems = cells.Problems()
         self.n_columns = 0
         self.n_blank = 0
+        self.n_comments = 0
         self.n_header = 0
         self.n_unranked = 0
         self.n_bytes = 0
@@ -86,11 +89,12 @@ class _RunReading:
             first_line, n_lines, block = self.begin(first_line, n_lines, block)
         if not block:
             return
-        rows, n_blank = cells.rows(
+        rows, n_blank, n_comments = cells.rows(
             block, first_line, self.n_columns, self.problems,
-            expected=EXPECTED[self.n_columns], n_lines=n_lines, more_columns=self.lenient and self.n_columns == 6,
+            expected=EXPECTED[self.n_columns], n_lines=n_lines, more_columns=self.lenient and self.n_columns == 6, comments=True,
         )  # fmt: skip
         self.n_blank += n_blank
+        self.n_comments += n_comments
         if len(rows):
             rows, ranks, scores = self.good_rows(rows)
         if len(rows):
@@ -98,18 +102,19 @@ class _RunReading:
             self.store(rows, ranks, scores, n_bytes=len(block), first_line=first_line)
 
     def begin(self, first_line: int, n_lines: int, block: bytes) -> tuple[int, int, bytes]:
-        """What is left of the file's first block behind a header; the number of columns is known then. Empty where nothing is left."""
-        begin = block.lstrip()
-        if not begin:
-            self.n_blank += block.count(b"\n")
+        """The block from its first line with a result on; the number of columns is known then. Empty if nothing is left."""
+        at, n_blank, n_comments = cells.skipped_lines(block)
+        self.n_blank, self.n_comments = self.n_blank + n_blank, self.n_comments + n_comments
+        block, first_line, n_lines = block[at:], first_line + n_blank + n_comments, n_lines - n_blank - n_comments
+        if not block:
             return first_line, n_lines, b""
-        first = begin.split(b"\n", 1)[0].split()
+        line, _, rest = block.partition(b"\n")
+        first = line.split()
         self.n_columns = len(first) if self.lenient and len(first) in (3, 4) else 6
         if not (self.lenient and _is_header(first)):
             return first_line, n_lines, block
-        n_skipped = block.count(b"\n", 0, len(block) - len(begin)) + 1
         self.n_header = 1
-        return first_line + n_skipped, n_lines - n_skipped, begin.partition(b"\n")[2]
+        return first_line + 1, n_lines - 1, rest
 
     @property
     def document_column(self) -> int:
@@ -205,24 +210,27 @@ class _RunReading:
             scores = scores[grouping]
             ranks = ranks[grouping]
         self.note_duplicates(words, offsets, grouping)
-        n_single = n_moved = 0
+        n_single = n_contradicting = n_tied = 0
         for topic, last in topic_batches(offsets, BATCH):
             part = slice(int(offsets[topic]), int(offsets[last]))
             own = offsets[topic : last + 1] - offsets[topic]
             n_single += _order_by_score(words[part], scores[part], ranks[part], own, single=single)
             if self.n_columns != 3:
-                n_moved += _order_by_rank(words[part], scores[part], ranks[part], own, move=order == "rank")
-        warnings = self.warnings()
+                contradicting, tied = _order_by_rank(words[part], scores[part], ranks[part], own, move=order == "rank")
+                n_contradicting, n_tied = n_contradicting + contradicting, n_tied + tied
+        warnings, notes = self.warnings(), cells.comments_skipped(self.n_comments)
         if n_single:
             note = "treated as equal" if single else "treated as different"
             warnings.append(f"{n_single} neighbouring scores are equal only in single precision (float32); {note}")
-        if n_moved:
+        if n_contradicting:
             used = "ranks" if order == "rank" else "scores"
-            warnings.append(f"the rank column disagrees with the order by score in {part_of(n_moved, n_rows, 'line')}; the {used} were used")
+            warnings.append(f"the rank column contradicts the order by score in {part_of(n_contradicting, n_rows, 'line')}; the {used} were used")
+        if n_tied and order != "rank":
+            notes.append(f"ties ordered by document id, as trec_eval does: the rank column orders them otherwise in {part_of(n_tied, n_rows, 'line')}")
         tag = next(iter(self.tags)).decode("utf-8") if self.tags else "_".join(bare_name(self.called).split())
         return RunColumns(
             tag=tag, topics=topics, offsets=offsets, documents=cells.as_bytes(words), scores=scores, ranks=ranks,
-            warnings=warnings, name=self.called,
+            warnings=warnings, name=self.called, notes=notes,
         )  # fmt: skip
 
     def note_duplicates(self, words: NDArray[np.uint64], offsets: NDArray[np.int64], grouping: NDArray[np.int64] | None) -> None:
@@ -304,14 +312,19 @@ def _order_by_score(
 
 def _order_by_rank(
     words: NDArray[np.uint64], scores: NDArray[np.float64], ranks: NDArray[np.int32], offsets: NDArray[np.int64], *, move: bool
-) -> int:
-    """How many rows the rank column puts elsewhere; with `move` they are put there, in place."""
+) -> tuple[int, int]:
+    """How many places of the ranking get another document by the rank column: of another score, of the same score.
+
+    With `move` the rows are put where their ranks are, in place.
+    """
     order = rank_order(ranks, offsets)
     if order is None:
-        return 0
+        return 0, 0
+    contradicting = scores[order] != scores
+    tied = ~contradicting & (order != np.arange(len(order)))
     if move:
         words[:], scores[:], ranks[:] = words[order], scores[order], ranks[order]
-    return int(np.count_nonzero(order != np.arange(len(order))))
+    return int(np.count_nonzero(contradicting)), int(np.count_nonzero(tied))
 
 
 def write_run(run: RunColumns, out: IO[str], *, tag: str | None = None, second: str = "Q0") -> None:
@@ -330,7 +343,7 @@ def save_run(run: RunColumns, path: Source) -> str:
     return save_columns(
         path,
         kind="run",
-        about={"tag": run.tag, "topics": run.topics, "warnings": run.warnings, "name": run.name},
+        about={"tag": run.tag, "topics": run.topics, "warnings": run.warnings, "name": run.name, "notes": run.notes},
         columns={"offsets": run.offsets, "documents": words_of(run.documents), "scores": run.scores, "ranks": run.ranks},
     )
 
@@ -340,7 +353,7 @@ def load_run(path: Source) -> RunColumns:
     about, columns = load_columns(path, kind="run", names=("offsets", "documents", "scores", "ranks"))
     return RunColumns(
         tag=about["tag"], topics=about["topics"], offsets=columns["offsets"], documents=cells.as_bytes(columns["documents"]),
-        scores=columns["scores"], ranks=columns["ranks"], warnings=about["warnings"], name=about["name"],
+        scores=columns["scores"], ranks=columns["ranks"], warnings=about["warnings"], name=about["name"], notes=about.get("notes", []),
     )  # fmt: skip
 
 

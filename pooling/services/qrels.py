@@ -35,7 +35,7 @@ click_labels: dict[str, Callable[..., QrelsColumns]] = {}
 def import_qrels(work: Work) -> dict[str, Any]:
     """Inspect or import uploaded qrels. Options: name (else the file's), kind (judged or clicks), lenient; of a click log, which becomes
     labels from clicks, click_model (dctr or raw) and thresholds (of dctr: ascending rates).
-    -> report: facts, grades, warnings, stored"""
+    -> report: facts, grades, warnings, notes, stored"""
     upload = uploads.upload_of(work)
     options = work.parameters["options"]
     collection = upload.collection
@@ -60,7 +60,7 @@ def import_qrels(work: Work) -> dict[str, Any]:
     histogram, unmatched, warnings = described(grades, collection)
     warnings = left_out + warnings
     facts = {"name": name, "rows": len(grades), "topics": len(grades.topics)} | translated | unmatched
-    report: dict[str, Any] = {"file": upload.name, "facts": facts, "grades": histogram, "warnings": grades.warnings + warnings}
+    report: dict[str, Any] = {"file": upload.name, "facts": facts, "grades": histogram, "warnings": grades.warnings + warnings, "notes": grades.notes}
     other = collection.qrels.filter(name=name).first()
     if other is not None:
         says = _("qrels with the name %(name)s are there already, from %(source_name)s; choose another name or delete those")
@@ -125,10 +125,7 @@ def row_of(
 
 def grades_of(qrels: Qrels) -> QrelsColumns:
     """The qrels' columns under their name in the collection."""
-    stored = load_qrels(qrels.columns.path)
-    return QrelsColumns(
-        name=qrels.name, topics=stored.topics, offsets=stored.offsets, documents=stored.documents, grades=stored.grades, warnings=stored.warnings
-    )
+    return replace(load_qrels(qrels.columns.path), name=qrels.name)
 
 
 def delete_qrels(qrels: Qrels) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -31,7 +32,7 @@ MATCHED_DEPTH = 10
 @uploads.importing
 def import_run(work: Work) -> dict[str, Any]:
     """Inspect or import an uploaded run. Options: tag (in place of the file's), order (score or rank), lenient, group,
-    description, submitted_on, baseline. -> report: facts, warnings, stored"""
+    description, submitted_on, baseline. -> report: facts, warnings, notes, stored"""
     upload = uploads.upload_of(work)
     options = work.parameters["options"]
     collection = upload.collection
@@ -49,6 +50,7 @@ def import_run(work: Work) -> dict[str, Any]:
         "file": upload.name,
         "facts": shape | facts | unmatched,
         "warnings": rankings.warnings + left_out + warnings,
+        "notes": rankings.notes,
     }
     taken = _tag_taken(collection, tag)
     if taken:
@@ -118,17 +120,7 @@ def runs_by_tag(collection: Collection, tags: Sequence[str]) -> list[Run]:
 
 def rankings_of(run: Run) -> RunColumns:
     """The run's columns, named by its tag in the collection (which a manager may have changed on import)."""
-    stored = load_run(run.columns.path)
-    return RunColumns(
-        tag=run.tag,
-        topics=stored.topics,
-        offsets=stored.offsets,
-        documents=stored.documents,
-        scores=stored.scores,
-        ranks=stored.ranks,
-        warnings=stored.warnings,
-        name=run.source_name,
-    )
+    return replace(load_run(run.columns.path), tag=run.tag, name=run.source_name)
 
 
 def describe_run(run: Run, *, group: str, description: str, submitted_on: date | None, baseline: bool) -> Run:

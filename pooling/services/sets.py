@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -79,7 +79,7 @@ class Coming:
 @jobs.kind("import set")
 @uploads.importing
 def import_set(work: Work) -> dict[str, Any]:
-    """Inspect or import an uploaded set. Options: name (of the pool that its pairs become). -> report: facts, warnings, stored"""
+    """Inspect or import an uploaded set. Options: name (of the pool that its pairs become). -> report: facts, warnings, notes, stored"""
     upload = uploads.upload_of(work)
     with _folder(upload) as folder:
         content = _read(upload, work, folder)
@@ -186,8 +186,7 @@ def _read_bundle(upload: Upload, work: Work, folder: Path) -> SetContent:
             write_documents(bundle, out)
     if bundle.grades is not None:
         name = (bundle.name or _called(upload))[:200]
-        grades = bundle.grades
-        content.grades = [(upload.name, QrelsColumns(name, grades.topics, grades.offsets, grades.documents, grades.grades, grades.warnings))]
+        content.grades = [(upload.name, replace(bundle.grades, name=name))]
     return content
 
 
@@ -211,7 +210,7 @@ def _inspect(upload: Upload, work: Work, content: SetContent) -> Coming:
             warnings += [f"in {content.documents.name}: {warning}" for warning in inspection.warnings]
             if again:
                 hold.append(f"{counted(again, 'document', 'is', 'are')} in an earlier file already; the earlier text is used")
-    grades = []
+    grades, notes = [], []
     for name, one in content.grades:
         histogram, matched, more = qrels.described(one, collection, coming=[topic.topic for topic in content.topics], digests=digests)
         held = [f"in {name}: {warning}" for warning in more]
@@ -226,6 +225,7 @@ def _inspect(upload: Upload, work: Work, content: SetContent) -> Coming:
             raise Refused(says % {"name": one.name, "source_name": taken.source_name})
         grades.append((name, one, histogram, [*one.warnings, *more]))
         warnings += [f"in {name}: {warning}" for warning in one.warnings]
+        notes += [f"in {name}: {note}" for note in one.notes]
         hold += held
     if content.pairs is not None:
         more_facts, held = _pairs_facts(collection, content, digests)
@@ -236,7 +236,7 @@ def _inspect(upload: Upload, work: Work, content: SetContent) -> Coming:
     if content.passed_over:
         n, shown = len(content.passed_over), examples(sorted(content.passed_over))
         warnings.append(f"{n:,} file{'s' if n > 1 else ''} of the archive {'are' if n > 1 else 'is'} no part of the set and left out{shown}")
-    report = {"file": upload.name, "facts": facts, "warnings": [*content.warnings, *warnings, *hold]}
+    report = {"file": upload.name, "facts": facts, "warnings": [*content.warnings, *warnings, *hold], "notes": notes}
     coming = Coming(content, rows, inspection, digest, grades, report, hold)
     if not rows and inspection is None and not grades and (content.pairs is None or _same_pool(collection, content.pairs)):
         raise Refused(_("everything in %(upload)s is there already") % {"upload": upload.name})

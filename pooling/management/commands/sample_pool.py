@@ -87,8 +87,7 @@ class Command(FileCommand):
 
     def grades_of(self, path: str, pool: PooledPairs) -> dict[tuple[str, bytes], int]:
         qrels = read_qrels(path)
-        for warning in qrels.warnings:
-            self.warn(f"{path}: {warning}")
+        self.tell_of(path, qrels)
         grades: dict[tuple[str, bytes], int] = {}
         for index, topic in enumerate(qrels.topics):
             rows = qrels.rows(index)

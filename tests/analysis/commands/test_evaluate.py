@@ -33,6 +33,17 @@ def test_means_and_counts_of_topics_by_hand(tmp_path: Path) -> None:
     assert "per_topic" not in result
 
 
+def test_comments_and_grades_such_as_2_0_change_no_number_and_are_notes(tmp_path: Path) -> None:
+    plain, _ = answer("evaluate", *files(tmp_path, qrels=QRELS, good=GOOD), *MEASURES)
+    decimals = "".join(f"{line}.0\n" for line in QRELS.splitlines())
+    noted, err = answer("evaluate", *files(tmp_path, qrels="# mine\n" + decimals, good="# ir_metadata.start\n# ir_metadata.end\n" + GOOD), *MEASURES)
+    assert noted == plain
+    assert "note: " in err
+    assert "2 comment lines (with # first) were skipped" in err
+    assert "grades written as decimals" in err
+    assert "warning" not in err
+
+
 def test_each_topic_on_request(tmp_path: Path) -> None:
     result = run("evaluate", *files(tmp_path, qrels=QRELS, poor=POOR), "--measures", "AP", "--per-topic")
     assert result["per_topic"] == {"qrels": {"poor": {"AP": {"1": 0.25, "2": 0, "3": 0}}}}

@@ -25,7 +25,7 @@ def read_run(text: str) -> dict[str, list[tuple[str, float]]]:
     wrong = []
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
         cells = tokens(line)
-        if not cells:
+        if not cells or cells[0].startswith("#"):
             continue
         if len(cells) != 6 or not NUMBER.fullmatch(cells[4]) or not math.isfinite(float(cells[4])):
             wrong.append(number)
@@ -52,10 +52,11 @@ def read_qrels(text: str) -> dict[str, list[tuple[str, int]]]:
         cells = tokens(line)
         if not cells or cells[0].startswith("#"):
             continue
-        if len(cells) != 4 or not re.fullmatch("[+-]?[0-9]{1,9}", cells[3], re.ASCII):
+        if len(cells) != 4 or not re.fullmatch(r"[+-]?[0-9]{1,9}(\.00?)?", cells[3], re.ASCII):
             wrong.append(number)
             continue
         topic, _, document, grade = cells
+        grade = grade.partition(".")[0]
         if qrels.setdefault(topic, {}).get(document, int(grade)) != int(grade):
             wrong.append(number)
             continue

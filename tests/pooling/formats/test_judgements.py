@@ -57,6 +57,12 @@ def test_columns_are_found_by_name_in_any_order(header):
     assert rows(given(f"{header}\n{line}\n")) == [("t", "d", "a", 0)]
 
 
+def test_a_grade_written_as_a_decimal_is_the_whole_number_and_a_fraction_is_refused():
+    text = "topic,document,annotator,grade\n1,d,ann,2.0\n1,e,ann,0.0\n"
+    assert rows(given(text, scale=4)) == [("1", "d", "ann", 2), ("1", "e", "ann", 0)]
+    assert problems(text + "1,f,ann,1.5\n1,g,ann,.0\n") == [(4, "grade '1.5'"), (5, "grade '.0'")]
+
+
 def test_missing_columns_are_named():
     assert problems("topic,annotator\n1,2\n") == [(1, "no column document, grade")]
 

@@ -43,7 +43,7 @@ def test_every_mistake_is_told_with_its_line(tmp_path: Path) -> None:
     assert "'x' is not a grade" in error.value.lines()[2]
 
 
-@pytest.mark.parametrize("grade", ["1_0", "١", "1.0", "0x1", "99999999999"])
+@pytest.mark.parametrize("grade", ["1_0", "١", "1.5", "1e0", "0x1", "99999999999"])
 def test_a_grade_is_read_as_in_qrels_and_nothing_else_is_one(tmp_path: Path, grade: str) -> None:
     """int() alone reads 1_0 as 10."""
     (tmp_path / "bad.prel").write_text(f"1 0 a low {grade}\n")

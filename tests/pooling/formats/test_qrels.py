@@ -45,7 +45,39 @@ def test_beir_qrels_are_told_by_their_header():
     assert problems("query-id\tcorpus-id\tscore\n1\td\n1\td\tx\n") == [(2, "2 columns"), (3, "'x' is not a grade")]
 
 
-@pytest.mark.parametrize("grade", ["1.0", "x", "1_0", "", "99999999999", "nan", "١", "--1"])
+def test_a_grade_written_as_a_decimal_is_read_as_the_whole_number_and_noted():
+    """As pandas writes a column in which one label is missing."""
+    qrels = given("1 0 a 2.0\n1 0 b 0.0\n1 0 c -1.0\n1 0 d 1\n2 0 a 3.00\n2 0 b +1.0\n2 0 c 10.0\n")
+    assert grades(qrels) == {"1": {"a": 2, "b": 0, "c": -1, "d": 1}, "2": {"a": 3, "b": 1, "c": 10}}
+    assert qrels.notes == ["grades written as decimals, such as 2.0, were read as whole numbers in 6 lines"]
+    assert not qrels.warnings
+
+
+def test_many_grades_written_as_decimals_are_read_as_they_are_without():
+    text = "".join(f"{t} 0 d{d} {(t + d) % 5 - 1}\n" for t in range(50) for d in range(400))
+    assert grades(given(text.replace("\n", ".0\n"))) == grades(given(text))
+
+
+def test_the_same_pair_as_a_decimal_and_as_a_whole_number_is_one_grade():
+    assert grades(given("1 0 a 2\n1 0 a 2.0\n")) == {"1": {"a": 2}}
+    assert problems("1 0 a 2\n1 0 a 1.0\n") == [(2, "document a of topic 1 has grade 1 here and 2 in line 1")]
+
+
+def test_comment_lines_are_counted_in_a_note():
+    assert given("# one\n\n1 0 a 1\n #two\n# three\n").notes == ["3 comment lines (with # first) were skipped"]
+    assert given("1 0 a 1\n").notes == []
+
+
+def test_the_mark_of_a_sample_is_no_skipped_comment():
+    qrels = given("# SAMPLED: pairs were drawn\n# mine\n1 0 a 1\n")
+    assert qrels.warnings
+    assert qrels.notes == ["1 comment line (with # first) was skipped"]
+
+
+FRACTIONS = ["1.5", "2.01", "1e3", "1e0", ".", "-.", "0x2.0", "99999999999.0", "x.0", "1_0.0", "2.000", "2,0"]
+
+
+@pytest.mark.parametrize("grade", [*FRACTIONS, "x", "1_0", "", "99999999999", "nan", "١", "--1"])
 def test_a_grade_that_is_no_whole_number_is_refused(grade):
     assert problems(f"1 0 a 1\n1 0 d {grade}\n")[0][0] == 2
 

@@ -195,8 +195,83 @@ def test_several_tags_are_warned_about_and_the_first_names_the_system():
 
 def test_a_rank_column_that_disagrees_is_counted():
     run = given("1 Q0 a 2 3 t\n1 Q0 b 1 2 t\n1 Q0 c 3 1 t\n2 Q0 a 0 1 t\n2 Q0 b 1 0 t\n")
-    assert run.warnings == ["the rank column disagrees with the order by score in 2 of 5 lines; the scores were used"]
+    assert run.warnings == ["the rank column contradicts the order by score in 2 of 5 lines; the scores were used"]
+    assert run.notes == []
     assert [d for d, _ in rankings(run)["1"]] == ["a", "b", "c"]
+
+
+def test_ties_that_the_rank_column_orders_otherwise_are_a_note_and_no_warning():
+    """Scores 3 2 2 2 1: by document id d c b, by rank b c d, which puts two of the three elsewhere."""
+    run = given("1 Q0 a 1 3 t\n1 Q0 b 2 2 t\n1 Q0 c 3 2 t\n1 Q0 d 4 2 t\n1 Q0 e 5 1 t\n")
+    assert [d for d, _ in rankings(run)["1"]] == ["a", "d", "c", "b", "e"]
+    assert run.warnings == []
+    assert run.notes == ["ties ordered by document id, as trec_eval does: the rank column orders them otherwise in 2 of 5 lines"]
+
+
+def test_contradictions_and_ties_of_the_rank_column_are_counted_apart():
+    """Topic 1: ties only. Topic 2: the first two ranks are exchanged."""
+    run = given("1 Q0 a 1 2 t\n1 Q0 b 2 2 t\n2 Q0 a 2 9 t\n2 Q0 b 1 8 t\n2 Q0 c 3 7 t\n")
+    assert run.warnings == ["the rank column contradicts the order by score in 2 of 5 lines; the scores were used"]
+    assert run.notes == ["ties ordered by document id, as trec_eval does: the rank column orders them otherwise in 2 of 5 lines"]
+
+
+def test_a_rank_between_tied_documents_that_belongs_below_them_contradicts():
+    """Neighbouring ranks never fall but within the tie: a 1, b 5, and c, which scores less, 3."""
+    run = given("1 Q0 b 1 2 t\n1 Q0 a 5 2 t\n1 Q0 c 3 1 t\n")
+    assert run.warnings == ["the rank column contradicts the order by score in 2 of 3 lines; the scores were used"]
+
+
+def test_ties_are_no_news_if_the_rank_column_orders():
+    run = given("1 Q0 a 1 2 t\n1 Q0 b 2 2 t\n", order="rank")
+    assert [d for d, _ in rankings(run)["1"]] == ["a", "b"]
+    assert (run.warnings, run.notes) == ([], [])
+
+
+IR_METADATA = """# ir_metadata.start
+# platform:
+#   software:
+#     libraries:
+#       python: [numpy==2.4.6]
+# method:
+#   automatic: true
+#   score_ties: reverse alphabetical order
+# ir_metadata.end
+"""
+
+
+def test_comment_lines_are_skipped_and_counted_in_a_note():
+    """trec_eval 10 skips lines whose first character after white space is #; ir_metadata prescribes a head of such lines."""
+    run = given(IR_METADATA + GOOD + "  # 3 Q0 d1 1 9 me\n#3 Q0 d1 1 9 me\n")
+    assert rankings(run) == rankings(given(GOOD))
+    assert run.tag == "me"
+    assert run.warnings == []
+    assert run.notes == ["11 comment lines (with # first) were skipped"]
+
+
+def test_an_id_with_a_number_sign_inside_is_no_comment():
+    run = given("1 Q0 https://example.org/a#b 1 2 t\n1#2 Q0 #d 1 2 t#1\n")
+    assert rankings(run) == {"1": [("https://example.org/a#b", 2.0)], "1#2": [("#d", 2.0)]}
+    assert run.notes == []
+
+
+def test_line_numbers_count_comment_lines():
+    assert problems("# a\n\n1 Q0 d 1 1 t\n# b\n1 Q0 e 1 x t\n") == [(5, "'x' is not a finite number")]
+
+
+@pytest.mark.parametrize("begin", ["", "# a\n", "\n# a\n \n"])
+def test_the_form_of_a_lenient_run_is_told_by_its_first_line_that_is_no_comment(begin):
+    assert rankings(given(begin + "7 a 1\n7 b 2\n", lenient=True)) == {"7": [("a", -1.0), ("b", -2.0)]}
+    assert rankings(given(begin + "topic Q0 docid rank score tag\n" + GOOD, lenient=True)) == rankings(given(GOOD))
+
+
+def test_a_run_of_comment_lines_alone_is_refused():
+    assert problems(IR_METADATA) == [(None, "no line with a result")]
+
+
+def test_notes_are_stored_with_a_run(tmp_path):
+    run = given("# a\n" + GOOD)
+    save_run(run, tmp_path / "run.npz")
+    assert load_run(tmp_path / "run.npz").notes == run.notes != []
 
 
 def test_constant_ranks_say_nothing_and_are_not_warned_about():
@@ -206,7 +281,7 @@ def test_constant_ranks_say_nothing_and_are_not_warned_about():
 def test_the_rank_column_orders_on_request():
     run = given("1 Q0 a 2 3 t\n1 Q0 b 1 2 t\n1 Q0 c 3 1 t\n", order="rank")
     assert [d for d, _ in rankings(run)["1"]] == ["b", "a", "c"]
-    assert run.warnings == ["the rank column disagrees with the order by score in 2 of 3 lines; the ranks were used"]
+    assert run.warnings == ["the rank column contradicts the order by score in 2 of 3 lines; the ranks were used"]
 
 
 def test_ranks_that_are_no_numbers_are_counted_and_refused_only_where_they_order():

@@ -61,6 +61,8 @@ def random_run(rng: random.Random, *, n_lines: int, broken: float, regular: bool
                 row = row[: rng.randrange(7)]
             elif kind == 2:
                 row += ["more"]
+            elif rng.random() < 0.5:
+                row[0] = "#" + row[0]
             else:
                 row[2] = "#"
         if regular:
@@ -110,7 +112,7 @@ def test_qrels_are_read_as_a_slow_reader_reads_them(seed):
             rng.choice(["0", "1", "2", "-1", "+3"]),
         ]
         if rng.random() < 0.01:
-            row[3] = rng.choice(["1.0", "x", "", "1_0", "nan"])
+            row[3] = rng.choice(["1.0", "0.00", "1.5", "x", "", "1_0", "nan"])
         lines.append(rng.choice(["", "", "", "# a comment "]) + rng.choice(SEPARATORS).join(row))
     text = "\n".join(lines) + "\n"
     try:
@@ -132,7 +134,7 @@ def test_qrels_are_read_as_a_slow_reader_reads_them(seed):
 
 
 def read_numbers(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    rows, _ = cells.rows("".join(f"{text}\n" for text in texts).encode(), 1, 1, cells.Problems(), expected="a number")
+    rows, _, _ = cells.rows("".join(f"{text}\n" for text in texts).encode(), 1, 1, cells.Problems(), expected="a number")
     return numerals.numbers(rows, 0)
 
 

@@ -19,6 +19,13 @@ def test_qrels_are_stored_as_columns_with_their_grades_counted(collection, bring
     assert grades.grades.tolist() == [0, 1, 2, -1]
 
 
+def test_comments_and_grades_such_as_2_0_are_notes_of_the_report(collection, bring):
+    job = bring("qrels", "# mine\n7 0 d2 1.0\n7 0 d1 0.0\n", mode="careful", name="expert.txt")
+    assert (job.report["stored"], job.report["warnings"]) == (True, [])
+    assert [note.partition(" ")[0] for note in job.report["notes"]] == ["1", "grades"]
+    assert qrels.grades_of(collection.qrels.get()).grades.tolist() == [0, 1]
+
+
 def test_grades_that_never_use_0_and_unknown_topics_are_warned_about(collection, bring):
     Topic.objects.create(collection=collection, topic_id="051", text="x", position=0)
     job = bring("qrels", "7 0 d2 1\n051 0 d2 4\n", mode="careful")

@@ -59,6 +59,13 @@ def test_a_careful_import_stops_at_a_warning_and_goes_on_when_told_to(collection
     assert collection.runs.get().warnings == job.report["warnings"]
 
 
+def test_comments_and_ties_of_a_run_are_notes_of_its_report_and_nothing_to_decide(collection, bring):
+    job = bring("run", "# mine\n" + RUN.replace("d2 1 9.5", "d2 2 9.5").replace("d10 2 9.5", "d10 1 9.5"), mode="careful")
+    assert (job.report["stored"], job.report["warnings"]) == (True, [])
+    assert [note.partition(" ")[0] for note in job.report["notes"]] == ["1", "ties"]
+    assert collection.runs.get().warnings == []
+
+
 def test_a_careful_import_without_a_warning_stores_at_once(collection, bring):
     assert bring("run", RUN, mode="careful").report["stored"] is True
     assert collection.runs.exists()
