@@ -21,7 +21,7 @@ class Portrait:
     """What is known of one annotator.
 
     confusion: (n_grades, n_grades), own grade x label of the others. cohort_confusion: the same summed over everybody else.
-    kappa, low, high: linearly weighted, against the others, with its 95 % interval; NaN where undefined. below_others: clearly less than
+    kappa, low, high: linearly weighted, against the others, with its 95 % interval over pairs; NaN where undefined. below_others: clearly less than
         honest annotators of this campaign agree (`core/unlike_others.py`).
     """
 
@@ -102,7 +102,7 @@ def _speed(p: Portrait) -> list[Flag]:
 def _agreement(p: Portrait) -> list[Flag]:
     if p.n_shared < FEW or np.isnan(p.high) or not p.below_others:
         return []
-    evidence = f"kappa {p.kappa:.2f} [{p.low:.2f}, {p.high:.2f}] against the others on {p.n_shared} pairs"
+    evidence = f"kappa {p.kappa:.2f} against the others on {p.n_shared} pairs, clearly below the others' usual kappa"
     if p.high < 0:
         return [
             Flag(

@@ -19,6 +19,11 @@ LEAST_AGREED = {"pairs": 3, "topics": 15}
 LEAST_DISAGREED = 2
 """Units with agreement off the most frequent grade (of topics, at most half of them is asked), and units with disagreement: below these no
 interval was found that covers, for a share of 5 % relevant makes tables in which chance decides whether anything is agreed on."""
+LEAST_EFFECTIVE = 5
+"""Units of equal size that units of unequal size are worth: with fewer, one unit decides."""
+USUAL, LEAST_TOPICS_IF_USUAL = 0.8, 60
+"""Where more than this share of the grades are one and the same, few topics hold the others, and fewer than so many topics of equal size do not show
+how differently they do."""
 MOST_UNDEFINED = 0.05
 LARGEST = 0.999999
 """Values are pulled to this before Fisher's z, which is infinite at 1."""
@@ -60,78 +65,74 @@ def agreement_interval(
 
     units: float64 (k, grades, grades), the joint counts of grades of each distinct unit; times: (k), how often it is there.
     statistic: joint counts (n, grades, grades) -> (n), at most 1, NaN where undefined.
-    The usual bootstrap is too narrow here (.55 to .93 for small or skewed tables); see docs/calibration.md. Refused with fewer
-    than LEAST_UNITS, LEAST_AGREED or LEAST_DISAGREED units, and where more than 5 % of the samples without one unit are undefined.
+    The usual bootstrap is too narrow here (.55 to .93 for small or skewed tables); see docs/calibration.md. Student's t has the degrees of freedom
+    of the effective number of units (Kish 1965): (sum of sizes)^2 / sum of squared sizes, less 1. Refused with fewer than LEAST_UNITS,
+    LEAST_EFFECTIVE, LEAST_AGREED or LEAST_DISAGREED units, with fewer than LEAST_TOPICS_IF_USUAL topics where one grade is that frequent, and where
+    more than 5 % of the samples without one unit are undefined.
     """
-    n = int(times.sum())
-    total = np.einsum("kij,k->ij", units, times.astype(np.float64))
-    why = _refused(units, times, total, unit)
-    if why:
-        return no_interval(why, unit)
-    value = float(statistic(total[None])[0])
-    left_out = statistic(total - units)
-    undefined = float(times[np.isnan(left_out)].sum() / n)
-    if math.isnan(value) or undefined > MOST_UNDEFINED:
-        return no_interval(_undefined_without_one(undefined, n, unit), unit)
-    z = np.arctanh(np.clip(np.where(np.isnan(left_out), value, left_out), -LARGEST, LARGEST))
-    mean = float(np.average(z, weights=times))
-    error = math.sqrt((n - 1) / n * float((times * (z - mean) ** 2).sum()))
-    middle = math.atanh(min(max(value, -LARGEST), LARGEST))
-    reach = float(scipy.special.stdtrit(n - 1, (1 + confidence) / 2)) * error
-    return Interval(math.tanh(middle - reach), math.tanh(middle + reach), "", unit)
+    owner = np.zeros(len(units), dtype=np.int64)
+    return agreement_intervals(units, times, owner, 1, statistic, unit=unit, confidence=confidence)[0]
 
 
 def agreement_intervals(
-    tables: NDArray[np.integer], statistic: Callable[[Floats], Floats], *, unit: str = "pairs", confidence: float = 0.95
+    units: Floats,
+    times: NDArray[np.integer],
+    owner: NDArray[np.integer],
+    n_owners: int,
+    statistic: Callable[[Floats], Floats],
+    *,
+    unit: str,
+    confidence: float = 0.95,
 ) -> list[Interval]:
-    """`agreement_interval` of each of many tables (n, grades, grades) of joint counts, whose units are single counts: the same
-    bounds and reasons, with one call of `statistic` for all tables."""
-    table, row, column = np.nonzero(tables)
-    times = tables[table, row, column]
-    left_out = tables[table].astype(np.float64)
-    left_out[np.arange(len(table)), row, column] -= 1
-    values, without = statistic(tables.astype(np.float64)), statistic(left_out)
-    n, size = tables.sum(axis=(1, 2)), len(tables)
-    undefined = np.bincount(table, weights=times * np.isnan(without), minlength=size) / np.maximum(n, 1)
-    z = np.arctanh(np.clip(np.where(np.isnan(without), values[table], without), -LARGEST, LARGEST))
-    mean = np.bincount(table, weights=times * z, minlength=size) / np.maximum(n, 1)
-    squares = np.bincount(table, weights=times * (z - mean[table]) ** 2, minlength=size)
-    error = np.sqrt((n - 1) / np.maximum(n, 1) * squares, where=n > 0, out=np.full(size, np.nan))
+    """`agreement_interval` of each of many owners of units, with one call of `statistic` for all of them. owner: (k), from 0."""
+    g = units.shape[-1]
+    total = np.zeros((n_owners, g, g))
+    np.add.at(total, owner, units * times[:, None, None])
+    values, without = statistic(total), statistic(total[owner] - units)
+
+    def summed(of_units: Floats) -> Floats:
+        return np.bincount(owner, weights=times * of_units, minlength=n_owners)
+
+    n, size = summed(np.ones(len(units))), units.sum(axis=(1, 2))
+    some = np.maximum(n, 1)
+    effective = np.divide(summed(size) ** 2, summed(size**2), out=np.zeros(n_owners), where=n > 0)
+    undefined = summed(np.isnan(without).astype(np.float64)) / some
+    z = np.arctanh(np.clip(np.where(np.isnan(without), values[owner], without), -LARGEST, LARGEST))
+    mean = summed(z) / some
+    error = np.sqrt((n - 1) / some * summed((z - mean[owner]) ** 2), where=n > 0, out=np.full(n_owners, np.nan))
     middle = np.arctanh(np.clip(values, -LARGEST, LARGEST))
-    reach = scipy.special.stdtrit(np.maximum(n - 1, 1), (1 + confidence) / 2) * error
+    reach = scipy.special.stdtrit(np.maximum(effective - 1, 1), (1 + confidence) / 2) * error
     low, high = np.tanh(middle - reach), np.tanh(middle + reach)
-    first = np.searchsorted(table, np.arange(size + 1))
     result = []
-    for i, total in enumerate(tables.astype(np.float64)):
-        own = slice(first[i], first[i + 1])
-        if not n[i]:
-            result.append(no_interval(f"no {unit.removesuffix('s')} shared with others"))
-            continue
-        units = np.zeros((first[i + 1] - first[i], *total.shape))
-        units[np.arange(len(units)), row[own], column[own]] = 1
-        why = _refused(units, times[own], total, unit)
+    order, end = np.argsort(owner, kind="stable"), np.bincount(owner, minlength=n_owners).cumsum()
+    for i in range(n_owners):
+        own = order[end[i - 1] if i else 0 : end[i]]
+        why = _refused(units[own], times[own], total[i], float(effective[i]), unit)
         if not why and (np.isnan(values[i]) or undefined[i] > MOST_UNDEFINED):
-            why = _undefined_without_one(undefined[i], int(n[i]), unit)
+            why = f"undefined in {100 * undefined[i]:.0f} % of the samples that leave out one of the {n[i]:.0f} {unit}"
         result.append(no_interval(why, unit) if why else Interval(float(low[i]), float(high[i]), "", unit))
     return result
 
 
-def _undefined_without_one(share: float, n: int, unit: str) -> str:
-    return f"undefined in {100 * share:.0f} % of the samples that leave out one of the {n} {unit}"
-
-
-def _refused(units: Floats, times: NDArray[np.integer], total: Floats, unit: str) -> str:
+def _refused(units: Floats, times: NDArray[np.integer], total: Floats, effective: float, unit: str) -> str:
     """Why there is no interval; empty where there is one."""
     n = int(times.sum())
     agreed = np.einsum("kii->ki", units)
-    usual = int((total.sum(axis=0) + total.sum(axis=1)).argmax()) if n else 0
+    mass = total.sum(axis=0) + total.sum(axis=1)
+    usual = int(mass.argmax()) if n else 0
     n_disagreed = int(times[units.sum(axis=(1, 2)) - agreed.sum(axis=1) > 1e-9].sum())
     if n and n_disagreed < LEAST_DISAGREED:
         what = "no disagreement" if n_disagreed == 0 else "disagreement in one only"
         bound = 100 * share_bound(n, n_disagreed)
         return f"{what} of {n} {unit.removesuffix('s') if n == 1 else unit}: at most {bound:.2g} % of {unit} have any (95 %, Clopper-Pearson)"
     if n < LEAST_UNITS[unit]:
-        return f"{n} {unit}; an interval needs {LEAST_UNITS[unit]}"
+        return f"{n} {unit.removesuffix('s') if n == 1 else unit}; an interval needs {LEAST_UNITS[unit]}"
+    if effective < LEAST_EFFECTIVE:
+        return f"{n} {unit} of very unequal size, worth {effective:.1f} of equal size; an interval needs {LEAST_EFFECTIVE}"
+    share = float(mass[usual] / mass.sum())
+    if unit == "topics" and share > USUAL and effective < LEAST_TOPICS_IF_USUAL:
+        needed = f"an interval then needs {LEAST_TOPICS_IF_USUAL} topics of equal size, not {math.floor(effective)}"
+        return f"{math.floor(100 * share)} % of the grades are the same; {needed}"
     n_agreed = int(times[agreed.sum(axis=1) - agreed[:, usual] > 1e-9].sum())
     if unit == "pairs" and n * _by_chance(total, usual) >= LEAST_AGREED[unit]:
         return ""  # the grades are not rare: there is nothing to agree on for somebody who judges the other way round

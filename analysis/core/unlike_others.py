@@ -25,15 +25,16 @@ def clearly_below(people: Sequence[AgainstOthers]) -> dict[str, bool]:
 
     On Fisher's z: the distance from the median of the others over √(own error² + spread of people²), one-sided normal. The spread is that of
     the middle (median absolute deviation), less what the errors explain, so that a few careless people do not hide themselves.
-    People whose kappa has no interval are not looked at.
+    The own error is that over pairs (`over_pairs`). Where pairs come by topic it is too small, but the spread then is as much larger: honest people
+    were accused in at most 2 % of simulations with 5 or 10 topics and strong effects of topics. People without that interval are not looked at.
     """
-    looked_at = [person for person in people if not person.interval.reason]
+    looked_at = [person for person in people if not person.over_pairs.reason]
     result = {person.name: False for person in people}
     if len(looked_at) < LEAST_PEOPLE:
         return result
     kappa = np.array([person.kappa for person in looked_at])
     z = np.arctanh(np.clip(kappa, -LARGEST, LARGEST))
-    bounds = np.arctanh(np.clip([person.interval.bounds for person in looked_at], -LARGEST, LARGEST))
+    bounds = np.arctanh(np.clip([person.over_pairs.bounds for person in looked_at], -LARGEST, LARGEST))
     error = (bounds[:, 1] - bounds[:, 0]) / (2 * scipy.special.stdtrit(np.array([person.n for person in looked_at]) - 1, 0.975))
     spread = (1.4826 * np.median(np.abs(z - np.median(z)))) ** 2 - np.median(error) ** 2
     p = scipy.special.ndtr((z - medians_of_others(z)) / np.sqrt(error**2 + max(spread, 0.0)))

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from analysis.core.aggregation.majority import lowest_of_the_most_frequent
-from analysis.core.agreement.people import AgainstOthers, agreements_of_counts
-from analysis.core.agreement.raters import against_others
+from analysis.core.agreement.people import AgainstOthers, agreements
+from analysis.core.agreement.raters import against_others_by_topic, counts_by_topic
 from analysis.core.flags import Flag, Portrait, flags
 from analysis.core.unlike_others import clearly_below
 from analysis.dashboard.own_figures import OwnFigures, own_figures, was_counted
@@ -136,7 +136,7 @@ def _later(*moments: datetime | None) -> datetime | None:
 
 def _agreements(campaign: Campaign, live: Live) -> list[AgainstOthers]:
     table = live.table(campaign.grades.size)
-    return agreements_of_counts(table.annotators, against_others(table)) if len(table) else []
+    return agreements(table.annotators, against_others_by_topic(table)) if len(table) else []
 
 
 def _agreements_of_excluded(campaign: Campaign, live: Live) -> list[AgainstOthers]:
@@ -150,9 +150,9 @@ def _agreements_of_excluded(campaign: Campaign, live: Live) -> list[AgainstOther
     shared = counts.sum(axis=1)[live.pair[own]] > 0
     person, own_grade = rows.annotator[own].astype(np.int64), rows.grade[own]
     who = np.unique(person)
-    cells = (np.searchsorted(who, person)[shared] * g + own_grade[shared]) * g + label[shared]
-    joint = np.bincount(cells, minlength=len(who) * g * g).reshape(len(who), g, g)
-    return agreements_of_counts([rows.annotators[i] for i in who.tolist()], joint)
+    topic = live.pairs.topic[live.pair[own]]
+    counts = counts_by_topic(np.searchsorted(who, person)[shared], topic[shared], own_grade[shared], label[shared], n_grades=g)
+    return agreements([rows.annotators[i] for i in who.tolist()], counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,8 +228,8 @@ def _person(
         median_seconds=NOTHING if median is None else median,
         cohort_median_seconds=NOTHING if cohort.median is None else cohort.median,
         kappa=agreement.kappa if agreement else NOTHING,
-        low=agreement.interval.low if agreement else NOTHING,
-        high=agreement.interval.high if agreement else NOTHING,
+        low=agreement.over_pairs.low if agreement else NOTHING,
+        high=agreement.over_pairs.high if agreement else NOTHING,
         n_shared=agreement.n if agreement else 0,
         shares=own_counts / n if n else own_counts,
         cohort_shares=others_counts / others_counts.sum() if others_counts.sum() else others_counts,

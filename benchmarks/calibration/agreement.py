@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from analysis.core.agreement.alpha import alpha_interval, alpha_of_coincidences
 from analysis.core.agreement.kappa import cohen_kappa
 from analysis.core.agreement.people import kappa_interval
 from analysis.core.bca import bca
+from analysis.core.intervals import Interval
 from benchmarks.calibration.coverage import Bounds, Covered, covered, percentiles
 
 Floats = NDArray[np.float64]
@@ -37,81 +39,101 @@ class Found(NamedTuple):
 
 class Campaign(NamedTuple):
     """grades, spread: a key of BORDERS. noise: share of the variance of relevance that is each judgement's own; topic: share of the rest that is
-    the topic's. severity: of each annotator, added to what they see; three of them judge each pair; empty: all are alike."""
+    the topic's. shift: standard deviation of what an annotator adds to all pairs of a topic, drawn for each topic. severity: of each annotator,
+    added to what they see; three of them judge each pair; empty: all are alike."""
 
     grades: int
     spread: str
     noise: float
     topic: float = 0.0
     severity: tuple[float, ...] = ()
+    shift: float = 0.0
 
-    def counts(self, topics: int, pairs: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """(topics * pairs, grades): three judgements of each pair."""
-        relevance = np.sqrt(self.topic * (1 - self.noise)) * rng.standard_normal((topics, 1, 1))
-        relevance = relevance + np.sqrt((1 - self.topic) * (1 - self.noise)) * rng.standard_normal((topics, pairs, 1))
-        seen = relevance + np.sqrt(self.noise) * rng.standard_normal((topics, pairs, 3))
+    def given(self, place: NDArray[np.int64], n_people: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """(pairs, people): grades of as many people, who judge every pair. place: (pairs), the topic of each, from 0."""
+        n_topics, n = int(place[-1]) + 1, len(place)
+        relevance = np.sqrt(self.topic * (1 - self.noise)) * rng.standard_normal(n_topics)[place]
+        relevance += np.sqrt((1 - self.topic) * (1 - self.noise)) * rng.standard_normal(n)
+        seen = relevance[:, None] + np.sqrt(self.noise) * rng.standard_normal((n, n_people))
+        if self.shift:
+            seen += self.shift * rng.standard_normal((n_topics, n_people))[place]
         if self.severity:
-            who = rng.random((topics, pairs, len(self.severity))).argpartition(2, axis=2)[:, :, :3]
-            seen += np.array(self.severity)[who]
-        given = np.searchsorted(BORDERS[self.grades, self.spread], seen)
-        return (given[..., None] == np.arange(self.grades)).sum(axis=2).reshape(topics * pairs, self.grades)
+            seen += np.array(self.severity)[rng.random((n, len(self.severity))).argpartition(2, axis=1)[:, :n_people]]
+        return np.searchsorted(BORDERS[self.grades, self.spread], seen)
 
 
-def alpha_coverage(topics: int, pairs: int, campaign: Campaign, *, trials: int, rng: np.random.Generator) -> tuple[float, Found]:
-    """-> (alpha of an endless campaign, coverage)"""
+def place_of(sizes: Sequence[int]) -> NDArray[np.int64]:
+    """(pairs): the topic of each pair. sizes: of each topic, its pairs."""
+    return np.repeat(np.arange(len(sizes)), sizes)
+
+
+def alpha_coverage(sizes: Sequence[int], campaign: Campaign, *, trials: int, rng: np.random.Generator) -> tuple[float, Found]:
+    """Three judgements of each pair. -> (alpha of an endless campaign, coverage)"""
     level = "nominal" if campaign.grades == 2 else "ordinal"
+
+    def draw(place: NDArray[np.int64]) -> NDArray[np.int64]:
+        return (campaign.given(place, 3, rng)[..., None] == np.arange(campaign.grades)).sum(axis=1)
 
     def statistic(joint: Floats) -> Floats:
         flat = joint.reshape(-1, *joint.shape[-2:])
         return alpha_of_coincidences(flat, level=level).reshape(joint.shape[:-2])
 
-    true = float(statistic(_coincidences(campaign.counts(40_000, 5, rng)).sum(axis=0)))
-    place = np.repeat(np.arange(topics), pairs)
-    by_pair, by_topic = (rng.multinomial(n, np.full(n, 1 / n), size=N_SAMPLES).astype(np.float64) for n in (topics * pairs, topics))
-    now, before, accelerated = [], [], []
-    for start in range(0, trials, AT_ONCE):
-        drawn = [campaign.counts(topics, pairs, rng) for _ in range(min(AT_ONCE, trials - start))]
-        intervals = [alpha_interval(counts, level=level, topic=place) for counts in drawn]
-        now += [(interval.low, interval.high) for interval in intervals]
-        units = np.stack([_coincidences(counts) for counts in drawn], axis=1)
-        samples = statistic(np.tensordot(by_pair, units, axes=1))
-        before += percentiles(samples)
-        if intervals[0].unit == "topics":
-            units = units.reshape(topics, pairs, *units.shape[1:]).sum(axis=1)
-            samples = statistic(np.tensordot(by_topic, units, axes=1))
-        total = units.sum(axis=0)
-        accelerated += by_bca(statistic(total), samples, statistic(total - units), np.ones((len(units), 1)))
-    return true, Found(covered(true, now), covered(true, before), covered(true, accelerated))
+    def units(counts: NDArray[np.int64]) -> Floats:
+        """(pairs, grades, grades): coincidences of three judgements of each."""
+        return (counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(campaign.grades)) / 2
+
+    def shown(counts: NDArray[np.int64], place: NDArray[np.int64]) -> Interval:
+        return alpha_interval(counts, level=level, topic=place)
+
+    return _coverage(sizes, draw, units, statistic, shown, trials=trials, rng=rng)
 
 
-def _coincidences(counts: NDArray[np.int64]) -> Floats:
-    """(pairs, grades, grades): of three judgements each."""
-    return (counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])) / 2
+def kappa_coverage(sizes: Sequence[int], campaign: Campaign, *, trials: int, rng: np.random.Generator) -> tuple[float, Found]:
+    """One annotator and the label of the others. -> (kappa of endless topics, coverage)"""
+    grades = campaign.grades
 
-
-def kappa_coverage(pairs: int, *, grades: int, spread: str, noise: float, trials: int, rng: np.random.Generator) -> tuple[float, Found]:
-    """One annotator and the label of the others. -> (kappa of endless pairs, coverage)"""
-
-    def draw(n: int) -> NDArray[np.int64]:
-        given = np.sqrt(1 - noise) * rng.standard_normal((n, 1)) + np.sqrt(noise) * rng.standard_normal((n, 2))
-        own, others = np.searchsorted(BORDERS[grades, spread], given).T
-        return np.bincount(own * grades + others, minlength=grades**2).reshape(grades, grades)
+    def draw(place: NDArray[np.int64]) -> NDArray[np.int64]:
+        return campaign.given(place, 2, rng)
 
     def statistic(joint: Floats) -> Floats:
         return cohen_kappa(joint, weighted=grades > 2)
 
-    true = float(statistic(draw(1_000_000)))
-    cells = np.eye(grades**2).reshape(-1, 1, grades, grades)
+    def units(given: NDArray[np.int64]) -> Floats:
+        return np.eye(grades**2)[given @ [grades, 1]].reshape(-1, grades, grades)
+
+    def shown(given: NDArray[np.int64], place: NDArray[np.int64]) -> Interval:
+        joint = np.bincount((place * grades + given[:, 0]) * grades + given[:, 1], minlength=(int(place[-1]) + 1) * grades**2)
+        return kappa_interval(joint.reshape(-1, grades, grades), weighted=grades > 2)
+
+    return _coverage(sizes, draw, units, statistic, shown, trials=trials, rng=rng)
+
+
+def _coverage(
+    sizes: Sequence[int],
+    draw: Callable[[NDArray[np.int64]], NDArray[np.int64]],
+    units: Callable[[NDArray[np.int64]], Floats],
+    statistic: Callable[[Floats], Floats],
+    shown: Callable[[NDArray[np.int64], NDArray[np.int64]], Interval],
+    *,
+    trials: int,
+    rng: np.random.Generator,
+) -> tuple[float, Found]:
+    """draw: judgements of pairs of these topics; units: their joint counts, pair by pair; statistic: of joint counts (..., grades, grades)."""
+    many = np.arange(1_000_000) if len(sizes) == 1 else place_of([5] * 40_000)
+    true = float(statistic(units(draw(many)).sum(axis=0)))
+    place = place_of(sizes)
+    n_units = len(sizes) if len(sizes) > 1 else len(place)
+    by_pair, by_unit = (rng.multinomial(n, np.full(n, 1 / n), size=N_SAMPLES).astype(np.float64) for n in (len(place), n_units))
     now, before, accelerated = [], [], []
     for start in range(0, trials, AT_ONCE):
-        joint = np.stack([draw(pairs) for _ in range(min(AT_ONCE, trials - start))])
-        intervals = [kappa_interval(one, weighted=grades > 2) for one in joint]
-        now += [(interval.low, interval.high) for interval in intervals]
-        drawn = rng.multinomial(pairs, joint.reshape(len(joint), -1) / pairs, size=(N_SAMPLES, len(joint)))
-        samples = statistic(drawn.reshape(N_SAMPLES, len(joint), grades, grades))
-        before += percentiles(samples)
-        times = joint.reshape(len(joint), -1).T
-        accelerated += by_bca(statistic(joint), samples, statistic(np.maximum(joint - cells, 0)), times)
+        drawn = [draw(place) for _ in range(min(AT_ONCE, trials - start))]
+        now += [shown(one, place).bounds for one in drawn]
+        of_pairs = np.stack([units(one) for one in drawn], axis=1)
+        before += percentiles(statistic(np.tensordot(by_pair, of_pairs, axes=1)))
+        of_units = of_pairs if len(sizes) == 1 else np.add.reduceat(of_pairs, np.cumsum([0, *sizes[:-1]]), axis=0)
+        total = of_units.sum(axis=0)
+        samples = statistic(np.tensordot(by_unit, of_units, axes=1))
+        accelerated += by_bca(statistic(total), samples, statistic(total - of_units), np.ones((n_units, 1)))
     return true, Found(covered(true, now), covered(true, before), covered(true, accelerated))
 
 

@@ -25,15 +25,18 @@ kind.
 ## Krippendorff's alpha
 
 Three judgements of each pair. *Topic effect*: what is the topic's of a pair's relevance, a fifth if weak, 60 % if strong. *Five unequal*: annotators
-from .6 standard deviations too strict to .6 too lenient, three of them for each pair. Shown: the jackknife over topics (10 or more) or pairs, on
-Fisher's z, with Student's t. BCa needs no z, for
-it is the same on every scale; it covers .89 with 10 topics where the jackknife covers .94, no more with rare grades, and about as much elsewhere.
+from .6 standard deviations too strict to .6 too lenient, three of them for each pair. *Own shift by topic*: each annotator adds to all pairs of a topic
+what is drawn for that topic, with a standard deviation of .7. Topics of unequal size are given by their pairs. Shown: the jackknife over topics, on
+Fisher's z, with Student's t, whose degrees of freedom are those of the effective number of topics; over pairs where all are of one topic. Refused:
+fewer than 10 topics; topics worth fewer than 5 of equal size; fewer than 60 where more than 80 % of the grades are one and the same. BCa needs no z, for
+it is the same on every scale; with 10 topics or topics of unequal size it covers less than the jackknife, and no more with rare grades.
 
 {alphas}
 
 ## Kappa of a person
 
-Against the label of the others; unweighted on two grades, linearly weighted on four. Shown: the jackknife over pairs, as for alpha.
+Against the label of the others; unweighted on two grades, linearly weighted on four. Topic effect, own shift and what is shown as for alpha: the
+jackknife over topics, or over pairs where all are of one topic.
 
 {kappas}
 

@@ -8,7 +8,8 @@ import numpy as np
 from scipy import stats
 
 from analysis.core.agreement.kappa import cohen_kappa
-from analysis.core.agreement.people import agreement_of_counts
+from analysis.core.agreement.people import agreements
+from analysis.core.agreement.raters import TopicCounts
 from analysis.core.unlike_others import clearly_below
 
 NOISE = {0.2: 0.66, 0.5: 0.28, 0.8: 0.055}
@@ -29,7 +30,7 @@ def raised(base: float, *, annotators: int, pairs: int, campaigns: int, rng: np.
     honest, before, at_random, kappas = [], [], [], []
     borders = stats.norm.ppf([0.25, 0.5, 0.75])
     for _ in range(campaigns):
-        people = []
+        joint = np.zeros((annotators, 4, 4), dtype=np.int64)
         for k in range(annotators):
             noise = NOISE[base] * rng.uniform(0.8, 1.2)
             truth = np.sqrt(1 - noise) * rng.standard_normal(pairs)
@@ -37,8 +38,8 @@ def raised(base: float, *, annotators: int, pairs: int, campaigns: int, rng: np.
             if random_too and k == 0:
                 own = rng.standard_normal(pairs)
             label = truth + np.sqrt(noise) * rng.standard_normal(pairs)
-            joint = np.bincount(np.searchsorted(borders, own) * 4 + np.searchsorted(borders, label), minlength=16).reshape(4, 4)
-            people.append(agreement_of_counts(f"a{k}", joint))
+            joint[k] = np.bincount(np.searchsorted(borders, own) * 4 + np.searchsorted(borders, label), minlength=16).reshape(4, 4)
+        people = agreements([f"a{k}" for k in range(annotators)], TopicCounts(np.arange(annotators), joint))
         below = clearly_below(people)
         for k, person in enumerate(people):
             sign = below[person.name] and person.interval.low <= 0

@@ -43,6 +43,17 @@ SIZES = (
     (1, 20, 0.0), (1, 100, 0.0), (10, 10, 0.6), (25, 10, 0.0), (25, 10, 0.2), (25, 10, 0.6), (50, 10, 0.6),
 )  # fmt: skip
 """Topics (1: none are told), pairs of each, share of a pair's relevance that is the topic's."""
+FEW_OR_UNEQUAL = {
+    "6 x 40": (40,) * 6,
+    "9 x 25": (25,) * 9,
+    "15: one of 150, others of 4": (150,) + (4,) * 14,
+    "25: 66, 33, 22, ..., 3": tuple(round(66 / k) for k in range(1, 26)),
+    "50: one of 100, others of 5": (100,) + (5,) * 49,
+    "100: 77, 39, 26, ..., 1": tuple(round(77 / k) for k in range(1, 101)),
+}
+"""Pairs of each topic, where there are few or where they differ (the k-th largest has a k-th of the largest's)."""
+OWN_SHIFT = 0.7
+"""Standard deviation of what an annotator adds to all pairs of a topic, a topic at a time."""
 EFFECTS = {0.0: "none", 0.2: "weak", 0.6: "strong"}
 UNEQUAL = (-0.6, -0.3, 0.0, 0.3, 0.6)
 """Five annotators of different severity, in standard deviations of relevance."""
@@ -55,28 +66,40 @@ def alphas() -> list[Row]:
             for topics, pairs, topic in SIZES:
                 where = f"{topics} x {pairs}" if topics > 1 else f"{pairs} pairs"
                 shown = [str(grades), spread, where, EFFECTS[topic], "alike"]
-                rows.append(Row(shown, (topics, pairs, agreement.Campaign(grades, spread, noise, topic))))
+                rows.append(Row(shown, ((pairs,) * topics, agreement.Campaign(grades, spread, noise, topic))))
             unequal = agreement.Campaign(grades, spread, noise, 0.6, UNEQUAL)
-            rows.append(Row([str(grades), spread, "25 x 10", "strong", "five unequal"], (25, 10, unequal)))
+            rows.append(Row([str(grades), spread, "25 x 10", "strong", "five unequal"], ((10,) * 25, unequal)))
+    for grades in (2, 4):
+        own = agreement.Campaign(grades, "balanced", 0.3, 0.6, shift=OWN_SHIFT)
+        sizes = {"10 x 20": (20,) * 10, "25 x 10": (10,) * 25, **FEW_OR_UNEQUAL}
+        rows += [Row([str(grades), "balanced", where, "strong", "own shift by topic"], (of_topics, own)) for where, of_topics in sizes.items()]
     return rows
 
 
-def alpha(topics: int, pairs: int, campaign: agreement.Campaign, *, trials: int, rng: np.random.Generator) -> list[str]:
-    true, coverage = agreement.alpha_coverage(topics, pairs, campaign, trials=trials, rng=rng)
+def alpha(sizes: Sequence[int], campaign: agreement.Campaign, *, trials: int, rng: np.random.Generator) -> list[str]:
+    true, coverage = agreement.alpha_coverage(sizes, campaign, trials=trials, rng=rng)
     return [f"{true:.2f}", share(coverage.before.covered), share(coverage.bca.covered), *shown_and_covered(coverage.now)]
 
 
 def kappas() -> list[Row]:
-    return [
-        Row([str(grades), spread, str(pairs)], (pairs, grades, spread, noise))
+    rows = [
+        Row([str(grades), spread, f"{pairs} pairs", "none", "–"], ((pairs,), agreement.Campaign(grades, spread, noise)))
         for grades, spread in agreement.BORDERS
         for noise in (0.6, 0.25, 0.08)
         for pairs in (10, 20, 50, 200)
     ]
+    even = {"200 x 1": (1,) * 200, "20 x 10": (10,) * 20, "10 x 20": (20,) * 10, "12 x 4": (4,) * 12}
+    for grades, spread in agreement.BORDERS:
+        sizes = even | FEW_OR_UNEQUAL if spread == "balanced" else even | {"80 x 5": (5,) * 80}
+        for topic, shift in ((0.2, 0.0), (0.6, 0.0), (0.6, OWN_SHIFT)):
+            campaign = agreement.Campaign(grades, spread, 0.3, topic, shift=shift)
+            for where, of_topics in sizes.items():
+                rows.append(Row([str(grades), spread, where, EFFECTS[topic], f"{shift:g}"], (of_topics, campaign)))
+    return rows
 
 
-def kappa(pairs: int, grades: int, spread: str, noise: float, *, trials: int, rng: np.random.Generator) -> list[str]:
-    true, coverage = agreement.kappa_coverage(pairs, grades=grades, spread=spread, noise=noise, trials=trials, rng=rng)
+def kappa(sizes: Sequence[int], campaign: agreement.Campaign, *, trials: int, rng: np.random.Generator) -> list[str]:
+    true, coverage = agreement.kappa_coverage(sizes, campaign, trials=trials, rng=rng)
     return [f"{true:.2f}", share(coverage.before.covered), share(coverage.bca.covered), *shown_and_covered(coverage.now)]
 
 
@@ -204,7 +227,7 @@ def worth(topics: int, pairs: int, machine: worths.Machine, *, trials: int, rng:
 
 TABLES = (
     Table("alphas", ["grades", "spread", "topics x pairs", "topic effect", "annotators", "true alpha", "before", "BCa", "shown", "covered"], alphas(), alpha),
-    Table("kappas", ["grades", "spread", "pairs", "true kappa", "before", "BCa", "shown", "covered"], kappas(), kappa),
+    Table("kappas", ["grades", "spread", "topics x pairs", "topic effect", "own shift", "true kappa", "before", "BCa", "shown", "covered"], kappas(), kappa),
     Table("taus", ["systems", "topics", "true tau", "before", "BCa", "jackknife on z", "shown", "covered"], taus(), tau),
     Table("ranks", ["systems", "topics", "apart", "before", "the best", "ranks wide", "now", "the best", "ranks wide"], ranks(), rank),
     Table("spreads", ["differences", "topics", "t", "BCa", "effect"], spreads(), spread),

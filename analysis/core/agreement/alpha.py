@@ -8,7 +8,7 @@ import krippendorff
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.intervals import LEAST_UNITS, Interval, agreement_interval, no_interval
+from analysis.core.intervals import Interval, agreement_interval, no_interval
 from analysis.core.labels import LabelTable
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -30,15 +30,15 @@ def krippendorff_alpha(counts: NDArray[np.integer], *, level: Level) -> float:
 def alpha_interval(counts: NDArray[np.integer], *, level: Level, topic: NDArray[np.integer] | None = None) -> Interval:
     """95 % interval of alpha, or the reason why there is none (`core/intervals.py`).
 
-    topic: (n_pairs), of each row of counts. Pairs of one topic are not independent: topics are the units where 10 or more have pairs
-    with two judgements, else pairs are.
+    topic: (n_pairs), of each row of counts; None where pairs do not come by topic. Pairs of one topic are not independent: the topics are the
+    units, and the pairs only where all are of one topic.
     """
     twice = counts.sum(axis=1) > 1
     if not twice.any():
         return no_interval("no pair has two judgements")
     pairable = counts[twice]
-    topics = np.unique(topic[twice], return_inverse=True)[1] if topic is not None else np.empty(0, dtype=np.int64)
-    if len(topics) and topics.max() + 1 >= LEAST_UNITS["topics"]:
+    topics = np.zeros(len(pairable), dtype=np.int64) if topic is None else np.unique(topic[twice], return_inverse=True)[1]
+    if topics.max() > 0:
         units = np.zeros((int(topics.max()) + 1, counts.shape[1], counts.shape[1]))
         np.add.at(units, topics, _coincidences(pairable))
         times, unit = np.ones(len(units), dtype=np.int64), "topics"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,49 +12,79 @@ from numpy.typing import NDArray
 from analysis.core.aggregation.labelling import Aggregation
 from analysis.core.aggregation.majority import majority
 from analysis.core.agreement.kappa import cohen_kappa
-from analysis.core.intervals import Interval, agreement_interval, agreement_intervals, no_interval
+from analysis.core.agreement.raters import TopicCounts
+from analysis.core.intervals import Interval, agreement_intervals, no_interval
 from analysis.core.labels import MISSING, LabelTable
 from pooling.core.columns import QrelsColumns
+
+UNITS_AT_ONCE = 20_000
+"""Topics of annotators whose intervals are computed together; what is more is a matter of memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class AgainstOthers:
     """An annotator against the label of the others (majority, lowest-grade rule).
 
-    kappa: NaN where undefined. interval: over the annotator's judgements, the others' labels held fixed.
+    kappa: NaN where undefined. interval: over the topics of the annotator's judgements, the others' labels held fixed; over the pairs where all
+    are of one topic. over_pairs: over the pairs in any case, for `core/unlike_others.py` alone: where pairs come by topic it is too narrow.
     n: judgements that have at least one other. confusion: (n_grades, n_grades), own grade x label of the others.
     """
 
     name: str
     kappa: float
     interval: Interval
+    over_pairs: Interval
     n: int
     confusion: NDArray[np.int64]
 
 
-def agreement_of_counts(name: str, joint: NDArray[np.int64], *, weighted: bool = True) -> AgainstOthers:
-    """One annotator, from the joint counts (n_grades, n_grades) of own grades and labels of the others."""
-    return AgainstOthers(name, float(cohen_kappa(joint, weighted=weighted)), kappa_interval(joint, weighted=weighted), int(joint.sum()), joint)
-
-
-def agreements_of_counts(names: Sequence[str], joint: NDArray[np.int64]) -> list[AgainstOthers]:
-    """Many annotators at once, with linear weights; joint: (n, n_grades, n_grades). The same as each alone, in a fraction of the time."""
-    if not len(names):
-        return []
-    kappa = cohen_kappa(joint, weighted=True)
-    bounds = agreement_intervals(joint, lambda some: cohen_kappa(some, weighted=True))
-    n = joint.sum(axis=(1, 2))
-    return [AgainstOthers(*of_one) for of_one in zip(names, kappa.tolist(), bounds, n.tolist(), joint, strict=True)]
+def agreements(names: Sequence[str], counts: TopicCounts, *, weighted: bool = True) -> list[AgainstOthers]:
+    """Each annotator, with linear weights; counts: their grades and the labels of the others, by topic."""
+    n, g = len(names), counts.joint.shape[-1]
+    joint = np.zeros((n, g, g), dtype=np.int64)
+    np.add.at(joint, counts.annotator, counts.joint)
+    kappa = cohen_kappa(joint, weighted=weighted)
+    over_pairs = _over_pairs(joint, weighted=weighted)
+    over_topics = _over_topics(counts, n, weighted=weighted)
+    n_topics = np.bincount(counts.annotator, minlength=n)
+    intervals = [pairs if k < 2 else topics for k, pairs, topics in zip(n_topics.tolist(), over_pairs, over_topics, strict=True)]
+    n_pairs = joint.sum(axis=(1, 2)).tolist()
+    return [AgainstOthers(*one) for one in zip(names, kappa.tolist(), intervals, over_pairs, n_pairs, joint, strict=True)]
 
 
 def kappa_interval(joint: NDArray[np.int64], *, weighted: bool) -> Interval:
-    """95 % interval of a kappa of joint counts (n_grades, n_grades), or the reason why there is none; units are the pairs."""
-    cells = np.argwhere(joint > 0)
-    if not len(cells):
-        return no_interval("no pair shared with others")
-    units = np.zeros((len(cells), *joint.shape))
-    units[np.arange(len(cells)), cells[:, 0], cells[:, 1]] = 1
-    return agreement_interval(units, joint[cells[:, 0], cells[:, 1]], lambda some: cohen_kappa(some, weighted=weighted), unit="pairs")
+    """95 % interval of the kappa of joint counts (n_topics, n_grades, n_grades), or the reason why there is none (`core/intervals.py`).
+
+    Pairs of one topic are not independent: the topics are the units, and the pairs only where all are of one topic.
+    """
+    joint = joint[joint.sum(axis=(1, 2)) > 0]
+    if len(joint) < 2:
+        return _over_pairs(joint.sum(axis=0)[None], weighted=weighted)[0]
+    return _over_topics(TopicCounts(np.zeros(len(joint), dtype=np.int64), joint), 1, weighted=weighted)[0]
+
+
+def _over_pairs(joint: NDArray[np.int64], *, weighted: bool) -> list[Interval]:
+    """joint: (n, n_grades, n_grades)."""
+    owner, row, column = np.nonzero(joint)
+    units = np.zeros((len(owner), *joint.shape[1:]))
+    units[np.arange(len(owner)), row, column] = 1
+    intervals = agreement_intervals(units, joint[owner, row, column], owner, len(joint), partial(cohen_kappa, weighted=weighted), unit="pairs")
+    return [interval if n else no_interval("no pair shared with others") for interval, n in zip(intervals, joint.sum(axis=(1, 2)).tolist(), strict=True)]
+
+
+def _over_topics(counts: TopicCounts, n: int, *, weighted: bool) -> list[Interval]:
+    """n: annotators."""
+    last = np.bincount(counts.annotator, minlength=n).cumsum()
+    result: list[Interval] = []
+    while len(result) < n:
+        begin = int(last[len(result) - 1]) if result else 0
+        end = max(int(np.searchsorted(last, begin + UNITS_AT_ONCE, side="right")), len(result) + 1)
+        own = slice(begin, int(last[end - 1]))
+        units = counts.joint[own].astype(np.float64)
+        owner = counts.annotator[own] - len(result)
+        statistic = partial(cohen_kappa, weighted=weighted)
+        result += agreement_intervals(units, np.ones(len(units), np.int64), owner, end - len(result), statistic, unit="topics")
+    return result
 
 
 @dataclass(frozen=True)

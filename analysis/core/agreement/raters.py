@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -36,6 +37,35 @@ def labels_of_others(table: LabelTable) -> NDArray[np.int64]:
 def against_others(table: LabelTable) -> NDArray[np.int64]:
     """Grades of each annotator (second axis) against the label of the others (third): (n_annotators, n_grades, n_grades)."""
     return _joint(table, labels_of_others(table))
+
+
+class TopicCounts(NamedTuple):
+    """Of every annotator and topic with judgements that have another grade set against them, by annotator, then by topic.
+
+    annotator: (k), index. joint: (k, n_grades, n_grades), own grade x the grade set against it.
+    """
+
+    annotator: NDArray[np.int64]
+    joint: NDArray[np.int64]
+
+
+def counts_by_topic(
+    annotator: NDArray[np.integer], topic: NDArray[np.integer], grade: NDArray[np.integer], other: NDArray[np.integer], *, n_grades: int
+) -> TopicCounts:
+    """From judgements (n), each with the grade set against it."""
+    n_topics = int(topic.max(initial=0)) + 1
+    codes, place = np.unique(annotator.astype(np.int64) * n_topics + topic, return_inverse=True)
+    cells = (place * n_grades + grade) * n_grades + other
+    joint = np.bincount(cells, minlength=len(codes) * n_grades**2).reshape(len(codes), n_grades, n_grades)
+    return TopicCounts(codes // n_topics, joint)
+
+
+def against_others_by_topic(table: LabelTable) -> TopicCounts:
+    """`against_others`, topic by topic."""
+    other = labels_of_others(table)
+    kept = np.flatnonzero(other != MISSING)
+    topic = table.pair_topic[table.pair[kept]]
+    return counts_by_topic(table.annotator[kept], topic, table.grade[kept], other[kept], n_grades=table.n_grades)
 
 
 def _joint(table: LabelTable, other: NDArray[np.integer]) -> NDArray[np.int64]:

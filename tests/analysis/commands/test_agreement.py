@@ -20,11 +20,11 @@ KEYS = {
 
 @pytest.fixture
 def crossed(tmp_path) -> tuple[str, np.ndarray]:
-    """40 pairs judged by three annotators, the third at random; with times."""
+    """40 pairs of ten topics judged by three annotators, the third at random; with times."""
     rng = np.random.default_rng(11)
     truth = rng.integers(4, size=40)
     grades = np.stack([np.clip(truth + rng.integers(-1, 2, 40), 0, 3), truth, rng.integers(4, size=40)], axis=1)
-    rows = [f"t{i % 5},d{i},{'abc'[k]},{grades[i, k]},{10 * (k + 1)}" for i in range(40) for k in range(3)]
+    rows = [f"t{i % 10},d{i},{'abc'[k]},{grades[i, k]},{10 * (k + 1)}" for i in range(40) for k in range(3)]
     return written(tmp_path, "topic,document,annotator,grade,seconds\n" + "\n".join(rows)), grades
 
 

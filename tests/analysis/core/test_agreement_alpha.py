@@ -114,7 +114,9 @@ def test_the_interval_of_pairs_is_that_of_a_loop_that_leaves_out_each(level):
     pairable = counts[counts.sum(axis=1) > 1]
     n, value = len(pairable), krippendorff_alpha(counts, level=level)
     z = np.arctanh([krippendorff_alpha(np.delete(pairable, i, axis=0), level=level) for i in range(n)])
-    reach = stats.t.ppf(0.975, n - 1) * np.sqrt((n - 1) / n * ((z - z.mean()) ** 2).sum())
+    sizes = pairable.sum(axis=1)
+    effective = sizes.sum() ** 2 / (sizes**2).sum()  # Kish (1965): pairs have two to four judgements
+    reach = stats.t.ppf(0.975, effective - 1) * np.sqrt((n - 1) / n * ((z - z.mean()) ** 2).sum())
     interval = alpha_interval(counts, level=level)
     assert interval.bounds == pytest.approx(list(np.tanh([np.arctanh(value) - reach, np.arctanh(value) + reach])), abs=1e-9)
     assert (interval.unit, interval.reason) == ("pairs", "")
@@ -129,7 +131,15 @@ def test_topics_are_the_units_where_there_are_ten_or_more():
     interval = alpha_interval(counts, level="ordinal", topic=topic)
     assert interval.bounds == pytest.approx(list(np.tanh([np.arctanh(value) - reach, np.arctanh(value) + reach])), abs=1e-9)
     assert interval.unit == "topics"
-    assert alpha_interval(counts, level="ordinal", topic=np.arange(60) % 9).unit == "pairs"
+
+
+def test_below_ten_topics_there_is_no_interval_unless_all_pairs_are_of_one():
+    counts = table_of_pairs(random_grades(np.random.default_rng(8), n_pairs=60, n_annotators=3, n_grades=4, missing=0.0), n_grades=4).counts
+    for n in (2, 7, 9):
+        interval = alpha_interval(counts, level="ordinal", topic=np.arange(60) % n)
+        assert interval.reason == f"{n} topics; an interval needs 10"
+        assert np.isnan(interval.bounds).all()
+    assert alpha_interval(counts, level="ordinal", topic=np.full(60, 5)) == alpha_interval(counts, level="ordinal")
 
 
 def test_the_order_of_pairs_does_not_change_the_interval():

@@ -9,14 +9,14 @@ import pytest
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from analysis.core.agreement.people import AgainstOthers, LabelChange, agreement_of_counts, what_if_excluded
-from analysis.core.agreement.raters import against_others
+from analysis.core.agreement.people import AgainstOthers, LabelChange, agreements, kappa_interval, what_if_excluded
+from analysis.core.agreement.raters import against_others_by_topic
 from analysis.core.labels import MISSING, LabelTable
 from tests.analysis.core.judged import random_grades, table_of_pairs, table_of_rows
 
 
 def everybody(table: LabelTable) -> list[AgainstOthers]:
-    return [agreement_of_counts(name, joint) for name, joint in zip(table.annotators, against_others(table), strict=True)]
+    return agreements(table.annotators, against_others_by_topic(table))
 
 
 def test_leave_one_out_sets_each_annotator_against_the_label_of_the_others():
@@ -47,6 +47,79 @@ def test_the_interval_is_that_of_a_loop_that_leaves_out_each_pair():
     z = np.arctanh(kappas)
     reach = stats.t.ppf(0.975, 79) * np.sqrt(79 / 80 * ((z - z.mean()) ** 2).sum())
     assert person.interval.bounds == pytest.approx(list(np.tanh([np.arctanh(person.kappa) - reach, np.arctanh(person.kappa) + reach])))
+
+
+def judged_by_two(n_topics: int, pairs: int, *, seed: int = 3) -> LabelTable:
+    """Every topic has as many pairs; grades 0 to 3, equal in seven of ten."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for topic in range(n_topics):
+        for document in range(pairs):
+            own = int(rng.integers(4))
+            other = own if rng.random() < 0.7 else int(rng.integers(4))
+            rows += [(f"t{topic:02}", f"d{document}", "a", own), (f"t{topic:02}", f"d{document}", "b", other)]
+    return table_of_rows(rows, n_grades=4)
+
+
+def test_topics_are_the_units_of_a_kappa_and_the_interval_is_that_of_a_loop_that_leaves_out_each():
+    table = judged_by_two(12, 10)
+    own, other = (np.array([int(grade) for who, grade in zip(table.annotator, table.grade, strict=True) if who == k]) for k in (0, 1))
+    topic = np.repeat(np.arange(12), 10)
+    person = everybody(table)[0]
+    z = np.arctanh([cohen_kappa_score(own[topic != t], other[topic != t], weights="linear", labels=[0, 1, 2, 3]) for t in range(12)])
+    reach = stats.t.ppf(0.975, 11) * np.sqrt(11 / 12 * ((z - z.mean()) ** 2).sum())
+    assert person.interval.unit == "topics"
+    assert person.interval.bounds == pytest.approx(list(np.tanh([np.arctanh(person.kappa) - reach, np.arctanh(person.kappa) + reach])))
+
+
+def test_below_ten_topics_a_kappa_has_no_interval_unless_all_pairs_are_of_one():
+    for n_topics in (2, 7, 9):
+        interval = everybody(judged_by_two(n_topics, 30))[0].interval
+        assert interval.reason == f"{n_topics} topics; an interval needs 10"
+        assert np.isnan(interval.bounds).all()
+    one = everybody(judged_by_two(1, 60))[0]
+    assert (one.interval.unit, one.interval.reason) == ("pairs", "")
+    assert one.interval == one.over_pairs
+
+
+def test_topics_of_unequal_size_have_fewer_degrees_of_freedom():
+    """Kish (1965), by hand: sizes 30 and eleven times 5 are worth 85 ** 2 / (30 ** 2 + 11 * 5 ** 2) = 6.149 of equal size."""
+    rng = np.random.default_rng(9)
+    sizes = [30] + [5] * 11
+    joint = np.array([rng.multinomial(n, [0.3, 0.1, 0.1, 0.5]).reshape(2, 2) for n in sizes])
+    interval = kappa_interval(joint, weighted=False)
+
+    def kappa(counts: np.ndarray) -> float:
+        own, other = (np.repeat(values, counts.ravel()) for values in ([0, 0, 1, 1], [0, 1, 0, 1]))
+        return float(cohen_kappa_score(own, other))
+
+    z = np.arctanh([kappa(joint.sum(axis=0) - one) for one in joint])
+    reach = stats.t.ppf(0.975, 85**2 / (30**2 + 11 * 5**2) - 1) * np.sqrt(11 / 12 * ((z - z.mean()) ** 2).sum())
+    middle = np.arctanh(kappa(joint.sum(axis=0)))
+    assert interval.bounds == pytest.approx(list(np.tanh([middle - reach, middle + reach])))
+
+
+def test_one_topic_that_outweighs_the_others_leaves_no_interval():
+    joint = np.array([[[60, 15], [15, 60]]] + [[[2, 0], [1, 1]]] * 14)
+    assert kappa_interval(joint, weighted=False).reason == "15 topics of very unequal size, worth 1.9 of equal size; an interval needs 5"
+
+
+def test_many_annotators_at_once_have_the_intervals_of_one_after_the_other(monkeypatch):
+    monkeypatch.setattr("analysis.core.agreement.people.UNITS_AT_ONCE", 25)
+    rng = np.random.default_rng(5)
+    rows = []
+    for couple in range(12):
+        for document in range(30):
+            topic = f"t{rng.integers(1 + 3 * couple)}"
+            rows += [(topic, f"d{document}", f"{name}{couple:02}", int(rng.integers(3))) for name in "ab"]
+    table = table_of_rows(rows, n_grades=3)
+    counts = against_others_by_topic(table)
+    together = agreements(table.annotators, counts)
+    for i, one in enumerate(together):
+        alone = kappa_interval(counts.joint[counts.annotator == i], weighted=True)
+        assert (one.interval.reason, one.interval.unit) == (alone.reason, alone.unit)
+        assert one.interval.bounds == pytest.approx(alone.bounds, rel=1e-9, nan_ok=True)
+    assert {one.interval.unit for one in together} == {"pairs", "topics"}
 
 
 def test_ten_pairs_have_a_kappa_and_no_interval():

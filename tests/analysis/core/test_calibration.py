@@ -18,7 +18,7 @@ from benchmarks.calibration.worths import Machine, worth_coverage
 
 
 def test_alpha_covers_with_strong_effects_of_topics_where_pairs_as_units_do_not() -> None:
-    true, found = alpha_coverage(25, 10, Campaign(4, "balanced", 0.1, 0.6), trials=200, rng=np.random.default_rng(1))
+    true, found = alpha_coverage((10,) * 25, Campaign(4, "balanced", 0.1, 0.6), trials=200, rng=np.random.default_rng(1))
     assert true == pytest.approx(0.84, abs=0.02)
     assert found.now.shown == 1
     assert found.now.covered > 0.89
@@ -27,24 +27,39 @@ def test_alpha_covers_with_strong_effects_of_topics_where_pairs_as_units_do_not(
 
 @pytest.mark.parametrize(("grades", "spread", "noise"), [(2, "balanced", 0.5), (4, "balanced", 0.5)])
 def test_alpha_covers_without_topics(grades: int, spread: str, noise: float) -> None:
-    _, found = alpha_coverage(1, 100, Campaign(grades, spread, noise), trials=200, rng=np.random.default_rng(2))
+    _, found = alpha_coverage((100,), Campaign(grades, spread, noise), trials=200, rng=np.random.default_rng(2))
     assert 0.89 < found.now.covered < 0.995
 
 
 def test_alpha_of_rare_relevance_is_refused_or_covers_where_the_bootstrap_covers_in_a_half() -> None:
-    _, found = alpha_coverage(1, 20, Campaign(2, "5 % relevant", 0.5), trials=150, rng=np.random.default_rng(3))
+    _, found = alpha_coverage((20,), Campaign(2, "5 % relevant", 0.5), trials=150, rng=np.random.default_rng(3))
     assert found.now.shown < 0.1
     assert found.before.covered < 0.6
 
 
 def test_kappa_covers_also_where_it_is_high_and_pairs_are_few() -> None:
-    true, found = kappa_coverage(20, grades=2, spread="balanced", noise=0.25, trials=300, rng=np.random.default_rng(4))
+    true, found = kappa_coverage((20,), Campaign(2, "balanced", 0.25), trials=300, rng=np.random.default_rng(4))
     assert true == pytest.approx(0.54, abs=0.01)
     assert found.now.shown > 0.85
     assert found.now.covered > 0.92
-    _, rare = kappa_coverage(50, grades=4, spread="5 % relevant", noise=0.25, trials=200, rng=np.random.default_rng(5))
+    _, rare = kappa_coverage((50,), Campaign(4, "5 % relevant", 0.25), trials=200, rng=np.random.default_rng(5))
     assert rare.now.shown < 0.1
     assert rare.before.covered < 0.75
+
+
+@pytest.mark.parametrize("sizes", [(20,) * 10, tuple(round(66 / k) for k in range(1, 26))], ids=["ten topics", "25 unequal topics"])
+def test_kappa_covers_where_people_misread_topics_and_pairs_as_units_do_not(sizes: tuple[int, ...]) -> None:
+    _, found = kappa_coverage(sizes, Campaign(4, "balanced", 0.3, 0.6, shift=0.7), trials=200, rng=np.random.default_rng(17))
+    assert found.now.shown > 0.9
+    assert found.now.covered > 0.89
+    assert found.before.covered < 0.65
+
+
+def test_alpha_and_kappa_of_nine_topics_are_refused() -> None:
+    campaign = Campaign(4, "balanced", 0.3, 0.6)
+    for coverage in (alpha_coverage, kappa_coverage):
+        _, found = coverage((25,) * 9, campaign, trials=20, rng=np.random.default_rng(18))
+        assert found.now.shown == 0
 
 
 def test_tests_err_as_often_as_they_say_and_the_share_of_samples_does_not() -> None:

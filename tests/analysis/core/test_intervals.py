@@ -31,7 +31,7 @@ def test_the_bound_on_disagreement_is_that_of_clopper_and_pearson(n, disagreed):
     ],
 )
 def test_an_interval_that_nothing_vouches_for_is_refused_with_its_reason(joint, why):
-    interval = kappa_interval(np.array(joint), weighted=False)
+    interval = kappa_interval(np.array([joint]), weighted=False)
     assert np.isnan(interval.bounds).all()
     assert why in interval.reason
 
@@ -40,7 +40,7 @@ def test_an_interval_contains_its_estimate():
     rng = np.random.default_rng(1)
     for _ in range(200):
         joint = rng.multinomial(60, rng.dirichlet(np.ones(9))).reshape(3, 3)
-        interval = kappa_interval(joint, weighted=True)
+        interval = kappa_interval(joint[None], weighted=True)
         if not interval.reason:
             weights = 1 - np.abs(np.subtract.outer(np.arange(3), np.arange(3))) / 2
             by_chance = (np.outer(joint.sum(axis=1), joint.sum(axis=0)) * weights).sum() / 60**2
@@ -50,6 +50,13 @@ def test_an_interval_contains_its_estimate():
 
 def test_somebody_who_judges_the_other_way_round_has_an_interval():
     """Agreement on hardly anything, but of grades that are not rare; before, this hid whom the sign 'against the others' is for."""
-    interval = kappa_interval(np.array([[0, 0, 2, 18], [0, 1, 16, 2], [1, 17, 0, 0], [19, 2, 0, 0]]), weighted=True)
+    interval = kappa_interval(np.array([[[0, 0, 2, 18], [0, 1, 16, 2], [1, 17, 0, 0], [19, 2, 0, 0]]]), weighted=True)
     assert interval.reason == ""
     assert interval.high < -0.5
+
+
+@pytest.mark.parametrize(("n_topics", "why"), [(59, "87 % of the grades are the same; an interval then needs 60 topics of equal size, not 59"), (60, "")])
+def test_where_one_grade_is_frequent_sixty_topics_are_needed(n_topics, why):
+    joint = np.array([[[17, 1], [1, 1]], [[16, 1], [1, 2]]] * 30)[:n_topics]
+    interval = kappa_interval(joint, weighted=False)
+    assert interval.reason == why

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.core.agreement.people import agreement_of_counts
+from analysis.core.agreement.people import agreements
+from analysis.core.agreement.raters import TopicCounts
 from analysis.core.unlike_others import clearly_below, false_discoveries, medians_of_others
 from benchmarks.calibration.signs import NOISE, raised
 
@@ -42,6 +43,6 @@ def test_somebody_at_random_is_found_among_people_who_agree() -> None:
 
 
 def test_of_three_people_nobody_can_say_what_is_usual() -> None:
-    joint = np.array([[20, 5], [5, 20]])
-    assert clearly_below([agreement_of_counts(name, joint) for name in "abc"]) == dict.fromkeys("abc", False)
+    joint = np.array([[[20, 5], [5, 20]]] * 3)
+    assert clearly_below(agreements("abc", TopicCounts(np.arange(3), joint))) == dict.fromkeys("abc", False)
     assert clearly_below([]) == {}

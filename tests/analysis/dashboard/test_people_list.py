@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from django.contrib.auth.models import User
 
-from analysis.core.agreement.people import agreement_of_counts, agreements_of_counts
 from analysis.core.flags import Flag, strongest_first
 from analysis.dashboard import own_figures
 from analysis.dashboard.annotators import people
@@ -167,20 +166,6 @@ def test_a_note_is_for_managers_alone(campaign):
     judging = client_of(ada.user)
     for own in (f"/judge/{campaign.slug}/", f"/api/v1/campaigns/{campaign.slug}/judging", "/"):
         assert "Knows the author" not in judging.get(own).content.decode(), own
-
-
-def test_many_intervals_at_once_are_those_of_one_after_the_other():
-    rng = np.random.default_rng(5)
-    tables = [rng.multinomial(rng.integers(0, 60), rng.dirichlet(np.full(9, 0.4))).reshape(3, 3) for _ in range(300)]
-    together = agreements_of_counts([str(i) for i in range(300)], np.array(tables))
-    n_intervals = 0
-    for i, one in enumerate(together):
-        alone = agreement_of_counts(str(i), tables[i])
-        assert (one.name, one.n, one.interval.reason, one.interval.unit) == (alone.name, alone.n, alone.interval.reason, alone.interval.unit)
-        assert one.interval.bounds == pytest.approx(alone.interval.bounds, rel=1e-9, nan_ok=True)
-        assert one.kappa == pytest.approx(alone.kappa, nan_ok=True)
-        n_intervals += not one.interval.reason
-    assert 20 < n_intervals < 300
 
 
 def test_quantiles_of_groups_are_those_of_numpy():
