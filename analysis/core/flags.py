@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ class Portrait:
     confusion: (n_grades, n_grades), own grade x label of the others. cohort_confusion: the same summed over everybody else.
     kappa, low, high: linearly weighted, against the others, with its 95 % interval over pairs; NaN where undefined. below_others: clearly less than
         honest annotators of this campaign agree (`core/unlike_others.py`).
+    gold_chance, gold_others: share of gold that pressing keys at random gets right, and that everybody else gets right; NaN where unknown.
     """
 
     n: int
@@ -41,15 +43,29 @@ class Portrait:
     below_others: bool = False
     gold_right: int = 0
     gold_judged: int = 0
+    gold_chance: float = np.nan
+    gold_others: float = np.nan
 
 
+AGAINST_OTHERS, AT_CHANCE, GOLD_AT_CHANCE = "against the others", "agrees no better than chance", "gold no better than chance"
+LIKE_RANDOM = (AGAINST_OTHERS, AT_CHANCE, GOLD_AT_CHANCE)
+"""Signs that the judgements may have nothing to do with the documents: what rests on them is in doubt."""
 STRENGTH = (
-    *("against the others", "agrees no better than chance", "misses gold", "many too fast", "fast"),
+    *(*LIKE_RANDOM, "misses gold", "many too fast", "fast"),
     *("confuses", "often cannot judge", "grades unlike the others'"),
 )
 """Names of signs, or how they begin: what says most about the labels comes first."""
 FEW = 20
 """Judgements below which nothing is flagged but too-fast ones."""
+
+
+UNLIKELY = 0.01
+"""Chance below which somebody as good on gold as the others would have got so few right."""
+
+
+def binomial_tail(at_most: int, n: int, p: float) -> float:
+    """Return the probability of at most so many successes in n trials of probability p; NaN if p is."""
+    return math.fsum(math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(at_most + 1))
 
 
 def is_many_too_fast(n_fast: int, submitted: int) -> bool:
@@ -106,7 +122,7 @@ def _agreement(p: Portrait) -> list[Flag]:
     if p.high < 0:
         return [
             Flag(
-                "against the others",
+                AGAINST_OTHERS,
                 evidence,
                 "May have read the scale the wrong way round; the others may also share an error. Ask before excluding.",
             )
@@ -114,7 +130,7 @@ def _agreement(p: Portrait) -> list[Flag]:
     if p.low <= 0:
         return [
             Flag(
-                "agrees no better than chance",
+                AT_CHANCE,
                 evidence,
                 "May have got the hardest topics, or judge well among careless others: read some disagreements.",
             )
@@ -159,4 +175,8 @@ def _gold(p: Portrait) -> list[Flag]:
     if p.gold_judged < 5 or p.gold_right / p.gold_judged >= 0.6:
         return []
     evidence = f"{p.gold_right} of {p.gold_judged} gold pairs right"
+    at_chance = p.gold_right <= p.gold_chance * p.gold_judged
+    if at_chance and binomial_tail(p.gold_right, p.gold_judged, p.gold_others) < UNLIKELY:
+        evidence += f"; random keys get {100 * p.gold_chance:.0f} % right, the others {100 * p.gold_others:.0f} %"
+        return [Flag(GOLD_AT_CHANCE, evidence, "May have read the scale the wrong way round: look at the answers before you act.")]
     return [Flag("misses gold", evidence, "Gold can be wrong, too: look at the pairs that many miss.")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -10,15 +11,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from analysis.core.aggregation.majority import lowest_of_the_most_frequent
-from analysis.core.agreement.people import AgainstOthers, agreements
+from analysis.core.agreement.people import AgainstOthers, agreements, what_if_excluded
 from analysis.core.agreement.raters import against_others_by_topic, counts_by_topic
-from analysis.core.flags import Flag, Portrait, flags
+from analysis.core.flags import LIKE_RANDOM, Flag, Portrait, flags, strongest_first
 from analysis.core.unlike_others import clearly_below
 from analysis.dashboard.own_figures import OwnFigures, own_figures, was_counted
 from analysis.judgements.live import Live
 from analysis.judgements.page_rows import is_large, page_rows
 from annotation.models import Campaign, Membership
-from annotation.selectors.qualification import FAILED, Score, known_scores
+from annotation.selectors.qualification import FAILED, Score, gold_by_chance, known_scores
+from pooling.core.natural import natural
 
 LEAST_SHARED = 10
 NOTHING = float("nan")
@@ -102,8 +104,9 @@ def _people(campaign: Campaign, live: Live) -> list[Person]:
     known = known_scores(campaign)
     for member in members:
         member.campaign = campaign  # whose target is theirs where they have none of their own
-    depends_on = (live.newest, live.audit, names, known, [(member.pk, member.standing) for member in members])
-    figures = live.remembered(("people", "figures"), depends_on, lambda: [_of_member(m, known.get(m.pk, {}), campaign, live) for m in members])
+    gold = gold_cohort(campaign, known)
+    depends_on = (live.newest, live.audit, names, known, gold, [(member.pk, member.standing) for member in members])
+    figures = live.remembered(("people", "figures"), depends_on, lambda: [_of_member(m, known.get(m.pk, {}), gold, campaign, live) for m in members])
     return [replace(person, membership=member, last=_later(person.last, member.last_seen)) for person, member in zip(figures, members, strict=True)]
 
 
@@ -114,11 +117,34 @@ def person_named(campaign: Campaign, pseudonym: str) -> Person | None:
     if member is None:
         return None
     member.campaign = campaign
-    person = _of_member(member, known_scores(campaign).get(member.pk, {}), campaign, live)
+    known = known_scores(campaign)
+    person = _of_member(member, known.get(member.pk, {}), gold_cohort(campaign, known), campaign, live)
     return replace(person, last=_later(person.last, member.last_seen))
 
 
-def _of_member(member: Membership, known: dict[str, Score], campaign: Campaign, live: Live) -> Person:
+@dataclass(frozen=True)
+class GoldCohort:
+    """right of judged: by everybody. chance: share right of random keys."""
+
+    right: int
+    judged: int
+    chance: float
+
+    def share_without(self, own: Score | None) -> float:
+        """Share right of everybody else; NaN where they judged none."""
+        right, judged = (self.right - own.right, self.judged - own.judged) if own else (self.right, self.judged)
+        return right / judged if judged else NOTHING
+
+
+NO_GOLD = GoldCohort(0, 0, 0.0)
+
+
+def gold_cohort(campaign: Campaign, known: Mapping[int, dict[str, Score]]) -> GoldCohort:
+    scores = [one["gold"] for one in known.values() if "gold" in one]
+    return GoldCohort(sum(one.right for one in scores), sum(one.judged for one in scores), gold_by_chance(campaign)) if scores else NO_GOLD
+
+
+def _of_member(member: Membership, known: dict[str, Score], gold: GoldCohort, campaign: Campaign, live: Live) -> Person:
     """last: of the judgements alone."""
     name, names = member.pseudonym, campaign.grades.names
     agreements = live.derived("leave one out", lambda: {loo.name: loo for loo in _agreements(campaign, live)})
@@ -127,7 +153,7 @@ def _of_member(member: Membership, known: dict[str, Score], campaign: Campaign, 
     cohort = live.derived("cohort", lambda: _cohort(live, names, list(agreements.values())))
     agreement = of_excluded.get(name) if member.standing == Membership.Standing.EXCLUDED else None
     own = own_of(own_figures(live, len(names)), name, len(names))
-    return _person(member, own, cohort, agreement or agreements.get(name), known, below.get(name, False))
+    return _person(member, own, cohort, agreement or agreements.get(name), known, gold, below.get(name, False))
 
 
 def _later(*moments: datetime | None) -> datetime | None:
@@ -214,7 +240,13 @@ def own_of(figures: OwnFigures, name: str, n_grades: int) -> Own:
 
 
 def _person(
-    member: Membership, own: Own, cohort: Cohort, agreement: AgainstOthers | None, known: dict[str, Score], below_others: bool
+    member: Membership,
+    own: Own,
+    cohort: Cohort,
+    agreement: AgainstOthers | None,
+    known: dict[str, Score],
+    gold_of_all: GoldCohort,
+    below_others: bool,
 ) -> Person:
     own_counts, n = own.counts, own.n_kept
     is_out = member.standing == Membership.Standing.EXCLUDED
@@ -238,6 +270,8 @@ def _person(
         below_others=below_others,
         gold_right=gold.right if gold else 0,
         gold_judged=gold.judged if gold else 0,
+        gold_chance=gold_of_all.chance,
+        gold_others=gold_of_all.share_without(gold),
     )
     return Person(
         membership=member,
@@ -271,3 +305,28 @@ def _shares(counts: np.ndarray) -> list[float | None]:
 def _median(seconds: np.ndarray) -> float | None:
     known = seconds[~np.isnan(seconds)]
     return float(np.median(known)) if len(known) else None
+
+
+@dataclass(frozen=True)
+class LikeRandom:
+    """An annotator whose judgements may have nothing to do with the documents. sign: of LIKE_RANDOM. n_labels: labels that would be gone, or
+    others, without them."""
+
+    pseudonym: str
+    sign: str
+    n_judgements: int
+    n_labels: int
+
+
+def like_random(campaign: Campaign, live: Live) -> list[LikeRandom]:
+    """Annotators with such a sign, whether they still judge or not, but for excluded ones: those on whom most labels rest first."""
+    if len(live.rows.annotators) < 2:
+        return []
+    suspects = []
+    for person in people(campaign, live=live):
+        signs = [flag.name for flag in strongest_first(person.flags) if flag.name in LIKE_RANDOM]
+        if signs:
+            name = person.membership.pseudonym
+            without = what_if_excluded(live.table(campaign.grades.size), [name])
+            suspects.append(LikeRandom(name, signs[0], without.n_judgements, len(without.without_label) + len(without.changes)))
+    return sorted(suspects, key=lambda one: (-one.n_labels, -one.n_judgements, natural(one.pseudonym)))

@@ -112,7 +112,7 @@ class ToDoOfPerson(APIView):
 
     @extend_schema(operation_id="to_do", responses=ToDoListSerializer)
     def get(self, request: Request) -> Response:
-        """What needs a person in the running campaigns that one manages: the list of Home."""
+        """What needs a person in the campaigns that one manages: the list of Home."""
         items, asked = to_do_of(cast("User", request.user))  # whoever is not signed in was refused
         for job in asked:
             tasks.send(job)

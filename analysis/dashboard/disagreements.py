@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.core.aggregation.labelling import LOWEST_GRADE
+from analysis.core.aggregation.majority import decisions
 from analysis.core.agreement.raters import labels_of_others
 from analysis.dashboard.progress import slots
 from analysis.judgements.live import Live
 from annotation.models import Campaign, Pair
+from annotation.selectors.pairs import ruled_pairs
 
 
 @dataclass
@@ -63,9 +66,26 @@ def of_person(campaign: Campaign, live: Live, pseudonym: str) -> list[Difference
     return differences
 
 
-def most_disputed(campaign: Campaign, live: Live, *, most: int = 200) -> list[Disputed]:
-    """Pairs with at least two judgements and any disagreement, the widest spread first. Those that still wait for a judgement, which may
-    settle them, are left out as long as people judge."""
+@dataclass(frozen=True, eq=False)
+class DisputedOrder:
+    """Disputed pairs as places in the table of judgements, with the spread of their grades and their row ids; those whose label could be another come first.
+
+    n_weighty: how many those are: pairs whose grades are two or more apart, or without a grade more frequent than any other.
+    """
+
+    places: NDArray[np.intp]
+    spread: NDArray[np.float64]
+    ids: list[int]
+    n_weighty: int
+
+    @property
+    def weighty(self) -> list[int]:
+        return self.ids[: self.n_weighty]
+
+
+def disputed_order(campaign: Campaign, live: Live) -> DisputedOrder:
+    """All pairs with at least two judgements and any disagreement, within each part the widest spread first. Those that still wait for a
+    judgement, which may settle them, are left out as long as people judge."""
     table = live.table(campaign.grades.size)
     counts = table.counts
     n = counts.sum(axis=1)
@@ -74,13 +94,22 @@ def most_disputed(campaign: Campaign, live: Live, *, most: int = 200) -> list[Di
     spread = (counts @ grades**2) / np.maximum(n, 1) - mean**2
     open_still = waiting(campaign, live)[live.table_pairs]
     candidates = np.flatnonzero((n >= 2) & (spread > 1e-12) & ~open_still)
-    row_of_pair = live.pairs.ids[live.table_pairs]
-    order = candidates[np.lexsort((candidates, -n[candidates], -spread[candidates].round(10)))][:most]
+    given = counts[candidates] > 0
+    apart = table.n_grades - 1 - given[:, ::-1].argmax(axis=1) - given.argmax(axis=1)
+    weighty = (apart >= 2) | (decisions(counts[candidates]) == LOWEST_GRADE)
+    order = np.lexsort((candidates, -n[candidates], -spread[candidates].round(10), ~weighty))
+    places = candidates[order]
+    return DisputedOrder(places, spread[places], live.pairs.ids[live.table_pairs][places].tolist(), int(weighty.sum()))
+
+
+def most_disputed(campaign: Campaign, live: Live, *, most: int = 200) -> list[Disputed]:
+    """The first of `disputed_order`, with the grades that were given."""
+    table, order = live.table(campaign.grades.size), disputed_order(campaign, live)
     disputed = []
-    for pair in order.tolist():
+    for pair, pk, spread in zip(order.places[:most].tolist(), order.ids, order.spread.tolist(), strict=False):
         start, end = np.searchsorted(table.pair, np.array([pair, pair + 1], dtype=table.pair.dtype)).tolist()
         given = [(table.annotators[table.annotator[i]], int(table.grade[i])) for i in range(start, end)]
-        disputed.append(Disputed(int(row_of_pair[pair]), given, float(spread[pair])))
+        disputed.append(Disputed(pk, given, spread))
     return disputed
 
 
@@ -111,8 +140,18 @@ def turn_among(ids: list[int], pair: int) -> Turn | None:
 
 
 def turn_of(campaign: Campaign, live: Live, pair: int) -> Turn | None:
-    """Its turn among the most disputed pairs; None for a pair that is not disputed."""
-    return turn_among([one.pair for one in most_disputed(campaign, live)], pair)
+    """Its turn among the disputed pairs; None for a pair that is not disputed."""
+    return turn_among(disputed_order(campaign, live).ids, pair)
+
+
+def next_disputed(campaign: Campaign, live: Live, pair: int) -> int | None:
+    """The disputed pair to decide after this one, in the order of the list and then from its begin: without a label of the managers' own, and
+    one whose label could be another if this one's could. None if none is left."""
+    order = disputed_order(campaign, live)
+    among = order.weighty if pair in order.weighty else order.ids
+    at = among.index(pair) + 1 if pair in among else 0
+    ruled = {pair, *ruled_pairs(campaign).values_list("pk", flat=True)}
+    return next((one for one in among[at:] + among[:at] if one not in ruled), None)
 
 
 def with_texts(campaign: Campaign, disagreeing: Iterable[Difference | Disputed]) -> None:

@@ -11,7 +11,8 @@ from django.db.models import Sum
 
 from analysis.core.forecast import Forecast
 from analysis.dashboard import agreement_figures
-from analysis.dashboard.disagreements import most_disputed
+from analysis.dashboard.annotators import LikeRandom, like_random
+from analysis.dashboard.disagreements import disputed_order
 from analysis.dashboard.progress import TooFast, progress, too_fast
 from analysis.judgements.live import live_rows
 from analysis.judgements.shared_answer import SharedAnswer, last_answer, shared
@@ -21,7 +22,8 @@ from pooling import jobs
 from pooling.jobs import Work
 from pooling.models import Job
 
-NAME = "home"
+NAME = "home-2"
+"""Of the kept answers: another one whenever they get other keys, for an answer of an earlier version is not read."""
 FIGURES = "figures of Home"
 FRESH = 10.0
 """Seconds for which what was computed is good enough."""
@@ -31,18 +33,19 @@ AT_ONCE = 20_000
 """Judgements of all campaigns that one request counts; the rest is counted by jobs."""
 LEAST = 500
 """As so many judgements a campaign is reckoned at least: counting none takes time, too."""
-MOST_DISPUTED = 200
 
 
 @dataclass(frozen=True)
 class HomeFigures:
-    """needed, counted: judgements. alpha: as of `agreement_figures.latest_alpha`. n_disputed: complete pairs with different grades and no own label
-    of a manager, at most MOST_DISPUTED; disputed: the row id of the first. at: when counted."""
+    """needed, counted: judgements. alpha: as of `agreement_figures.latest_alpha`. like_random: the most labels
+    first. n_disputed: complete pairs whose label could be another (`DisputedOrder.weighty`), without a label of the managers' own; disputed: the
+    row id of the first. at: when counted."""
 
     needed: int
     counted: int
     forecast: Forecast
     too_fast: list[TooFast]
+    like_random: list[LikeRandom]
     n_disputed: int
     disputed: int | None
     alpha: dict[str, Any]
@@ -104,14 +107,15 @@ def _computed(campaign: Campaign) -> dict[str, Any]:
     live = live_rows(campaign)
     now = progress(campaign, live=live)
     ruled = set(ruled_pairs(campaign).values_list("pk", flat=True))
-    disputed = [one.pair for one in most_disputed(campaign, live, most=MOST_DISPUTED + len(ruled)) if one.pair not in ruled]
+    disputed = [pk for pk in disputed_order(campaign, live).weighty if pk not in ruled]
     alpha = agreement_figures.latest_alpha(campaign, live)
     return {
         "needed": now.needed,
         "counted": now.counted,
         "forecast": asdict(now.forecast),
         "too_fast": [asdict(one) for one in too_fast(campaign, live)],
-        "n_disputed": min(len(disputed), MOST_DISPUTED),
+        "like_random": [asdict(one) for one in like_random(campaign, live)],
+        "n_disputed": len(disputed),
         "disputed": disputed[0] if disputed else None,
         "alpha": {**alpha, "at": alpha["at"].isoformat() if alpha["at"] else None},
     }
@@ -122,4 +126,5 @@ def _figures(answer: SharedAnswer) -> HomeFigures:
     forecast, alpha = Forecast(**value.pop("forecast")), value.pop("alpha")
     alpha = {**alpha, "at": datetime.fromisoformat(alpha["at"]) if alpha["at"] else None}
     signs = [TooFast(**one) for one in value.pop("too_fast")]
-    return HomeFigures(**value, forecast=forecast, too_fast=signs, alpha=alpha, at=datetime.fromtimestamp(answer.made_at, UTC))
+    suspects = [LikeRandom(**one) for one in value.pop("like_random")]
+    return HomeFigures(**value, forecast=forecast, too_fast=signs, like_random=suspects, alpha=alpha, at=datetime.fromtimestamp(answer.made_at, UTC))

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from django.contrib.auth.models import User
-from django.db.models import Count
+from django.db.models import Count, F
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from analysis.core.flags import AGAINST_OTHERS, AT_CHANCE, GOLD_AT_CHANCE
+from analysis.dashboard.annotators import LikeRandom
 from analysis.dashboard.headline import moment_text
-from analysis.dashboard.home_figures import MOST_DISPUTED, HomeFigures, home_figures
+from analysis.dashboard.home_figures import HomeFigures, home_figures
+from analysis.models import Release
 from annotation.models import Campaign, Membership, Pair, Question
 from annotation.selectors import qualification
 from annotation.selectors.pausing import number_in, paused_by_rule
@@ -26,6 +30,8 @@ from annotation.selectors.people import managed_campaigns
 from pooling.models import Job
 
 RUNNING = (Campaign.State.OPEN, Campaign.State.PAUSED)
+KEPT_AFTER_CLOSING = timedelta(days=60)
+"""How long the quality of a closed campaign stays in the list, if no release is built before."""
 MOST_PEOPLE = 10
 """Annotators named one by one; the page People has all."""
 TOO_FAST_REASON = gettext_lazy(
@@ -34,17 +40,18 @@ TOO_FAST_REASON = gettext_lazy(
 
 
 class ToDoKind(StrEnum):
-    """In the order in which the list has them: first what keeps people from judging."""
+    """In the order in which the list has them: first what spoils labels, then what keeps people from judging, then what can wait a day."""
 
-    QUALIFICATION = "qualification"
-    QUESTIONS = "questions"
-    WITHOUT_TEXT = "without text"
-    DEADLINE_PASSED = "deadline passed"
-    DEADLINE_AT_RISK = "deadline at risk"
-    ALL_JUDGED = "all judged"
-    PAUSED_BY_RULE = "paused by rule"
+    LIKE_RANDOM = "like random"
     TOO_FAST = "too fast"
+    DEADLINE_PASSED = "deadline passed"
+    QUALIFICATION = "qualification"
+    WITHOUT_TEXT = "without text"
+    PAUSED_BY_RULE = "paused by rule"
+    QUESTIONS = "questions"
+    DEADLINE_AT_RISK = "deadline at risk"
     DISPUTED = "disputed"
+    ALL_JUDGED = "all judged"
 
 
 @dataclass(frozen=True)
@@ -75,7 +82,7 @@ class ToDo:
 
 def to_do_of(user: User) -> tuple[list[ToDo], list[Job]]:
     """-> (the list, new jobs to be sent)"""
-    campaigns = running(managed_campaigns(user))
+    campaigns = watched(managed_campaigns(user))
     known, asked = home_figures(campaigns)
     return to_do(campaigns, known), asked
 
@@ -84,11 +91,23 @@ def running(campaigns: Sequence[Campaign]) -> list[Campaign]:
     return [campaign for campaign in campaigns if campaign.state in RUNNING]
 
 
+def watched(campaigns: Sequence[Campaign]) -> list[Campaign]:
+    """The running ones, and those closed within KEPT_AFTER_CLOSING of which no release has been built since: their quality is still to be
+    decided on. Running ones come first."""
+    since = timezone.now() - KEPT_AFTER_CLOSING
+    closed = [one for one in campaigns if one.state == Campaign.State.CLOSED and one.closed_at is not None and one.closed_at > since]
+    if closed:
+        built = Release.objects.filter(recipe__campaign__in=closed, created_at__gte=F("recipe__campaign__closed_at"))
+        published = set(built.values_list("recipe__campaign", flat=True))
+        closed = [one for one in closed if one.pk not in published]
+    return running(campaigns) + closed
+
+
 def to_do(campaigns: Sequence[Campaign], known: Mapping[int, HomeFigures]) -> list[ToDo]:
-    """campaigns: running ones. known: of each what was counted, where it was. In four statements, however many there are."""
+    """campaigns: of `watched`. known: of each what was counted, where it was. In four statements, however many there are."""
     if not campaigns:
         return []
-    ids = [campaign.pk for campaign in campaigns]
+    ids = [campaign.pk for campaign in running(campaigns)]
     waiting: dict[int, list[str]] = {}
     by_rule: dict[int, list[tuple[str, int]]] = {}
     paused = (qualification.waiting() | paused_by_rule()).filter(campaign__in=ids).order_by("pseudonym")  # both in one statement
@@ -99,14 +118,16 @@ def to_do(campaigns: Sequence[Campaign], known: Mapping[int, HomeFigures]) -> li
             by_rule.setdefault(pk, []).append((pseudonym, n))
     asked = _by_campaign(Question.objects.filter(membership__campaign__in=ids, answered_at=None).values_list("membership__campaign"))
     textless = _by_campaign(Pair.objects.filter(campaign__in=ids, removed=False, without_text=True, open_slots__gt=0).values_list("campaign"))
-    active = _active_suspects(known)
+    standings = _standings(known)
     items: list[ToDo] = []
     for campaign in campaigns:
         figures = known.get(campaign.pk)
         items += _paused_by_rule(campaign, by_rule.get(campaign.pk, []))
         items += _of_people(campaign, waiting.get(campaign.pk, []), asked.get(campaign.pk, 0), textless.get(campaign.pk, 0))
         if figures is not None:
-            items += _of_end(campaign, figures) + _of_quality(campaign, figures, active)
+            items += _like_random(campaign, figures, standings) + _disputed(campaign, figures)
+        if figures is not None and campaign.state in RUNNING:
+            items += _of_end(campaign, figures) + _too_fast(campaign, figures, standings)
     order = list(ToDoKind)
     return sorted(items, key=lambda item: order.index(item.kind))
 
@@ -115,13 +136,13 @@ def _by_campaign(rows: object) -> dict[int, int]:
     return dict(rows.annotate(n=Count("pk")).order_by())  # type: ignore[attr-defined]
 
 
-def _active_suspects(known: Mapping[int, HomeFigures]) -> set[tuple[int, str]]:
-    """(campaign, pseudonym) of those who were too fast and still judge: the figures may be older than a pause."""
-    names = {one.pseudonym for figures in known.values() for one in figures.too_fast}
+def _standings(known: Mapping[int, HomeFigures]) -> dict[tuple[int, str], str]:
+    """By (campaign, pseudonym), of everybody named in the figures, which may be older than a pause or an exclusion."""
+    names = {one.pseudonym for figures in known.values() for one in (*figures.too_fast, *figures.like_random)}
     if not names:
-        return set()
-    rows = Membership.objects.filter(campaign__in=list(known), pseudonym__in=names, standing=Membership.Standing.ACTIVE)
-    return set(rows.values_list("campaign_id", "pseudonym"))
+        return {}
+    rows = Membership.objects.filter(campaign__in=list(known), pseudonym__in=names).values_list("campaign_id", "pseudonym", "standing")
+    return {(campaign, pseudonym): standing for campaign, pseudonym, standing in rows}
 
 
 def _of_people(campaign: Campaign, waiting: list[str], n_asked: int, n_textless: int) -> list[ToDo]:
@@ -190,9 +211,43 @@ def _of_end(campaign: Campaign, figures: HomeFigures) -> list[ToDo]:
     return [ToDo(ToDoKind.DEADLINE_AT_RISK, campaign, words, missing, actions, figures.at)]
 
 
-def _of_quality(campaign: Campaign, figures: HomeFigures, active: set[tuple[int, str]]) -> list[ToDo]:
+def _like_random(campaign: Campaign, figures: HomeFigures, standings: Mapping[tuple[int, str], str]) -> list[ToDo]:
+    """One item a person, whether they still judge or not."""
     items = []
-    suspects = [one for one in figures.too_fast if (campaign.pk, one.pseudonym) in active]
+    suspects = [one for one in figures.like_random if standings.get((campaign.pk, one.pseudonym)) != Membership.Standing.EXCLUDED]
+    for one in suspects[:MOST_PEOPLE]:
+        actions = [
+            ToDoAction(_("Review"), _address("campaign-person", campaign, one.pseudonym), about=one.pseudonym),
+            ToDoAction(_("Exclude…"), _address("campaign-person-act", campaign, one.pseudonym), {"action": "preview"}, one.pseudonym),
+        ]
+        items.append(ToDo(ToDoKind.LIKE_RANDOM, campaign, _sign_in_words(one), one.n_judgements, actions, figures.at))
+    return items
+
+
+def _sign_in_words(one: LikeRandom) -> str:
+    says = {
+        AGAINST_OTHERS: ngettext(
+            "%(pseudonym)s grades against the others; %(n)s judgements, %(labels)s label rests on them",
+            "%(pseudonym)s grades against the others; %(n)s judgements, %(labels)s labels rest on them",
+            one.n_labels,
+        ),
+        AT_CHANCE: ngettext(
+            "%(pseudonym)s agrees with others no better than chance; %(n)s judgements, %(labels)s label rests on them",
+            "%(pseudonym)s agrees with others no better than chance; %(n)s judgements, %(labels)s labels rest on them",
+            one.n_labels,
+        ),
+        GOLD_AT_CHANCE: ngettext(
+            "%(pseudonym)s answers gold no better than chance; %(n)s judgements, %(labels)s label rests on them",
+            "%(pseudonym)s answers gold no better than chance; %(n)s judgements, %(labels)s labels rest on them",
+            one.n_labels,
+        ),
+    }
+    return says[one.sign] % {"pseudonym": one.pseudonym, "n": f"{one.n_judgements:,}", "labels": f"{one.n_labels:,}"}
+
+
+def _too_fast(campaign: Campaign, figures: HomeFigures, standings: Mapping[tuple[int, str], str]) -> list[ToDo]:
+    items = []
+    suspects = [one for one in figures.too_fast if standings.get((campaign.pk, one.pseudonym)) == Membership.Standing.ACTIVE]
     if suspects:
         n, worst = len(suspects), suspects[0]
         words = ngettext("%(pseudonym)s: %(n)s of %(whole)s judgement too fast", "%(pseudonym)s: %(n)s of %(whole)s judgements too fast", worst.submitted)
@@ -210,17 +265,16 @@ def _of_quality(campaign: Campaign, figures: HomeFigures, active: set[tuple[int,
         if n > MOST_PEOPLE:
             actions.append(ToDoAction(_("All of them"), _address("campaign-people", campaign)))
         items.append(ToDo(ToDoKind.TOO_FAST, campaign, words, n, actions, figures.at))
-    if figures.disputed is not None:
-        words = ngettext(
-            "%(n)s disputed pair waits for your decision", "%(n)s disputed pairs wait for your decision", figures.n_disputed
-        )
-        if figures.n_disputed == MOST_DISPUTED:
-            words = _("At least %(n)s disputed pairs wait for your decision")
-        words = _counted(words, figures.n_disputed)
-        first = ToDoAction(_("Adjudicate"), _address("campaign-pair", campaign, figures.disputed))
-        actions = [first, ToDoAction(_("List"), _address("campaign-agreement", campaign))]
-        items.append(ToDo(ToDoKind.DISPUTED, campaign, words, figures.n_disputed, actions, figures.at))
     return items
+
+
+def _disputed(campaign: Campaign, figures: HomeFigures) -> list[ToDo]:
+    if figures.disputed is None:
+        return []
+    words = ngettext("%(n)s disputed pair to adjudicate", "%(n)s disputed pairs to adjudicate", figures.n_disputed)
+    first = ToDoAction(_("Adjudicate"), _address("campaign-pair", campaign, figures.disputed))
+    actions = [first, ToDoAction(_("List"), _address("campaign-agreement", campaign))]
+    return [ToDo(ToDoKind.DISPUTED, campaign, _counted(words, figures.n_disputed), figures.n_disputed, actions, figures.at)]
 
 
 def _counted(sentence: str, n: int) -> str:

@@ -90,7 +90,8 @@ def warnings_of_gold(golds: Iterable[tuple[str, int]], campaign: Campaign) -> li
     """The same for known grades (kind, grade) that the campaign, which need not be stored, has or will have."""
     grades_of: dict[str, list[int]] = {Pair.Kind.GOLD.value: [], Pair.Kind.QUALIFICATION.value: []}
     for kind, grade in golds:
-        grades_of[kind].append(grade)
+        if kind in grades_of:
+            grades_of[kind].append(grade)
     return [says for kind, grades in grades_of.items() if (says := _single_key_warning(kind, grades, campaign))]
 
 
@@ -126,6 +127,13 @@ def waiting() -> QuerySet[Membership]:
     running = (Campaign.State.OPEN, Campaign.State.PAUSED)
     paused = Membership.objects.filter(standing=Membership.Standing.PAUSED, standing_reason=FAILED, qualified_at=None)
     return paused.filter(campaign__state__in=running).select_related("campaign").order_by("pseudonym")
+
+
+def gold_by_chance(campaign: Campaign) -> float:
+    """Return the share of gold that pressing each key equally often gets right by the campaign's rule; NaN without gold."""
+    scale, golds = campaign.grades, special_pairs(campaign, Pair.Kind.GOLD).values_list("gold_grade", flat=True)
+    shares = [len(right_grades(campaign.gold_rule, gold, scale)) / len(scale) for gold in golds if gold is not None]
+    return sum(shares) / len(shares) if shares else math.nan
 
 
 def known_scores(campaign: Campaign) -> dict[int, dict[str, Score]]:

@@ -87,6 +87,7 @@ def pictures_of_agreement(campaign: Campaign, live: Live, heavy: dict[str, Any] 
         "scales": [scale_view(heavy, key, title) for key, title in titles] if heavy else [],
         "over_time": mark_safe(alpha_over_time(heavy)),
         "groups": [mark_safe(group_chart(heavy, key, title, what)) for key, title, what in groups_of(heavy)],
+        "nothing_yet": not confusion and not heavy,
         "ordered": campaign.pool is not None and campaign.pool.kind == PoolKind.ORDERED,
         "confusion": mark_safe(met),
     }

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from analysis.dashboard.headline import moment_text
 from analysis.dashboard.home_figures import HomeFigures, home_figures
-from analysis.dashboard.to_do import running, to_do
+from analysis.dashboard.to_do import running, to_do, watched
 from analysis.dashboard.without_forecast import why_and_since
 from annotation.forms import CodeForm
 from annotation.models import Campaign
@@ -30,8 +30,8 @@ def page(request: HttpRequest) -> HttpResponse:
     managed = managed_campaigns(request.user)
     if managed:
         translation.activate(settings.LANGUAGE_CODE)  # managers' pages are not translated yet
-    shown = running(managed)
-    known, asked = home_figures(shown)
+    shown, of_interest = running(managed), watched(managed)
+    known, asked = home_figures(of_interest)
     for job in asked:
         send(job)
     context = {
@@ -40,7 +40,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "cards": [{"campaign": one, "figures": known.get(one.pk), "ahead": ahead_in_words(one, known.get(one.pk))} for one in shown],
         "others": [campaign for campaign in managed if campaign not in shown],
         "managing": bool(managed),
-        "to_do": to_do(shown, known),
+        "to_do": to_do(of_interest, known),
         "may_create": may_create(request.user),
         "code_form": CodeForm(),
     }

@@ -22,6 +22,8 @@ from analysis.core.campaign import HALF_DAY, judgements_per_half_day
 from analysis.dashboard import agreement_figures
 from analysis.dashboard import progress as selectors
 from analysis.dashboard.headline import has_ended, headline, moment_text
+from analysis.dashboard.home_figures import home_figures
+from analysis.dashboard.to_do import to_do
 from analysis.dashboard.without_forecast import true_without, why_and_since
 from analysis.judgements import stopping_looks
 from analysis.judgements.live import REFRESH, Live
@@ -57,7 +59,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "alpha": agreement_figures.latest_alpha(campaign, live),
         "verdict": verdict(campaign, now),
         "headline": headline(campaign, now),
-        "refresh": REFRESH,
+        **(quality_of_closed(campaign) if campaign.state == Campaign.State.CLOSED else {"refresh": REFRESH}),
         **pictures_of_progress(campaign, live, now),
         "waiting": waiting().filter(campaign=campaign),
         "too_fast": selectors.too_fast(campaign, live),
@@ -66,6 +68,14 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "advice": stopping_looks.advice_on(campaign),
     }
     return render(request, "analysis/progress.html", context)
+
+
+def quality_of_closed(campaign: Campaign) -> dict[str, Any]:
+    """What is still to be decided on before its labels are published."""
+    known, jobs = home_figures([campaign])
+    for job in jobs:
+        send(job)
+    return {"to_do": to_do([campaign], known)}
 
 
 def pictures_of_progress(campaign: Campaign, live: Live, now: selectors.CampaignProgress) -> dict[str, Any]:

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.stats
 
-from analysis.core.flags import Portrait, flags
+from analysis.core.flags import Portrait, binomial_tail, flags
 
 NAMES = ["Wrong", "Topic", "Partial", "Perfect"]
 GOOD = np.array([[20, 2, 1, 0], [2, 25, 4, 1], [1, 4, 25, 2], [0, 1, 2, 20]])
@@ -49,6 +50,9 @@ def test_an_ordinary_annotator_has_no_flag():
         ({"confusion": np.array([[20, 2, 0, 0], [2, 12, 20, 1], [1, 18, 12, 2], [0, 0, 2, 20]])}, "confuses Topic and Partial"),
         ({"shares": np.array([0.0, 0.05, 0.05, 0.9])}, "grades unlike the others'"),
         ({"gold_right": 4}, "misses gold"),
+        ({"gold_right": 5, "gold_chance": 0.5, "gold_others": 0.9}, "gold no better than chance"),
+        ({"gold_right": 5, "gold_chance": 0.5, "gold_others": 0.6}, "misses gold"),  # 60 % right gives 5 or fewer of 10 in 37 % of cases
+        ({"gold_right": 4, "gold_chance": 0.25, "gold_others": 0.9}, "misses gold"),  # more than chance
     ],
 )
 def test_each_flag_is_raised_by_what_it_is_about(change, name):
@@ -70,3 +74,8 @@ def test_a_beginner_is_not_flagged_for_disagreement():
 def test_an_undefined_kappa_raises_nothing():
     nan = float("nan")
     assert names(replace(ORDINARY, kappa=nan, low=nan, high=nan)) == []
+
+
+def test_the_tail_of_the_binomial_is_that_of_scipy():
+    for at_most, n, p in ((0, 7, 0.6), (1, 7, 0.6), (5, 10, 0.9), (10, 10, 0.3)):
+        assert binomial_tail(at_most, n, p) == pytest.approx(scipy.stats.binom.cdf(at_most, n, p), rel=1e-12)

@@ -14,6 +14,7 @@ from django.utils import timezone
 from analysis.core.agreement.alpha import krippendorff_alpha
 from analysis.dashboard import exclusions
 from analysis.dashboard.annotators import people
+from analysis.dashboard.to_do import ToDoKind, to_do_of
 from analysis.dashboard.views import progress, trail
 from analysis.judgements import live as kept
 from analysis.judgements.rows import counted_table
@@ -486,6 +487,13 @@ def test_feedback_is_summarised_with_its_n():
     assert "66.667" in text
 
 
+def test_agreement_of_a_campaign_without_judgements_shows_no_boxes_that_wait():
+    campaign = make_campaign()
+    page = text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/agreement/"))
+    assert "Nothing to agree on yet" in page
+    assert "Being computed" not in page
+
+
 def test_text_of_annotators_and_documents_cannot_run():
     campaign = make_campaign()
     Feedback.objects.create(membership=make_annotator(campaign), score="GOOD", text="<script>alert(1)</script>")
@@ -510,6 +518,9 @@ class TestBadAnnotatorsAreSeen:
         assert "confuses Topic and Partial" in raised[self.names["confuser"]]
         good = [flags for name, flags in raised.items() if name not in self.names.values()]
         assert good == [set()] * 8
+        first = to_do_of(campaign.created_by)[0][:3]
+        assert [item.kind for item in first] == [ToDoKind.LIKE_RANDOM] * 3
+        assert {item.actions[0].about for item in first} == {self.names[kind] for kind in ("random", "speeder", "contrarian")}
         before = krippendorff_alpha(counted_table(campaign).counts, level="ordinal")
         for kind in ("random", "speeder"):
             member = Membership.objects.get(campaign=campaign, pseudonym=self.names[kind])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -9,11 +10,15 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from analysis.core.flags import LIKE_RANDOM
 from analysis.dashboard import home_figures as figures
-from analysis.dashboard.to_do import ToDoKind, to_do_of
+from analysis.dashboard.annotators import LikeRandom
+from analysis.dashboard.home_figures import HomeFigures
+from analysis.dashboard.to_do import ToDoKind, to_do, to_do_of
 from analysis.dashboard.to_do_mail import body_of
 from analysis.judgements import live as kept
 from analysis.judgements.shared_answer import forget_answers
+from analysis.models import Recipe, Release
 from annotation.models import Campaign, Membership, Pair, Profile, Question
 from annotation.services import campaigns, exclusion, serving
 from pooling.models import Job
@@ -134,16 +139,76 @@ def test_a_deadline_that_has_passed_and_one_that_will_be_missed():
     assert kinds(campaign) == []
 
 
+def like_random_figures(campaign: Campaign, *signs: LikeRandom) -> HomeFigures:
+    known, _asked = figures.home_figures([campaign])
+    return replace(known[campaign.pk], like_random=list(signs))
+
+
+def test_whose_judgements_look_random_comes_first_also_when_they_no_longer_judge():
+    campaign = make_campaign()
+    ada = make_annotator(campaign)
+    Question.objects.create(membership=ada, pair=campaign.pairs.first(), text="Why?")
+    known = {campaign.pk: like_random_figures(campaign, LikeRandom(ada.pseudonym, "agrees no better than chance", 150, 143))}
+    for standing in ("active", "paused"):
+        Membership.objects.filter(pk=ada.pk).update(standing=standing)
+        first, second = to_do([campaign], known)
+        assert first.words == f"{ada.pseudonym} agrees with others no better than chance; 150 judgements, 143 labels rest on them"
+        assert [action.words for action in first.actions] == ["Review", "Exclude…"]
+        assert second.kind == ToDoKind.QUESTIONS
+    where = manager_of(campaign).post(first.actions[1].address, first.actions[1].fields)
+    assert "/exclude/" in where.url, "a preview of what it would change"
+    Membership.objects.filter(pk=ada.pk).update(standing="excluded")
+    assert [item.kind for item in to_do([campaign], known)] == [ToDoKind.QUESTIONS], "though the figures are of before the exclusion"
+
+
+@pytest.mark.parametrize("sign", LIKE_RANDOM)
+def test_each_sign_of_random_judgements_has_its_sentence(sign):
+    campaign = make_campaign()
+    ada = make_annotator(campaign)
+    (item,) = to_do([campaign], {campaign.pk: like_random_figures(campaign, LikeRandom(ada.pseudonym, sign, 20, 1))})
+    assert item.words.startswith(ada.pseudonym)
+    assert item.words.endswith("20 judgements, 1 label rests on them")
+
+
+def test_only_disputed_pairs_whose_label_could_be_another_are_counted_and_all_of_them():
+    grades = {("t1", "d1"): (0, 0, 1), ("t1", "d2"): (0, 0, 2), ("t1", "d3"): (0, 1, 2), ("t1", "d4"): (2, 2, 2)}
+    campaign = judged_campaign(grades, names=("ada", "bob", "cyd"), judgements_per_pair=3)
+    rows = {pair.entry.docno: pair.pk for pair in campaign.pairs.select_related("entry")}
+    disputed, _done = again(campaign)
+    assert (disputed.words, disputed.count) == ("2 disputed pairs to adjudicate", 2), "d1 has a majority, next to the other grade"
+    assert disputed.actions[0].address == f"/campaigns/{campaign.slug}/pairs/{rows['d2']}/"
+
+
+def test_a_closed_campaign_keeps_its_disputed_pairs_until_a_release_is_built_or_for_sixty_days():
+    campaign = judged_campaign({("t1", "d1"): (0, 3), ("t1", "d2"): (2, 2)})
+    campaigns.close(Campaign.objects.get(pk=campaign.pk), actor=None)
+    assert kinds(campaign) == ["disputed"]
+    page = text_of(manager_of(campaign).get("/"))
+    assert "1 disputed pair to adjudicate" in page
+    assert "Nothing needs you now" not in page
+    first = manager_of(campaign).get(f"/campaigns/{campaign.slug}/")
+    assert "1 disputed pair to adjudicate" in text_of(first)
+    assert all(word not in text_of(first) for word in ("Pace", "Active now", "looked at again", "Try it"))
+    assert "hx-trigger" not in first.content.decode()
+    recipe = Recipe.objects.create(campaign=campaign, name="All")
+    release = Release.objects.create(recipe=recipe, file="x.zip", digest="0" * 64)
+    assert kinds(campaign) == []
+    Release.objects.filter(pk=release.pk).update(created_at=timezone.now() - timedelta(days=1))
+    assert kinds(campaign) == ["disputed"], "that release was built before the end"
+    Campaign.objects.filter(pk=campaign.pk).update(closed_at=timezone.now() - timedelta(days=61))
+    assert kinds(campaign) == []
+
+
 def test_when_all_is_judged_the_list_says_so_and_names_what_is_disputed_and_not_decided():
     campaign = judged_campaign({("t1", "d1"): (0, 3), ("t1", "d2"): (1, 2)})
     first, second = campaign.pairs.order_by("position")
-    done, disputed = again(campaign)
+    disputed, done = again(campaign)
     assert (done.kind, done.words) == (ToDoKind.ALL_JUDGED, "Everything that is needed has been judged")
     assert [action.address for action in done.actions] == [f"/campaigns/{campaign.slug}/settings/open/", f"/campaigns/{campaign.slug}/export/"]
     assert (disputed.count, disputed.actions[0].address) == (2, f"/campaigns/{campaign.slug}/pairs/{first.pk}/")
     Pair.objects.filter(pk=first.pk).update(adjudicated_grade=1)
-    _, disputed = again(campaign)
-    assert (disputed.words, disputed.count) == ("1 disputed pair waits for your decision", 1)
+    disputed, _ = again(campaign)
+    assert (disputed.words, disputed.count) == ("1 disputed pair to adjudicate", 1)
     assert disputed.actions[0].address == f"/campaigns/{campaign.slug}/pairs/{second.pk}/"
 
 
