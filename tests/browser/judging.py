@@ -46,9 +46,9 @@ def make_job(
     return campaign, make_annotator(campaign)
 
 
-def make_practice(n: int, *, explanation: str = "It reports a trial.") -> tuple[Campaign, Membership]:
+def make_practice(n: int, *, explanation: str = "It reports a trial.", **settings: Any) -> tuple[Campaign, Membership]:
     """A job of four documents whose first n are a test that the annotator has still to pass, each of grade Perfect; half of them have to be right."""
-    campaign, member = make_job(n_documents=4, qualification_pass=0.5)
+    campaign, member = make_job(n_documents=4, qualification_pass=0.5, **settings)
     for pair in Pair.objects.filter(campaign=campaign).order_by("position")[:n]:
         campaigns.set_kind(pair, Pair.Kind.QUALIFICATION, gold_grade=3, explanation=explanation, actor=campaign.created_by)
     Membership.objects.filter(pk=member.pk).update(qualified_at=None)

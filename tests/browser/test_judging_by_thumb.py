@@ -122,6 +122,22 @@ def test_practice_is_explained_while_its_document_stays(signed_in_page: Signed, 
     expect(page.locator("#query-label")).to_have_text("Query")
 
 
+def test_nothing_of_the_practice_is_left_once_it_is_over(signed_in_page: Signed) -> None:
+    campaign, ada = make_practice(1, n_topics=2, spans="required", spans_from=3)
+    page = signed_in_page(ada.user)
+    judging = JudgingPage(page, campaign).open()
+    expect(page.locator("[data-name=practice]")).to_be_visible()
+    page.keyboard.press("4")
+    expect(judging.bar_message).to_contain_text("needs a marked passage")
+    for key in ("s", "Enter", "ArrowRight", "Enter", "Enter"):
+        page.keyboard.press(key)
+    expect(page.locator("#practice")).to_contain_text("Right")
+    expect(judging.bar_message).to_be_hidden()
+    page.locator("#practice").get_by_role("button").click()
+    expect(judging.panel).to_contain_text("New query")
+    expect(page.locator("[data-name=practice]")).to_be_hidden()
+
+
 def test_a_judgement_that_was_too_fast_is_reopened(signed_in_page: Signed) -> None:
     campaign, ada = make_job(min_active_seconds=30)
     page = signed_in_page(ada.user, **THUMB)

@@ -35,7 +35,7 @@ test("everything is asked for once, and nothing else goes to the server", async 
 });
 
 test("terms first, then guidelines, then practice, then the others, one topic after the other", async () => {
-  const api = made({ pairs: [pair(9, "a", { grade: 3, explanation: "A trial." }), pair(1, "a"), pair(2, "a"), pair(3, "b")], guideline: { number: 4 }, consent: "Agree?", needed: 1 });
+  const api = made({ pairs: [pair(9, "a", { grade: 3, right: [3], explanation: "A trial." }), pair(1, "a"), pair(2, "a"), pair(3, "b")], guideline: { number: 4 }, consent: "Agree?", needed: 1 });
   assert.equal((await api.get("setup")).state, "consent_needed");
   assert.deepEqual((await api.post("leases", { want: 3, held: [] })).pairs, []);
   assert.equal((await api.post("consent")).state, "guideline_changed");

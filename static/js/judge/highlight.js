@@ -1,13 +1,9 @@
 // Words of the query in the document: without case, accents and simple English endings. Also plain finding.
 
-const STOP = new Set(("a an and are as at be by do does for from has have how i in is it its of on or that the these this to was what when " +
-  "where which who why will with").split(" "));
+import { folded, stopWords } from "./stop_words.js";
+
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 const MANY = 3000;
-
-function folded(word) {
-  return word.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
-}
 
 function stem(word) {
   const plain = folded(word);
@@ -19,10 +15,11 @@ function stem(word) {
   return plain.length > 3 ? plain.replace(/e$/, "") : plain;
 }
 
-/** The words of a query worth looking for. */
-export function terms(query) {
+/** The words of a query worth looking for. `text`: of the document, which shows its language better than a short query. */
+export function terms(query, text = "") {
+  const stop = stopWords(`${query} ${text}`);
   const words = query.match(WORD) ?? [];
-  const telling = words.filter((word) => !STOP.has(folded(word)) && (word.length > 1 || /\p{N}|[^\p{ASCII}]/u.test(word)));
+  const telling = words.filter((word) => !stop.has(folded(word)) && (word.length > 1 || /\p{N}|[^\p{ASCII}]/u.test(word)));
   return new Set((telling.length ? telling : words).map(stem));
 }
 
@@ -45,7 +42,7 @@ export function occurrences(text, wanted) {
 
 /** Where the words of its query stand on the page in a document, `view`. */
 export function rangesOf({ pair, blocks }) {
-  const wanted = terms(pair.topic.text ?? "");
+  const wanted = terms(pair.topic.text ?? "", blocks.slice(0, 20).map(({ node }) => node.data).join(" "));
   return blocks.flatMap(({ node }) => occurrences(node.data, wanted).map(([from, to]) => new StaticRange({ startContainer: node, startOffset: from, endContainer: node, endOffset: to })));
 }
 

@@ -83,7 +83,8 @@ export class History {
     const title = item.document.title || item.document.id;
     const place = this.scale.findIndex((grade) => grade.value === item.grade);
     const standing = item.practice ? ["", t("practice"), t("Part of the practice before judging; it counts for nothing else.")] : STANDING[item.standing];
-    const earlier = (item.revisions ?? []).slice(0, -1);
+    const said = ({ grade, cannot_reason: reason }) => `${grade} ${reason ?? ""}`;
+    const earlier = (item.revisions ?? []).filter((row, place, all) => place < all.length - 1 && said(row) !== said(all[place + 1]));
     const open = this.open && item.may_revise
       ? make("button.button.small", { type: "button", onclick: () => this.open(id), "aria-label": t("Open the judgement of {document}", { document: title }) }, t("Open"), this.#key())
       : null;

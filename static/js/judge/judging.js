@@ -183,7 +183,7 @@ export class Judging {
     if (state !== "card") this.bar.hideToast();
     this.head.showLeft(0);
     this.bar.enable(false, { undo: !isOver(state) && !this.stopped });
-    for (const name of ["review", "expired", "later"]) this.banners.hide(name);
+    for (const name of ["review", "expired", "later", ...(this.server.isPractice ? [] : ["practice"])]) this.banners.hide(name);
     scrollTo(0, 0);
     void this.panel.show(state, answer, { told: () => this.#takeTold() });
     if (isPolled(state)) this.#pollIn((answer?.retry_after_s ?? 30) * 1000);
@@ -252,6 +252,7 @@ export class Judging {
     this.input.at = null;
     this.mode = "checking";
     this.open.freeze();
+    this.bar.say(""); // what it asked for is done
     this.bar.select(grade);
     this.bar.enable(false, { undo: false });
   }
