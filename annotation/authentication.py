@@ -1,4 +1,4 @@
-"""API tokens for scripts: `Authorization: Token …`; only the token's digest is stored, and its scopes bound what it opens."""
+"""API tokens for scripts: `Authorization: Bearer …` (or `Token …`); only the token's digest is stored, and its scopes bound what it opens."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from annotation.services import tokens
 class ApiToken(BaseAuthentication):
     """`request.auth` is the token's row."""
 
-    keyword = "Token"
+    keywords = ("bearer", "token")
 
     def authenticate(self, request: Request) -> tuple[User, ApiTokenRow] | None:
         parts = get_authorization_header(request).decode("latin-1").split()
-        if not parts or parts[0].lower() != self.keyword.lower():
+        if not parts or parts[0].lower() not in self.keywords:
             return None
         row = tokens.token_row(parts[1]) if len(parts) == 2 else None
         if row is None:
@@ -32,7 +32,7 @@ class ApiToken(BaseAuthentication):
         return row.user, row
 
     def authenticate_header(self, request: Request) -> str:
-        return self.keyword
+        return "Bearer"
 
 
 class OutOfScope(APIException):
@@ -62,5 +62,5 @@ class ApiTokenScheme(OpenApiAuthenticationExtension):
     name = "token"
 
     def get_security_definition(self, auto_schema: object) -> dict[str, str]:
-        said = "`Token <token>`, made on the account page with scopes: read, judge, manage (which reads, too)."
-        return {"type": "apiKey", "in": "header", "name": "Authorization", "description": said}
+        said = "A token from the account page, with scopes: read, judge, manage (which includes read)."
+        return {"type": "http", "scheme": "bearer", "description": said}

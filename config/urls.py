@@ -3,7 +3,8 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from config import health, installation, views
+from config import health, installation, problem_codes, views
+from pooling.api import problems
 
 # First what is asked with every judgement: each address before it is tried and costs time.
 api = [
@@ -19,6 +20,7 @@ urlpatterns = [
     path("", include("pooling.urls")),
     path("", include("analysis.urls")),
     path("api/schema", views.SchemaView.as_view(), name="api-schema"),
+    path(problems.CODES_PATH.removeprefix("/"), problem_codes.explain, name="api-problems"),
     path("api/docs", views.Documents.as_view(), name="api-docs"),
     path("installation", installation.installation, name="installation"),
     path("installation/doors", installation.doors, name="installation-doors"),

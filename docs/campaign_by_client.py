@@ -2,7 +2,7 @@
 
 It uses nothing but the client that openapi-python-client makes of the API's own document:
 
-    curl -H "Authorization: Token $MANAGER" http://127.0.0.1:8000/api/schema > schema.yml
+    curl -H "Authorization: Bearer $MANAGER" http://127.0.0.1:8000/api/schema > schema.yml
     openapi-python-client generate --path schema.yml --meta none --output-path assay_client
     python campaign_by_client.py http://127.0.0.1:8000 $MANAGER ada=$ADA bob=$BOB > qrels.txt
 

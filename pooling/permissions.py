@@ -56,6 +56,14 @@ def administering(request_or_user: Any) -> Any:
     return user
 
 
+def found_or_404(rows: Any, **named: Any) -> Any:
+    """The row of a QuerySet or a manager. 404 in our words if there is none."""
+    try:
+        return rows.get(**named)
+    except rows.model.DoesNotExist:
+        raise Http404(f"No such {rows.model._meta.verbose_name}.") from None
+
+
 def my_collections(request_or_user: Any) -> QuerySet[Collection]:
     """The collections that the person may see."""
     user = person(request_or_user)

@@ -9,8 +9,13 @@ import pytest
 from django.core.management import call_command
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.validation import validate_schema
+from rest_framework import exceptions
 
+from annotation.services.tokens import create_api_token
+from config.problem_codes import CODES
 from tests import openapi
+from tests.builders import make_campaign, make_user
+from tests.installation import ROOT
 
 LISTS = {
     "campaigns_list", "collections_list", "collections_documents_list", "collections_pools_list", "collections_pools_entries_list", "collections_qrels_list",
@@ -81,11 +86,53 @@ def test_every_operation_declares_its_errors_in_one_shape():
             }
 
 
+def test_every_code_of_an_error_is_explained_and_no_other():
+    """As the program names them, and those of the framework that its views can raise."""
+    named = r'(?:AnswerRefused|problem|as_text)\(\s*(?:\d+, *)?"([a-z_]+)"|default_code = (?:\d+, )?"([a-z_]+)"|"(busy|not_signed_in)"'
+    folders = ("pooling", "annotation", "analysis", "config")
+    written = {
+        word for folder in folders for path in (ROOT / folder).rglob("*.py") for found in re.findall(named, path.read_text(encoding="utf-8"))
+        for word in found if word
+    }  # fmt: skip
+    framework = {
+        kind.default_code for kind in (
+            exceptions.AuthenticationFailed, exceptions.NotAuthenticated, exceptions.PermissionDenied, exceptions.MethodNotAllowed,
+            exceptions.NotAcceptable, exceptions.UnsupportedMediaType, exceptions.ParseError,
+        )
+    }  # fmt: skip
+    assert written | framework | {"forbidden"} == set(CODES)
+
+
+@pytest.mark.django_db
+def test_the_type_of_an_error_leads_to_what_its_code_means(client):
+    told = client.get("/api/v1/collections/").json()
+    path, _, anchor = told["type"].partition("#")
+    page = client.get(path).content.decode()
+    assert (anchor, told["code"], f'id="{anchor}"' in page, CODES[anchor] in page) == ("not_authenticated", "not_authenticated", True, True)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["collections/{slug}/runs/99/", "collections/{slug}/documents/99/", "campaigns/{campaign}/machines/99/"])
+def test_what_is_not_there_is_said_in_our_words(admin_client, path):
+    campaign = make_campaign()
+    ask = admin_client.delete if "documents" in path else admin_client.get
+    told = ask("/api/v1/" + path.format(slug=campaign.collection.slug, campaign=campaign.slug)).json()
+    assert told["detail"] in ("No such run.", "No such document file.", "No such machine judge.")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "Token"])
+def test_a_token_is_taken_under_either_scheme(client, scheme):
+    token = create_api_token(user=make_user("boss"), name="script")
+    assert client.get("/api/v1/collections/", headers={"Authorization": f"{scheme} {token}"}).status_code == 200
+    assert client.get("/api/v1/collections/", headers={"Authorization": f"{scheme} wrong"}).json()["code"] == "authentication_failed"
+
+
 @pytest.mark.django_db
 def test_who_is_not_signed_in_is_told_so_with_401_and_how_to_sign_in(client):
     for path, method, operation in operations():
         answer = getattr(client, method)(re.sub(r"\{\w+\}", "1", path), content_type="application/json")
-        assert (path, answer.status_code, answer.headers["WWW-Authenticate"]) == (path, 401, "Token")
+        assert (path, answer.status_code, answer.headers["WWW-Authenticate"]) == (path, 401, "Bearer")
         assert openapi.faults(method.upper(), re.sub(r"\{\w+\}", "1", path), answer) == [], operation["operationId"]
 
 

@@ -170,7 +170,7 @@ class TestTheLanguageOfAPerson:
         client.force_login(ada.user)
         client.post("/language", {"language": "de"})
         answer = client.post(f"/api/v1/judging/{campaign.slug}/guideline/acknowledge", {"number": 99}, content_type="application/json")
-        assert answer.json()["error"]["message"] == "Eine Version 99 der Richtlinien gibt es nicht."
+        assert answer.json()["detail"] == "Eine Version 99 der Richtlinien gibt es nicht."
 
     def test_numbers_and_dates_follow_the_language(self) -> None:
         campaign = make_campaign()

@@ -275,6 +275,7 @@ TABLE: dict[str, tuple[str, str]] = {
     # the API's own description
     "api-schema": ("get", OPEN),
     "api-docs": ("get", OPEN),
+    "api-problems": ("get", OPEN),
 }
 
 

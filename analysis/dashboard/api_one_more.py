@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from django.contrib.auth.models import User
 from drf_spectacular.utils import extend_schema
-from rest_framework import exceptions, serializers
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -17,6 +17,7 @@ from annotation.permissions import managed_campaign
 from annotation.selectors.pairs import kept_pairs
 from annotation.services import one_more
 from annotation.services.errors import CampaignError
+from pooling.api.problems import malformed
 
 
 class PairNameSerializer(serializers.Serializer):
@@ -69,7 +70,7 @@ class OneMore(APIView):
                 deed = one_more.take_one_more_back if wanted["take_back"] else one_more.ask_for_one_more
                 deed(campaign, ids, actor=actor)
         except CampaignError as error:
-            raise exceptions.ValidationError({"detail": str(error)}) from None
+            raise malformed(str(error)) from None
         at = shown.after.expected
         answer: dict[str, Any] = {
             **{"pairs": shown.n, "left_out": shown.chosen.refused, "judged_by_all": shown.chosen.judged_by_all},

@@ -6,7 +6,6 @@ import io
 from typing import Any
 
 from django.http import FileResponse, Http404
-from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import exceptions, serializers, status
@@ -27,7 +26,9 @@ from annotation.permissions import managed_campaign, person
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from pooling import tasks
+from pooling.api.problems import malformed
 from pooling.api.serializers import JobSerializer
+from pooling.permissions import found_or_404
 
 CHOICES = [
     OpenApiParameter("method", str, enum=list(METHODS), description="default majority, with the lowest-grade rule"),
@@ -105,7 +106,7 @@ class ExportFile(APIView):
         try:
             prepared = exports.prepared(export, campaign, form.wanted())
         except CampaignError as error:
-            raise exceptions.ValidationError({"detail": str(error)}) from None
+            raise malformed(str(error)) from None
         exports.note_export(campaign, request.user, export, form.wanted())
         return FileResponse(prepared, as_attachment=True, filename=export.filename(campaign, form.wanted().choices), content_type=export.content_type)
 
@@ -126,7 +127,7 @@ class PaymentFile(APIView):
         try:
             rate = payment.Rate.of(request.query_params.get("rate", ""), request.query_params.get("per", ""))
         except CampaignError as error:
-            raise exceptions.ValidationError({"detail": str(error)}) from None
+            raise malformed(str(error)) from None
         file = io.BytesIO(payment.prepared(campaign, rate, actor=person(request)).encode())
         return FileResponse(file, as_attachment=True, filename=payment.filename(campaign), content_type="text/csv")
 
@@ -182,7 +183,7 @@ class Recipes(APIView):
         try:
             recipe = recipes.save_recipe(campaign, plan, user=request.user)
         except CampaignError as error:
-            raise exceptions.ValidationError({"detail": str(error)}) from None
+            raise malformed(str(error)) from None
         return Response(shape_of(recipe), status=status.HTTP_201_CREATED)
 
 
@@ -193,11 +194,11 @@ class BuildRelease(APIView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """The job that builds a release; where the data are as before, its report names the release that is there."""
         campaign = managed_campaign(request, slug)
-        recipe = get_object_or_404(campaign.recipes.select_related("campaign__collection"), pk=pk)
+        recipe = found_or_404(campaign.recipes.select_related("campaign__collection"), pk=pk)
         try:
             job = recipes.ask_for_release(recipe, user=request.user)
         except CampaignError as error:
-            raise exceptions.ValidationError({"detail": str(error)}) from None
+            raise malformed(str(error)) from None
         tasks.send(job)
         return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
 
@@ -211,7 +212,7 @@ class ReleaseFileView(APIView):
     )
     def get(self, request: Request, slug: str, pk: int) -> Any:
         campaign = managed_campaign(request, slug)
-        release = get_object_or_404(Release.objects.select_related("recipe__campaign"), pk=pk, recipe__campaign=campaign)
+        release = found_or_404(Release.objects.select_related("recipe__campaign"), pk=pk, recipe__campaign=campaign)
         record(campaign, person(request), AuditAction.EXPORTED, f"release {release.recipe.name}", digest=release.digest)
         name = f"{recipes.release_name(release.recipe)}-{release.digest[:12]}.zip"
         return FileResponse(release.file.open("rb"), as_attachment=True, filename=name, content_type=exports.ZIP)

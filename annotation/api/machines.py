@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import exceptions, serializers, status
@@ -22,7 +21,9 @@ from annotation.services.errors import CampaignError
 from annotation.services.machines import Limits, Wanted
 from annotation.views.machines import labels_file
 from pooling import tasks
+from pooling.api.problems import malformed
 from pooling.api.serializers import JobSerializer
+from pooling.permissions import found_or_404
 
 
 class MachineJudgeSerializer(serializers.Serializer):
@@ -71,11 +72,11 @@ def _shape(judge: MachineJudge, counts: selectors.AnswerCounts) -> dict[str, Any
 
 
 def _judge(campaign: Campaign, pk: int) -> MachineJudge:
-    return get_object_or_404(campaign.machine_judges.select_related("campaign__pool", "campaign__collection"), pk=pk)
+    return found_or_404(campaign.machine_judges.select_related("campaign__pool", "campaign__collection"), pk=pk)
 
 
 def _refused(error: CampaignError) -> exceptions.ValidationError:
-    return exceptions.ValidationError({"detail": str(error)})
+    return malformed(str(error))
 
 
 class MachineJudges(APIView):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, cast
 
 from django.contrib.auth.models import User
-from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
-from rest_framework import exceptions, serializers
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -19,6 +18,8 @@ from annotation.permissions import managed_campaign
 from annotation.selectors import questions as selectors
 from annotation.services import questions
 from annotation.services.errors import CampaignError
+from pooling.api.problems import malformed
+from pooling.permissions import found_or_404
 
 
 class AskedQuestionSerializer(serializers.Serializer):
@@ -102,7 +103,7 @@ class ReplyToQuestion(APIView):
     @extend_schema(request=ReplySerializer, responses=CampaignQuestionSerializer, operation_id="campaign_question_answer")
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """Answer a question, and with `publish` add both to the guidelines as an example. Another answer takes the place of the first."""
-        question = get_object_or_404(selectors.questions_of(managed_campaign(request, slug)), pk=pk)
+        question = found_or_404(selectors.questions_of(managed_campaign(request, slug)), pk=pk)
         body = ReplySerializer(data=request.data)
         body.is_valid(raise_exception=True)
         actor = cast(User, request.user)
@@ -111,5 +112,5 @@ class ReplyToQuestion(APIView):
             if body.validated_data["publish"]:
                 questions.publish(question, actor=actor)
         except CampaignError as error:
-            raise exceptions.ValidationError({"detail": str(error)}) from None
+            raise malformed(str(error)) from None
         return Response(_shown(question))

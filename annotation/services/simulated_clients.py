@@ -180,8 +180,7 @@ class Server:
         except ValueError:
             raise CampaignError(f"{path} answered {answer.status} and no JSON") from None
         if answer.status != 200:
-            error = said.get("error", {})
-            raise AnswerRefused(error.get("code", "error"), error.get("message", ""), answer.status)
+            raise AnswerRefused(said.get("code", "error"), said.get("detail", ""), answer.status)
         return said
 
     def close(self) -> None:

@@ -25,6 +25,7 @@ from annotation.services import attempts, institution, people
 from annotation.services import messages as mails
 from annotation.services.errors import CampaignError
 from annotation.services.password_turns import password_turn
+from pooling.api import problems
 from pooling.listing import ListChoice, ListPage
 from pooling.permissions import SignedInRequest, administering
 from pooling.requests import address_of, row_number
@@ -75,8 +76,8 @@ def sign_in(request: HttpRequest) -> HttpResponse:
             return _remembered(user, HttpResponse(status=204) if wants_json else HttpResponseRedirect(next_page(request)))
     if wants_json:
         code, message = "busy" if status == 503 else "not_signed_in", " ".join(map(str, form.non_field_errors()))
-        said = {"code": code, "message": message or _("Type user name and password.")}
-        return JsonResponse({"error": said}, status=max(400, status), headers=headers)
+        problem = problems.body(max(400, status), code, message or _("Type user name and password."))
+        return JsonResponse(problem, status=problem["status"], content_type=problems.CONTENT_TYPE, headers=headers)
     if request.user.is_authenticated and request.method != "POST":
         return HttpResponseRedirect(next_page(request))
     if request.headers.get("HX-Request"):  # a part of a page that renews itself was sent here: the page stays, and says so above

@@ -1,9 +1,9 @@
-"""The one shape of an error in the API: RFC 9457's members, what the judging page reads, and the sentence for a person.
+"""The one shape of an error in the API: the members of RFC 9457, and three of Assay's own.
 
-    {"type": "about:blank", "title": "Conflict", "status": 409, "detail": sentence, "code": "refused",
-     "error": {"code", "message"}, "request": id of the log's line, "server_time": …}
+    {"type": "/api/problems#refused", "title": "Conflict", "status": 409, "detail": sentence, "code": "refused",
+     "request": id of the log's line, "server_time": …}
 
-`errors` beside them says for each field of a request what is wrong with it.
+`type` leads to what the code means (config.problem_codes). `errors`, with 400, says for each field of a request what is wrong with it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework import exceptions
 from rest_framework.response import Response
+from rest_framework.settings import api_settings
 from rest_framework.views import set_rollback
 
 from pooling.requests import current_id
@@ -28,18 +29,19 @@ from pooling.unavailable import reason, retry_after
 
 log = logging.getLogger(__name__)
 CONTENT_TYPE = "application/problem+json"
+CODES_PATH = "/api/problems"
+"""Where the server explains each code."""
 TRY_AGAIN = gettext_lazy("Nothing that was saved is lost. Try again in a moment.")
 
 
 def body(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
     """The members of an error."""
     return {
-        "type": "about:blank",
+        "type": f"{CODES_PATH}#{code}",
         "title": HTTPStatus(status).phrase,
         "status": status,
         "detail": detail,
         "code": code,
-        "error": {"code": code, "message": detail},
         "request": current_id(),
         "server_time": timezone.now(),
         **more,
@@ -53,6 +55,11 @@ def as_text(status: int, code: str, detail: str) -> str:
 
 def problem(status: int, code: str, detail: str, *, headers: dict[str, str] | None = None, **more: Any) -> Response:
     return Response(body(status, code, detail, **more), status=status, headers=headers, content_type=CONTENT_TYPE)
+
+
+def malformed(sentence: str) -> exceptions.ValidationError:
+    """400 for what no single field explains."""
+    return exceptions.ValidationError({api_settings.NON_FIELD_ERRORS_KEY: [sentence]})
 
 
 def unavailable(error: Exception) -> Response | None:
@@ -86,4 +93,4 @@ def sentences(detail: Any, name: str = "") -> list[str]:
         return [text for key, value in detail.items() for text in sentences(value, str(key))]
     if isinstance(detail, list):
         return [text for value in detail for text in sentences(value, name)]
-    return [f"{name}: {detail}" if name and name != "non_field_errors" else str(detail)]
+    return [f"{name}: {detail}" if name and name != api_settings.NON_FIELD_ERRORS_KEY else str(detail)]

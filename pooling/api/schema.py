@@ -24,20 +24,14 @@ WORDS = {
 SAFE = ("GET", "HEAD", "OPTIONS")
 
 
-class ProblemErrorSerializer(serializers.Serializer):
-    code = serializers.CharField()
-    message = serializers.CharField()
-
-
 class ProblemSerializer(serializers.Serializer):
-    """An error: the members of RFC 9457, and what the pages read."""
+    """An error: the members of RFC 9457, and further ones."""
 
-    type = serializers.CharField(help_text="about:blank: `status` and `code` say what kind of error it is")
+    type = serializers.CharField(help_text="address of the page that explains `code`")
     title = serializers.CharField(help_text="the status in words")
     status = serializers.IntegerField()
     detail = serializers.CharField(help_text="what is wrong and what to do, as one sentence for a person")
     code = serializers.CharField(help_text="what is wrong, as one word for a program")
-    error = ProblemErrorSerializer(help_text="`code` and `detail` once more, for the judging page")
     request = serializers.CharField(allow_blank=True, help_text="under which the server's log speaks of it")
     server_time = serializers.DateTimeField()
     errors = serializers.JSONField(required=False, help_text="with 400: what is wrong with each field")  # type: ignore[assignment]

@@ -7,7 +7,6 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import StreamingHttpResponse
-from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import status
@@ -134,14 +133,14 @@ class OneUpload(Door):
     @extend_schema(operation_id="collections_uploads_import", request=shapes.DecisionSerializer, responses={202: shapes.JobSerializer})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """Import a file that waits: as it is, as another kind, or (a run) under another tag."""
-        upload = get_object_or_404(self.collection(slug).uploads, pk=pk)
+        upload = permissions.found_or_404(self.collection(slug).uploads, pk=pk)
         body = shapes.DecisionSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         return self.accepted(uploads.import_as_decided(upload, user=request.user, **body.validated_data))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
-        uploads.discard(get_object_or_404(self.collection(slug).uploads, pk=pk))
+        uploads.discard(permissions.found_or_404(self.collection(slug).uploads, pk=pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -202,10 +201,10 @@ class OneRun(Door):
     serializer_class = shapes.RunSerializer
 
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        return Response(shapes.RunSerializer(get_object_or_404(self.collection(slug).runs, pk=pk)).data)
+        return Response(shapes.RunSerializer(permissions.found_or_404(self.collection(slug).runs, pk=pk)).data)
 
     def patch(self, request: Request, slug: str, pk: int) -> Response:
-        run = get_object_or_404(self.collection(slug).runs, pk=pk)
+        run = permissions.found_or_404(self.collection(slug).runs, pk=pk)
         serializer = shapes.RunSerializer(run, data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)
         names = ("group", "description", "submitted_on", "baseline")
@@ -216,7 +215,7 @@ class OneRun(Door):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
-        delete_run(get_object_or_404(self.collection(slug).runs, pk=pk))
+        delete_run(permissions.found_or_404(self.collection(slug).runs, pk=pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -235,11 +234,11 @@ class OneQrels(Door):
     serializer_class = shapes.QrelsSerializer
 
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        return Response(shapes.QrelsSerializer(get_object_or_404(self.collection(slug).qrels, pk=pk)).data)
+        return Response(shapes.QrelsSerializer(permissions.found_or_404(self.collection(slug).qrels, pk=pk)).data)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
-        delete_qrels(get_object_or_404(self.collection(slug).qrels, pk=pk))
+        delete_qrels(permissions.found_or_404(self.collection(slug).qrels, pk=pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -259,7 +258,7 @@ class OneDocumentFile(Door):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
-        delete_document_file(get_object_or_404(self.collection(slug).document_files, pk=pk))
+        delete_document_file(permissions.found_or_404(self.collection(slug).document_files, pk=pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -295,18 +294,18 @@ class OnePool(Door):
     serializer_class = shapes.PoolSerializer
 
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        return Response(shapes.PoolSerializer(get_object_or_404(self.collection(slug).pools, pk=pk)).data)
+        return Response(shapes.PoolSerializer(permissions.found_or_404(self.collection(slug).pools, pk=pk)).data)
 
     @extend_schema(request=shapes.RenamePoolSerializer)
     def patch(self, request: Request, slug: str, pk: int) -> Response:
         """Give the pool another name."""
-        pool = get_object_or_404(self.collection(slug).pools, pk=pk)
+        pool = permissions.found_or_404(self.collection(slug).pools, pk=pk)
         name = self.read(request, shapes.RenamePoolSerializer).validated_data["name"]
         return Response(shapes.PoolSerializer(rename_pool(pool, name, user=request.user)).data)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
-        pools.delete_pool(get_object_or_404(self.collection(slug).pools, pk=pk))
+        pools.delete_pool(permissions.found_or_404(self.collection(slug).pools, pk=pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -315,7 +314,7 @@ class ExtendPool(Door):
 
     @extend_schema(responses={202: shapes.JobSerializer})
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        pool = get_object_or_404(self.collection(slug).pools, pk=pk)
+        pool = permissions.found_or_404(self.collection(slug).pools, pk=pk)
         given = self.read(request).validated_data
         runs = runs_by_tag(pool.collection, given["runs"])
         return self.accepted(pools.ask_to_extend(pool, runs=runs, depth=given.get("depth"), user=request.user))
@@ -327,7 +326,7 @@ class DrawStage(Door):
     @extend_schema(responses={202: shapes.JobSerializer})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """The job that draws a sampled pool on. What was drawn stays, and campaigns take the new pairs up."""
-        pool = get_object_or_404(self.collection(slug).pools, pk=pk)
+        pool = permissions.found_or_404(self.collection(slug).pools, pk=pk)
         return self.accepted(sampling.ask_for_stage(pool, self.read(request).validated_data["share"], user=request.user))
 
 
@@ -338,7 +337,7 @@ class PlanBatch(Door):
     @extend_schema(request=None, responses={202: shapes.JobSerializer})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """The job that plans the next batch of an ordered pool now, which else happens by itself when few of its pairs wait."""
-        return self.accepted(ordering.ask_for_batch(get_object_or_404(self.collection(slug).pools, pk=pk), user=request.user))
+        return self.accepted(ordering.ask_for_batch(permissions.found_or_404(self.collection(slug).pools, pk=pk), user=request.user))
 
 
 class Entries(Door):
@@ -351,7 +350,7 @@ class Entries(Door):
 
     @extend_schema(responses=shapes.EntrySerializer(many=True))
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        return self.pages(pool_selectors.entries(get_object_or_404(self.collection(slug).pools, pk=pk)), shapes.EntrySerializer)
+        return self.pages(pool_selectors.entries(permissions.found_or_404(self.collection(slug).pools, pk=pk)), shapes.EntrySerializer)
 
 
 class PoolTable(Door):
@@ -365,7 +364,7 @@ class PoolTable(Door):
         },
     )
     def get(self, request: Request, slug: str, pk: int) -> StreamingHttpResponse:
-        pool = get_object_or_404(self.collection(slug).pools, pk=pk)
+        pool = permissions.found_or_404(self.collection(slug).pools, pk=pk)
         return StreamingHttpResponse(pool_selectors.table(pool), content_type="text/tab-separated-values; charset=utf-8")
 
 

@@ -202,7 +202,7 @@ def test_a_first_request_that_is_refused_for_a_while_is_not_taken_for_the_next_a
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign)
     for what in ("setup", "leases"):
-        judging.pretend(what, {"error": {"code": "busy", "message": "Later."}}, status=503, times=1)
+        judging.pretend(what, {"code": "busy", "detail": "Later."}, status=503, times=1)
     judging.open()
     assert ada.leases.filter(state="live").count() == 4
 

@@ -118,7 +118,7 @@ def test_judging_does_not_wait_for_it(signed_in_page: Signed) -> None:
     while len(hanging) < 2:  # of the first document, and of the one on the page
         page.wait_for_timeout(50)
     page.unroute_all(behavior="ignoreErrors")
-    judging.pretend("near-duplicates", {"error": {"code": "broken", "message": "broken"}}, status=500)
+    judging.pretend("near-duplicates", {"code": "broken", "detail": "broken"}, status=500)
     judging.judge("4")
     judging.saved()
     judging.shows_state("done")

@@ -232,7 +232,7 @@ def test_a_server_with_too_much_to_do_says_so_and_is_asked_again_when_it_wants(s
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     asked: list[float] = []
-    refusal = {"error": {"code": "busy", "message": "The server has too much to do right now."}}
+    refusal = {"code": "busy", "detail": "The server has too much to do right now."}
 
     def busy(route: Route) -> None:
         asked.append(time.monotonic())

@@ -556,7 +556,7 @@ def test_message_of_the_manager_is_shown_once(signed_in_page: Signed, photograph
 def test_refused_answer_is_shown_with_its_reason_until_it_is_understood(signed_in_page: Signed, photograph: Photograph) -> None:
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    refusal = {"error": {"code": "lease_unknown", "message": "This pair was not given to you by this campaign."}}
+    refusal = {"code": "lease_unknown", "detail": "This pair was not given to you by this campaign."}
     judging.pretend("judgements", refusal, status=404, times=1)
     judging.judge("3")
     banner = judging.page.locator(".banner")
@@ -573,7 +573,7 @@ def test_a_failed_request_is_named_by_its_number_in_the_log(signed_in_page: Sign
     """From the body of an error, else from the header; an answer of somebody else (a proxy) has none."""
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    refusal = {"error": {"code": "lease_unknown", "message": "This pair was not given to you."}, "request": "8f3a2c"}
+    refusal = {"code": "lease_unknown", "detail": "This pair was not given to you.", "request": "8f3a2c"}
     judging.pretend("judgements", refusal, status=404, times=1)
     judging.judge("3")
     banner = judging.page.locator(".banner")

@@ -60,7 +60,7 @@ export class Api {
       this.heard?.(answer);
       return answer;
     }
-    const { code = "", message = "" } = answer?.error ?? {};
+    const { code = "", detail: message = "" } = answer ?? {};
     const request = answer?.request ?? response.headers.get("X-Request-ID");
     if (response.status === 401 || response.redirected || code === "signed_out") throw new SignedOut("signed out");
     if (response.status === 403 && (answer === null || /csrf/i.test(message))) {
@@ -72,7 +72,7 @@ export class Api {
       const waitMs = 1000 * Number(response.headers.get("Retry-After")) || 0;
       throw new Unreachable(`server answered ${response.status}`, { waitMs, said: waitMs ? message : "", request });
     }
-    throw new Refused(response.status, code, message || answer?.detail || t("The server refused this ({status}).", { status: response.status }), answer, request);
+    throw new Refused(response.status, code, message || t("The server refused this ({status}).", { status: response.status }), answer, request);
   }
 
   #readClock(serverTime, sentAt, cameAt) {

@@ -33,7 +33,7 @@ export class SignIn {
       if (response.ok) return void this.#signedIn();
       const answer = await response.json().catch(() => ({}));
       if (response.status === 503) this.#repeat(Number(response.headers.get("Retry-After")) || 5);
-      this.#say(answer.error?.message ?? t("Signing in failed. Please try again."));
+      this.#say(answer.detail ?? t("Signing in failed. Please try again."));
     } catch {
       this.#say(t("The server does not answer. Please try again in a moment."));
     }

@@ -64,7 +64,7 @@ def test_it_is_off_unless_the_campaign_says_otherwise_and_then_refused():
     ada = make_annotator(campaign_of(text(), text(1), show_near_duplicates=False))
     graded(ada, "d1", 2)
     answer = asked(ada, "d2")
-    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "near_duplicates_off")
+    assert (answer.status_code, answer.json()["code"]) == (404, "near_duplicates_off")
     assert Page(ada).get("setup").json()["campaign"]["show_near_duplicates"] is False
 
 
@@ -125,7 +125,7 @@ def test_a_pair_that_was_never_given_is_refused():
     graded(ada, "d1", 2)
     for number in (pair_of(campaign, "d2").pk, 10**12):
         answer = Page(ada).get(f"pairs/{number}/near-duplicates")
-        assert (answer.status_code, answer.json()["error"]["code"]) == (404, "pair_unknown")
+        assert (answer.status_code, answer.json()["code"]) == (404, "pair_unknown")
 
 
 def test_where_the_campaign_cuts_documents_what_is_shown_is_compared():
