@@ -171,7 +171,7 @@ def systems_of(
     by_machine = by_topic.sum(axis=0)
     top = np.argsort(-alone.values, kind="stable")[:BEST]
     others = np.array([tag not in related for tag in tags])
-    result = {
+    result: dict[str, Any] = {
         "people": of_systems(tags, alone, measure),
         "machine_alone": dict(zip(tags, by_machine.tolist(), strict=True)),
         "tau_machine_alone": tau_b(alone.values, by_machine),
