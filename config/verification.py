@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 from django.apps import apps
 from django.conf import settings
-from django.db import connection, transaction
 from django.db.models import FileField, Model
 
 from analysis.models import Release, Report
@@ -29,6 +28,7 @@ from pooling.formats.storage import digest, load_columns
 from pooling.kept_files import kept_files
 from pooling.models import DocumentFile, Job, Qrels, Run
 from pooling.services.recounting import WrongFigure, is_worked_on, wrong_figures, wrong_figures_of_file
+from pooling.snapshot import snapshot
 
 COLUMNS = {Run: ("run", ("offsets", "documents", "scores", "ranks")), Qrels: ("qrels", ("offsets", "documents", "grades"))}
 YOUNG_SECONDS = 86_400
@@ -77,10 +77,7 @@ def looked_at_twice(campaign: Campaign) -> list[str]:
 
 def at_one_moment(campaign: Campaign) -> tuple[list[str], list[str]]:
     """-> what has to agree at any moment, and what may lag for one"""
-    with transaction.atomic():
-        if connection.vendor == "postgresql" and len(connection.savepoint_ids) == 0:
-            with connection.cursor() as cursor:
-                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+    with snapshot():
         now = Campaign.objects.get(pk=campaign.pk)
         return [*audit_invariants(now), *kept_figures.own_faults(now)], kept_figures.late_faults(now)
 

@@ -1,7 +1,7 @@
 """What every command on plain files shares (the command-line contract): JSON or a table, exit status 2 for bad input,
 whole output files or none, a seed, progress on standard error.
 
-Nothing here imports Django: a command on files starts without it, and `--campaign` brings it in (`with_database`)."""
+Nothing here imports Django: a command on files starts without it, and `--campaign` brings it in (`use_database`)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import sys
 import time
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
@@ -89,6 +90,7 @@ class FileCommand:
 
     def __init__(self) -> None:
         self.stdout, self.stderr = Output(sys.stdout), Output(sys.stderr)
+        self.until_answered = ExitStack()
 
     def create_parser(self, program: str, name: str, *, from_command_line: bool = False) -> FileParser:
         """program: what was typed before the command's name."""
@@ -158,7 +160,8 @@ class FileCommand:
     def handle(self, **options: Any) -> None:
         try:
             self.refuse_unwritable_files(options)
-            result = self.answered(self.prepared(options))
+            with self.until_answered:
+                result = self.answered(self.prepared(options))
             if self.takes_seed:
                 result.setdefault("seed", options["seed"])
             text = json.dumps(jsonable(result), ensure_ascii=False, allow_nan=False) if options["json"] else self.shown(result, options)
@@ -181,6 +184,19 @@ class FileCommand:
         if not target:
             self.stdout.write(text)
 
+    def use_database(self) -> None:
+        """What a command on files calls once it meets --campaign, before it imports models: Django, and the database as of one moment until the
+        answer is computed. Raises BadInput."""
+        with_database()
+        from django.db import DatabaseError
+
+        from pooling.snapshot import snapshot
+
+        try:
+            self.until_answered.enter_context(snapshot())
+        except DatabaseError as error:
+            raise BadInput(no_database(error)) from None
+
     def warn(self, message: str) -> None:
         self.stderr.write(f"warning: {message}", YELLOW)
 
@@ -200,7 +216,7 @@ class DatabaseCommand(FileCommand):
 
 
 def with_database() -> None:
-    """Django, ready for queries: what a command on files calls once it meets --campaign, before it imports models."""
+    """Django, ready for queries. Raises BadInput."""
     import django
     from django.apps import apps
     from django.core.exceptions import ImproperlyConfigured
@@ -210,6 +226,10 @@ def with_database() -> None:
             django.setup()
     except ImproperlyConfigured as error:
         raise BadInput(f"assay: {error}") from None
+
+
+def no_database(error: Exception) -> str:
+    return f"the database cannot be read ({error}); `up` or `migrate` prepare one, ASSAY_DATA_DIR and ASSAY_DATABASE_URL say where it is"
 
 
 def readable(error: BaseException) -> str:

@@ -12,7 +12,7 @@ from django.db import DatabaseError, connection
 
 log = logging.getLogger(__name__)
 
-HEARTBEAT = 5.0
+HEARTBEAT = 2.0
 """Seconds between two."""
 
 

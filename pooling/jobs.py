@@ -37,7 +37,7 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from pooling import owners
+from pooling import owners, snapshot
 from pooling.formats.errors import FormatError, Problem
 from pooling.heartbeats import beating
 from pooling.models import Collection, Job
@@ -187,6 +187,7 @@ class Work:
     job: Job
     token: str
     fenced: threading.Event = field(default_factory=threading.Event)
+    cancel_seen: threading.Event = field(default_factory=threading.Event)
     past_cancelling: bool = False  # the effect is there; what is left only completes it
     _written_at: float = 0.0
     _changes: dict[str, Any] = field(default_factory=dict)
@@ -206,19 +207,25 @@ class Work:
     ) -> None:
         """Say how far the job is; cheap enough for every row (written twice a second, at once with `now`).
 
-        Raises Cancelled where a person has asked for it and Fenced where another worker has the job.
+        Raises Cancelled where a person has asked for it and Fenced where another worker has the job. Inside a snapshot, where nothing can be
+        written, the thread of the signs of life writes it, and what it last read of the job is what counts.
         """
         given = {"progress": done, "total": total, "n_bytes": n_bytes, "message": message}
         self._changes.update({name: value for name, value in given.items() if value is not None})
         if self.fenced.is_set():
             raise Fenced
-        if not now and time.monotonic() - self._written_at < THROTTLE:
-            return
-        self._written_at = time.monotonic()
-        self._guarded(heartbeat=timezone.now(), **self._changes)
-        self._changes = {}
-        if not self.past_cancelling and Job.objects.filter(pk=self.job.pk, cancel_requested=True).exists():
+        if not snapshot.is_open() and (now or time.monotonic() - self._written_at >= THROTTLE):
+            self._written_at = time.monotonic()
+            self.say_alive()
+            self._changes = {}
+        if self.cancel_seen.is_set() and not self.past_cancelling:
             raise Cancelled
+
+    def say_alive(self) -> None:
+        """Write a sign of life and what has changed, and read whether a person wants the job cancelled. Raises Fenced."""
+        self._guarded(heartbeat=timezone.now(), **self._changes)
+        if Job.objects.filter(pk=self.job.pk, cancel_requested=True).exists():
+            self.cancel_seen.set()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -377,6 +384,8 @@ def _claim(job_id: int) -> Work | None:
 
 def _say_alive(work: Work) -> bool:
     """False, and the work is fenced, where another worker holds the job."""
-    if not Job.objects.filter(pk=work.job.pk, owner=work.token, state=Job.State.RUNNING).update(heartbeat=timezone.now()):
-        work.fenced.set()
-    return not work.fenced.is_set()
+    try:
+        work.say_alive()
+    except Fenced:
+        return False
+    return True

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,16 +13,18 @@ from django.db import connections, transaction
 from pytest_django import DjangoDbBlocker
 
 from config import databases
-from tests.migrated import copy_migrated
+from tests.migrated import copy_migrated, fill_migrated
 
 
 @contextmanager
 def own_database(vendor: str, *, folder: Path, server: str = "", migrated: bool = False) -> Iterator[str]:
-    """While it is open, Django's default database is a new one. server: of PostgreSQL; migrated: with all tables, of SQLite. -> its address"""
+    """While it is open, Django's default database is a new one. server: of PostgreSQL; migrated: with all tables. -> its address"""
     name = f"assay_test_{uuid.uuid4().hex[:12]}"
     url = f"{server.rpartition('/')[0]}/{name}" if vendor == "postgresql" else f"sqlite:///{folder / name}.sqlite3"
     if vendor == "postgresql":
         _ask(server, f"CREATE DATABASE {name}")
+        if migrated:
+            fill_migrated(url)
     elif migrated:
         copy_migrated(folder / f"{name}.sqlite3")
     shared, before = connections["default"], connections.settings["default"]
@@ -37,13 +40,40 @@ def own_database(vendor: str, *, folder: Path, server: str = "", migrated: bool 
             _ask(server, f"DROP DATABASE {name} WITH (FORCE)")
 
 
+def on_another_connection(deed: Callable[[], object]) -> None:
+    """Do it in another thread, to its end; what it raises is raised here."""
+    raised: list[BaseException] = []
+
+    def do() -> None:
+        try:
+            deed()
+        except BaseException as error:
+            raised.append(error)
+        finally:
+            connections["default"].close()
+
+    thread = threading.Thread(target=do)
+    thread.start()
+    thread.join(30)
+    assert not thread.is_alive(), "it waits for this connection"
+    if raised:
+        raise raised[0]
+
+
 @contextmanager
 def for_several_tests(blocker: DjangoDbBlocker) -> Iterator[None]:
     """What is made at its beginning is there for each test until its end, and what a test makes of it is taken back before the next one. Only for
     tests that do not commit."""
+    with blocker.unblock(), undone():
+        yield
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """A transaction that is rolled back at its end."""
     outer = transaction.atomic()
-    outer._from_testcase = True  # as Django marks what a class of tests has made: a test may still ask that what it does be durable
-    with blocker.unblock(), outer:
+    outer._from_testcase = True  # as Django marks what a class of tests has made: a snapshot or a durable transaction may begin inside
+    with outer:
         yield
         transaction.set_rollback(True)
 

@@ -10,7 +10,7 @@ import os
 import pytest
 import schemathesis
 from django.core.wsgi import get_wsgi_application
-from django.db import connection, transaction
+from django.db import connection
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
@@ -27,6 +27,7 @@ from pooling import jobs
 from pooling.services import pools
 from tests import openapi
 from tests.builders import judge, make_annotator, make_campaign, make_user
+from tests.databases import undone
 from tests.pooling.conftest import RUN_A, bring_in
 
 pytestmark = pytest.mark.django_db
@@ -93,9 +94,8 @@ def asked(operation, token, mode, parameters, *, times):
     @settings(ALWAYS_THE_SAME, max_examples=times)
     @given(case=operation.as_strategy(generation_mode=mode, path_parameters=parameters))
     def ask(case):
-        with transaction.atomic():
+        with undone():
             answer = case.call(headers={"Authorization": f"Token {token}"})
-            transaction.set_rollback(True)
         statuses.append(answer.status_code)
         try:
             case.validate_response(answer, checks=CHECKS)

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from django.apps import apps
-from django.db import models, transaction
+from django.db import models
 from django.http import HttpResponse
 from django.test import Client, override_settings
 from django.urls import reverse
@@ -27,7 +27,7 @@ from analysis.publishing.exports import EXPORTS
 from analysis.systems.kinds import KINDS
 from analysis.systems.selectors import result_of
 from tests.conftest import absent
-from tests.databases import for_several_tests
+from tests.databases import for_several_tests, undone
 from tests.hostile_world import LONG, PageProblems, brought, cell_problems, fill, problems_of, raw_problems
 from tests.test_urls_by_role import ROLES, TABLE, World, every_pattern, make_world
 
@@ -104,13 +104,12 @@ def harmless_fields() -> dict[str, list[str]]:
 
 def seen_problems(ask: Callable[[], HttpResponse]) -> tuple[list[str], HttpResponse | None, PageProblems | None]:
     """One request, of which nothing stays: what came through, or that it failed altogether."""
-    with transaction.atomic():
+    with undone():
         try:
             answer = ask()
             found, page = problems_of(answer)
         except Exception as error:
             answer, found, page = None, [f"{type(error).__name__}: {error!s:.300}"], None
-        transaction.set_rollback(True)
     if answer is not None and answer.request["PATH_INFO"].endswith("/report.html"):
         found = [one for one in found if one != REPORT_OF_ONE_FILE]
     return sorted(set(found)), answer, page

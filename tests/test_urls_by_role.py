@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection, transaction
+from django.db import connection
 from django.http import HttpResponse
 from django.test import Client, override_settings
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
@@ -40,7 +40,7 @@ from pooling.models import Collection, Job
 from pooling.services import extending, pool_preview, pools
 from pooling.services.collections import create_collection
 from tests.builders import judge, make_annotator, make_campaign, make_user
-from tests.databases import for_several_tests
+from tests.databases import for_several_tests, undone
 from tests.pooling.conftest import DOCUMENTS, RUN_A, RUN_B, TOPICS, bring_in, run
 
 pytestmark = pytest.mark.django_db
@@ -329,10 +329,9 @@ class World:
             client.force_login(person)
         method = method or TABLE[name][0]
         data = self.bodies.get(name, {})
-        with transaction.atomic():
+        with undone():
             options = {"content_type": "application/json"} if route.startswith("api/") and method != "get" else {}
             answer = getattr(client, method)(self.address(name, route), data, **options)
-            transaction.set_rollback(True)
         return answer
 
 
@@ -676,9 +675,8 @@ def test_another_managers_things_are_not_found_under_ones_own_address(world: Wor
             asked += [(scripted, TABLE[name][0])] * route.startswith("api/")
             for client, method in asked:
                 options = {"content_type": "application/json"} if route.startswith("api/") and method != "get" else {}
-                with transaction.atomic(), statements_sent() as statements:
+                with undone(), statements_sent() as statements:
                     answer = getattr(client, method)(address, world.bodies.get(name, {}), **options)
-                    transaction.set_rollback(True)
                 n_asked += 1
                 if name == "api-judging-take-back" and method == "post":
                     assert (answer.status_code, answer.json()["items"]) == (200, []), "what is not one's own is as if taken back already"

@@ -63,13 +63,15 @@ class ExportCommand(DatabaseCommand):
     makes_data_file = True
     takes_seed = False
 
-    def export(self, name: str, campaign: Campaign, wanted: exports.ExportWanted, output: str | None, *, json: bool) -> int:
-        """-> lines written, without the header's"""
-        export = exports.EXPORTS[name]
+    def prepared_export(self, name: str, campaign: Campaign, wanted: exports.ExportWanted) -> BinaryIO:
+        """The whole file. Raises BadInput where it cannot be made."""
         try:
-            prepared = exports.prepared(export, campaign, wanted)
+            return exports.prepared(exports.EXPORTS[name], campaign, wanted)
         except CampaignError as error:
             raise BadInput(str(error)) from None
+
+    def hand_over(self, prepared: BinaryIO, output: str | None, *, json: bool) -> int:
+        """Write the file that was prepared. -> lines written, without the header's"""
         self.text = ""
         lines = sum(1 for line in prepared if not line.startswith(b"#"))
         prepared.seek(0)
@@ -80,7 +82,6 @@ class ExportCommand(DatabaseCommand):
             self.text = f"{counted(lines, 'line')} in {output}"
         elif not json:
             self.text = prepared.read().decode("utf-8").removesuffix("\n")
-        exports.note_export(campaign, None, export, wanted)
         return lines
 
     def table(self, result: dict[str, Any], **options: Any) -> str:

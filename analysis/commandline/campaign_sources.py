@@ -17,7 +17,7 @@ from analysis.commandline.judges import add_judges
 from analysis.commandline.measures import DefaultMeasures, Stored
 from analysis.core.aggregation import METHODS
 from analysis.core.measures import at_judged_depth
-from pooling.commandline import BadInput, FileCommand, with_database
+from pooling.commandline import BadInput, FileCommand
 from pooling.core.counts import counted
 
 
@@ -61,7 +61,7 @@ class OfCampaign(FileCommand):
         """The options with the campaign's labels and runs in the place of files. Raises BadInput."""
         if options["campaign"] is None:
             return options
-        with_database()
+        self.use_database()
         from analysis.commandline.stored_campaigns import campaign_named, labels_of, prel_of, runs_of, why_not_naive
         from analysis.judgements.campaign_sample import is_sampled
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from analysis.commandline.judges import add_judges
 from analysis.commandline.only_topics import add_only_topics, judgements_of, only_topics
 from analysis.core.labels import Dropped, LabelTable, counted
-from pooling.commandline import BadInput, FileCommand, positive, with_database
+from pooling.commandline import BadInput, FileCommand, positive
 from pooling.formats.judgements import read_judgements
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def read_judged(command: FileCommand, options: Mapping[str, Any]) -> JudgedFile:
         raise BadInput("judgements come from a file or from --campaign SLUG, expected one of the two")
     if path is not None:
         return _of_file(command, path, options)
-    with_database()
+    command.use_database()
     from analysis.commandline.stored_campaigns import judged_of_campaign
 
     return judged_of_campaign(command, slug, options)

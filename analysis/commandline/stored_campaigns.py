@@ -22,7 +22,7 @@ from analysis.judgements.rows import EXCLUDED, EXTRA, NO_GRADE, TOO_FAST, pool_r
 from analysis.publishing.contents import raw_judgements
 from annotation.models import Campaign
 from annotation.selectors.pairs import kept_pairs
-from pooling.commandline import BadInput, FileCommand
+from pooling.commandline import BadInput, FileCommand, no_database
 from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.core.precision import in_order_by_score
 from pooling.formats.exports import write_raw_judgements
@@ -39,7 +39,7 @@ def _first(rows: QuerySet[Row]) -> Row | None:
     try:
         return rows.first()
     except DatabaseError as error:
-        raise BadInput(f"the database cannot be read ({error}); `up` or `migrate` prepare one, ASSAY_DATA_DIR and ASSAY_DATABASE_URL say where it is") from None
+        raise BadInput(no_database(error)) from None
 
 
 def campaign_named(slug: str) -> Campaign:

@@ -33,6 +33,7 @@ from pooling.jobs import Refused, Work
 from pooling.models import Job, Pool
 from pooling.services.pools import stored_pairs
 from pooling.services.runs import rankings_of
+from pooling.snapshot import snapshot
 
 STOPPING = "stopping advice"
 CUTOFF = 10
@@ -133,15 +134,19 @@ def look(work: Work) -> dict[str, Any]:
     before = looks(campaign)
     last = int(before[-1].report["judged"]) if before else None
     work.progress(0, total=2, message="labels", now=True)
+    with snapshot():
+        answer = _answer(work, campaign, last)
+    report: dict[str, Any] = jsonable(answer | {"seed": campaign.seed, "look": len(before) + 1})
+    return report
+
+
+def _answer(work: Work, campaign: Campaign, last: int | None) -> dict[str, Any]:
     choices = Choices(min_judgements=least_judgements(campaign))
     made = labels(campaign, choices)
     work.progress(1, total=2, message="advice", now=True)
     if campaign.pool is not None and campaign.pool.kind == PoolKind.SAMPLED:
-        answer = _of_sample(campaign, choices, made, last)
-    else:
-        answer = _of_order(campaign, made, last)
-    report: dict[str, Any] = jsonable(answer | {"seed": campaign.seed, "look": len(before) + 1})
-    return report
+        return _of_sample(campaign, choices, made, last)
+    return _of_order(campaign, made, last)
 
 
 def _of_sample(campaign: Campaign, choices: Choices, made: Labels, last: int | None) -> dict[str, Any]:

@@ -44,6 +44,7 @@ from pooling.formats.qrels import MARK_OF_A_SAMPLE, write_qrels
 from pooling.formats.quepid_tables import CaseQuery, RatedPair, write_detailed, write_general, write_ratings
 from pooling.models import Document
 from pooling.services.topics import kept_table, removed_table
+from pooling.snapshot import snapshot
 
 IN_MEMORY = 4_000_000
 """Bytes of a file that is prepared in memory; a larger one is prepared on disk."""
@@ -103,15 +104,17 @@ def offered(campaign: Campaign) -> dict[str, Export]:
 
 
 def prepared(export: Export, campaign: Campaign, wanted: ExportWanted) -> BinaryIO:
-    """The whole file, at its beginning, so that what a person receives is never cut off. CampaignError where it cannot be made."""
+    """The whole file as of one moment, at its beginning, so that what a person receives is never cut off. CampaignError where it cannot be made."""
     file = cast(BinaryIO, tempfile.SpooledTemporaryFile(IN_MEMORY))  # noqa: SIM115  handed to the response, which closes it
-    if export.binary:
-        _whole(lambda: export.write(campaign, wanted, cast(Any, file)))
-    else:
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
-        _whole(lambda: export.write(campaign, wanted, text))
-        text.flush()
-        text.detach()
+    with snapshot():
+        now = Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk)
+        if export.binary:
+            _whole(lambda: export.write(now, wanted, cast(Any, file)))
+        else:
+            text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
+            _whole(lambda: export.write(now, wanted, text))
+            text.flush()
+            text.detach()
     file.seek(0)
     return file
 

@@ -18,6 +18,7 @@ from annotation.models import Campaign, Judgement, Membership
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from pooling.formats.delimited import harmless
+from pooling.snapshot import snapshot
 
 PER = ("hour", "judgement")
 COLUMNS = (
@@ -107,7 +108,8 @@ def write_payment(campaign: Campaign, rate: Rate, out: IO[str]) -> int:
 def prepared(campaign: Campaign, rate: Rate, *, actor: User | None) -> str:
     """The whole file; that it was made stands in the audit trail."""
     text = io.StringIO()
-    write_payment(campaign, rate, text)
+    with snapshot():
+        write_payment(campaign, rate, text)
     given = {} if rate.amount is None else {"rate": str(rate.amount), "per": rate.per}
     record(campaign, actor, AuditAction.EXPORTED, filename(campaign), **given)
     return text.getvalue()

@@ -19,6 +19,7 @@ from annotation.models import Campaign
 from pooling import jobs
 from pooling.jobs import Refused, Work
 from pooling.models import Job
+from pooling.snapshot import snapshot
 
 COMPARE = "compare recipes"
 AGAIN = timedelta(seconds=60)
@@ -57,8 +58,9 @@ def compare(work: Work) -> dict[str, Any]:
     if None in recipes:
         raise Refused(_("one of the recipes was deleted"))
     names = tuple(recipe.name for recipe in recipes if recipe is not None)
-    rows = read_rows(campaign)
-    made = [labels(campaign, plan_of(recipe).choices, rows=rows) for recipe in recipes if recipe is not None]
+    with snapshot():
+        rows = read_rows(campaign)
+        made = [labels(campaign, plan_of(recipe).choices, rows=rows) for recipe in recipes if recipe is not None]
     runs = list(campaign.collection.runs.order_by("tag"))
     report: dict[str, Any] = {"systems": len(runs), "rankings": [], "reason": why_none(campaign, len(runs), made, names)}
     if report["reason"]:

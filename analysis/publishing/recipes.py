@@ -31,6 +31,7 @@ from pooling.core.natural import natural
 from pooling.formats.delimited import harmless
 from pooling.jobs import Refused, Work
 from pooling.models import Job
+from pooling.snapshot import snapshot
 
 BUILD = "build release"
 MOST_SHOWN = 5_000
@@ -185,8 +186,9 @@ def difference(
     campaign: Campaign, first: Choices, second: Choices, *, rows: JudgementRows | None = None, most: int | None = MOST_SHOWN
 ) -> RecipeDifference:
     """What the second labels otherwise than the first, on the judgements as they are now. most: pairs named of each kind; None: all."""
-    rows = read_rows(campaign, judges=ordered((*first.judges, *second.judges))) if rows is None else rows
-    a, b = ({(row.topic, row.document): row for row in labels(campaign, choices, rows=rows).rows} for choices in (first, second))
+    with snapshot():
+        rows = read_rows(campaign, judges=ordered((*first.judges, *second.judges))) if rows is None else rows
+        a, b = ({(row.topic, row.document): row for row in labels(campaign, choices, rows=rows).rows} for choices in (first, second))
     both = set(a) & set(b)
     every = sorted(set(a) | set(b), key=lambda pair: (natural(pair[0]), natural(pair[1])))
     changed = [pair for pair in every if pair in both and a[pair][2:4] != b[pair][2:4]]

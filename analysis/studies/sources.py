@@ -38,6 +38,7 @@ from pooling.jobs import Refused
 from pooling.models import Collection, Qrels
 from pooling.services.matching import count_documents
 from pooling.services.qrels import grades_of
+from pooling.snapshot import snapshot
 
 SETTINGS = "study.toml"
 NOTHING = Given()
@@ -127,7 +128,12 @@ def toml(said: Mapping[str, Any]) -> str:
 def campaign_inputs(study: Study, slug: str, folder: Path, given: Given = NOTHING) -> str:
     """-> the TOML file. Judgements are those of the campaign as it is now, qrels its labels; click qrels are the collection's qrels from clicks.
     given: what a person chose and brought along. Raises BadInput."""
-    campaign = campaign_named(slug)
+    with snapshot():
+        return _campaign_inputs(study, campaign_named(slug), folder, given)
+
+
+def _campaign_inputs(study: Study, campaign: Campaign, folder: Path, given: Given) -> str:
+    slug = campaign.slug
     made = _Folder(study, folder)
     own = ["campaign:graded:majority"] if not given.qrels else given.qrels
     if is_sampled(campaign) and "qrels" in made.keys and any(map(is_own, own)):

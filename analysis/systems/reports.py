@@ -38,6 +38,7 @@ from pooling.jobs import Refused, Work
 from pooling.models import Collection, Job, Qrels, Run
 from pooling.services.qrels import grades_of
 from pooling.services.runs import rankings_of
+from pooling.snapshot import snapshot
 from pooling.version import program_version
 
 JOB = "report"
@@ -154,28 +155,31 @@ def run(work: Work, *, in_pieces: Computing) -> dict[str, Any]:
 
 
 def fix_inputs(report: Report, work: Work) -> None:
-    """Keep what may change while a report is computed: the campaign's labels and the small tables. Digests of everything."""
+    """Keep what may change while a report is computed, as it is at one moment: the campaign's labels and the small tables. Digests of everything."""
     if report.input_digest:
         return
     inputs = [InputFile.of(one) for one in report.inputs]
     files = dict(report.files)
     fixed = []
-    for one in inputs:
-        if is_own(one.origin):
-            assert report.campaign is not None
-            text = qrels_text(report.campaign, one)
-            if not text:
-                raise Refused(_("%(name)s: no pair has a label yet, so there are no qrels") % {"name": one.name})
-            files[one.path] = stored(report, one.path, text.encode())
-            one = one.with_digest(hashlib.sha256(text.encode()).hexdigest(), rows=text.count("\n"))
-        elif one.kind == "file":
-            if one.origin == "list":
-                text = content(report, one.path).decode()
-            else:
-                text = KINDS[report.kind].written_file(one.origin).text(report, work)
+    with snapshot():
+        if report.campaign is not None:
+            report.campaign.refresh_from_db()
+        for one in inputs:
+            if is_own(one.origin):
+                assert report.campaign is not None
+                text = qrels_text(report.campaign, one)
+                if not text:
+                    raise Refused(_("%(name)s: no pair has a label yet, so there are no qrels") % {"name": one.name})
                 files[one.path] = stored(report, one.path, text.encode())
-            one = one.with_digest(hashlib.sha256(text.encode()).hexdigest(), rows=text.count("\n"))
-        fixed.append(one)
+                one = one.with_digest(hashlib.sha256(text.encode()).hexdigest(), rows=text.count("\n"))
+            elif one.kind == "file":
+                if one.origin == "list":
+                    text = content(report, one.path).decode()
+                else:
+                    text = KINDS[report.kind].written_file(one.origin).text(report, work)
+                    files[one.path] = stored(report, one.path, text.encode())
+                one = one.with_digest(hashlib.sha256(text.encode()).hexdigest(), rows=text.count("\n"))
+            fixed.append(one)
     report.inputs = [one.as_json() for one in fixed]
     report.files = files
     report.input_digest = digest_of(fixed)

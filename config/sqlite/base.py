@@ -90,12 +90,15 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return self._file() == self.opened and not (self.only_reads and self._may_be_written())
 
     def _start_transaction_under_autocommit(self) -> None:
+        if self.transaction_mode == "DEFERRED":  # only reads (pooling.snapshot): no writer waits for it
+            super()._start_transaction_under_autocommit()  # type: ignore[misc]  # which the stubs do not know
+            return
         turns = turns_of(str(self.settings_dict["NAME"]))
         if not turns.take(self.patience_s):
             raise OperationalError("database is locked")
         self.has_turn = True
         try:
-            super()._start_transaction_under_autocommit()  # type: ignore[misc]  # which the stubs do not know
+            super()._start_transaction_under_autocommit()  # type: ignore[misc]
         except BaseException:
             self._give_turn()
             raise

@@ -149,14 +149,10 @@ def attack(member: Any, rng: random.Random) -> str:
 
 
 def consistent_audit(campaign: Any) -> list[str]:
-    from django.db import connection, transaction
-
     from annotation.selectors.judging import audit_invariants
+    from pooling.snapshot import snapshot
 
-    with transaction.atomic():
-        if connection.vendor == "postgresql":
-            with connection.cursor() as cursor:
-                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+    with snapshot():
         campaign.refresh_from_db()
         return audit_invariants(campaign)
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from django.core.management import call_command
-from django.db import transaction
 from django.db.models import F
 
 from analysis.judgements.labels import Choices
@@ -20,6 +19,7 @@ from annotation.services import scheduling
 from pooling import jobs
 from pooling.models import DocumentFile, Qrels, Run
 from tests.builders import judge, make_annotator, make_campaign, make_user
+from tests.databases import undone
 
 pytestmark = pytest.mark.django_db
 
@@ -124,10 +124,9 @@ def test_leases_overlap_revisions_and_exclusion_are_looked_at(installation):
 
     def found(rows, **changes) -> str:
         """What is said once the rows are changed so; they are as before afterwards."""
-        with transaction.atomic():
+        with undone():
             rows.update(**changes)
             lines = verify()[1]
-            transaction.set_rollback(True)
         return "\n".join(lines)
 
     assert "1 held, but 0 live leases" in found(Lease.objects.filter(pk=lease.pk), state="expired")

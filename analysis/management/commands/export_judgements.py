@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from analysis.commandline.campaign_files import ExportCommand, add_campaign_options, campaign_named, choices_of
-from analysis.publishing.exports import EXPORTS, ExportWanted
+from analysis.publishing.exports import EXPORTS, ExportWanted, note_export
 
 FORMS = {"raw": "judgements", "fira": "fira", "quepid-book": "quepid-book", "crowd-kit": "crowd-kit"}
 
@@ -22,11 +22,13 @@ class Command(ExportCommand):
     def compute(self, *, campaign: str, form: str, spreadsheet: bool, output: str | None, json: bool, **options: Any) -> dict[str, Any]:
         campaign_row = campaign_named(campaign)
         choices = choices_of(campaign_row, options)
-        lines = self.export(FORMS[form], campaign_row, ExportWanted(choices, spreadsheet=spreadsheet), output, json=json)
+        export, wanted = EXPORTS[FORMS[form]], ExportWanted(choices, spreadsheet=spreadsheet)
+        lines = self.hand_over(self.prepared_export(export.name, campaign_row, wanted), output, json=json)
+        note_export(campaign_row, None, export, wanted)
         return {
             "campaign": campaign_row.slug,
             "format": form,
-            "file": EXPORTS[FORMS[form]].filename(campaign_row, choices),
+            "file": export.filename(campaign_row, choices),
             "lines": lines,
             "simulated": campaign_row.simulated,
         }

@@ -9,7 +9,8 @@ from analysis.commandline.campaign_files import ExportCommand, add_campaign_opti
 from analysis.commandline.only_topics import add_only_topics, only_topics, rows_of
 from analysis.core.aggregation import ADJUDICATED, DECISIONS
 from analysis.judgements.labels import labels
-from analysis.publishing.exports import ExportWanted
+from analysis.publishing.exports import EXPORTS, ExportWanted, note_export
+from pooling.snapshot import snapshot
 
 
 class Command(ExportCommand):
@@ -22,13 +23,17 @@ class Command(ExportCommand):
         add_only_topics(parser)
 
     def compute(self, *, campaign: str, grades: str, comments: bool, output: str | None, json: bool, **options: Any) -> dict[str, Any]:
-        campaign_row = campaign_named(campaign)
-        choices = choices_of(campaign_row, options)
-        labels_chosen = labels(campaign_row, choices)
-        only = only_topics(self, options, {row.topic for row in labels_chosen.rows}, f"the labels of {campaign}")
-        rows = [row for row in labels_chosen.rows if only is None or row.topic in only]
-        wanted = ExportWanted(choices, comments=comments, topics=only)
-        self.export("qrels" if grades == "graded" else "qrels-binary", campaign_row, wanted, output, json=json)
+        name = "qrels" if grades == "graded" else "qrels-binary"
+        with snapshot():
+            campaign_row = campaign_named(campaign)
+            choices = choices_of(campaign_row, options)
+            labels_chosen = labels(campaign_row, choices)
+            only = only_topics(self, options, {row.topic for row in labels_chosen.rows}, f"the labels of {campaign}")
+            rows = [row for row in labels_chosen.rows if only is None or row.topic in only]
+            wanted = ExportWanted(choices, comments=comments, topics=only)
+            prepared = self.prepared_export(name, campaign_row, wanted)
+        self.hand_over(prepared, output, json=json)
+        note_export(campaign_row, None, EXPORTS[name], wanted)
         counts: dict[int, int] = {}
         for row in rows:
             label = row.grade if grades == "graded" else row.binary

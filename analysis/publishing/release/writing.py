@@ -27,17 +27,19 @@ from annotation.models import Campaign
 from annotation.selectors.pairs import kept_pairs
 from annotation.services.errors import CampaignError
 from pooling.services.matching import count_documents
+from pooling.snapshot import snapshot
 from pooling.version import program_version
 
 
 def write_release(campaign: Campaign, plan: ReleasePlan, out: BinaryIO, *, step: Callable[[str], object] = lambda name: None) -> dict[str, Any]:
-    """The release as a zip file. -> figures: pairs, judgements. CampaignError where an id cannot stand in qrels."""
-    content = content_of(campaign, plan)
-    files = files_of(content)
-    try:
-        write_zip(out, files, sums=SUMS, step=step)
-    except ValueError as error:
-        raise CampaignError(_("This release cannot be built: %(error)s.") % {"error": error}) from error
+    """Write the release as a zip file, all parts as of one moment. -> figures: pairs, judgements. CampaignError where an id cannot stand in qrels."""
+    with snapshot():
+        content = content_of(Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk), plan)
+        files = files_of(content)
+        try:
+            write_zip(out, files, sums=SUMS, step=step)
+        except ValueError as error:
+            raise CampaignError(_("This release cannot be built: %(error)s.") % {"error": error}) from error
     made = content.labels
     return {"pairs": len(made.rows), "judgements": len(made.table), "adjudicated": made.n_adjudicated, "parts": len(files) + 1}
 

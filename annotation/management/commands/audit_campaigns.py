@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import connection, transaction
 
 from annotation.models import Campaign
 from annotation.selectors.judging import audit_invariants
+from pooling.snapshot import snapshot
 
 
 class Command(BaseCommand):
@@ -29,10 +29,7 @@ class Command(BaseCommand):
                 raise CommandError(f"There is no campaign {', '.join(sorted(unknown))}.", returncode=2)
         broken = 0
         for slug in list(campaigns.values_list("slug", flat=True)):
-            with transaction.atomic():
-                if connection.vendor == "postgresql":
-                    with connection.cursor() as cursor:
-                        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            with snapshot():
                 faults = audit_invariants(Campaign.objects.get(slug=slug))
             broken += len(faults)
             self.stdout.write(f"{slug}: {'; '.join(faults) or 'all counters agree'}")

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import transaction
 
 from analysis.judgements.labels import Choices
 from analysis.publishing.recipes import plan_of
@@ -35,6 +34,7 @@ from tests.analysis.commands.judged_file import refused, run
 from tests.analysis.publishing.exported import examples_campaign, pair_of, with_everything
 from tests.analysis.publishing.test_releases import built, parts
 from tests.builders import judge, make_annotator, make_campaign, make_user
+from tests.databases import undone
 from tests.pooling.conftest import bring_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("import of a release")]
@@ -54,11 +54,10 @@ def make_it() -> Campaign:
 @pytest.fixture(scope="module")
 def released(django_db_setup, django_db_blocker) -> dict[str, Any]:
     """The bytes of a release, its slug and slots; of the campaign itself nothing is left in the database."""
-    with django_db_blocker.unblock(), transaction.atomic():
+    with django_db_blocker.unblock(), undone():
         campaign = make_it()
         data = built(campaign, ReleasePlan("first", Choices(min_judgements=2), documents=True, notes=True))
         found = {"data": data, "slug": campaign.slug, "slots": slots_of(campaign)}
-        transaction.set_rollback(True)
     return found
 
 
@@ -136,9 +135,8 @@ def with_machines() -> Campaign:
 
 @pytest.fixture(scope="module")
 def released_with_machines(django_db_setup, django_db_blocker) -> bytes:
-    with django_db_blocker.unblock(), transaction.atomic():
+    with django_db_blocker.unblock(), undone():
         data = built(with_machines(), ReleasePlan("first", Choices(min_judgements=2), documents=True, notes=True))
-        transaction.set_rollback(True)
     return data
 
 

@@ -1,0 +1,66 @@
+"""One moment of the database for everything that is read inside.
+
+    with snapshot():
+        campaign = Campaign.objects.get(pk=pk)      # a row that was loaded before is of an earlier moment: load it again
+        ...
+
+What other transactions commit meanwhile is not seen, and nothing can be written. Writers do not wait. While a snapshot is open SQLite cannot
+shorten its write-ahead log and PostgreSQL keeps old versions of rows.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import connection, transaction
+
+_state = threading.local()
+
+
+def is_open() -> bool:
+    """Whether this thread is inside a snapshot, so that its connection cannot write."""
+    return getattr(_state, "is_open", False)
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """Open a snapshot; inside another one, go on with that. RuntimeError inside a transaction, which may have read something already."""
+    if is_open():
+        yield
+        return
+    with _of_sqlite() if connection.vendor == "sqlite" else _of_postgresql():
+        _state.is_open = True
+        try:
+            yield
+        finally:
+            _state.is_open = False
+
+
+@contextmanager
+def _of_sqlite() -> Iterator[None]:
+    """A deferred transaction takes no lock; the usual one, IMMEDIATE, is the one writer."""
+    database: Any = connection
+    database.ensure_connection()  # which sets the usual mode
+    usual, database.transaction_mode = database.transaction_mode, "DEFERRED"
+    database.cursor().execute("PRAGMA query_only = ON")
+    try:
+        with transaction.atomic(durable=True):
+            yield
+    finally:
+        database.transaction_mode = usual
+        database.cursor().execute("PRAGMA query_only = OFF")
+
+
+@contextmanager
+def _of_postgresql() -> Iterator[None]:
+    with transaction.atomic(durable=True):
+        with connection.cursor() as cursor:
+            if connection.savepoint_ids:  # inside the transaction of a test: too late to choose a level
+                cursor.execute("SET TRANSACTION READ ONLY")
+            else:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+                cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")  # between two queries there is computation
+        yield

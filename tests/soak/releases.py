@@ -1,0 +1,69 @@
+"""Releases are built one after the other while people judge; afterwards an empty installation imports each."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tests.migrated import copy_migrated
+from tests.soak.place import Place
+from tests.soak.trouble import Trouble
+
+N_RELEASES = 20
+BUILD = """
+import json, time
+from pathlib import Path
+from analysis.publishing.release.parts import ReleasePlan
+from analysis.publishing.release.writing import write_release
+from annotation.models import Campaign, Judgement
+from pooling import sqlite_log
+campaign, found = Campaign.objects.get(slug="soak"), []
+for n in range(N):
+    before, began = Judgement.objects.count(), time.monotonic()
+    with (Path("FOLDER") / f"{n}.zip").open("wb+") as out:
+        facts = write_release(campaign, ReleasePlan(), out)
+    found.append([time.monotonic() - began, Judgement.objects.count() - before, sqlite_log.n_bytes()])
+print(json.dumps(found))
+"""
+IMPORT = """
+from pathlib import Path
+from django.db import transaction
+from analysis.publishing.release.importing import import_release
+from pooling.formats.errors import FormatError
+for n in range(N):
+    try:
+        with transaction.atomic():
+            import_release(Path("FOLDER") / f"{n}.zip", name=f"{n}.zip", user=None)
+            transaction.set_rollback(True)
+        print("accepted")
+    except FormatError as error:
+        print(error.lines()[0])
+"""
+
+
+@contextmanager
+def releases_built(place: Place) -> Iterator[str]:
+    folder, empty = place.base / "releases", place.base / "empty"
+    folder.mkdir()
+    empty.mkdir()
+    built = json.loads(place.installation.run(filled(BUILD, folder)))
+    copy_migrated(empty / "assay.sqlite3")
+    env = {name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")} | {"ASSAY_DATA_DIR": str(empty)}
+    command = [sys.executable, "manage.py", "shell", "--no-imports", "-c", filled(IMPORT, folder)]
+    lines = subprocess.run(command, cwd=place.checkout, env=env, capture_output=True, text=True, timeout=3600, check=True).stdout.split("\n")[:-1]
+    if refused := [line for line in lines if line != "accepted"]:
+        raise AssertionError(f"{len(refused)} of {len(lines)} releases are refused: {refused[0]}")
+    seconds, meanwhile, log_bytes = (max(column) for column in zip(*built, strict=True))
+    in_log = f", the log had {log_bytes / 1e6:.0f} MB" if place.vendor == "sqlite" else ""
+    yield f"{len(lines)} releases imported, each built within {seconds:.1f} s, with up to {meanwhile} judgements meanwhile{in_log}"
+
+
+def filled(code: str, folder: object) -> str:
+    return code.replace("FOLDER", str(folder)).replace("range(N)", f"range({N_RELEASES})")
+
+
+TROUBLES = [Trouble("releases-built", releases_built, (1, 1), unnoticed=True)]
