@@ -83,7 +83,8 @@ class Release(models.Model):
 
     recipe = models.ForeignKey(Recipe, on_delete=models.CASCADE, related_name="releases")
     file = models.FileField(upload_to="releases/%Y/%m")
-    digest = models.CharField(max_length=64)
+    digest = models.CharField(max_length=64, help_text="SHA-256 of the file")
+    content_digest = models.CharField(max_length=64, blank=True, db_default="", help_text="SHA-256 of judgements and labels; earlier versions kept none")
     job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)

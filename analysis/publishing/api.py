@@ -153,6 +153,7 @@ class RecipeSerializer(serializers.Serializer):
 class ReleaseSerializer(serializers.Serializer):
     id = serializers.IntegerField()
     sha256 = serializers.CharField()
+    content_sha256 = serializers.CharField(help_text="of judgements and labels alone; empty for a release of an earlier version")
     built_at = serializers.DateTimeField()
 
 
@@ -161,7 +162,7 @@ def shape_of(recipe: Recipe) -> dict[str, Any]:
     return {
         "id": recipe.pk,
         **recipes.plan_of(recipe).as_json(),
-        "releases": [{"id": one.pk, "sha256": one.digest, "built_at": one.created_at} for one in built],
+        "releases": [{"id": one.pk, "sha256": one.digest, "content_sha256": one.content_digest, "built_at": one.created_at} for one in built],
     }
 
 

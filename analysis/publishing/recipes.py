@@ -78,7 +78,7 @@ def ask_for_release(recipe: Recipe, *, user: Any) -> Job:
 
 @jobs.kind(BUILD, unit="parts")
 def build_release(work: Work) -> dict[str, Any]:
-    """-> report: facts (pairs, judgements, adjudicated, bytes), digest, release, same_as_before"""
+    """-> report: facts (as_of, pairs, judgements, adjudicated, bytes), digest, content_digest, release, same_as_before"""
     recipe = Recipe.objects.select_related("campaign__collection", "campaign__pool").filter(pk=work.parameters["recipe"]).first()
     if recipe is None:
         raise Refused(_("the recipe was deleted"))
@@ -94,8 +94,9 @@ def build_release(work: Work) -> dict[str, Any]:
         except CampaignError as error:
             raise Refused(str(error)) from None
         digest, size = digest_of(file), file.tell()
+        content = facts.pop("content_sha256")
         same_release = recipe.releases.filter(digest=digest).first()
-        release = same_release or Release(recipe=recipe, digest=digest, job=work.job, created_by=work.job.created_by)
+        release = same_release or Release(recipe=recipe, digest=digest, content_digest=content, job=work.job, created_by=work.job.created_by)
         stored = ""
         if same_release is None:
             file.seek(0)
@@ -106,7 +107,7 @@ def build_release(work: Work) -> dict[str, Any]:
             if same_release is None:
                 release.save()
             record(recipe.campaign, work.job.created_by, AuditAction.BUILT_A_RELEASE, recipe.name, digest=digest, same_as_before=same_release is not None)
-            report.update(facts={**facts, "bytes": size}, digest=digest, release=release.pk, same_as_before=same_release is not None)
+            report.update(facts={**facts, "bytes": size}, digest=digest, content_digest=content, release=release.pk, same_as_before=same_release is not None)
     except BaseException:
         if stored:
             default_storage.delete(stored)

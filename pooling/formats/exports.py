@@ -67,7 +67,8 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def _moment(moment: datetime | None) -> str:
+def time_text(moment: datetime | None) -> str:
+    """UTC to the millisecond; empty for None."""
     return "" if moment is None else moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -91,14 +92,19 @@ def write_raw_judgements(judgements: Iterable[RawJudgement], out: IO[str], *, sp
     rows = csv.writer(out, delimiter="\t", lineterminator="\n")
     rows.writerow(RAW_COLUMNS)
     for j in judgements:
-        spans = ";".join(f"{begin}-{end}" for begin, end in j.spans)
-        cells = [
-            j.campaign, j.qid, j.docid, j.annotator, j.grade, j.label, j.cannot_judge_reason, spans, j.active_ms, j.idle_ms, j.hidden_ms,
-            j.total_ms, _moment(j.served_at), _moment(j.judged_at), j.guideline_version, j.lease_id, j.device, j.revision,
-            int(j.excluded), j.exclusion_reason, j.standing, j.kind, int(j.gold), int(j.late), int(j.after_deadline), j.server_ms, j.note,
-        ]  # fmt: skip
-        texts = ["" if cell is None else str(cell) for cell in cells]
+        texts = raw_cells(j)
         rows.writerow([harmless(cell) for cell in texts] if spreadsheet else texts)
+
+
+def raw_cells(j: RawJudgement) -> list[str]:
+    """The texts of RAW_COLUMNS."""
+    spans = ";".join(f"{begin}-{end}" for begin, end in j.spans)
+    cells = [
+        j.campaign, j.qid, j.docid, j.annotator, j.grade, j.label, j.cannot_judge_reason, spans, j.active_ms, j.idle_ms, j.hidden_ms,
+        j.total_ms, time_text(j.served_at), time_text(j.judged_at), j.guideline_version, j.lease_id, j.device, j.revision,
+        int(j.excluded), j.exclusion_reason, j.standing, j.kind, int(j.gold), int(j.late), int(j.after_deadline), j.server_ms, j.note,
+    ]  # fmt: skip
+    return ["" if cell is None else str(cell) for cell in cells]
 
 
 def write_fira_judgements(judgements: Iterable[RawJudgement], out: IO[str]) -> int:
@@ -195,5 +201,5 @@ def write_quepid_snapshot(
     table = csv.writer(out, lineterminator="\n")
     table.writerow(("Snapshot Name", "Snapshot Time", "Case ID", "Query Text", "Doc ID", "Doc Position"))
     for query, document, position in rows:
-        cells = [name, _moment(time), str(case), query, document, str(position)]
+        cells = [name, time_text(time), str(case), query, document, str(position)]
         table.writerow([harmless(cell) for cell in cells] if spreadsheet else cells)

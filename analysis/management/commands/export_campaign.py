@@ -52,4 +52,6 @@ class Command(DatabaseCommand):
         return {"campaign": campaign_row.slug, "file": output, "sha256": digest, "simulated": campaign_row.simulated, "recipe": plan.as_json(), **facts}
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
-        return f"{result['file']}: {counted(result['pairs'], 'labelled pair')} from {counted(result['judgements'], 'judgement')}\nsha256 {result['sha256']}"
+        pairs, judgements = counted(result["pairs"], "labelled pair"), counted(result["judgements"], "judgement")
+        of_content = f"sha256 of judgements and labels alone {result['content_sha256']}"
+        return f"{result['file']}: {pairs} from {judgements}\nsha256 {result['sha256']}\n{of_content}"

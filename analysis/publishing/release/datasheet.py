@@ -36,6 +36,7 @@ def written(content: ReleaseContent) -> str:
                 "**Simulated.** This release holds judgements of simulated annotators. It says nothing about real documents."
                 if campaign.simulated
                 else "",
+                _as_of(campaign, about),
                 markdown.paragraphs(campaign.description),
                 _origin(campaign, about, made),
                 _scale(campaign, made.threshold),
@@ -51,12 +52,24 @@ def written(content: ReleaseContent) -> str:
                 "## Recognising persons\n\nAnnotators appear under pseudonyms that belong to this campaign alone. No name, address or "
                 "account is in this release"
                 + ("; annotators' notes are, as they wrote them." if content.plan.notes else ", and annotators' notes are left out."),
-                f"Built by Assay {about['software']}. The same recipe on the same data gives the same bytes.",
+                f"Built by Assay {about['software']}. The same recipe on the same data gives the same bytes.\n\n"
+                f"Content digest: `{about['content_sha256']}`, the SHA-256 of the judgements and labels alone. It is the same in every version of Assay.",
             )
             if part
         )
         + "\n"
     )
+
+
+def _as_of(campaign: Campaign, about: Mapping[str, Any]) -> str:
+    """Of when a release is whose campaign may go on; nothing for a closed one."""
+    states = {Campaign.State.DRAFT: "campaign not opened yet", Campaign.State.OPEN: "campaign still open", Campaign.State.PAUSED: "campaign paused, not closed"}
+    if campaign.state not in states:
+        return ""
+    state = states[Campaign.State(campaign.state)]
+    if about["as_of"] is None:
+        return f"**No judgement yet, {state}.**"
+    return f"**As of {about['as_of']}, {state}.** This is when the newest judgement or adjudication in this release was made. A later release may hold more."
 
 
 def _machines(campaign: Campaign) -> str:

@@ -6,42 +6,63 @@ with open(path, "wb") as out:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+import io
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, BinaryIO
 
 import numpy as np
+from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from analysis.core.agreement.report import agreement_report
 from analysis.core.campaign import campaign_statistics
 from analysis.judgements.agreement_by_entry import agreement_by_entry
 from analysis.judgements.as_json import annotator_json, scale_json, statistics_json
-from analysis.judgements.labels import Labels, labels
+from analysis.judgements.labels import Choices, Labels, labels
 from analysis.judgements.rows import pool_ranks
+from analysis.publishing.contents import raw_judgements
 from analysis.publishing.release import datasheet
 from analysis.publishing.release.parts import FORMAT, SHARED_SETTINGS, SUMS, VERSION, ReleaseContent, ReleasePlan, files_of
 from analysis.publishing.zips import write_zip
-from annotation.models import Campaign
+from annotation.models import Campaign, Judgement
 from annotation.selectors.pairs import kept_pairs
 from annotation.services.errors import CampaignError
+from pooling.formats.exports import RAW_COLUMNS, raw_cells, time_text
+from pooling.formats.qrels import write_qrels
 from pooling.services.matching import count_documents
 from pooling.snapshot import snapshot
 from pooling.version import program_version
 
+DIGESTED_COLUMNS = ("qid", "docid", "annotator", "revision", "grade", "cannot_judge_reason", "spans", "judged_at", "excluded")
+"""Of judgements.tsv, in the content digest. Never change them: the digest is equal across versions."""
+
 
 def write_release(campaign: Campaign, plan: ReleasePlan, out: BinaryIO, *, step: Callable[[str], object] = lambda name: None) -> dict[str, Any]:
-    """Write the release as a zip file, all parts as of one moment. -> figures: pairs, judgements. CampaignError where an id cannot stand in qrels."""
+    """Write the release as a zip file, all parts as of one moment. CampaignError where an id cannot stand in qrels.
+
+    -> as_of and content_sha256 (docs/publishing.md), and counts: pairs, judgements, adjudicated, parts
+    """
     with snapshot():
         content = content_of(Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk), plan)
         files = files_of(content)
-        try:
+        with _refusing_ids():
             write_zip(out, files, sums=SUMS, step=step)
-        except ValueError as error:
-            raise CampaignError(_("This release cannot be built: %(error)s.") % {"error": error}) from error
     made = content.labels
-    return {"pairs": len(made.rows), "judgements": len(made.table), "adjudicated": made.n_adjudicated, "parts": len(files) + 1}
+    counts = {"pairs": len(made.rows), "judgements": len(made.table), "adjudicated": made.n_adjudicated, "parts": len(files) + 1}
+    return {"as_of": content.about["as_of"], "content_sha256": content.about["content_sha256"], **counts}
+
+
+@contextmanager
+def _refusing_ids() -> Iterator[None]:
+    """CampaignError where an id cannot stand in qrels."""
+    try:
+        yield
+    except ValueError as error:
+        raise CampaignError(_("This release cannot be built: %(error)s.") % {"error": error}) from error
 
 
 def content_of(campaign: Campaign, plan: ReleasePlan) -> ReleaseContent:
@@ -57,6 +78,27 @@ def content_of(campaign: Campaign, plan: ReleasePlan) -> ReleaseContent:
     return replace(content, sheet=datasheet.written(content))
 
 
+def content_digest(campaign: Campaign, choices: Choices, made: Labels) -> str:
+    """SHA-256 of the judgements and labels alone, as docs/publishing.md defines it for a release's files."""
+    places = [RAW_COLUMNS.index(name) for name in DIGESTED_COLUMNS]
+    cells = map(raw_cells, raw_judgements(campaign, choices, notes=False))
+    digest = hashlib.sha256("".join(sorted("\t".join(row[place] for place in places) + "\n" for row in cells)).encode())
+    for grades in ("graded", "binary"):
+        text = io.StringIO()
+        with _refusing_ids():
+            write_qrels(made.qrels(grades), text)
+        digest.update(text.getvalue().encode())
+    return digest.hexdigest()
+
+
+def newest_judgement(campaign: Campaign) -> datetime | None:
+    """When the newest judgement or adjudication that a release holds was made."""
+    pairs = kept_pairs(campaign)
+    judged = Judgement.objects.filter(pair__in=pairs).aggregate(at=Max("judged_at"))["at"]
+    ruled = pairs.exclude(adjudicated_grade=None).aggregate(at=Max("adjudicated_at"))["at"]
+    return max((at for at in (judged, ruled) if at is not None), default=None)
+
+
 def written_time(at: datetime | None) -> str | None:
     return at.isoformat().replace("+00:00", "Z") if at else None
 
@@ -69,6 +111,8 @@ def about_campaign(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[
         "format": FORMAT,
         "version": VERSION,
         "software": program_version(),
+        "as_of": time_text(newest_judgement(campaign)) or None,
+        "content_sha256": content_digest(campaign, plan.choices, made),
         "campaign": {
             "slug": campaign.slug,
             "state": campaign.state,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import re
+import zipfile
 
 import pytest
 from django.core.files.storage import default_storage
@@ -198,7 +200,9 @@ def test_a_manager_writes_recipes_compares_them_builds_a_release_and_downloads_i
     assert f'id="fresh" hx-get="{address}"' in " ".join(waits.split())  # what is fetched anew when the job ends
     jobs.run_job(job.pk)
     release = Release.objects.get()
-    assert release.digest[:12] in client.get(address).content.decode()
+    page = client.get(address).content.decode()
+    assert release.digest[:12] in page
+    assert f"{release.content_digest[:12]}</code>" in page
     response = client.get(f"{address}releases/{release.pk}.zip")
     assert f"{campaign.slug}-release-{release.digest[:12]}.zip" in response["Content-Disposition"]
     assert hashlib.sha256(b"".join(response.streaming_content)).hexdigest() == release.digest
@@ -260,7 +264,10 @@ def test_the_api_makes_a_recipe_and_builds_its_release(campaign):
     jobs.run_job(job.json()["id"])
     (recipe,) = client.get(path + "recipes/").json()
     (release,) = recipe["releases"]
-    assert hashlib.sha256(b"".join(client.get(f"{path}releases/{release['id']}.zip").streaming_content)).hexdigest() == release["sha256"]
+    file = b"".join(client.get(f"{path}releases/{release['id']}.zip").streaming_content)
+    assert hashlib.sha256(file).hexdigest() == release["sha256"]
+    with zipfile.ZipFile(io.BytesIO(file)) as archive:
+        assert json.loads(archive.read("campaign.json"))["content_sha256"] == release["content_sha256"]
     Release.objects.get().file.delete(save=False)
 
 

@@ -7,6 +7,8 @@ import html
 import io
 import json
 import re
+import subprocess
+import sys
 import tomllib
 import zipfile
 from pathlib import Path
@@ -70,6 +72,43 @@ def test_a_release_holds_the_labels_on_both_scales_and_the_guidelines_and_right_
     assert found["guidelines/v1.md"] == b"# Read this"
     sums = dict(reversed(line.split("  ")) for line in found.pop("SHA256SUMS").decode().splitlines())
     assert sums == {name: hashlib.sha256(data).hexdigest() for name, data in found.items()}
+
+
+def digest_by_the_documents(path: Path) -> str:
+    """What the code in docs/publishing.md prints for the release."""
+    text = (Path(__file__).resolve().parents[3] / "docs/publishing.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(import csv, hashlib.*?)```", text, re.DOTALL)
+    done = subprocess.run([sys.executable, "-c", code.replace("release.zip", str(path))], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_the_content_digest_is_that_of_the_documents_and_covers_judgements_and_labels_alone(campaign, tmp_path, monkeypatch):
+    data = built(campaign)
+    (tmp_path / "release.zip").write_bytes(data)
+    about = json.loads(parts(data)["campaign.json"])
+    assert about["content_sha256"] == digest_by_the_documents(tmp_path / "release.zip")
+    monkeypatch.setattr("analysis.publishing.release.writing.program_version", lambda: "another version")
+    campaigns.update_campaign(campaign, actor=None, description="Another description")
+    other = parts(built(campaign, ReleasePlan("another name", documents=True, notes=True)))
+    assert json.loads(other["campaign.json"])["software"] == "another version"
+    assert json.loads(other["campaign.json"])["content_sha256"] == about["content_sha256"]
+    assert about["content_sha256"] in other["datasheet.md"].decode()
+    fewer = parts(built(campaign, ReleasePlan(choices=Choices(min_judgements=3))))
+    assert json.loads(fewer["campaign.json"])["content_sha256"] != about["content_sha256"], "it has other labels"
+
+
+def test_a_release_says_as_of_when_it_is_while_its_campaign_is_not_closed(campaign):
+    """The last judgement of `with_everything` is the second revision, a day and a minute after the first."""
+    release = parts(built(campaign))
+    assert json.loads(release["campaign.json"])["as_of"] == "2026-03-03T09:01:00.000Z"
+    assert "**As of 2026-03-03T09:01:00.000Z, campaign still open.**" in release["datasheet.md"].decode()
+    campaigns.close(campaign)
+    closed = parts(built(campaign))
+    assert json.loads(closed["campaign.json"])["as_of"] == "2026-03-03T09:01:00.000Z"
+    assert "As of" not in closed["datasheet.md"].decode()
+    none = parts(built(make_campaign()))
+    assert json.loads(none["campaign.json"])["as_of"] is None
+    assert "**No judgement yet, campaign still open.**" in none["datasheet.md"].decode()
 
 
 def test_machine_labels_are_a_second_file_once_frozen_and_in_no_other(campaign):
