@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from annotation.core.machine_prompts import Asked, Grade, Outcome, PromptTemplate, Reply, graded, label_of, tokens_of
-from annotation.machine.chat_endpoint import CallFailed, Endpoint, Said
+from annotation.machine.chat_endpoint import LOOK_SECONDS, CallFailed, CallStopped, Endpoint, Said
 from pooling.commandline import BadInput
 
 LONGEST_PAUSE = 60.0
@@ -110,9 +110,14 @@ def key_of(setting: dict[str, Any], pair: PairToJudge, sample: int) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:32]
 
 
-def ask_all(pairs: Sequence[PairToJudge], plan: AskingPlan, store: Store, *, told: Callable[[], None] = lambda: None) -> AskingReport:
-    """Every pair and sample that the store has no answer of. BadInput where the endpoint says that no call can succeed."""
-    asker = _Asker(plan, store, told)
+def ask_all(
+    pairs: Sequence[PairToJudge], plan: AskingPlan, store: Store, *, told: Callable[[], None] = lambda: None, stop: threading.Event | None = None
+) -> AskingReport:
+    """Ask about every pair and sample that the store has no answer of. BadInput where the endpoint says that no call can succeed.
+
+    stop: once it is set no call is begun, and those on their way are given up.
+    """
+    asker = _Asker(plan, store, told, stop or threading.Event())
     setting = plan.setting()
     waiting = [(key, pair) for pair in pairs for sample in range(plan.samples) if (key := key_of(setting, pair, sample)) not in store.answers]
     asker.report.lost = sum(key in store.asked for key, _ in waiting)
@@ -128,8 +133,9 @@ def ask_all(pairs: Sequence[PairToJudge], plan: AskingPlan, store: Store, *, tol
 
 
 class _Asker:
-    def __init__(self, plan: AskingPlan, store: Store, told: Callable[[], None]) -> None:
-        self.plan, self.store, self.told = plan, store, told
+    def __init__(self, plan: AskingPlan, store: Store, told: Callable[[], None], stop: threading.Event) -> None:
+        """end: no call is begun any more. stop: nor is any answer wanted."""
+        self.plan, self.store, self.told, self.stop = plan, store, told, stop
         self.report, self.lock, self.end = AskingReport(), threading.Lock(), threading.Event()
         self.next_at = 0.0
         self.spent = sum(self.price_of(row) for row in store.answers.values())
@@ -145,7 +151,9 @@ class _Asker:
             self.store.ask(key)
             start = time.monotonic()
             try:
-                said = self.plan.endpoint.complete(messages, idempotency_key=key)
+                said = self.plan.endpoint.complete(messages, idempotency_key=key, stop=self.stop)
+            except CallStopped:  # the store knows of the call: next time it is made again under its key
+                break
             except CallFailed as error:
                 with self.lock:
                     self.report.troubles[str(error.trouble)] += 1
@@ -154,7 +162,7 @@ class _Asker:
                     self.end.set()
                     raise BadInput(f"the endpoint takes no such call ({error}); look at the address, the model's name and the key") from None
                 pause = self.plan.pause * 2**attempt if error.wait is None else error.wait
-                self.end.wait(min(pause, LONGEST_PAUSE))
+                self._wait(min(pause, LONGEST_PAUSE))
                 continue
             self._keep(key, pair, said, time.monotonic() - start)
             return
@@ -172,6 +180,12 @@ class _Asker:
         self.store.answer(key, row)
         self.told()
 
+    def _wait(self, seconds: float) -> None:
+        """For so long, or until an end was called."""
+        until = time.monotonic() + seconds
+        while not self.stop.is_set() and (left := until - time.monotonic()) > 0 and not self.end.wait(min(left, LOOK_SECONDS)):
+            pass
+
     def _may_ask(self, messages: Sequence[dict[str, str]]) -> bool:
         """Waits for the turn that the limit of rate gives; False once an end was called."""
         with self.lock:
@@ -181,8 +195,8 @@ class _Asker:
                 self.end.set()
             turn = max(time.monotonic(), self.next_at)
             self.next_at = turn + (60 / self.plan.per_minute if self.plan.per_minute else 0.0)
-        self.end.wait(max(turn - time.monotonic(), 0.0))
-        if self.end.is_set():
+        self._wait(max(turn - time.monotonic(), 0.0))
+        if self.end.is_set() or self.stop.is_set():
             with self.lock:
                 self.report.unanswered += 1
             return False

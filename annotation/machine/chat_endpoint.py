@@ -6,14 +6,22 @@ The key comes from the environment and goes into a header, nowhere else: not int
 from __future__ import annotations
 
 import http.client
+import io
 import json
-from collections.abc import Mapping, Sequence
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 LARGEST_ANSWER = 4 << 20
+CONNECT_SECONDS = 10.0
+LOOK_SECONDS = 0.2
+"""Between two looks at the clock and at whether the call is still wanted."""
 
 
 class Trouble(StrEnum):
@@ -34,6 +42,10 @@ class CallFailed(Exception):
         self.trouble, self.wait, self.final = trouble, wait, final
 
 
+class CallStopped(Exception):
+    """The answer is not wanted any more."""
+
+
 class Said(NamedTuple):
     """tokens: sent and received as the endpoint counted them, 0 where it does not say. refusal: it said so in the field for it."""
 
@@ -45,7 +57,8 @@ class Said(NamedTuple):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """url: its base, to which /chat/completions is added. parameters: of sampling, sent as they are."""
+    """url: its base, to which /chat/completions is added. timeout: seconds for a whole call, however the answer trickles in. parameters: of sampling,
+    sent as they are."""
 
     url: str
     model: str
@@ -53,16 +66,21 @@ class Endpoint:
     timeout: float = 60.0
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
-    def complete(self, messages: Sequence[Mapping[str, str]], *, idempotency_key: str) -> Said:
-        """One call. CallFailed where there is no answer."""
+    def complete(self, messages: Sequence[Mapping[str, str]], *, idempotency_key: str, stop: threading.Event | None = None) -> Said:
+        """Make one call. CallFailed where there is no answer, CallStopped once `stop` is set."""
+        until = time.monotonic() + self.timeout
         parts = urlsplit(self.url.rstrip("/") + "/chat/completions")
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         headers = {"Content-Type": "application/json", "Idempotency-Key": idempotency_key}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
         body = json.dumps({"model": self.model, "messages": list(messages), **self.parameters})
-        connection = kind(parts.hostname or "", parts.port, timeout=self.timeout)
+        connection = kind(parts.hostname or "", parts.port, timeout=min(self.timeout, CONNECT_SECONDS))
+        connected: socket.socket | None = None
         try:
+            connection.connect()
+            connected = connection.sock
+            connection.sock = _WatchedSocket(connected, until, stop or threading.Event())
             connection.request("POST", parts.path, body=body.encode("utf-8"), headers=headers)
             answer = connection.getresponse()
             content = answer.read(LARGEST_ANSWER)
@@ -71,10 +89,48 @@ class Endpoint:
         except (OSError, http.client.HTTPException) as error:
             raise CallFailed(Trouble.UNREACHABLE, type(error).__name__) from None
         finally:
-            connection.close()
+            if connected is not None:
+                connected.close()
         if answer.status != 200:
             raise _failure(answer.status, answer.getheader("Retry-After"))
         return _said(content)
+
+
+class _WatchedSocket(io.RawIOBase):
+    """A connected socket as http.client uses it. A timeout of the socket itself begins again with every byte; here the whole call has one, and
+    each wait ends soon after `stop` is set."""
+
+    def __init__(self, connected: socket.socket, until: float, stop: threading.Event) -> None:
+        self.socket, self.until, self.stop = connected, until, stop
+        connected.settimeout(LOOK_SECONDS)
+
+    def _patiently(self, step: Callable[[], int]) -> int:
+        while True:
+            if self.stop.is_set():
+                raise CallStopped
+            if time.monotonic() > self.until:
+                raise CallFailed(Trouble.TIMEOUT)
+            try:
+                return step()
+            except TimeoutError:
+                continue
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        return self._patiently(lambda: self.socket.recv_into(buffer))
+
+    def makefile(self, mode: str) -> io.BufferedReader:
+        return io.BufferedReader(self)
+
+    def sendall(self, data: bytes) -> None:
+        left = memoryview(data)
+        while left:
+            left = left[self._patiently(partial(self.socket.send, left)) :]
+
+    def close(self) -> None:
+        """Nothing: http.client closes it before the answer is read whole. Who connected closes the socket."""
 
 
 def _failure(status: int, retry_after: str | None) -> CallFailed:

@@ -9,6 +9,8 @@ that was lost with it is made again under the same idempotency key.
 from __future__ import annotations
 
 import queue
+import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -23,6 +25,8 @@ from pooling.jobs import Refused, Work
 
 LOOK = 0.2
 """Seconds between two looks at whether the calls have ended while nothing is to be written."""
+GRACE_S = 5.0
+"""For which calls on their way may still bring their answers once the job is stopped: they have been paid for."""
 
 
 class JobEnded(Exception):
@@ -47,16 +51,20 @@ class DatabaseStore:
         self.places: dict[str, Place] = {}
         self.writes: queue.Queue[tuple[Callable[[], None], Future[None]]] = queue.Queue()
         self.stopped: BaseException | None = None
+        self.stopped_at = 0.0
+        self.end = threading.Event()
 
     def run(self, pairs: Sequence[PairToJudge]) -> AskingReport:
-        """Ask for what has no answer yet. Raises what stopped it, after the calls on their way were written down."""
+        """Ask for what has no answer yet. Raises what stopped it, after the calls that came back within GRACE_S were written down."""
         self._load(pairs)
         total = len(self.places)
         self.work.progress(len(self.answers), total=total, message=self.judge.name, now=True)
         with ThreadPoolExecutor(1) as side:
-            calls = side.submit(ask_all, pairs, self.plan, self)
+            calls = side.submit(ask_all, pairs, self.plan, self, stop=self.end)
             while not (calls.done() and self.writes.empty()):
                 self._serve(calls)
+                if self.stopped is not None and time.monotonic() - self.stopped_at > GRACE_S:
+                    self.end.set()
         if self.stopped is not None:
             raise self.stopped
         return calls.result()
@@ -87,7 +95,7 @@ class DatabaseStore:
         try:
             write()
         except BaseException as error:
-            self.stopped = self.stopped or error
+            self._stop(error)
             written.set_exception(JobEnded())
         else:
             written.set_result(None)
@@ -98,7 +106,11 @@ class DatabaseStore:
         try:
             step()
         except BaseException as error:
-            self.stopped = self.stopped or error
+            self._stop(error)
+
+    def _stop(self, reason: BaseException) -> None:
+        if self.stopped is None:
+            self.stopped, self.stopped_at = reason, time.monotonic()
 
     def _written(self, write: Callable[[], None]) -> None:
         done: Future[None] = Future()

@@ -52,7 +52,7 @@ class Command(FileCommand):
         parser.add_argument("--samples", type=positive, default=1, metavar="K", help="answers of each pair; the most frequent grade is its label")
         parser.add_argument("--temperature", type=fraction, default=0.0, metavar="T", help="from 0 to 1 (default 0)")
         parser.add_argument("--most-tokens", type=positive, default=400, metavar="N", help="of an answer (default 400)")
-        parser.add_argument("--timeout", type=positive, default=60, metavar="S", help="seconds to wait for an answer (default 60)")
+        parser.add_argument("--timeout", type=positive, default=60, metavar="S", help="seconds for a whole call (default 60)")
         parser.add_argument("--threads", type=positive, default=4, metavar="N", help="calls at once (default 4)")
         parser.add_argument("--attempts", type=positive, default=4, metavar="N", help="calls until an answer is given up for this time (default 4)")
         parser.add_argument("--pause", type=seconds, default=1.0, metavar="S", help="before the first repetition, doubled for each further one (default 1)")

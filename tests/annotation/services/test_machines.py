@@ -11,6 +11,7 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from analysis.judgements.labels import Choices, labels
+from annotation.machine import database_store
 from annotation.machine.label_files import labels_of_file
 from annotation.models import Campaign, Judgement, MachineJudge, MachineLabel, Pair
 from annotation.selectors import machines as selectors
@@ -22,6 +23,7 @@ from pooling import jobs
 from pooling.formats.errors import FormatError
 from pooling.models import Job
 from tests.annotation.machine.endpoint_server import Replay, serving
+from tests.annotation.machine.test_chat_endpoint import Trickle
 from tests.builders import judge, make_annotator, make_campaign
 
 pytestmark = pytest.mark.django_db
@@ -203,6 +205,29 @@ def test_cancelling_keeps_what_was_answered(campaign: Campaign, settings: Any, m
         assert asked(machine).state == "done"
     assert selectors.counts_of(machine).answers == 10
     assert set(replay.executed.values()) == {1}
+
+
+def test_cancelling_ends_a_call_whose_answer_trickles_in_and_never_comes(campaign: Campaign, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next run makes the call again under the same idempotency key."""
+    monkeypatch.setattr(jobs, "THROTTLE", 0.0)
+    monkeypatch.setattr(database_store, "GRACE_S", 0.1)
+    with Trickle() as trickle:
+        machine = made(campaign, settings, trickle.url, threads=2)
+        job = machines.ask_to_run(machine, user=None)
+        progress = jobs.Work.progress
+
+        def told(work: jobs.Work, *arguments: Any, **named: Any) -> None:
+            if trickle.n_calls == 2:
+                jobs.request_cancel(work.job)
+            progress(work, *arguments, **named)
+
+        monkeypatch.setattr(jobs.Work, "progress", told)
+        jobs.run_job(job.pk)
+        job.refresh_from_db()
+        assert (job.state, job.message) == ("cancelled", "cancelled; what was done is kept")
+        assert trickle.n_calls == 2
+    assert selectors.counts_of(machine).answers == 0
+    assert machine.labels.filter(state=MachineLabel.State.ASKED).count() == 2
 
 
 def test_frozen_nothing_can_be_added(campaign: Campaign, settings: Any) -> None:
