@@ -129,6 +129,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 5_000_000
 MAX_UPLOAD_BYTES = env.number("MAX_UPLOAD_MB", 4096, least=1) * 1_000_000
 WAITING_BYTES_PER_PERSON = env.number("MAX_WAITING_MB", 20_480) * 1_000_000  # 0: no limit, here and in the next line
 JOBS_PER_PERSON = env.number("JOBS_PER_PERSON", 500)
+JOB_IDLE_SECONDS = env.number("JOB_IDLE_SECONDS", 7200)  # 0: no limit
 MAX_UNPACKED_BYTES = env.number("MAX_UNPACKED_MB", 65536, least=1) * 1_000_000
 
 REST_FRAMEWORK = {

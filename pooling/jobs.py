@@ -10,6 +10,7 @@ Whoever asks for work creates the row (`enqueue`) and lets `pooling.tasks.send` 
 
     Refused, FormatError   a person's mistake: failed, with the reason and the lines
     Cancelled              somebody asked for it: cancelled
+    Stalled                it has made no progress for ASSAY_JOB_IDLE_SECONDS: failed
     Fenced                 another worker has taken the job over: stop without writing anything
     OperationalError       the database was busy, away or restarted (InterfaceError, too): queued again, three attempts in all
     anything else          our mistake: failed, and the log has the whole of it
@@ -40,6 +41,7 @@ from django.utils.translation import ngettext
 from pooling import owners, snapshot
 from pooling.formats.errors import FormatError, Problem
 from pooling.heartbeats import beating
+from pooling.interruptions import Watch
 from pooling.models import Collection, Job
 
 log = logging.getLogger(__name__)
@@ -49,6 +51,8 @@ STALE = timedelta(seconds=30)
 ATTEMPTS = 3
 THROTTLE = 0.5
 """Seconds between two writes of progress."""
+CANCEL_SECONDS = 10.0
+"""For which a cancelled job may go on to its next step; then it is interrupted where it is."""
 SQLITE_ROWS, SQLITE_PAUSE, ROWS = 500, 0.03, 5000
 """Rows of one transaction and seconds between two on SQLite, so that judges are not kept waiting; rows elsewhere."""
 
@@ -70,6 +74,10 @@ class OverQuota(PermissionDenied):
 
 class Cancelled(Exception):
     """Somebody asked to stop the job."""
+
+
+class Stalled(Exception):
+    """The job has made no progress for too long."""
 
 
 class Fenced(Exception):
@@ -189,6 +197,8 @@ class Work:
     fenced: threading.Event = field(default_factory=threading.Event)
     cancel_seen: threading.Event = field(default_factory=threading.Event)
     past_cancelling: bool = False  # the effect is there; what is left only completes it
+    stepped_at: float = field(default_factory=time.monotonic)  # when it last made progress
+    _cancel_seen_at: float = 0.0
     _written_at: float = 0.0
     _changes: dict[str, Any] = field(default_factory=dict)
 
@@ -210,6 +220,7 @@ class Work:
         Raises Cancelled where a person has asked for it and Fenced where another worker has the job. Inside a snapshot, where nothing can be
         written, the thread of the signs of life writes it, and what it last read of the job is what counts.
         """
+        self.stepped_at = time.monotonic()
         given = {"progress": done, "total": total, "n_bytes": n_bytes, "message": message}
         self._changes.update({name: value for name, value in given.items() if value is not None})
         if self.fenced.is_set():
@@ -224,8 +235,16 @@ class Work:
     def say_alive(self) -> None:
         """Write a sign of life and what has changed, and read whether a person wants the job cancelled. Raises Fenced."""
         self._guarded(heartbeat=timezone.now(), **self._changes)
-        if Job.objects.filter(pk=self.job.pk, cancel_requested=True).exists():
+        if not self.cancel_seen.is_set() and Job.objects.filter(pk=self.job.pk, cancel_requested=True).exists():
+            self._cancel_seen_at = time.monotonic()
             self.cancel_seen.set()
+
+    def why_end(self) -> Exception | None:
+        """What to interrupt the job with, where it neither ends by itself nor goes on."""
+        now, limit = time.monotonic(), settings.JOB_IDLE_SECONDS
+        if self.cancel_seen.is_set() and not self.past_cancelling and now - self._cancel_seen_at > CANCEL_SECONDS:
+            return Cancelled()
+        return Stalled() if limit and now - self.stepped_at > limit else None
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -281,8 +300,9 @@ def run_job(job_id: int) -> None:
     if job.kind not in KINDS:
         work._close(Job.State.FAILED, report={}, message=f"this installation knows no jobs of the kind {job.kind!r}")
         return
-    with beating(lambda: _say_alive(work), f"job {job_id}"):
-        _do(work)
+    watch = Watch(work.why_end, lambda reason: _end_early(work, reason))
+    with beating(lambda: _say_alive(work, watch), f"job {job_id}"):
+        _do(work, watch)
 
 
 def do_now(job: Job) -> Job:
@@ -297,17 +317,17 @@ def do_now(job: Job) -> Job:
     raise Refused(f"{job.label}: {job.message or job.state}")
 
 
-def _do(work: Work) -> None:
+def _do(work: Work, watch: Watch) -> None:
     job, kept = work.job, KINDS[work.job.kind].kept
     try:
-        with translation.override(settings.LANGUAGE_CODE):  # what a job says is stored, and read by others
+        with translation.override(settings.LANGUAGE_CODE), watch.running():  # what a job says is stored, and read by others
             report = KINDS[job.kind].function(work)
         if Job.objects.filter(pk=job.pk, owner=work.token, state=Job.State.RUNNING).exists():
             work._close(Job.State.DONE, report=report or {})
     except Fenced:
         log.warning("job %s (%s) was taken over by another worker", job.pk, job.label)
-    except Cancelled:
-        _quietly(work, Job.State.CANCELLED, {}, f"cancelled; {kept}")
+    except (Cancelled, Stalled) as reason:
+        _end_early(work, reason)
     except Refused as error:
         _quietly(work, Job.State.FAILED, {}, str(error))
     except FormatError as error:
@@ -327,6 +347,14 @@ def _do(work: Work) -> None:
     except Exception:
         log.exception("job %s (%s) failed", job.pk, job.label)
         _quietly(work, Job.State.FAILED, {}, f"something is wrong on the server; {kept}, and its log says more under job {job.pk}")
+
+
+def _end_early(work: Work, reason: Exception) -> None:
+    kept = KINDS[work.job.kind].kept
+    if isinstance(reason, Cancelled):
+        _quietly(work, Job.State.CANCELLED, {}, f"cancelled; {kept}")
+    else:
+        _quietly(work, Job.State.FAILED, {}, f"it made no progress for {settings.JOB_IDLE_SECONDS:,} seconds (ASSAY_JOB_IDLE_SECONDS); {kept}")
 
 
 def _quietly(work: Work, state: str, report: dict[str, Any], message: str) -> None:
@@ -382,10 +410,12 @@ def _claim(job_id: int) -> Work | None:
     return Work(Job.objects.select_related("collection", "created_by").get(pk=job_id), token)
 
 
-def _say_alive(work: Work) -> bool:
+def _say_alive(work: Work, watch: Watch) -> bool:
     """False, and the work is fenced, where another worker holds the job."""
     try:
         work.say_alive()
     except Fenced:
         return False
+    finally:
+        watch.look()
     return True

@@ -16,13 +16,13 @@ from typing import Any
 
 import billiard
 from celery import shared_task
-from celery.signals import worker_init, worker_ready, worker_shutting_down
+from celery.signals import worker_init, worker_process_init, worker_ready, worker_shutting_down
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, close_old_connections, connection
 from django.utils import timezone
 
-from pooling import jobs, owners, sqlite_log
+from pooling import interruptions, jobs, owners, sqlite_log
 from pooling.models import Job
 from pooling.services.shared_folder import what_is_missing
 from pooling.tasks import RUN_JOB, hint, send
@@ -44,6 +44,12 @@ IN_VAIN = 90.0
 LOOKED_AWAY = 10.0
 """Seconds without a look (the database was away, the machine stood still), after which IN_VAIN begins anew."""
 _stopping = threading.Event()
+
+
+@worker_process_init.connect
+def can_be_replaced(**_: Any) -> None:
+    """Celery begins another process for one of its own that ends."""
+    interruptions.is_expendable = True
 
 
 @shared_task(name=RUN_JOB)

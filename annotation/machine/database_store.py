@@ -25,7 +25,7 @@ from pooling.jobs import Refused, Work
 
 LOOK = 0.2
 """Seconds between two looks at whether the calls have ended while nothing is to be written."""
-GRACE_S = 5.0
+GRACE_S = 3.0  # less than pooling.jobs.CANCEL_SECONDS
 """For which calls on their way may still bring their answers once the job is stopped: they have been paid for."""
 
 
@@ -62,7 +62,7 @@ class DatabaseStore:
         with ThreadPoolExecutor(1) as side:
             calls = side.submit(ask_all, pairs, self.plan, self, stop=self.end)
             while not (calls.done() and self.writes.empty()):
-                self._serve(calls)
+                self._guarded(lambda: self._serve(calls))
                 if self.stopped is not None and time.monotonic() - self.stopped_at > GRACE_S:
                     self.end.set()
         if self.stopped is not None:
