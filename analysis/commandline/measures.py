@@ -34,7 +34,7 @@ from pooling.commandline import BadInput, FileCommand, ProgressLine, bare_name, 
 from pooling.core.columns import JudgementColumns, QrelsColumns, RunColumns
 from pooling.core.precision import in_single_precision
 from pooling.formats.prel import Prel
-from pooling.formats.qrels import OF_A_SAMPLE, read_qrels
+from pooling.formats.qrels import OF_A_SAMPLE, lone_grade, read_qrels
 from pooling.formats.runs import read_run
 
 
@@ -191,6 +191,8 @@ def one_qrels(command: FileCommand, path: str, name: str | None = None) -> Qrels
     if stored is not None and path in stored.qrels:
         qrels = dataclasses.replace(stored.qrels[path](), name=name or bare_name(path))
         refuse_sample(command, path, qrels)
+        if lone := lone_grade(qrels):
+            command.warn(f"{qrels.name}: {lone}")
         return within_group(command, qrels)
     qrels = read_qrels(path, name=name or bare_name(path))
     refuse_sample(command, path, qrels)

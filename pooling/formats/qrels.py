@@ -42,7 +42,7 @@ def read_qrels(path: Source, *, name: str | None = None, lenient: bool = False, 
     Any white space separates; the second TREC column may hold anything; lines that begin with # and blank lines are skipped;
     negative grades are kept (in the pool, unjudged); 2.0 is 2.
     Refused (FormatError, all problems of the file at once): another number of columns, a grade that is not a whole number of 32 bits,
-    a pair twice with different grades, no line at all, and what `opening` refuses. Warned about: a pair twice with one grade.
+    a pair twice with different grades, no line at all, and what `opening` refuses. Warned about: a pair twice with one grade, a `lone_grade`.
     Noted: comment lines, grades such as 2.0.
     """
     called = source_name(path)
@@ -148,7 +148,24 @@ class _QrelsReading:
             keep[extra] = False
             sizes = np.bincount(topic_of_rows(offsets)[keep], minlength=len(topics))
             words, grades, offsets = words[keep], grades[keep], np.concatenate(([0], np.cumsum(sizes)))
-        return replace(_sorted(name, topics, offsets, words, grades, warnings), notes=notes)
+            lines = lines[keep]
+        qrels = replace(_sorted(name, topics, offsets, words, grades, warnings), notes=notes)
+        if lone := lone_grade(qrels):
+            qrels.warnings.append(f"line {lines[grades.argmax()]}: {lone}")
+        return qrels
+
+
+def lone_grade(qrels: QrelsColumns) -> str:
+    """A warning where the highest grade was given once and lies two or more above every other: of a 1 and a 0 struck together, say. Else empty."""
+    if len(qrels) < 2:
+        return ""
+    second, highest = np.partition(qrels.grades, -2)[-2:].tolist()
+    if highest < max(second, 0) + 2:
+        return ""
+    row = int(qrels.grades.argmax())
+    topic = qrels.topics[int(np.searchsorted(qrels.offsets, row, side="right")) - 1]
+    pair = f"document {qrels.documents[row].decode('utf-8')} of topic {topic}"
+    return f"only {pair} has grade {highest}, every other grade is {second} or less. If this is a typing error, ERR and nDCG are wrong"
 
 
 def empty_qrels(name: str) -> QrelsColumns:

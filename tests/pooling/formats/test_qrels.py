@@ -47,8 +47,8 @@ def test_beir_qrels_are_told_by_their_header():
 
 def test_a_grade_written_as_a_decimal_is_read_as_the_whole_number_and_noted():
     """As pandas writes a column in which one label is missing."""
-    qrels = given("1 0 a 2.0\n1 0 b 0.0\n1 0 c -1.0\n1 0 d 1\n2 0 a 3.00\n2 0 b +1.0\n2 0 c 10.0\n")
-    assert grades(qrels) == {"1": {"a": 2, "b": 0, "c": -1, "d": 1}, "2": {"a": 3, "b": 1, "c": 10}}
+    qrels = given("1 0 a 2.0\n1 0 b 0.0\n1 0 c -1.0\n1 0 d 1\n2 0 a 3.00\n2 0 b +1.0\n2 0 c 10.0\n2 0 d 10\n")
+    assert grades(qrels) == {"1": {"a": 2, "b": 0, "c": -1, "d": 1}, "2": {"a": 3, "b": 1, "c": 10, "d": 10}}
     assert qrels.notes == ["grades written as decimals, such as 2.0, were read as whole numbers in 6 lines"]
     assert not qrels.warnings
 
@@ -102,6 +102,26 @@ def test_a_pair_twice_with_one_grade_is_warned_about_and_kept_once():
     assert grades(qrels) == {"1": {"a": 1, "b": 0}}
     assert len(qrels) == 2
     assert qrels.warnings == ["1 pair is there more than once with the same grade"]
+
+
+LONE = "If this is a typing error, ERR and nDCG are wrong"
+
+
+@pytest.mark.parametrize(
+    ("text", "warning"),
+    [
+        ("1 0 a 1\n2 0 b 1000\n1 0 c 0\n", f"line 2: only document b of topic 2 has grade 1000, every other grade is 1 or less. {LONE}"),
+        ("1 0 a 0\n1 0 a 0\n2 0 c 1\n1 0 b 3\n", f"line 4: only document b of topic 1 has grade 3, every other grade is 1 or less. {LONE}"),
+        ("1 0 a 2\n1 0 b -1\n", f"line 1: only document a of topic 1 has grade 2, every other grade is -1 or less. {LONE}"),
+    ],
+)
+def test_a_grade_far_above_all_others_that_one_pair_has_is_warned_about_with_its_line(text, warning):
+    assert given(text).warnings[-1] == warning
+
+
+@pytest.mark.parametrize("text", ["1 0 a 9\n", "1 0 a 1\n1 0 b -1\n", "1 0 a 3\n1 0 b 2\n1 0 c 0\n", "1 0 a 3\n2 0 a 3\n1 0 c 0\n"])
+def test_a_grade_next_to_another_or_that_two_pairs_have_is_not_warned_about(text):
+    assert given(text).warnings == []
 
 
 def test_a_pair_twice_with_two_grades_is_refused_with_both_lines():
