@@ -41,6 +41,10 @@ class Report(models.Model):
     def __str__(self) -> str:
         return self.title
 
+    @property
+    def is_study(self) -> bool:
+        return self.kind.startswith(self.STUDY)
+
 
 class ReportChunk(models.Model):
     """An independent part of a report's computation, so that it can be spread over workers."""

@@ -25,10 +25,15 @@ def in_state(reports: QuerySet[Report], state: str) -> QuerySet[Report]:
     return reports.filter(at_work if state == "at-work" else ~at_work, finished_at=None)
 
 
+def of_kind(reports: QuerySet[Report], kind: str) -> QuerySet[Report]:
+    return reports.filter(kind__startswith=kind) if kind == Report.STUDY else reports.filter(kind=kind)
+
+
 def reports_page(
     request: HttpRequest, reports: QuerySet[Report], kinds: Sequence[tuple[str, str]], *, everywhere: bool = False
 ) -> ListPage:
-    """The newest first. kinds: (kind, title) of those that may be among them. everywhere: of all campaigns and collections."""
+    """The newest first. kinds: (kind, title) of those that may be among them, Report.STUDY standing for all studies. everywhere: of all
+    campaigns and collections."""
     whose = ("campaign__name", "collection__name") if everywhere else ()
     return ListPage(
         request,
@@ -36,7 +41,7 @@ def reports_page(
         search=("title", "created_by__username", *whose),
         sort={"title": "title", "of": ("collection__name", "campaign__name"), "state": STATE, "seed": "seed", "made": "created_at"},
         choices=[
-            ListChoice("kind", _("Kind"), kinds, lambda rows, value: rows.filter(kind=value)),
+            ListChoice("kind", _("Kind"), kinds, of_kind),
             ListChoice("state", _("State"), STATES, in_state),
         ],
         default="-made",

@@ -25,7 +25,7 @@ from analysis.systems.forms import ReportForm
 from analysis.systems.kinds import KINDS
 from analysis.systems.removal import goes_with_report
 from analysis.systems.report_list import reports_page
-from analysis.systems.selectors import kin_of, my_reports, renamed_since, result_of, visible_report, without_studies
+from analysis.systems.selectors import kin_of, my_reports, my_rows, renamed_since, result_of, visible_report, without_studies
 from analysis.systems.tabular import Table, to_csv, to_latex
 from annotation.models import Campaign
 from annotation.permissions import managed_campaign, may_create
@@ -153,7 +153,7 @@ def against_clicks(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
     """Everything that the person may see."""
-    shown = reports_page(request, my_reports(request), TITLES, everywhere=True)
+    shown = reports_page(request, my_rows(request), [*TITLES, (Report.STUDY, _("Studies"))], everywhere=True)
     return render(request, "analysis/reports.html", {"reports": shown, "everywhere": True})
 
 

@@ -42,13 +42,13 @@ class JobSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
     def get_rows_per_second(self, job: Job) -> float | None:
-        return job_selectors.shown(job).rows_per_second
+        return job_selectors.shown(job, waiting=()).rows_per_second
 
     def get_bytes_per_second(self, job: Job) -> float | None:
-        return job_selectors.shown(job).bytes_per_second
+        return job_selectors.shown(job, waiting=()).bytes_per_second
 
     def get_share(self, job: Job) -> float | None:
-        return job_selectors.shown(job).share
+        return job_selectors.shown(job, waiting=()).share
 
 
 class UploadSerializer(serializers.ModelSerializer):

@@ -28,7 +28,7 @@ def index(request: HttpRequest) -> HttpResponse:
         choices=[state],
         per_page=30,
     )
-    return render(request, "pooling/jobs.html", {"page": page, "jobs": [selectors.shown(job) for job in page]})
+    return render(request, "pooling/jobs.html", {"page": page, "jobs": selectors.shown_list(page)})
 
 
 @login_required

@@ -140,6 +140,14 @@ def test_of_a_collection_qrels_and_clicks_are_chosen(campaign, owner, client, tm
     assert set(json.loads(packed(client, boards)["study.json"])["parts"]) >= {"certainty", "halves"}
 
 
+def test_finished_studies_are_listed_with_the_reports_of_all_campaigns(campaign, owner, client) -> None:
+    row = made(client, "comparison", campaign=campaign, measures="AP", title="Ours, compared")
+    for query in ("", "?kind=study-"):
+        page = client.get(reverse("analyses") + query).content.decode()
+        assert f'href="{reverse("study", args=[row.pk])}">Ours, compared' in page
+    assert "Ours, compared" not in client.get(reverse("analyses") + "?kind=evaluate").content.decode()
+
+
 def test_judged_qrels_are_never_taken_for_clicks(campaign, owner, client, tmp_path) -> None:
     judged = campaign.collection.qrels.get(name="judged, old")
     campaign.collection.qrels.exclude(pk=judged.pk).delete()

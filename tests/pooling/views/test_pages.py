@@ -91,9 +91,11 @@ def test_a_file_that_waits_is_imported_or_discarded_by_its_manager(signed_in, fu
     assert run(job).report["stored"] is True
     bring_in(full, "run", RUN_A.replace("A\n", "V\n"), mode="inspect")
     bring_in(full, "run", RUN_A.replace("A\n", "U\n"), mode="inspect")
+    assert signed_in.get(reverse("jobs")).content.decode().count("waits for you") == 2
     page = signed_in.post(reverse("upload-decide-all", args=[full.slug]), {"action": "discard"}, follow=True)
     assert not full.uploads.exists()
     assert "2 files are discarded." in page.content.decode()
+    assert "waits for you" not in signed_in.get(reverse("jobs")).content.decode()
 
 
 def test_a_refused_file_shows_line_text_and_expectation_and_can_be_downloaded(signed_in, collection):
