@@ -1,9 +1,7 @@
-"""Systems compared in pairs, on GENERATED reciprocal ranks: tests of all pairs of 40 runs over 5,793 topics, and BCa intervals over 1,000 topics.
+"""Systems compared in pairs, on GENERATED reciprocal ranks: tests of all pairs of 40 runs over 5,793 topics.
 
 - loop over scipy.stats: for each pair ttest_rel, wilcoxon, binomtest and permutation_test (10,000 changes of signs, vectorised, in batches).
   Three of the 780 pairs are measured and multiplied; scipy has no test of the greatest difference, which ours makes besides.
-- scipy.stats.bootstrap: BCa, 9,999 samples, for one run after the other; four of the 40 are measured and multiplied. Its vectorised form over
-  all runs makes the same jackknife and samples, and needs 40 times the memory.
 
 Processor time of one thread, medians.
 
@@ -20,13 +18,11 @@ from typing import Any
 import numpy as np
 import scipy.stats
 
-from analysis.core.bca import of_differences
 from analysis.core.system_comparison import all_pairs, compare, corrected
 from benchmarks.bench_bootstrap import generated
 
 RUNS, TOPICS, TRIALS = 40, 5793, 10_000
-BCA_TOPICS, SAMPLES = 1000, 9999
-PAIRS, MEASURED = 3, 4
+PAIRS = 3
 
 
 def every_test(values: np.ndarray, trials: int) -> np.ndarray:
@@ -58,25 +54,12 @@ def processor_seconds(function: Callable[[], Any], repeats: int) -> float:
 
 
 def main(quick: bool = False) -> list[dict[str, Any]]:
-    runs, topics, trials, n, samples, repeats = (6, 300, 500, 100, 500, 1) if quick else (RUNS, TOPICS, TRIALS, BCA_TOPICS, SAMPLES, 1)
+    runs, topics, trials, repeats = (6, 300, 500, 1) if quick else (RUNS, TOPICS, TRIALS, 1)
     values = np.ascontiguousarray(generated(runs, topics, np.random.default_rng(1)).T)
     n_pairs = runs * (runs - 1) // 2
     seconds = {
         "ours": processor_seconds(lambda: every_test(values, trials), repeats),
         "scipy": processor_seconds(lambda: [one_pair(values[:, 0], values[:, k], trials) for k in range(1, PAIRS + 1)], repeats) / PAIRS * n_pairs,
-    }
-    few = values[:n]
-    first, second = np.zeros(runs - 1, np.int64), np.arange(1, runs)
-    bca = {
-        "ours": processor_seconds(lambda: of_differences(few, first, second, n_samples=samples, rng=np.random.default_rng(0)), 3),
-        "scipy": processor_seconds(
-            lambda: [
-                scipy.stats.bootstrap((few[:, k] - few[:, 0],), np.mean, n_resamples=samples, method="BCa", rng=0) for k in range(1, MEASURED + 1)
-            ],
-            repeats,
-        )
-        / MEASURED
-        * (runs - 1),
     }
     return [
         {
@@ -86,14 +69,6 @@ def main(quick: bool = False) -> list[dict[str, Any]]:
             "at_least": 20,
             "note": f"{seconds['ours']:.0f} s beside {seconds['scipy']:.0f} s of processor time, {PAIRS} pairs measured",
             "figures": seconds,
-        },
-        {
-            "work": f"BCa of {runs - 1} differences x {n:,} topics, {samples:,} samples",
-            "peer": "scipy.stats.bootstrap",
-            "ratio": bca["scipy"] / bca["ours"],
-            "at_least": 10,
-            "note": f"{bca['ours']:.1f} s beside {bca['scipy']:.0f} s of processor time, {MEASURED} measured",
-            "figures": bca,
         },
     ]
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.commandline.judged_files import DEFAULT_SCALE
-from analysis.core.label_noise import NoisyLabels, differences_of, error_of_differences, without_noise_of_labels
+from analysis.core.label_noise import NoisyLabels, error_of_differences, spread_of_differences, without_noise_of_labels
 from analysis.core.labels import LabelTable, counted
 from analysis.core.measures import Measure
 from analysis.core.pool_depths import cut_pools
@@ -41,7 +41,7 @@ DEEPER = (
     "relevant; where it is far below 1 this tells nothing of a deeper pool. in all: topics needed times pairs; topics that do not count come on top. "
     "tau: with the ranking under all of the qrels."
 )
-Topics = Callable[[float], int | None]
+Topics = Callable[[float], float | None]
 """(standard deviation of a difference over topics) -> topics needed."""
 
 
@@ -107,7 +107,7 @@ def noise_of_labels(noisy: NoisyLabels, counting: Collection[str], *, trials: in
     for column, measure in enumerate(noisy.measures):
         values = observed[:, :, column]
         errors = {n: error_of_differences(means[:, :, column]) for n, means in drawn.items()}
-        spread = differences_of(values).std(axis=1, ddof=1) if n_topics > 1 else None
+        spread = spread_of_differences(values) if n_topics > 1 else None
         needed: dict[str, int | None] = {}
         for n in PER_PAIR:
             if spread is not None:
@@ -136,14 +136,14 @@ def depths_of(
         pairs, n_judged = int(cut.pairs[counts].sum()), int(cut.judged[counts].sum())
         for column, measure in enumerate(measures):
             values = cut.values[:, counts, column]
-            sd = float(np.median(differences_of(values).std(axis=1, ddof=1)))
+            sd = float(np.median(spread_of_differences(values)))
             needed, per_topic = topics(sd), pairs / values.shape[1]
             answer[str(measure)][str(cut.depth)] = {
                 "pairs": per_topic,
                 "judged": n_judged / pairs if pairs else math.nan,
                 "variance": sd**2,
                 "topics_needed": needed,
-                "pairs_needed": None if needed is None else math.ceil(needed * per_topic),
+                "pairs_needed": None if needed is None else needed if needed != needed else math.ceil(needed * per_topic),
                 "smallest_difference": smallest_difference(sd, values.shape[1], wanted=power, alpha=alpha),
                 "tau": tau_b(values.mean(axis=1), means[:, column]),
             }
@@ -173,5 +173,5 @@ def depths_text(result: Mapping[str, Any], measures: Sequence[str]) -> str:
     return f"{DEEPER}\n\n{text_table(header, rows)}" if rows else ""
 
 
-def many(n: int | None) -> str:
-    return "more than a million" if n is None else f"{n:,}"
+def many(n: float | None) -> str:
+    return "more than a million" if n is None else "-" if n != n else f"{n:,}"

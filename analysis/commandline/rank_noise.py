@@ -14,6 +14,7 @@ from analysis.commandline.planning import judged_table, noisy_labels
 from analysis.core.label_noise import NoisyLabels
 from analysis.core.label_ranks import as_json, label_ranks
 from analysis.core.measures import Measure
+from analysis.core.significance import why_no_verdict
 from pooling.commandline import BadInput, FileCommand
 from pooling.core.columns import QrelsColumns, RunColumns
 
@@ -60,6 +61,9 @@ class RankNoise:
         if absent := len(topics) - len(chosen):
             self.command.warn(f"{absent} of {len(topics)} topics have no pair with two judgements and are not in the ranks with the noise of labels")
         if not len(chosen):
+            return None
+        if why := why_no_verdict(len(chosen)):
+            self.command.warn(f"no ranks with the noise of labels: {why} with single judgements")
             return None
         (ranks,) = label_ranks(noisy, chosen, labellings=self.options["label_trials"], trials=self.trials, seed=self.seed)
         return {**as_json(ranks, [run.tag for run in self.runs], shown), "topics": len(chosen), "pairs": len(noisy.qrels.grades)}

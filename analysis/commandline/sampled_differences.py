@@ -20,7 +20,8 @@ from analysis.core.correction import Targets, corrected, cross_fitted, rank_feat
 from analysis.core.estimates import estimate_topics, why_no_interval, within_range
 from analysis.core.measures import Measure
 from analysis.core.packing import Packed
-from analysis.core.system_comparison import TESTS, all_pairs, compare, letters
+from analysis.core.significance import why_no_verdict
+from analysis.core.system_comparison import TESTS, all_pairs, compare, grouped, verdicts
 from analysis.core.system_comparison import corrected as held_together
 from pooling.commandline import BadInput, FileCommand
 
@@ -65,22 +66,27 @@ def _compared(
 ) -> dict[str, Any]:
     """values: float64 (n_topics, n_runs), estimates without NaN. seed: None where no interval may be shown: then there are means alone."""
     means = values.mean(axis=0) if len(values) else np.full(len(tags), np.nan)
-    shown: dict[str, Any] = {"means": dict(zip(tags, means.tolist(), strict=True)), "topics": len(values), "pairs": [], "groups": dict.fromkeys(tags, "")}
+    shown: dict[str, Any] = {
+        "means": dict(zip(tags, means.tolist(), strict=True)), "topics": len(values), "pairs": [], "groups": dict.fromkeys(tags, ""),
+        "no_verdict": why_no_verdict(len(values)),
+    }  # fmt: skip
     if seed is None:
         return shown
     made = compare(values, pairs, trials=1, rng=np.random.default_rng(seed), alpha=alpha)
-    t = held_together(made, values, family, rng=np.random.default_rng(seed))["t"]
+    held = held_together(made, values, family, rng=np.random.default_rng(seed))
+    different = verdicts(made, held, family, alpha=alpha)
     for k, (a, b) in enumerate(made.pairs):
         none = dict.fromkeys(TESTS)
         row = {
             "a": tags[a], "b": tags[b], "difference": made.difference[k],
-            "interval": list(within_range(measure, made.low[k], made.high[k], difference=True)), **none, "t": made.p["t"][k],
-            "corrected": {**none, "t": t[k]}, "effect": made.effect[k], "effect_interval": [made.effect_low[k], made.effect_high[k]],
+            "interval": list(within_range(measure, *made.intervals[k].bounds, difference=True)), "interval_reason": made.intervals[k].reason,
+            **none, "t": made.p["t"][k], "corrected": {**none, "t": held["t"][k]},
+            "different": None if shown["no_verdict"] else bool(different[k]),
+            "effect": made.effect[k], "effect_interval": [made.effect_low[k], made.effect_high[k]],
             "wins": int(made.wins[k]), "ties": int(made.ties[k]), "losses": int(made.losses[k]),
         }  # fmt: skip
         shown["pairs"].append(row)
-    together = letters(means, made.pairs, np.nan_to_num(t, nan=1.0) < alpha)
-    return shown | {"groups": dict(zip(tags, together, strict=True))}
+    return shown | grouped(made, values, different, tags)
 
 
 def _add_linear(result: dict[str, Any], pool: SampledPool, packed: Sequence[Packed], pairs: SystemPairs, options: Mapping[str, Any]) -> None:

@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
 from analysis.core import significance
+from analysis.core.mean_intervals import LEAST_TOPICS, mean_intervals
 from analysis.core.significance import Floats
 
 TRIALS = 1000
@@ -85,31 +85,35 @@ class Summary:
 
 @dataclass(frozen=True)
 class Differences:
-    """Mean differences of runs with intervals, all float64 (n_runs, n_runs): of run i minus run j. NaN: fewer than two topics.
+    """Mean differences of runs with intervals, all float64 (n_runs, n_runs): of run i minus run j. low, high: NaN where `mean_intervals` refuses.
 
-    p: of the paired t-test, two-sided, raw.
+    p: as `significance.verdict_p`, two-sided, raw.
     """
 
     mean: Floats
     low: Floats
     high: Floats
     p: Floats
+    n_topics: int
 
     @property
     def significantly_worse(self) -> NDArray[np.bool_]:
-        """(n_runs, n_runs): whether the interval of i minus j lies below 0."""
-        return self.high < 0
+        """(n_runs, n_runs): whether run i is below run j and p below .05; never with fewer topics than a verdict needs."""
+        return np.asarray((self.mean < 0) & (self.p < 1 - CONFIDENCE) & (self.n_topics >= significance.VERDICT_TOPICS))
 
     @property
     def rank_interval(self) -> NDArray[np.int64]:
         """(n_runs, 2): the ranks that a run may truly have (ours; after Mogstad, Romano, Shaikh and Wilhelm 2024): behind the runs that are
-        significantly better, before those that are significantly worse, the tests of a run against all others corrected by Holm.
+        significantly better, before those that are significantly worse, the tests of a run against all others corrected by Holm. Every
+        rank with fewer than LEAST_TOPICS topics, with which t errs too often where runs are spread in different ways.
 
         Wherever the run stands, at most 5 % of such intervals miss its true rank; the percentiles of the rank over samples of topics miss that
         of the best of 30 nearly equal runs in 60 % (docs/calibration.md).
         """
         n_runs = len(self.mean)
         ranks = np.tile(np.array([1, n_runs]), (n_runs, 1))
+        if self.n_topics < LEAST_TOPICS:
+            return ranks
         for run in range(n_runs):
             others = np.arange(n_runs) != run
             surely = significance.adjusted(self.p[run, others], "holm") < 1 - CONFIDENCE
@@ -118,21 +122,21 @@ class Differences:
 
 
 def differences(scores: ArrayLike) -> Differences:
-    """Student's t intervals of the mean differences over topics (ours), on scores (n_runs, n_topics).
+    """Mean differences over topics with intervals and tests (ours), on scores (n_runs, n_topics).
 
     A test of "beaten in 97.5 % of the trials" errs at few topics: .13 for 5 % at 10 topics, .075 at 25.
     """
     scores = checked(scores)
     n_runs, n = scores.shape
-    mean, half, p = np.empty((n_runs, n_runs)), np.full((n_runs, n_runs), np.nan), np.full((n_runs, n_runs), np.nan)
-    quantile = scipy.special.stdtrit(n - 1, (1 + CONFIDENCE) / 2) if n > 1 else np.nan
-    for run in range(n_runs):
-        against = np.round(scores[run] - scores, significance.DECIMALS)
-        mean[run] = against.mean(axis=1)
-        if n > 1:
-            half[run] = quantile * against.std(axis=1, ddof=1) / np.sqrt(n)
-            p[run] = significance.paired_t(against)
-    return Differences(mean, mean - half, mean + half, p)
+    mean, low, high, p = np.zeros((n_runs, n_runs)), *(np.full((n_runs, n_runs), np.nan) for _ in range(2)), np.ones((n_runs, n_runs))
+    for run in range(n_runs - 1):
+        others = slice(run + 1, None)
+        against = np.ascontiguousarray(np.round(scores[run] - scores[others], significance.DECIMALS))  # so that one row is summed as many are
+        mean[run, others], p[run, others] = against.mean(axis=1), significance.verdict_p(against)
+        low[run, others], high[run, others] = np.array([one.bounds for one in mean_intervals(against, alpha=1 - CONFIDENCE)]).T
+        mean[others, run], p[others, run] = 0.0 - mean[run, others], p[run, others]
+        low[others, run], high[others, run] = 0.0 - high[run, others], 0.0 - low[run, others]
+    return Differences(mean, low, high, p, n)
 
 
 def chunks(*, trials: int = TRIALS, seed: int) -> list[BootstrapChunk]:
@@ -233,7 +237,14 @@ def bootstrap(scores: ArrayLike, *, trials: int = TRIALS, seed: int) -> Summary:
 
 
 def as_json(summary: Summary, tags: Sequence[str], scores: Floats, *, shown: Iterable[str] | None = None) -> dict[str, Any]:
-    """The summary by tag as the command-line contract names it; of `shown` only, but among all runs. scores: (n_runs, n_topics)."""
+    """The summary by tag as the command-line contract names it; of `shown` only, but among all runs. scores: (n_runs, n_topics).
+
+    Nothing is said of ranks (NaN) with fewer topics than a verdict needs; `no_verdict` has the reason."""
+    why = significance.why_no_verdict(scores.shape[1])
+    if why:
+        summary = Summary(summary.trials, *(np.full_like(part, np.nan) for part in (
+            summary.rank_share, summary.expected_rank, summary.best_rank, summary.worst_rank, summary.interval, summary.beats
+        )))  # fmt: skip
     observed, between = scores.mean(axis=1), differences(scores)
     worse, may_be = between.significantly_worse, between.rank_interval
     place = {tag: i for i, tag in enumerate(tags)}
@@ -245,7 +256,7 @@ def as_json(summary: Summary, tags: Sequence[str], scores: Floats, *, shown: Ite
         "worst_rank": {tag: float(summary.worst_rank[i]) for tag, i in chosen},
         "rank_share": {tag: {str(rank): share for rank, share in enumerate(summary.rank_share[i].tolist(), 1)} for tag, i in chosen},
         "interval": {tag: summary.interval[i].tolist() for tag, i in chosen},
-        "rank_interval": {tag: may_be[i].tolist() for tag, i in chosen},
+        "rank_interval": {tag: [np.nan, np.nan] if why else may_be[i].tolist() for tag, i in chosen},
         "beats": {tag: {other: float(summary.beats[i, j]) for other, j in place.items() if j != i} for tag, i in chosen},
         "difference": {
             tag: {other: [float(part[i, j]) for part in (between.mean, between.low, between.high)] for other, j in place.items() if j != i}
@@ -254,4 +265,5 @@ def as_json(summary: Summary, tags: Sequence[str], scores: Floats, *, shown: Ite
         "significantly_worse": {tag: [other for other, j in place.items() if worse[i, j]] for tag, i in chosen},
         "comparisons": len(tags) * (len(tags) - 1) // 2,
         "trials": summary.trials,
+        "no_verdict": why,
     }

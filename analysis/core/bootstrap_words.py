@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from analysis.core.mean_intervals import LEAST_TOPICS
 from pooling.core.counts import counted
 
 MOST = 3
 """Runs that are named; the rest is counted."""
+
+
+def by_expected_rank(condition: dict[str, Any]) -> list[str]:
+    """Tags, best first: by expected rank, or where nothing is said of ranks by score."""
+    if condition.get("no_verdict"):
+        return sorted(condition["observed"], key=lambda tag: (-condition["observed"][tag], tag))
+    return sorted(condition["observed"], key=lambda tag: (condition["expected_rank"][tag], tag))
 
 
 def beaten_by(condition: dict[str, Any], tag: str, *, most: int | None = MOST) -> str:
@@ -46,6 +54,8 @@ def may_be(condition: dict[str, Any], tag: str) -> str:
     if tag not in condition.get("rank_interval", {}):
         return "-"
     low, high = condition["rank_interval"][tag]
+    if low is None or low != low:
+        return "-"
     return f"{low}" if low == high else f"{low} to {high}"
 
 
@@ -54,10 +64,13 @@ def many_comparisons(condition: dict[str, Any]) -> str:
     n = condition.get("comparisons", 0)
     if not n:
         return ""
+    if condition.get("no_verdict"):
+        return f"Nothing is said of ranks. No verdict: {condition['no_verdict']}."
     called = f"{0.05 * n:.{2 if n < 20 else 1 if n < 200 else 0}f}"
     return (
-        "Significantly worse: the 95 % interval (t over topics) of the mean difference lies below 0; in brackets the share of trials won all "
+        "Significantly worse: by the paired t-test over topics at .05; in brackets the share of trials won all "
         f"the same. Nothing is corrected for many comparisons: of {counted(n, 'pair')} of equal runs about {called} would be called so. "
-        "May be: the ranks that tests against all other runs leave (95 %, Holm). Best, worst and percentiles are of the samples, and miss the "
+        f"May be: the ranks that tests against all other runs leave (95 %, Holm); with fewer than {LEAST_TOPICS} topics every rank. "
+        "Best, worst and percentiles are of the samples, and miss the "
         "true rank more often."
     )

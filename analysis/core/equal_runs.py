@@ -51,6 +51,8 @@ def equal_runs(
     ranks_a: Ranks, ranks_b: Ranks, *, alpha: float, decide: str, rng: np.random.Generator, family: int = 1, trials: int = TRIALS
 ) -> Rates:
     """Of two runs (n topics) that are exchanged at random on each topic. family: p-values are multiplied by it (Bonferroni)."""
+    if len(ranks_a) < significance.VERDICT_TOPICS:
+        return Rates(trials, better=0.0, significantly_better=0.0, do_no_harm=0.0, undecided=1.0)
     answered_a, answered_b = ranks_a > 0, ranks_b > 0
     both = answered_a & answered_b
     n_one_only = int((answered_a != answered_b).sum())
@@ -87,10 +89,11 @@ def _rankings(signs: Floats, differences: Floats, bound: float, decide: str) -> 
         nothing = np.zeros(len(signs))
         return nothing, nothing, nothing > 0
     mean = np.round(signs @ differences / n, significance.DECIMALS)
-    if decide == "t":
+    if decide == "t" and n >= significance.VERDICT_TOPICS:
         with np.errstate(invalid="ignore", divide="ignore"):
             variance = np.maximum((differences**2).sum() - n * mean**2, 0) / (n - 1)
         p = significance.t_p(mean, variance, n, all_zero=np.full(len(signs), not differences.any()))
+        p = np.where(np.isnan(p), 2.0 ** (1 - n), p)  # no variance: as `significance.verdict_p`
         return np.sign(mean), np.sign(mean), p < bound
     d = signs * differences
     return np.sign(mean), np.sign(significance.rank_balance(d)), significance.signed_rank(d) < bound

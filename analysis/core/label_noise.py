@@ -16,6 +16,7 @@ from analysis.core.aggregation.majority import lowest_of_the_most_frequent, majo
 from analysis.core.evaluation import Evaluator, RecallBase, means_over_topics, measure_topics
 from analysis.core.labels import LabelTable
 from analysis.core.measures import Measure
+from analysis.core.significance import is_constant, rounded_differences
 from pooling.core.columns import QrelsColumns, RunColumns
 
 Floats = NDArray[np.float64]
@@ -56,9 +57,15 @@ class NoisyLabels:
 
 
 def differences_of(values: Floats) -> Floats:
-    """(pairs of systems, ...): second - first of each pair. values: (systems, ...)."""
+    """(pairs of systems, ...): second - first of each pair, rounded. values: (systems, ...)."""
     first, second = np.triu_indices(len(values), k=1)
-    return np.asarray(values[second] - values[first])
+    return rounded_differences(values[first], values[second])
+
+
+def spread_of_differences(values: Floats) -> Floats:
+    """(pairs of systems): standard deviation over topics of each difference, 0 where it varies by rounding only. values: (systems, topics)."""
+    differences = differences_of(values)
+    return np.where(is_constant(differences), 0.0, differences.std(axis=1, ddof=1))
 
 
 def error_of_differences(means: Floats) -> Floats:

@@ -79,7 +79,9 @@ def differences_with(scores: Floats, error: Floats) -> Differences:
             half[run] = scipy.special.stdtrit(n - 1, 0.975) * spread
             t = np.divide(np.abs(mean[run]), spread, out=np.where(mean[run] == 0, 0.0, np.inf), where=spread > 0)
             p[run] = 2 * scipy.special.stdtr(n - 1, -t)
-    return Differences(mean, mean - half, mean + half, p)
+            is_constant = significance.is_constant(against) & (mean[run] != 0)
+            p[run] = np.where(is_constant, np.maximum(p[run], significance.verdict_p(against)), p[run])
+    return Differences(mean, mean - half, mean + half, p, n)
 
 
 def as_json(ranks: LabelRanks, tags: list[str], shown: list[str]) -> dict[str, Any]:

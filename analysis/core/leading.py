@@ -3,8 +3,8 @@
     standing = standing_of(values, tags)              systems best first, tests of all pairs, intervals
     words = leader_words(standing, "nDCG@10")         one sentence; `open_words` one on the unjudged
 
-Tests are paired t-tests of every pair of systems (Student 1908; Smucker, Allan and Carterette 2007), corrected by Holm (1979). A test supports
-a direction only if the signed ranks do not point to the other one (ours).
+Tests are paired t-tests of every pair of systems (Student 1908; Smucker, Allan and Carterette 2007), corrected by Holm (1979); where all
+differences are the same, permutation tests (Fisher 1935). A test supports a direction only if the signed ranks do not point to the other one (ours).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from analysis.core.intervals import Interval
 from analysis.core.mean_intervals import mean_interval
-from analysis.core.significance import adjusted, p_equals, paired_t, rank_balance, rounded_differences
+from analysis.core.significance import adjusted, p_equals, rank_balance, rounded_differences, verdict_p, why_no_verdict
 from analysis.core.system_comparison import all_pairs
 
 Floats = NDArray[np.float64]
@@ -49,12 +49,11 @@ def standing_of(
         systems.append({"tag": tags[i], "mean": float(means[k]), "low": one.low, "high": one.high, "reason": one.reason})
     pairs = all_pairs(n)
     p, opposed = np.full(len(pairs), math.nan), np.zeros(len(pairs), bool)
-    if not untested and n_topics < 2:
-        untested = "a test needs two topics"
+    untested = untested or why_no_verdict(n_topics)
     if not untested and pairs:
         first, second = (np.array([pair[side] for pair in pairs]) for side in (0, 1))
         ahead = rounded_differences(values[:, second].T, values[:, first].T)
-        p, opposed = paired_t(ahead), rank_balance(ahead) < 0
+        p, opposed = verdict_p(ahead), rank_balance(ahead) < 0
     held = adjusted(p, "holm")
     rows = [[k for k, (a, _) in enumerate(pairs) if a == i] for i in range(n - 1)]
     return {
@@ -75,6 +74,9 @@ def leader_words(standing: Mapping[str, Any], measure: str, *, estimated: bool =
     best = round(systems[0]["mean"], DECIMALS)
     leaders = [one["tag"] for one in systems if round(one["mean"], DECIMALS) == best]
     alone, together = ("is estimated to lead", "are estimated to lead together") if estimated else ("leads", "lead together")
+    if few := why_no_verdict(standing["topics"]):
+        has = f"{'has' if len(leaders) == 1 else 'have'} the highest {'estimated ' if estimated else ''}mean {measure}"
+        return f"{_listed(leaders)} {has} ({systems[0]['mean']:.3f}). No verdict: {few}."
     words = f"{_listed(leaders)} {alone if len(leaders) == 1 else together} by {measure} ({systems[0]['mean']:.3f})"
     if len(systems) == len(leaders):
         return f"{words}." if len(systems) > 1 else f"{words}: it is the only run."

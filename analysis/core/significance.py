@@ -12,7 +12,8 @@ What a test asks of the scale of the scores (Ferrante, Ferro and Fuhr 2021, as L
 
 Conventions (ours), the same in every test: where all differences are zero p = 1; differences are taken as zero or equal when
 they are so after rounding to 12 decimals, because scores are floating-point sums; without topics, or where a score is
-undefined (NaN), p is NaN. Significant means p < alpha.
+undefined (NaN), p is NaN. Significant means p < alpha. Where all differences are the same, but not zero, the t-test is undefined and
+verdicts follow the permutation test; below VERDICT_TOPICS topics there is no verdict.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ DECIMALS = 12
 
 EXACT = 200
 """Up to so many differences that are not zero the signed-rank test is exact."""
+
+VERDICT_TOPICS = 6
+"""Fewest topics for a verdict: with five the smallest p of an exact test is 2 / 2^5, above .05."""
 
 BLOCK = 1 << 21
 """Elements that a batched test sorts at once."""
@@ -59,30 +63,51 @@ def rounded_differences(a: ArrayLike, b: ArrayLike) -> Floats:
     return np.round(np.asarray(b, float) - np.asarray(a, float), DECIMALS) + 0.0
 
 
+def why_no_verdict(n_topics: int) -> str:
+    """The reason why so few topics allow no verdict; empty where there are enough."""
+    if n_topics >= VERDICT_TOPICS:
+        return ""
+    return f"{n_topics} {'topic' if n_topics == 1 else 'topics'}; a verdict needs at least {VERDICT_TOPICS}"
+
+
+def is_constant(differences: Floats) -> NDArray[np.bool_]:
+    """Whether differences (..., n) are all the same after rounding."""
+    rounded = np.round(differences, DECIMALS)
+    return np.asarray((rounded == rounded[..., :1]).all(axis=-1))
+
+
+def verdict_p(differences: ArrayLike) -> Floats:
+    """The p-value on which verdicts by t rest, on differences (..., n): that of the paired t-test; where all differences are the same, so that
+    it is undefined, that of the permutation test (Fisher 1935), 2^(1 - n)."""
+    d = np.asarray(differences, float)
+    p, n = paired_t(d), d.shape[-1]
+    return p if n == 0 else np.where(np.isnan(p) & is_constant(d), 2.0 ** (1 - n), p)
+
+
 def paired_t(differences: ArrayLike) -> Floats:
     """p of Student's paired t-test (1908), n - 1 degrees of freedom, on differences (..., n).
 
-    A constant difference other than zero gives 0; one topic with a difference, or none, gives NaN.
+    A constant difference other than zero gives NaN, as does one topic with a difference, or none: without variance nothing is known of the error.
     """
     d = np.asarray(differences, float)
     n = d.shape[-1]
     if n == 0:
         return np.full(d.shape[:-1], np.nan)
     rounded = np.round(d, DECIMALS)
-    constant = (rounded == rounded[..., :1]).all(axis=-1)
     mean = d.mean(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
         variance = ((d - mean[..., None]) ** 2).sum(axis=-1) / (n - 1)
-    variance = np.where(constant & (n > 1), 0.0, variance)
+    variance = np.where(is_constant(d) & (n > 1), 0.0, variance)
     return t_p(mean, variance, n, all_zero=(rounded == 0).all(axis=-1))
 
 
 def t_p(mean: Floats, variance: Floats, n: int | Floats, *, all_zero: NDArray[np.bool_]) -> Floats:
-    """p of a mean difference with its sample variance over n topics; `all_zero` marks batches without any difference."""
+    """p of a mean difference with its sample variance over n topics; `all_zero` marks batches without any difference (p = 1). NaN where the
+    variance is 0 otherwise."""
     with np.errstate(invalid="ignore", divide="ignore"):
         t = np.abs(mean) / np.sqrt(variance / n)
         p = 2 * scipy.special.stdtr(np.asarray(n - 1, float), -t)
-    p = np.where((variance == 0) & (np.asarray(n) > 1), 0.0, p)
+    p = np.where(variance == 0, np.nan, p)
     return np.where(all_zero, 1.0, p)
 
 

@@ -81,6 +81,10 @@ class SplitHalfTally:
     tied_medians: int
 
 
+NOTHING = SplitHalfTally(0, np.zeros((len(TESTS), len(RATES)), np.int64), np.zeros((len(TESTS_OF_MEDIANS), len(RATES)), np.int64), 0)
+"""Where halves are too small for a verdict: all shares of its table are NaN."""
+
+
 @dataclass(frozen=True)
 class SplitHalfTable:
     """Table 4: shares of pairs x splits by test; `significant`: found by at least one half. NaN where there are no pairs."""
@@ -195,8 +199,11 @@ def _paired_t(differences: Floats, members: Members, *, all_zero: NDArray[np.boo
     sums = totals(deviations, members)
     with np.errstate(invalid="ignore", divide="ignore"):
         variance = np.maximum(totals(deviations**2, members) - sums**2 / n, 0) / (n - 1)
-    noise = (1e-14 * np.abs(differences).max(axis=1, initial=0, keepdims=True)) ** 2
-    return significance.t_p(centre + sums / n, np.where(variance <= noise, 0.0, variance), n, all_zero=all_zero)
+    p = significance.t_p(centre + sums / n, variance, n, all_zero=all_zero)
+    noise = 1e-12 * np.abs(differences).max(axis=1, initial=0, keepdims=True) ** 2
+    for pair, half in np.argwhere((variance <= noise) & ~all_zero):
+        p[pair, half] = significance.verdict_p(differences[pair, members[half]])  # sums alone cannot tell that nothing varies
+    return p
 
 
 def _signed_ranks(differences: Floats, rows: Counts) -> tuple[Floats, Floats]:

@@ -11,15 +11,17 @@ effects and intervals; Piepho (2004) on letters.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from analysis.core import bca
-from analysis.core.significance import adjusted, paired_t, rounded_differences, sign, signed_rank
+from analysis.core.intervals import Interval
+from analysis.core.mean_intervals import LEAST_TOPICS, mean_intervals
+from analysis.core.significance import VERDICT_TOPICS, adjusted, paired_t, rounded_differences, sign, signed_rank, verdict_p, why_no_verdict
 
 Floats = NDArray[np.float64]
 TESTS = ("t", "wsr", "sign", "randomisation")
@@ -30,27 +32,23 @@ BLOCK = 1 << 22
 """Numbers that are held at once."""
 CACHED = 1 << 16
 """Scores that are permuted at once: what a processor's cache holds."""
-RESAMPLES = 10_000
-"""Of the topics, for intervals by BCa."""
 SLACK = 1e-12
-"""A sum counts as being as large as the observed one if it falls short by rounding only."""
+"""A sum counts as being as large as the observed one if it falls short by rounding only: by this share of what is summed (see `allowance`)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
     """Of each pair (a, b), arrays (n_pairs): differences are b - a.
 
-    p: test -> raw two-sided p. low, high: 95 % interval of the mean difference, by t over topics. bca: (n_pairs, 2), the same by BCa over
-    topics, NaN where d does not vary and with fewer than `bca.LEAST_TOPICS` topics, where it is too short. effect: mean difference / standard
-    deviation of the differences, NaN where they do not vary; effect_low, effect_high: its interval by the noncentral t.
+    p: test -> raw two-sided p; t is NaN where the differences do not vary. verdict_p: that of t, and of the permutation test where t is NaN.
+    intervals: of the mean difference, as `mean_intervals` gives or refuses them. effect: mean difference / standard deviation of the
+    differences, NaN where they do not vary; effect_low, effect_high: its interval by the noncentral t.
     exact: bool, whether all changes of signs were tried. n_topics: over which all pairs are compared. trials: random changes of signs.
     """
 
     pairs: list[tuple[int, int]]
     difference: Floats
-    low: Floats
-    high: Floats
-    bca: Floats
+    intervals: list[Interval]
     effect: Floats
     effect_low: Floats
     effect_high: Floats
@@ -58,6 +56,7 @@ class Compared:
     ties: NDArray[np.int64]
     losses: NDArray[np.int64]
     p: dict[str, Floats]
+    verdict_p: Floats
     exact: NDArray[np.bool_]
     n_topics: int
     trials: int
@@ -76,18 +75,15 @@ def compare(values: Floats, pairs: Sequence[tuple[int, int]], *, trials: int, rn
     d = rounded_differences(values[:, first].T, values[:, second].T)
     mean, sd = d.mean(axis=1), d.std(axis=1, ddof=1)
     sd = np.where(np.ptp(d, axis=1) == 0, 0.0, sd)
-    half = scipy.special.stdtrit(n - 1, 1 - alpha / 2) * sd / math.sqrt(n)
     with np.errstate(divide="ignore", invalid="ignore"):
         effect = np.where(sd > 0, mean / sd, np.nan)
-    by_bca = np.full((len(pairs), 2), np.nan)
-    if n >= bca.LEAST_TOPICS:
-        by_bca = bca.of_differences(values, first, second, n_samples=RESAMPLES, rng=rng.spawn(1)[0], confidence=1 - alpha)
     bounds = effect_intervals(effect, n, alpha=alpha)
     p, exact = randomisation(d, values, first, second, trials=trials, rng=rng)
     return Compared(
-        pairs=list(pairs), difference=mean, low=mean - half, high=mean + half, bca=by_bca, effect=effect, effect_low=bounds[:, 0],
+        pairs=list(pairs), difference=mean, intervals=mean_intervals(d, alpha=alpha), effect=effect, effect_low=bounds[:, 0],
         effect_high=bounds[:, 1], wins=(d > 0).sum(axis=1), ties=(d == 0).sum(axis=1), losses=(d < 0).sum(axis=1),
-        p={"t": paired_t(d), "wsr": signed_rank(d), "sign": sign(d), "randomisation": p}, exact=exact, n_topics=n, trials=trials,
+        p={"t": paired_t(d), "wsr": signed_rank(d), "sign": sign(d), "randomisation": p}, verdict_p=verdict_p(d), exact=exact,
+        n_topics=n, trials=trials,
     )  # fmt: skip
 
 
@@ -107,7 +103,7 @@ def randomisation(
     rest = np.flatnonzero(~exact)
     if len(rest):
         reached = np.zeros(len(rest), np.int64)
-        observed = np.abs(d[rest].sum(axis=1)) - SLACK
+        observed = np.abs(d[rest].sum(axis=1)) - allowance(values)
         step = max(1, BLOCK // max(values.shape[0], len(rest), 1))
         for start in range(0, trials, step):
             signs = rng.integers(0, 2, (min(step, trials - start), values.shape[0]), dtype=np.int8) * 2.0 - 1.0
@@ -123,7 +119,12 @@ def enumerated(d: Floats) -> float:
     for size in np.abs(d[1:]).tolist():
         sums = np.concatenate([sums - size, sums + size])
     sums = np.abs(np.abs(d[0]) + sums)  # the other sign of the first is its mirror
-    return float((sums >= abs(d.sum()) - SLACK).mean())
+    return float((sums >= abs(d.sum()) - allowance(d)).mean())
+
+
+def allowance(scores: Floats) -> float:
+    """By how much sums of these scores over topics (n_topics, ...) may differ by rounding alone."""
+    return SLACK * max(float(np.abs(scores).sum(axis=0).max()), 1.0)
 
 
 def monte_carlo_error(p: float, trials: int) -> float:
@@ -151,12 +152,12 @@ STEPS = 60
 
 def falling_root(function: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floats:
     """Where falling functions (n) cross 0 between low and high, each (n), by bisection; NaN where they do not."""
-    there = (function(low) >= 0) & (function(high) <= 0)
+    crosses = (function(low) >= 0) & (function(high) <= 0)
     for _ in range(STEPS):
         middle = (low + high) / 2
         above = function(middle) > 0
         low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return np.where(there, (low + high) / 2, math.nan)
+    return np.where(crosses, (low + high) / 2, math.nan)
 
 
 def corrected(
@@ -166,22 +167,30 @@ def corrected(
     difference of all pairs; the other tests have none (NaN). size: of the family, where it is larger than the pairs here."""
     if family == "max":
         nothing = np.full(len(compared.pairs), math.nan)
-        p = greatest_difference(values, compared.pairs, compared.difference, trials=compared.trials, rng=rng)
+        p = greatest_difference(values, compared.pairs, trials=compared.trials, rng=rng)
         return {test: p if test == "randomisation" else nothing for test in TESTS}
     return {test: adjusted(p, family, family=size) for test, p in compared.p.items()}
 
 
+def verdicts(compared: Compared, held: Mapping[str, Floats], family: str, *, alpha: float) -> NDArray[np.bool_]:
+    """Whether each pair differs at alpha: with the family `max` by the randomisation test, else by t and, where that is undefined, the permutation
+    test, both corrected as `held` is. No pair does with fewer than VERDICT_TOPICS topics."""
+    p = held["randomisation"] if family == "max" else adjusted(compared.verdict_p, family)
+    return np.asarray((np.nan_to_num(p, nan=1.0) < alpha) & (compared.n_topics >= VERDICT_TOPICS))
+
+
 def greatest_difference(
-    values: Floats, pairs: Sequence[tuple[int, int]], difference: Floats, *, trials: int, rng: np.random.Generator
+    values: Floats, pairs: Sequence[tuple[int, int]], *, trials: int, rng: np.random.Generator
 ) -> Floats:
     """p of each pair under the permutation distribution of the greatest difference of any pair (Carterette 2012, randomised Tukey HSD).
 
-    values: (n_topics, n_systems). difference: (n_pairs), the observed means of second - first. Scores of a topic are permuted among the
-    systems of the family; needs no assumption and controls the family under the null hypothesis that all of them are alike.
+    values: (n_topics, n_systems). Scores of a topic are permuted among the systems of the family; needs no assumption and controls the family
+    under the null hypothesis that all of them are alike. Scores are taken relative to the first system's: what all share adds rounding
+    to the sums and nothing to their differences.
     """
     used, place = np.unique(np.array(pairs), return_inverse=True)
     first, second = place.reshape(-1, 2).T
-    scores = np.ascontiguousarray(values[:, used])
+    scores = np.ascontiguousarray(values[:, used] - values[:, used[:1]])
     everyone = len(pairs) == len(used) * (len(used) - 1) // 2
     greatest = np.empty(trials)
     step = max(1, CACHED // scores.size)
@@ -190,7 +199,8 @@ def greatest_difference(
         sums = rng.permuted(np.broadcast_to(scores, (some.stop - start, *scores.shape)), axis=2).sum(axis=1)
         greatest[some] = np.ptp(sums, axis=1) if everyone else np.abs(sums[:, second] - sums[:, first]).max(axis=1)
     greatest.sort()
-    observed = np.abs(difference) * len(values) - SLACK
+    sums = scores.sum(axis=0)
+    observed = np.abs(sums[second] - sums[first]) - allowance(scores)
     return (trials - np.searchsorted(greatest, observed, side="left") + 1) / (trials + 1)
 
 
@@ -212,6 +222,13 @@ def letters(means: Floats, pairs: Sequence[tuple[int, int]], different: NDArray[
     return ["".join(_letter(k) for k, column in enumerate(columns) if i in column) for i in range(n)]
 
 
+def grouped(compared: Compared, values: Floats, different: NDArray[np.bool_], tags: Sequence[str]) -> dict[str, Any]:
+    """`groups`: letters by tag, empty where `no_verdict` has the reason why no pair may be said to differ. values: (n_topics, n_systems)."""
+    why = why_no_verdict(compared.n_topics)
+    shown = [""] * len(tags) if why else letters(values.mean(axis=0), compared.pairs, different)
+    return {"groups": dict(zip(tags, shown, strict=True)), "no_verdict": why}
+
+
 def _letter(number: int) -> str:
     """a ... z, then a1 ... z1, and so on."""
     return chr(97 + number % 26) + ("" if number < 26 else str(number // 26))
@@ -230,16 +247,20 @@ def power(difference: float, sd: float, n: int, *, alpha: float) -> float:
     return float(1 - scipy.special.nctdtr(n - 1, shift, critical) + other_side)
 
 
-def topics_for_power(difference: float, sd: float, *, wanted: float, alpha: float) -> int | None:
-    """The fewest topics with which the paired t-test finds this difference with the wanted power."""
+def topics_for_power(difference: float, sd: float, *, wanted: float, alpha: float) -> float | None:
+    """The fewest topics with which the paired t-test finds this difference with the wanted power, VERDICT_TOPICS at least. None: more than
+    MOST_TOPICS; NaN: nothing is known of the variance (a standard deviation of 0)."""
     if sd == 0:
-        return 2
-    return _fewest(lambda n: power(difference, sd, n, alpha=alpha) >= wanted)
+        return math.nan
+    return _fewest(lambda n: power(difference, sd, n, alpha=alpha) >= wanted, VERDICT_TOPICS)
 
 
-def topics_for_width(width: float, sd: float, *, alpha: float) -> int | None:
-    """The fewest topics with which the t-interval of the difference is at most so wide, for differences of this standard deviation."""
-    return _fewest(lambda n: interval_width(sd, n, alpha=alpha) <= width)
+def topics_for_width(width: float, sd: float, *, alpha: float) -> float | None:
+    """The fewest topics with which the t-interval of the difference is at most so wide, for differences of this standard deviation: LEAST_TOPICS at
+    least, as with fewer none is shown. None and NaN as of `topics_for_power`."""
+    if sd == 0:
+        return math.nan
+    return _fewest(lambda n: interval_width(sd, n, alpha=alpha) <= width, LEAST_TOPICS)
 
 
 def interval_width(sd: float, n: int, *, alpha: float) -> float:
@@ -247,22 +268,20 @@ def interval_width(sd: float, n: int, *, alpha: float) -> float:
     return 2 * float(scipy.special.stdtrit(n - 1, 1 - alpha / 2)) * sd / math.sqrt(n)
 
 
-def _fewest(enough: Callable[[int], bool]) -> int | None:
+def _fewest(enough: Callable[[int], bool], least: int) -> int | None:
     if not enough(MOST_TOPICS):
         return None
-    low, high = 1, MOST_TOPICS  # `low` is not enough: a test needs two topics
+    low, high = least - 1, MOST_TOPICS  # `low` is not enough
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if middle >= 2 and enough(middle) else (middle, high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
     return high
 
 
 def smallest_difference(sd: float, n: int, *, wanted: float, alpha: float) -> float:
-    """The true difference that n topics show with the wanted power; NaN for fewer than two topics."""
-    if n < 2:
+    """The true difference that n topics show with the wanted power; NaN for fewer than VERDICT_TOPICS topics, and without variance."""
+    if n < VERDICT_TOPICS or sd == 0:
         return math.nan
-    if sd == 0:
-        return 0.0
     most = (float(scipy.special.stdtrit(n - 1, 1 - alpha / 2)) * 2 + 8) * sd / math.sqrt(n)
     missing = np.vectorize(lambda difference: wanted - power(difference, sd, n, alpha=alpha))
     return float(falling_root(missing, np.zeros(1), np.array([most]))[0])

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from analysis.core.intervals import MOST_UNDEFINED, Floats, Interval, no_interval
 from analysis.core.rankings import resample_counts, sample_means, tau_b, tau_b_batch
+from analysis.core.significance import VERDICT_TOPICS, why_no_verdict
 
 MOST_DOUBT, CLEARLY = 0.1, 2.0
 """The expected share of pairs of systems that other topics would turn, in both rankings together, may be so large, and pairs on which the
@@ -26,7 +27,8 @@ class SystemOrder(NamedTuple):
     """How sure the order of each pair of systems is over the topics at hand.
 
     doubt: the expected share of pairs that other topics would turn. undecided: bool (systems, systems), not significant by the paired
-    t-test at 5 %, a pair with itself left out.
+    t-test at 5 %, or where a difference does not vary by the permutation test; a pair with itself left out. With fewer topics than a verdict
+    needs doubt is NaN and every pair undecided.
     """
 
     doubt: float
@@ -34,10 +36,10 @@ class SystemOrder(NamedTuple):
 
 
 def order_of_systems(values: Floats) -> SystemOrder:
-    """values: float64 (topics, systems); topics on which a system does not count (NaN) are left out. Two topics at least."""
+    """values: float64 (topics, systems); topics on which a system does not count (NaN) are left out."""
     values = values[~np.isnan(values).any(axis=1)]
     n, systems = values.shape
-    if n < 2 or systems < 2:
+    if n < VERDICT_TOPICS or systems < 2:
         return SystemOrder(math.nan, np.triu(np.ones((systems, systems), dtype=bool), k=1) if systems else np.zeros((0, 0), dtype=bool))
     means, covariance = values.mean(axis=0), np.atleast_2d(np.cov(values.T))
     variance = np.diag(covariance)
@@ -46,6 +48,7 @@ def order_of_systems(values: Floats) -> SystemOrder:
     first, second = np.triu_indices(systems, k=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(error > 1e-12, difference / error, np.where(difference > 1e-10, np.inf, 0.0))
+    # a difference that does not vary is decided from VERDICT_TOPICS topics on: its permutation test has p = 2^(1 - n)
     same = (error <= 1e-12) & (difference <= 1e-10)  # equal on every topic: nothing to turn
     turned = np.where(same, 0.0, scipy.special.ndtr(-t))
     undecided = np.triu(t < scipy.special.stdtrit(n - 1, 0.975), k=1)
@@ -73,8 +76,8 @@ def _interval(counts: Floats, a: Floats, b: Floats, confidence: float) -> Interv
         return no_interval("tau-b is undefined on the shared topics", "topics")
     doubt = order_of_systems(a).doubt + order_of_systems(b).doubt
     if not doubt < MOST_DOUBT:
-        why = "the order of too many pairs of systems is undecided" if n_topics > 1 else "one shared topic"
-        return no_interval(f"{why} with {n_topics} shared topics: tau would be biased", "topics")
+        few = why_no_verdict(n_topics)
+        return no_interval(few or f"the order of too many pairs of systems is undecided with {n_topics} shared topics: tau would be biased", "topics")
     if min(1 - value, 1 + value) / 2 <= CLEARLY * doubt:
         how = "alike" if value > 0 else "turned round"
         return no_interval(f"the rankings are {how} but for what other topics might turn: no interval so near {'1' if value > 0 else '-1'}", "topics")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 UNPAIRED = "The rank-sum test takes the runs for two unpaired samples: on the same topics it hardly ever finds a difference."
@@ -11,9 +13,49 @@ DISPLACEMENT = (
     "A run that entered early and was never displaced stays high, whatever its score."
 )
 
+LOOKED_AT_OFTEN = "Tests and 95% intervals hold for a single look. Repeated while judging is running, they are wrong more often than 5%."
+
 
 def verdict_word(verdict: bool | None) -> str:
     return "no verdict" if verdict is None else "yes" if verdict else "no"
+
+
+MOST_LETTERS = 8
+"""More groups than this are no longer read by their letters."""
+NAMED = 5
+"""Runs that are named in a row; the rest is counted."""
+
+
+def first_of(tags: Sequence[str]) -> str:
+    rest = len(tags) - NAMED
+    return ", ".join(tags[:NAMED]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def not_different(of_measure: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Of each run those that it does not differ from significantly, best first: of one measure of `compare_systems`."""
+    means = of_measure["means"]
+    alike: dict[str, list[str]] = {tag: [] for tag in means}
+    for row in of_measure["pairs"]:
+        if row["different"] is False:
+            alike[row["a"]].append(row["b"])
+            alike[row["b"]].append(row["a"])
+    return {tag: sorted(others, key=lambda other: (-means[other], other)) for tag, others in alike.items()}
+
+
+def groups_column(of_measure: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
+    """The head of a column and its cell for each run: letters (Piepho 2004), or names where there would be too many letters."""
+    groups: dict[str, str] = of_measure["groups"]
+    if len({letter for letters in groups.values() for letter in re.findall(r"[a-z][0-9]*", letters)}) <= MOST_LETTERS:
+        return "group", groups
+    return "not significantly different from", {tag: first_of(others) or "-" for tag, others in not_different(of_measure).items()}
+
+
+def constant_words(result: Mapping[str, Any]) -> str:
+    """What decides where the t-test is undefined; empty where it is defined for every pair of `compare_systems`."""
+    pairs = [row for of_measure in result.values() if isinstance(of_measure, dict) for row in of_measure.get("pairs", [])]
+    if not any(row["t"] is None or row["t"] != row["t"] for row in pairs):
+        return ""
+    return "Where all topics have the same difference, t is undefined and the permutation test decides. "
 
 
 def equal_runs_words(row: dict[str, Any]) -> str:

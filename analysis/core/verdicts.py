@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from analysis.core.outcomes import Comparison, Means
-from analysis.core.significance import SCALES, adjusted, p_equals, p_text
+from analysis.core.significance import SCALES, VERDICT_TOPICS, adjusted, p_equals, p_text, why_no_verdict
 from pooling.core.counts import counted
 
 ALPHA = 0.05
@@ -31,7 +31,7 @@ DECIMALS = 12
 
 @dataclass(frozen=True)
 class Verdict:
-    """None: no verdict, because means and signed ranks point to different sides, and each to another verdict."""
+    """None: no verdict, because there are too few topics, or means and signed ranks point to different sides, and each to another verdict."""
 
     @property
     def is_open(self) -> bool:
@@ -40,6 +40,9 @@ class Verdict:
     better: bool | None
     significantly_better: bool | None
     do_no_harm: bool | None
+
+
+NO_VERDICT = Verdict(None, None, None)
 
 
 @dataclass(frozen=True)
@@ -144,19 +147,29 @@ def _judge_one(comparison: Comparison, p: dict[str, float], alpha: float, decide
         ranking_significant=False,
     )
     esl, rr = (direction(means) for means in (comparison.esl, comparison.rr))
-    tested = (esl, rr) if decide == "t" else (sign_of(comparison.esl.signed_ranks), sign_of(comparison.rr.signed_ranks))
-    by_esl = replace(answers, ranking=-esl, tested=-tested[0], ranking_significant=p[f"esl_{decide}"] < alpha)
-    by_rr = replace(answers, ranking=rr, tested=tested[1], ranking_significant=p[f"rr_{decide}"] < alpha)
+    esl_by, rr_by = (deciding(means, comparison.both, decide) for means in (comparison.esl, comparison.rr))
+    esl_tested = esl if esl_by == "t" else sign_of(comparison.esl.signed_ranks)
+    rr_tested = rr if rr_by == "t" else sign_of(comparison.rr.signed_ranks)
+    by_esl = replace(answers, ranking=-esl, tested=-esl_tested, ranking_significant=p[f"esl_{esl_by}"] < alpha)
+    by_rr = replace(answers, ranking=rr, tested=rr_tested, ranking_significant=p[f"rr_{rr_by}"] < alpha)
+    few = why_no_verdict(comparison.topics)
+    because = reasons(comparison, by_esl, {} if correction == "none" else p, esl_by)
     return JudgedComparison(
-        verdict=by_esl.verdict(),
-        by_rr=by_rr.verdict(),
-        mirrored=by_esl.mirrored().verdict(),
-        because=reasons(comparison, by_esl, {} if correction == "none" else p, decide),
+        verdict=NO_VERDICT if few else by_esl.verdict(),
+        by_rr=NO_VERDICT if few else by_rr.verdict(),
+        mirrored=NO_VERDICT if few else by_esl.mirrored().verdict(),
+        because=[*because, f"no verdict: {few}"] if few else because,
         disagreements=disagreements(comparison, by_esl, by_rr, p, alpha),
         corrected=p,
         correction=correction,
         family=family,
     )
+
+
+def deciding(means: Means, n: int, decide: str) -> str:
+    """The test that decides over n topics that both answer: the t-test only where it is defined and there are enough topics for a verdict,
+    elsewhere the signed-rank test, which is exact there."""
+    return "t" if decide == "t" and n >= VERDICT_TOPICS and means.t == means.t else "wsr"
 
 
 def direction(means: Means) -> int:
@@ -210,14 +223,17 @@ def significant(is_significant: bool) -> str:
 
 def disagreements(comparison: Comparison, by_esl: Facts, by_rr: Facts, p: Mapping[str, float], alpha: float) -> list[str]:
     """Where tests disagree about significance, where a test looks another way than the means, and where ESL and RR differ."""
+    if why_no_verdict(comparison.topics):
+        return []
     said = []
     of_mrr = {"the rank-sum test": p["mrr_wrs"] < alpha, TESTS["wsr"]: p["mrr_wsr"] < alpha, TESTS["t"]: p["mrr_t"] < alpha}
+    of_mrr = {test: is_found for test, is_found in of_mrr.items() if test != TESTS["t"] or p["mrr_t"] == p["mrr_t"]}
     if len(set(of_mrr.values())) == 2:
         find, miss = (" and ".join(test for test, better in of_mrr.items() if better == wanted) for wanted in (True, False))
         said.append(f"mean RR of all topics: the difference is significant by {find} and not by {miss}")
     for key, name in (("esl", "ESL"), ("rr", "RR")):
         verdicts = {test: p[f"{key}_{test}"] < alpha for test in TESTS}
-        if verdicts["wsr"] != verdicts["t"]:
+        if verdicts["wsr"] != verdicts["t"] and p[f"{key}_t"] == p[f"{key}_t"]:
             yes, no = ("wsr", "t") if verdicts["wsr"] else ("t", "wsr")
             said.append(f"{name}: the difference is significant by {TESTS[yes]} and not by {TESTS[no]}")
         means: Means = getattr(comparison, key)
@@ -265,7 +281,7 @@ def as_json(comparison: Comparison, judged: JudgedComparison) -> dict[str, Any]:
         undefined = {"esl": "no topic is answered by both runs", "rr": "no topic is answered by both runs"}
     for key, verdict in (("verdict", judged.verdict), ("verdict by RR", judged.by_rr)):
         if verdict.is_open:
-            undefined[key] = "means and signed ranks point to different sides"
+            undefined[key] = why_no_verdict(comparison.topics) or "means and signed ranks point to different sides"
     return {**row, "undefined": undefined} if undefined else row
 
 

@@ -121,7 +121,7 @@ def holes_words(answer: dict[str, Any]) -> str:
         "Of the documents that these scores look at %(share)s %% are unjudged, most of %(tag)s (%(most)s %%); they count as not relevant here."
     )
     words = says % {"share": f"{100 * mean:.0f}", "tag": most["tag"], "most": f"{100 * most['unjudged']:.0f}"}
-    return words + not_said if why else f"{words} {answer['open']}"
+    return words + not_said if why else f"{words} {answer['open']}".rstrip()
 
 
 def notes_on(answer: dict[str, Any]) -> list[str]:
@@ -136,7 +136,7 @@ def notes_on(answer: dict[str, Any]) -> list[str]:
         if len(tags) == len(answer["systems"]):
             says = _("No interval for any run: %(reason)s.")
         notes.append(says % {"runs": ", ".join(tags[:5]), "more": len(tags) - 5, "reason": reason})
-    notes.append(_("The tests are those of this moment: who looks after each judgement and stops at the first small p is wrong more often than 5 %."))
+    notes.append(_("Tests and 95% intervals hold for a single look. If you check repeatedly while judging is running, they are wrong more often than 5%."))
     if not answer["estimated"]:
         notes.append(_("Runs that did not contribute to the pool have more unjudged documents and lose more by them."))
     return notes

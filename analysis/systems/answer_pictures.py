@@ -8,7 +8,7 @@ from typing import Any
 from analysis.charts.lines import Line, lines
 from analysis.charts.matrices import matrix
 from analysis.charts.points import DrawnInterval, intervals
-from analysis.core.significance import p_text
+from analysis.core.significance import p_text, why_no_verdict
 from analysis.systems.pictures import MOST_RUNS
 from analysis.systems.tabular import Cell, Table
 
@@ -92,9 +92,9 @@ def _place(mean: float | None, means: Sequence[float | None]) -> int | None:
 
 
 def order_words(answer: Mapping[str, Any]) -> str:
-    """Since when the run that leads now has led, in one sentence; empty with fewer than two looks."""
+    """Since when the run that leads now has led, in one sentence; empty with fewer than two looks, and where no run is said to lead."""
     looks = answer["looks"]
-    if len(looks) < 2:
+    if len(looks) < 2 or why_no_verdict(answer["topics"]):
         return ""
     leading = [_place(look["means"][0], look["means"]) == 1 for look in looks]
     since = len(leading)

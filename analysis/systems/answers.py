@@ -27,6 +27,7 @@ from analysis.core.intervals import Interval, no_interval
 from analysis.core.leading import leader_words, open_words, standing_of
 from analysis.core.measures import FAMILIES, Measure, UnknownMeasure, at_judged_depth, parse_measure
 from analysis.core.packing import Packed, index_of, pack
+from analysis.core.significance import why_no_verdict
 from analysis.judgements.campaign_sample import NotEstimable, is_sampled, order_said, sample_of, stages_of, stages_said
 from analysis.judgements.labels import KNOWN, Choices, Labels, labels
 from analysis.judgements.live import Live, live_rows
@@ -212,7 +213,7 @@ def _by_labels(
     relevant = np.bincount(topics, weights=qrels.grades >= least, minlength=len(qrels.topics))
     return standing | {
         "estimated": False, "labels": len(qrels), "pairs": len(live.pairs), "level": campaign.threshold, "without_relevant": int((relevant == 0).sum()),
-        "open": open_words(standing["systems"]) if standing["systems"] and not why else "", "why_no_bounds": why,
+        "open": open_words(standing["systems"]) if standing["systems"] and not why and not why_no_verdict(standing["topics"]) else "", "why_no_bounds": why,
         "looks": looks_of(campaign, live, choices, qrels, packed, measure, [one["tag"] for one in standing["systems"]]) if len(qrels) else [],
     }  # fmt: skip
 

@@ -10,6 +10,7 @@ from typing import Any
 from analysis.charts.lines import Line, lines
 from analysis.charts.points import DrawnInterval, intervals
 from analysis.core.system_comparison import interval_width, smallest_difference
+from analysis.core.verdict_words import constant_words, groups_column
 from analysis.systems.kind import Result
 from analysis.systems.tables import best_of
 from analysis.systems.tabular import Cell, Table
@@ -31,8 +32,9 @@ def means_table(key: str, title: str, answer: Mapping[str, Any], settings: Mappi
     tags = sorted(first, key=lambda tag: (-(first[tag] if first[tag] is not None else -1), tag))
     against = settings["against"]
     header, heads = ["run"], [("", 1)]
+    columns = {measure: groups_column(answer[measure]) for measure in measures}
     for measure in measures:
-        header += ["mean", "group"] if against == "all" else ["mean"]
+        header += ["mean", columns[measure][0]] if against == "all" else ["mean"]
         heads.append((measure, len(header) - sum(n for _, n in heads)))
     rows: list[list[Cell]] = []
     marks: dict[tuple[int, int], str] = {}
@@ -41,14 +43,16 @@ def means_table(key: str, title: str, answer: Mapping[str, Any], settings: Mappi
         for measure in measures:
             if sign := dagger(answer[measure], tag, settings):
                 marks[number, len(row)] = sign
-            row += [answer[measure]["means"][tag], *([answer[measure]["groups"][tag]] if against == "all" else [])]
+            row += [answer[measure]["means"][tag], *([columns[measure][1][tag]] if against == "all" else [])]
         rows.append(row)
     numbers = [k for k, name in enumerate(header) if name == "mean"]
     if against != "all":
         header, heads = ["run", *measures], []
     over = ", ".join(f"{n}" for n in sorted({one["topics"] for one in answer.values()}))
+    why = sorted({one["no_verdict"] for one in answer.values() if one.get("no_verdict")})
+    note = f"Means over {over} topics. " + (f"No verdict: {'; '.join(why)}." if why else how_tested(settings))
     return Table(
-        key, title, header, rows, f"Means over {over} topics. {how_tested(settings)}", heads=tuple(heads), bold=best_of(rows, numbers), marks=marks
+        key, title, header, rows, note, heads=tuple(heads), bold=best_of(rows, numbers), marks=marks
     )
 
 
@@ -68,8 +72,7 @@ def dagger(answer: Mapping[str, Any], tag: str, settings: Mapping[str, Any]) -> 
         return ""
     for row in answer["pairs"]:
         if row["b"] == tag:
-            p = row["corrected"][settings["letters_by"]]
-            return "" if p is None or p >= settings["alpha"] else "†" if row["difference"] > 0 else "‡"
+            return "" if not row["different"] else "†" if row["difference"] > 0 else "‡"
     return ""
 
 
@@ -77,27 +80,26 @@ def pairs_table(key: str, title: str, answer: Mapping[str, Any], settings: Mappi
     tested = TESTED if "tests" not in settings else TESTED[:1]
     held = [(test, words) for test, words in tested if settings["family"] != "max" or test == "randomisation"]
     held = [] if settings["family"] == "none" else held
-    by_bca = [row.get("interval_bca", (None, None)) for row in answer["pairs"]]
-    shown = any(low is not None for low, _ in by_bca)
-    bca = ["2.5 %", "97.5 %"] if shown else []
-    header = ["A", "B", "B - A", "2.5 %", "97.5 %", *bca, "effect", "from", "to", "wins", "ties", "losses"]
+    reasons = any(row["interval_reason"] for row in answer["pairs"])
+    header = ["A", "B", "B - A", "2.5 %", "97.5 %", *(["why no interval"] if reasons else []), "effect", "from", "to", "wins", "ties", "losses"]
     header += [words for _, words in (*tested, *held)]
     rows: list[list[Cell]] = [
-        [row["a"], row["b"], row["difference"], *row["interval"], *(interval if shown else ()), row["effect"], *row.get("effect_interval", (None, None))]
+        [row["a"], row["b"], row["difference"], *row["interval"], *([row["interval_reason"]] if reasons else [])]
+        + [row["effect"], *row.get("effect_interval", (None, None))]
         + [row["wins"], row["ties"], row["losses"]]
         + [p_value(row[test]) for test, _ in tested]
         + [p_value(row["corrected"][test]) for test, _ in held]
-        for row, interval in zip(answer["pairs"], by_bca, strict=True)
+        for row in answer["pairs"]
     ]
     decided = range(len(header) - len(held or tested), len(header))
     bold = {(number, k) for number, row in enumerate(rows) for k in decided if isinstance(p := row[k], float) and p < settings["alpha"]}
-    heads = [("", 2), ("difference", 3), *([("by BCa", 2)] if shown else []), ("effect", 3), ("topics of B", 3), ("raw", len(tested))]
+    heads = [("", 2), ("difference", 4 if reasons else 3), ("effect", 3), ("topics of B", 3), ("raw", len(tested))]
     heads += [(f"corrected ({settings['family']})", len(held))] if held else []
-    note = (
-        f"Over {answer['topics']} topics; intervals by t{' and by BCa' if shown else ''}; effect: mean difference / standard deviation of the "
-        "differences, with its interval. "
-        f"In bold: {'corrected ' if held else ''}p-values below {settings['alpha']:g}. "
-    )
+    verdict = f"In bold: {'corrected ' if held else ''}p-values below {settings['alpha']:g}. "
+    if answer["no_verdict"]:
+        bold, verdict = set(), f"No verdict: {answer['no_verdict']}. "
+    note = f"Over {answer['topics']} topics; effect: mean difference / standard deviation of the differences, with its interval. "
+    note += verdict + constant_words({"": answer})
     randomised = f"Randomisation: {settings['trials']:,} changes of signs, all where they are fewer."
     note += randomised if "tests" not in settings else f"{settings['tests'].capitalize()}."
     return Table(key, title, header, rows, note, heads=tuple(heads), bold=frozenset(bold))
@@ -134,7 +136,7 @@ def greatest(pairs: Sequence[Mapping[str, Any]], most: int) -> Sequence[Mapping[
 
 def differences_picture(measure: str, answer: Mapping[str, Any]) -> str:
     pairs: Sequence[Mapping[str, Any]] = answer["pairs"]
-    caption = f"Mean differences by {measure} (B - A) with 95 % intervals by t over {answer['topics']} topics"
+    caption = f"Mean differences by {measure} (B - A) with 95 % intervals over {answer['topics']} topics"
     if len(pairs) > MOST_PAIRS:
         pairs = greatest(pairs, MOST_PAIRS)
         caption += f"; the {MOST_PAIRS} greatest"

@@ -12,8 +12,8 @@ from scipy import stats
 from analysis.core.agreement.alpha import alpha_interval, alpha_of_coincidences
 from analysis.core.agreement.kappa import cohen_kappa
 from analysis.core.agreement.people import kappa_interval
-from analysis.core.bca import bca
 from analysis.core.intervals import Interval
+from benchmarks.calibration.bca import bca
 from benchmarks.calibration.coverage import Bounds, Covered, covered, percentiles
 
 Floats = NDArray[np.float64]

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from analysis.core import bca, bootstrap, significance
+from analysis.core import significance
 from analysis.core.estimates import interval_over_topics
-from analysis.core.mean_intervals import mean_interval
+from analysis.core.mean_intervals import mean_intervals
 from analysis.core.system_comparison import all_pairs, effect_intervals, greatest_difference, randomisation
+from benchmarks.calibration import bca
 from benchmarks.calibration.coverage import Covered, covered
 
 Floats = NDArray[np.float64]
 SHAPES = ("normal", "nDCG@10", "RR", "P@10")
 """How the scores of a topic are spread: normal with an effect of the topic; skewed between 0 and 1; 1/rank or 0; tenths."""
+
+RANKS_ALIKE = sum(1 / rank for rank in range(1, 11)) / 10
+"""The mean reciprocal rank of ranks 1 to 10 that are alike likely."""
 
 
 def equal_scores(shape: str, trials: int, topics: int, systems: int, rng: np.random.Generator) -> Floats:
@@ -82,29 +87,56 @@ def families(shape: str, systems: int, topics: int, *, trials: int, rng: np.rand
         d = significance.rounded_differences(scores[first], scores[second])
         p = significance.paired_t(d)
         held = [significance.adjusted(p, family).min() for family in ("none", "bonferroni", "holm")]
-        p_values.append([*held, greatest_difference(scores.T, pairs, d.mean(axis=1), trials=n_random, rng=rng).min()])
+        p_values.append([*held, greatest_difference(scores.T, pairs, trials=n_random, rng=rng).min()])
     return Families(*(np.array(p_values) < 0.05).mean(axis=0).tolist())
 
 
+SPARSE: dict[str, tuple[float, Callable[[np.random.Generator, tuple[int, int]], Floats]]] = {
+    "one in 20 gains up to 1": (0.025, lambda rng, shape: _some(rng, shape, 0.05, rng.random(shape))),
+    "RR: 3 % newly answered": (0.03, lambda rng, shape: _some(rng, shape, 0.03, np.ones(shape))),
+    "5 % gain .5, 1 % lose .5": (0.02, lambda rng, shape: rng.choice([0.5, -0.5, 0.0], shape, p=[0.05, 0.01, 0.94])),
+    "5 % gain 1, the others lose .05": (0.0025, lambda rng, shape: _some(rng, shape, 0.05, np.ones(shape), -0.05)),
+    "one in 10 gains up to 1, the others ±.001": (0.05, lambda rng, shape: _some(rng, shape, 0.1, rng.random(shape), _noise(rng, shape, 0.001))),
+    "one in 10 gains up to 1, the others ±.1": (0.05, lambda rng, shape: _some(rng, shape, 0.1, rng.random(shape)) + _noise(rng, shape, 0.1)),
+    "lognormal": (float(np.exp(1.5**2 / 2)), lambda rng, shape: rng.lognormal(0, 1.5, shape)),
+    "RR: 30 % answered": (0.3 * RANKS_ALIKE, lambda rng, shape: _some(rng, shape, 0.3, 1 / rng.integers(1, 11, shape))),
+    "RR: 10 % answered": (0.1 * RANKS_ALIKE, lambda rng, shape: _some(rng, shape, 0.1, 1 / rng.integers(1, 11, shape))),
+    "navigational: 8 % of 1, the others .1": (0.172, lambda rng, shape: _some(rng, shape, 0.08, np.ones(shape), 0.1)),
+    "navigational: 8 % of 1, the others .1 ± .05": (0.172, lambda rng, shape: _some(rng, shape, 0.08, np.ones(shape), 0.1 + _noise(rng, shape, 0.05))),
+    "4 % of 0, the others .6 ± .08": (0.576, lambda rng, shape: _some(rng, shape, 0.04, np.zeros(shape), 0.6 + _noise(rng, shape, 0.08))),
+    "4 % of 0, the others .6 ± .05": (0.576, lambda rng, shape: _some(rng, shape, 0.04, np.zeros(shape), 0.6 + _noise(rng, shape, 0.05))),
+}
+"""Few topics bring all of the mean: its true value, and what draws scores or differences (trials, topics)."""
+
+
+def _some(rng: np.random.Generator, shape: tuple[int, int], share: float, there: Floats, elsewhere: Floats | float = 0.0) -> Floats:
+    return np.where(rng.random(shape) < share, there, elsewhere)
+
+
+def _noise(rng: np.random.Generator, shape: tuple[int, int], deviation: float) -> Floats:
+    return deviation * rng.standard_normal(shape)
+
+
 class Difference(NamedTuple):
-    """Coverage of the intervals of a mean difference by t and by BCa (at any number of topics), and of the effect by the noncentral t."""
+    """Coverage of the intervals of a mean difference by t and by BCa (everywhere), of what is shown, and of the effect by the noncentral t."""
 
     t: Covered
     bca: Covered
+    now: Covered
     effect: Covered
 
 
-SPREADS = ("normal", "RR", "exponential", "few topics gain")
+SPREADS = ("normal", "RR", "exponential", *list(SPARSE)[:7])
 """Of the differences: of two systems with equal scores as in SHAPES, or skewed, with a true mean that is not 0."""
 
 
 def drawn_differences(spread: str, topics: int, trials: int, rng: np.random.Generator) -> tuple[float, float, Floats]:
     """-> (true mean, true mean / standard deviation, differences (trials, topics))"""
+    if spread in SPARSE:
+        true, draw = SPARSE[spread]
+        return true, true / float(draw(rng, (1, 1_000_000)).std()), draw(rng, (trials, topics))
     if spread == "exponential":
         return 1.0, 1.0, rng.exponential(1, (trials, topics))
-    if spread == "few topics gain":  # one topic in ten gains up to 1, the others a little or nothing
-        gain = (rng.random((trials, topics)) < 0.1) * rng.random((trials, topics))
-        return 0.05, 0.05 / np.sqrt(0.01 + 0.1 / 3 - 0.05**2), gain + 0.1 * rng.standard_normal((trials, topics))
     scores = equal_scores(spread, trials, topics, 2, rng)
     return 0.0, 0.0, scores[:, 1] - scores[:, 0]
 
@@ -113,13 +145,13 @@ def difference_coverage(spread: str, topics: int, *, trials: int, rng: np.random
     true, effect, d = drawn_differences(spread, topics, trials, rng)
     counts = rng.multinomial(topics, np.full(topics, 1 / topics), size=n_samples) / topics
     by_bca = bca.bca(d.mean(axis=1), counts @ d.T, (d.sum(axis=1) - d.T) / (topics - 1))
-    by_t, of_effect = [], []
-    for row in d:
-        between = bootstrap.differences(np.stack([np.zeros(topics), row]))
-        by_t.append((between.low[1, 0], between.high[1, 0]))
-        deviation = row.std(ddof=1)
-        of_effect.append(float(row.mean() / deviation) if deviation > 0 else np.nan)
-    return Difference(covered(true, by_t), covered(true, by_bca), covered(effect, effect_intervals(np.array(of_effect), topics)))
+    deviation = np.where(significance.is_constant(d), np.nan, d.std(axis=1, ddof=1))
+    return Difference(
+        covered(true, [interval_over_topics(row) for row in d]),
+        covered(true, by_bca),
+        covered(true, [(one.low, one.high) for one in mean_intervals(d)]),
+        covered(effect, effect_intervals(d.mean(axis=1) / deviation, topics)),
+    )
 
 
 MEANS: dict[str, float] = {
@@ -128,19 +160,22 @@ MEANS: dict[str, float] = {
     "P@10": sum(1 - np.sqrt(tenth / 11) for tenth in range(1, 11)) / 10,
     "few topics score": 1 / 11,  # of u^10
     "answered in 5 %": 0.05,
+    **{name: SPARSE[name][0] for name in list(SPARSE)[7:]},
 }
 """The true mean of the scores of one system, u uniform between 0 and 1: as in SHAPES, or with few topics that bring all."""
 
 
 class MeanCoverage(NamedTuple):
-    """Of Student's t over topics: everywhere, and where an interval is shown."""
+    """Of Student's t over topics everywhere, and of what is shown."""
 
     everywhere: Covered
     shown: Covered
 
 
 def mean_coverage(spread: str, topics: int, *, trials: int, rng: np.random.Generator) -> MeanCoverage:
-    if spread == "few topics score":
+    if spread in SPARSE:
+        scores = SPARSE[spread][1](rng, (trials, topics))
+    elif spread == "few topics score":
         scores = rng.random((trials, topics)) ** 10
     elif spread == "answered in 5 %":
         scores = (rng.random((trials, topics)) < 0.05).astype(np.float64)
@@ -148,5 +183,5 @@ def mean_coverage(spread: str, topics: int, *, trials: int, rng: np.random.Gener
         scores = equal_scores(spread, trials, topics, 1, rng)[:, 0]
     return MeanCoverage(
         covered(MEANS[spread], [interval_over_topics(row) for row in scores]),
-        covered(MEANS[spread], [(one.low, one.high) for one in map(mean_interval, scores)]),
+        covered(MEANS[spread], [(one.low, one.high) for one in mean_intervals(scores)]),
     )

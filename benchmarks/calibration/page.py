@@ -56,25 +56,33 @@ Systems' true means are drawn evenly, with a standard deviation of so many stand
 the interval holds, then of the truly best one, then how many ranks it holds on average. *before*: the 2.5 and 97.5 percentiles of the rank over
 samples of topics; they are still told as what they are. *now*: the ranks left by paired t-tests against all others, corrected by Holm. A rank is a
 whole number, and an order that is clear leaves one rank: no interval can cover it in just 95 %. It is made so wide for the system that stands at the
-end of nearly equal ones, where the percentiles fail.
+end of nearly equal ones, where the percentiles fail. *unlike*: means from .111 down in steps of .001, half of the systems with nearly the same score on every
+topic, half with 1 on few topics and 0 elsewhere; with fewer than 30 topics t calls some of them different that are not, so that every rank is left open there.
 
 {ranks}
 
 ## Means of systems
 
-Intervals of the mean score of one system for new topics, by Student's t over topics: *everywhere* as if always shown, then where `evaluate --intervals`
-shows one: from 25 topics on, with at least five topics for each unit of squared skewness, and never where all topics have one value. Scores as under
-[tests](#tests-of-a-difference); *few topics score*: the tenth power of an even share, so that a few topics bring all of the mean; *answered in 5 %*: 1 on
-one topic in twenty, else 0.
+Intervals of the mean score of one system for new topics. *everywhere*: by Student's t, as if always shown. Then what `evaluate --intervals` shows:
+from 30 topics on, with at least ten topics off the most frequent value, by t and, where scores are skewed, to where Hall's (1992) transformation
+reaches further ([measures](methods/measures.md#conventions)). The skewness of the sample does not decide whether an interval is shown: samples
+without the rare topics look harmless, and their intervals miss. Scores as under [tests](#tests-of-a-difference); *few topics score*: the tenth power
+of an even share, so that a few topics bring all of the mean; *answered in 5 %*: 1 on one topic in twenty, else 0; *RR*: 1 to 1/10 on some topics,
+else 0; ±: a normal spread of this standard deviation.
+
+What happens on one topic in 25 is missing from 29 % of samples of 30 topics and from 13 % of 50. If the other topics have nearly one value, no
+interval of these topics can know of it, as the last rows show. Where an interval is shown in less than a tenth of the trials, these are trials with
+more rare topics than usual.
 
 {means}
 
 ## Differences of systems
 
-Intervals of the mean difference by Student's t over topics and by BCa (500 samples; shown from 50 topics on), and of the effect, the mean difference
-in standard deviations, by the noncentral t. *exponential*: skewed differences. *few topics gain*: one topic in ten gains up to 1, the others next to
-nothing. Where few topics bring all of a difference, no interval of the mean covers in .92 with 50 topics or fewer, t and BCa alike; so wins, ties and
-losses are told beside it. The interval of the effect is too wide for skewed differences.
+Intervals of the mean difference: by Student's t and by BCa (500 samples), as if always shown; then what is shown, by the rule of
+[means](#means-of-systems). Last, the interval of the effect, the mean difference in standard deviations, by the noncentral t. *exponential*,
+*lognormal* (of a normal with standard deviation 1.5): skewed differences. *gain*, *lose*: the difference is 0 on all other topics where nothing else
+is said. Where few topics bring all of a difference, t and BCa cover far less than .95, and no interval is shown; so wins, ties and losses stand
+beside it. The interval of the effect is too wide for skewed differences, and too narrow for lognormal ones.
 
 {spreads}
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from analysis.core import bootstrap
-from analysis.core.bca import bca
 from analysis.core.intervals import LARGEST
 from analysis.core.rankings import resample_counts, sample_means, tau_b, tau_b_batch
 from analysis.core.tau_intervals import tau_intervals
+from benchmarks.calibration.bca import bca
 from benchmarks.calibration.coverage import Covered, covered, percentiles
 
 Floats = NDArray[np.float64]
@@ -81,14 +81,25 @@ class Ranks(NamedTuple):
     before_width: float
 
 
-def rank_coverage(systems: int, topics: int, apart: float, *, trials: int, rng: np.random.Generator, n_samples: int = 300) -> Ranks:
-    """Systems with true means `apart` standard deviations of a score from each other, evenly drawn."""
+def ranked_scores(systems: int, topics: int, apart: float | None, rng: np.random.Generator) -> Floats:
+    """(systems, topics): scores of systems, the truly best first. Their true means are drawn evenly, with a standard deviation of `apart` standard
+    deviations of a score. None: means from .111 down in steps of .001, every second system with nearly the same score on each topic, the others
+    with 1 on few topics and 0 elsewhere."""
+    if apart is None:
+        means = (0.111 - 0.001 * np.arange(systems))[:, None]
+        steady = means + 0.02 * rng.standard_normal((systems, topics))
+        return np.where(np.arange(systems)[:, None] % 2 == 0, steady, rng.random((systems, topics)) < means)
+    means = np.sort((rng.random(systems) - 0.5) * np.sqrt(12) * apart)[::-1]
+    return np.asarray(means[:, None] + rng.standard_normal((systems, topics)) + rng.standard_normal(topics))
+
+
+def rank_coverage(systems: int, topics: int, apart: float | None, *, trials: int, rng: np.random.Generator, n_samples: int = 300) -> Ranks:
+    """Systems as of `ranked_scores`."""
     true = np.arange(1, systems + 1)
     counts = bootstrap.topic_counts(topics, n_samples, rng)
     hits = []
     for _ in range(trials):
-        means = np.sort((rng.random(systems) - 0.5) * np.sqrt(12) * apart)[::-1]
-        values = means[:, None] + rng.standard_normal((systems, topics)) + rng.standard_normal(topics)
+        values = ranked_scores(systems, topics, apart, rng)
         now = bootstrap.differences(values).rank_interval
         sampled = bootstrap.sample_means(values, counts)
         low, high = np.percentile((-sampled).argsort(axis=0).argsort(axis=0) + 1, [2.5, 97.5], axis=1)

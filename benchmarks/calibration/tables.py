@@ -122,15 +122,16 @@ def tau(systems: int, topics: int, alike: float, *, trials: int, rng: np.random.
 
 
 def ranks() -> list[Row]:
-    return [
+    alike = [
         Row([str(systems), str(topics), f"{apart:g}"], (systems, topics, apart))
         for systems in (5, 10, 30)
-        for topics in (25, 200)
+        for topics in (10, 50, 200)
         for apart in (0.05, 0.4, 1.0)
     ]
+    return alike + [Row(["12", str(topics), "unlike"], (12, topics, None)) for topics in (5, 10, 25, 30, 50, 100)]
 
 
-def rank(systems: int, topics: int, apart: float, *, trials: int, rng: np.random.Generator) -> list[str]:
+def rank(systems: int, topics: int, apart: float | None, *, trials: int, rng: np.random.Generator) -> list[str]:
     coverage = rankings.rank_coverage(systems, topics, apart, trials=trials, rng=rng)
     before = [share(coverage.before), share(coverage.before_best), f"{coverage.before_width:.1f}"]
     return [*before, share(coverage.now), share(coverage.now_best), f"{coverage.now_width:.1f}"]
@@ -157,16 +158,20 @@ def family(shape: str, systems: int, topics: int, *, trials: int, rng: np.random
     return [share(value) for value in differences.families(shape, systems, topics, trials=trials, rng=rng)]
 
 
+TOPICS_OF_MEANS = (5, 10, 25, 30, 50, 100)
+
+
 def spreads() -> list[Row]:
-    return [Row([spread, str(topics)], (spread, topics)) for spread in differences.SPREADS for topics in TOPICS]
+    return [Row([spread, str(topics)], (spread, topics)) for spread in differences.SPREADS for topics in TOPICS_OF_MEANS]
 
 
 def spread(name: str, topics: int, *, trials: int, rng: np.random.Generator) -> list[str]:
-    return [share(interval.covered) for interval in differences.difference_coverage(name, topics, trials=trials, rng=rng)]
+    found = differences.difference_coverage(name, topics, trials=trials, rng=rng)
+    return [share(found.t.covered), share(found.bca.covered), *shown_and_covered(found.now), share(found.effect.covered)]
 
 
 def means() -> list[Row]:
-    return [Row([spread, str(topics)], (spread, topics)) for spread in differences.MEANS for topics in TOPICS]
+    return [Row([spread, str(topics)], (spread, topics)) for spread in differences.MEANS for topics in TOPICS_OF_MEANS]
 
 
 def mean(name: str, topics: int, *, trials: int, rng: np.random.Generator) -> list[str]:
@@ -230,7 +235,7 @@ TABLES = (
     Table("kappas", ["grades", "spread", "topics x pairs", "topic effect", "own shift", "true kappa", "before", "BCa", "shown", "covered"], kappas(), kappa),
     Table("taus", ["systems", "topics", "true tau", "before", "BCa", "jackknife on z", "shown", "covered"], taus(), tau),
     Table("ranks", ["systems", "topics", "apart", "before", "the best", "ranks wide", "now", "the best", "ranks wide"], ranks(), rank),
-    Table("spreads", ["differences", "topics", "t", "BCa", "effect"], spreads(), spread),
+    Table("spreads", ["differences", "topics", "t", "BCa", "shown", "covered", "effect"], spreads(), spread),
     Table("tests", ["scores", "topics", "t", "signed-rank", "sign", "randomisation", "rank-sum", "beaten in 97.5 % of samples"], tests(), test),
     Table("families", ["scores", "systems", "topics", "t, raw", "t, Bonferroni", "t, Holm", "greatest difference"], families(), family),
     Table("verdicts", ["topics", "ESL decided by", "better", "significantly better", "do no harm"], verdicts(), verdict),

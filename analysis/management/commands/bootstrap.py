@@ -21,7 +21,7 @@ from analysis.commandline.measures import (
 )
 from analysis.commandline.rank_noise import RankNoise, add_label_options, wants_noise
 from analysis.core.bootstrap import BootstrapChunk, BootstrapTally, as_json, chunks, combine, run_chunk, summarise
-from analysis.core.bootstrap_words import LABELS_DRAWN, LABELS_HEADER, beaten_by, label_rows, many_comparisons, may_be
+from analysis.core.bootstrap_words import LABELS_DRAWN, LABELS_HEADER, beaten_by, by_expected_rank, label_rows, many_comparisons, may_be
 from analysis.core.evaluation import Evaluation, Evaluator
 from analysis.core.measures import Measure, name_of_condition
 from analysis.core.score_table import ScoreTable, score_table
@@ -140,7 +140,7 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
         for name, condition in result.items():
             if not isinstance(condition, dict):
                 continue
-            tags = sorted(condition["observed"], key=lambda tag: (condition["expected_rank"][tag], tag))
+            tags = by_expected_rank(condition)
             n_ranks = min(TOP, len(condition["rank_share"][tags[0]]))
             places = [f"P(rank {r})" for r in range(1, n_ranks + 1)]
             header = ["run", "score", *places, "expected rank", "best", "worst", "2.5 %", "97.5 %", "may be", "significantly worse than"]

@@ -15,8 +15,9 @@ from analysis.commandline.sampled_files import SAMPLED_MEASURES, sampled_measure
 from analysis.commandline.topic_groups import groups_of_topics
 from analysis.core.measures import UnknownMeasure, refuse_estimates
 from analysis.core.rankings import leaders_of
-from analysis.core.significance import p_text
-from analysis.core.system_comparison import FAMILIES, TESTS, Compared, all_pairs, compare, corrected, letters, monte_carlo_error
+from analysis.core.significance import p_text, why_no_verdict
+from analysis.core.system_comparison import FAMILIES, TESTS, Compared, all_pairs, compare, corrected, grouped, monte_carlo_error, verdicts
+from analysis.core.verdict_words import LOOKED_AT_OFTEN, constant_words, first_of, groups_column, not_different
 from pooling.commandline import BadInput, fraction, positive, text_table
 from pooling.core.counts import counted
 
@@ -104,13 +105,12 @@ class Command(OfCampaign):
         rng = np.random.default_rng(seed)
         made = compare(values, pairs, trials=trials, rng=rng, alpha=alpha)
         held = corrected(made, values, family, rng=rng)
-        means = values.mean(axis=0)
-        together = letters(means, made.pairs, np.nan_to_num(held[DECIDES[family]], nan=1.0) < alpha)
+        different = verdicts(made, held, family, alpha=alpha)
         return {
-            "means": dict(zip(tags, means.tolist(), strict=True)),
-            "pairs": [row_of(made, held, k, tags) for k in range(len(pairs))],
-            "groups": dict(zip(tags, together, strict=True)),
+            "means": dict(zip(tags, values.mean(axis=0).tolist(), strict=True)),
+            "pairs": [row_of(made, held, different, k, tags) for k in range(len(pairs))],
             "topics": len(values),
+            **grouped(made, values, different, tags),
         }
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
@@ -123,17 +123,19 @@ class Command(OfCampaign):
                 continue
             order = sorted(of_measure["means"], key=lambda tag: (-of_measure["means"][tag], tag))
             parts.append(headline(measure, of_measure, order, settings))
-            parts.append(text_table(["run", f"mean {measure}", "group"], [[tag, of_measure["means"][tag], of_measure["groups"][tag]] for tag in order]))
+            name, group = groups_column(of_measure)
+            parts.append(text_table(["run", f"mean {measure}", name], [[tag, of_measure["means"][tag], group[tag]] for tag in order]))
             parts.append(pairs_table(of_measure["pairs"], settings["family"], tests=TESTS[:1] if "pool" in result else TESTS))
+        often = [LOOKED_AT_OFTEN] if options.get("campaign") else []
         if "pool" in result:
-            return "\n\n".join([*parts, sampled_notes(result)])
+            return "\n\n".join([*parts, sampled_notes(result), *often])
         test = "randomisation test" if settings["letters_by"] == "randomisation" else "paired t-test"
         parts.append(
-            f"Differences are b - a with 95 % intervals by t over topics. Runs that share a letter cannot be told apart at {settings['alpha']:g} by the "
-            f"{test}, family: {settings['family']}. "
+            f"Differences are b - a with 95 % intervals over topics. Runs that share a letter cannot be told apart at {settings['alpha']:g} by the "
+            f"{test}, family: {settings['family']}. {constant_words(result)}"
             + ("Raw p-values of many pairs find differences where there are none: see --family." if settings["family"] == "none" else "")
         )
-        return "\n\n".join(parts)
+        return "\n\n".join([*parts, *often])
 
 
 def refuse_sampled_only(options: Mapping[str, Any]) -> None:
@@ -148,57 +150,70 @@ def refuse_sampled_only(options: Mapping[str, Any]) -> None:
 def sampled_notes(result: Mapping[str, Any]) -> str:
     pool = result["pool"]
     return (
-        f"{pool['judged']} of {pool['pairs']} pairs of the pool are judged. Differences are b - a, estimated, with the range (95 %, by t) in which the mean "
+        f"{pool['judged']} of {pool['pairs']} pairs of the pool are judged. Differences are b - a, estimated, with the range (95 %) in which the mean "
         f"over all topics of this kind lies; of HT-P@k and HT-DCG@k --json has the range for these topics, too. {result['settings']['tests'].capitalize()}."
     )
 
 
 def empty(tags: Sequence[str]) -> dict[str, Any]:
-    return {"means": dict.fromkeys(tags), "pairs": [], "groups": dict.fromkeys(tags, ""), "topics": 0}
+    return {"means": dict.fromkeys(tags), "pairs": [], "groups": dict.fromkeys(tags, ""), "no_verdict": "", "topics": 0}
 
 
-def row_of(made: Compared, held: Mapping[str, np.ndarray], k: int, tags: Sequence[str]) -> dict[str, Any]:
+def row_of(made: Compared, held: Mapping[str, np.ndarray], different: np.ndarray, k: int, tags: Sequence[str]) -> dict[str, Any]:
     a, b = made.pairs[k]
     randomisation = float(made.p["randomisation"][k])
     return {
-        "a": tags[a], "b": tags[b], "difference": made.difference[k], "interval": [made.low[k], made.high[k]],
-        "interval_bca": made.bca[k].tolist(),
+        "a": tags[a], "b": tags[b], "difference": made.difference[k], "interval": made.intervals[k].bounds,
+        "interval_reason": made.intervals[k].reason,
         **{test: made.p[test][k] for test in TESTS},
         "randomisation_exact": bool(made.exact[k]),
         "randomisation_error": 0.0 if made.exact[k] else monte_carlo_error(randomisation, made.trials),
         "corrected": {test: held[test][k] for test in TESTS},
+        "different": None if why_no_verdict(made.n_topics) else bool(different[k]),
         "effect": made.effect[k], "effect_interval": [made.effect_low[k], made.effect_high[k]],
         "wins": int(made.wins[k]), "ties": int(made.ties[k]), "losses": int(made.losses[k]),
     }  # fmt: skip
 
 
 def headline(measure: str, of_measure: Mapping[str, Any], order: Sequence[str], settings: Mapping[str, Any]) -> str:
-    """Who leads, and from whom it cannot be told apart."""
+    """Which run leads, which runs do not differ significantly from it, and on how many topics it is ahead of the next."""
     leaders = leaders_of(of_measure["means"])
     rest = [tag for tag in order if tag not in leaders]
-    same = [tag for tag in rest if any(set(of_measure["groups"][tag]) & set(of_measure["groups"][leader]) for leader in leaders)]
     alone = len(leaders) == 1
-    first = (
-        f"{' and '.join(leaders)} {'leads' if alone else 'lead together'} by {measure} ({of_measure['means'][order[0]]:.4f}) "
-        f"over {counted(of_measure['topics'], 'topic')}"
-    )
+    mean, over = f"{of_measure['means'][order[0]]:.4f}", counted(of_measure["topics"], "topic")
+    by_topic = topics_words(of_measure, leaders[0], rest[0] if rest else leaders[-1])
+    if of_measure["no_verdict"]:
+        has = "has" if alone else "have"
+        return f"{' and '.join(leaders)} {has} the highest mean {measure} ({mean}). No verdict: {of_measure['no_verdict']}.{by_topic}"
+    first = f"{' and '.join(leaders)} {'leads' if alone else 'lead together'} by {measure} ({mean}) over {over}"
     if settings["against"] != "all" or not rest:
-        return first + "."
+        return f"{first}.{by_topic}"
+    alike = not_different(of_measure)
+    same = [tag for tag in rest if any(tag in alike[leader] for leader in leaders)]
     if not same:
-        return f"{first}, and can be told apart from every other run."
-    shown = ", ".join(same[:5]) + (f" and {len(same) - 5} more" if len(same) > 5 else "")
-    return f"{first}; {'it' if alone else 'they'} cannot be told apart from {shown}."
+        return f"{first}, and can be told apart from every other run.{by_topic}"
+    return f"{first}; {'it' if alone else 'they'} cannot be told apart from {first_of(same)}.{by_topic}"
+
+
+def topics_words(of_measure: Mapping[str, Any], tag: str, other: str) -> str:
+    """Wins, ties and losses of one run against another; empty where the two are not compared."""
+    for row in of_measure["pairs"]:
+        if {row["a"], row["b"]} == {tag, other}:
+            wins, losses = (row["wins"], row["losses"]) if row["b"] == tag else (row["losses"], row["wins"])
+            return f" Topics of {tag} against {other}: {counted(wins, 'win')}, {counted(row['ties'], 'tie')}, {counted(losses, 'loss', plural='losses')}."
+    return ""
 
 
 def pairs_table(pairs: Sequence[Mapping[str, Any]], family: str, *, tests: Sequence[str] = TESTS) -> str:
     rows = []
+    reasons = any(row["interval_reason"] for row in pairs)
     for row in pairs:
         cells = [row["a"], row["b"], row["difference"], *row["interval"], row["effect"], f"{row['wins']}/{row['ties']}/{row['losses']}"]
         cells += [p_text(row[test]) for test in tests]
         if family != "none":
             cells += [p_text(row["corrected"][test]) for test in tests if family != "max" or test == "randomisation"]
-        rows.append(cells)
+        rows.append([*cells, row["interval_reason"]] if reasons else cells)
     header = ["a", "b", "b - a", "from", "to", "effect", "wins/ties/losses", *tests]
     if family != "none":
         header += [f"{test}, corrected" for test in tests if family != "max" or test == "randomisation"]
-    return text_table(header, rows)
+    return text_table([*header, "why no interval"] if reasons else header, rows)

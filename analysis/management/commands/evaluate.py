@@ -173,7 +173,7 @@ def intervals_table(result: dict[str, Any]) -> str:
         for tag, means in by_run.items():
             reasons = result["interval_reason"][name][tag]
             rows += [[tag, measure, mean, *result["interval"][name][tag][measure], reasons.get(measure, "")] for measure, mean in means.items()]
-        parts.append(f"{name}, 95 % intervals over topics (t)\n" + text_table(["run", "measure", "mean", "from", "to", "why none"], rows))
+        parts.append(f"{name}, 95 % intervals over topics\n" + text_table(["run", "measure", "mean", "from", "to", "why none"], rows))
     return "\n\n".join(parts)
 
 

@@ -17,9 +17,9 @@ from analysis.commandline.measures import add_level_options
 from analysis.core.equal_runs import BOARDS, chain_pairs, equal_boards
 from analysis.core.leaderboard import BoardEntry, Point, by_date, chain, comparisons, order_by_displacement, points
 from analysis.core.outcomes import Comparison, compare
-from analysis.core.significance import CORRECTIONS
+from analysis.core.significance import CORRECTIONS, why_no_verdict
 from analysis.core.significance import p_text as p
-from analysis.core.verdict_words import DISPLACEMENT, UNPAIRED, equal_boards_words, verdict_word
+from analysis.core.verdict_words import DISPLACEMENT, LOOKED_AT_OFTEN, UNPAIRED, equal_boards_words, verdict_word
 from analysis.core.verdicts import as_json, judge
 from pooling.commandline import BadInput, ProgressLine, distinct_tags, text_table
 from pooling.core.counts import counted
@@ -161,11 +161,13 @@ class Command(ByTopicGroup, OfCampaign):
         if rows:
             parts.extend(paper_tables(list(rows.values())))
             parts.append(equal_boards_words(result))
-        if "order" in result:
+        reasons = sorted({row["undefined"]["verdict"] for row in rows.values() if "verdict" in row.get("undefined", {})})
+        parts.extend(f"No verdict: {reason}." for reason in reasons)
+        if "order" in result and not any(why_no_verdict(row["topics"]) for row in rows.values()):
             order = ", ".join(f"{tag} ({score[tag]:.4f})" for tag in result["order"])
             parts.append(f"order by displacement: {order}\n{DISPLACEMENT}")
             parts.extend("no order among " + ", ".join(cycle) for cycle in result["cycles"])
-        return "\n\n".join(parts)
+        return "\n\n".join([*parts, LOOKED_AT_OFTEN] if "order" in result and options.get("campaign") else parts)
 
 
 class Named:

@@ -27,7 +27,8 @@ from analysis.commandline.planning import (
     noisy_labels,
 )
 from analysis.core.evaluation import Evaluation, Evaluator
-from analysis.core.system_comparison import all_pairs, smallest_difference, topics_for_power, topics_for_width
+from analysis.core.label_noise import spread_of_differences
+from analysis.core.system_comparison import smallest_difference, topics_for_power, topics_for_width
 from pooling.commandline import BadInput, fraction, positive, text_table
 from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.core.counts import counted as number_of
@@ -81,9 +82,13 @@ class Command(ByTopicGroup, OfCampaign):
             values = np.column_stack([evaluation.values[counts, column] for evaluation in evaluations])
             if len(values) < 2:
                 undefined[str(measure)] = f"{number_of(len(values), 'topic', 'counts', 'count')} for all runs, but a variance needs two"
-                result[str(measure)] = {"variance": None, "topics_needed": None, "smallest_difference": None, "labels": None, "depths": None}
+                result[str(measure)] = NOT_PLANNED
                 continue
-            variances = np.array([np.var(values[:, b] - values[:, a], ddof=1) for a, b in all_pairs(values.shape[1])])
+            variances = spread_of_differences(values.T) ** 2
+            if not variances.any():
+                undefined[str(measure)] = f"the differences of no pair of runs vary over {number_of(len(values), 'topic')}"
+                result[str(measure)] = NOT_PLANNED
+                continue
             result[str(measure)] = planned(variances, len(values), power, alpha, wanted, width)
         result["settings"] = {"power": power, "alpha": alpha, "difference": wanted, "width": width}
         needed = topics_needed(power, alpha, wanted, width)
@@ -133,7 +138,7 @@ class Command(ByTopicGroup, OfCampaign):
         for measure in map(str, options["measures"]):
             of_measure = result[measure]
             if of_measure["variance"] is None:
-                rows.append([measure, "-", "-", "-", "-", "-"])
+                rows.append([measure, *["-"] * 6])
                 continue
             variance, smallest = of_measure["variance"], of_measure["smallest_difference"]
             needed = [many(n) for n in (of_measure["topics_needed"], of_measure["topics_needed_highest"])]
@@ -145,12 +150,16 @@ class Command(ByTopicGroup, OfCampaign):
         )
         header = ["measure", "topics here", "variance, median pair", "highest", "topics needed", "for the highest", "seen here"]
         measures = [str(measure) for measure in options["measures"]]
+        why = "".join(f"{chr(10)}{name}: {reason}." for name, reason in result.get("undefined", {}).items() if name in measures)
         told = [text for text in (labels_text(result, measures), depths_text(result, measures)) if text]
         return (
-            f"For {goal}, by the paired t-test on topics.\n\n{text_table(header, rows)}\n\n"
+            f"For {goal}, by the paired t-test on topics.\n\n{text_table(header, rows)}{why}\n\n"
             f"seen here: the smallest true difference that the topics at hand show with a chance of {settings['power']:g}, median pair. The variances "
             f"are estimates themselves; other systems or topics have others.{''.join(f'{chr(10)}{chr(10)}{text}' for text in told)}"
         )
+
+
+NOT_PLANNED = {"variance": None, "topics_needed": None, "smallest_difference": None, "labels": None, "depths": None}
 
 
 def planned(
@@ -173,7 +182,7 @@ def planned(
 def topics_needed(power: float, alpha: float, difference: float | None, width: float | None) -> Topics:
     """Of a standard deviation over topics: the topics for the width of the interval where one is asked for, else for the difference."""
 
-    def topics(sd: float) -> int | None:
+    def topics(sd: float) -> float | None:
         if width is not None:
             return topics_for_width(width, sd, alpha=alpha)
         return topics_for_power(difference or DIFFERENCE, sd, wanted=power, alpha=alpha)

@@ -10,8 +10,8 @@ from analysis.commandline.by_topic_group import ByTopicGroup
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.measures import PiecewiseCommand, PieceworkPlan, add_measure_options, evaluate_files, one_qrels
 from analysis.core.score_table import score_table
-from analysis.core.significance import Floats
-from analysis.core.split_half import ALPHA, RATES, SPLITS, SplitHalfChunk, SplitHalfTally, chunks, combine, run_chunk, tabulate
+from analysis.core.significance import Floats, why_no_verdict
+from analysis.core.split_half import ALPHA, NOTHING, RATES, SPLITS, SplitHalfChunk, SplitHalfTally, chunks, combine, run_chunk, tabulate
 from pooling.commandline import BadInput, fraction, positive, text_table
 from pooling.core.counts import counted
 
@@ -45,8 +45,10 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
         def finish(tallies: list[SplitHalfTally]) -> dict[str, Any]:
             result: dict[str, Any] = {}
             for name, scores in tables.items():
-                table = tabulate(combine(tally for (of, _), tally in zip(pieces, tallies, strict=True) if of == name))
-                result[name] = {**asdict(table), "topics": len(scores.topics), "splits": splits, "alpha": alpha}
+                why = why_no_verdict(len(scores.topics) // 2)
+                whole = combine(tally for (of, _), tally in zip(pieces, tallies, strict=True) if of == name)
+                about = {"topics": len(scores.topics), "splits": splits, "alpha": alpha, "no_verdict": f"halves of {why}" if why else ""}
+                result[name] = {**asdict(tabulate(NOTHING if why else whole)), **about}
             return result
 
         return PieceworkPlan("split halves", _tally, ({name: scores.scores for name, scores in tables.items()}, alpha), pieces, finish)
@@ -57,6 +59,9 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
             if not isinstance(rates_of, dict):
                 continue
             columns = [(kind, test) for kind in ("mean", "median") for test in rates_of[kind]]
+            if rates_of["no_verdict"]:
+                parts.append(f"{measure}: no verdict: {rates_of['no_verdict']}")
+                continue
             header = ["", *(f"{NAMES[test]}, {kind}" for kind, test in columns)]
             rows = [[rate, *(f"{100 * rates_of[kind][test][rate]:.1f} %" for kind, test in columns)] for rate in RATES]
             parts.append(

@@ -11,13 +11,14 @@ from analysis.charts.lines import Line, lines
 from analysis.charts.panels import panels
 from analysis.charts.points import DrawnInterval, Spot, intervals, scatter
 from analysis.commandline.institutions import taken
+from analysis.core.bootstrap_words import by_expected_rank
 from analysis.core.submissions import mean_ranks
 from analysis.studies.bench import Bench
 from analysis.studies.study import Figure, PartLeftOut, Section, SettingKey, Study, StudyPart
 from analysis.studies.words import READ, READING, RUNS, pictured, prefixed, slug
 from analysis.systems.kind import Files, NotPossible, Result
 from analysis.systems.kinds.bootstrap import KIND as BOOTSTRAP
-from analysis.systems.kinds.bootstrap import crossed, ranked, written_conditions
+from analysis.systems.kinds.bootstrap import crossed, written_conditions
 from analysis.systems.kinds.leaderboard import KIND as BOARD
 from analysis.systems.kinds.split_half import KIND as HALVES
 from analysis.systems.kinds.submissions import KIND as SUBMISSIONS
@@ -86,7 +87,7 @@ def certainty(bench: Bench) -> Section:
     result = bootstrapped(bench)
     tables, values = [], {}
     for name, condition in conditions_of(result).items():
-        tags = ranked(condition)[:FIRST]
+        tags = by_expected_rank(condition)[:FIRST]
         places = [str(place) for place in range(1, min(FIRST, len(condition["rank_share"][tags[0]])) + 1)]
         rows: list[list[Cell]] = [[tag, *(condition["rank_share"][tag].get(place, 0.0) for place in places)] for tag in tags]
         drawn = f"{counted(condition['trials'], 'sample')} of {counted(condition['topics'], 'topic')}"
@@ -116,7 +117,7 @@ def conditions(bench: Bench) -> Section:
     by_condition = conditions_of(bootstrapped(bench))
     if len(by_condition) < 2:
         raise PartLeftOut("needs two conditions or more: several `measures`, `qrels` or `topic_lists`, or `conditions`")
-    tags = ranked(next(iter(by_condition.values())))
+    tags = by_expected_rank(next(iter(by_condition.values())))
     rows: list[list[Cell]] = []
     for tag in tags:
         expected = [one["expected_rank"][tag] for one in by_condition.values()]

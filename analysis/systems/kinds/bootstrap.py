@@ -8,7 +8,7 @@ from typing import Any
 from analysis.charts.matrices import matrix
 from analysis.charts.points import DrawnInterval, intervals
 from analysis.core.bootstrap import BootstrapTally
-from analysis.core.bootstrap_words import LABELS_DRAWN, beaten_by, label_rows, many_comparisons, may_be
+from analysis.core.bootstrap_words import LABELS_DRAWN, beaten_by, by_expected_rank, label_rows, many_comparisons, may_be
 from analysis.core.measures import name_of_condition
 from analysis.systems.kind import Files, NotPossible, ReportKind, Result
 from analysis.systems.options import READING, Field, arguments_of, measures_field
@@ -93,14 +93,10 @@ def written_conditions(text: str, files: Files) -> list[str]:
     return arguments
 
 
-def ranked(condition: Result) -> list[str]:
-    return sorted(condition["observed"], key=lambda tag: (condition["expected_rank"][tag], tag))
-
-
 def tables(result: Result) -> list[Table]:
     made = []
     for number, (name, condition) in enumerate(conditions_of(result).items(), 1):
-        tags = ranked(condition)
+        tags = by_expected_rank(condition)
         header = ["run", "score", "expected rank", "best", "worst", "2.5 %", "97.5 %", "may be", "significantly worse than"]
         rows: list[list[Cell]] = [
             [
@@ -127,7 +123,7 @@ def tables(result: Result) -> list[Table]:
 def labels_table(key: str, name: str, condition: Result) -> Table:
     """Ranks with the noise of labels."""
     drawn = condition["labels"]
-    rows: list[list[Cell]] = [[row[0], row[1], place(row[2]), place(row[3]), *row[4:]] for row in label_rows(condition, ranked(condition))]
+    rows: list[list[Cell]] = [[row[0], row[1], place(row[2]), place(row[3]), *row[4:]] for row in label_rows(condition, by_expected_rank(condition))]
     header = ["run", "expected rank", "best", "worst", "expected rank", "2.5 %", "97.5 %", "may be"]
     heads = (("", 1), ("labels drawn anew", 3), ("labels and topics", 4))
     note = f"{counted(drawn['labellings'], 'labelling')} of {counted(drawn['pairs'], 'pair')}, {counted(drawn['topics'], 'topic')}. {LABELS_DRAWN}"
@@ -138,7 +134,9 @@ def pictures(result: Result) -> list[str]:
     drawn = []
     conditions = conditions_of(result)
     for name, one in conditions.items():
-        tags = ranked(one)[:MOST_RUNS]
+        if one.get("no_verdict"):
+            continue
+        tags = by_expected_rank(one)[:MOST_RUNS]
         places = sorted(one["rank_share"][tags[0]], key=int)
         values = [[one["rank_share"][tag][place] for place in places] for tag in tags]
         drawn.append(
@@ -163,7 +161,7 @@ def pictures(result: Result) -> list[str]:
 
 def side_by_side(conditions: Mapping[str, Result], most: int) -> list[tuple[str, float | None, float | None, float | None]]:
     """(run and number of the condition, expected rank, the ranks that it may have), run by run; at most so many rows, runs whole."""
-    tags = ranked(next(iter(conditions.values())))[: max(most // len(conditions), 1)]
+    tags = by_expected_rank(next(iter(conditions.values())))[: max(most // len(conditions), 1)]
     return [
         (numbered(tag, i, len(conditions)), one["expected_rank"].get(tag), *one.get("rank_interval", {}).get(tag, (None, None)))
         for tag in tags

@@ -149,7 +149,7 @@ def said_of_intervals(result: Result, measure: str) -> str:
     if not any(shown):  # an estimate has its reasons elsewhere
         return f"; no interval: {reasons.pop()}" if len(reasons) == 1 else "; no intervals, the reasons are in the table below" if reasons else ""
     missing = "" if not reasons else ", where there is one (the reasons are in the table below)"
-    return f", with 95 % intervals over topics (t){missing}"
+    return f", with 95 % intervals over topics{missing}"
 
 
 def pictures(result: Result) -> list[str]:

@@ -38,6 +38,8 @@ def tables(result: Result) -> list[Table]:
         tied = "undefined" if condition["tied_medians"] is None else f"{100 * condition['tied_medians']:.1f} %"
         halves = f"{counted(condition['splits'], 'split')} of {counted(condition['topics'], 'topic')}"
         note = f"{halves}, alpha {condition['alpha']:g}; halves with equal medians: {tied}."
+        if condition.get("no_verdict"):
+            note = f"{halves}. No verdict: {condition['no_verdict']}."
         made.append(Table(f"agreement-{number}", f"Agreement of halves by {measure}", ["compared by", "test", *rates_named], rows, note))
     return made
 
@@ -45,6 +47,8 @@ def tables(result: Result) -> list[Table]:
 def pictures(result: Result) -> list[str]:
     drawn = []
     for measure, one in conditions_of(result).items():
+        if one.get("no_verdict"):
+            continue
         tests = {f"{kind}, {test}": rates for kind in ("mean", "median") for test, rates in one[kind].items()}
         names = [name for name in next(iter(tests.values())) if name != "significant"]
         compared = one["splits"]

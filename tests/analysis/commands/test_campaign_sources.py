@@ -9,6 +9,7 @@ import pytest
 
 from annotation.models import Campaign
 from tests.analysis.commands.judged_file import refused, run
+from tests.analysis.commands.ranked_files import printed
 from tests.analysis.systems.builders import qrels_text, run_texts, small_campaign, small_collection
 from tests.builders import make_campaign
 
@@ -57,6 +58,12 @@ def test_labels_and_runs_of_the_campaign(campaign, files, name, grades) -> None:
     assert run(name, "--campaign", campaign.slug, "--grades", grades, *CASES[name]) == expected
     assert run(name, *CASES[name], *RUNS, "--campaign", campaign.slug, "--grades", grades) == expected  # by tags
     assert run(name, *CASES[name], "--grades", grades, "--campaign", campaign.slug, *(files[tag] for tag in RUNS)) == expected
+
+
+@pytest.mark.parametrize("name", ["compare_systems", "leaderboard"])
+def test_who_compares_systems_while_judging_runs_reads_what_looking_often_does(campaign, files, name) -> None:
+    assert "hold for a single look" in printed(name, "--campaign", campaign.slug, *RUNS)[0]
+    assert "hold for a single look" not in printed(name, files["graded"], *(files[tag] for tag in RUNS))[0]
 
 
 def test_evaluate_names_the_qrels_after_the_campaign(campaign, files) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from analysis.commandline.planning import depth_list
+from analysis.core.system_comparison import all_pairs, letters
+from analysis.core.verdict_words import groups_column
 from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import files, printed
 
@@ -30,10 +33,10 @@ def test_every_pair_has_the_keys_of_the_contract_and_the_numbers_of_the_hand(arg
     pairs = {(row["a"], row["b"]): row for row in rr["pairs"]}
     assert list(pairs) == [("good", "late"), ("good", "mixed"), ("late", "mixed")]
     first = pairs["good", "late"]
-    assert (first["difference"], first["t"], first["effect"], first["losses"]) == (-0.5, 0.0, None, 6)
+    assert (first["difference"], first["t"], first["effect"], first["losses"]) == (-0.5, None, None, 6)
     assert first["randomisation"] == pytest.approx(2 / 64)
-    assert first["interval"] == [-0.5, -0.5]
-    assert first["interval_bca"] == [None, None]  # six topics: too few for it
+    assert (first["interval"], first["interval_reason"]) == ([None, None], "6 topics; an interval needs 30")
+    assert first["different"] is True  # by the permutation test: without variance t knows nothing
     second = pairs["good", "mixed"]
     assert (second["wins"], second["ties"], second["losses"]) == (0, 3, 3)
     assert second["randomisation"] == pytest.approx(2 / 8)
@@ -41,7 +44,46 @@ def test_every_pair_has_the_keys_of_the_contract_and_the_numbers_of_the_hand(arg
     assert second["effect"] == pytest.approx(-0.5 / (0.3) ** 0.5)  # variance of 0 0 0 1 1 1 is .3
     third = pairs["late", "mixed"]
     assert (third["difference"], third["t"]) == (0.0, 1.0)
+    assert (second["different"], third["different"]) == (False, False)
     assert rr["groups"]["good"] != rr["groups"]["late"]
+    assert rr["no_verdict"] == ""
+
+
+@pytest.mark.parametrize("options", [(), ("--family", "holm"), ("--family", "max"), ("--against", "A")])
+@pytest.mark.parametrize("n_topics", [2, 3, 5])
+def test_fewer_than_six_topics_have_no_verdict_of_any_kind(n_topics: int, options: tuple[str, ...], tmp_path: Path) -> None:
+    """B finds one more relevant document on each topic; the exact tests of five topics say .0625 at least."""
+    judged = "".join(f"{t} 0 r{k} 1\n" for t in range(n_topics) for k in (1, 2))
+    one = "".join(f"{t} Q0 r1 1 2 A\n{t} Q0 x 2 1 A\n" for t in range(n_topics))
+    two = "".join(f"{t} Q0 r1 1 2 B\n{t} Q0 r2 2 1 B\n" for t in range(n_topics))
+    paths = files(tmp_path, qrels=judged, A=one, B=two)
+    found = answer("compare_systems", *paths, "--measures", "P@10", *options)[0]["P@10"]
+    why = f"{n_topics} topics; a verdict needs at least 6"
+    assert (found["no_verdict"], found["groups"], found["pairs"][0]["different"]) == (why, {"A": "", "B": ""}, None)
+    assert (found["pairs"][0]["t"], found["pairs"][0]["interval"]) == (None, [None, None])
+    text, _ = printed("compare_systems", *paths, "--measures", "P@10", *options)
+    assert text.startswith(f"B has the highest mean P@10 (0.2000). No verdict: {why}. Topics of B against A: {n_topics} wins, 0 ties, 0 losses.")
+    assert f"{n_topics} topics; an interval needs 30" in text
+    assert not any(word in text for word in ("leads", "told apart from", "significant"))
+    plan, _ = answer("plan_study", *paths, "--measures", "P@10")
+    assert plan["P@10"]["variance"] is plan["P@10"]["topics_needed"] is None
+    assert plan["undefined"]["P@10"] == f"the differences of no pair of runs vary over {n_topics} topics"
+
+
+def test_many_groups_are_names_in_place_of_letters() -> None:
+    """Twenty runs in a row, each different from the tenth next but from no nearer one: eleven groups of ten."""
+    tags = [f"run{k:02}" for k in range(20)]
+    pairs = [{"a": tags[a], "b": tags[b], "different": b - a >= 10} for a, b in all_pairs(20)]
+    means = np.arange(20, 0, -1.0)
+    groups = letters(means, all_pairs(20), np.array([row["different"] for row in pairs]))
+    found = {"means": dict(zip(tags, means, strict=True)), "pairs": pairs, "groups": dict(zip(tags, groups, strict=True))}
+    head, cells = groups_column(found)
+    assert head == "not significantly different from"
+    assert cells["run00"] == "run01, run02, run03, run04, run05 and 4 more"
+    assert cells["run19"] == "run10, run11, run12, run13, run14 and 4 more"
+    few = {**found, "groups": dict.fromkeys(tags, "a")}
+    assert groups_column(few) == ("group", few["groups"])
+
 
 
 def test_one_against_all_and_a_family_make_p_larger_and_say_which(arguments: list[str]) -> None:
@@ -65,7 +107,9 @@ def test_the_same_within_groups_of_topics(arguments: list[str], tmp_path: Path) 
 
 def test_the_answer_comes_first_and_in_words(arguments: list[str]) -> None:
     text, _ = printed("compare_systems", *arguments, "--measures", "RR")
-    assert text.startswith("good leads by RR (1.0000) over 6 topics")
+    assert text.startswith("good leads by RR (1.0000) over 6 topics; it cannot be told apart from mixed.")
+    assert " Topics of good against late: 6 wins, 0 ties, 0 losses.\n" in text
+    assert "Where all topics have the same difference, t is undefined and the permutation test decides." in text
     assert "Raw p-values of many pairs find differences where there are none" in text
 
 
@@ -73,7 +117,7 @@ def test_runs_with_the_same_mean_lead_together(arguments: list[str], tmp_path: P
     """late and mixed have the mean .5 both, good 1: told to lead alone, one of two equal runs would be called the best."""
     qrels, good, late, mixed = arguments
     text, _ = printed("compare_systems", qrels, late, mixed, "--measures", "RR")
-    assert text.startswith("late and mixed lead together by RR (0.5000) over 6 topics.\n")
+    assert text.startswith("late and mixed lead together by RR (0.5000) over 6 topics. Topics of late against mixed: 3 wins, 0 ties, 3 losses.\n")
     (same,) = files(tmp_path, same=Path(good).read_text().replace(" good\n", " same\n"))
     text, _ = printed("compare_systems", qrels, good, same, late, "--measures", "RR")
     assert text.startswith("good and same lead together by RR (1.0000) over 6 topics, and can be told apart from every other run.")

@@ -75,7 +75,7 @@ def test_a_family_may_be_larger_than_the_board_but_not_smaller(board):
     how = ("--order", order, "--correction", "bonferroni", "--family")
     found = printed("leaderboard", qrels, *runs, *how, "14")
     row = found["vs_previous"][0]
-    assert (found["family"], row["corrected"]["esl_t"]) == (14, min(1.0, 14 * row["esl"]["t"]))
+    assert (found["family"], row["corrected"]["binomial"]) == (14, min(1.0, 14 * row["binomial"]))
     assert "--family 5: the chain alone has 6 comparisons" in refused("leaderboard", qrels, *runs, *how, "5")
     text = read("leaderboard", qrels, *runs, *how, "14")
     assert "binomial, corrected" in text

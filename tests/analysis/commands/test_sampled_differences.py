@@ -7,20 +7,22 @@ import random
 from collections import Counter, defaultdict
 from pathlib import Path
 
+import numpy as np
 import pytest
 import scipy
 
 from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import files, printed
+from tests.analysis.core.hall import wider_interval
 
 LETTERS = "abcdefghijklmnopqrst"
-N_TOPICS = 20
+N_TOPICS = 32
 MEASURES = ("--measures", "HT-P@10 HT-DCG@10 HT-nDCG@10")
 
 
 @pytest.fixture
 def runs(tmp_path: Path) -> list[str]:
-    """Three runs of 20 documents over 20 topics."""
+    """Three runs of 20 documents over 32 topics."""
     chance = random.Random(3)
 
     def run(tag: str, noise: float) -> str:
@@ -52,8 +54,11 @@ def test_the_interval_for_new_topics_is_that_of_the_paired_t_over_the_topics_est
         for row in found[measure]["pairs"]:
             a, b = ([topics[row[side]][measure][str(t)] for t in range(N_TOPICS)] for side in "ab")
             test = scipy.stats.ttest_rel(b, a)
-            low, high = test.confidence_interval()
-            assert [row["difference"], *row["interval"], row["t"]] == pytest.approx([sum(b) / 20 - sum(a) / 20, low, high, test.pvalue], abs=1e-9)
+            mean = sum(b) / N_TOPICS - sum(a) / N_TOPICS
+            assert [row["difference"], row["t"]] == pytest.approx([mean, test.pvalue], abs=1e-9)
+            refused = "topics have nearly the same value" in row["interval_reason"]
+            assert row["interval"] == ([None, None] if refused else pytest.approx(wider_interval(np.array(b) - np.array(a)), abs=1e-9))
+            assert refused == (max(Counter(round(y - x, 2) for x, y in zip(a, b, strict=True)).values()) > N_TOPICS - 10)
             assert row["wsr"] is row["sign"] is row["randomisation"] is row["corrected"]["wsr"] is None
             p.append(test.pvalue)
         expected = [max(min(1, (3 - rank) * value) for rank, value in enumerate(sorted(p)) if value <= one) for one in p]
@@ -111,5 +116,5 @@ def test_the_usual_measures_are_estimates_and_naive_ones_are_refused(runs, sampl
     assert "every pair that was not drawn as not relevant" in refused("compare_systems", sample, *runs, "--sampled", "--measures", "nDCG@10")
     assert "only its intervals were found to cover" in refused("compare_systems", sample, *runs, "--sampled", "--family", "max")
     text = printed("compare_systems", sample, *runs, "--sampled")[0]
-    assert "200 of 400 pairs of the pool are judged" in text
+    assert "320 of 640 pairs of the pool are judged" in text
     assert "xinfAP: " in text

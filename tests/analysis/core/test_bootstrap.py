@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from analysis.core import bootstrap as b
 from analysis.core.chunks import in_processes
 from benchmarks.calibration.rankings import rank_coverage
+from tests.analysis.core.hall import wider_interval
 
 SCORES = np.random.default_rng(2).choice([0, 0.25, 0.5, 1], size=(6, 30))
 
@@ -67,18 +68,22 @@ def test_a_run_is_significantly_worse_than_one_that_is_always_ahead():
     assert b.differences(scores).significantly_worse.tolist() == [[False, False, False], [True, False, True], [True, False, False]]
 
 
-def test_the_interval_of_a_difference_is_that_of_scipys_paired_t():
-    scores = np.random.default_rng(3).random((3, 17))
+def test_the_interval_and_the_test_of_a_difference_are_those_of_scipy():
+    scores = np.random.default_rng(3).random((3, 37))
     found = b.differences(scores)
     for i, j in itertools.permutations(range(3), 2):
         expected = scipy.stats.ttest_rel(scores[i], scores[j])
-        low, high = expected.confidence_interval(0.95)
+        low, high = wider_interval(scores[i] - scores[j])
         assert (found.mean[i, j], found.low[i, j], found.high[i, j]) == pytest.approx((np.mean(scores[i] - scores[j]), low, high))
+        assert found.p[i, j] == pytest.approx(expected.pvalue)
         assert found.significantly_worse[i, j] == (expected.pvalue < 0.05 and scores[i].mean() < scores[j].mean())
 
 
-def test_one_topic_makes_nobody_significantly_worse_and_equal_runs_are_not_worse():
-    assert not b.differences([[0.1], [0.9]]).significantly_worse.any()
+def test_few_topics_make_nobody_significantly_worse_and_equal_runs_are_not_worse():
+    for n in (1, 2, 5):
+        assert not b.differences([[0.1] * n, [0.9] * n]).significantly_worse.any()
+        assert not b.differences([[0.1] * n, np.linspace(0.9, 0.91, n)]).significantly_worse.any()
+    assert b.differences([[0.1] * 6, [0.9] * 6]).significantly_worse.tolist() == [[False, True], [False, False]]
     assert not b.differences(np.tile([0.1, 0.7, 0.3], (2, 1))).significantly_worse.any()
 
 
@@ -113,6 +118,7 @@ def test_the_ranks_that_a_run_may_have_are_those_that_a_loop_over_tests_leaves()
     assert found[0, 0] == 1
     assert found[0, 1] < 6
     assert b.differences(scores[:, :1]).rank_interval.tolist() == [[1, 6]] * 6  # one topic tells nothing
+    assert b.differences(scores[:, :29]).rank_interval.tolist() == [[1, 6]] * 6
     assert b.differences(np.tile(scores[0], (3, 1))).rank_interval.tolist() == [[1, 3]] * 3
 
 

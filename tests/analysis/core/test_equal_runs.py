@@ -37,10 +37,15 @@ def test_rates_are_those_of_every_exchange_of_two_runs(decide, family, alpha):
 
 
 def test_runs_without_a_common_topic_and_equal_runs_get_their_rates_too():
-    rates = equal_runs(np.array([1, 0, 2, 0]), np.array([0, 1, 0, 2]), alpha=0.05, decide="wsr", rng=np.random.default_rng(0), trials=50)
+    rates = equal_runs(np.array([1, 0, 2, 0, 0, 0]), np.array([0, 1, 0, 2, 0, 0]), alpha=0.05, decide="wsr", rng=np.random.default_rng(0), trials=50)
     assert (rates.better, rates.do_no_harm, rates.undecided) == (0, 0, 0)
     rates = equal_runs(A, A, alpha=0.05, decide="t", rng=np.random.default_rng(0), trials=50)
     assert (rates.better, rates.do_no_harm, rates.undecided) == (0, 0, 0)
+
+
+def test_five_topics_have_no_verdict_whatever_is_exchanged():
+    rates = equal_runs(A[:5], B[:5], alpha=0.05, decide="t", rng=np.random.default_rng(0), trials=50)
+    assert (rates.better, rates.significantly_better, rates.do_no_harm, rates.undecided) == (0, 0, 0, 1)
 
 
 def test_equal_boards_have_false_records_and_holm_keeps_most_of_them_out():

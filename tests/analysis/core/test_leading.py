@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from analysis.core.leading import leader_words, open_words, standing_of
+from tests.analysis.core.hall import wider_interval
 
 SCORES = np.random.default_rng(3).random((40, 3)) * 0.5 + np.array([0.0, 0.3, 0.28])
 TAGS = ["c", "a", "b"]
@@ -33,7 +34,7 @@ def test_systems_stand_best_first_with_scipys_tests_of_every_pair() -> None:
     raw = [float(stats.ttest_rel(columns[order[i]], columns[order[j]]).pvalue) for i, j in pairs]
     assert [p for row in standing["p"] for p in row] == pytest.approx(raw, rel=1e-9)
     assert [p for row in standing["holm"] for p in row] == pytest.approx(holm_by_hand(raw), rel=1e-9)
-    low, high = stats.t.interval(0.95, 39, loc=means["a"], scale=stats.sem(columns["a"]))
+    low, high = wider_interval(columns["a"])
     a = next(one for one in standing["systems"] if one["tag"] == "a")
     assert (a["low"], a["high"]) == pytest.approx((low, high), rel=1e-12)
 
@@ -71,8 +72,8 @@ def made(means: list[float], holm: list[float], opposed: list[bool] | None = Non
         (made([0.5, 0.5], [1.0]), "s0 and s1 lead together by nDCG@10 (0.500)."),
         (made([0.5], []), "s0 leads by nDCG@10 (0.500): it is the only run."),
         (
-            made([0.5, 0.4], [math.nan], untested="a test needs two topics"),
-            "s0 leads by nDCG@10 (0.500); how sure that is cannot be said: a test needs two topics.",
+            made([0.5, 0.4], [math.nan], untested="nothing is judged of 1 stratum"),
+            "s0 leads by nDCG@10 (0.500); how sure that is cannot be said: nothing is judged of 1 stratum.",
         ),
         (
             made([0.5, 0.4], [0.01], [True]),
@@ -83,6 +84,21 @@ def made(means: list[float], holm: list[float], opposed: list[bool] | None = Non
 )
 def test_the_sentence_names_the_leader_and_who_cannot_be_told_apart(standing: dict, words: str) -> None:
     assert leader_words(standing, "nDCG@10") == words
+
+
+@pytest.mark.parametrize(("n_topics", "separable"), [(2, False), (5, False), (6, True)])
+def test_runs_that_differ_by_the_same_on_every_topic_are_separable_from_six_topics_on(n_topics: int, separable: bool) -> None:
+    """The permutation test has p = 2 / 2^n: .0625 with five topics, .03125 with six."""
+    values = np.column_stack([np.arange(n_topics) / 10, np.arange(n_topics) / 10 + 0.1])
+    standing = standing_of(values, ["A", "B"])
+    words = leader_words(standing, "P@10")
+    if separable:
+        assert standing["holm"] == [[pytest.approx(2 / 2**n_topics)]]
+        assert words == "B leads by P@10 (0.350), separable from A (p = 0.031, Holm)."
+    else:
+        assert math.isnan(standing["holm"][0][0])
+        mean = values[:, 1].mean()
+        assert words == f"B has the highest mean P@10 ({mean:.3f}). No verdict: {n_topics} topics; a verdict needs at least 6."
 
 
 def test_of_a_sample_the_leader_is_only_estimated_to_lead() -> None:

@@ -163,9 +163,20 @@ def test_float_noise_is_no_difference():
     assert significance.rank_sum([0.3, 0.6], [0.1 + 0.2, 0.7 - 0.1]).p == 1
 
 
-def test_a_constant_difference_gives_a_t_of_zero():
-    assert significance.paired_t([0.2] * 4) == 0
-    assert significance.paired_t(np.array([0.3, 0.5, 0.9]) - np.array([0.1, 0.3, 0.7])) == 0
+def test_a_constant_difference_has_no_t_and_the_verdict_of_the_permutation_test():
+    for d in (np.full(4, 0.2), np.array([0.3, 0.5, 0.9]) - np.array([0.1, 0.3, 0.7])):
+        assert np.isnan(significance.paired_t(d))
+        signs = itertools.product((1, -1), repeat=len(d))
+        assert significance.verdict_p(d) == np.mean([abs(np.dot(s, d)) >= d.sum() - 1e-9 for s in signs])
+    assert significance.verdict_p(np.zeros(4)) == 1
+    varied = np.random.default_rng(1).random((2, 9)) - 0.3
+    assert significance.verdict_p(varied) == pytest.approx(scipy.stats.ttest_1samp(varied, 0, axis=1).pvalue)
+
+
+@pytest.mark.parametrize(("n", "reason"), [(1, "1 topic; a verdict needs at least 6"), (5, "5 topics; a verdict needs at least 6"), (6, "")])
+def test_fewer_topics_than_an_exact_test_needs_have_no_verdict(n, reason):
+    assert significance.why_no_verdict(n) == reason
+    assert (significance.sign([0.1] * n) < 0.05) == (not reason)
 
 
 def test_one_topic_with_a_difference_has_no_t():
@@ -203,7 +214,7 @@ def test_batches_equal_single_comparisons(monkeypatch):
                 significance.sign(d),
                 significance.rank_sum(a[i, j], b[i, j]).p,
             ]
-            assert [float(p[i, j]) for p in batched] == pytest.approx([float(p) for p in single], abs=1e-13)
+            assert [float(p[i, j]) for p in batched] == pytest.approx([float(p) for p in single], abs=1e-13, nan_ok=True)
 
 
 def test_an_empty_batch_has_no_p_values():
@@ -231,7 +242,7 @@ def test_the_order_of_topics_changes_no_p_value(scores, random):
     random.shuffle(shuffled)
     (a, b), (c, d) = np.array(scores, float).T, np.array(shuffled, float).T
     for test in (significance.paired_t, significance.signed_rank, significance.sign):
-        assert test(b - a) == pytest.approx(float(test(d - c)), abs=1e-12)
+        assert test(b - a) == pytest.approx(float(test(d - c)), abs=1e-12, nan_ok=True)
 
 
 def test_holm_follows_the_worked_example():

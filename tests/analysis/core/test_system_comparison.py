@@ -15,12 +15,17 @@ from analysis.core.system_comparison import (
     corrected,
     effect_intervals,
     enumerated,
+    greatest_difference,
+    grouped,
     letters,
     power,
+    randomisation,
     smallest_difference,
     topics_for_power,
     topics_for_width,
+    verdicts,
 )
+from tests.analysis.core.hall import wider_interval
 
 
 def scores(n: int, systems: int, *, seed: int = 3, better: float = 0.0) -> np.ndarray:
@@ -34,10 +39,8 @@ def test_tests_and_intervals_are_those_of_scipy() -> None:
     found = compare(values, all_pairs(3), trials=500, rng=np.random.default_rng(0))
     for k, (a, b) in enumerate(found.pairs):
         d = values[:, b] - values[:, a]
-        t = stats.ttest_rel(values[:, b], values[:, a])
-        interval = t.confidence_interval(0.95)
-        assert found.p["t"][k] == pytest.approx(t.pvalue)
-        assert (found.low[k], found.high[k]) == pytest.approx((interval.low, interval.high))
+        assert found.p["t"][k] == found.verdict_p[k] == pytest.approx(stats.ttest_rel(values[:, b], values[:, a]).pvalue)
+        assert found.intervals[k].bounds == pytest.approx(list(wider_interval(d)))
         assert found.p["wsr"][k] == pytest.approx(stats.wilcoxon(d, method="exact").pvalue)
         assert found.p["sign"][k] == pytest.approx(stats.binomtest(int((d > 0).sum()), 40).pvalue)
         assert found.effect[k] == pytest.approx(d.mean() / d.std(ddof=1))
@@ -148,3 +151,45 @@ def test_the_smallest_difference_has_the_power_that_is_wanted() -> None:
     found = smallest_difference(0.2, 30, wanted=0.8, alpha=0.05)
     shift, critical = found / 0.2 * 30**0.5, stats.t.ppf(0.975, 29)
     assert stats.nct.sf(critical, 29, shift) + stats.nct.cdf(-critical, 29, shift) == pytest.approx(0.8, abs=1e-9)
+
+
+@pytest.mark.parametrize(("n_topics", "differs"), [(2, False), (5, False), (6, True), (30, True)])
+def test_differences_that_do_not_vary_are_decided_by_the_permutation_test(n_topics: int, differs: bool) -> None:
+    """All signs but two of 2^n leave a smaller sum: p = 2^(1 - n), with five topics .0625."""
+    values = np.column_stack([np.arange(n_topics) / 10, np.arange(n_topics) / 10 + 0.1])
+    found = compare(values, [(0, 1)], trials=10, rng=np.random.default_rng(0))
+    held = corrected(found, values, "none", rng=np.random.default_rng(0))
+    assert np.isnan([found.p["t"][0], held["t"][0], found.effect[0], *found.intervals[0].bounds]).all()
+    assert found.verdict_p[0] == pytest.approx(2.0 ** (1 - n_topics))
+    assert verdicts(found, held, "none", alpha=0.05).tolist() == [differs]
+
+
+def test_few_topics_have_no_verdict_however_small_p_is() -> None:
+    values = np.column_stack([np.zeros(5), [0.5, 0.5, 0.5, 0.5, 0.51]])
+    found = compare(values, [(0, 1)], trials=10, rng=np.random.default_rng(0))
+    assert found.p["t"][0] < 1e-6
+    assert not verdicts(found, found.p, "none", alpha=0.05).any()
+    assert grouped(found, values, np.array([True]), ["a", "b"]) == {"groups": {"a": "", "b": ""}, "no_verdict": "5 topics; a verdict needs at least 6"}
+
+
+@pytest.mark.parametrize(("n_different", "up"), [(22, 16), (30, 20)])
+def test_the_greatest_difference_of_thousands_of_topics_loses_no_tie(n_different: int, up: int) -> None:
+    """Runs that differ by the same .4 on few of 3,000 topics: the permutation distribution is binomial. Sums of tenths err by 1e-12 and more."""
+    rng = np.random.default_rng(n_different)
+    values = np.repeat(rng.integers(0, 7, (3000, 1)) / 10, 2, axis=1)
+    where = rng.permutation(3000)[:n_different]
+    values[where[:up], 1] += 0.4
+    values[where[up:], 0] += 0.4
+    exact = stats.binomtest(up, n_different).pvalue
+    found = greatest_difference(values, [(0, 1)], trials=4000, rng=rng)[0]
+    assert found == pytest.approx(exact, abs=4 * math.sqrt(exact / 4000))
+    found = randomisation(np.diff(values).T, values, np.array([0]), np.array([1]), trials=4000, rng=rng)[0][0]
+    assert found == pytest.approx(exact, abs=4 * math.sqrt(exact / 4000))
+
+
+@pytest.mark.parametrize("width", [None, 0.1])
+def test_nothing_is_planned_from_differences_that_do_not_vary(width: float | None) -> None:
+    needed = topics_for_power(0.05, 0.0, wanted=0.8, alpha=0.05) if width is None else topics_for_width(width, 0.0, alpha=0.05)
+    assert needed is not None
+    assert math.isnan(needed)
+    assert math.isnan(smallest_difference(0.0, 30, wanted=0.8, alpha=0.05))

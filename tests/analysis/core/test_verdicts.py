@@ -180,7 +180,7 @@ def test_an_unknown_test_is_refused():
 
 
 @settings(deadline=None)
-@given(st.lists(st.integers(0, 9), min_size=1, max_size=40))
+@given(st.lists(st.integers(0, 9), min_size=6, max_size=40))
 def test_a_run_is_not_better_than_itself(ranks):
     (found,) = judge([compare(ranks, ranks)])
     assert found.verdict == found.by_rr == found.mirrored == Verdict(False, False, False)

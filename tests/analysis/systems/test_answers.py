@@ -100,7 +100,8 @@ def test_the_page_shows_the_answer_its_age_and_what_is_unjudged(judged, client):
     assert job.report["words"] in html.unescape(page)
     assert "Over 8 of 8 topics, those with a label; 40 labels, each by the majority of at least 2 judgements." in page
     assert "they count as not relevant here" in page
-    assert "No interval for any run: 8 topics; an interval needs 25." in page
+    assert "No interval for any run: 8 topics; an interval needs 30." in page
+    assert "Tests and 95% intervals hold for a single look." in page
     assert "there are newer ones" not in page
     assert Job.objects.filter(kind=answers.ANSWER).count() == 1
 
@@ -180,7 +181,8 @@ def test_of_a_sampled_pool_means_are_estimates_and_no_naive_measure_is_taken(sam
     page_of(sampled_campaign, client)
     job = work_off(Job.objects.get(kind=answers.ANSWER))
     assert job.state == "done", job.message
-    assert " estimated to lead" in job.report["words"]
+    assert job.report["words"].endswith("No verdict: 3 topics; a verdict needs at least 6.")
+    assert " the highest estimated mean HT-nDCG@10 " in job.report["words"]
     page = page_of(sampled_campaign, client)
     assert "What was not drawn is estimated, not taken for not relevant." in page
     assert job.report["looks"] == []
