@@ -271,6 +271,12 @@ def pair_shown(pair: PairText, annotator: Membership, *, skipped: bool = False) 
     }
 
 
+def pair_to_read(pair: Pair) -> dict[str, Any]:
+    """A pair as annotators see it, from its beginning, for a manager who decides on it. pair: with campaign, entry, topic and document."""
+    shown = pair_shown(pair_text(pair), Membership(campaign=pair.campaign))
+    return {**shown, "document": {**shown["document"], "rotation": 0}}
+
+
 def leases_shown(leases: Sequence[InHand], annotator: Membership) -> list[dict[str, Any]]:
     """`order` rises with the claims: the page shows pairs by it, in whatever order its answers arrive."""
     return [

@@ -7,8 +7,9 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
+from pooling.models import Document, Topic
 from tests.analysis.bad_annotators import campaign_with_bad_annotators
 from tests.builders import judged_campaign, make_campaign
 
@@ -63,6 +64,22 @@ def test_a_shorter_scale_takes_names_that_are_a_scale(signed_in_page: Callable[.
     assert names.evaluate_all("all => all.slice(0, 2).map(one => one.value)") == ["No", "Yes"]
 
 
+def test_the_adjudicator_reads_the_document_as_annotators_do(signed_in_page: Callable[..., Page]) -> None:
+    campaign = judged_campaign({("t1", "d1"): (0, 3)}, now=timezone.now() - timedelta(hours=1))
+    pair = campaign.pairs.select_related("entry__topic", "entry__document").get()
+    broken = "Brisk walking over twelve weeks lowers the pressure of the blood in\npeople over sixty, as a trial with many people has shown, and so does\n"
+    Document.objects.filter(pk=pair.entry.document_id).update(text=f"{broken}the diet.\n\n<b>Not bold</b>")
+    Topic.objects.filter(pk=pair.entry.topic_id).update(text="walking and pressure")
+    page = signed_in_page(campaign.created_by)
+    page.goto(f"/campaigns/{campaign.slug}/pairs/{pair.pk}/")
+    expect(page.locator("#judge .doc-body .wrapped")).to_have_count(1)  # lines that a machine broke flow together
+    expect(page.locator("#judge .doc-body")).to_contain_text("<b>Not bold</b>")
+    assert "serif" in page.locator("#judge .doc-body").evaluate("body => getComputedStyle(body).fontFamily")
+    marked = "[...CSS.highlights.get('term')].map(({ startContainer, startOffset, endOffset }) => startContainer.data.slice(startOffset, endOffset))"
+    page.wait_for_function("() => CSS.highlights.get('term')")
+    assert page.evaluate(marked) == ["walking", "pressure"]
+
+
 def test_adjudicating_by_keys_leads_from_pair_to_pair_and_nothing_leaves_its_card(signed_in_page: Callable[..., Page]) -> None:
     campaign = judged_campaign({("t1", "d1"): (0, 3), ("t1", "d2"): (0, 2)}, now=timezone.now() - timedelta(hours=1))
     first, second = campaign.pairs.order_by("position")
@@ -73,9 +90,20 @@ def test_adjudicating_by_keys_leads_from_pair_to_pair_and_nothing_leaves_its_car
     assert page.evaluate(excess) == []
     page.keyboard.press("2")
     page.keyboard.press("Enter")
-    page.get_by_text("Your label stands").wait_for()
+    page.wait_for_url(f"**/pairs/{second.pk}/")
+    expect(page.get_by_text("Saved:")).to_be_visible()
     first.refresh_from_db()
     assert first.adjudicated_grade == 1  # the second grade from the lowest on
+    page.keyboard.press("4")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/agreement/#disputed")
+    page.keyboard.press("z")
+    page.wait_for_url(f"**/pairs/{second.pk}/")
+    expect(page.get_by_text("The label is as it was before.")).to_be_visible()
+    second.refresh_from_db()
+    assert second.adjudicated_grade is None
+    page.keyboard.press("b")
+    page.wait_for_url(f"**/pairs/{first.pk}/")
     page.keyboard.press("n")
     page.wait_for_url(f"**/pairs/{second.pk}/")
     page.keyboard.press("b")

@@ -34,7 +34,7 @@ TASKS = (
     ),
     of_managers("pause_clicker", "Somebody clicks through. Stop them, and say why.", 5),
     of_managers("gold_from_file", "Here are ten pairs whose grade I know. Make them gold.", 5, published="six actions a pair"),
-    of_managers("disputed", "Let me decide five disputed pairs, one after the other.", 17),
+    of_managers("disputed", "Let me decide five disputed pairs, one after the other.", 13),
     of_managers("another_recipe", "Which labels change with another rule? Show me the first of them.", 4),
     of_managers("picture_for_the_paper", "Give me the ranking as a figure for the paper.", 3),
     of_managers("show_a_colleague", "Let a colleague read the results and change nothing.", 6, not_before="members and annotators only"),

@@ -86,14 +86,12 @@ def disputed(hands: Hands) -> None:
     open_campaign(hands, "Agreement")
     hands.click("link", "Adjudicate")
     hands.page.wait_for_url("**/pairs/*/")
-    for number in range(N_DISPUTED):
+    for _number in range(N_DISPUTED):
         hands.key("3")
+        address = hands.page.url
         hands.key("Enter")
-        hands.see("Your label stands")
-        if number < N_DISPUTED - 1:
-            address = hands.page.url
-            hands.key("n")
-            hands.page.wait_for_function("address => location.href !== address && document.readyState === 'complete'", arg=address)
+        hands.page.wait_for_function("address => location.href !== address && document.readyState === 'complete'", arg=address)
+        hands.see("Saved:")
 
 
 def another_recipe(hands: Hands) -> None:

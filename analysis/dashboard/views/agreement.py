@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -24,6 +26,7 @@ from analysis.judgements.live import Live
 from analysis.judgements.page_rows import as_of, page_rows
 from annotation.models import Campaign, Pair
 from annotation.permissions import managed_campaign
+from annotation.selectors.judging import pair_to_read
 from annotation.services import judging
 from annotation.services.errors import CampaignError
 from pooling.core.counts import counted
@@ -32,6 +35,9 @@ from pooling.core.pool_kinds import PoolKind
 from pooling.listing import ListPage
 from pooling.permissions import SignedInRequest
 from pooling.tasks import send
+
+SAVED = "saved_label"
+"""In the session: the pair that was decided last, until the next page has told it."""
 
 
 @login_required
@@ -53,6 +59,7 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
         "as_of": as_of(live),
         "heavy": heavy,
         "working": working,
+        "saved": saved_label(request, campaign),
         **pictures_of_agreement(campaign, live, heavy),
         "disputed": disputed_page(request, campaign, live),
         "overlap": overlap,
@@ -182,13 +189,14 @@ def group_chart(heavy: dict[str, Any] | None, key: str, title: str, what: str) -
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
-    """All judgements of one pair side by side; the POST adjudicates or takes the manager's label back. `of=labels` and the list's own
-    parameters: one goes on through the list of labels as it was asked for, else through the disputed pairs."""
+    """All judgements of one pair side by side; the POST adjudicates and goes on to the next pair, or withdraws the manager's label. `of=labels`
+    and the list's own parameters: through the list of labels as it was asked for, else through the disputed pairs that are not decided."""
     campaign = managed_campaign(request, slug)
     pair = get_object_or_404(
         Pair.objects.select_related("entry__topic", "entry__document", "campaign", "adjudicated_by"), campaign=campaign, pk=pair_id
     )
     if request.method == "POST":
+        before = SavedLabel.of(pair)
         given = request.POST.get("grade", "")
         grade = int(given) if given.isascii() and given.isdigit() and len(given) <= 3 else None
         try:
@@ -198,22 +206,72 @@ def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
         except CampaignError as error:
             messages.error(request, str(error))
         else:
-            messages.success(
-                request, _("Your label stands; it is marked as adjudicated everywhere.") if grade is not None else _("Your label is withdrawn.")
-            )
+            if grade is not None and "undo" not in request.POST:
+                request.session[SAVED] = before.as_kept(campaign)
+                return redirect(_next_address(request, campaign, pair))
+            messages.success(request, _("The label is as it was before.") if "undo" in request.POST else _("Your label is withdrawn."))
         return redirect(request.get_full_path())
     judgements = list(pair.judgements.filter(current=True).select_related("membership").order_by("membership__pseudonym"))
-    live, of_labels = page_rows(campaign), request.GET.get("of") == "labels"
-    if of_labels:
-        shown = label_list.label_page(request, campaign, live, kept=pair.pk, whole=True)
-        turn = disagreements.turn_among([row.pair for row in shown], pair.pk)
-    else:
-        turn = disagreements.turn_of(campaign, live, pair.pk)
+    of_labels = request.GET.get("of") == "labels"
+    turn = _turn(request, campaign, pair)
     context = {
         **{"campaign": campaign, "tab": "labels" if of_labels else "agreement", "pair": pair, "judgements": judgements},
+        **{"to_read": pair_to_read(pair) if pair.entry.document else None, "saved": saved_label(request, campaign)},
         **{"turn": turn, "of_labels": of_labels, "asked": request.GET.urlencode()},
     }
     return render(request, "analysis/pair.html", context)
+
+
+def _turn(request: SignedInRequest, campaign: Campaign, pair: Pair) -> disagreements.Turn | None:
+    live = page_rows(campaign)
+    if request.GET.get("of") != "labels":
+        return disagreements.turn_of(campaign, live, pair.pk)
+    shown = label_list.label_page(request, campaign, live, kept=pair.pk, whole=True)
+    return disagreements.turn_among([row.pair for row in shown], pair.pk)
+
+
+def _next_address(request: SignedInRequest, campaign: Campaign, pair: Pair) -> str:
+    """Where a manager goes on who has decided on a pair; the same page for a pair that is on no list, or the last of the labels."""
+    turn = _turn(request, campaign, pair)
+    if turn is None:
+        return request.get_full_path()
+    if request.GET.get("of") == "labels":
+        if turn.after is None:
+            return request.get_full_path()
+        return f"{reverse('campaign-pair', args=[campaign.slug, turn.after])}?{request.GET.urlencode()}"
+    after = disagreements.next_disputed(campaign, page_rows(campaign), pair.pk)
+    if after is None:
+        return f"{reverse('campaign-agreement', args=[campaign.slug])}#disputed"
+    return reverse("campaign-pair", args=[campaign.slug, after])
+
+
+@dataclass(frozen=True)
+class SavedLabel:
+    """What a pair had before a manager decided on it, which Undo brings back."""
+
+    pair: int
+    grade: int | None
+    reason: str
+
+    @classmethod
+    def of(cls, pair: Pair) -> SavedLabel:
+        return cls(pair.pk, pair.adjudicated_grade, pair.adjudicated_reason)
+
+    def as_kept(self, campaign: Campaign) -> dict[str, Any]:
+        return {"campaign": campaign.pk, **asdict(self)}
+
+
+def saved_label(request: SignedInRequest, campaign: Campaign) -> dict[str, Any] | None:
+    """The pair that the manager has just decided on, and what brings back what it was before; told once."""
+    kept = request.session.get(SAVED)
+    if not kept or kept["campaign"] != campaign.pk or request.headers.get("HX-Request"):
+        return None
+    del request.session[SAVED]
+    pair = Pair.objects.select_related("entry__topic", "entry__document").filter(campaign=campaign, pk=kept["pair"]).first()
+    if pair is None or pair.adjudicated_grade is None:
+        return None
+    fields = {"withdraw": "1"} if kept["grade"] is None else {"grade": kept["grade"], "reason": kept["reason"]}
+    return {"pair": pair, "grade": pair.adjudicated_grade, "fields": {**fields, "undo": "1"}}
 
 
 @login_required

@@ -1,4 +1,5 @@
-// Keys of the page of one disputed pair: 1, 2, … choose a grade, Enter adjudicates, n and b go to the next and the last pair.
+// Keys of the page of one disputed pair: 1, 2, … choose a grade, Enter saves and goes on, n and b go to the next and the last pair, z undoes
+// the decision that was saved last, also on the page that follows the last pair.
 
 const form = document.querySelector("#adjudicate");
 
@@ -8,15 +9,17 @@ function isTyping(target) {
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(event.target)) return;
-  const grades = form.querySelectorAll("input[name=grade]");
+  const grades = form?.querySelectorAll("input[name=grade]") ?? [];
   const grade = /^[1-9]$/.test(event.key) ? grades[Number(event.key) - 1] : undefined;
   if (grade) {
     grade.checked = true;
     grade.focus();
-  } else if (event.key === "Enter" && form.querySelector("input[name=grade]:checked")) {
+  } else if (event.key === "Enter" && form?.querySelector("input[name=grade]:checked")) {
     form.requestSubmit();
   } else if (event.key === "n" || event.key === "b") {
     document.querySelector(`a[rel=${event.key === "n" ? "next" : "prev"}]`)?.click();
+  } else if (event.key === "z") {
+    document.querySelector("[data-undo]")?.click();
   } else {
     return;
   }

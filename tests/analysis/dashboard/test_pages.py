@@ -25,7 +25,7 @@ from pooling import jobs
 from pooling.models import Job
 from pooling.selectors.collections import activity
 from tests.analysis.bad_annotators import campaign_with_bad_annotators
-from tests.builders import judge, make_annotator, make_campaign, make_user
+from tests.builders import judge, judged_campaign, make_annotator, make_campaign, make_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("rows_read_anew")]
 PAGES = ["", "live", "people/", "agreement/", "time/", "gold/", "labels/", "labels/list/", "feedback/", "audit/"]
@@ -360,6 +360,25 @@ class TestAdjudication:
         client.post(f"/campaigns/{campaign.slug}/pairs/{pair.pk}/", {"withdraw": "1"})
         pair.refresh_from_db()
         assert pair.adjudicated_grade is None
+
+    def test_saving_goes_on_to_the_next_disputed_pair_and_undo_comes_back_with_what_was_there(self):
+        campaign = judged_campaign({("t1", "d1"): (0, 3), ("t1", "d2"): (0, 2), ("t1", "d3"): (0, 1), ("t1", "d4"): (1, 1)})
+        first, second, third, agreed = (f"/campaigns/{campaign.slug}/pairs/{pair.pk}/" for pair in campaign.pairs.order_by("position"))
+        client = manager_of(campaign)
+        assert client.post(first, {"grade": "2", "reason": "A part."}).url == second
+        page = client.get(second)
+        assert "Saved:" in text_of(page)
+        assert "Saved:" not in text_of(client.get(second)), "told once"
+        assert client.post(first, {"grade": "1"}).url == second
+        told = client.get(second).context["saved"]
+        assert told["fields"] == {"grade": 2, "reason": "A part.", "undo": "1"}
+        assert client.post(first, told["fields"]).url == first
+        pair = campaign.pairs.order_by("position").first()
+        assert (pair.adjudicated_grade, pair.adjudicated_reason) == (2, "A part.")
+        assert client.post(third, {"grade": "0"}).url == second, "the first has a label, so from the begin of the list to the second"
+        assert client.post(second, {"grade": "0"}).url == f"/campaigns/{campaign.slug}/agreement/#disputed"
+        assert "Saved:" in text_of(client.get(f"/campaigns/{campaign.slug}/agreement/"))
+        assert client.post(agreed, {"grade": "0"}).url == agreed, "it is on no list"
 
     def test_a_pair_of_another_campaign_is_not_found(self):
         pair = make_campaign().pairs.first()
