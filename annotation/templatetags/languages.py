@@ -7,10 +7,13 @@ import json
 
 from django import template
 from django.conf import settings
+from django.template import Context
 from django.templatetags.static import static
 from django.utils import translation
 from django.utils.html import format_html, json_script
 from django.utils.safestring import SafeString
+
+from annotation import languages
 
 register = template.Library()
 
@@ -55,7 +58,14 @@ def _said_by(modules: tuple[str, ...], code: str) -> dict[str, str | dict[str, s
     return {text: told for text, told in known.items() if json.dumps(text, ensure_ascii=False) in sources}
 
 
-@register.simple_tag
-def language_choice() -> list[tuple[str, str, bool]]:
-    """(code, own name, whether it is that of this page) of each language."""
-    return [(code, name, code == translation.get_language()) for code, name in settings.LANGUAGES]
+@register.simple_tag(takes_context=True)
+def language_choice(context: Context) -> list[tuple[str, str, bool]]:
+    """(code, own name, whether the person has chosen it) of each language. Managers' pages are English whatever the choice."""
+    chosen = languages.of_request(context["request"]) if "request" in context else translation.get_language()
+    return [(code, name, code == chosen) for code, name in settings.LANGUAGES]
+
+
+@register.simple_tag(takes_context=True)
+def is_translated(context: Context) -> bool:
+    """Whether this page follows the chosen language."""
+    return "request" not in context or languages.is_on_way(context["request"].path)

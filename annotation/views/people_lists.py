@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from django.db.models import F
+from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.models import Campaign, Membership
@@ -13,16 +14,18 @@ from pooling.listing import ListChoice, ListPage
 
 
 def invitations_page(request: HttpRequest, campaign: Campaign) -> ListPage:
-    """Those that are not withdrawn, the newest first."""
+    """Open invitations, newest first: neither withdrawn nor expired, with uses left."""
+    ends = Coalesce(F("expires_at"), F("created_at") + LONGEST_INVITATION)  # Invitation.ends_at
+    valid = campaign.invitations.alias(ends=ends).filter(revoked_at=None, ends__gt=timezone.now())
     return ListPage(
         request,
-        campaign.invitations.filter(revoked_at=None),
+        valid.filter(Q(max_uses=None) | Q(n_uses__lt=F("max_uses"))),
         search=("name", "email", "code"),
         sort={
             "for": "name",
             "role": "role",
             "used": "n_uses",
-            "ends": Coalesce(F("expires_at"), F("created_at") + LONGEST_INVITATION),  # Invitation.ends_at
+            "ends": ends,
             "made": "created_at",
         },
         choices=[ListChoice("role", _("Role"), Membership.Role.choices, lambda rows, value: rows.filter(role=value))],

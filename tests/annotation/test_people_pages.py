@@ -14,9 +14,10 @@ from django.core import mail
 from django.core.cache import cache
 from django.db import connection
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import ApiTokenRow, Membership, OpenSession, Pair
+from annotation.models import ApiTokenRow, Invitation, Membership, OpenSession, Pair
 from annotation.services import people, tokens
 from annotation.services.messages import PRINTED
 from annotation.services.pairs import set_kind
@@ -37,6 +38,16 @@ def client_of(user) -> Client:
     client = Client()
     client.force_login(user)
     return client
+
+
+def test_the_menu_marks_the_chosen_language_and_says_which_pages_follow_it():
+    campaign = make_campaign()
+    client = client_of(campaign.created_by)
+    client.post("/language", {"language": "de", "next": "/"})
+    managers = client.get(reverse("campaign-people", args=[campaign.slug])).content.decode()
+    assert re.findall(r'value="(\w+)" lang="\w+" aria-pressed="true"', managers) == ["de"]
+    assert "Only annotators&#x27; pages are translated so far." in managers or "Only annotators' pages are translated so far." in managers
+    assert "übersetzt" not in client.get("/").content.decode()  # its pages follow the choice
 
 
 class TestSigningIn:
@@ -242,6 +253,16 @@ class TestJoining:
         people.join(invitation=invitation, user=make_user())
         with pytest.raises(people.PeopleError, match="used already"):
             people.join(invitation=invitation, user=make_user())
+
+    def test_used_and_expired_invitations_are_not_open(self):
+        campaign = make_campaign()
+        for name, change in (
+            ("Ada", {}), ("Ben", {"n_uses": 1}), ("Cara", {"expires_at": timezone.now() - timedelta(minutes=1)}), ("Dan", {"max_uses": None, "n_uses": 9}),
+        ):  # fmt: skip
+            invitation = people.invite(campaign=campaign, actor=None, name=name, max_uses=1)
+            Invitation.objects.filter(pk=invitation.pk).update(**change)
+        page = client_of(campaign.created_by).get(reverse("campaign-step", args=[campaign.slug, "people"]))
+        assert [one.name for one in page.context["invitations"]] == ["Dan", "Ada"]
 
     def test_pseudonyms_go_on_counting(self):
         campaign = make_campaign()
