@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.commandline.judged_files import DEFAULT_SCALE
+from analysis.core.bootstrap_words import CAVEAT
 from analysis.core.label_noise import NoisyLabels, error_of_differences, spread_of_differences, without_noise_of_labels
 from analysis.core.labels import LabelTable, counted
 from analysis.core.measures import Measure
@@ -32,8 +33,7 @@ PER_PAIR = (1, 2, 3, 5, 10)
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100)
 LABELS = (
     "Noise of a difference, median pair of systems: its standard error over topics, and that of the labels, judgements drawn anew within pairs, as they "
-    "were judged and with other numbers of them. A pair whose judgements agree never changes, so with two or three of them the noise is understated. "
-    "tau: mean correlation of the ranking with that under labels drawn anew."
+    f"were judged and with other numbers of them. {CAVEAT} tau: mean correlation of the ranking with that under labels drawn anew."
 )
 NEEDED = "Topics needed with so many judgements a pair: the variance over topics holds the noise of their labels, which is taken out and put in anew."
 DEEPER = (

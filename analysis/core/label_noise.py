@@ -1,8 +1,9 @@
 """How much of what is said of systems is noise of the labels? Judgements drawn anew within their pairs (METHODS 14).
 
 A pair's judgements are taken as a sample of those that any number of such annotators would give: each trial draws as many of them (or
-`per_pair`) with replacement, labels the pair by majority with the lowest-grade rule, and evaluates the systems. A pair whose judgements all agree
-never changes, so with two or three of them the noise is understated (ours; said wherever it is shown).
+`per_pair`) with replacement, labels the pair by majority with the lowest-grade rule, and evaluates the systems (ours). This errs in both directions:
+a pair whose judgements all agree never changes, and a narrow majority changes more often than fresh judgements would. `bootstrap_words.CAVEAT` says so
+wherever it is shown; docs/methods/systems.md has the table.
 """
 
 from __future__ import annotations

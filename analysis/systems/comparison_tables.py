@@ -9,6 +9,7 @@ from typing import Any
 
 from analysis.charts.lines import Line, lines
 from analysis.charts.points import DrawnInterval, intervals
+from analysis.core.bootstrap_words import CAVEAT
 from analysis.core.system_comparison import interval_width, smallest_difference
 from analysis.core.verdict_words import constant_words, groups_column
 from analysis.systems.kind import Result
@@ -232,8 +233,7 @@ def noise_table(key: str, result: Result) -> Table | None:
     header = ["measure", "by topics", "by labels", *numbers, "tau"]
     note = (
         "Standard errors of a difference, median pair of systems: over topics, and by the labels, judgements drawn anew within pairs, as they were "
-        "judged and with other numbers of them. A pair whose judgements agree never changes, so with two or three of them the noise is "
-        "understated. Tau: mean correlation of the ranking with that under labels drawn anew."
+        f"judged and with other numbers of them. {CAVEAT} Tau: mean correlation of the ranking with that under labels drawn anew."
     )
     return Table(key, "Noise of labels", header, rows, note, heads=(("", 1), ("standard error", 2), ("judgements a pair", len(numbers)), ("", 1)))
 

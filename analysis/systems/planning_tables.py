@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from analysis.charts.lines import Line, lines
+from analysis.core.bootstrap_words import CAVEAT
 from analysis.systems.comparison_tables import noise_of, planned
 from analysis.systems.kind import Result
 from analysis.systems.tabular import Cell, Table
@@ -60,6 +61,6 @@ def labels_table(key: str, result: Result) -> Table | None:
     rows: list[list[Cell]] = [[measure, *needed.values()] for measure, needed in noise.items()]
     note = (
         "Median pair of systems. The variance over topics holds the noise of their labels: it is taken out, and that of so many judgements put in. "
-        "A pair whose judgements agree never changes, so with two or three of them the gain is understated."
+        + CAVEAT
     )
     return Table(key, "Topics needed by judgements a pair", ["measure", *numbers], rows, note, heads=(("", 1), ("judgements a pair", len(numbers))))

@@ -6,10 +6,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from analysis.core.label_noise import NoisyLabels, error_of_differences, without_noise_of_labels
 from analysis.core.measures import parse_measures
-from tests.analysis.core.judged import table_of_rows
+from tests.analysis.core.judged import table_of_pairs, table_of_rows
 from tests.analysis.core.small_collections import run_columns
 
 ROWS = [("t", "a", "x", 1), ("t", "a", "y", 1), ("t", "a", "z", 0), ("t", "b", "x", 0), ("t", "b", "y", 0), ("t", "b", "z", 1)]
@@ -53,3 +54,25 @@ def test_the_noise_of_labels_is_taken_out_of_the_variance_over_topics_and_put_in
     planned = without_noise_of_labels(spread, by_one, by_three, n)
     assert np.mean(planned**2) == pytest.approx(0.04 + 0.03, rel=0.02)
     assert without_noise_of_labels(np.array([0.1]), np.array([1.0]), np.array([0.0]), 9).tolist() == [0.0]
+
+
+@pytest.mark.parametrize(("judged", "ratio"), [(2, 0.79), (3, 0.99), (5, 1.20)])
+def test_the_noise_shown_is_understated_with_two_judgements_and_overstated_with_five(judged: int, ratio: float) -> None:
+    """By the binomial distribution: 30 % relevant, annotators right in .8, ties to not relevant; the table of docs/methods/systems.md."""
+
+    def relevant(share: np.ndarray) -> np.ndarray:
+        return stats.binom.sf(judged // 2, judged, share)
+
+    shown, true = 0.0, 0.0
+    k = np.arange(judged + 1)
+    for weight, share in ((0.3, 0.8), (0.7, 0.2)):
+        label = relevant(k / judged)
+        shown += weight * float((stats.binom.pmf(k, judged, share) * label * (1 - label)).sum())
+        true += weight * float(relevant(share) * (1 - relevant(share)))
+    assert (shown / true) ** 0.5 == pytest.approx(ratio, abs=0.005)
+
+    rng = np.random.default_rng(6)
+    given = rng.random((3000, judged)) < np.where(rng.random(3000) < 0.3, 0.8, 0.2)[:, None]
+    noisy = NoisyLabels(table_of_pairs(given.astype(int), n_grades=2), [FIRST], parse_measures("P@1"))
+    drawn = np.stack([noisy.drawn(rng) for _ in range(60)])
+    assert drawn.var(axis=0, ddof=1).mean() == pytest.approx(shown, rel=0.06)
