@@ -21,7 +21,11 @@ RELATED = _("Tags or groups of runs that were built with this model, with commas
 class FileForm(forms.Form):
     name = forms.CharField(max_length=100, help_text=_("What it is called here and in files, such as GPT-4o, prompt 2."))
     model = forms.CharField(max_length=200, help_text=_("Which model, in which version: what another person needs to ask it again."))
-    file = forms.FileField(help_text=_("Qrels, or umbrela's lines of judged passages. Labels of pairs that are not in the pool are left out."))
+    file = forms.FileField(
+        help_text=_(
+            "Qrels, TREC's six columns with a confidence, or umbrela's lines of judged passages. Labels of pairs that are not in the pool are left out."
+        )
+    )
     related = forms.CharField(label=_("Related systems"), max_length=500, required=False, help_text=RELATED)
 
 

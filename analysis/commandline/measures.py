@@ -185,7 +185,9 @@ def all_runs(command: FileCommand, paths: Iterable[str], options: Mapping[str, A
     return list(each_run(command, paths, options))
 
 
-def one_qrels(command: FileCommand, path: str, name: str | None = None) -> QrelsColumns:
+def one_qrels(
+    command: FileCommand, path: str, name: str | None = None, *, read: Callable[..., QrelsColumns] = read_qrels
+) -> QrelsColumns:
     """The qrels of this file, called `name` or as the file without its extensions; warnings go to standard error."""
     stored = getattr(command, "stored", None)
     if stored is not None and path in stored.qrels:
@@ -194,7 +196,7 @@ def one_qrels(command: FileCommand, path: str, name: str | None = None) -> Qrels
         if lone := lone_grade(qrels):
             command.warn(f"{qrels.name}: {lone}")
         return within_group(command, qrels)
-    qrels = read_qrels(path, name=name or bare_name(path))
+    qrels = read(path, name=name or bare_name(path))
     refuse_sample(command, path, qrels)
     command.tell_of(path, qrels)
     return within_group(command, qrels)

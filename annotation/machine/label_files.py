@@ -1,4 +1,4 @@
-"""Labels that a machine made elsewhere: qrels, or umbrela's lines of one judged passage each.
+"""Labels that a machine made elsewhere: qrels, TREC's six columns, or umbrela's lines of one judged passage each.
 
     for label in labels_of_file(path): ...
 """
@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pooling.formats.errors import FormatError
+from pooling.formats.machine_labels import has_six_columns, machine_lines
 from pooling.formats.opening import Source, lines, source_name
 from pooling.formats.qrels import read_qrels
 
-EXPECTED = 'qrels, or lines such as {"query": "...", "passage": "...", "judgment": 2}'
+EXPECTED = 'qrels, six columns with a confidence, or lines such as {"query": "...", "passage": "...", "judgment": 2}'
 
 
 class LabelOfFile(NamedTuple):
@@ -37,11 +38,15 @@ def labels_of_file(path: Source, *, name: str | None = None) -> Iterator[LabelOf
     """FormatError with line and reason for a file in neither form."""
     called = source_name(path, name)
     again = 0 if isinstance(path, (str, os.PathLike)) else path.tell()
-    first = next((text for _, text in lines(path, name=called) if text.strip() and not text.startswith("#")), "")
+    first = next((text for _, text in lines(path, name=called) if text.strip() and not text.lstrip().startswith("#")), "")
     if not isinstance(path, (str, os.PathLike)):
         path.seek(again)
     if first.lstrip().startswith("{"):
         yield from _umbrela(path, called)
+        return
+    if has_six_columns(first):
+        for one in machine_lines(path, name=called):
+            yield LabelOfFile(one.topic, one.document, one.grade, f"confidence {one.confidence}", one.line, False)
         return
     qrels = read_qrels(path, name=called)
     for index, topic in enumerate(qrels.topics):

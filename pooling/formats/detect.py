@@ -25,6 +25,7 @@ from pooling.formats.quepid import names_queries
 from pooling.formats.sets import role_of
 from pooling.formats.topics import ID_NAMES
 from pooling.formats.topics import TEXT_NAMES as QUERY_NAMES
+from pooling.formats.unread import unread_content
 
 LOOKED_AT = 200
 """Lines of a file's head that are looked at."""
@@ -36,6 +37,8 @@ ENOUGH = 5
 """Texts from which on their length says something."""
 QUERY_WORDS, DOCUMENT_WORDS = 15, 60
 """Mean words of a text up to which it is surely a query, and from which on surely a document."""
+HIGHEST_GRADE = 10
+"""Above it a number is a rank."""
 NEEDS = ("description", "desc", "narrative", "narr", "query", "question", "information_need", "query_text")
 """Fields that topics have and documents have not."""
 
@@ -49,6 +52,9 @@ class FileKind(StrEnum):
     CLICKS = "clicks"
     POOL = "pool"
     SET = "set"
+    MACHINE_LABELS = "machine labels"
+    NUGGETS = "nuggets"
+    ANSWERS = "answers"
     UNKNOWN = "unknown"
 
 
@@ -95,11 +101,13 @@ def guess(path: Source, *, name: str | None = None, max_bytes: int | None = None
     if export_kind := {"ratings": FileKind.QRELS, "snapshot": FileKind.RUN}.get(names_queries(head)):
         return Guess((FileKind.JUDGEMENTS, export_kind) if export_kind == FileKind.QRELS else (export_kind,))
     if text[0] in "{[":
-        return _json(text)
+        unread = unread_content(text)
+        return Guess((FileKind(unread),)) if unread else _json(text)
     if re.match(r"\.I\s+\S+\s", text):
         return Guess((FileKind.DOCUMENTS, FileKind.TOPICS) if len(text) > 20_000 else (FileKind.TOPICS, FileKind.DOCUMENTS))
     whole = text.split("\n") if len(head) < HEAD else text.split("\n")[:-1] or [text]
-    return _table([line for line in whole[:LOOKED_AT] if line.strip()])
+    content = [line for line in whole if line.strip()]
+    return _table([line for line in content if not line.lstrip().startswith("#")][:LOOKED_AT] or content[:LOOKED_AT])
 
 
 def _starts(path: str | os.PathLike[str]) -> bytes:
@@ -176,7 +184,7 @@ def _table(lines: list[str]) -> Guess:
     headed = _header(names)
     if headed is not None:
         return _texts_below(headed, names, lines[1:], delimiter)
-    rows = [line.split() for line in lines if not line.startswith("#")]
+    rows = [line.split() for line in lines]
     columns = _columns(rows) or _broken_columns(rows)
     if columns is not None:
         return columns
@@ -198,6 +206,8 @@ def _columns(rows: list[list[str]]) -> Guess | None:
 
     if mostly(lambda row: len(row) >= 6 and _is_number(row[4])):
         trectools = rows[0][3:5] == ["0", "0"] and rows[0][5] == "trectools"
+        if _labelled_by_machine(rows if len(rows[0]) == 6 and _is_number(rows[0][4]) else below):
+            return Guess((FileKind.MACHINE_LABELS,))
         return Guess((FileKind.POOL, FileKind.RUN) if trectools else (FileKind.RUN,))
     if mostly(lambda row: len(row) == 4 and _is_number(row[3])):
         zeros = mostly(lambda row: row[1].lower() in ("0", "q0"))
@@ -208,6 +218,14 @@ def _columns(rows: list[list[str]]) -> Guess | None:
     if mostly(lambda row: len(row) == 3 and row[2].isdigit()):
         return Guess((FileKind.RUN, FileKind.QRELS), sure=len(rows) >= ENOUGH)
     return None
+
+
+def _labelled_by_machine(rows: list[list[str]]) -> bool:
+    """Whether six columns are grades with a confidence from 0 to 1, not ranks with a score: a few grades, which repeat within a topic."""
+    if not all(len(row) == 6 and _is_whole(row[3]) and _is_number(row[4]) and 0 <= float(row[4]) <= 1 for row in rows):
+        return False
+    grades = {int(float(row[3])) for row in rows}
+    return len(grades) > 1 and max(grades) <= HIGHEST_GRADE and len({(row[0], row[3]) for row in rows}) < len(rows)
 
 
 def _broken_columns(rows: list[list[str]]) -> Guess | None:
@@ -255,7 +273,7 @@ def _header(names: list[str]) -> FileKind | None:
 
 
 def _is_whole(cell: str) -> bool:
-    return re.fullmatch(r"[+-]?\d+", cell) is not None
+    return re.fullmatch(r"[+-]?\d+(\.00?)?", cell) is not None
 
 
 def _is_number(cell: str) -> bool:

@@ -23,6 +23,7 @@ from pooling.formats.opening import Source, bare_name, blocks, source_name
 from pooling.formats.runs import with_lines
 from pooling.formats.storage import load_columns, save_columns
 from pooling.formats.topic_column import TopicColumn
+from pooling.formats.unread import refuse_unread
 from pooling.formats.ways_out import with_ways_out
 
 FOUR = "4 columns: topic Q0 document grade"
@@ -78,6 +79,7 @@ class _QrelsReading:
         block, first_line, n_lines = block[at:], first_line + n_blank + n_comments, n_lines - n_blank - n_comments
         if not block:
             return first_line, n_lines, b""
+        refuse_unread(block, self.called, "qrels")
         line, _, rest = block.partition(b"\n")
         if [token.lower() for token in line.split()][:3] != BEIR_HEADER:
             self.n_columns, self.five, self.six = 4, len(line.split()) == 5, len(line.split()) == 6

@@ -20,6 +20,7 @@ from pooling.formats.growing import Growing
 from pooling.formats.opening import Source, bare_name, blocks, lines, plain_size, source_name
 from pooling.formats.storage import load_columns, save_columns
 from pooling.formats.topic_column import TopicColumn
+from pooling.formats.unread import refuse_unread
 from pooling.formats.ways_out import with_ways_out
 
 SIX = "6 columns: topic Q0 document rank score tag"
@@ -108,6 +109,7 @@ class _RunReading:
         block, first_line, n_lines = block[at:], first_line + n_blank + n_comments, n_lines - n_blank - n_comments
         if not block:
             return first_line, n_lines, b""
+        refuse_unread(block, self.called, "a run")
         line, _, rest = block.partition(b"\n")
         first = line.split()
         self.n_columns = len(first) if self.lenient and len(first) in (3, 4) else 6

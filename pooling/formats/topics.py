@@ -19,6 +19,7 @@ from pooling.formats.delimited import DelimitedTable, FileMistakes, column_names
 from pooling.formats.errors import FormatError
 from pooling.formats.markup import one_line, tagged_fields
 from pooling.formats.opening import LONGEST_DOCUMENT, Peeked, Source, lines, source_name
+from pooling.formats.unread import refuse_unread
 
 ID_NAMES = ("topic", "topic_id", "query_id", "qid", "queryid", "topicid", "_id", "id", "number", "num")
 TEXT_NAMES = ("text", "title", "query_text", "query", "question", "topic_text")
@@ -53,6 +54,7 @@ def read_topics(path: Source, *, name: str | None = None, max_bytes: int | None 
     """
     called = source_name(path, name)
     stream = Peeked(path, name=called, max_bytes=min(max_bytes or LARGEST, LARGEST))
+    refuse_unread(stream.head, called, "topics")
     head = stream.head.lstrip()
     mistakes = FileMistakes(called)
     topics_read: Iterable[TopicRecord]

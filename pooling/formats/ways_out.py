@@ -27,7 +27,7 @@ def _way_out(problem: Problem, lenient: bool, of_run: bool) -> str:
     if int(count[1]) == 1 and len(re.split(r"[,;]", problem.text)) >= 3:
         return "white space between the columns, not commas: save the file as text with tabs"
     if not of_run and int(count[1]) == 6:
-        return "a run has six columns: are the qrels and the run exchanged?"
+        return "a run has six columns: are the qrels and the run exchanged? (six columns with a confidence are labels of a machine: --machine reads them)"
     if not of_run or lenient:
         return "" if lenient or int(count[1]) < 5 else f"{LENIENT} ignores further columns"
     if int(count[1]) in (3, 4):

@@ -61,7 +61,8 @@ def _recognised(upload: Upload) -> tuple[str, bool, list[str]]:
         says = _("%(upload)s is not recognised as topics, documents, a run, qrels, clicks or a set: %(way_out)s")
         raise Refused(says % {"upload": upload.name, "way_out": WAY_OUT})
     if not taken:
-        says = _("%(upload)s looks like judgements: %(elsewhere)s; or %(way_out)s")
-        raise Refused(says % {"upload": upload.name, "elsewhere": uploads.ELSEWHERE[FileKind.JUDGEMENTS], "way_out": WAY_OUT})
+        says = _("%(upload)s looks like %(kind)s: %(elsewhere)s; or %(way_out)s")
+        kind = guessed.kinds[0]
+        raise Refused(says % {"upload": upload.name, "kind": uploads.LOOKS.get(kind, kind), "elsewhere": uploads.ELSEWHERE[kind], "way_out": WAY_OUT})
     # A log of clicks is taken as qrels and as nothing else, so two names of one kind leave no doubt.
     return taken[0], guessed.sure and len(taken) == 1, [str(kind) for kind in taken[1:]]

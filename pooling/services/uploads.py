@@ -144,12 +144,17 @@ def ask_for_import(upload: Upload, *, mode: str, options: dict[str, Any], user: 
 
 
 KIND_WORDS = {"topics": "topics of", "documents": "documents of", "run": "run", "qrels": "qrels", "set": "set"}
-LOOKS = {FileKind.RUN: "a run", FileKind.SET: "a whole set", FileKind.POOL: "a pool of pairs", FileKind.CLICKS: "a click log"}
+LOOKS = {FileKind.RUN: "a run", FileKind.SET: "a whole set", FileKind.POOL: "a pool of pairs", FileKind.CLICKS: "a click log"} | {
+    FileKind.MACHINE_LABELS: "labels of a machine"
+}
 """What a kind of file is called in a sentence, where its name alone is not that."""
 ELSEWHERE = {
     FileKind.JUDGEMENTS: gettext_lazy("judgements are read by reports and by the commands on files, not by a collection"),
     FileKind.POOL: "pairs come into a collection as a whole set",
     FileKind.CLICKS: "as qrels it becomes labels from clicks; import it as qrels?",
+    FileKind.MACHINE_LABELS: gettext_lazy("a campaign takes them on its page Machines"),
+    FileKind.NUGGETS: gettext_lazy("Assay does not read nuggets yet"),
+    FileKind.ANSWERS: gettext_lazy("Assay does not read answers yet"),
 }
 """What becomes of files that a collection does not take."""
 COMMANDS = {"topics": "import_topics", "documents": "import_documents", "run": "import_run", "qrels": "import_qrels", "set": "import_set"}

@@ -22,6 +22,7 @@ from analysis.core.machine_agreement import mentioned, related_systems
 from analysis.core.measures import Measure
 from pooling.commandline import BadInput, FileCommand, named_file, positive, text_table
 from pooling.core.columns import QrelsColumns
+from pooling.formats.machine_labels import read_machine_qrels
 
 MEASURES = "P@10 DCG@10"
 KAPPAS = {"kappa": "kappa", "weighted_kappa": "weighted", "binary_kappa": "on two grades"}
@@ -80,7 +81,7 @@ class Command(FileCommand):
             name, path = named_file(text)
             if name in machines:
                 raise BadInput(f"two machines are called {name}; name them, as in first={path}")
-            machines[name] = one_qrels(self, path, name)
+            machines[name] = one_qrels(self, path, name, read=read_machine_qrels)
         return machines
 
     def table(self, result: dict[str, Any], **options: Any) -> str:

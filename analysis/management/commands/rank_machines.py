@@ -15,6 +15,7 @@ from pooling.commandline import BadInput, FileCommand, named_file, positive, tex
 from pooling.core.columns import QrelsColumns
 from pooling.core.counts import counted
 from pooling.formats.label_table import read_label_table
+from pooling.formats.machine_labels import read_machine_qrels
 
 FEWEST_PAIRS = 200
 """So many pairs tell a correlation to about ±.1 (SAMPLING 9)."""
@@ -49,7 +50,7 @@ class Command(FileCommand):
             name, path = named_file(text)
             if name in labels_of:
                 raise BadInput(f"two machines are called {name}; name them, as in first={path}")
-            labels_of[name] = one_qrels(self, path, name)
+            labels_of[name] = one_qrels(self, path, name, read=read_machine_qrels)
         return people, labels_of
 
     def of_table(self, path: str) -> tuple[QrelsColumns, dict[str, QrelsColumns]]:

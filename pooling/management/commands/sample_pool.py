@@ -12,8 +12,8 @@ from pooling.core.counts import part_of
 from pooling.core.depth import PooledPairs, depth_pool
 from pooling.core.stages import STRATA
 from pooling.core.strata import LEAST, Strata, allocation, drawn, machine_strata, shuffled, spreads_of
+from pooling.formats.machine_labels import read_machine_qrels
 from pooling.formats.prel import UNJUDGED, prel_of_rows, write_prel
-from pooling.formats.qrels import read_qrels
 from pooling.formats.topics import read_topics
 from pooling.pool_files import add_pool_options, tops_of_files
 
@@ -86,7 +86,7 @@ class Command(FileCommand):
         return machine_strata(pool, np.array(labels))
 
     def grades_of(self, path: str, pool: PooledPairs) -> dict[tuple[str, bytes], int]:
-        qrels = read_qrels(path)
+        qrels = read_machine_qrels(path)
         self.tell_of(path, qrels)
         grades: dict[tuple[str, bytes], int] = {}
         for index, topic in enumerate(qrels.topics):

@@ -259,10 +259,19 @@ def test_frozen_nothing_can_be_added(campaign: Campaign, settings: Any) -> None:
         MachineJudge.objects.filter(pk=machine.pk).update(digest="")
 
 
-@pytest.mark.parametrize("form", ["qrels", "umbrela", "umbrela with ids"])
+def test_the_confidence_of_trecs_six_columns_is_kept_with_the_answer(campaign: Campaign) -> None:
+    source = io.BytesIO(b"# made elsewhere\nt1 Q0 d1 2 0.75 judge\nt1 Q0 d2 0 1 judge\n")
+    machine = machines.add_from_file(campaign, name="m", model="some", labels=labels_of_file(source, name="labels.txt"), file_name="labels.txt", actor=None)
+    kept = MachineLabel.objects.filter(judge=machine).order_by("docno").values_list("docno", "grade", "answer")
+    assert list(kept) == [("d1", 2, "confidence 0.75"), ("d2", 0, "confidence 1")]
+
+
+@pytest.mark.parametrize("form", ["qrels", "six columns", "umbrela", "umbrela with ids"])
 def test_labels_from_a_file(campaign: Campaign, form: str) -> None:
     if form == "qrels":
         lines = [f"t{t} 0 d{d} {grade}" for (t, d), grade in LABELS.items()] + ["t9 0 d1 1"]
+    elif form == "six columns":
+        lines = [f"t{t} Q0 d{d} {grade} 0.5 umbrela" for (t, d), grade in LABELS.items()] + ["t9 Q0 d1 1 0.5 umbrela"]
     elif form == "umbrela":
         lines = [json.dumps({"query": f"topic {t}", "passage": f"document  {d}\n", "judgment": g, "reasoning": "why"}) for (t, d), g in LABELS.items()]
     else:
@@ -280,6 +289,8 @@ def test_labels_from_a_file(campaign: Campaign, form: str) -> None:
     ("text", "said"),
     [
         ("t1 0 d1 7\n", "grade 7 is none of the campaign's scale"),
+        ("t1 Q0 d1 7 1 m\n", ":1: grade 7 is none of the campaign's scale"),
+        ("t1 Q0 d1 1 1 m\nt1 Q0 d2 1 high m\n", "not a confidence"),
         ("x 0 d1 1\n", "no pair of the campaign's pool is in it"),
         ('{"query": "topic 1", "passage": "document 1", "judgment": "two"}\n', "no judged passage"),
         ('{"query": "topic 1", "passage": "document 1", "judgment": 1}\n{"query": "topic 1", "passage": "document 1", "judgment": 2}\n', ":2: another grade"),

@@ -28,6 +28,7 @@ from pooling.formats.documents import read_documents
 from pooling.formats.errors import FormatError
 from pooling.formats.label_table import read_label_table
 from pooling.formats.leaderboards import read_leaderboard
+from pooling.formats.machine_labels import read_machine_qrels
 from pooling.formats.prel import read_prel
 from pooling.formats.qrels import read_qrels
 from pooling.formats.quepid import read_ratings, read_snapshot
@@ -80,6 +81,7 @@ OWN = {
     "known pairs": b"topic\tdocument\tgrade\tkind\texplanation\nt1\td1\t2\tgold\tbecause\nt1\td2\t\teveryone\t\n",
     "label table": b"topic\tdocument\tm1\tm2\nt1\td1\t1\t0\nt1\td2\t2\t\n",
     "leaderboard": b"tag,date,score,group\nr1,2021-01-02,0.5,a\nr2,2021/03/04,0.75,b\n",
+    "machine labels": b"t1 Q0 d1 2 0.75 judge\nt1 Q0 d2 0 1 judge\nt2 Q0 d1 0 .5 judge\n",
     "names": b"name,email\nAda,ada@example.org\nBob,bob@example.org\n",
     "packed clicks": zipped(clicks__tsv=b"session\tquery_id\trank\tdoc_id\ns\t1\t1\ta\n", shown__tsv=b"query_id\trank\tdoc_id\n1\t1\ta\n1\t2\tb\n"),
     "prel": b"t1 0 d1 s1 1\nt1 0 d2 s1 -1\nt2 0 d1 *all 0\n",
@@ -126,6 +128,7 @@ MORE = {
     "snapshot": read_snapshot,
     "settings": read_fira_config,
     "prel": read_prel,
+    "machine labels": read_machine_qrels,
     "TripClick": lambda f: read_tripclick(f, queries=io.BytesIO(QUERIES)),
     "packed clicks": packed_log,
     "release": release,

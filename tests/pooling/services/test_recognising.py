@@ -90,6 +90,8 @@ def test_half_of_the_lines_are_enough_to_tell_the_mistakes_of_the_others(send, c
         (b"%PDF-1.4 x", "a.x is a PDF; bring text"),
         (b"\x89PNG\x00\x00\x00", "a.x is not recognised as topics, documents, a run, qrels, clicks or a set: choose under"),
         (b"topic,document,annotator,grade\n1,d1,ada,2\n", "judgements are read by reports and by the commands on files"),
+        (b"1 Q0 a 3 1 me\n1 Q0 b 0 1 me\n1 Q0 c 0 0.5 me\n", "looks like labels of a machine: a campaign takes them on its page Machines"),
+        (b'{"qid": "1", "query": "how long", "nuggets": [{"text": "ten days"}]}\n', "looks like nuggets: Assay does not read nuggets yet"),
     ],
 )
 def test_what_is_of_no_kind_is_refused_with_the_way_out(send, collection, content, says) -> None:

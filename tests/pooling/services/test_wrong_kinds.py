@@ -25,6 +25,12 @@ def swapped(collection, manager) -> Upload:
     return collection.uploads.get()
 
 
+def test_labels_of_a_machine_are_not_taken_for_a_run_without_a_question(collection, manager):
+    job = bring_in(collection, "run", "1 Q0 a 3 1 me\n1 Q0 b 0 1 me\n1 Q0 c 0 0.5 me\n", name="labels.txt", user=manager)
+    assert job.report["hold"] == ["this looks like labels of a machine, not a run: a campaign takes them on its page Machines"]
+    assert (job.report["stored"], job.report["looks_like"]) == (False, "")
+
+
 def test_the_page_offers_both_ways(client, collection, manager, swapped):
     client.force_login(manager)
     page = client.get(reverse("collection", args=[collection.slug])).content.decode()
