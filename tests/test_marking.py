@@ -40,7 +40,7 @@ WHOLE = (
 """Made of what pages say and of nothing else: no sentence there is unmarked."""
 NO_SENTENCES = {
     *("deadline at risk", "paused by rule"),  # names of kinds in the API
-    *("the whole pool", "D j M, H:i"),  # in the audit; a format
+    *("the whole pool", "D j M, H:i", "D j M Y, H:i", "D j M Y", "D j M"),  # in the audit; formats
 }
 
 

@@ -1,34 +1,39 @@
-"""When will the campaign be complete, and what will be missing at the deadline? From the pace so far."""
+"""When will the campaign be complete, and what will be missing at the deadline? From the pace of the days so far."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from statistics import NormalDist
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
 
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.core.day_pace import DAY, HORIZON_DAYS, PATHS, DayHistory, DayPace, Paths
+from analysis.core.working_days import add_working_days, working_days_between
+
 MINUTE = 60.0
 HOUR = 3600.0
-DAY = 24 * HOUR
 PACE_DAYS = 3
 """The pace that is told is that of so many days at most."""
-LEAST_DAYS, MOST_DAYS, LEAST_JUDGEMENTS = 2, 7, 20
-"""Of history: below the least there is no forecast; of more than the most, the last days are taken, a week with its weekend."""
-HORIZON_DAYS = 3653
-NO_CELL = 48
-"""The cells are numbered by kind of day (2) and hour (24); this stands for none of them."""
-EPOCH_WEEKDAY = 3  # 1 January 1970 was a Thursday; Monday is 0
+LEAST_DAYS, LEAST_JUDGEMENTS = 2, 20
+"""Working days of history, and judgements within as many working days before now: below either there is no forecast."""
+VAGUE_DAYS, VAGUE_RATIO = 42, 3.0
+"""An interval wider than so many days, whose end is more than so many times as far away as its beginning, says too little to plan by."""
+SIGNIFICANT = 1.96
+JUDGED = "Everything that is needed has been judged."
 
 
 @dataclass(frozen=True)
 class Forecast:
     """Moments are seconds since 1970. `expected` None: there is no forecast, and `reason` says why.
 
-    early, late: a 95 % prediction interval of the end; late None: beyond ten years or never. reason, with a forecast: what it does not know.
-    per_day: judgements a day at the pace of the last days, over `n_hours` hours, the started one rounded up.
-    possible_from: without a forecast, the minute from which on enough hours have been seen for one; None where they have, and before the first
-    judgement. n_short: judgements that are missing to the fewest within the last LEAST_DAYS without which there is none.
+    expected: half of the simulated futures end before it. early, late: 95% prediction interval of the end; late None: more than two years
+    from now. reason, with a forecast: what it does not know. per_day: judgements a day at the pace of the last days, over `n_hours` hours,
+    the started one rounded up. possible_from: without a forecast, the minute from which on enough working days have been seen for one;
+    None where they have, and before the first judgement. n_short: judgements missing to LEAST_JUDGEMENTS within the last LEAST_DAYS.
+    is_vague: the interval is too wide to plan by. trend: relative change of the pace per working day, None if it is not significant.
     """
 
     expected: float | None
@@ -39,6 +44,8 @@ class Forecast:
     reason: str = ""
     possible_from: float | None = None
     n_short: int = 0
+    is_vague: bool = False
+    trend: float | None = None
 
 
 def pace(moments: NDArray[np.float64], *, now: float) -> tuple[float, float]:
@@ -55,182 +62,150 @@ def pace(moments: NDArray[np.float64], *, now: float) -> tuple[float, float]:
     return (float((past > begin).sum()) / passed * DAY if passed > 0 else 0.0), passed
 
 
-def forecast(moments: NDArray[np.float64], *, remaining: int, now: float, confidence: float = 0.95) -> Forecast:
-    """When `remaining` judgements more will have been made. moments: float64 (n), when the judgements so far were made.
-
-    Each hour of the day is expected to bring what it brought on average on the last whole days (a week at most), Saturdays and Sundays
-    (UTC) apart from the other days. The interval is one of prediction: beside the error of these means it holds the chance of the hours to
-    come, both as Poisson counts that vary `dispersion` times as much. A weekend that has not been seen yet is taken to bring something
-    between nothing and what working days do; without a whole working day there is no forecast.
-    """
-    moments = moments[~np.isnan(moments)]
-    per_day, passed = pace(moments, now=now)
-    n_hours = int(np.ceil(passed / HOUR))
-    why = _no_forecast(moments, remaining, per_day, now)
-    if not why and not (history := History.of(moments, now)).knows_working_days:
-        why = "no forecast yet: no whole working day (UTC) since the first judgement"
-    if why:
-        return Forecast(None, None, None, per_day, n_hours, why, *_missing_for_one(moments, remaining, now))
-    expected = history.reached(remaining, 0.0, idle_unseen=False)
-    unseen = history.reached(remaining, 0.0, idle_unseen=True) != expected
-    # with a weekend unseen each bound takes its own worst case, so each has the whole risk for itself
-    z = NormalDist().inv_cdf(confidence if unseen else (1 + confidence) / 2)  # the same as scipy's, without loading it for the first page
-    early, late = history.reached(remaining, z, idle_unseen=False), history.reached(remaining, -z, idle_unseen=True)
-    reason = "no weekend has been seen yet: taken as anything from idle to a working day" if unseen else ""
-
-    def moment(hours: float | None) -> float | None:
-        return None if hours is None else now + hours * HOUR
-
-    return Forecast(moment(expected), moment(early), moment(late), per_day, n_hours, reason)
-
-
-def expected_until(moments: NDArray[np.float64], *, until: float, remaining: int, now: float) -> float | None:
-    """How many judgements are expected until a moment (seconds since 1970), at most `remaining`; None where `forecast` gives no end."""
-    moments = moments[~np.isnan(moments)]
-    per_day, _ = pace(moments, now=now)
-    if remaining <= 0:
-        return 0.0
-    if _no_forecast(moments, remaining, per_day, now):
-        return None
-    history = History.of(moments, now)
-    return min(float(remaining), history.expected_within(max(0.0, until - now) / HOUR)) if history.knows_working_days else None
-
-
-def _no_forecast(moments: NDArray[np.float64], remaining: int, per_day: float, now: float) -> str:
-    """Why there is none; empty where there is one."""
-    past = moments[moments <= now]
-    if remaining <= 0:
-        return "everything that is needed has been judged"
-    if not len(past):
-        return "no pace: nobody has judged yet"
-    if not per_day:
-        return f"no pace: nobody has judged within the last {PACE_DAYS} days" if now - past.max() > PACE_DAYS * DAY else FEW
-    if now - float(past.min()) < LEAST_DAYS * DAY:
-        return f"no forecast before {LEAST_DAYS} days of judging: the hours of a day differ too much"
-    if (past > now - LEAST_DAYS * DAY).sum() < LEAST_JUDGEMENTS:
-        return f"too few judgements: fewer than {LEAST_JUDGEMENTS} within the last {LEAST_DAYS} days"
-    return ""
-
-
-FEW = "no pace yet: one judgement only"
-
-
-def _missing_for_one(moments: NDArray[np.float64], remaining: int, now: float) -> tuple[float | None, int]:
-    """-> (possible_from, n_short) of `Forecast`; nothing is promised that asks for more judgements than remain."""
-    past = moments[moments <= now]
-    n_short = max(0, LEAST_JUDGEMENTS - int((past > now - LEAST_DAYS * DAY).sum()))
-    if remaining < max(n_short, 1):
-        return None, 0
-    if not len(past):
-        return None, n_short
-    first = float(past.min())
-    known = next(hours for hours in range(24 * LEAST_DAYS, 24 * (LEAST_DAYS + MOST_DAYS)) if _is_known(first + hours * HOUR, hours // 24))
-    possible = float(np.ceil((first + known * HOUR) / MINUTE) * MINUTE)
-    return (possible if possible > now else None), n_short
-
-
-def _is_known(now: float, n_days: int) -> bool:
-    """Whether the last days hold every hour of a working day."""
-    return len(np.unique((cells := _cells_before(now, min(n_days, MOST_DAYS)))[cells < 24])) == 24
-
-
-def _cells_before(now: float, n_days: int) -> NDArray[np.int64]:
-    """Kind of day and hour, as 24 * kind + hour, of each of the hours of the last days, the last first."""
-    hours = np.arange(24 * n_days)
-    return _kind(now - (hours + 0.5) * HOUR) * 24 + (-1 - hours) % 24
+def forecast(moments: NDArray[np.float64], *, remaining: float, now: float, zone: tzinfo = UTC) -> Forecast:
+    """When `remaining` judgements more will have been made. moments: float64 (n), when the judgements so far were made."""
+    return Forecaster.of(moments, now=now, zone=zone).forecast(remaining)
 
 
 @dataclass(frozen=True, eq=False)
-class History:
-    """What the hours of the last whole days have brought, by kind of day and hour. Hours begin at `now`'s minute, so none is a part.
+class Forecaster:
+    """Forecasts of one campaign at one moment: every question is answered from the same simulated futures.
 
-    counts, seen: (2, 24), working day or weekend: judgements and how many such hours there were; the first is the hour that begins at `now`.
-    dispersion: variance of the counts of like hours over their mean, at least 1.
+    past: moments of the judgements so far. lately: those within the last LEAST_DAYS working days. lacking: working days of history missing
+    to LEAST_DAYS, the kick-off not counted. model: None where there is no forecast.
     """
 
+    past: NDArray[np.float64]
     now: float
-    counts: NDArray[np.float64]
-    seen: NDArray[np.float64]
-    dispersion: float
+    zone: tzinfo
+    lately: int
+    lacking: float
+    has_kick_off: bool
+    model: DayPace | None
+    known: dict[int, Paths] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, moments: NDArray[np.float64], now: float) -> History:
-        n_days = int(min(MOST_DAYS, (now - float(moments.min())) // DAY))
-        ago = np.floor((now - moments) / HOUR).astype(np.int64)
-        per_hour = np.bincount(ago[(ago >= 0) & (ago < 24 * n_days)], minlength=24 * n_days).astype(np.float64)
-        cell = _cells_before(now, n_days)
-        counts, seen = np.bincount(cell, weights=per_hour, minlength=48), np.bincount(cell, minlength=48).astype(np.float64)
-        mean = counts / np.maximum(seen, 1)
-        expected = mean[cell]
-        some = expected > 0
-        freedom = float((np.maximum(seen - 1, 0) * (counts > 0)).sum())
-        chi2 = float(((per_hour - expected)[some] ** 2 / expected[some]).sum())
-        dispersion = max(1.0, chi2 / freedom) if freedom else 1.0
-        return cls(now, counts.reshape(2, 24).astype(np.float64), seen.reshape(2, 24), dispersion)
+    def of(cls, moments: NDArray[np.float64], *, now: float, zone: tzinfo = UTC) -> Forecaster:
+        """moments: float64 (n), NaN and later ones are left out. zone: of the campaign's calendar days."""
+        past = moments[moments <= now]  # NaN is not
+        if not len(past):
+            return cls(past, now, zone, 0, float(LEAST_DAYS), False, None)
+        history = DayHistory.of(past, now=now, zone=zone)
+        first = float(past.min())
+        if history.apart is not None:
+            first = max(first, float(history.calendar.edges[history.apart + 1]))
+        lately = int((past > add_working_days(now, -LEAST_DAYS, zone)).sum())
+        lacking = 0.0 if now - first > 7 * DAY else max(0.0, LEAST_DAYS - working_days_between(first, now, zone))
+        is_known = lacking < 1e-9 and lately >= LEAST_JUDGEMENTS and history.counts[history.used].any()
+        return cls(past, now, zone, lately, lacking, history.apart is not None, DayPace.of(history) if is_known else None)
 
-    @property
-    def knows_working_days(self) -> bool:
-        """Whether every hour of a working day has been seen."""
-        return bool((self.seen[0] > 0).all())
+    def forecast(self, remaining: float) -> Forecast:
+        """When `remaining` judgements more will have been made."""
+        per_day, passed = pace(self.past, now=self.now)
+        n_hours = math.ceil(passed / HOUR)
+        if remaining <= 0:
+            return self.without_forecast(JUDGED)
+        if self.model is None:
+            return Forecast(None, None, None, per_day, n_hours, self._why_none(), *self._missing_for_one(remaining))
+        early, expected, late = self.ends(remaining)
+        trend = significant_trend(self.model.history.whole_days)
+        if not math.isfinite(expected):
+            return Forecast(None, None, None, per_day, n_hours, "At the present pace it takes more than two years.", trend=trend)
+        is_vague = late - early > VAGUE_DAYS * DAY and late - self.now > VAGUE_RATIO * (early - self.now)
+        reason = " ".join(filter(None, (_trend_words(trend), self._weekend_words(late))))
+        until = late if math.isfinite(late) else None
+        return Forecast(expected, early, until, per_day, n_hours, reason, is_vague=is_vague, trend=trend)
 
-    def cells(self, n_hours: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Of each coming hour: the cell of `counts` that tells of it (of an unseen hour of the weekend that of a working day), whether it is its own."""
-        hours = np.arange(n_hours)
-        own = _kind(self.now + (hours + 0.5) * HOUR) * 24 + hours % 24
-        known = self.seen.ravel()[own] > 0
-        return np.where(known, own, own % 24), known
+    def without_forecast(self, reason: str) -> Forecast:
+        """The pace so far, where judging has ended."""
+        per_day, passed = pace(self.past, now=self.now)
+        return Forecast(None, None, None, per_day, math.ceil(passed / HOUR), reason)
 
-    def expected_within(self, hours: float) -> float:
-        """How many judgements the coming `hours` are expected to bring, by the same means as `reached`; not more hours than the horizon has."""
-        n_hours = int(np.ceil(min(hours, 24 * HORIZON_DAYS)))
-        cell, _ = self.cells(n_hours)
-        rate = (self.counts.ravel() / np.maximum(self.seen.ravel(), 1))[cell]
-        parts = np.minimum(1.0, min(hours, 24 * HORIZON_DAYS) - np.arange(n_hours))
-        return float(rate @ parts)
+    def ends(self, remaining: float) -> tuple[float, float, float]:
+        """-> (early, expected, late) end, as in `Forecast`; inf: later than in two years, NaN without a forecast."""
+        if self.model is None:
+            return math.nan, math.nan, math.nan
+        paths = self._paths(lambda paths: bool(np.mean(paths.made[:, -1] >= remaining) > 0.98))
+        early, expected, late = np.sort(paths.ends(remaining))[[round((PATHS - 1) * share) for share in (0.025, 0.5, 0.975)]]
+        return float(early), float(expected), float(late)
 
-    def reached(self, remaining: int, z: float, *, idle_unseen: bool) -> float | None:
-        """Hours until the z-quantile of the judgements to come reaches `remaining`; None beyond HORIZON_DAYS.
+    def expected_until(self, until: float, *, remaining: float = math.inf) -> float | None:
+        """How many judgements are expected until a moment, at most `remaining`; None where there is no forecast.
 
-        idle_unseen: hours of an unseen kind bring nothing. The count is taken as gamma with its mean and variance (Wilson and Hilferty).
+        The median of the same futures as `forecast`: it reaches `remaining` by `until` if the expected end is not later.
         """
-        for days in (14, 112, 730, HORIZON_DAYS):
-            cell, known = self.cells(24 * days)
-            is_counted = known | (not idle_unseen)
-            brings = is_counted.astype(np.float64)
-            rate = self.counts.ravel() / np.maximum(self.seen.ravel(), 1)
-            mean = _sums(brings * rate[cell])
-            # the error of a cell's mean counts with the square of its hours so far, which grows by 2 n + 1 with one hour more
-            squares = brings * (2 * _before(np.where(is_counted, cell, NO_CELL)) + 1)
-            variance = self.dispersion * (_sums(squares * (rate / np.maximum(self.seen.ravel(), 1))[cell]) + mean)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                shape = mean**2 / variance
-                quantile = mean * np.maximum(0, 1 - 1 / (9 * shape) + z / (3 * np.sqrt(shape))) ** 3 if z else mean
-            quantile = np.maximum.accumulate(np.nan_to_num(quantile))
-            if quantile[-1] >= remaining:
-                after = int(np.searchsorted(quantile, remaining))
-                below, above = quantile[after - 1], quantile[after]
-                return after - 1 + float((remaining - below) / (above - below))
+        if remaining <= 0 or (self.model is not None and until <= self.now):
+            return 0.0
+        if self.model is None:
+            return None
+        last = min(until, self.now + HORIZON_DAYS * DAY)
+        paths = self._paths(lambda paths: bool(paths.calendar.edges[-1] > last))
+        return min(float(remaining), float(np.sort(paths.made_until(last))[PATHS // 2]))
+
+    def _paths(self, is_enough: Callable[[Paths], bool]) -> Paths:
+        assert self.model is not None, "asked only where there is a forecast"
+        for n_days in (45, 180, HORIZON_DAYS):
+            if n_days not in self.known:
+                self.known[n_days] = self.model.paths(n_days)
+            if is_enough(self.known[n_days]):
+                break
+        return self.known[n_days]
+
+    def _why_none(self) -> str:
+        if not len(self.past):
+            return "No judgements yet."
+        if self.lacking > 1e-9 and self.has_kick_off:
+            return "A forecast needs two working days after the kick-off."
+        if self.lacking > 1e-9:
+            return "A forecast needs two working days of judgements."
+        return f"Fewer than {LEAST_JUDGEMENTS} judgements in the last two working days."
+
+    def _missing_for_one(self, remaining: float) -> tuple[float | None, int]:
+        """-> (possible_from, n_short) of `Forecast`; nothing is promised that asks for more judgements than remain."""
+        n_short = max(0, LEAST_JUDGEMENTS - self.lately)
+        if remaining < max(n_short, 1):
+            return None, 0
+        if not len(self.past) or self.lacking < 1e-9:
+            return None, n_short
+        return math.ceil(round(add_working_days(self.now, self.lacking, self.zone) / MINUTE, 3)) * MINUTE, n_short
+
+    def _weekend_words(self, late: float) -> str:
+        assert self.model is not None, "asked only where there is a forecast"
+        if self.model.weekend_days or late <= self.now or working_days_between(self.now, min(late, self.now + 7 * DAY), self.zone) * DAY > late - self.now - 1:
+            return ""
+        return "No weekend has been seen yet; the interval allows for an idle one and a busy one."
+
+
+
+def mann_kendall(counts: NDArray[np.float64]) -> float:
+    """Return the standard normal statistic of a monotone trend (Mann 1945; ties as in Kendall 1975); 0 below three values."""
+    n = len(counts)
+    if n < 3:
+        return 0.0
+    score = float(np.sign(np.subtract.outer(counts, counts))[np.tril_indices(n, -1)].sum())
+    ties = np.unique(counts, return_counts=True)[1]
+    variance = (n * (n - 1) * (2 * n + 5) - float((ties * (ties - 1) * (2 * ties + 5)).sum())) / 18
+    return (score - math.copysign(1, score)) / math.sqrt(variance) if score and variance else 0.0
+
+
+def significant_trend(counts: NDArray[np.float64]) -> float | None:
+    """Return the relative change from one value to the next; None if there is no significant monotone trend.
+
+    The median of the changes of all pairs of positive values, on the log scale (Sen 1968).
+    """
+    statistic, positive = mann_kendall(counts), np.flatnonzero(counts > 0)
+    if abs(statistic) <= SIGNIFICANT or len(positive) < 2:
         return None
+    later, earlier = np.tril_indices(len(positive), -1)
+    logs = np.log(counts[positive])
+    slope = float(np.median((logs[later] - logs[earlier]) / (positive[later] - positive[earlier])))
+    return math.expm1(slope) if statistic * slope > 0 else None
 
 
-def _sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(n + 1) of the first 0, 1, ..., n values."""
-    return np.concatenate([[0.0], np.cumsum(values)])
-
-
-def _before(cell: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Of each hour how many earlier ones are of its cell (0 to NO_CELL)."""
-    order = np.argsort(cell, kind="stable")
-    first = np.searchsorted(cell[order], np.arange(NO_CELL + 1))
-    before = np.empty_like(cell)
-    before[order] = np.arange(len(cell)) - first[cell[order]]
-    return before
-
-
-def _kind(moments: NDArray[np.floating]) -> NDArray[np.int64]:
-    """0 working day, 1 weekend, in UTC."""
-    weekday = (np.floor(moments / DAY).astype(np.int64) + EPOCH_WEEKDAY) % 7
-    return (weekday >= 5).astype(np.int64)
+def _trend_words(trend: float | None) -> str:
+    if trend is None:
+        return ""
+    return f"The pace {'falls' if trend < 0 else 'rises'} by about {100 * abs(trend):.0f}% per working day."
 
 
 def short_at_deadline(counted: NDArray[np.integer], needed: NDArray[np.integer], *, capacity: int, least: int = 2) -> int:

@@ -36,14 +36,16 @@ class ForecastSerializer(serializers.Serializer):
 
     expected = serializers.DateTimeField(allow_null=True)
     early = serializers.DateTimeField(allow_null=True)
-    late = serializers.DateTimeField(allow_null=True, help_text="null also where it lies beyond ten years")
+    late = serializers.DateTimeField(allow_null=True, help_text="null also if it is more than two years from now")
     per_day = serializers.FloatField(help_text="judgements a day at the pace of the last days")
     n_hours = serializers.IntegerField(help_text="over so many hours")
     reason = serializers.CharField(allow_blank=True)
     possible_from = serializers.DateTimeField(
-        allow_null=True, help_text="without a forecast: from when on enough hours of days have been seen; null where they have, and before the first judgement"
+        allow_null=True, help_text="without a forecast: from when on there are enough working days; null if there are, and before the first judgement"
     )
-    n_short = serializers.IntegerField(help_text="without a forecast: judgements missing to the fewest within the last two days that it needs")
+    n_short = serializers.IntegerField(help_text="without a forecast: judgements missing to the fewest within the last two working days that it needs")
+    is_vague = serializers.BooleanField(help_text="whether the 95% prediction interval (early to late) is too wide to plan by")
+    trend = serializers.FloatField(allow_null=True, help_text="relative change of the pace per working day; null if it is not significant")
 
 
 class ProgressOfCampaignSerializer(serializers.Serializer):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from numpy.typing import NDArray
 
+from analysis.core.forecast import Forecast
 from annotation.core.scheduling import band_of
 from annotation.models import Campaign
 
@@ -27,9 +28,30 @@ SMALL = (
 
 
 def moment_text(seconds: float) -> str:
-    """seconds: since 1970; in the reader's time zone."""
+    """“Fri 27 Nov, 18:00”, with the year if it is not this one. seconds: since 1970; in the reader's time zone."""
     moment = timezone.localtime(datetime.fromtimestamp(seconds, UTC))
-    return formats.date_format(moment, "D j M, H:i")
+    return formats.date_format(moment, "D j M, H:i" if moment.year == timezone.localtime().year else "D j M Y, H:i")
+
+
+def day_text(seconds: float) -> str:
+    """“Fri 27 Nov”, as forecasts are told by the day; the hour is added within the next two days."""
+    moment, now = timezone.localtime(datetime.fromtimestamp(seconds, UTC)), timezone.localtime()
+    if moment - now < timedelta(days=2):
+        return moment_text(seconds)
+    return formats.date_format(moment, "D j M" if moment.year == now.year else "D j M Y")
+
+
+def interval_text(ahead: Forecast) -> str:
+    """“Thu 26 Nov to Wed 2 Dec”; only months if the interval is too wide to plan by."""
+    assert ahead.early is not None, "only a forecast has an interval"
+    if ahead.late is None:
+        return _("%(early)s to more than two years from now") % {"early": _month(ahead.early) if ahead.is_vague else day_text(ahead.early)}
+    early, late = (_month(at) if ahead.is_vague else day_text(at) for at in (ahead.early, ahead.late))
+    return _("%(early)s to %(late)s") % {"early": early, "late": late}
+
+
+def _month(seconds: float) -> str:
+    return formats.date_format(timezone.localtime(datetime.fromtimestamp(seconds, UTC)), "M Y")
 
 
 def has_ended(campaign: Campaign) -> bool:
@@ -63,29 +85,32 @@ def judged_levels(campaign: Campaign, priorities: list[int]) -> list[int]:
 
 
 def headline(campaign: Campaign, now: CampaignProgress) -> str:
-    """“9 of 13 days, 54 %, two days late; complete to rank 6 by the deadline.”"""
-    said = {"level": level_name(campaign.level_word), "share": f"{100 * now.counted // now.needed} %" if now.needed else _("nothing to judge")}
-    said["so_far"] = _days(campaign, now) + said["share"]
+    """“Day 9 of 13 · 54% judged · two days late; complete to rank 6 by the deadline”"""
+    said = {"level": level_name(campaign.level_word), "share": f"{100 * now.counted // now.needed}%" if now.needed else _("nothing to judge")}
+    judged = _("%(share)s judged") % said if now.needed else said["share"]
+    said["so_far"] = " · ".join(part for part in (_days(campaign, now), judged) if part)
     if now.needed and now.counted >= now.needed:
         return _("Everything that is needed has been judged.")
     if has_ended(campaign):
         said["end"] = _("Closed") if campaign.state == Campaign.State.CLOSED else _("The deadline has passed")
         if now.complete_depth:
             return _("%(end)s at %(share)s; complete to %(level)s %(depth)s.") % (said | {"depth": now.complete_depth})
-        return _("%(end)s at %(share)s; not even the first %(level)s is complete.") % said
+        return _("%(end)s at %(share)s; the first %(level)s is not complete.") % said
     ahead, possible = now.forecast.expected, now.forecast.possible_from
     if ahead is None and possible is not None:
-        return _("%(so_far)s, no forecast before %(moment)s.") % (said | {"moment": moment_text(possible)})
+        return _("%(so_far)s · forecast available from %(day)s") % (said | {"day": day_text(possible)})
     if ahead is None:
-        return _("%(so_far)s, no forecast yet.") % said
+        return said["so_far"]
+    if now.forecast.is_vague:
+        return _("%(so_far)s · too uncertain to say when it ends") % said
     if campaign.deadline is None:
-        return _("%(so_far)s, expected to end %(moment)s.") % (said | {"moment": moment_text(ahead)})
+        return _("%(so_far)s · expected to end %(day)s") % (said | {"day": day_text(ahead)})
     said["late"] = lateness(ahead - campaign.deadline.timestamp())
     if now.by_deadline is None or ahead <= campaign.deadline.timestamp():
-        return _("%(so_far)s, %(late)s.") % said
+        return _("%(so_far)s · %(late)s") % said
     if now.by_deadline:
-        return _("%(so_far)s, %(late)s; complete to %(level)s %(depth)s by the deadline.") % (said | {"depth": now.by_deadline})
-    return _("%(so_far)s, %(late)s; not even the first %(level)s complete by the deadline.") % said
+        return _("%(so_far)s · %(late)s; complete to %(level)s %(depth)s by the deadline") % (said | {"depth": now.by_deadline})
+    return _("%(so_far)s · %(late)s; the first %(level)s will not be complete by the deadline") % said
 
 
 def level_name(word: str) -> str:
@@ -94,14 +119,14 @@ def level_name(word: str) -> str:
 
 
 def _days(campaign: Campaign, now: CampaignProgress) -> str:
-    """“9 of 13 days, ”: from the opening to now, and to the deadline; the first day is day 1."""
+    """“Day 9 of 13”: from the opening to now, and to the deadline; the first day is day 1."""
     if campaign.opened_at is None:
         return ""
     passed = max(1, int(np.ceil((now.moment - campaign.opened_at).total_seconds() / DAY)))
     if campaign.deadline is None or has_ended(campaign):
-        return _("Day %(n)s, ") % {"n": f"{passed:,}"}
+        return _("Day %(n)s") % {"n": f"{passed:,}"}
     whole = max(1, int(np.ceil((campaign.deadline - campaign.opened_at).total_seconds() / DAY)))
-    return ngettext("%(n)s of %(whole)s day, ", "%(n)s of %(whole)s days, ", whole) % {"n": f"{min(passed, whole):,}", "whole": f"{whole:,}"}
+    return _("Day %(n)s of %(whole)s") % {"n": f"{min(passed, whole):,}", "whole": f"{whole:,}"}
 
 
 def lateness(seconds: float) -> str:

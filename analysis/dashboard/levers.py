@@ -1,6 +1,7 @@
 """What a manager can change while a campaign runs, each with the forecast after it: nothing is changed by looking.
 
     levers(campaign)                  the outlook as it is, and every lever with the outlook after it
+    helpful(now, levers)              those that help to finish in time, the best first
     lever_of(campaign, key, value)    one of them, for the confirmation and the pull
     depths(campaign)                  the levels of the pool, each with the outlook and the lever that judges to it
     pull(campaign, lever, actor)      does it, by the services that the settings use
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -20,11 +21,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from numpy.typing import NDArray
 
-from analysis.core.forecast import PACE_DAYS, Forecast, expected_until, forecast
-from analysis.dashboard.headline import complete_level, judged_levels, lateness, level_name, moment_text
-from analysis.dashboard.progress import of_slots, slots
+from analysis.core.forecast import LEAST_DAYS, Forecaster
+from analysis.core.working_days import add_working_days
+from analysis.dashboard.headline import complete_level, day_text, interval_text, judged_levels, lateness, level_name, moment_text
+from analysis.dashboard.progress import forecaster_of, slots
 from analysis.dashboard.without_forecast import since
 from analysis.judgements.live import Live, live_rows
+from annotation.core.bands import Preview
+from annotation.core.scheduling import band_of
 from annotation.models import Campaign
 from annotation.selectors.bands import band_previews
 from annotation.services import campaigns, people
@@ -33,19 +37,22 @@ from annotation.services.errors import CampaignError
 
 DAY = 86400.0
 INVITED, DAYS = (1, 2, 5), (2, 7, 14)
-NO_END = 10**9
-"""More judgements than any campaign lacks: what a pace would bring without an end."""
+MATTERS = 1 / 24
+"""Days by which a lever has to bring the end nearer to be called a help."""
 
 
 @dataclass(frozen=True)
 class Outlook:
     """missing: judgements. expected: seconds since 1970, None without a forecast. level: every pair down to this rank (batch, stage) is expected
-    to be complete at the deadline; 0: not even the first, None: nobody can say."""
+    to be complete at the deadline; 0: not even the first, None: nobody can say. interval: 95% prediction interval of the end, in words.
+    is_vague: the interval is too wide to plan by."""
 
     missing: int
     expected: float | None
     deadline: float | None
     level: int | None
+    interval: str = ""
+    is_vague: bool = False
 
     @property
     def late_days(self) -> float | None:
@@ -57,7 +64,15 @@ class Outlook:
 
     @property
     def when(self) -> str:
-        return "" if self.expected is None else moment_text(self.expected)
+        return "" if self.expected is None else day_text(self.expected)
+
+    @property
+    def is_late(self) -> bool:
+        return self.late_days is not None and self.late_days > 0
+
+    @property
+    def is_in_time(self) -> bool:
+        return self.late_days is not None and self.late_days <= 0
 
 
 @dataclass(frozen=True)
@@ -77,8 +92,7 @@ class Base:
     judgements counted, needed (nothing where it is left), whole (needed if the whole pool is judged); fixed: nothing is needed whatever is set."""
 
     campaign: Campaign
-    moments: NDArray[np.float64]
-    now: float
+    forecaster: Forecaster
     priorities: list[int]
     level: NDArray[np.int64]
     counted: NDArray[np.int64]
@@ -107,29 +121,65 @@ class Base:
     ) -> Outlook:
         """faster: by how much more is judged in the same time. place: of the level down to which is judged, as it is unless given."""
         n, due = int(missing.sum()), deadline or self.deadline
-        expected = forecast(self.moments, remaining=math.ceil(n / faster), now=self.now).expected if n else self.now
+        if self.campaign.state == Campaign.State.CLOSED:
+            return Outlook(n, None, due, None)
+        end = self.forecaster.ends(n / faster)[1] if n else self.forecaster.now
+        expected = end if math.isfinite(end) else None
         per_level = np.bincount(self.level, weights=missing, minlength=len(self.priorities))
         priorities = judged_levels(self.campaign, self.priorities) if place is None else self.priorities[: place + 1]
-        room = None if due is None else expected_until(self.moments, until=due, remaining=NO_END, now=self.now)
+        room = None if due is None else self.forecaster.expected_until(due)
         level = None if room is None else complete_level(self.campaign, priorities, per_level, room * faster, width=width)
         return Outlook(n, expected, due, level)
+
+    def current(self) -> Outlook:
+        """As it is, with the interval."""
+        now = self.outlook(self.missing())
+        if not now.missing or now.expected is None:
+            return now
+        ahead = self.forecaster.forecast(now.missing)
+        return replace(now, interval=interval_text(ahead), is_vague=ahead.is_vague)
 
 
 def levers(campaign: Campaign, *, live: Live | None = None) -> tuple[Outlook, list[Lever], str]:
     """-> (as it is, the levers, why there are none: empty where there are some)"""
     base = base_of(campaign, live or live_rows(campaign))
-    now = base.outlook(base.missing())
+    now = base.current()
     if campaign.state not in (Campaign.State.OPEN, Campaign.State.PAUSED):
         return now, [], _("Nobody judges now: there is nothing to speed up.")
     to_depths = list(_depths(base))
-    ahead: Forecast = forecast(base.moments, remaining=now.missing, now=base.now)
-    if now.missing and ahead.expected is not None:
+    if now.missing and now.expected is not None:
         return now, [*_invite(base), *_extend(base), *_fewer(base), *_order(base), *to_depths], ""
     why = _("Everything that is needed has been judged.")
     if now.missing:
-        why = _("Nobody can say yet what would help: %(since)s.") % {"since": since(ahead) or ahead.reason}
+        ahead = base.forecaster.forecast(now.missing)
+        why = _("No forecast yet, so nothing can be compared. %(since)s") % {"since": since(ahead) or ahead.reason}
     deeper = [lever for lever in to_depths if lever.after.missing > now.missing]  # what was left has to come back at any time
     return now, deeper, "" if deeper else why
+
+
+def helpful(now: Outlook, offered: list[Lever]) -> list[Lever]:
+    """The levers that bring the end nearer to the deadline, or more ranks in time; the best first. None where the end is in time as it is.
+
+    Of equally good ones the mildest comes first: few annotators, few days, many judgements, many ranks. Of a kind that comes in steps none
+    is listed beyond the mildest that is in time; of the orders and the depths the best alone.
+    """
+    def distance(one: Outlook) -> tuple[float, int]:
+        if one.expected is None:
+            return math.inf, 0
+        days = one.expected / DAY if one.late_days is None else max(0.0, one.late_days)
+        return MATTERS * round(days / MATTERS), -(one.level or 0)
+
+    if now.is_in_time:
+        return []
+    kept: list[Lever] = []
+    for key in ("invite", "extend", "fewer", "depth", "order"):
+        mildest_first = [one for one in (reversed(offered) if key == "depth" else offered) if one.key == key and distance(one.after) < distance(now)]
+        if key in ("depth", "order"):
+            kept += sorted(mildest_first, key=lambda one: distance(one.after))[:1]
+            continue
+        enough = next((place for place, one in enumerate(mildest_first) if one.after.is_in_time), len(mildest_first))
+        kept += mildest_first[: enough + 1]
+    return sorted(kept, key=lambda one: distance(one.after))
 
 
 def lever_of(campaign: Campaign, key: str, value: int) -> tuple[Outlook, Lever]:
@@ -146,18 +196,18 @@ def pull(campaign: Campaign, lever: Lever, *, actor: User) -> str:
     if lever.key == "invite":
         people.invite(campaign=campaign, actor=actor, max_uses=lever.value)
         says = ngettext(
-            "An invitation for %(n)s annotator is made: send its link, which stands below.",
-            "An invitation for %(n)s annotators is made: send its link, which stands below.",
+            "Invitation for %(n)s annotator created. Send them the link below.",
+            "Invitation for %(n)s annotators created. Send them the link below.",
             lever.value,
         )
         return says % {"n": lever.value}
     if lever.key == "extend":
         deadline = _later(campaign, lever.value)
         campaigns.update_campaign(campaign, actor=actor, deadline=deadline)
-        return _("The deadline is %(moment)s now.") % {"moment": moment_text(deadline.timestamp())}
+        return _("Deadline moved to %(moment)s.") % {"moment": moment_text(deadline.timestamp())}
     if lever.key == "fewer":
         campaigns.update_campaign(campaign, actor=actor, judgements_per_pair=lever.value)
-        return ngettext("A pair needs %(n)s judgement now.", "A pair needs %(n)s judgements now.", lever.value) % {"n": lever.value}
+        return ngettext("Pairs now need %(n)s judgement.", "Pairs now need %(n)s judgements.", lever.value) % {"n": lever.value}
     if lever.key == "order":
         campaigns.update_campaign(campaign, actor=actor, band=lever.value)
         if lever.value == 1:
@@ -167,19 +217,18 @@ def pull(campaign: Campaign, lever: Lever, *, actor: User) -> str:
     place = _place_of(base, lever.value)
     set_depth(campaign, None if place == len(base.priorities) - 1 else base.priorities[place], actor=actor)
     if campaign.judged_to is None:
-        return _("The whole pool is judged now.")
-    return _("The pool is judged to %(level)s %(number)s now.") % {"level": level_name(campaign.level_word), "number": lever.value}
+        return _("Judging now covers the whole pool.")
+    return _("Judging now stops at %(level)s %(number)s.") % {"level": level_name(campaign.level_word), "number": lever.value}
 
 
 def base_of(campaign: Campaign, live: Live) -> Base:
     its, normal = slots(campaign, live), live.pairs.normal
     values, level = live.pairs.levels
-    moments, now = live.rows.judged_at[of_slots(live)], timezone.now().timestamp()
-    lately = live.rows.counts & (live.rows.judged_at > now - PACE_DAYS * DAY)
+    forecaster = forecaster_of(live, timezone.now())
+    lately = live.rows.counts & (live.rows.judged_at > add_working_days(forecaster.now, -LEAST_DAYS, forecaster.zone))
     return Base(
         campaign=campaign,
-        moments=moments,
-        now=now,
+        forecaster=forecaster,
         priorities=(-values).tolist(),
         level=level,
         counted=its.counted[normal],
@@ -196,10 +245,10 @@ def _invite(base: Base) -> Iterator[Lever]:
     for more in INVITED if base.n_active else ():
         after = base.outlook(base.missing(), faster=(base.n_active + more) / base.n_active)
         means = ngettext(
-            "if each judges as much as the one annotator of the last %(days)s days, from today on",
-            "if each judges as much as the %(n)s annotators of the last %(days)s days on average, from today on",
+            "If each judges as much as the annotator of the last two working days.",
+            "If each judges as much as the %(n)s annotators of the last two working days on average.",
             base.n_active,
-        ) % {"n": f"{base.n_active:,}", "days": PACE_DAYS}
+        ) % {"n": f"{base.n_active:,}"}
         words = ngettext("Invite %(n)s more annotator", "Invite %(n)s more annotators", more) % {"n": more}
         yield Lever("invite", more, words, means, after)
 
@@ -217,7 +266,7 @@ def _extend(base: Base) -> Iterator[Lever]:
         deadline = _later(base.campaign, days)
         after = base.outlook(base.missing(), deadline=deadline.timestamp())
         words = ngettext("Extend the deadline by %(n)s day", "Extend the deadline by %(n)s days", days) % {"n": days}
-        yield Lever("extend", days, words, _("until %(moment)s") % {"moment": moment_text(deadline.timestamp())}, after)
+        yield Lever("extend", days, words, _("Until %(moment)s.") % {"moment": moment_text(deadline.timestamp())}, after)
 
 
 def _fewer(base: Base) -> Iterator[Lever]:
@@ -226,14 +275,18 @@ def _fewer(base: Base) -> Iterator[Lever]:
         missing = base.missing(per_pair)
         spared = int(base.missing().sum() - missing.sum())
         means = ngettext(
-            "%(n)s judgement less; labels of pairs not complete yet rest on fewer people",
-            "%(n)s judgements less; labels of pairs not complete yet rest on fewer people",
+            "%(n)s fewer judgement. Labels of unfinished pairs rest on fewer annotators.",
+            "%(n)s fewer judgements. Labels of unfinished pairs rest on fewer annotators.",
             spared,
         ) % {"n": f"{spared:,}"}
         if per_pair == 1:
-            means = _("%(means)s, and agreement is no longer measured on them") % {"means": means}
-        words = ngettext("Ask for %(n)s judgement a pair in place of %(before)s", "Ask for %(n)s judgements a pair in place of %(before)s", per_pair)
-        yield Lever("fewer", per_pair, words % {"n": per_pair, "before": n}, means, base.outlook(missing))
+            means = ngettext(
+                "%(n)s fewer judgement. Labels of unfinished pairs rest on one annotator, without a measure of agreement.",
+                "%(n)s fewer judgements. Labels of unfinished pairs rest on one annotator, without a measure of agreement.",
+                spared,
+            ) % {"n": f"{spared:,}"}
+        words = ngettext("Reduce to %(n)s judgement per pair", "Reduce to %(n)s judgements per pair", per_pair)
+        yield Lever("fewer", per_pair, words % {"n": per_pair}, means, base.outlook(missing))
 
 
 def _order(base: Base) -> Iterator[Lever]:
@@ -245,16 +298,20 @@ def _order(base: Base) -> Iterator[Lever]:
     for width, one in played.items():
         if now is None or width == now.width:
             continue
-        says = _(
-            "%(run)s documents of one topic in a row in place of %(run_now)s; %(share)s %% of the judgements before one of a better %(level)s, in place of "
-            "%(share_now)s %% (played through from the beginning)"
-        )
-        means = says % {
-            "run": f"{one.mean_run:.1f}", "run_now": f"{now.mean_run:.1f}", "level": level_name(base.campaign.level_word),
-            "share": f"{one.percent_out_of_order:.0f}", "share_now": f"{now.percent_out_of_order:.0f}",
-        }  # fmt: skip
+        means = _order_means(base.campaign, one, is_more_often=one.mean_run < now.mean_run)
         words = _("Serve strictly by priority") if width == 1 else _("Serve in bands of %(width)s priorities") % {"width": width}
         yield Lever("order", width, words, means, base.outlook(base.missing(), width=width))
+
+
+def _order_means(campaign: Campaign, played: Preview, *, is_more_often: bool) -> str:
+    numbers = {"run": f"{played.mean_run:.1f}", "share": f"{played.percent_out_of_order:.0f}", "level": level_name(campaign.level_word)}
+    often = _("Annotators switch topic less often (every %(run)s documents).")
+    if is_more_often:
+        often = _("Annotators switch topic more often (every %(run)s documents).")
+    order = _("A better %(level)s is always judged first.")
+    if numbers["share"] != "0":
+        order = _("%(share)s%% of the judgements come before one of a better %(level)s.")
+    return f"{often % numbers} {order % numbers}"
 
 
 def _depths(base: Base) -> Iterator[Lever]:
@@ -269,20 +326,20 @@ def _depths(base: Base) -> Iterator[Lever]:
             continue
         left = int(((base.level > place) & (base.counted == 0) & ~base.unjudgeable).sum())
         more = int(after.sum() - missing.sum())
-        cost = ngettext("%(n)s judgement more", "%(n)s judgements more", more)
+        cost = ngettext("%(n)s more judgement.", "%(n)s more judgements.", more)
         if more < 0:
-            cost = ngettext("%(n)s judgement less", "%(n)s judgements less", -more)
+            cost = ngettext("%(n)s fewer judgement.", "%(n)s fewer judgements.", -more)
         stay = ngettext(
-            "%(n)s pair beyond it that nobody has judged waits, and can come back; what is judged stays",
-            "%(n)s pairs beyond it that nobody has judged wait, and can come back; what is judged stays",
+            "%(n)s unjudged pair below it waits and can come back. Judgements are kept.",
+            "%(n)s unjudged pairs below it wait and can come back. Judgements are kept.",
             left,
         )
-        words = _("Judge to %(level)s %(number)s") % {"level": level_name(campaign.level_word), "number": level}
+        words = _("Stop at %(level)s %(number)s") % {"level": level_name(campaign.level_word), "number": level}
         means = cost % {"n": f"{abs(more):,}"}
         if last:
             words = _("Judge the whole pool")
         else:
-            means += "; " + stay % {"n": f"{left:,}"}
+            means = f"{means} {stay % {'n': f'{left:,}'}}"
         yield Lever("depth", level, words, means, base.outlook(after, place=place))
 
 
@@ -292,7 +349,8 @@ def _place_of(base: Base, level: int) -> int:
 
 @dataclass(frozen=True)
 class DepthRow:
-    """level; complete: when all pairs down to it are expected to be, as it is; lever: judges to it; None: that is so already, or cannot be."""
+    """level; complete: when all pairs down to it are expected to be complete, as it is, in the bands of now; lever: judges to it; None: that is so
+    already, or cannot be."""
 
     level: int
     complete: Outlook
@@ -305,9 +363,11 @@ def depths(campaign: Campaign, offered: list[Lever], *, live: Live | None = None
     missing = np.maximum(base.whole - base.counted, 0)
     rows: list[DepthRow] = []
     of = {lever.value: lever for lever in offered if lever.key == "depth"}
-    for place, priority in enumerate(base.priorities):
-        kept, level = np.where(base.level <= place, missing, 0), campaign.level_of(priority)
-        row = DepthRow(level, base.outlook(kept, place=place), of.get(level))
+    bands = [band_of(priority, highest=max(base.priorities[0], campaign.top_priority), width=campaign.band) for priority in base.priorities]
+    for priority, band in zip(base.priorities, bands, strict=True):
+        last = len(bands) - 1 - bands[::-1].index(band)  # a band is complete as a whole
+        kept, level = np.where(base.level <= last, missing, 0), campaign.level_of(priority)
+        row = DepthRow(level, base.outlook(kept, place=last), of.get(level))
         if not row.complete.missing:
             rows.clear()  # of the complete ones the last alone
         rows.append(row)

@@ -12,8 +12,8 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from analysis.core.flags import is_many_too_fast
-from analysis.core.forecast import Forecast, expected_until, forecast, short_at_deadline
-from analysis.dashboard.headline import complete_level, judged_levels
+from analysis.core.forecast import Forecast, Forecaster, short_at_deadline
+from analysis.dashboard.headline import complete_level, has_ended, judged_levels
 from analysis.judgements.live import Live, live_rows
 from analysis.judgements.rows import CANNOT, COUNTED, TOO_FAST
 from annotation.models import Campaign, Lease, Membership, Pair
@@ -116,6 +116,11 @@ def of_slots(live: Live) -> NDArray[np.bool_]:
     return live.rows.counts & live.pairs.normal[live.pair]
 
 
+def forecaster_of(live: Live, now: datetime) -> Forecaster:
+    """Days are those of the installation's time zone."""
+    return Forecaster.of(live.rows.judged_at[of_slots(live)], now=now.timestamp(), zone=timezone.get_default_timezone())
+
+
 def progress(campaign: Campaign, *, live: Live | None = None) -> CampaignProgress:
     """In a number of queries that depends neither on the annotators nor on the pairs."""
     live = live or live_rows(campaign)
@@ -134,8 +139,7 @@ def progress(campaign: Campaign, *, live: Live | None = None) -> CampaignProgres
     moments = live.rows.judged_at[live.rows.counts]
     seconds = now.timestamp()
     remaining = needed - counted
-    room = _until_deadline(campaign, live, remaining, now)
-    ahead = forecast(live.rows.judged_at[of_slots(live)], remaining=remaining, now=seconds)
+    ahead, room = _outlook(campaign, forecaster_of(live, now), remaining)
     return CampaignProgress(
         needed=needed,
         counted=counted,
@@ -165,8 +169,8 @@ def cost_of_more(pool: Pool, n_pairs: int) -> list[dict[str, Any]]:
         its, more = slots(campaign, live), n_pairs * campaign.judgements_per_pair
         normal = live.pairs.normal
         remaining = int(its.needed[normal].sum()) - int(its.filled[normal].sum())
-        moments, now = live.rows.judged_at[of_slots(live)], timezone.now().timestamp()
-        ends = [forecast(moments, remaining=n, now=now).expected for n in (remaining, remaining + more)]
+        forecaster = forecaster_of(live, timezone.now())
+        ends = [_outlook(campaign, forecaster, n)[0].expected for n in (remaining, remaining + more)]
         rows.append(
             {
                 "campaign": campaign.name,
@@ -211,12 +215,16 @@ def _depths(campaign: Campaign, live: Live, its: SlotCounts) -> list[DepthProgre
     return [DepthProgress(campaign.level_of(-value), *numbers) for value, *numbers in zip(values.tolist(), *columns, strict=True)]
 
 
-def _until_deadline(campaign: Campaign, live: Live, remaining: int, now: datetime) -> float | None:
-    """How many of the remaining judgements are expected until the deadline. None without one, or where there is no forecast either."""
-    if campaign.deadline is None:
-        return None
-    moments = live.rows.judged_at[of_slots(live)]
-    return expected_until(moments, until=campaign.deadline.timestamp(), remaining=remaining, now=now.timestamp())
+def _outlook(campaign: Campaign, forecaster: Forecaster, remaining: int) -> tuple[Forecast, float | None]:
+    """-> (the forecast, how many of the remaining judgements are expected until the deadline)
+
+    None without a deadline or a forecast. Where judging has ended, there is neither.
+    """
+    if remaining and has_ended(campaign):
+        why = "The campaign is closed." if campaign.state == Campaign.State.CLOSED else "The deadline has passed."
+        return forecaster.without_forecast(why), None
+    until = None if campaign.deadline is None else campaign.deadline.timestamp()
+    return forecaster.forecast(remaining), None if until is None else forecaster.expected_until(until, remaining=remaining)
 
 
 def _short(live: Live, its: SlotCounts, room: float | None) -> int | None:

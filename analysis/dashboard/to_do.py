@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from analysis.core.flags import AGAINST_OTHERS, AT_CHANCE, GOLD_AT_CHANCE
 from analysis.dashboard.annotators import LikeRandom
-from analysis.dashboard.headline import moment_text
+from analysis.dashboard.headline import day_text, moment_text
 from analysis.dashboard.home_figures import HomeFigures, home_figures
 from analysis.models import Release
 from annotation.models import Campaign, Membership, Pair, Question
@@ -204,10 +204,10 @@ def _of_end(campaign: Campaign, figures: HomeFigures) -> list[ToDo]:
         return [ToDo(ToDoKind.DEADLINE_PASSED, campaign, words, missing, [extend, close], figures.at)]
     if campaign.deadline is None or ahead.expected is None or ahead.expected <= campaign.deadline.timestamp():
         return []
-    moments = {"end": moment_text(ahead.expected), "deadline": moment_text(campaign.deadline.timestamp())}
+    moments = {"end": day_text(ahead.expected), "deadline": moment_text(campaign.deadline.timestamp())}
     words = _("Expected to end %(end)s, after the deadline of %(deadline)s") % moments
     remind = ToDoAction(_("Remind"), _address("campaign-remind", campaign))
-    actions = [ToDoAction(_("What would help"), _address("campaign-levers", campaign)), extend, remind]
+    actions = [ToDoAction(_("Ways to finish on time"), _address("campaign-levers", campaign)), extend, remind]
     return [ToDo(ToDoKind.DEADLINE_AT_RISK, campaign, words, missing, actions, figures.at)]
 
 

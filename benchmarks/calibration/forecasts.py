@@ -2,67 +2,102 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.forecast import DAY, HOUR, forecast
+from analysis.core.forecast import DAY, HOUR, Forecaster
 
 MONDAY = 19_723 * DAY
 """1 January 2024."""
-KINDS = {"steady": 1.0, "office hours": 1.0, "office hours, idle weekends": 0.0, "office hours, weekends at a third": 1 / 3}
-"""Kind of campaign -> pace of a Saturday or Sunday, as a part of that of a working day."""
+EVEN = {"steady": 1.0, "office hours": 1.0, "office hours, idle weekends": 0.0, "office hours, weekends at a third": 1 / 3}
+"""Kind of campaign with single, independent judgements -> pace of a Saturday or Sunday, as a part of that of a working day."""
+IN_SESSIONS = ("sessions", "kick-off", "weekends at a third", "holiday", "fade-out", "late burst", "few annotators")
+"""Kinds of campaign in which annotators work in sessions of 20 to 40 judgements."""
+SESSION = 30
+FADE = 0.95
 
 
 class Covered(NamedTuple):
+    """covered, later: shares of the campaigns with a forecast that end within its interval, and after it. width: median, in days."""
+
     covered: float
+    later: float
+    width: float
     shown: int
-    """Campaigns with a forecast."""
     campaigns: int
-    before: float
-    """Coverage of the interval that was shown before."""
 
 
-def campaign(kind: str, *, per_day: float, days: float, begin: float, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Moments of judgements, Poisson by hour: round the clock, or from 9 to 17 o'clock."""
-    start = begin + np.arange(int(days * 24)) * HOUR
+def even_campaign(kind: str, *, per_day: float, days: int, begin: float, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Moments of judgements, Poisson by hour: round the clock, or from 9 to 17 o'clock. begin: a midnight."""
+    start = begin + np.arange(days * 24) * HOUR
     hour, weekday = (start // HOUR) % 24, ((start // DAY) + 3) % 7
     pace = np.full(len(start), per_day / 24) if kind == "steady" else np.where((hour >= 9) & (hour < 17), per_day / 8, 0.0)
-    pace = np.where(weekday >= 5, pace * KINDS[kind], pace)
+    pace = np.where(weekday >= 5, pace * EVEN.get(kind, 0.0), pace)
+    if kind == "fade-out, even":
+        pace = pace * FADE ** _working_days_before(start // DAY - begin // DAY, weekday)
     counts = rng.poisson(pace)
     return np.sort(np.repeat(start, counts) + rng.random(counts.sum()) * HOUR)
 
 
-def coverage_of(kind: str, *, per_day: float, days: float, campaigns: int, rng: np.random.Generator, history: float = 2.0) -> Covered:
-    """Campaigns that begin at a random hour of the week, seen after `history` days, when `days` times `per_day` judgements are missing."""
-    hits, before = [], []
+def campaign_in_sessions(kind: str, *, per_day: float, days: int, begin: float, seen: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Moments of judgements in sessions between 9 and 17 o'clock. seen: working days before the look."""
+    weekday = (begin // DAY + np.arange(days) + 3) % 7
+    working = np.flatnonzero(weekday < 5)
+    pace = np.where(weekday < 5, per_day, per_day / 3 if kind == "weekends at a third" else 0.0)
+    if kind == "kick-off":
+        pace[working[0]] *= rng.uniform(4, 12)
+    elif kind == "holiday":
+        pace[rng.choice(working[1 : seen + 5])] = 0
+    elif kind == "late burst":
+        pace[rng.choice(working[seen - 2 : seen + 5])] *= 2
+    elif kind == "fade-out":
+        pace = pace * FADE ** _working_days_before(np.arange(days), weekday)
+    elif kind == "few annotators":  # three, each on three of five days
+        present = (rng.random((days, 3)) < 0.6).sum(axis=1) / 1.8
+        pace = pace * np.where(np.arange(days) == working[0], 1.0, present)
+    made = [
+        begin + day * DAY + (9 + 7 * rng.random()) * HOUR + 60.0 * np.arange(rng.integers(20, 41))
+        for day, n in enumerate(rng.poisson(pace / SESSION))
+        for _ in range(n)
+    ]
+    return np.sort(np.concatenate(made))
+
+
+def _working_days_before(day: NDArray[np.float64], weekday: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Working days from the first day to each day; both go up by one a day, weekday from 0 for Monday."""
+    first = weekday[0]
+    whole, rest = np.divmod(day + first, 7)
+    return 5 * whole + np.minimum(rest, 5) - min(first, 5)
+
+
+def coverage_of(kind: str, *, per_day: float, days: int, history: int, campaigns: int, rng: np.random.Generator) -> Covered:
+    """Campaigns that begin on any day of the week, seen in their working hours after `history` working days.
+
+    `days` times the pace of a working day at that time are missing.
+    """
+    hits, later, width = [], [], []
     for _ in range(campaigns):
-        begin = MONDAY + int(rng.integers(0, 7 * 24)) * HOUR
-        moments = campaign(kind, per_day=per_day, days=history + 3 * days + 14, begin=begin, rng=rng)
-        now = moments[0] + (history + 0.3 * rng.random()) * DAY
-        remaining = int(days * per_day)
-        end = moments[moments > now][remaining - 1]
-        early, late = of_the_pace(moments[moments <= now], remaining, now, rng)
-        if not np.isnan(early):
-            before.append(early <= end <= late)
-        ahead = forecast(moments[moments <= now], remaining=remaining, now=now)
-        if ahead.early is not None:
-            hits.append(ahead.early <= end <= (np.inf if ahead.late is None else ahead.late))
-    return Covered(float(np.mean(hits)) if hits else float("nan"), len(hits), campaigns, float(np.mean(before)) if before else float("nan"))
-
-
-def of_the_pace(moments: NDArray[np.float64], remaining: int, now: float, rng: np.random.Generator) -> tuple[float, float]:
-    """The interval that was shown before: percentiles of the mean pace of the last three days, by resampled blocks of six hours, as if the
-    coming hours had exactly that pace. NaN with fewer than 20 judgements."""
-    past = moments[moments > now - 3 * DAY]
-    n_hours = int(min(72, max(1, np.ceil((now - moments.min()) / HOUR))))
-    n_hours -= n_hours % 24 if n_hours > 24 else 0
-    ago = ((now - past) // HOUR).astype(np.int64)
-    counts = np.bincount(ago[ago < n_hours], minlength=n_hours)
-    if n_hours < 24 or counts.sum() < 20:
-        return np.nan, np.nan
-    blocks = counts.reshape(-1, 6).mean(axis=1)
-    pace = blocks[rng.integers(len(blocks), size=(200, len(blocks)))].mean(axis=1)
-    slow, fast = np.quantile(pace, [0.025, 0.975])
-    return now + remaining / fast * HOUR, now + remaining / slow * HOUR if slow > 0 else np.inf
+        begin = MONDAY + int(rng.integers(0, 7)) * DAY
+        n_days = (history + 8 * days + 20) * 7 // 5
+        weekday = ((begin // DAY) + np.arange(n_days) + 3) % 7
+        now = begin + np.flatnonzero(weekday < 5)[history] * DAY + (9 + 8 * rng.random()) * HOUR
+        if kind in IN_SESSIONS:
+            moments = campaign_in_sessions(kind, per_day=per_day, days=n_days, begin=begin, seen=history, rng=rng)
+        else:
+            moments = even_campaign(kind, per_day=per_day, days=n_days, begin=begin, rng=rng)
+        remaining = int(days * per_day * (FADE**history if "fade" in kind else 1))
+        to_come = moments[moments > now]
+        end = float(to_come[remaining - 1]) if len(to_come) >= remaining else math.inf
+        ahead = Forecaster.of(moments[moments <= now], now=now).forecast(remaining)
+        if ahead.expected is None or ahead.early is None:
+            continue
+        late = math.inf if ahead.late is None else ahead.late
+        hits.append(ahead.early <= end <= late)
+        later.append(end > late)
+        width.append((late - ahead.early) / DAY)
+    if not hits:
+        return Covered(math.nan, math.nan, math.nan, 0, campaigns)
+    return Covered(float(np.mean(hits)), float(np.mean(later)), float(np.median(width)), len(hits), campaigns)

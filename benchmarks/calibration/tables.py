@@ -193,16 +193,14 @@ def verdict(topics: int, by: str, *, trials: int, rng: np.random.Generator) -> l
 
 
 def ends() -> list[Row]:
-    return [
-        Row([kind, str(per_day), str(days)], (kind, per_day, days))
-        for kind in forecasts.KINDS
-        for per_day, days in ((100, 1), (400, 2), (1000, 5))
-    ]
+    even = [(kind, 100, history, days) for kind in (*forecasts.EVEN, "fade-out, even") for history, days in ((3, 2), (10, 5))]
+    in_sessions = [(kind, 100, history, days) for kind in forecasts.IN_SESSIONS for history, days in ((4, 5), (10, 5), (10, 10))]
+    return [Row([kind, str(history), str(days)], (kind, per_day, history, days)) for kind, per_day, history, days in (*even, *in_sessions)]
 
 
-def end(kind: str, per_day: int, days: int, *, trials: int, rng: np.random.Generator) -> list[str]:
-    coverage = forecasts.coverage_of(kind, per_day=per_day, days=days, campaigns=trials, rng=rng)
-    return [share(coverage.before), share(coverage.shown / coverage.campaigns), share(coverage.covered)]
+def end(kind: str, per_day: int, history: int, days: int, *, trials: int, rng: np.random.Generator) -> list[str]:
+    found = forecasts.coverage_of(kind, per_day=per_day, days=days, history=history, campaigns=max(trials // 4, 10), rng=rng)
+    return [share(found.shown / found.campaigns), f"{found.width:.1f}", share(found.later), share(found.covered)]
 
 
 def accused() -> list[Row]:
@@ -239,7 +237,7 @@ TABLES = (
     Table("tests", ["scores", "topics", "t", "signed-rank", "sign", "randomisation", "rank-sum", "beaten in 97.5 % of samples"], tests(), test),
     Table("families", ["scores", "systems", "topics", "t, raw", "t, Bonferroni", "t, Holm", "greatest difference"], families(), family),
     Table("verdicts", ["topics", "ESL decided by", "better", "significantly better", "do no harm"], verdicts(), verdict),
-    Table("ends", ["campaign", "judgements a day", "days missing", "before", "shown", "covered"], ends(), end),
+    Table("ends", ["campaign", "working days seen", "days missing", "shown", "days wide", "ended later", "covered"], ends(), end),
     Table("accused", ["pairs", "kappa", "before", "honest", "honest, one at random among them", "at random"], accused(), accuse),
     Table("means", ["scores", "topics", "everywhere", "shown", "covered"], means(), mean),
     Table("worths", ["relevant", "seen alike", "topic effect", "topics x pairs", "true worth", "before", "shown", "covered"], worth_rows(), worth),

@@ -107,7 +107,7 @@ def test_one_more_judgement_is_shown_asked_for_and_taken_back(
     expect(page.locator("section[aria-labelledby=one-more]")).to_contain_text("1 is missing now, 3 then.")
     assert fits_the_window(page)
     photograph(page, f"one-more-{viewport['width']}")
-    page.get_by_role("link", name="Leave it as it is").click()
+    page.get_by_role("link", name="Cancel").click()
     lists(page, "t1 d2", "t2 d2")
     assert not campaign.pairs.filter(asked_more__gt=0).exists()
     page.get_by_label("Choose t1 d2").check()
@@ -177,13 +177,13 @@ def test_from_the_list_one_adjudicates_pair_after_pair(
 
 @both_sizes
 def test_less_depth_is_shown_before_it_acts_and_taken_back(signed_in_page: Signed, photograph: Photograph, viewport: dict[str, int]) -> None:
-    """Ten topics, eight ranks, two judgements a pair: 160. One annotator has judged ranks 1 to 6 once, 60 pairs in 90 hours: 100 are missing, of
+    """Ten topics, eight ranks, two judgements a pair: 160. One annotator has judged ranks 1 to 6 once, 60 pairs in 120 hours: 100 are missing, of
     ranks 7 and 8 twenty each, which nobody has judged."""
-    every, left = timedelta(hours=1.5), timedelta(hours=20)
+    every, left = timedelta(hours=2), timedelta(hours=20)
     campaign = campaign_on_its_way(n_judged=60, every=every, left=left, n_topics=10, n_documents=8, judgements_per_pair=2)
     page = signed_in(signed_in_page, campaign, viewport)
     page.goto(f"/campaigns/{campaign.slug}/")
-    page.get_by_role("link", name="What would help").click()
+    page.get_by_role("link", name="Ways to finish on time").click()
     expect(page.locator("section[aria-labelledby=as-it-is]")).to_contain_text("100 judgements missing.")
     depth = page.locator("section[aria-labelledby=depths]")
     expect(depth.locator("tbody tr").last).to_contain_text(re.compile(r"rank 8\s+100"))
@@ -191,9 +191,9 @@ def test_less_depth_is_shown_before_it_acts_and_taken_back(signed_in_page: Signe
     photograph(page, f"levers-{viewport['width']}")
 
     def pull() -> None:
-        depth.get_by_role("button", name="Judge to rank 6: see what it changes").click()
+        depth.get_by_role("button", name="Preview: Stop at rank 6").click()
         shown = page.locator("section[aria-labelledby=pull]")
-        expect(shown).to_contain_text("40 judgements less; 20 pairs beyond it that nobody has judged wait, and can come back")
+        expect(shown).to_contain_text("40 fewer judgements. 20 unjudged pairs below it wait and can come back.")
         expect(shown).to_contain_text("Then:")
 
     def stored() -> tuple[int | None, int]:
@@ -205,16 +205,16 @@ def test_less_depth_is_shown_before_it_acts_and_taken_back(signed_in_page: Signe
     assert fits_the_window(page)
     photograph(page, f"lever-shown-{viewport['width']}")
     assert stored() == (None, 0)
-    page.get_by_role("link", name="Leave it as it is").click()
+    page.get_by_role("link", name="Cancel").click()
     assert stored() == (None, 0)
     pull()
-    page.get_by_role("button", name="Judge to rank 6", exact=True).click()
-    expect(page.get_by_text("The pool is judged to rank 6 now.")).to_be_visible()
+    page.get_by_role("button", name="Stop at rank 6", exact=True).click()
+    expect(page.get_by_text("Judging now stops at rank 6.")).to_be_visible()
     assert stored() == (6, 20)
     page.goto(f"/campaigns/{campaign.slug}/levers")
     expect(page.locator("section[aria-labelledby=as-it-is]")).to_contain_text("60 judgements missing.")
-    expect(depth).to_contain_text("Judged to rank 6 now.")
-    depth.get_by_role("button", name="Judge the whole pool: see what it changes").click()
+    expect(depth).to_contain_text("Judging stops at rank 6.")
+    depth.get_by_role("button", name="Preview: Judge the whole pool").click()
     page.get_by_role("button", name="Judge the whole pool", exact=True).click()
-    expect(page.get_by_text("The whole pool is judged now.")).to_be_visible()
+    expect(page.get_by_text("Judging now covers the whole pool.")).to_be_visible()
     assert stored() == (None, 0)

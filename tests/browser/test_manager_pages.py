@@ -91,12 +91,12 @@ def test_progress_says_how_far_when_done_and_what_is_on_screens(manager: Manager
     expect(tile(page, "Judged")).to_contain_text(f"{manager.given['counted']} of 864")
     expect(tile(page, "Pairs complete")).to_contain_text("of 216")
     expect(tile(page, "Pace")).to_contain_text("in 24 h")
-    expect(tile(page, "Forecast")).to_contain_text("no forecast before 2 days of judging")  # it has a day of history
-    expect(tile(page, "With one judgement only")).to_contain_text("no forecast for the deadline")
+    expect(tile(page, "Forecast")).to_contain_text("A forecast needs two working days of judgements.")  # it has a day of history
+    expect(tile(page, "One judgement so far")).to_contain_text("no forecast for the deadline")
     expect(tile(page, "Alpha").locator("dd").first).to_have_text(NUMBER, timeout=JOB_MS)  # nobody reloads
     for caption in (
         "Counted judgements per 12 hours",
-        "Judgements made, and forecast",
+        "Progress and forecast",
         "Complete pairs by rank",
         "Judgements made, by topic and rank",
     ):

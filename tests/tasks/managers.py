@@ -61,8 +61,8 @@ def who_needs_me(hands: Hands) -> None:
 
 def deadline(hands: Hands) -> None:
     open_campaign(hands)
-    hands.click("link", "What would help")
-    hands.touch(hands.page.get_by_role("button", name=re.compile("see what it changes")).first)
+    hands.click("link", "Ways to finish on time")
+    hands.touch(hands.page.get_by_role("button", name=re.compile("^Preview")).first)
     hands.see("Then:")
 
 

@@ -10,7 +10,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from analysis.dashboard.headline import moment_text
+from analysis.dashboard.headline import day_text
 from analysis.dashboard.home_figures import HomeFigures, home_figures
 from analysis.dashboard.to_do import running, to_do, watched
 from analysis.dashboard.without_forecast import why_and_since
@@ -54,5 +54,7 @@ def ahead_in_words(campaign: Campaign, figures: HomeFigures | None) -> dict[str,
     expected = figures.forecast.expected
     if expected is None:
         return {"says": why_and_since(figures.forecast), "level": ""}
+    if figures.forecast.is_vague:
+        return {"says": _("too uncertain to say when it ends"), "level": ""}
     late = campaign.deadline is not None and expected > campaign.deadline.timestamp()
-    return {"says": _("expected to end %(moment)s") % {"moment": moment_text(expected)}, "level": "bad" if late else "good" if campaign.deadline else ""}
+    return {"says": _("expected to end %(day)s") % {"day": day_text(expected)}, "level": "bad" if late else "good" if campaign.deadline else ""}

@@ -1,4 +1,4 @@
-"""What would help: levers with the outlook after each, and pulling one after its preview."""
+"""Ways to finish on time: levers with the outlook after each, and pulling one after its preview."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
         return render(request, "analysis/levers.html", {**context, "now": now, "lever": lever})
     live = live_rows(campaign, fresh=0.0)
     now, offered, why_none = service.levers(campaign, live=live)
-    others = [lever for lever in offered if lever.key != "depth"]
+    helpful = service.helpful(now, offered)
     shown = service.depths(campaign, offered, live=live) if offered else []
-    return render(request, "analysis/levers.html", {**context, "now": now, "levers": others, "why_none": why_none, "depths": shown})
+    context |= {"now": now, "levers": helpful, "recommended": helpful[0] if helpful and now.is_late else None}
+    return render(request, "analysis/levers.html", {**context, "why_none": why_none, "depths": shown})

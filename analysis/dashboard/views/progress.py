@@ -21,7 +21,7 @@ from analysis.charts.svg import number
 from analysis.core.campaign import HALF_DAY, judgements_per_half_day
 from analysis.dashboard import agreement_figures
 from analysis.dashboard import progress as selectors
-from analysis.dashboard.headline import has_ended, headline, moment_text
+from analysis.dashboard.headline import day_text, has_ended, headline, interval_text, moment_text
 from analysis.dashboard.home_figures import home_figures
 from analysis.dashboard.to_do import to_do
 from analysis.dashboard.without_forecast import true_without, why_and_since
@@ -115,15 +115,13 @@ def verdict(campaign: Campaign, now: selectors.CampaignProgress) -> dict[str, An
         if done:
             return {"when": "done", "note": ahead.reason, "level": "good"}
         return {"when": "none", "note": why_and_since(ahead), "without": true_without(campaign, now) if missing else "", "level": ""}
-    span = ahead.reason
-    if ahead.early is not None:
-        until_when = moment_text(ahead.late) if ahead.late else _("more than ten years from now")
-        span = f"between {moment_text(ahead.early)} and {until_when} (95 %)" + (f"; {ahead.reason}" if ahead.reason else "")
+    note = " ".join(filter(None, (_("95%% prediction interval: %(interval)s.") % {"interval": interval_text(ahead)}, ahead.reason)))
+    when = _("too uncertain to say") if ahead.is_vague else day_text(ahead.expected)
     if campaign.deadline is None:
-        return {"when": moment_text(ahead.expected), "note": span, "level": ""}
-    late = ahead.expected > campaign.deadline.timestamp()
-    due = f"deadline {moment_text(campaign.deadline.timestamp())}, {until(campaign.deadline)}"
-    return {"when": moment_text(ahead.expected), "note": f"{span}; {due}", "level": "bad" if late else "good"}
+        return {"when": when, "note": note, "level": ""}
+    level = "" if ahead.is_vague else "bad" if ahead.expected > campaign.deadline.timestamp() else "good"
+    due = _("Deadline: %(moment)s, %(until)s.") % {"moment": moment_text(campaign.deadline.timestamp()), "until": until(campaign.deadline)}
+    return {"when": when, "note": f"{note} {due}", "level": level}
 
 
 def _end(campaign: Campaign, missing: int) -> dict[str, Any]:
@@ -155,7 +153,7 @@ def burn_up(campaign: Campaign, live: Live, now: selectors.CampaignProgress) -> 
     """Judgements made over time, and the forecast with its interval up to the need."""
     made = np.sort(live.rows.judged_at[selectors.of_slots(live)])
     ended = has_ended(campaign)
-    caption = "Judgements made" if ended else "Judgements made, and forecast with its 95 % interval"
+    caption = "Judgements made" if ended else "Progress and forecast (95% prediction interval)"
     if not len(made):
         return mark_safe(lines([], caption=caption, x_label="", y_label="", reason=_("Nobody has judged yet.")))
     at = np.linspace(made[0], now.moment.timestamp(), 60)

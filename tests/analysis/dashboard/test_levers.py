@@ -1,14 +1,18 @@
-"""The headline of Progress and the levers, against the hand: one judgement an hour, so that judgements are hours."""
+"""The headline of Progress and the planning options, by hand: an even pace of one judgement an hour, so that judgements are hours."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import UTC, timedelta, tzinfo
 
+import numpy as np
 import pytest
 from django.utils import timezone
 from pytest_django import DjangoDbBlocker
 
+from analysis.core.forecast import Forecast, Forecaster
 from analysis.dashboard import levers
 from analysis.dashboard.headline import complete_level, headline, lateness
 from analysis.dashboard.progress import progress
@@ -22,8 +26,39 @@ from tests.analysis.publishing.test_releases import built, parts
 from tests.builders import campaign_on_its_way, judge, make_annotator, make_campaign, make_user
 from tests.databases import for_several_tests
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("rows_read_anew")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("rows_read_anew", "even_pace")]
 HOUR = 3600.0
+LEFT = timedelta(hours=96)
+
+
+@dataclass(frozen=True)
+class EvenPace:
+    """One judgement an hour, for certain, in place of the model."""
+
+    now: float
+    zone: tzinfo = UTC
+
+    def ends(self, remaining: float) -> tuple[float, float, float]:
+        return (self.now + remaining * HOUR,) * 3
+
+    def forecast(self, remaining: float) -> Forecast:
+        return Forecast(*(self.ends(remaining)[::-1]), 24.0, 72)
+
+    def expected_until(self, until: float, *, remaining: float = math.inf) -> float:
+        return min(remaining, max(0.0, until - self.now) / HOUR)
+
+    def without_forecast(self, reason: str) -> Forecast:
+        return Forecast(None, None, None, 24.0, 72, reason)
+
+
+@pytest.fixture
+def even_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = Forecaster.of
+
+    def of(moments: np.ndarray, *, now: float, zone: tzinfo) -> Forecaster | EvenPace:
+        return EvenPace(now) if len(moments) else model(moments, now=now, zone=zone)
+
+    monkeypatch.setattr(Forecaster, "of", of)
 
 
 @pytest.fixture(scope="module")
@@ -83,9 +118,57 @@ def test_what_each_lever_would_change(campaign, key, value, missing, hours, late
 
 def test_less_depth_is_told_for_each_rank_that_is_not_complete(campaign):
     rows = levers.depths(campaign, levers.levers(campaign)[1])
-    assert [(row.level, row.complete.missing) for row in rows] == [*((rank, 20 * rank) for rank in range(1, 10)), (10, 210)]
+    assert [(row.level, row.complete.missing) for row in rows] == [*((rank, 60 * ((rank + 2) // 3)) for rank in range(1, 10)), (10, 210)]
     assert hours_until(rows[2].complete.expected) == pytest.approx(60, abs=2)
     assert [row.lever is not None for row in rows] == [True] * 9 + [False]
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 5, 10])
+def test_the_sentence_and_the_table_agree_which_ranks_are_complete_by_the_deadline(campaign, width):
+    Campaign.objects.update(band=width)
+    campaign.refresh_from_db()
+    now, offered, _ = levers.levers(campaign)
+    in_time = [row.level for row in levers.depths(campaign, offered) if not row.complete.is_late]
+    assert (in_time or [0])[-1] == now.level == progress(campaign).by_deadline
+
+
+def test_what_helps_is_ranked_and_what_does_not_help_is_left_out(campaign):
+    """210 hours are needed and 96 left. In time: two more annotators (70 hours), seven more days, one judgement a pair (ten hours). Late: one more
+    annotator (105, nine hours late), two judgements a pair (110), two days more (66 hours late), depth (rank 9 and less: 180, 84 hours late), and
+    strict order, which ends no earlier but completes rank 4 in time instead of rank 3. Wider bands do not help, and five annotators or 14 days
+    are more than needed."""
+    now, offered, _ = levers.levers(campaign)
+    assert [(one.key, one.value) for one in levers.helpful(now, offered)] == [
+        ("invite", 2), ("extend", 7), ("fewer", 1),
+        ("invite", 1), ("fewer", 2), ("extend", 2), ("depth", 4), ("order", 1),
+    ]  # fmt: skip
+
+
+def test_the_best_option_is_recommended_and_nothing_is_where_the_end_is_in_time(campaign):
+    address = f"/campaigns/{campaign.slug}/levers"
+    client = manager_of(campaign)
+    shown = text_of(client.get(address))
+    assert shown.count("Recommended") == 1
+    assert "Invite 2 more annotators Recommended" in " ".join(shown.split())
+    assert "Serve in bands" not in shown
+    Campaign.objects.update(deadline=timezone.now() + timedelta(days=30))
+    now, offered, _ = levers.levers(Campaign.objects.get(pk=campaign.pk))
+    assert levers.helpful(now, offered) == []
+    shown = text_of(client.get(address))
+    assert "Expected to end before the deadline. No change is needed." in shown
+    assert "Recommended" not in shown
+
+
+def test_a_closed_campaign_has_neither_forecast_nor_options(campaign):
+    campaigns.close(campaign, actor=None)
+    closed = Campaign.objects.get(pk=campaign.pk)
+    now, offered, _ = levers.levers(closed)
+    assert (now.missing, now.expected, now.level, offered) == (210, None, None, [])
+    assert (progress(closed).forecast.expected, progress(closed).forecast.reason) == (None, "The campaign is closed.")
+    shown = text_of(manager_of(closed).get(f"/campaigns/{closed.slug}/levers"))
+    assert "The campaign is closed." in shown
+    assert "xpected to end" not in shown
+    assert "by the deadline" not in shown
 
 
 def test_one_may_stop_at_the_last_rank_that_is_complete():
@@ -103,11 +186,11 @@ def test_less_depth_is_pulled_shown_and_taken_back_also_when_all_else_is_judged(
     client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/levers"
     form = {"key": "depth", "value": "4"}
     shown = text_of(client.post(address, form))
-    assert "Judge to rank 4?" in shown
-    assert "30 judgements less; 10 pairs beyond it that nobody has judged wait, and can come back; what is judged stays" in shown
+    assert "Stop at rank 4?" in shown
+    assert "30 fewer judgements. 10 unjudged pairs below it wait and can come back. Judgements are kept." in shown
     campaign.refresh_from_db()
     assert campaign.least_priority is None
-    assert "The pool is judged to rank 4 now." in text_of(client.post(address, {**form, "confirm": "yes"}, follow=True))
+    assert "Judging now stops at rank 4." in text_of(client.post(address, {**form, "confirm": "yes"}, follow=True))
     campaign.refresh_from_db()
     assert (campaign.judged_to, progress(campaign).needed, progress(campaign).complete_depth) == (4, 270, 0)
     assert "Judged to rank 4." in text_of(client.get(f"/campaigns/{campaign.slug}/"))
@@ -121,7 +204,7 @@ def test_less_depth_is_pulled_shown_and_taken_back_also_when_all_else_is_judged(
     assert headline(campaign, now) == "Everything that is needed has been judged."
     _, offered, _ = levers.levers(campaign)
     assert [(one.key, one.value, one.words) for one in offered] == [("depth", 10, "Judge the whole pool")]
-    assert "The whole pool is judged now." in text_of(client.post(address, {"key": "depth", "value": "10", "confirm": "yes"}, follow=True))
+    assert "Judging now covers the whole pool." in text_of(client.post(address, {"key": "depth", "value": "10", "confirm": "yes"}, follow=True))
     campaign.refresh_from_db()
     assert (campaign.least_priority, progress(campaign).needed) == (None, 300)
 
@@ -143,12 +226,12 @@ def test_a_release_says_to_which_depth_was_judged_and_is_the_same_after_an_impor
 
 def test_looking_changes_nothing_and_pulling_does_after_its_preview(campaign):
     client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/levers"
-    assert "Ask for 2 judgements a pair in place of 3" in text_of(client.get(address))
+    assert "Reduce to 2 judgements per pair" in text_of(client.get(address))
     n_events = AuditEvent.objects.count()
     form = {"key": "fewer", "value": "2"}
     shown = client.post(address, form)
-    assert "Ask for 2 judgements a pair in place of 3?" in text_of(shown)
-    assert "100 judgements less" in text_of(shown)
+    assert "Reduce to 2 judgements per pair?" in text_of(shown)
+    assert "100 fewer judgements" in text_of(shown)
     campaign.refresh_from_db()
     assert (campaign.judgements_per_pair, AuditEvent.objects.count()) == (3, n_events)
     assert client.post(address, {**form, "confirm": "yes"}).url == address
@@ -172,7 +255,7 @@ def test_where_nothing_can_be_said_nothing_is_offered(campaign):
     young = make_campaign()
     now, offered, why_none = levers.levers(young)
     assert (offered, now.expected) == ([], None)
-    assert why_none == "Nobody can say yet what would help: a forecast needs two days, a whole working day among them, and 20 judgements."
+    assert why_none == "No forecast yet, so nothing can be compared. Forecast after two working days and 20 judgements."
     assert why_none in text_of(manager_of(young).get(f"/campaigns/{young.slug}/levers"))
     campaigns.close(campaign, actor=None)
     assert levers.levers(Campaign.objects.get(pk=campaign.pk))[1:] == ([], "Nobody judges now: there is nothing to speed up.")
@@ -188,22 +271,22 @@ def test_without_a_deadline_none_is_extended(campaign):
 
 
 def test_the_headline_of_progress(campaign):
-    said = "4 of 8 days, 30 %, five days late; complete to rank 3 by the deadline."
+    said = "Day 4 of 8 · 30% judged · five days late; complete to rank 3 by the deadline"
     assert headline(campaign, progress(campaign)) == said
     page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/")
     assert said in text_of(page)
     assert f'href="/campaigns/{campaign.slug}/levers"' in page.content.decode()
     campaign.deadline += timedelta(days=10)
-    assert headline(campaign, progress(campaign)) == "4 of 18 days, 30 %, in time."
+    assert headline(campaign, progress(campaign)) == "Day 4 of 18 · 30% judged · in time"
     campaign.deadline = timezone.now() - timedelta(hours=1)
-    assert headline(campaign, progress(campaign)) == "The deadline has passed at 30 %; not even the first rank is complete."
+    assert headline(campaign, progress(campaign)) == "The deadline has passed at 30%; the first rank is not complete."
     campaign.deadline = None
-    assert headline(campaign, progress(campaign)).startswith("Day 4, 30 %, expected to end ")
+    assert headline(campaign, progress(campaign)).startswith("Day 4 · 30% judged · expected to end ")
 
 
 def test_the_headline_of_a_campaign_that_nobody_has_begun():
     campaign = make_campaign(deadline=timezone.now() + timedelta(days=3))
-    assert headline(campaign, progress(campaign)) == "1 of 3 days, 0 %, no forecast yet."
+    assert headline(campaign, progress(campaign)) == "Day 1 of 3 · 0% judged"
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ class TestWhoMay:
 class TestUndefinedIsSaid:
     def test_a_forecast_without_a_pace(self):
         campaign = make_campaign(deadline=timezone.now() + timedelta(days=2))
-        assert "no pace: nobody has judged" in text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/"))
+        assert "No judgements yet. Forecast after two working days and 20 judgements." in text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/"))
 
     def test_kappa_of_somebody_who_shares_no_pair(self):
         campaign = make_campaign()
@@ -199,10 +199,10 @@ class TestProgress:
         for minutes in (30, 20, 10):
             judge(ada, 1, now=timezone.now() - timedelta(minutes=minutes))
         text = text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/live"))
-        assert "no forecast before 2 days of judging" in text
+        assert "A forecast needs two working days of judgements." in text
         assert "no forecast for the deadline" in text
         assert "at the deadline" not in text
-        assert "Until then: 5 judgements are missing; the deadline in 1 week, 1 day asks for 1 a day; 3 were made in the last 24 hours" in text
+        assert "Until then: 5 judgements missing; 1 per day needed to meet the deadline; 3 in the last 24 h" in text
 
     def test_why_a_pair_was_served_is_a_sentence(self):
         why = {

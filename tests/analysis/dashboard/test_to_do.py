@@ -234,7 +234,7 @@ def test_the_card_of_a_campaign_has_bar_forecast_and_the_age_of_its_alpha():
     judge(make_annotator(campaign), 1)
     page = manager_of(campaign).get("/")
     assert 'progress value="1" max="4"' in page.content.decode()
-    assert "No pace yet: one judgement only" in text_of(page)
+    assert "A forecast needs two working days of judgements." in text_of(page)
     assert "Alpha not computed yet" in text_of(page)
     Job.objects.create(
         kind="agreement figures", campaign_id=campaign.pk, state="done", finished_at=timezone.now() - timedelta(hours=3),

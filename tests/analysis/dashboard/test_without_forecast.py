@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from analysis.core.forecast import Forecast, forecast
-from analysis.dashboard.headline import headline
+from analysis.dashboard.headline import day_text, headline, interval_text, moment_text
 from analysis.dashboard.progress import progress
 from analysis.dashboard.views.home import ahead_in_words
 from analysis.dashboard.views.progress import verdict
@@ -38,34 +38,56 @@ def said(moments: np.ndarray, now: float) -> str:
     return why_and_since(forecast(moments, remaining=100, now=now))
 
 
-def test_on_the_first_day_it_is_said_from_when_on():
-    assert said(FRIDAY + 60.0 * np.arange(90), FRIDAY + 2 * HOUR) == (
-        "no forecast before 2 days of judging: the hours of a day differ too much; from Mon 12 Jan, 10:00 on, if 20 judgements are made in the two days "
-        "before"
-    )
-
-
-def test_on_the_monday_after_an_idle_weekend_it_is_said_how_many_judgements_are_awaited():
+def test_after_two_idle_working_days_it_is_said_how_many_judgements_are_awaited():
     worked = np.concatenate([FRIDAY - days * DAY + 600 * np.arange(40) for days in (0, 1, 2, 3, 4)])
-    monday = FRIDAY + 3 * DAY
-    assert said(worked, monday) == "too few judgements: fewer than 20 within the last 2 days; told again as soon as 20 are made within two days"
-    assert said(np.append(worked, [monday - 60, monday - 30]), monday).endswith("told again as soon as 18 more are made within two days")
+    wednesday = FRIDAY + 5 * DAY
+    assert said(worked, wednesday) == "Fewer than 20 judgements in the last two working days. Forecast after 20 more judgements within two working days."
+    assert said(np.append(worked, [wednesday - 60, wednesday - 30]), wednesday).endswith("Forecast after 18 more judgements within two working days.")
 
 
-def test_after_three_idle_days_and_before_the_first_judgement():
-    assert said(np.array([FRIDAY - 5 * DAY]), FRIDAY).endswith("nobody has judged within the last 3 days; told again as soon as 20 are made within two days")
-    assert said(np.empty(0), FRIDAY).endswith("; a forecast needs two days, a whole working day among them, and 20 judgements")
+def test_before_the_first_judgement():
+    assert said(np.empty(0), FRIDAY) == "No judgements yet. Forecast after two working days and 20 judgements."
 
 
 def test_more_than_remains_is_not_asked_for():
-    """Four are left and two were made within two days: eighteen more cannot be made."""
+    """Four are left and two were made within two working days: eighteen more cannot be made."""
     worked = np.append(FRIDAY - 4 * DAY + 600 * np.arange(40), [FRIDAY - 60, FRIDAY - 30])
-    assert why_and_since(forecast(worked, remaining=4, now=FRIDAY)) == "too few judgements: fewer than 20 within the last 2 days"
-    assert why_and_since(forecast(worked, remaining=18, now=FRIDAY)).endswith("told again as soon as 18 more are made within two days")
+    assert why_and_since(forecast(worked, remaining=4, now=FRIDAY)) == "Fewer than 20 judgements in the last two working days."
+    assert why_and_since(forecast(worked, remaining=18, now=FRIDAY)).endswith("Forecast after 18 more judgements within two working days.")
 
 
 def test_with_a_forecast_nothing_is_added():
-    assert why_and_since(Forecast(FRIDAY, None, None, 10.0, 72, "no weekend has been seen yet")) == "no weekend has been seen yet"
+    assert why_and_since(Forecast(FRIDAY, None, None, 10.0, 72, "No weekend has been seen yet.")) == "No weekend has been seen yet."
+
+
+class TestDates:
+    """The clock stands at Friday, 9 January 2026, 10 o'clock."""
+
+    @pytest.fixture(autouse=True)
+    def _now(self, monkeypatch):
+        monkeypatch.setattr(timezone, "now", lambda: datetime.fromtimestamp(FRIDAY, UTC))
+
+    def test_on_the_first_day_it_is_said_from_when_on(self):
+        assert said(FRIDAY + 60.0 * np.arange(90), FRIDAY + 2 * HOUR) == (
+            "A forecast needs two working days of judgements. Forecast available from Tue 13 Jan."
+        )
+        assert said(FRIDAY + 60.0 * np.arange(8), FRIDAY + 2 * HOUR).endswith("Forecast available from Tue 13 Jan, after 12 more judgements.")
+
+    def test_a_forecast_is_told_by_the_day_and_by_the_hour_within_two_days(self):
+        assert day_text(FRIDAY + 2 * DAY + HOUR) == "Sun 11 Jan"
+        assert day_text(FRIDAY + 2 * DAY - HOUR) == "Sun 11 Jan, 09:00"
+
+    def test_the_year_is_told_if_it_is_not_this_one(self):
+        assert day_text(FRIDAY + 360 * DAY) == "Mon 4 Jan 2027"
+        assert moment_text(FRIDAY + 360 * DAY) == "Mon 4 Jan 2027, 10:00"
+        assert moment_text(FRIDAY) == "Fri 9 Jan, 10:00"
+
+    def test_an_interval_too_wide_to_plan_by_is_told_in_months(self):
+        narrow = Forecast(FRIDAY + 20 * DAY, FRIDAY + 12 * DAY, FRIDAY + 30 * DAY, 10.0, 72)
+        wide = replace(narrow, late=FRIDAY + 400 * DAY, is_vague=True)
+        assert interval_text(narrow) == "Wed 21 Jan to Sun 8 Feb"
+        assert interval_text(wide) == "Jan 2026 to Feb 2027"
+        assert interval_text(replace(wide, late=None)) == "Jan 2026 to more than two years from now"
 
 
 @pytest.mark.django_db
@@ -81,15 +103,14 @@ class TestOnPages:
 
     def test_what_is_true_without_it(self, campaign):
         now = progress(campaign)
-        assert true_without(campaign, now) == "45 judgements are missing; 3 were made in the last 24 hours"
+        assert true_without(campaign, now) == "45 judgements missing; 3 in the last 24 h"
         campaign.deadline = now.moment + timedelta(days=2, hours=1)
-        assert true_without(campaign, now).startswith("45 judgements are missing; the deadline in 2")
-        assert "asks for 23 a day; 3 were made" in true_without(campaign, now)
+        assert true_without(campaign, now) == "45 judgements missing; 23 per day needed to meet the deadline; 3 in the last 24 h"
         campaign.deadline = now.moment + timedelta(hours=5)
-        assert "asks for all of them; " in true_without(campaign, now)
+        assert "; all of them today needed to meet the deadline; " in true_without(campaign, now)
         one_left = replace(now, counted=47, per_24h=1)
         campaign.deadline = None
-        assert true_without(campaign, one_left) == "1 judgement is missing; 1 was made in the last 24 hours"
+        assert true_without(campaign, one_left) == "1 judgement missing; 1 in the last 24 h"
 
     def test_progress_home_and_the_api_say_it(self, campaign):
         client = manager_of(campaign)
@@ -97,16 +118,16 @@ class TestOnPages:
         when = datetime.fromtimestamp(possible, UTC)
         assert timedelta(days=1, hours=21) < when - timezone.now() < timedelta(days=5)
         text = text_of(client.get(f"/campaigns/{campaign.slug}/"))
-        assert f"from {when:%a} {when.day} {when:%b, %H:%M} on, if 20 judgements are made in the two days before" in text
-        assert "Until then: 45 judgements are missing; 3 were made in the last 24 hours" in text
-        assert f"no forecast before {when:%a} {when.day} {when:%b, %H:%M}." in text
-        assert headline(campaign, progress(campaign)).endswith(f"6 %, no forecast before {when:%a} {when.day} {when:%b, %H:%M}.")
+        assert f"Forecast available from {day_text(possible)}, after 17 more judgements." in text
+        assert "Until then: 45 judgements missing; 3 in the last 24 h" in text
+        assert headline(campaign, progress(campaign)).endswith(f"6% judged · forecast available from {day_text(possible)}")
+        assert headline(campaign, progress(campaign)) in text
         ahead = client.get(f"/api/v1/campaigns/{campaign.slug}/progress").json()["forecast"]
         assert (datetime.fromisoformat(ahead["possible_from"]), ahead["n_short"], ahead["expected"]) == (when, 17, None)
 
     def test_who_is_done_or_has_closed_awaits_nothing(self, campaign):
         now = progress(campaign)
-        done = replace(now, counted=now.needed, forecast=replace(now.forecast, reason="everything that is needed has been judged", possible_from=None))
+        done = replace(now, counted=now.needed, forecast=replace(now.forecast, reason="Everything that is needed has been judged.", possible_from=None))
         assert "without" not in verdict(campaign, done)
         campaigns.close(campaign, actor=None)
         assert "without" not in verdict(Campaign.objects.get(pk=campaign.pk), now)

@@ -1,0 +1,62 @@
+"""Calendar days of one time zone, and working time: Monday to Friday count, Saturday and Sunday do not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Calendar:
+    """Consecutive calendar days.
+
+    edges: float64 (n + 1), the midnights that bound the days, seconds since 1970. A day has 23 or 25 hours where the clocks change.
+    working: bool (n), whether the day is one of Monday to Friday.
+    """
+
+    edges: NDArray[np.float64]
+    working: NDArray[np.bool_]
+
+    @classmethod
+    def between(cls, first: float, last: float, zone: tzinfo) -> Calendar:
+        """Return the days from the one that holds `first` to the one that holds `last`."""
+        day = datetime.fromtimestamp(first, UTC).astimezone(zone).date()
+        end = datetime.fromtimestamp(last, UTC).astimezone(zone).date()
+        days = [day + timedelta(days=n) for n in range((end - day).days + 2)]
+        edges = [datetime(one.year, one.month, one.day, tzinfo=zone).timestamp() for one in days]
+        return cls(np.array(edges), np.array([one.weekday() < 5 for one in days[:-1]], dtype=bool))
+
+    def __len__(self) -> int:
+        return len(self.working)
+
+    def day_of(self, moments: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the index of the day that holds each moment."""
+        return np.searchsorted(self.edges, moments, side="right") - 1
+
+    def share_of_day(self, moment: float) -> tuple[int, float]:
+        """Return the index of the day that holds the moment, and the share of this day that has passed."""
+        day = int(np.searchsorted(self.edges, moment, side="right")) - 1
+        return day, float((moment - self.edges[day]) / (self.edges[day + 1] - self.edges[day]))
+
+
+def working_days_between(first: float, last: float, zone: tzinfo) -> float:
+    """Return the working time from `first` to `last`, in days."""
+    calendar = Calendar.between(first, max(first, last), zone)
+    return float(np.diff(np.interp([first, last], calendar.edges, _passed(calendar)))[0])
+
+
+def add_working_days(moment: float, days: float, zone: tzinfo) -> float:
+    """Return the earliest moment that lies so many working days after `moment`; before it if `days` is negative."""
+    margin = (abs(days) + 7) * 2 * 86400
+    calendar = Calendar.between(moment - margin * (days < 0), moment + margin * (days >= 0), zone)
+    passed = _passed(calendar)
+    here = float(np.interp(moment, calendar.edges, passed))
+    return float(np.interp(here + days - 1e-9, passed, calendar.edges))  # of a weekend its beginning
+
+
+def _passed(calendar: Calendar) -> NDArray[np.float64]:
+    """(n + 1) working days that have passed at each midnight."""
+    return np.concatenate([[0.0], np.cumsum(calendar.working)])
