@@ -269,7 +269,7 @@ def _last_judged(live: Live) -> NDArray[np.float64]:
 def heat_map(campaign: Campaign, live: Live, *, most: int = 60) -> tuple[list[str], list[int], list[list[float | None]], int]:
     """Share of judgements made, by topic and rank (batch, stage). -> (topics, ranks, shares with None where there is no pair, topics left out)
 
-    Of more than `most` topics those farthest from their end are taken.
+    Of more than `most` topics the least complete are taken; of equally complete ones the first by name.
     """
     its, normal = slots(campaign, live), live.pairs.normal
     priorities, level = live.pairs.levels
@@ -277,8 +277,9 @@ def heat_map(campaign: Campaign, live: Live, *, most: int = 60) -> tuple[list[st
     cell, shape = topic * max(len(priorities), 1) + level, (len(topics), len(priorities))
     filled, wanted = (np.bincount(cell, weights=n[normal], minlength=shape[0] * shape[1]).reshape(shape) for n in (its.filled, its.needed))
     share = filled.sum(axis=1) / np.maximum(wanted.sum(axis=1), 1)
-    farthest = np.argsort(share, kind="stable")[:most].tolist()
-    shown = sorted(farthest, key=lambda t: natural(live.pairs.topics[topics[t]]))
+    by_name = sorted(range(len(topics)), key=lambda t: natural(live.pairs.topics[topics[t]]))
+    least = set(sorted(by_name, key=share.__getitem__)[:most])
+    shown = [t for t in by_name if t in least]
     values = [[float(f / w) if w else None for f, w in zip(filled[t].tolist(), wanted[t].tolist(), strict=True)] for t in shown]
     names = [live.pairs.topics[topics[t]] for t in shown]
     return names, [campaign.level_of(-value) for value in priorities.tolist()], values, len(topics) - len(shown)

@@ -14,9 +14,11 @@ from django.utils import timezone
 from analysis.core.agreement.alpha import krippendorff_alpha
 from analysis.dashboard import exclusions
 from analysis.dashboard.annotators import people
+from analysis.dashboard.progress import heat_map
 from analysis.dashboard.to_do import ToDoKind, to_do_of
 from analysis.dashboard.views import progress, trail
 from analysis.judgements import live as kept
+from analysis.judgements.live import live_rows
 from analysis.judgements.rows import counted_table
 from annotation.models import AuditEvent, Campaign, Feedback, Judgement, Membership, Message, Pair
 from annotation.services import exclusion, scheduling
@@ -203,6 +205,23 @@ class TestProgress:
         assert "no forecast for the deadline" in text
         assert "at the deadline" not in text
         assert "Until then: 5 judgements missing; 1 per day needed to meet the deadline; 3 in the last 24 h" in text
+
+    def test_of_many_topics_the_least_complete_are_shown_and_before_any_judgement_the_first_in_natural_order(self):
+        campaign = make_campaign(n_topics=12, n_documents=1, judgements_per_pair=1)
+        topics, _, _, left_out = heat_map(campaign, live_rows(campaign, fresh=0.0), most=10)
+        assert (topics, left_out) == ([f"t{n}" for n in range(1, 13)][:10], 2)
+        judge(make_annotator(campaign), 1)
+        topics, _, _, left_out = heat_map(campaign, live_rows(campaign, fresh=0.0), most=10)
+        judged = campaign.pairs.get(counted=1).entry.topic.topic_id
+        assert (topics, left_out) == ([f"t{n}" for n in range(1, 13) if f"t{n}" != judged][:10], 2)
+
+    def test_nothing_is_called_more_complete_before_the_first_judgement(self, monkeypatch):
+        monkeypatch.setattr(progress.selectors, "heat_map", lambda campaign, live: (["t1"], [1], [[0.0]], 52))
+        campaign = make_campaign(n_topics=2, n_documents=1, judgements_per_pair=2)
+        client = manager_of(campaign)
+        assert "52 more topics are not shown." in " ".join(text_of(client.get(f"/campaigns/{campaign.slug}/")).split())
+        judge(make_annotator(campaign), 1)
+        assert "The 52 most complete topics are not shown." in " ".join(text_of(client.get(f"/campaigns/{campaign.slug}/")).split())
 
     def test_why_a_pair_was_served_is_a_sentence(self):
         why = {
