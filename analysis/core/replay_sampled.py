@@ -16,11 +16,13 @@ import scipy
 from numpy.typing import NDArray
 
 from analysis.core.correction import Targets, rank_features, ranking_by_runs, weights_of_run
-from analysis.core.estimates import Sample, estimate_topics, fractional_ideal
+from analysis.core.estimates import Sample, estimate_topics, fractional_ideal, interval_over_topics
+from analysis.core.evaluation import sums
 from analysis.core.measures import Measure, parse_measures
+from analysis.core.packing import Packed
 from analysis.core.rankings import tau_b
 from analysis.core.replay import NO_ERRORS, Errors, World
-from analysis.core.stopping import judging_left, why_no_look
+from analysis.core.stopping import SHARE_OF_SPREAD, SampledComparison, judging_left, why_no_look
 from pooling.core.stages import STRATA
 from pooling.core.strata import Strata, allocation, drawn, finishing, shuffled, spreads_of
 
@@ -29,6 +31,7 @@ Floats = NDArray[np.float64]
 WHOLE = {"HT-nDCG": "nDCG", "HT-P": "P", "xinfAP": "AP", "HT-AP": "AP"}
 """The measure that each estimate is of."""
 MOST_PAIRS = 300
+A_FIFTH = 1 - math.sqrt(1 - SHARE_OF_SPREAD)
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,9 @@ def _found(values: Floats, whole: Floats, truth: Floats, pairs: NDArray[np.int64
 class SampledStop(NamedTuple):
     """judged: share when the variance rule said stop. covered, compared: intervals of the best system's differences that held the truth, and all;
     covered_whole, compared_whole: the same with everything judged. right, loss: of the best system at stop beside that of these topics wholly
-    judged. significant, wrong_sign: differences whose interval excludes 0, and those of them on the wrong side."""
+    judged. significant, wrong_sign: differences whose interval excludes 0, and those of them on the wrong side. significant_whole, seen: differences
+    of the stop that are significant with everything judged, and those of them that were at the stop. narrowing, narrowed: those let go because
+    judging the rest narrows the interval by at most a fifth, and those of them of which it took more."""
 
     judged: float
     covered: int
@@ -134,6 +139,10 @@ class SampledStop(NamedTuple):
     loss: float
     significant: int
     wrong_sign: int
+    significant_whole: int
+    seen: int
+    narrowing: int
+    narrowed: int
 
 
 def stopped(world: World, plan: SampledReplay, seed: Sequence[int]) -> SampledStop:
@@ -145,7 +154,7 @@ def stopped(world: World, plan: SampledReplay, seed: Sequence[int]) -> SampledSt
     own = _dcg_of(again)
     ideal = float(fractional_ideal(_n_of_grade(again), 10).mean())
     place = {tag: k for k, tag in enumerate(world.tags)}
-    result: tuple[float, list] | None = None
+    result: tuple[float, list, StopSeen] | None = None
     at_end: list = []
     for budget in [*plan.budgets, 1.0]:
         sample = draw.sample(budget, finish=True)
@@ -156,21 +165,45 @@ def stopped(world: World, plan: SampledReplay, seed: Sequence[int]) -> SampledSt
             continue
         comparisons, scale = _comparisons(again, sample, int(rng.integers(2**31)))
         if result is None and comparisons and all(comparison.done for comparison in comparisons):
-            result = n_judged / len(again), _against(comparisons, scale, sure, place)
+            result = n_judged / len(again), _against(comparisons, scale, sure, place), seen_of(comparisons, scale, again)
         at_end = _against(comparisons, scale, sure, place)
         if result is None and budget >= 1:
-            result = 1.0, at_end
+            result = 1.0, at_end, seen_of(comparisons, scale, again)
     assert result is not None
-    share, rows = result
+    share, rows, seen = result
     best = place[rows[0][0]]
     return SampledStop(
         share, sum(covered for _, covered, _, _ in rows), len(rows), sum(covered for _, covered, _, _ in at_end), len(at_end),
         bool(own[best] >= own.max() - 1e-12), float((own.max() - own[best]) / ideal),
-        sum(significant for _, _, significant, _ in rows), sum(wrong for _, _, _, wrong in rows),
+        sum(significant for _, _, significant, _ in rows), sum(wrong for _, _, _, wrong in rows), *seen,
     )  # fmt: skip
 
 
-def _comparisons(world: World, sample: Sample, seed: int) -> tuple[list, float]:
+class StopSeen(NamedTuple):
+    """As in `SampledStop`."""
+
+    significant_whole: int
+    seen: int
+    narrowing: int
+    narrowed: int
+
+
+def seen_of(comparisons: Sequence[SampledComparison], scale: float, world: World) -> StopSeen:
+    """What full judging of the same topics shows of these comparisons. scale: the mean ideal by which their DCG is divided."""
+    of_run = dict(zip(world.tags, world.packed, strict=True))
+    significant, seen, narrowed = [], [], []
+    for one in comparisons:
+        difference = _dcg_of_topics(world, of_run[one.best]) - _dcg_of_topics(world, of_run[one.other])
+        low, high = interval_over_topics(difference / scale)
+        whole = low > 0 or high < 0
+        significant.append(whole)
+        seen.append(whole and abs(one.difference) > one.half)
+        if one.narrows_little and one.judging > 0:
+            narrowed.append((high - low) / 2 < (1 - A_FIFTH) * one.half)
+    return StopSeen(sum(significant), sum(seen), len(narrowed), sum(narrowed))
+
+
+def _comparisons(world: World, sample: Sample, seed: int) -> tuple[list[SampledComparison], float]:
     ideal = float(fractional_ideal(sample.n_of_grade(), 10).mean()) or 1.0
     weights = np.column_stack([weights_of_run(packed, sample, cutoff=10, discounted=True) for packed in world.packed]) / ideal
     labels = np.where(sample.grades >= 0, sample.grades, np.nan).astype(np.float64)
@@ -191,9 +224,12 @@ def _against(comparisons: list, scale: float, truth: Floats, place: dict[str, in
 
 def _dcg_of(world: World) -> Floats:
     """float64 (n_runs): mean DCG@10 with everything judged."""
-    return np.array([
-        float((world.grades[one.row] * (one.rank <= 10) / np.log2(one.rank + 1)).sum()) / world.n_topics for one in world.packed
-    ])  # fmt: skip
+    return np.array([_dcg_of_topics(world, one).mean() for one in world.packed])
+
+
+def _dcg_of_topics(world: World, run: Packed) -> Floats:
+    """float64 (n_topics): DCG@10 with everything judged."""
+    return sums(run.topic, world.grades[run.row] * (run.rank <= 10) / np.log2(run.rank + 1), world.n_topics)
 
 
 def _n_of_grade(world: World) -> Floats:

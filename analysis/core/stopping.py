@@ -176,7 +176,9 @@ def may_stop(decisions: Sequence[Decision]) -> bool:
 SHARE_OF_SPREAD = 0.35
 """Judging's part of the variance of a difference below which judging the rest shortens its interval by less than a fifth: 1 - √.65."""
 NEGLIGIBLE = 0.02
-"""Half-width of what judging may still change, in nDCG, that cannot matter."""
+"""Half-width of what judging may still change, in nDCG, below which judging on is not advised."""
+ONE_SIDED = 1.645
+"""Standard normal quantile of .95."""
 
 
 class SampledComparison(NamedTuple):
@@ -190,6 +192,19 @@ class SampledComparison(NamedTuple):
     topics: float
     half: float
     why: str | None
+    n_topics: int
+
+    @property
+    def share_at_most(self) -> float:
+        """Upper 95% bound of judging's part of v_t, r + 1.645 · 2 √(r (1 - r) / T) with r = v_j / v_t (ours).
+
+        The topics' own differences and the errors of judging are independent, but over T topics the mean of their products is not 0: it varies
+        by √(v_d v_j / T), counts twice, and leaves v_t with the errors when the rest is judged.
+        """
+        if self.topics <= 0:
+            return 0.0 if self.judging == 0 else 1.0
+        share = min(self.judging / self.topics, 1.0)
+        return min(share + 2 * ONE_SIDED * math.sqrt(share * (1 - share) / self.n_topics), 1.0)
 
     @property
     def equal_so_far(self) -> bool:
@@ -197,10 +212,14 @@ class SampledComparison(NamedTuple):
 
     @property
     def done(self) -> bool:
-        """v_j <= .35 v_t, or 1.96 √v_j <= .02."""
+        """v_j / v_t is at most .35 by its bound, or 1.96 √v_j <= .02."""
         if self.why is not None or self.equal_so_far:
             return self.why is None and self.judging == 0
-        return self.judging <= SHARE_OF_SPREAD * self.topics or 1.96 * math.sqrt(self.judging) <= NEGLIGIBLE
+        return self.narrows_little or 1.96 * math.sqrt(self.judging) <= NEGLIGIBLE
+
+    @property
+    def narrows_little(self) -> bool:
+        return self.share_at_most <= SHARE_OF_SPREAD
 
 
 def judging_left(targets: Targets, features: Floats, tags: Sequence[str], seed: int, *, best: int = BEST) -> list[SampledComparison]:
@@ -218,8 +237,9 @@ def judging_left(targets: Targets, features: Floats, tags: Sequence[str], seed: 
     spread = variances_over_topics(estimate)
     halves = scipy.special.stdtrit(max(len(estimate.by_topic) - 1, 1), 0.975) * np.sqrt(spread)
     judging, why = _judging_variances(targets, weights, estimate)
+    n_topics, best_tag = len(estimate.by_topic), tags[order[0]]
     return [
-        SampledComparison(tags[order[0]], tags[other], float(estimate.values[k]), float(judging[k]), float(spread[k]), float(halves[k]), why[k])
+        SampledComparison(best_tag, tags[other], float(estimate.values[k]), float(judging[k]), float(spread[k]), float(halves[k]), why[k], n_topics)
         for k, other in enumerate(order[1:])
     ]
 

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.core.stopping import TIE, Decision, Left, Order, SampledComparison, may_stop
+from analysis.core.stopping import NEGLIGIBLE, TIE, Decision, Left, Order, SampledComparison, may_stop
 from pooling.core.counts import counted, part_of
+
+NOT_SEEN = (
+    "But it could show more significant differences: in replays a third to nearly all of those that full judging shows were significant at the stop, "
+    "fewest between nearly equal systems."
+)
 
 
 def of_decision(decision: Decision) -> str:
@@ -41,10 +46,13 @@ def of_comparison(comparison: SampledComparison) -> str:
         return f"{pair}: equal so far."
     if comparison.judging == 0:
         return f"{pair}: everything that counts here is judged. More judging would not make more topics."
+    if comparison.narrows_little:
+        narrows = "judging the rest would narrow the interval of this difference by at most a fifth (with 95% confidence)"
+        return f"{pair}: {narrows}. It would not make more topics."
     if comparison.done:
-        brings = "judging the rest would narrow the range of this difference by at most a fifth, or by too little to matter"
-        return f"{pair}: {brings}. It would not make more topics."
-    return f"{pair}: judging the rest would narrow the range of this difference by about a fifth or more."
+        moves = f"judging the rest would move this difference by at most {NEGLIGIBLE} (with 95% confidence)"
+        return f"{pair}: {moves}. A smaller difference may still become significant."
+    return f"{pair}: judging the rest may narrow the interval of this difference by more than a fifth."
 
 
 def of_sampled_pool(comparisons: Sequence[SampledComparison]) -> str:
@@ -53,8 +61,8 @@ def of_sampled_pool(comparisons: Sequence[SampledComparison]) -> str:
     n_unknown = sum(comparison.why is not None for comparison in comparisons)
     n_open = sum(not comparison.done for comparison in comparisons) - n_unknown
     if not n_open and not n_unknown:
-        return "For each of the best systems judging the rest would bring little: you may stop. It would not make more topics."
-    gain = f"{part_of(n_open, len(comparisons), 'comparison')} with the best system would gain by judging more"
+        return f"You may stop: judging the rest would bring little to the differences of the best systems. It would not make more topics. {NOT_SEEN}"
+    gain = f"{part_of(n_open, len(comparisons), 'comparison')} with the best system may gain by judging more"
     return f"{gain}; of {n_unknown} nothing can be said yet." if n_unknown else f"{gain}."
 
 

@@ -40,11 +40,13 @@ difference of all topics wholly judged. Naive: what was not drawn counts as not 
 {sampled_stop}
 
 Significant with the wrong sign is out of all comparisons. Coverage is that of the best system's differences to the next four, chosen from the same
-data; beside it the same with everything judged.
+data; beside it the same with everything judged. *Significant differences seen*: of those that full judging of the same topics shows as significant, how
+many were significant at the stop. *Narrowed by more*: of the differences that were let go because judging the rest narrows their interval by at most a
+fifth, how many it narrowed by more; at most 5% is claimed. The bound costs judgements. With the estimate in its place .51, .60 and .40 of dl21, clef15
+and robust03 were judged at the stop, but of the intervals that were let go for this alone 33%, 9% and 14% were narrowed by more (100 replays each).
 
-clef15 is judged further than was asked for. Part of that is how often one looks: a look at each twentieth of the pool, twice as often as campaigns may,
-stops sooner, and where less than 15 % of a stratum would be left it is finished, so that a look at .6 has judged .63. That does not explain all
-of it: with everything else as described, the rule needs more of this pool here than it was found to need when it was proposed.
+More is judged than was asked for (.55). Part of that is the bound, part is how often one looks: a look at each twentieth of the pool, twice as often as
+campaigns may, stops sooner, and where less than 15 % of a stratum would be left it is finished, so that a look at .6 has judged .63.
 
 ## C2: when the rule of decisions stops
 
@@ -112,8 +114,10 @@ def sampled_stop(rows: list[dict]) -> str:
         stop = row["stopping"]
         wrong = f"{stop['wrong_sign']} of {stop['comparisons']}"
         figures = [share(stop[key]) for key in ("share_judged", "coverage", "coverage_full", "best_right")]
-        cells.append([row["set"], str(row["simulations"]), *figures, f"{stop['mean_loss']:.4f}, {stop['greatest_loss']:.4f}", wrong])
+        seen, narrowed = f"{stop['seen']} of {stop['significant_full']}", f"{stop['narrowed_by_more']} of {stop['let_go_for_narrowing']}"
+        cells.append([row["set"], str(row["simulations"]), *figures, f"{stop['mean_loss']:.4f}, {stop['greatest_loss']:.4f}", wrong, seen, narrowed])
     header = ["set", "simulations", "judged at stop", "coverage", "coverage, all judged", "best right", "loss: mean, greatest", "wrong sign"]
+    header += ["significant differences seen", "narrowed by more"]
     return table(header, cells) + "\n\n" + commands(rows)
 
 

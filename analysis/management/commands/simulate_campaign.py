@@ -220,6 +220,8 @@ def of_sampled_stops(stops: Sequence[sampled.SampledStop]) -> dict[str, float]:
         "best_right": mean(stop.right for stop in stops), "mean_loss": mean(stop.loss for stop in stops),
         "greatest_loss": max(stop.loss for stop in stops), "comparisons": sum(stop.compared for stop in stops),
         "significant": sum(stop.significant for stop in stops), "wrong_sign": sum(stop.wrong_sign for stop in stops),
+        "significant_full": sum(stop.significant_whole for stop in stops), "seen": sum(stop.seen for stop in stops),
+        "let_go_for_narrowing": sum(stop.narrowing for stop in stops), "narrowed_by_more": sum(stop.narrowed for stop in stops),
     }  # fmt: skip
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, t
 
 from analysis.core import replay_ordered as ordered
 from analysis.core import replay_sampled as sampled
 from analysis.core.evaluation import evaluate
 from analysis.core.measures import parse_measures
 from analysis.core.replay import Errors, World, part_of, world_of
+from analysis.core.stopping import SampledComparison
 from pooling.core.depth import depth_pool, top_of_run
 from pooling.formats.runs import read_run
 from tests.pooling.core.judged_pools import judged_pool
@@ -106,6 +108,29 @@ def test_a_sample_of_everything_says_what_everything_says(world: World) -> None:
         assert found["1.0", estimate].bias == pytest.approx(0, abs=1e-12)
         assert found["1.0", estimate] == pytest.approx(found["1", measure])
     assert found["1.0", "xinfAP"].bias == pytest.approx(0, abs=1e-4)
+
+
+def test_a_stop_at_everything_sees_all_that_everything_shows(world: World) -> None:
+    stop = sampled.stopped(world, sampled.SampledReplay([], "rank", []), [7])
+    assert stop.judged == 1
+    assert stop.seen == stop.significant_whole == stop.significant
+    assert (stop.narrowing, stop.narrowed) == (0, 0)
+
+
+def test_of_a_stop_what_full_judging_shows_is_counted_by_hand(world: World) -> None:
+    """Difference of the topics' DCG@10, by its t-interval: beside it a comparison that is said to be as wide as that, and one said to be twice as wide."""
+    first, second = world.packed
+    gains = [np.zeros(world.n_topics), np.zeros(world.n_topics)]
+    for own, run in zip(gains, (first, second), strict=True):
+        for topic, rank, row in zip(run.topic.tolist(), run.rank.tolist(), run.row.tolist(), strict=True):
+            own[topic] += world.grades[row] / math.log2(rank + 1) if rank <= 10 else 0
+    difference = gains[0] - gains[1]
+    half = float(t.ppf(0.975, world.n_topics - 1) * difference.std(ddof=1) / math.sqrt(world.n_topics))
+    mean = float(difference.mean())
+    one = SampledComparison(first.tag, second.tag, mean, 1e-9, 1.0, half, None, world.n_topics)
+    significant = int(abs(mean) > half)
+    found = sampled.seen_of([one, one._replace(half=2 * half), one._replace(judging=0.9)], 1.0, world)
+    assert found == (3 * significant, 2 * significant + int(abs(mean) > 2 * half), 2, 1)
 
 
 def test_strata_of_drawn_topics_are_prefixes_of_one_shuffle(world: World) -> None:

@@ -161,13 +161,25 @@ def test_judging_the_whole_pool_is_done() -> None:
     assert found.topics == pytest.approx(difference.var(ddof=1) / 20)
 
 
-def test_the_share_that_judging_has_decides() -> None:
-    assert SampledComparison("a", "b", 0.1, 0.0034, 0.01, 0.2, None).done
-    assert not SampledComparison("a", "b", 0.1, 0.0036, 0.01, 0.2, None).done
-    assert SampledComparison("a", "b", 0.0, (0.02 / 1.96) ** 2 * 0.999, 0.0001, 0.02, None).done
-    assert not SampledComparison("a", "b", 0.1, 0.0, 0.01, 0.2, "too few").done
-    assert SampledComparison("a", "b", 0.0, 0.001, 0.0, 0.0, None).equal_so_far
-    assert not SampledComparison("a", "b", 0.0, 0.001, 0.0, 0.0, None).done
+def test_the_upper_bound_of_the_share_that_judging_has_decides() -> None:
+    """r + 3.29 √(r (1 - r) / 50) = .35 at r = .1738, the lower root of 1.21648 r² - .91648 r + .1225."""
+    assert SampledComparison("a", "b", 0.1, 0.00173, 0.01, 0.2, None, 50).done
+    assert not SampledComparison("a", "b", 0.1, 0.00175, 0.01, 0.2, None, 50).done
+    assert SampledComparison("a", "b", 0.1, 0.00175, 0.01, 0.2, None, 60).done, "more topics tell more of the share"
+    assert SampledComparison("a", "b", 0.0, (0.02 / 1.96) ** 2 * 0.999, 0.0001, 0.02, None, 50).done
+    assert not SampledComparison("a", "b", 0.1, 0.0, 0.01, 0.2, "too few", 50).done
+    assert SampledComparison("a", "b", 0.0, 0.001, 0.0, 0.0, None, 50).equal_so_far
+    assert not SampledComparison("a", "b", 0.0, 0.001, 0.0, 0.0, None, 50).done
+    assert SampledComparison("a", "b", 0.1, 0.02, 0.01, 0.2, None, 50).share_at_most == 1, "more than everything cannot be taken away"
+
+
+def test_what_full_judging_takes_from_the_variance_is_within_its_bound_in_95_percent() -> None:
+    """Topics' differences d and errors of judging e are drawn with variances .8 and .2, T = 50: full judging takes 1 - s²(d) / s²(d + e) of it."""
+    rng = np.random.default_rng(3)
+    d, e = rng.normal(0, math.sqrt(0.8), (4000, 50)), rng.normal(0, math.sqrt(0.2), (4000, 50))
+    taken = 1 - d.var(axis=1, ddof=1) / (d + e).var(axis=1, ddof=1)
+    bounds = [SampledComparison("a", "b", 0.1, 0.2 / 50, whole / 50, 0.2, None, 50).share_at_most for whole in (d + e).var(axis=1, ddof=1)]
+    assert 0.94 <= np.mean(taken <= bounds) <= 0.99
 
 
 def test_the_judging_variance_is_that_of_the_difference() -> None:

@@ -7,15 +7,16 @@ import pytest
 from analysis.core import stopping_words as words
 from analysis.core.stopping import Decision, Left, Order, SampledComparison
 
-DONE = SampledComparison("a", "b", 0.1, 0.001, 0.01, 0.2, None)
-OPEN = SampledComparison("a", "c", 0.1, 0.009, 0.01, 0.2, None)
-EQUAL = SampledComparison("a", "d", 0.0, 0.0, 0.0, 0.0, None)
+DONE = SampledComparison("a", "b", 0.1, 0.001, 0.01, 0.2, None, 50)
+OPEN = SampledComparison("a", "c", 0.1, 0.009, 0.01, 0.2, None, 50)
+EQUAL = SampledComparison("a", "d", 0.0, 0.0, 0.0, 0.0, None, 50)
+SMALL = SampledComparison("a", "e", 0.01, 0.0001, 0.0001, 0.02, None, 50)
 DECIDED = [Decision("a", "b", Order.BEFORE, 0.0, 0.1), Decision("a", "c", Order.EQUAL, 0.4, 1.0)]
 UNDECIDED = Decision("b", "c", Order.OPEN, 0.3, 0.2)
 
 
 def everything() -> list[str]:
-    said = [words.of_comparison(one) for one in (DONE, OPEN, EQUAL, DONE._replace(judging=0.0), DONE._replace(why="too few are judged"))]
+    said = [words.of_comparison(one) for one in (DONE, OPEN, EQUAL, SMALL, DONE._replace(judging=0.0), DONE._replace(why="too few are judged"))]
     said += [words.of_sampled_pool(some) for some in ([], [DONE], [DONE, OPEN])]
     said += [words.of_decision(one) for one in (*DECIDED, UNDECIDED)]
     said += [words.of_ordered_pool(some) for some in ([], DECIDED, [*DECIDED, UNDECIDED])]
@@ -23,9 +24,12 @@ def everything() -> list[str]:
 
 
 def test_a_sampled_comparison_is_told_in_the_sentence_of_the_method() -> None:
+    """Judging holds .1 of the variance: the bound is .1 + 3.29 √(.09 / 50) = .2396, below .35."""
     said = words.of_comparison(DONE)
-    assert "judging the rest would narrow the range of this difference by at most a fifth" in said
+    assert "judging the rest would narrow the interval of this difference by at most a fifth (with 95% confidence)" in said
     assert said.endswith("It would not make more topics.")
+    moved = "a and e: judging the rest would move this difference by at most 0.02 (with 95% confidence). A smaller difference may still become significant."
+    assert words.of_comparison(SMALL) == moved
     assert words.of_comparison(EQUAL) == "a and d: equal so far."
 
 
@@ -53,14 +57,20 @@ def test_a_share_wanted_is_not_rounded_up_and_one_is_not_many() -> None:
 
 def test_of_comparisons_without_advice_no_gain_is_said() -> None:
     unknown = DONE._replace(why="too few are judged")
-    assert words.of_sampled_pool([DONE, OPEN, OPEN]) == "2 of 3 comparisons with the best system would gain by judging more."
-    assert words.of_sampled_pool([DONE, OPEN, unknown]) == "1 of 3 comparisons with the best system would gain by judging more; of 1 nothing can be said yet."
-    assert words.of_sampled_pool([DONE, unknown]) == "0 of 2 comparisons with the best system would gain by judging more; of 1 nothing can be said yet."
+    assert words.of_sampled_pool([DONE, OPEN, OPEN]) == "2 of 3 comparisons with the best system may gain by judging more."
+    assert words.of_sampled_pool([DONE, OPEN, unknown]) == "1 of 3 comparisons with the best system may gain by judging more; of 1 nothing can be said yet."
+    assert words.of_sampled_pool([DONE, unknown]) == "0 of 2 comparisons with the best system may gain by judging more; of 1 nothing can be said yet."
 
 
-def test_a_gain_at_the_border_of_the_rule_is_about_a_fifth() -> None:
-    """Judging holds .351 of the variance: without it the range is √.649 = .806 times as wide, not a fifth narrower."""
-    assert words.of_comparison(DONE._replace(judging=0.00351)).endswith("judging the rest would narrow the range of this difference by about a fifth or more.")
+def test_where_the_bound_passes_a_fifth_no_estimate_below_it_is_told() -> None:
+    """Judging holds .2 of the variance, which would be 11%; but the bound over 50 topics is .2 + 3.29 √(.16 / 50) = .386."""
+    assert words.of_comparison(DONE._replace(judging=0.002)) == "a and b: judging the rest may narrow the interval of this difference by more than a fifth."
+
+
+def test_a_stop_says_what_it_does_not_show() -> None:
+    said = words.of_sampled_pool([DONE, SMALL])
+    assert said.startswith("You may stop: ")
+    assert "a third to nearly all of those that full judging shows were significant at the stop" in said
 
 
 @pytest.mark.parametrize("said", everything())
