@@ -17,15 +17,16 @@ from annotation.permissions import managed_campaign
 from annotation.selectors.pairs import kept_pairs
 from annotation.services import one_more
 from annotation.services.errors import CampaignError
+from pooling.api.bodies import Body, TextField
 from pooling.api.problems import malformed
 
 
-class PairNameSerializer(serializers.Serializer):
-    topic = serializers.CharField()
-    document = serializers.CharField()
+class PairNameSerializer(Body):
+    topic = TextField()
+    document = TextField()
 
 
-class OneMoreWantedSerializer(serializers.Serializer):
+class OneMoreWantedSerializer(Body):
     pairs = PairNameSerializer(many=True, allow_empty=False)
     take_back = serializers.BooleanField(default=False, help_text="take one back that nobody has given, in place of asking for one")
     preview = serializers.BooleanField(default=False, help_text="only say what it would come to")

@@ -26,6 +26,7 @@ from annotation.permissions import managed_campaign, person
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from pooling import tasks
+from pooling.api.bodies import Body, TextField
 from pooling.api.problems import malformed
 from pooling.api.serializers import JobSerializer
 from pooling.permissions import found_or_404
@@ -132,18 +133,18 @@ class PaymentFile(APIView):
         return FileResponse(file, as_attachment=True, filename=payment.filename(campaign), content_type="text/csv")
 
 
-class RecipeSerializer(serializers.Serializer):
+class RecipeSerializer(Body):
     """What a recipe chooses; releases: those built, newest first."""
 
     id = serializers.IntegerField(read_only=True)
-    name = serializers.CharField(max_length=200)
+    name = TextField(max_length=200)
     method = serializers.ChoiceField(choices=list(METHODS), default="majority")
     min_judgements = serializers.IntegerField(min_value=1, max_value=1000, default=2)
     threshold = serializers.IntegerField(allow_null=True, default=None)
     with_gold = serializers.BooleanField(default=True)
     min_seconds = serializers.FloatField(min_value=0, default=0.0)
-    exclude = serializers.ListField(child=serializers.CharField(), default=list)
-    take_back = serializers.ListField(child=serializers.CharField(), default=list, help_text="excluded annotators to count; * for all")
+    exclude = serializers.ListField(child=TextField(), default=list)
+    take_back = serializers.ListField(child=TextField(), default=list, help_text="excluded annotators to count; * for all")
     judges = serializers.ListField(child=serializers.ChoiceField(choices=CHOICES_OF_JUDGES), default=list(LABELLING), help_text="their kinds")
     documents = serializers.BooleanField(default=False)
     notes = serializers.BooleanField(default=False)

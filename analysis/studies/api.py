@@ -22,6 +22,7 @@ from analysis.systems.api import ReportConflict
 from analysis.systems.reports import delete_report
 from annotation.permissions import managed_campaign
 from pooling import tasks
+from pooling.api.bodies import ONE_OF_CAMPAIGN_AND_COLLECTION, Body, SlugTextField, TextField
 from pooling.api.lists import Filter
 from pooling.api.schema import problems
 from pooling.formats.errors import FormatError
@@ -54,19 +55,21 @@ class StudySerializer(serializers.ModelSerializer):
         return row.result
 
 
-class AskStudySerializer(serializers.Serializer):
+class AskStudySerializer(Body):
     """Of a campaign or a collection, one of them. runs: ids (all of the collection); qrels: references as for reports (the labels of the
     campaign, or what was imported); clicks: qrels taken as clicks; options: keys of the study's TOML file that are no files;
     files: key -> name of a file -> its content, of keys that are files."""
 
+    schema = ONE_OF_CAMPAIGN_AND_COLLECTION
+
     name = serializers.ChoiceField(choices=[(name, name) for name in NAMES])
-    campaign = serializers.SlugField(required=False)
-    collection = serializers.SlugField(required=False)
+    campaign = SlugTextField(required=False)
+    collection = SlugTextField(required=False)
     runs = serializers.ListField(child=serializers.IntegerField(), required=False)
-    qrels = serializers.ListField(child=serializers.CharField(max_length=200), default=list)
-    clicks = serializers.ListField(child=serializers.CharField(max_length=200), required=False)
+    qrels = serializers.ListField(child=TextField(max_length=200), default=list)
+    clicks = serializers.ListField(child=TextField(max_length=200), required=False)
     options = serializers.DictField(default=dict)
-    files = serializers.DictField(child=serializers.DictField(child=serializers.CharField(trim_whitespace=False)), default=dict)
+    files = serializers.DictField(child=serializers.DictField(child=TextField(trim_whitespace=False)), default=dict)
 
     def validate(self, data: dict[str, Any]) -> dict[str, Any]:
         if ("campaign" in data) == ("collection" in data):

@@ -23,6 +23,7 @@ from analysis.systems.selectors import my_reports, result_of, visible_report
 from analysis.systems.top_ups import make_top_up
 from annotation.permissions import managed_campaign, may_create
 from pooling import tasks
+from pooling.api.bodies import ONE_OF_CAMPAIGN_AND_COLLECTION, Body, SlugTextField, TextField
 from pooling.api.lists import Filter, one_of
 from pooling.api.schema import problems
 from pooling.formats.errors import FormatError
@@ -66,19 +67,21 @@ class OneReportSerializer(ReportSerializer):
         return result_of(report)
 
 
-class AskSerializer(serializers.Serializer):
+class AskSerializer(Body):
     """qrels: `imported:ID`, or of a campaign `campaign:graded:majority`, `campaign:binary:median`, …,
     or `recipe:graded:ID`, `recipe:binary:ID` of a saved recipe; options: as the command's;
     lists: of `stability` `docids`, of `bootstrap` topic subsets by their names, one id a line each."""
 
+    schema = ONE_OF_CAMPAIGN_AND_COLLECTION
+
     kind = serializers.ChoiceField(choices=KIND_CHOICES)
     runs = serializers.ListField(child=serializers.IntegerField(), default=list)
-    qrels = serializers.ListField(child=serializers.CharField(max_length=200), default=list)
+    qrels = serializers.ListField(child=TextField(max_length=200), default=list)
     options = serializers.DictField(default=dict)
-    lists = serializers.DictField(child=serializers.CharField(trim_whitespace=False), default=dict)
+    lists = serializers.DictField(child=TextField(trim_whitespace=False), default=dict)
     seed = serializers.IntegerField(min_value=0, max_value=2**62, default=0)
-    campaign = serializers.SlugField(required=False)
-    collection = serializers.SlugField(required=False)
+    campaign = SlugTextField(required=False)
+    collection = SlugTextField(required=False)
 
     def validate(self, data: dict[str, Any]) -> dict[str, Any]:
         if ("campaign" in data) == ("collection" in data):
@@ -196,11 +199,11 @@ class SystemsOfCampaign(APIView):
         )  # fmt: skip
 
 
-class TopUpSerializer(serializers.Serializer):
+class TopUpSerializer(Body):
     """pairs: how many of the report's order, from the first on; as many as the report speaks of, unless given."""
 
     pairs = serializers.IntegerField(min_value=1, max_value=5_000_000, required=False, write_only=True)
-    campaign = serializers.SlugField(read_only=True, help_text="a draft")
+    campaign = SlugTextField(read_only=True, help_text="a draft")
     n_pairs = serializers.IntegerField(read_only=True)
 
 

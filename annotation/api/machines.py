@@ -21,20 +21,21 @@ from annotation.services.errors import CampaignError
 from annotation.services.machines import Limits, Wanted
 from annotation.views.machines import labels_file
 from pooling import tasks
+from pooling.api.bodies import Body, TextField
 from pooling.api.problems import malformed
 from pooling.api.serializers import JobSerializer
 from pooling.permissions import found_or_404
 
 
-class MachineJudgeSerializer(serializers.Serializer):
+class MachineJudgeSerializer(Body):
     """A machine judge with its counts. prompt: grade, reasons, or the text of an own one; in answers its name. cost: the sum so far."""
 
     id = serializers.IntegerField(read_only=True)
-    name = serializers.CharField(max_length=100)
+    name = TextField(max_length=100)
     kind = serializers.ChoiceField(choices=MachineJudge.Source.choices, read_only=True)
-    model = serializers.CharField(max_length=200)
-    endpoint = serializers.CharField(max_length=300)
-    prompt = serializers.CharField(max_length=20_000, default="grade")
+    model = TextField(max_length=200)
+    endpoint = TextField(max_length=300)
+    prompt = TextField(max_length=20_000, default="grade")
     samples = serializers.IntegerField(min_value=1, max_value=50, default=1)
     temperature = serializers.FloatField(min_value=0, max_value=2, default=0.0, write_only=True)
     most_tokens = serializers.IntegerField(min_value=1, max_value=100_000, default=400, write_only=True)
@@ -43,7 +44,7 @@ class MachineJudgeSerializer(serializers.Serializer):
     price_in = serializers.FloatField(min_value=0, max_value=1e6, default=0.0, write_only=True)
     price_out = serializers.FloatField(min_value=0, max_value=1e6, default=0.0, write_only=True)
     most_cost = serializers.FloatField(min_value=0, max_value=1e9, allow_null=True, default=None, write_only=True)
-    related = serializers.CharField(max_length=500, allow_blank=True, default="")
+    related = TextField(max_length=500, allow_blank=True, default="")
     pairs = serializers.IntegerField(read_only=True)
     labelled = serializers.IntegerField(read_only=True)
     outcomes = serializers.DictField(child=serializers.IntegerField(), read_only=True)
@@ -53,7 +54,7 @@ class MachineJudgeSerializer(serializers.Serializer):
     cost = serializers.FloatField(read_only=True)
     estimate = serializers.DictField(read_only=True, allow_null=True, help_text="calls, tokens_in, tokens_out, cost of what has no answer yet")
     frozen_at = serializers.DateTimeField(read_only=True, allow_null=True)
-    digest = serializers.CharField(read_only=True)
+    digest = TextField(read_only=True)
 
 
 def shape_of(judge: MachineJudge) -> dict[str, Any]:

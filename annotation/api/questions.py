@@ -18,6 +18,7 @@ from annotation.permissions import managed_campaign
 from annotation.selectors import questions as selectors
 from annotation.services import questions
 from annotation.services.errors import CampaignError
+from pooling.api.bodies import Body, TextField
 from pooling.api.problems import malformed
 from pooling.permissions import found_or_404
 
@@ -79,8 +80,8 @@ class CampaignQuestionSerializer(serializers.Serializer):
     example_in = serializers.IntegerField(allow_null=True, help_text="version of the guidelines that has it as an example")
 
 
-class ReplySerializer(serializers.Serializer):
-    answer = serializers.CharField(max_length=5000)
+class ReplySerializer(Body):
+    answer = TextField(max_length=5000)
     publish = serializers.BooleanField(default=False, help_text="also as an example of the guidelines")
 
 

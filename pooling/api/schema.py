@@ -9,6 +9,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiResponse
 from rest_framework import serializers
 
+from pooling.api.bodies import Body
 from pooling.api.problems import CONTENT_TYPE
 
 WORDS = {
@@ -57,6 +58,13 @@ class Schema(AutoSchema):
         """JSON alone where it is read: a form that says the same is for pages, and a client made from three forms would send all of them."""
         kinds: list[str] = super().map_parsers()
         return ["application/json"] if "application/json" in kinds else kinds
+
+    def _map_basic_serializer(self, serializer: Any, direction: Any) -> dict[str, Any]:
+        schema: dict[str, Any] = super()._map_basic_serializer(serializer, direction)
+        shape = serializer if isinstance(serializer, type) else type(serializer)
+        if direction == "request" and issubclass(shape, Body):
+            schema |= {"additionalProperties": False, **shape.schema}
+        return schema
 
     def get_operation_id(self) -> str:
         """What is done with a thing stands after it without a slash, and is not the making of one: jobs_cancel, not jobs_cancel_create."""

@@ -7,6 +7,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from pooling.api.bodies import Body, ModelBody, TextField
 from pooling.core.batches import AUDIT, SIZE, Goal
 from pooling.core.pool_kinds import ENTERED, MOST_AUDIT, MOST_IN_BATCH
 from pooling.core.stages import KINDS_OF_STRATA, MOST_STAGES
@@ -17,7 +18,7 @@ from pooling.services.topics import LEVELS
 from pooling.services.uploads import MODES
 
 
-class CollectionSerializer(serializers.ModelSerializer):
+class CollectionSerializer(ModelBody):
     class Meta:
         model = Collection
         fields = ["slug", "name", "description", "n_documents", "text_format", "created_at"]
@@ -58,20 +59,20 @@ class UploadSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class NewUploadSerializer(serializers.Serializer):
+class NewUploadSerializer(Body):
     """One file. mode: inspect (a report only), careful (imports unless a person should decide first), import."""
 
     file = serializers.FileField()
     kind = serializers.ChoiceField(choices=Upload.Kind.choices)
     mode = serializers.ChoiceField(choices=MODES, default="careful")
-    tag = serializers.CharField(required=False, max_length=200, help_text="run: in place of the tag in the file")
+    tag = TextField(required=False, max_length=200, help_text="run: in place of the tag in the file")
     order = serializers.ChoiceField(choices=["score", "rank"], required=False, help_text="run: order by score (default) or by the rank column")
     lenient = serializers.BooleanField(required=False, help_text="run, qrels: extra columns are ignored; runs of three or four columns are taken")
-    group = serializers.CharField(required=False, max_length=200, help_text="run: who submitted it")
-    description = serializers.CharField(required=False, max_length=5000, help_text="run")
+    group = TextField(required=False, max_length=200, help_text="run: who submitted it")
+    description = TextField(required=False, max_length=5000, help_text="run")
     submitted_on = serializers.DateField(required=False, help_text="run: its date on leaderboards")
     baseline = serializers.BooleanField(required=False, help_text="run: made by the organisers")
-    name = serializers.CharField(required=False, max_length=200, help_text="qrels: in place of the file's name; set: of the pool of its pairs")
+    name = TextField(required=False, max_length=200, help_text="qrels: in place of the file's name; set: of the pool of its pairs")
     qrels_kind = serializers.ChoiceField(choices=Qrels.Kind.choices, required=False, help_text="qrels: judged or clicks")
     click_model = serializers.ChoiceField(choices=["dctr", "raw"], required=False, help_text="qrels of a click log: how clicks become labels")
     thresholds = serializers.ListField(
@@ -97,11 +98,11 @@ class NewUploadSerializer(serializers.Serializer):
         return chosen
 
 
-class DecisionSerializer(serializers.Serializer):
+class DecisionSerializer(Body):
     """What a person has decided about a file that waits; without either it is imported as it was brought."""
 
     kind = serializers.ChoiceField(choices=Upload.Kind.choices, required=False, help_text="import it as this kind of file")
-    tag = serializers.CharField(required=False, max_length=200, help_text="run: in place of the tag in the file")
+    tag = TextField(required=False, max_length=200, help_text="run: in place of the tag in the file")
 
 
 class TopicSerializer(serializers.ModelSerializer):
@@ -111,17 +112,17 @@ class TopicSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class CheckSerializer(serializers.Serializer):
+class CheckSerializer(Body):
     level = serializers.ChoiceField(choices=LEVELS, default="exact")
 
 
-class DecisionsSerializer(serializers.Serializer):
+class DecisionsSerializer(Body):
     """Decisions by topic id. Topics that are not there are refused."""
 
-    remove = serializers.ListField(child=serializers.CharField(), default=list)
-    keep = serializers.ListField(child=serializers.CharField(), default=list)
-    open = serializers.ListField(child=serializers.CharField(), default=list)
-    reason = serializers.CharField(
+    remove = serializers.ListField(child=TextField(), default=list)
+    keep = serializers.ListField(child=TextField(), default=list)
+    open = serializers.ListField(child=TextField(), default=list)
+    reason = TextField(
         max_length=200, default="", allow_blank=True, help_text="why the topics of `remove` are removed; without: as proposed, or by hand"
     )
 
@@ -130,7 +131,7 @@ class DecidedSerializer(serializers.Serializer):
     changed = serializers.IntegerField()
 
 
-class RunSerializer(serializers.ModelSerializer):
+class RunSerializer(ModelBody):
     """tag: of no other run of the collection. Pools that were built from the run have a new one, too; finished reports and releases keep the old."""
 
     class Meta:
@@ -172,7 +173,7 @@ class PoolSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class NewPoolSerializer(serializers.Serializer):
+class NewPoolSerializer(Body):
     """runs: tags; empty or left out: all runs of the collection. strata, stages (shares of the pool by the end of each): of a sampled pool.
     machine: for strata by a machine's grades, the frozen judge as campaign/judge.
     Of an ordered pool: goal, what its batches hold, the pairs that are most likely relevant or of each topic the same share; batch, pairs of each;
@@ -183,27 +184,27 @@ class NewPoolSerializer(serializers.Serializer):
     batch = serializers.IntegerField(min_value=1, max_value=MOST_IN_BATCH, default=SIZE)
     audit = serializers.FloatField(min_value=0, max_value=MOST_AUDIT, default=AUDIT)
     strata = serializers.ChoiceField(choices=sorted(KINDS_OF_STRATA), default="rank")
-    machine = serializers.CharField(default="", allow_blank=True, max_length=200)
+    machine = TextField(default="", allow_blank=True, max_length=200)
     stages = serializers.ListField(child=serializers.FloatField(min_value=0, max_value=1), default=list(USUAL_STAGES), max_length=MOST_STAGES)
 
     depth = serializers.IntegerField(min_value=1, max_value=1000, default=10)
-    runs = serializers.ListField(child=serializers.CharField(), default=list)
+    runs = serializers.ListField(child=TextField(), default=list)
     seed = serializers.IntegerField(default=0, min_value=0, max_value=2**63 - 1)
-    name = serializers.CharField(required=False, allow_blank=True, default="", max_length=200)
+    name = TextField(required=False, allow_blank=True, default="", max_length=200)
 
 
-class RenamePoolSerializer(serializers.Serializer):
+class RenamePoolSerializer(Body):
     """name: of no other pool of the collection."""
 
-    name = serializers.CharField(max_length=200)
+    name = TextField(max_length=200)
 
 
-class ExtendPoolSerializer(serializers.Serializer):
+class ExtendPoolSerializer(Body):
     depth = serializers.IntegerField(min_value=1, max_value=1000, required=False)
-    runs = serializers.ListField(child=serializers.CharField(), default=list)
+    runs = serializers.ListField(child=TextField(), default=list)
 
 
-class StageSerializer(serializers.Serializer):
+class StageSerializer(Body):
     """share: of the pool that is drawn by the end of the new stage."""
 
     share = serializers.FloatField(min_value=0, max_value=1)

@@ -122,11 +122,13 @@ def rows_of(key: Key, value: Any, path: Path) -> list[dict[str, Any]]:
     for number, row in enumerate(value):
         values, wrong = read_table(row, key.row, (*path, number), with_defaults=True)
         mistakes += wrong
+        rows.append(values)
+        if wrong:
+            continue  # what is no table has no identity
         identity = identity_of(key, values)
-        if not wrong and identity in first and key.identity:
+        if identity in first and key.identity:
             mistakes.append(Mistake((*path, number), f"{shown_row(key, values)} again", "each once"))
         first.setdefault(identity, number)
-        rows.append(values)
     if mistakes:
         raise WrongValue(mistakes)
     return rows

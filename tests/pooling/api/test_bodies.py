@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from urllib.parse import urlencode
 
 import pytest
@@ -34,6 +35,26 @@ def test_json_that_is_nested_too_deeply_is_malformed(ask, body):
     made = ask(body)["/api/v1/campaigns/"]
     assert (made.status_code, made.headers["Content-Type"]) == (400, error_shape.CONTENT_TYPE)
     assert "nested too deeply" in made.json()["detail"]
+
+
+def test_a_row_of_a_campaigns_document_that_is_no_table_is_refused(ask):
+    answer = ask(b'{"campaign": {"slug": "c", "gold": [1, []]}}')["/api/v1/campaigns/"]
+    assert answer.status_code == 400
+    assert answer.json()["errors"]["campaign.gold[0]"] == ["0 is no table, expected key = value"], answer.json()
+
+
+@pytest.mark.parametrize(
+    ("body", "errors"),
+    [
+        ({"name": "a", "colour": "red"}, {"colour": ["There is no such key. There are slug, name, description, n_documents, text_format."]}),
+        ({"name": 0}, {"name": ["Not a valid string."]}),
+        ({"name": "a", "slug": 7}, {"slug": ['Enter a valid "slug" consisting of letters, numbers, underscores or hyphens.']}),
+        ({"name": "a", "description": 0.5}, {"description": ["Not a valid string."]}),
+    ],
+)
+def test_an_unknown_key_and_a_number_for_a_text_are_refused_by_name(ask, body, errors):
+    answer = ask(json.dumps(body).encode())["/api/v1/collections/"]
+    assert (answer.status_code, answer.json()["errors"]) == (400, errors)
 
 
 @pytest.mark.parametrize("kind", ["application/json", "application/toml", "application/x-www-form-urlencoded", "text/plain"])
