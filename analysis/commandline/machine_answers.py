@@ -133,8 +133,9 @@ def agreement_of(pool: SampledPool, labels: np.ndarray, level: int, counts: np.n
     n = np.bincount(topic, minlength=len(sample.topics))
     result: dict[str, Any] = {
         "pairs": len(judged),
-        **{name: one[0] for name, one in kappas.items()},
-        "intervals": {name: one[1:] for name, one in kappas.items()},
+        **{name: one.value for name, one in kappas.items()},
+        "intervals": {name: one.interval.bounds for name, one in kappas.items()},
+        "undefined": {name: one.interval.reason for name, one in kappas.items() if one.interval.reason},
         "confusion": np.bincount(people * n_grades + machine, minlength=n_grades**2).reshape(n_grades, n_grades).tolist(),
         "by_topic": {
             name: {"pairs": int(n[k]), "binary_kappa": float(cohen_kappa(binary[k], weighted=False))} for k, name in enumerate(sample.topics)
@@ -147,10 +148,14 @@ def agreement_of(pool: SampledPool, labels: np.ndarray, level: int, counts: np.n
         where = (sample.topic[rows], len(sample.topics), sample.weight[rows])
         result["people"] = {
             "pairs": len(rows),
-            "among_themselves": agreement.kappas(agreement.joint_of_people(wide[rows], *where), level),
-            "one_and_machine": agreement.kappas(agreement.joint_with_machine(wide[rows], labels[rows], *where), level),
+            "among_themselves": _figures(agreement.joint_of_people(wide[rows], *where), level),
+            "one_and_machine": _figures(agreement.joint_with_machine(wide[rows], labels[rows], *where), level),
         }
     return result
+
+
+def _figures(joint: np.ndarray, level: int) -> dict[str, list[float]]:
+    return {name: kappa.figures for name, kappa in agreement.kappas(joint, level).items()}
 
 
 def systems_of(

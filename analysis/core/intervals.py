@@ -91,7 +91,7 @@ def agreement_intervals(
     values, without = statistic(total), statistic(total[owner] - units)
 
     def summed(of_units: Floats) -> Floats:
-        return np.bincount(owner, weights=times * of_units, minlength=n_owners)
+        return np.bincount(owner, weights=times * of_units, minlength=n_owners).astype(np.float64, copy=False)
 
     n, size = summed(np.ones(len(units))), units.sum(axis=(1, 2))
     some = np.maximum(n, 1)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.core.agreement.kappa import cohen_kappa
-from analysis.core.intervals import agreement_interval, no_interval
+from analysis.core.intervals import Interval, agreement_interval, no_interval
 from analysis.core.rankings import tau_b
 
 Floats = NDArray[np.float64]
@@ -66,9 +66,19 @@ def on_two_grades(joint: Floats, level: int) -> Floats:
     return np.stack([np.stack(row, axis=-1) for row in parts], axis=-2)
 
 
-def kappas(joint: Floats, level: int) -> dict[str, list[float]]:
-    """kappa, weighted_kappa (linear), binary_kappa: value, and its 95 % interval over topics that have pairs, by the jackknife on Fisher's z; NaN
-    where that does not cover what it says (`intervals.agreement_interval`).
+class Kappa(NamedTuple):
+    value: float
+    interval: Interval
+
+    @property
+    def figures(self) -> list[float]:
+        """Value, low, high."""
+        return [self.value, *self.interval.bounds]
+
+
+def kappas(joint: Floats, level: int) -> dict[str, Kappa]:
+    """kappa, weighted_kappa (linear), binary_kappa, each with its 95 % interval over topics that have pairs, by the jackknife on Fisher's z; with a
+    reason in its place where that does not cover what it says (`intervals.agreement_interval`).
 
     joint: float64 (n_topics, n_grades, n_grades).
     """
@@ -79,7 +89,7 @@ def kappas(joint: Floats, level: int) -> dict[str, list[float]]:
         value = float(cohen_kappa(table.sum(axis=0), weighted=weighted)) if len(table) else math.nan
         one = partial(cohen_kappa, weighted=weighted)
         interval = agreement_interval(table, np.ones(len(table), np.int64), one, unit="topics") if len(table) else no_interval("no pairs")
-        kappa_by_name[name] = [value, *interval.bounds]
+        kappa_by_name[name] = Kappa(value, interval)
     return kappa_by_name
 
 

@@ -106,7 +106,9 @@ def agreement_words(name: str, agreement: dict[str, Any]) -> str:
     if people := agreement.get("people"):
         rows.append(["one person's and the machine's", people["pairs"], *(spread(people["one_and_machine"][key]) for key in KAPPAS)])
         rows.append(["two people's", people["pairs"], *(spread(people["among_themselves"][key]) for key in KAPPAS)])
-    return f"{name}, agreement, each pair weighted by one over its chance to be drawn\n" + text_table(["labels", "pairs", *(KAPPAS.values())], rows)
+    table = text_table(["labels", "pairs", *(KAPPAS.values())], rows)
+    without = [f"No interval of {KAPPAS[key]}: {reason}." for key, reason in agreement["undefined"].items()]
+    return "\n".join([f"{name}, agreement, each pair weighted by one over its chance to be drawn", table, *without])
 
 
 def related_words(name: str, related: dict[str, str]) -> list[str]:

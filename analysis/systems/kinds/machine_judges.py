@@ -117,7 +117,8 @@ def agreement_table(number: int, name: str, condition: Mapping[str, Any]) -> Tab
             rows.append([words, people["pairs"], *(cell for kappa in KAPPAS for cell in people[key][kappa])])
     header = ["labels of one pair", "pairs", *(f"{words}{end}" for words in KAPPAS.values() for end in ("", " from", " to"))]
     note = "Each pair is weighted by one over its chance to be drawn, to speak of the pool. Ranges: 95 % over topics, none where they would not cover."
-    return Table(f"agreement-{number}", f"Agreement with {name}", header, rows, note)
+    without = [f" No interval of {KAPPAS[key]}: {reason}." for key, reason in one.get("undefined", {}).items()]
+    return Table(f"agreement-{number}", f"Agreement with {name}", header, rows, note + "".join(without))
 
 
 def confusion_table(number: int, name: str, one: Mapping[str, Any]) -> Table:

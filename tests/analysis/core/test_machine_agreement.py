@@ -20,17 +20,18 @@ def test_two_people_on_one_pair() -> None:
     assert joint[0].tolist() == [[0, 0, 0], [0, 0, 0], [0, 0, 1]]
     assert joint[1].tolist() == [[0, 0.5, 0], [0.5, 0, 0], [0, 0, 0]]
     found = kappas(joint, 1)
-    assert found["kappa"][0] == pytest.approx(0.2)
-    assert math.isnan(found["kappa"][1])  # two topics make no interval
+    assert found["kappa"].value == pytest.approx(0.2)
+    assert found["kappa"].interval.reason.startswith("disagreement in one only of 2 topics")
+    assert all(math.isnan(bound) for bound in found["kappa"].figures[1:])
     assert on_two_grades(joint.sum(axis=0), 2).tolist() == [[1, 0], [0, 1]]
-    assert kappas(joint, 2)["binary_kappa"][0] == pytest.approx(1)
+    assert kappas(joint, 2)["binary_kappa"].value == pytest.approx(1)
 
 
 def test_a_judgement_and_the_machine() -> None:
     """Machine 2, 0, 1: agrees on 1 + .5 + 1 of 3; marginals of people 1/6 .5 1/3, of the machine 1/3 1/3 1/3; chance 1/3; kappa .75."""
     joint = joint_with_machine(COUNTS, np.array([2, 0, 1]), TOPIC, 2)
     assert joint.sum(axis=0).tolist() == [[0.5, 0, 0], [0.5, 1, 0], [0, 0, 1]]
-    assert kappas(joint, 1)["kappa"][0] == pytest.approx(0.75)
+    assert kappas(joint, 1)["kappa"].value == pytest.approx(0.75)
     weighted = joint_with_machine(COUNTS, np.array([2, 0, 1]), TOPIC, 2, np.array([1.0, 4, 0]))
     assert weighted.sum(axis=0).tolist() == [[2, 0, 0], [2, 0, 0], [0, 0, 1]]
 
@@ -39,7 +40,7 @@ def test_an_interval_over_topics_holds_the_value() -> None:
     rng = np.random.default_rng(1)
     machine = rng.integers(0, 3, 400)
     counts = np.eye(3)[np.where(rng.random(400) < 0.7, machine, rng.integers(0, 3, 400))]
-    value, low, high = kappas(joint_with_machine(counts, machine, np.arange(400) % 20, 20), 1)["kappa"]
+    value, low, high = kappas(joint_with_machine(counts, machine, np.arange(400) % 20, 20), 1)["kappa"].figures
     assert low < value < high
     assert 0.5 < value < 0.9  # .7 of the labels are copied: kappa .7
 
@@ -71,6 +72,6 @@ def test_intervals_of_few_topics_cover_what_they_say() -> None:
     shares = joint / joint.sum()
     by_chance = (shares.sum(axis=0) * shares.sum(axis=1)).sum()
     true = (np.trace(shares) - by_chance) / (1 - by_chance)
-    shown = [(low, high) for _, low, high in (kappas(draw(10), 1)["kappa"] for _ in range(600)) if not math.isnan(low)]
+    shown = [(low, high) for _, low, high in (kappas(draw(10), 1)["kappa"].figures for _ in range(600)) if not math.isnan(low)]
     assert len(shown) > 550
     assert 0.93 <= sum(low <= true <= high for low, high in shown) / len(shown) <= 0.98
