@@ -8,8 +8,8 @@ from analysis.core.stopping import NEGLIGIBLE, TIE, Decision, Left, Order, Sampl
 from pooling.core.counts import counted, part_of
 
 NOT_SEEN = (
-    "But it could show more significant differences: in replays a third to nearly all of those that full judging shows were significant at the stop, "
-    "fewest between nearly equal systems."
+    "Full judging may show more significant differences: in replays between a third and nearly all of them were already significant at the stop, "
+    "fewest where systems are nearly equal."
 )
 
 

@@ -70,7 +70,7 @@ def test_where_the_bound_passes_a_fifth_no_estimate_below_it_is_told() -> None:
 def test_a_stop_says_what_it_does_not_show() -> None:
     said = words.of_sampled_pool([DONE, SMALL])
     assert said.startswith("You may stop: ")
-    assert "a third to nearly all of those that full judging shows were significant at the stop" in said
+    assert "between a third and nearly all of them were already significant at the stop" in said
 
 
 @pytest.mark.parametrize("said", everything())
