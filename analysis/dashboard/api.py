@@ -60,6 +60,7 @@ class ProgressOfCampaignSerializer(serializers.Serializer):
     per_24h = serializers.IntegerField()
     active_now = serializers.IntegerField(help_text="annotators who hold a pair")
     live_leases = serializers.IntegerField()
+    on_gold = serializers.IntegerField(help_text="judgements on gold and pairs for everyone, which count but are not among those needed")
     stalled = serializers.IntegerField()
     short_at_deadline = serializers.IntegerField(allow_null=True, help_text="judgements that will be missing; null where nobody can say")
     moment = serializers.DateTimeField()

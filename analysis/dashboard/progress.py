@@ -40,7 +40,8 @@ class DepthProgress:
 
 @dataclass(frozen=True)
 class CampaignProgress:
-    """needed: judgements in all; counted: those that fill a slot. complete_depth: every pair down to this rank (batch, stage) is complete.
+    """needed: judgements in all; counted: those that fill a slot; on_gold: those that count besides, on gold and pairs
+    for everyone. complete_depth: every pair down to this rank (batch, stage) is complete.
     by_deadline: the same of the deadline, as far as it can be foreseen; None: nobody can say."""
 
     needed: int
@@ -60,6 +61,7 @@ class CampaignProgress:
     short_at_deadline: int | None
     by_deadline: int | None
     moment: datetime
+    on_gold: int = 0
 
     @property
     def share(self) -> float:
@@ -158,6 +160,7 @@ def progress(campaign: Campaign, *, live: Live | None = None) -> CampaignProgres
         short_at_deadline=_short(live, its, room),
         by_deadline=_complete_by_deadline(campaign, live, its, room),
         moment=now,
+        on_gold=int(live.rows.counts.sum()) - int(of_slots(live).sum()),
     )
 
 

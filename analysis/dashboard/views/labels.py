@@ -82,6 +82,8 @@ def pictures_of_labels(campaign: Campaign, live: Live) -> dict[str, Any]:
     return {
         "n_labels": made.n_labels,
         "n_too_few": made.n_too_few,
+        "n_adjudicated": made.n_adjudicated,
+        "n_known": made.n_known,
         "pictures": [
             mark_safe(decisions_chart(made.cross("graded"), names, f"Labels on {len(campaign.scale)} grades and how each was decided")),
             mark_safe(

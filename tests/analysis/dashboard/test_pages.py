@@ -21,7 +21,7 @@ from analysis.judgements import live as kept
 from analysis.judgements.live import live_rows
 from analysis.judgements.rows import counted_table
 from annotation.models import AuditEvent, Campaign, Feedback, Judgement, Membership, Message, Pair
-from annotation.services import exclusion, scheduling
+from annotation.services import exclusion, judging, scheduling
 from annotation.services.pairs import set_kind
 from pooling import jobs
 from pooling.models import Job
@@ -523,6 +523,26 @@ def test_feedback_is_summarised_with_its_n():
     assert "(n = 3)" in text
     assert "clear" in text
     assert "66.667" in text
+
+
+def test_counts_that_differ_say_why():
+    """Of 3 pairs: gold judged twice, one judged twice, and a qualification pair whose known grade is a label without a judgement."""
+    campaign = make_campaign(n_topics=1, n_documents=3, judgements_per_pair=2)
+    gold, ordinary, known = campaign.pairs.order_by("position")
+    set_kind(gold, "gold", gold_grade=2)
+    set_kind(known, "qualification", gold_grade=3)
+    for ada in (make_annotator(campaign), make_annotator(campaign)):
+        judge(ada, 2)
+        judge(ada, 2)
+    client = manager_of(campaign)
+    progress = text_of(client.get(f"/campaigns/{campaign.slug}/"))
+    assert "2 of 2" in progress
+    assert "needed; 2 more on gold" in progress
+    judging.adjudicate(ordinary, 1, reason="", actor=campaign.created_by)
+    labels = text_of(client.get(f"/campaigns/{campaign.slug}/labels/"))
+    assert "3 pairs have a label, by majority vote" in labels
+    assert "1 of them was decided by a manager." in labels
+    assert "1 of them is the known grade of a qualification pair." in labels
 
 
 def test_agreement_of_a_campaign_without_judgements_shows_no_boxes_that_wait():

@@ -78,7 +78,7 @@ def test_a_viewer_and_a_link_show_the_same_figures_and_name_nobody(judged):
     for pages in (by_account, by_link):
         assert "12 of 12" in words(pages["progress"])
         assert "Krippendorff's alpha" in words(pages["agreement"]).replace("&#x27;", "'")
-        assert "6 pairs have a label by majority" in words(pages["labels"])
+        assert "6 pairs have a label, by majority vote" in words(pages["labels"])
         assert "There are fewer than two runs to compare." in words(pages["systems"])
         assert "There are no reports yet." in words(pages["systems"])
         whole = "".join(pages.values())
