@@ -53,6 +53,9 @@ def metadata() -> str:
     of = project()
     head = [
         *("Metadata-Version: 2.4", f"Name: {of['name']}", f"Version: {of['version']}", f"Summary: {of['description']}"),
+        *(f"Author: {one['name']}" for one in of["authors"]),
+        f"Keywords: {','.join(of['keywords'])}",
+        *(f"Classifier: {one}" for one in of["classifiers"]),
         *(f"License-Expression: {of['license']}", "License-File: LICENSE", f"Requires-Python: {of['requires-python']}"),
         *(f"Requires-Dist: {one}" for one in dependencies()),
         *(

@@ -11,6 +11,7 @@ from importlib import metadata
 
 import pytest
 
+from config import wheel_backend
 from tests.documented import DOCS
 
 ROOT = DOCS.parent
@@ -84,6 +85,15 @@ def test_a_package_has_one_version_in_all_files():
     assert {name: found for name, found in versions.items() if len(found) > 1} == {}
 
 
+def test_every_runtime_dependency_has_an_upper_bound_that_the_locked_version_keeps():
+    """The wheel takes these lines: without bounds, what it installs next year is what nobody has run."""
+    locked = pins()
+    for line in wheel_backend.dependencies():
+        name, least, below = re.fullmatch(r"([\w-]+)(?:\[\w+\])?>=([\d.]+),<([\d.]+)", line).groups()  # type: ignore[union-attr]
+        version = tuple(map(int, locked[name.lower()].split(".")))
+        assert tuple(map(int, least.split("."))) <= version < tuple(map(int, below.split("."))), line
+
+
 def installed() -> list[str]:
     """All that the program and the tests need; `make lint` has its own, which need not be here."""
     wanted = {PIN.fullmatch(head)[1] for head, _ in blocks("requirements-dev.txt")}  # type: ignore[index]
@@ -123,6 +133,6 @@ def test_the_packages_beside_the_program_are_those_that_the_tests_have():
     """What pip installs as an extra is no older than what was tested, and no newer is promised."""
     locked = pins()
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    extras = re.findall(r'^\w+ = \["([\w-]+)(?:\[\w+\])?>=([\d.]+)"\]', project, flags=re.MULTILINE)
+    extras = re.findall(r'^\w+ = \["([\w-]+)(?:\[\w+\])?>=([\d.]+),<[\d.]+"\]', project, flags=re.MULTILINE)
     assert len(extras) == 2
     assert {name: least for name, least in extras if locked[name] != least} == {}

@@ -17,7 +17,7 @@ PAGE = (ROOT / "docs" / "developing.md").read_text(encoding="utf-8")
 WANTED = {
     "measure", "file format", "aggregation", "rule of the scheduler", "kind of report", "picture", "address of the api", "setting",
     "state of the judging page", "part of a release", "study of a paper", "command on plain files", "kind of judge", "key of a campaign file", "list on a page",
-    "translation",
+    "translation", "dependency",
 }  # fmt: skip
 
 
