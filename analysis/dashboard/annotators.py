@@ -177,8 +177,8 @@ def _agreements_of_excluded(campaign: Campaign, live: Live) -> list[AgainstOther
     person, own_grade = rows.annotator[own].astype(np.int64), rows.grade[own]
     who = np.unique(person)
     topic = live.pairs.topic[live.pair[own]]
-    counts = counts_by_topic(np.searchsorted(who, person)[shared], topic[shared], own_grade[shared], label[shared], n_grades=g)
-    return agreements([rows.annotators[i] for i in who.tolist()], counts)
+    by_topic = counts_by_topic(np.searchsorted(who, person)[shared], topic[shared], own_grade[shared], label[shared], n_grades=g)
+    return agreements([rows.annotators[i] for i in who.tolist()], by_topic)
 
 
 @dataclass(frozen=True, eq=False)
