@@ -206,6 +206,8 @@ def _of_end(campaign: Campaign, figures: HomeFigures) -> list[ToDo]:
         return []
     moments = {"end": day_text(ahead.expected), "deadline": moment_text(campaign.deadline.timestamp())}
     words = _("Expected to end %(end)s, after the deadline of %(deadline)s") % moments
+    if ahead.is_vague:
+        words = _("Too uncertain to say when it ends; the deadline is %(deadline)s") % moments
     remind = ToDoAction(_("Remind"), _address("campaign-remind", campaign))
     actions = [ToDoAction(_("Ways to finish on time"), _address("campaign-levers", campaign)), extend, remind]
     return [ToDo(ToDoKind.DEADLINE_AT_RISK, campaign, words, missing, actions, figures.at)]

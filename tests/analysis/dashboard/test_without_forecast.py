@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from analysis.core.forecast import Forecast, forecast
 from analysis.dashboard.headline import day_text, headline, interval_text, moment_text
-from analysis.dashboard.progress import progress
+from analysis.dashboard.progress import forecaster_of, progress
 from analysis.dashboard.views.home import ahead_in_words
 from analysis.dashboard.views.progress import verdict
 from analysis.dashboard.without_forecast import true_without, why_and_since
@@ -124,6 +124,25 @@ class TestOnPages:
         assert headline(campaign, progress(campaign)) in text
         ahead = client.get(f"/api/v1/campaigns/{campaign.slug}/progress").json()["forecast"]
         assert (datetime.fromisoformat(ahead["possible_from"]), ahead["n_short"], ahead["expected"]) == (when, 17, None)
+
+    def test_a_forecast_too_wide_to_plan_by_names_no_date(self, campaign):
+        at = timezone.now().timestamp()
+        ahead = Forecast(at + 20 * DAY, at + 12 * DAY, at + 400 * DAY, 10.0, 72, is_vague=True)
+        campaign.deadline = timezone.now() + timedelta(days=3)
+        now = replace(progress(campaign), forecast=ahead, by_deadline=None)
+        assert headline(campaign, now).endswith("6% judged · too uncertain to say when it ends")
+        said = verdict(campaign, now)
+        assert (said["when"], said["level"]) == ("too uncertain to say", "")
+        assert interval_text(ahead) in said["note"]
+
+        class Figures:
+            missing, forecast = 45, ahead
+
+        assert ahead_in_words(campaign, Figures()) == {"says": "too uncertain to say when it ends", "level": ""}
+
+    def test_days_are_those_of_the_installations_time_zone(self, campaign, settings):
+        settings.TIME_ZONE = "Asia/Tokyo"
+        assert forecaster_of(kept.live_rows(campaign, fresh=0.0), timezone.now()).zone.key == "Asia/Tokyo"
 
     def test_who_is_done_or_has_closed_awaits_nothing(self, campaign):
         now = progress(campaign)
