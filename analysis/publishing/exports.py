@@ -147,15 +147,19 @@ def check(campaign: Campaign, choices: Choices) -> list[str]:
     return mistakes
 
 
-def comment_lines(campaign: Campaign, wanted: ExportWanted, *, n_adjudicated: int, n_known: int = 0) -> Iterable[str]:
-    """What a file of labels says about itself, from the data only."""
+def comment_lines(campaign: Campaign, wanted: ExportWanted, made: Labels, scale: str) -> Iterable[str]:
+    """What a file of labels says about itself, from the data only. scale: `graded` or `binary`."""
     yield f"# campaign {campaign.slug}: {', '.join(wanted.choices.words())}\n"
     if wanted.topics is not None:
         yield f"# only the topics {', '.join(sorted(wanted.topics))}\n"
-    if n_adjudicated:
-        yield f"# {counted(n_adjudicated, 'label')} adjudicated by a manager\n"
-    if n_known:
-        yield f"# {counted(n_known, 'known grade')} of qualification pairs, judged by nobody in this campaign's labels\n"
+    ended = (made.graded if scale == "graded" else made.binary).ended
+    if ended is not None and not ended.converged:
+        rounds = counted(ended.rounds, "round")
+        yield f"# {wanted.choices.method} did not converge within {rounds}: some labels might change in further rounds\n"
+    if made.n_adjudicated:
+        yield f"# {counted(made.n_adjudicated, 'label')} adjudicated by a manager\n"
+    if made.n_known:
+        yield f"# {counted(made.n_known, 'known grade')} of qualification pairs, judged by nobody in this campaign's labels\n"
     if is_sampled(campaign):
         yield f"{MARK_OF_A_SAMPLE}: pairs were drawn with unequal chances; scores are estimated from the five-column file, which has the strata\n"
     if half := order_said(campaign):
@@ -168,7 +172,7 @@ def _qrels(grades: str) -> Callable[[Campaign, ExportWanted, IO[str]], None]:
     def write(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
         chosen_labels = labels(campaign, wanted.choices)
         if wanted.comments:
-            out.writelines(comment_lines(campaign, wanted, n_adjudicated=chosen_labels.n_adjudicated, n_known=chosen_labels.n_known))
+            out.writelines(comment_lines(campaign, wanted, chosen_labels, grades))
         write_qrels(chosen_labels.qrels(grades, wanted.topics), out)
 
     return write

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.core.aggregation.dawid_skene import ROUNDS, Rule
 from analysis.core.labels import MISSING
 from analysis.judgements.labels import Choices, labels
 from analysis.publishing.exports import EXPORTS, ExportWanted, offered, prepared
@@ -177,6 +178,14 @@ def test_comment_lines_say_how_labels_were_made_and_that_people_were_simulated(c
     assert lines[0] == f"# campaign {campaign.slug}: majority, at least 2 judgements"
     assert lines[1].startswith("# SIMULATED")
     assert EXPORTS["qrels"].filename(campaign) == f"{campaign.slug}-simulated-qrels.txt"
+
+
+def test_a_comment_line_says_that_the_rounds_of_dawid_skene_ran_out(campaign, monkeypatch):
+    said = "# dawid-skene did not converge within 1 round: some labels might change in further rounds"
+    assert said not in text(campaign, "qrels", comments=True, method="dawid-skene").splitlines()
+    monkeypatch.setitem(ROUNDS, Rule.PENALISED, 1)
+    for name in ("qrels", "qrels-binary"):
+        assert said in text(campaign, name, comments=True, method="dawid-skene").splitlines()
 
 
 def test_formulas_are_made_harmless_on_request_and_never_otherwise(campaign):
