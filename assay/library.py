@@ -14,13 +14,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.commandline.measures import DEFAULT_MEASURES, Stored, evaluate_files, refuse_sample
 from analysis.core.aggregation.labelling import Aggregation
-from analysis.core.evaluation import means_over_topics
 from assay.given import judgements_given, qrels_given, runs_given
-from assay.tables import columns, frame
+from assay.tables import Scores, columns, frame
 from pooling.commandline import BadInput, FileCommand, distinct_tags, jsonable
 from pooling.core.columns import JudgementColumns, QrelsColumns, RunColumns
 from pooling.core.depth import PooledPairs, depth_pool, top_of_run
@@ -60,25 +58,6 @@ __all__ = [
     "write_qrels",
     "write_run",
 ]
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Scores:
-    """values: float64 (n_runs, n_topics, n_measures), NaN where a topic does not count. tags, topics, measures: names of the axes."""
-
-    tags: list[str]
-    topics: list[str]
-    measures: list[str]
-    values: NDArray[np.float64]
-
-    @property
-    def means(self) -> NDArray[np.float64]:
-        """float64 (n_runs, n_measures), over the topics that count; NaN where there is none."""
-        return np.array([means_over_topics(of_run) for of_run in self.values]).reshape(len(self.tags), len(self.measures))
-
-    def of(self, measure: str) -> NDArray[np.float64]:
-        """float64 (n_runs, n_topics). ValueError for a measure that was not asked for."""
-        return self.values[:, :, self.measures.index(measure)]
 
 
 class _Asked(FileCommand):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis.core.aggregation.labelling import DECISIONS, Aggregation
+from analysis.core.evaluation import means_over_topics
 from pooling.core.columns import JudgementColumns, QrelsColumns, RunColumns
 from pooling.core.depth import PooledPairs
 
@@ -15,13 +18,30 @@ Columns = dict[str, Any]
 """name -> list or array, all of one length"""
 
 
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """values: float64 (n_runs, n_topics, n_measures), NaN where a topic does not count. tags, topics, measures: names of the axes."""
+
+    tags: list[str]
+    topics: list[str]
+    measures: list[str]
+    values: NDArray[np.float64]
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """float64 (n_runs, n_measures), over the topics that count; NaN where there is none."""
+        return np.array([means_over_topics(of_run) for of_run in self.values]).reshape(len(self.tags), len(self.measures))
+
+    def of(self, measure: str) -> NDArray[np.float64]:
+        """float64 (n_runs, n_topics). ValueError for a measure that was not asked for."""
+        return self.values[:, :, self.measures.index(measure)]
+
+
 def columns(value: Any, *, per_topic: bool = False) -> Columns:
     """A run, qrels, judgements, labels, pool or scores as columns. per_topic: of scores, each topic in place of the means.
 
     TypeError for anything else.
     """
-    from assay.library import Scores
-
     if isinstance(value, Scores):
         return _of_topics(value) if per_topic else {"run": value.tags, **{name: value.means[:, i] for i, name in enumerate(value.measures)}}
     readers: dict[type, Callable[[Any], Columns]] = {
@@ -94,7 +114,7 @@ def _of_pool(pool: PooledPairs) -> Columns:
     }
 
 
-def _of_topics(scores: Any) -> Columns:
+def _of_topics(scores: Scores) -> Columns:
     n_runs, n_topics, n_measures = scores.values.shape
     flat = scores.values.reshape(n_runs * n_topics, n_measures)
     tags = np.repeat(np.array(scores.tags, dtype=object), n_topics)
